@@ -1,0 +1,1 @@
+//! The engine contract and one folder per engine.

@@ -1,0 +1,1 @@
+//! Deterministic data, keys and parameters; no I/O.

@@ -1,0 +1,1 @@
+//! Load generation: schedules, virtual users, workloads, histograms.

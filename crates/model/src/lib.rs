@@ -1,0 +1,1 @@
+//! Proofload's words, units, study file, plan, wire messages and record schema; pure.

@@ -1,0 +1,2 @@
+//! The proofload command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Analysis, findings, sections, renderers: a paper from a record.

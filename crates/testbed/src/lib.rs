@@ -1,0 +1,1 @@
+//! Hosts, agents, instances, limits, snapshots, preconditioning, probes.

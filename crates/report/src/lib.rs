@@ -1,1 +1,3 @@
 //! Analysis, findings, sections, renderers: a paper from a record.
+
+pub mod analysis;

@@ -1,0 +1,10 @@
+//! Measurement science as pure functions over plain data: validity, steady state, statistics, curve,
+//! bottleneck. No clock, no input or output, no engine, no rendering; chance comes from a seed.
+
+pub mod autocorrelation;
+pub mod bootstrap;
+pub mod distribution;
+pub mod quantity;
+pub mod random;
+#[cfg(test)]
+mod traces;

@@ -1,1 +1,9 @@
 //! The engine contract and one folder per engine.
+//!
+//! An engine knows how to connect, run prepared statements, load rows and describe a local instance.
+//! It may not know pacing, statistics or a workload's SQL.
+
+pub mod contract;
+pub mod engines;
+
+pub use contract::*;

@@ -1,1 +1,13 @@
-//! Proofload's words, units, study file, plan, wire messages and record schema; pure.
+//! The words that all of Proofload shares: units, settings, the study file, the plan, samples and the messages of agents.
+//!
+//! Everything here is pure. This crate may not read a clock, start a thread, or touch a file system, an environment or a network.
+
+pub mod catalogue;
+pub mod error;
+pub mod plan;
+pub mod samples;
+pub mod settings;
+pub mod study;
+pub mod time;
+pub mod units;
+pub mod wire;

@@ -1,0 +1,58 @@
+//! An engine as a whole: what it can do, how it is found, how to connect.
+
+use super::error::Error;
+use super::observer::Observer;
+use super::server::ServerRecipe;
+use crate::engines::AnySession;
+use proofload_model::catalogue::EngineFacts;
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+use proofload_model::wire::DataPlace;
+
+/// What was found of an engine on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installation {
+    /// Version text of the engine itself.
+    pub version: String,
+    /// Where it is: a folder, or `built in`.
+    pub place: String,
+}
+
+/// Where a session connects to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The study's place: folder, URL, settings.
+    pub place: DataPlace,
+    /// Address of a started instance; none for embedded engines and URLs.
+    pub address: Option<String>,
+}
+
+/// One engine. Constant and shared; everything that changes is in sessions.
+pub trait Engine: Sync {
+    /// What the study file may ask of it.
+    fn facts(&self) -> EngineFacts;
+
+    /// Finds it on this machine; the error says what is missing and how to get it.
+    fn locate(&self) -> Result<Installation, Error>;
+
+    /// The engine settings that a memory limit implies for so many sessions, such as `shared_buffers`; the study's own settings win.
+    fn memory_settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)>;
+
+    /// How a local instance is run; none for embedded engines and for those reached only by URL.
+    fn server(&self) -> Option<&dyn ServerRecipe>;
+
+    /// Opens a session. Cold path, blocking runtimes included: call it from a client thread's runtime.
+    fn connect<'a>(&'a self, target: &'a Target) -> std::pin::Pin<Box<dyn Future<Output = Result<AnySession, Error>> + 'a>>;
+
+    /// Creates the empty database of the study, or refuses one that is not ours. Called before a build.
+    fn create_database<'a>(&'a self, target: &'a Target) -> std::pin::Pin<Box<dyn Future<Output = Result<(), Error>> + 'a>>;
+
+    /// Settings asked and in force as a session sees them; `holds` is false where they differ.
+    fn verify_settings<'a>(&'a self, target: &'a Target) -> std::pin::Pin<Box<dyn Future<Output = Result<Vec<Fact>, Error>> + 'a>>;
+
+    /// Settles the data after a build: analyse, freeze, checkpoint, so that a snapshot starts from rest.
+    fn after_build<'a>(&'a self, target: &'a Target) -> std::pin::Pin<Box<dyn Future<Output = Result<(), Error>> + 'a>>;
+
+    /// An observer of a server's statistics; none for embedded engines.
+    fn observer(&self, target: &Target) -> Result<Option<Box<dyn Observer>>, Error>;
+}

@@ -1,0 +1,227 @@
+//! A flight: calls sent together, with their answers, in memory that is reused so that a transaction allocates nothing.
+//!
+//! May not know SQL. An engine that can pipeline sends all calls before it reads the first answer; one that cannot goes one by one.
+
+use super::statement::{Control, StatementId};
+use super::value::{Decimal, Value};
+use std::ops::Range;
+
+/// What one call of a flight does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Transaction control.
+    Control(Control),
+    /// A prepared statement.
+    Run(StatementId),
+}
+
+/// A value kept in a flight's arenas.
+#[derive(Debug, Clone, Copy)]
+enum Stored {
+    Null,
+    Integer(i64),
+    Decimal(Decimal),
+    Text(u32, u32),
+    Time(i64),
+}
+
+#[derive(Debug, Clone)]
+struct CallEntry {
+    action: Action,
+    parameters: Range<u32>,
+    answer: Answer,
+}
+
+/// What came back for one call: the rows' place in the arena and how many rows were touched.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    values: Range<u32>,
+    width: u32,
+    affected: u64,
+}
+
+impl Answer {
+    /// Rows inserted, updated or deleted.
+    pub fn affected(&self) -> u64 {
+        self.affected
+    }
+}
+
+/// Calls sent together and their answers.
+#[derive(Debug, Default)]
+pub struct Flight {
+    calls: Vec<CallEntry>,
+    parameters: Vec<Stored>,
+    values: Vec<Stored>,
+    text: String,
+}
+
+/// Adds values to storage.
+fn keep(target: &mut Vec<Stored>, text: &mut String, value: Value<'_>) {
+    target.push(match value {
+        Value::Null => Stored::Null,
+        Value::Integer(value) => Stored::Integer(value),
+        Value::Decimal(value) => Stored::Decimal(value),
+        Value::Time(value) => Stored::Time(value),
+        Value::Text(value) => {
+            let start = place(text.len());
+            text.push_str(value);
+            Stored::Text(start, place(text.len()))
+        }
+    });
+}
+
+/// A position in an arena.
+fn place(position: usize) -> u32 {
+    u32::try_from(position).expect("a flight holds less than 4 GiB")
+}
+
+impl Flight {
+    /// An empty flight.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets calls and answers; keeps the memory.
+    pub fn clear(&mut self) {
+        self.calls.clear();
+        self.parameters.clear();
+        self.values.clear();
+        self.text.clear();
+    }
+
+    /// Adds transaction control; returns the call's place.
+    pub fn control(&mut self, control: Control) -> usize {
+        self.add(Action::Control(control), &[])
+    }
+
+    /// Adds a call of a prepared statement; returns its place.
+    pub fn call(&mut self, statement: StatementId, parameters: &[Value<'_>]) -> usize {
+        self.add(Action::Run(statement), parameters)
+    }
+
+    fn add(&mut self, action: Action, parameters: &[Value<'_>]) -> usize {
+        let start = place(self.parameters.len());
+        for value in parameters {
+            keep(&mut self.parameters, &mut self.text, *value);
+        }
+        self.calls.push(CallEntry { action, parameters: start..place(self.parameters.len()), answer: Answer::default() });
+        self.calls.len() - 1
+    }
+
+    /// Number of calls.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// No calls?
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// What call `index` does. For engines.
+    pub fn action(&self, index: usize) -> Action {
+        self.calls[index].action
+    }
+
+    /// Number of parameters of call `index`. For engines.
+    pub fn parameter_count(&self, index: usize) -> usize {
+        self.calls[index].parameters.len()
+    }
+
+    /// Parameter `position` of call `index`. For engines.
+    pub fn parameter(&self, index: usize, position: usize) -> Value<'_> {
+        self.load(self.parameters[self.calls[index].parameters.start as usize + position])
+    }
+
+    /// Starts the answer of call `index`: rows of `width` values follow by [`Flight::answer_value`]. For engines.
+    pub fn start_answer(&mut self, index: usize, width: usize) {
+        let start = place(self.values.len());
+        self.calls[index].answer = Answer { values: start..start, width: place(width), affected: 0 };
+    }
+
+    /// Adds one value to the answer of call `index`, row by row. For engines.
+    pub fn answer_value(&mut self, index: usize, value: Value<'_>) {
+        keep(&mut self.values, &mut self.text, value);
+        self.calls[index].answer.values.end = place(self.values.len());
+    }
+
+    /// Ends the answer of call `index`. For engines.
+    pub fn end_answer(&mut self, index: usize, affected: u64) {
+        self.calls[index].answer.affected = affected;
+    }
+
+    /// The answer of call `index`.
+    pub fn answer(&self, index: usize) -> &Answer {
+        &self.calls[index].answer
+    }
+
+    /// Number of rows of call `index`.
+    pub fn rows(&self, index: usize) -> usize {
+        let answer = &self.calls[index].answer;
+        if answer.width == 0 { 0 } else { answer.values.len() / answer.width as usize }
+    }
+
+    /// Row `row` of call `index`; none when there is no such row.
+    pub fn row(&self, index: usize, row: usize) -> Option<Row<'_>> {
+        (row < self.rows(index)).then(|| {
+            let answer = &self.calls[index].answer;
+            Row { flight: self, start: answer.values.start as usize + row * answer.width as usize, width: answer.width as usize }
+        })
+    }
+
+    fn load(&self, stored: Stored) -> Value<'_> {
+        match stored {
+            Stored::Null => Value::Null,
+            Stored::Integer(value) => Value::Integer(value),
+            Stored::Decimal(value) => Value::Decimal(value),
+            Stored::Time(value) => Value::Time(value),
+            Stored::Text(start, end) => Value::Text(&self.text[start as usize..end as usize]),
+        }
+    }
+}
+
+/// One row of an answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    flight: &'a Flight,
+    start: usize,
+    width: usize,
+}
+
+impl<'a> Row<'a> {
+    /// Number of columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The value of column `column`; null beyond the last.
+    pub fn value(&self, column: usize) -> Value<'a> {
+        if column < self.width { self.flight.load(self.flight.values[self.start + column]) } else { Value::Null }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flight_gives_back_what_was_put_in_and_keeps_its_memory() {
+        let mut flight = Flight::new();
+        for _ in 0..2 {
+            flight.clear();
+            flight.control(Control::Begin);
+            let call = flight.call(StatementId(3), &[Value::Integer(7), Value::Text("äb")]);
+            flight.start_answer(call, 2);
+            for value in [Value::Text("x"), Value::Null, Value::Text("yz"), Value::Time(5)] {
+                flight.answer_value(call, value);
+            }
+            flight.end_answer(call, 2);
+            assert_eq!(flight.parameter(call, 1), Value::Text("äb"));
+            assert_eq!(flight.rows(call), 2);
+            assert_eq!(flight.row(call, 1).unwrap().value(0), Value::Text("yz"));
+            assert!(flight.row(call, 2).is_none());
+            assert!(flight.row(0, 0).is_none());
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What every engine must supply. Lists and re-exports.
+
+mod engine;
+mod error;
+mod flight;
+mod observer;
+mod rows;
+mod server;
+mod session;
+mod statement;
+mod value;
+
+pub use engine::{Engine, Installation, Target};
+pub use error::{Error, ErrorClass};
+pub use flight::{Action, Answer, Flight, Row};
+pub use observer::{Observation, Observer};
+pub use rows::{Column, ColumnKind, RowSource, Table};
+pub use server::{CommandLine, FileToWrite, ServerRecipe};
+pub use session::{OwnedRow, OwnedValue, Session};
+pub use statement::{Control, Statement, StatementId};
+pub use value::{Decimal, Value};

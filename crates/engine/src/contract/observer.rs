@@ -1,0 +1,19 @@
+//! Observing a server from its host, beside the load: statistics views and wait events.
+
+use super::error::Error;
+use proofload_model::samples::Reading;
+
+/// Reads a server's statistics. Owns its connection and its runtime; blocking.
+pub trait Observer: Send {
+    /// Reads once. Counters come as totals; `cumulative` readings are turned into rates by the probe.
+    fn observe(&mut self) -> Result<Vec<Observation>, Error>;
+}
+
+/// One number of a server's statistics.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// Name, instance, unit and value. For a counter the unit is that of its rate (`1/s`, `B/s`).
+    pub reading: Reading,
+    /// Is the value a total since some start, to be turned into a rate?
+    pub cumulative: bool,
+}

@@ -1,0 +1,46 @@
+//! Rows for bulk loading: the shape of a table and a source that fills one reused row after another.
+
+use super::value::Value;
+
+/// How a column's values are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Integer of 16, 32 or 64 bits.
+    Integer {
+        /// Width in the engine's binary form: 16, 32 or 64.
+        bits: u8,
+    },
+    /// Exact decimal with so many digits after the point.
+    Decimal {
+        /// Digits after the point.
+        scale: u8,
+    },
+    /// Text.
+    Text,
+    /// Date and time.
+    Time,
+}
+
+/// One column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Name.
+    pub name: &'static str,
+    /// Kind.
+    pub kind: ColumnKind,
+}
+
+/// The shape of a table as rows are loaded into it.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    /// Name.
+    pub name: &'static str,
+    /// Columns in order.
+    pub columns: &'static [Column],
+}
+
+/// Gives rows one after another.
+pub trait RowSource {
+    /// Calls `sink` with the next row's values, in the order of the table's columns; false when there is none left.
+    fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool;
+}

@@ -1,0 +1,47 @@
+//! How a local instance of a server engine is made, started and stopped. Describes commands; the testbed runs them.
+
+use super::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A program with its arguments and environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// Program.
+    pub program: PathBuf,
+    /// Arguments.
+    pub arguments: Vec<String>,
+    /// Environment variables to set.
+    pub environment: Vec<(String, String)>,
+}
+
+/// A file that the testbed writes before a start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileToWrite {
+    /// Path relative to the instance's folder.
+    pub path: PathBuf,
+    /// Whole content.
+    pub content: String,
+}
+
+/// What the testbed needs to run a server of this kind. `folder` is the instance's own data folder.
+pub trait ServerRecipe: Sync {
+    /// Must it run as an unprivileged user?
+    fn refuses_root(&self) -> bool;
+    /// Commands that make an empty instance in `folder` (which exists and is empty), as the instance's user.
+    fn create(&self, folder: &Path) -> Result<Vec<CommandLine>, Error>;
+    /// Files to write before each start. `settings`: name and value, later ones win; `port` is free.
+    fn configure(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<Vec<FileToWrite>, Error>;
+    /// The server's command, to stay in the foreground.
+    fn start(&self, folder: &Path) -> Result<CommandLine, Error>;
+    /// Connection string for a session on this host, without secrets.
+    fn address(&self, folder: &Path, port: u16) -> String;
+    /// Does the server answer? Blocking; errors mean "not yet" unless the process has ended.
+    fn probe(&self, address: &str) -> Result<(), Error>;
+    /// Signal numbers to stop it cleanly: a polite one, then a firmer one after `patience`.
+    fn stop_signals(&self) -> (i32, i32, Duration);
+    /// File of the server's log relative to the folder, shown when a start fails.
+    fn log_file(&self) -> PathBuf;
+    /// File below `folder` whose presence says that a server may be running there, and how to read its process id.
+    fn running_pid(&self, folder: &Path) -> Option<u32>;
+}

@@ -1,0 +1,62 @@
+//! A session: one connection of one virtual user, loader or checker.
+
+use super::error::Error;
+use super::flight::Flight;
+use super::rows::{RowSource, Table};
+use super::statement::Statement;
+use super::value::Value;
+use proofload_model::samples::Reading;
+
+/// A row of a cold query, owned.
+pub type OwnedRow = Vec<OwnedValue>;
+
+/// A value of a cold query, owned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnedValue {
+    /// SQL null.
+    Null,
+    /// Integer.
+    Integer(i64),
+    /// Decimal.
+    Decimal(super::value::Decimal),
+    /// Text.
+    Text(String),
+    /// Microseconds since the epoch.
+    Time(i64),
+}
+
+impl OwnedValue {
+    /// Borrowed form.
+    pub fn as_value(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Integer(value) => Value::Integer(*value),
+            Self::Decimal(value) => Value::Decimal(*value),
+            Self::Text(value) => Value::Text(value),
+            Self::Time(value) => Value::Time(*value),
+        }
+    }
+}
+
+/// One connection. Not `Send`: it belongs to its client thread.
+#[expect(async_fn_in_trait, reason = "sessions stay on their client thread, so no Send bound is wanted")]
+pub trait Session {
+    /// Prepares statements; statement `i` gets `StatementId(i)`. Called once, before the load.
+    async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error>;
+
+    /// Runs the flight's calls in order and fills in the answers. Stops at the first error; an open transaction is then
+    /// rolled back by the next flight's `Rollback`. An error during `Commit` of class `ConnectionLost` means: outcome unknown.
+    async fn fly(&mut self, flight: &mut Flight) -> Result<(), Error>;
+
+    /// Runs one query outside the hot path and returns all rows.
+    async fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error>;
+
+    /// Runs statements outside the hot path, separated by semicolons.
+    async fn script(&mut self, sql: &str) -> Result<(), Error>;
+
+    /// Appends rows by the fastest way that the engine has, inside the open transaction if there is one; returns their number.
+    async fn append(&mut self, table: &Table, rows: &mut dyn RowSource) -> Result<u64, Error>;
+
+    /// Counters of an embedded engine since the last call (differences), such as cache hits; nothing for servers.
+    fn counters(&mut self, into: &mut Vec<Reading>);
+}

@@ -1,0 +1,59 @@
+//! Values that cross the contract. Exact: no floats, so money survives every engine.
+
+/// An exact decimal: `units` × 10^−`scale`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decimal {
+    /// The digits, as an integer.
+    pub units: i64,
+    /// Digits after the point, 0..=18.
+    pub scale: u8,
+}
+
+impl Decimal {
+    /// The same amount with another scale; none when digits would be lost or it does not fit.
+    pub fn rescale(self, scale: u8) -> Option<Self> {
+        let factor = |digits: u8| 10i64.checked_pow(u32::from(digits));
+        let units = if scale >= self.scale {
+            self.units.checked_mul(factor(scale - self.scale)?)?
+        } else {
+            let divisor = factor(self.scale - scale)?;
+            (self.units % divisor == 0).then_some(self.units / divisor)?
+        };
+        Some(Self { units, scale })
+    }
+}
+
+/// One value of a parameter, column or row. Borrowed text, so that nothing is copied on the way in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// SQL null.
+    Null,
+    /// An integer.
+    Integer(i64),
+    /// An exact decimal. Engines without exact decimals store `units` as an integer of the column's fixed scale.
+    Decimal(Decimal),
+    /// Text.
+    Text(&'a str),
+    /// A date and time, microseconds since the Unix epoch, UTC. Engines without a date type store the integer.
+    Time(i64),
+}
+
+impl Value<'_> {
+    /// The integer, if it is one.
+    pub fn integer(self) -> Option<i64> {
+        match self {
+            Self::Integer(value) | Self::Time(value) => Some(value),
+            Self::Decimal(decimal) => decimal.rescale(0).map(|whole| whole.units),
+            Self::Null | Self::Text(_) => None,
+        }
+    }
+
+    /// The units of a decimal of this scale. An integer counts as units: that is how engines without decimals store them.
+    pub fn units(self, scale: u8) -> Option<i64> {
+        match self {
+            Self::Integer(units) => Some(units),
+            Self::Decimal(decimal) => decimal.rescale(scale).map(|same| same.units),
+            Self::Null | Self::Text(_) | Self::Time(_) => None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! One folder per engine, one line each in `registry!`. Lists and re-exports.

@@ -1,0 +1,82 @@
+//! What the engine and load crates tell the study file about engines and workloads, so that a study is checked before anything runs.
+//! May not know any engine or workload by name.
+
+use crate::settings::SettingSpec;
+use serde::{Deserialize, Serialize};
+
+/// What an engine can do. A study that asks for what is missing is refused when it is validated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// Runs inside the load agent's process instead of a server.
+    pub embedded: bool,
+    /// Speaks SQL sessions.
+    pub sql: bool,
+    /// Has stored procedures for the OLTP workload.
+    pub procedures: bool,
+    /// Proofload can start a local instance of it.
+    pub local_instance: bool,
+    /// Can be reached by URL.
+    pub url: bool,
+    /// Its files can be copied while it is stopped.
+    pub file_snapshot: bool,
+    /// Has a memory setting of its own.
+    pub memory_setting: bool,
+    /// Keeps data; false for the null engine.
+    pub durable: bool,
+}
+
+/// An engine as the study file sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineFacts {
+    /// The word in `engine.kind`.
+    pub name: &'static str,
+    /// One line for lists.
+    pub title: &'static str,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// The smallest `limits.memory` in bytes that it starts with and works under.
+    pub minimum_memory_bytes: u64,
+    /// Settings of its own below `engine.`.
+    pub settings: &'static [SettingSpec],
+}
+
+/// A workload as the study file sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkloadFacts {
+    /// The word in `workload.kind`.
+    pub name: &'static str,
+    /// One line for lists.
+    pub title: &'static str,
+    /// Its settings below `workload.`.
+    pub settings: &'static [SettingSpec],
+    /// Needs an engine with SQL sessions that keeps data.
+    pub needs_sql: bool,
+}
+
+/// All that is built in.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    /// Engines, in the order of the registry.
+    pub engines: Vec<EngineFacts>,
+    /// Workloads, in the order of the registry.
+    pub workloads: Vec<WorkloadFacts>,
+}
+
+impl Catalogue {
+    /// Every setting that a study file may have: the standard ones, then those of workloads and engines.
+    pub fn settings(&self) -> impl Iterator<Item = &'static SettingSpec> + '_ {
+        let workloads = self.workloads.iter().flat_map(|workload| workload.settings);
+        let engines = self.engines.iter().flat_map(|engine| engine.settings);
+        crate::settings::STANDARD.iter().chain(workloads).chain(engines)
+    }
+
+    /// The engine of this name.
+    pub fn engine(&self, name: &str) -> Option<&EngineFacts> {
+        self.engines.iter().find(|engine| engine.name == name)
+    }
+
+    /// The workload of this name.
+    pub fn workload(&self, name: &str) -> Option<&WorkloadFacts> {
+        self.workloads.iter().find(|workload| workload.name == name)
+    }
+}

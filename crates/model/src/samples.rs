@@ -1,0 +1,204 @@
+//! What agents observe and the record keeps: facts, interval samples, histogram deltas, telemetry, checks.
+//! Plain data; may not compute statistics.
+
+use crate::time::{Moment, Offset};
+use serde::{Deserialize, Serialize};
+
+/// A setting or property of the world: what was asked, what is in force, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// What the fact is about: `host`, `limit`, `engine`, `storage`, `data`, `client`.
+    pub subject: String,
+    /// Dotted name, such as `memory.max` or `shared_buffers`.
+    pub name: String,
+    /// What was asked for; none for a plain observation.
+    pub requested: Option<String>,
+    /// What was read back; none when it could not be read.
+    pub effective: Option<String>,
+    /// Where the effective value was read, or why it could not be.
+    pub source: String,
+    /// Does `effective` fulfil `requested`? None for plain observations. `Some(false)` on a limit voids the point.
+    pub holds: Option<bool>,
+}
+
+impl Fact {
+    /// An observation: nothing was asked.
+    pub fn observed(subject: &str, name: &str, value: impl Into<String>, source: &str) -> Self {
+        Self {
+            subject: subject.to_owned(),
+            name: name.to_owned(),
+            requested: None,
+            effective: Some(value.into()),
+            source: source.to_owned(),
+            holds: None,
+        }
+    }
+}
+
+/// Which of the two clocks of an operation a histogram counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum LatencyClock {
+    /// From the intended start.
+    Response,
+    /// From the actual start.
+    Service,
+}
+
+impl LatencyClock {
+    /// The word in the record and in names of metrics.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::Service => "service",
+        }
+    }
+}
+
+/// The latencies of one kind of operation that ended in one interval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistogramDelta {
+    /// Kind of operation, such as `new_order`.
+    pub kind: String,
+    /// Which clock.
+    pub clock: LatencyClock,
+    /// Number of values.
+    pub count: u64,
+    /// Sum of the values as recorded before bucketing, nanoseconds.
+    pub sum_ns: u64,
+    /// Largest value, nanoseconds.
+    pub max_ns: u64,
+    /// HdrHistogram V2 with deflate.
+    pub payload: Vec<u8>,
+}
+
+/// How the operations of one kind fared in one interval.
+/// Invariant: `due = done + rolled_back + failed + dropped + (in_flight - in_flight of the interval before)`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationCounts {
+    /// Kind of operation.
+    pub kind: String,
+    /// Became due in the interval.
+    pub due: u64,
+    /// Committed (or completed, for reads).
+    pub done: u64,
+    /// Rolled back by design, such as TPC-C's unused item.
+    pub rolled_back: u64,
+    /// Failed after all retries.
+    pub failed: u64,
+    /// Never started.
+    pub dropped: u64,
+    /// Started or due and not ended at the interval's end.
+    pub in_flight: u64,
+    /// Retries after deadlocks, serialization failures and busy answers.
+    pub retries: u64,
+}
+
+/// One class of errors met by virtual users in one interval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// Kind of operation.
+    pub kind: String,
+    /// The engine's own code, such as `40001` or `SQLITE_BUSY`.
+    pub code: String,
+    /// The first text met.
+    pub text: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// What the load generator says of itself in one interval.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientSelf {
+    /// CPU time of each client thread in the interval, nanoseconds.
+    pub thread_cpu_ns: Vec<u64>,
+    /// Resident memory of the agent at the interval's end, bytes.
+    pub resident_bytes: u64,
+    /// 99th percentile of send lag (actual start - intended start with the user free), nanoseconds; none when saturated.
+    pub send_lag_ns_p99: Option<u64>,
+}
+
+/// One second of load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntervalSample {
+    /// Number of the interval: it covers `[index, index + 1)` seconds after time zero. No number is left out.
+    pub index: u64,
+    /// Per kind of operation.
+    pub counts: Vec<OperationCounts>,
+    /// Per kind and clock; kinds without a value are left out.
+    pub histograms: Vec<HistogramDelta>,
+    /// Errors met.
+    pub errors: Vec<ErrorCount>,
+    /// The generator itself.
+    pub client: ClientSelf,
+    /// Counters of an embedded engine over the interval (already differences), such as `cache_miss`.
+    pub engine: Vec<Reading>,
+}
+
+/// A named number with its unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Name of the series, such as `cpu_busy`, `read_bytes`.
+    pub name: String,
+    /// What is observed: a core's number, a device, a thread, or empty.
+    pub instance: String,
+    /// Unit as printed: `%`, `B/s`, `1/s`, `B`, `ms`.
+    pub unit: String,
+    /// The value; counters have been turned into rates by the probe.
+    pub value: f64,
+}
+
+impl Eq for Reading {}
+
+/// What one probe saw at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Telemetry {
+    /// Name of the probe, such as `cores`, `device`, `pressure`.
+    pub probe: String,
+    /// When, on the observing machine's monotonic clock.
+    pub moment: Moment,
+    /// The time since the probe's previous reading, nanoseconds: rates are over this span.
+    pub span_ns: u64,
+    /// What it saw.
+    pub readings: Vec<Reading>,
+}
+
+/// Counters read from the database, with the moment of the reading.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// When the reading was taken (middle of the statement), on the load agent's clock.
+    pub moment: Moment,
+    /// Offset from time zero.
+    pub offset: Offset,
+    /// Name and value, such as `new_orders` = sum of d_next_o_id.
+    pub counters: Vec<(String, i64)>,
+}
+
+/// One thing that was verified after a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Group: `consistency`, `conservation`, `acknowledged`, `inputs`, `agreement`.
+    pub group: String,
+    /// Name, such as `condition 3`.
+    pub name: String,
+    /// What must hold, in words.
+    pub rule: String,
+    /// What was found.
+    pub found: String,
+    /// Verdict.
+    pub outcome: CheckOutcome,
+    /// Up to ten offenders, with keys and both sides.
+    pub offenders: Vec<String>,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CheckOutcome {
+    /// It holds.
+    Met,
+    /// It does not hold: the point is void.
+    Failed,
+    /// Outside its limits, but the sample is too small to tell.
+    TooSmall,
+    /// Does not apply here.
+    NotApplicable,
+}

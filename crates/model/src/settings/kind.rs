@@ -1,0 +1,134 @@
+//! Kinds of settings and how a value of a study file becomes one. Errors say what would be right.
+
+use super::value::Value;
+use crate::units::{Bytes, parse_duration};
+use std::time::Duration;
+use toml_edit::Value as Toml;
+
+/// What values a setting takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// A name: letters, digits, `-` and `_`, at most 64.
+    Name,
+    /// One of some words.
+    OneOf(&'static [&'static str]),
+    /// Whole number of a range.
+    Integer {
+        /// Smallest.
+        least: i64,
+        /// Largest.
+        most: i64,
+    },
+    /// Number of a range.
+    Number {
+        /// Smallest.
+        least: f64,
+        /// Largest.
+        most: f64,
+    },
+    /// `true` or `false`.
+    Boolean,
+    /// Size with a unit, at least so many bytes.
+    Bytes {
+        /// Smallest.
+        least: u64,
+    },
+    /// Time span with a unit.
+    Duration {
+        /// Smallest, milliseconds.
+        least_ms: u64,
+        /// Largest, milliseconds.
+        most_ms: u64,
+    },
+    /// A list of texts, or one text.
+    List,
+    /// A setting of the engine, handed on as text: text, number or boolean.
+    Free,
+}
+
+impl Kind {
+    /// What it takes, in words, for errors and pages.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Text => "a text".to_owned(),
+            Self::Name => "a name of letters, digits, '-' and '_'".to_owned(),
+            Self::OneOf(words) => format!("one of {}", quoted(words)),
+            Self::Integer { least, most } => format!("a whole number of {least}..={most}"),
+            Self::Number { least, most } => format!("a number of {least}..={most}"),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Bytes { least } => format!("a size of at least {}, such as \"64MiB\"", Bytes(*least)),
+            Self::Duration { least_ms, most_ms } => format!(
+                "a duration of {}..={}, such as \"30s\"",
+                crate::units::duration_text(Duration::from_millis(*least_ms)),
+                crate::units::duration_text(Duration::from_millis(*most_ms))
+            ),
+            Self::List => "a list of texts".to_owned(),
+            Self::Free => "a text, a number, true or false".to_owned(),
+        }
+    }
+
+    /// Reads a value of a study file; the error says what is wrong and what would be right.
+    pub fn read(&self, toml: &Toml) -> Result<Value, String> {
+        self.convert(toml)
+            .filter(|value| self.admits(value))
+            .ok_or_else(|| format!("{} is not {}", shown(toml), self.words()))
+    }
+
+    /// Reads a default or a `--set` text written without quotes.
+    pub fn read_text(&self, text: &str) -> Result<Value, String> {
+        let toml = text.parse::<Toml>().ok().filter(|toml| !matches!(toml, Toml::Datetime(_) | Toml::InlineTable(_)));
+        let as_text = Toml::from(text);
+        toml.and_then(|toml| self.read(&toml).ok()).map_or_else(|| self.read(&as_text), Ok)
+    }
+
+    fn convert(&self, toml: &Toml) -> Option<Value> {
+        Some(match (self, toml) {
+            (Self::Text | Self::Name | Self::OneOf(_), Toml::String(text)) => Value::Text(text.value().clone()),
+            (Self::Integer { .. }, Toml::Integer(number)) => Value::Integer(*number.value()),
+            (Self::Number { .. }, Toml::Integer(number)) => Value::Number(*number.value() as f64),
+            (Self::Number { .. }, Toml::Float(number)) => Value::Number(*number.value()),
+            (Self::Boolean, Toml::Boolean(value)) => Value::Boolean(*value.value()),
+            (Self::Bytes { .. }, Toml::String(text)) => Value::Bytes(Bytes::parse(text.value()).ok()?),
+            (Self::Duration { .. }, Toml::String(text)) => Value::Duration(parse_duration(text.value()).ok()?),
+            (Self::List, Toml::String(text)) => Value::List(vec![text.value().clone()]),
+            (Self::List, Toml::Array(items)) => {
+                Value::List(items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<_>>()?)
+            }
+            (Self::Free, Toml::String(text)) => Value::Text(text.value().clone()),
+            (Self::Free, Toml::Integer(number)) => Value::Text(number.value().to_string()),
+            (Self::Free, Toml::Float(number)) => Value::Text(number.value().to_string()),
+            (Self::Free, Toml::Boolean(value)) => Value::Text(value.value().to_string()),
+            _ => return None,
+        })
+    }
+
+    fn admits(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Name, Value::Text(text)) => {
+                (1..=64).contains(&text.len())
+                    && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+            }
+            (Self::OneOf(words), Value::Text(text)) => words.contains(&text.as_str()),
+            (Self::Integer { least, most }, Value::Integer(number)) => (least..=most).contains(&number),
+            (Self::Number { least, most }, Value::Number(number)) => (least..=most).contains(&number),
+            (Self::Bytes { least }, Value::Bytes(bytes)) => bytes.0 >= *least,
+            (Self::Duration { least_ms, most_ms }, Value::Duration(time)) => {
+                (u128::from(*least_ms)..=u128::from(*most_ms)).contains(&time.as_millis())
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Words in quotes, with commas.
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+}
+
+/// A value as the file writes it, on one line.
+fn shown(toml: &Toml) -> String {
+    let text = toml.to_string().trim().replace('\n', " ");
+    if text.chars().count() > 60 { format!("{}…", text.chars().take(60).collect::<String>()) } else { text }
+}

@@ -1,0 +1,13 @@
+//! Settings: every key of a study file in one table, from which the parser, the JSON Schema, the reference page, `--set` and factors derive.
+
+mod kind;
+mod schema;
+mod spec;
+mod table;
+mod value;
+
+pub use kind::Kind;
+pub use schema::{json_schema, reference_page};
+pub use spec::{Scope, SettingSpec};
+pub use table::STANDARD;
+pub use value::{Settings, Value};

@@ -1,0 +1,125 @@
+//! JSON Schema and reference page of study files, both derived from the table of settings.
+
+use super::kind::Kind;
+use super::spec::{Scope, SettingSpec};
+use crate::catalogue::Catalogue;
+use serde_json::{Map, Value as Json, json};
+
+/// The JSON Schema (draft 2020-12) of study files for what is built in.
+pub fn json_schema(catalogue: &Catalogue) -> Json {
+    let mut root = object();
+    for spec in catalogue.settings() {
+        insert(&mut root, spec.path, spec);
+    }
+    let names = |names: Vec<&str>| json!({ "type": "string", "enum": names });
+    root["properties"]["engine"]["properties"]["kind"] =
+        names(catalogue.engines.iter().map(|engine| engine.name).collect());
+    root["properties"]["workload"]["properties"]["kind"] =
+        names(catalogue.workloads.iter().map(|workload| workload.name).collect());
+    root["properties"]["factor"] = factor_schema(catalogue);
+    root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    root["title"] = json!("Proofload study");
+    root["required"] = json!(["study", "workload", "engine"]);
+    root
+}
+
+/// The reference of all settings as Markdown, one table per section.
+pub fn reference_page(catalogue: &Catalogue) -> String {
+    let mut page = String::from("| setting | takes | default | about |\n|---|---|---|---|\n");
+    for spec in catalogue.settings() {
+        let scope = match spec.scope {
+            Scope::Always => String::new(),
+            Scope::Workload(name) => format!(" Workload `{name}` only."),
+            Scope::Engine(name) => format!(" Engine `{name}` only."),
+        };
+        let factor = if spec.factor { "" } else { " Not a factor." };
+        let default = spec.default.map_or_else(
+            || if spec.required { "required".to_owned() } else { "none".to_owned() },
+            |text| format!("`{text}`"),
+        );
+        page.push_str(&format!(
+            "| `{}` | {} | {default} | {}{scope}{factor} |\n",
+            spec.path,
+            spec.kind.words(),
+            spec.about
+        ));
+    }
+    page
+}
+
+/// An object that refuses unknown keys.
+fn object() -> Json {
+    json!({ "type": "object", "properties": {}, "additionalProperties": false })
+}
+
+/// Puts one setting at its path.
+fn insert(root: &mut Json, path: &str, spec: &SettingSpec) {
+    let mut node = root;
+    let parts: Vec<&str> = path.split('.').collect();
+    let (last, tables) = parts.split_last().expect("a path has a last part");
+    for part in tables {
+        node = node["properties"].as_object_mut().expect("objects have properties").entry(*part).or_insert_with(object);
+    }
+    if *last == "*" {
+        node["additionalProperties"] = kind_schema(spec);
+        return;
+    }
+    node["properties"][*last] = kind_schema(spec);
+    if spec.required {
+        match node["required"].as_array_mut() {
+            Some(list) => list.push(json!(last)),
+            None => node["required"] = json!([last]),
+        }
+    }
+}
+
+/// The schema of one value.
+fn kind_schema(spec: &SettingSpec) -> Json {
+    let mut schema = match spec.kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }),
+        Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Kind::Boolean => json!({ "type": "boolean" }),
+        Kind::Bytes { .. } => json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)? *(B|[kMGT]B|[KMGT]iB)$" }),
+        Kind::Duration { .. } => json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)? *(ns|us|µs|ms|s|m|h)$" }),
+        Kind::List => json!({ "type": ["array", "string"], "items": { "type": "string" } }),
+        Kind::Free => json!({ "type": ["string", "number", "boolean"] }),
+    };
+    schema["description"] = json!(spec.about);
+    if let Some(default) = spec.default {
+        schema["default"] = spec.kind.read_text(default).map_or_else(|_| json!(default), |value| default_json(&value));
+    }
+    schema
+}
+
+/// A default as JSON.
+fn default_json(value: &super::Value) -> Json {
+    match value {
+        super::Value::Integer(number) => json!(number),
+        super::Value::Number(number) => json!(number),
+        super::Value::Boolean(value) => json!(value),
+        other => json!(other.to_string()),
+    }
+}
+
+/// The schema of `[[factor]]`.
+fn factor_schema(catalogue: &Catalogue) -> Json {
+    let settings: Vec<&str> =
+        catalogue.settings().filter(|spec| spec.factor && !spec.path.ends_with('*')).map(|spec| spec.path).collect();
+    let mut properties = Map::new();
+    properties.insert(
+        "setting".to_owned(),
+        json!({ "description": "The setting that varies.", "anyOf": [{ "enum": settings }, { "type": "string", "pattern": "^engine\\.settings\\." }] }),
+    );
+    properties.insert(
+        "levels".to_owned(),
+        json!({ "description": "Its values, one point each.", "type": "array", "minItems": 1 }),
+    );
+    json!({
+        "description": "Settings that vary; several factors give their product.",
+        "type": "array",
+        "items": { "type": "object", "properties": properties, "required": ["setting", "levels"], "additionalProperties": false }
+    })
+}

@@ -1,0 +1,74 @@
+//! What is known of one setting. May not read study files.
+
+use super::kind::Kind;
+
+/// When a setting may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Always.
+    Always,
+    /// Only with this `workload.kind`.
+    Workload(&'static str),
+    /// Only with this `engine.kind`.
+    Engine(&'static str),
+}
+
+/// One key of a study file.
+#[derive(Debug, Clone, Copy)]
+pub struct SettingSpec {
+    /// Dotted path, such as `procedure.warm_up.at_least`. A path that ends in `.*` stands for any key below it.
+    pub path: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// Default as a study file would write it (without quotes); none: no value unless given.
+    pub default: Option<&'static str>,
+    /// Must a study give it?
+    pub required: bool,
+    /// May it be a factor? False for what must not differ between points, such as the study's name.
+    pub factor: bool,
+    /// When it applies.
+    pub scope: Scope,
+    /// One or two sentences with unit and range.
+    pub about: &'static str,
+}
+
+impl SettingSpec {
+    /// A setting with a default that may be a factor.
+    pub const fn new(path: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Self {
+        Self { path, kind, default: Some(default), required: false, factor: true, scope: Scope::Always, about }
+    }
+
+    /// A setting that has no value unless it is given.
+    pub const fn optional(path: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { path, kind, default: None, required: false, factor: true, scope: Scope::Always, about }
+    }
+
+    /// A setting that a study must give.
+    pub const fn required(path: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { path, kind, default: None, required: true, factor: true, scope: Scope::Always, about }
+    }
+
+    /// The same, the same for all points.
+    #[must_use]
+    pub const fn fixed(mut self) -> Self {
+        self.factor = false;
+        self
+    }
+
+    /// The same, only for one scope.
+    #[must_use]
+    pub const fn only(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Does this setting stand for `path`?
+    pub fn matches(&self, path: &str) -> bool {
+        match self.path.strip_suffix('*') {
+            Some(prefix) => {
+                path.len() > prefix.len() && path.starts_with(prefix) && !path[prefix.len()..].contains('.')
+            }
+            None => self.path == path,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The settings that every study has. Workloads and engines add their own through the catalogue. This file is a table.
+
+use super::kind::Kind;
+use super::spec::SettingSpec;
+
+/// A span between a millisecond floor and 30 days.
+const fn span(least_ms: u64) -> Kind {
+    Kind::Duration { least_ms, most_ms: 30 * 24 * 3_600_000 }
+}
+
+/// A positive count.
+const fn count(most: i64) -> Kind {
+    Kind::Integer { least: 1, most }
+}
+
+/// Settings of every study, in the order of the reference page.
+pub const STANDARD: &[SettingSpec] = &[
+    SettingSpec::required("study.name", Kind::Name, "Short name; names folders and files.").fixed(),
+    SettingSpec::required("study.title", Kind::Text, "Title of the report.").fixed(),
+    SettingSpec::new("study.repetitions", count(1000), "1", "Runs of each point, 1..=1000.").fixed(),
+    SettingSpec::new("study.seed", Kind::Integer { least: 0, most: i64::MAX }, "1", "Seed of data, inputs and order.").fixed(),
+    SettingSpec::new("study.order", Kind::OneOf(&["random", "given"]), "random", "Order of the points: shuffled by the seed in each repetition, or as the levels stand.").fixed(),
+    SettingSpec::optional("study.sentinel_every", count(1000), "Repeat the first point of the plan after every so many points; its drift flags the study.").fixed(),
+    SettingSpec::optional("study.reference", Kind::Name, "Published results to draw beside the study's own, by the name of a file in `references/`.").fixed(),
+    SettingSpec::required("workload.kind", Kind::Name, "The workload; `proofload workloads` lists them.").fixed(),
+    SettingSpec::required("engine.kind", Kind::Name, "The database engine; `proofload engines` lists them."),
+    SettingSpec::optional("engine.url", Kind::Text, "An existing server instead of an instance that Proofload starts. Without a password: that comes from the engine's own environment variable or file on the load host.").fixed(),
+    SettingSpec::optional("engine.settings.*", Kind::Free, "A setting of the engine under its own name, such as `shared_buffers = \"64MiB\"`; read back before each run."),
+    SettingSpec::new("storage.path", Kind::Text, "proofload-data", "Folder for data and snapshots on the host under test; the study gets a folder of its own below it.").fixed(),
+    SettingSpec::optional("storage.precondition.device", Kind::Text, "Block device to precondition, such as `/dev/nvme1n1`. DESTRUCTIVE: all its data is lost; `run` wants it named again by `--yes`.").fixed(),
+    SettingSpec::optional("storage.precondition.size", Kind::Bytes { least: 1 << 20 }, "Size of the file to precondition with when no device is named.").fixed(),
+    SettingSpec::new("storage.precondition.sequential_fills", Kind::Integer { least: 0, most: 10 }, "1", "Sequential writes over the whole size before the first point.").fixed(),
+    SettingSpec::new("storage.precondition.random_passes", Kind::Integer { least: 0, most: 10 }, "2", "Random 4 KiB writes over the whole size, so many times.").fixed(),
+    SettingSpec::new("storage.precondition.round", span(1000), "1m", "Length of a round of the SNIA steady-state check.").fixed(),
+    SettingSpec::new("storage.precondition.rounds", Kind::Integer { least: 0, most: 25 }, "25", "Rounds of the steady-state check at most; 0 leaves it out.").fixed(),
+    SettingSpec::optional("limits.memory", Kind::Bytes { least: 1 << 20 }, "Memory of the database: a control group around it and the engine's own setting derived from it."),
+    SettingSpec::optional("limits.cores", count(4096), "Cores that the database may run on (by affinity)."),
+    SettingSpec::new("procedure.restore", Kind::OneOf(&["every-run", "never"]), "every-run", "Restore the snapshot before every run, or let runs follow each other on the same data."),
+    SettingSpec::new("procedure.warm_up.at_least", span(0), "10s", "Warm-up lasts at least so long."),
+    SettingSpec::new("procedure.warm_up.at_most", span(0), "5m", "Warm-up that has not settled after so long ends as \"never settled\"."),
+    SettingSpec::new("procedure.warm_up.round", span(1000), "2s", "Length of a round of the steady-state detector; whole seconds, and a whole number of the engine's checkpoint periods where one is known."),
+    SettingSpec::new("procedure.warm_up.tolerance", Kind::Number { least: 0.005, most: 0.5 }, "0.05", "Drift over the window, as a share of its mean, that still counts as steady."),
+    SettingSpec::new("procedure.measure", span(1000), "30s", "Length of the measured window; whole seconds."),
+    SettingSpec::new("procedure.drift_tolerance", Kind::Number { least: 0.005, most: 1.0 }, "0.10", "Drift or step inside the measured window, as a share of its mean, that voids the point."),
+    SettingSpec::new("procedure.error_budget", Kind::Number { least: 0.0, most: 1.0 }, "0", "Share of operations that may fail; more voids the point."),
+    SettingSpec::optional("agents.host", Kind::List, "Command that starts the agent on the host under test, such as [\"ssh\", \"-T\", \"db1\", \"proofload\", \"agent\"]; empty: a local child.").fixed(),
+    SettingSpec::optional("agents.load", Kind::List, "Command that starts the load agent; empty: a local child. Embedded engines need it on the host under test.").fixed(),
+];

@@ -1,0 +1,138 @@
+//! Values of settings and a set of them by dotted path. May not know which settings exist.
+
+use crate::error::Error;
+use crate::units::{Bytes, duration_text};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// The value of one setting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Value {
+    /// Text or a word of a choice.
+    Text(String),
+    /// Whole number.
+    Integer(i64),
+    /// Number with a fraction.
+    Number(f64),
+    /// Yes or no.
+    Boolean(bool),
+    /// Size.
+    Bytes(Bytes),
+    /// Time span.
+    Duration(Duration),
+    /// List of texts, such as a command.
+    List(Vec<String>),
+}
+
+impl fmt::Display for Value {
+    /// As a study file would write it, without quotes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Boolean(value) => write!(f, "{value}"),
+            Self::Bytes(bytes) => write!(f, "{bytes}"),
+            Self::Duration(time) => f.write_str(&duration_text(*time)),
+            Self::List(items) => f.write_str(&items.join(" ")),
+        }
+    }
+}
+
+/// Resolved settings by dotted path, such as `limits.memory`. Keys without a value are absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings(pub BTreeMap<String, Value>);
+
+impl Settings {
+    /// The value at a path.
+    pub fn get(&self, path: &str) -> Option<&Value> {
+        self.0.get(path)
+    }
+
+    /// Text at a path; the error names the path. Validated studies have every key that has a default.
+    pub fn text(&self, path: &str) -> Result<&str, Error> {
+        match self.get(path) {
+            Some(Value::Text(text)) => Ok(text),
+            other => Err(missing(path, "a text", other)),
+        }
+    }
+
+    /// Whole number at a path.
+    pub fn integer(&self, path: &str) -> Result<i64, Error> {
+        match self.get(path) {
+            Some(Value::Integer(number)) => Ok(*number),
+            other => Err(missing(path, "a whole number", other)),
+        }
+    }
+
+    /// Whole number at a path, as a count.
+    pub fn count(&self, path: &str) -> Result<u32, Error> {
+        u32::try_from(self.integer(path)?).map_err(|_| missing(path, "a count", self.get(path)))
+    }
+
+    /// Number at a path.
+    pub fn number(&self, path: &str) -> Result<f64, Error> {
+        match self.get(path) {
+            Some(Value::Number(number)) => Ok(*number),
+            Some(Value::Integer(number)) => Ok(*number as f64),
+            other => Err(missing(path, "a number", other)),
+        }
+    }
+
+    /// Yes or no at a path.
+    pub fn boolean(&self, path: &str) -> Result<bool, Error> {
+        match self.get(path) {
+            Some(Value::Boolean(value)) => Ok(*value),
+            other => Err(missing(path, "true or false", other)),
+        }
+    }
+
+    /// Size at a path.
+    pub fn bytes(&self, path: &str) -> Result<Bytes, Error> {
+        match self.get(path) {
+            Some(Value::Bytes(bytes)) => Ok(*bytes),
+            other => Err(missing(path, "a size", other)),
+        }
+    }
+
+    /// Time span at a path.
+    pub fn duration(&self, path: &str) -> Result<Duration, Error> {
+        match self.get(path) {
+            Some(Value::Duration(time)) => Ok(*time),
+            other => Err(missing(path, "a duration", other)),
+        }
+    }
+
+    /// List at a path; empty when absent.
+    pub fn list(&self, path: &str) -> &[String] {
+        match self.get(path) {
+            Some(Value::List(items)) => items,
+            _ => &[],
+        }
+    }
+
+    /// All settings below a prefix (given without the dot), with the rest of their paths.
+    pub fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        self.0.iter().filter_map(move |(path, value)| {
+            path.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('.')).map(|rest| (rest, value))
+        })
+    }
+
+    /// The same settings with some replaced.
+    #[must_use]
+    pub fn with<'a>(&self, changes: impl IntoIterator<Item = (&'a String, &'a Value)>) -> Self {
+        let mut changed = self.clone();
+        changed.0.extend(changes.into_iter().map(|(path, value)| (path.clone(), value.clone())));
+        changed
+    }
+}
+
+/// The error of a getter.
+fn missing(path: &str, wanted: &str, found: Option<&Value>) -> Error {
+    match found {
+        None => Error::new(format!("setting {path} is needed and not set")),
+        Some(value) => Error::new(format!("setting {path} is {value} where {wanted} is needed")),
+    }
+}

@@ -1,0 +1,174 @@
+//! Settings that are each valid and do not go together: missing capabilities, limits below the engine's minimum, crossed times.
+//! One function a rule; the list is [`RULES`].
+
+use super::fault::Fault;
+use super::validate::{Given, Study, values_of};
+use crate::catalogue::{EngineFacts, WorkloadFacts};
+use crate::settings::Value;
+use crate::units::Bytes;
+
+/// What a rule looks at, and where it puts its faults.
+struct Look<'a> {
+    study: &'a Study,
+    given: &'a Given<'a>,
+    faults: &'a mut Vec<Fault>,
+}
+
+/// Every rule.
+const RULES: &[fn(&mut Look<'_>)] = &[
+    workload_needs,
+    memory_needs,
+    url_needs,
+    password_in_url,
+    warm_up_order,
+    whole_seconds,
+    device_needs,
+    restore_needs,
+    null_limits,
+];
+
+/// Runs every rule.
+pub(super) fn find_all(study: &Study, given: &Given<'_>, faults: &mut Vec<Fault>) {
+    let mut look = Look { study, given, faults };
+    for rule in RULES {
+        rule(&mut look);
+    }
+}
+
+impl Look<'_> {
+    fn fault(&mut self, key: &str, reason: String) {
+        let line = self.given.line(key);
+        self.faults.push(Fault { line, key: key.to_owned(), reason, suggestion: None });
+    }
+
+    /// Every engine that the study uses.
+    fn engines(&self) -> Vec<EngineFacts> {
+        let kinds = values_of("engine.kind", &self.study.settings, &self.study.factors);
+        kinds.iter().filter_map(|kind| self.given.catalogue().engine(&kind.to_string()).copied()).collect()
+    }
+
+    fn workload(&self) -> Option<WorkloadFacts> {
+        self.given.catalogue().workload(self.study.settings.text("workload.kind").ok()?).copied()
+    }
+}
+
+/// A workload of SQL needs an engine of SQL.
+fn workload_needs(look: &mut Look<'_>) {
+    let Some(workload) = look.workload() else { return };
+    for engine in look.engines().iter().filter(|engine| workload.needs_sql && !engine.capabilities.sql) {
+        look.fault(
+            "engine.kind",
+            format!("the workload {} needs SQL sessions, which {} does not have", workload.name, engine.name),
+        );
+    }
+}
+
+/// A memory level must be one that the engine starts with.
+fn memory_needs(look: &mut Look<'_>) {
+    let smallest = values_of("limits.memory", &look.study.settings, &look.study.factors)
+        .into_iter()
+        .filter_map(|value| if let Value::Bytes(bytes) = value { Some(*bytes) } else { None })
+        .min();
+    let Some(smallest) = smallest else { return };
+    for engine in look.engines().iter().filter(|engine| smallest.0 < engine.minimum_memory_bytes) {
+        let least = Bytes(engine.minimum_memory_bytes);
+        look.fault("limits.memory", format!("{smallest} is less than {} starts and works with ({least})", engine.name));
+    }
+}
+
+/// A URL needs an engine that is a server; limits and snapshots of a server that we did not start are not ours to set.
+fn url_needs(look: &mut Look<'_>) {
+    if look.study.settings.get("engine.url").is_none() {
+        return;
+    }
+    for engine in look.engines().iter().filter(|engine| !engine.capabilities.url) {
+        look.fault("engine.url", format!("{} is not reached by a URL; leave it out", engine.name));
+    }
+    for path in ["limits.memory", "limits.cores"] {
+        if look.study.settings.get(path).is_some() {
+            look.fault(
+                path,
+                "limits are put on instances that Proofload starts; an existing server (engine.url) keeps its own"
+                    .to_owned(),
+            );
+        }
+    }
+    if look.study.settings.text("procedure.restore") == Ok("every-run") {
+        look.fault(
+            "procedure.restore",
+            "an existing server (engine.url) cannot be restored from a file snapshot; say \"never\"".to_owned(),
+        );
+    }
+}
+
+/// No secret enters a study.
+fn password_in_url(look: &mut Look<'_>) {
+    let Ok(url) = look.study.settings.text("engine.url") else { return };
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    let in_user = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+    if in_user || url.contains("password=") {
+        let reason = "carries a password, and a study is kept in its record; take it out and set the engine's environment variable (PGPASSWORD) or password file for the load agent".to_owned();
+        look.fault("engine.url", reason);
+    }
+}
+
+/// Warm-up ends after it begins.
+fn warm_up_order(look: &mut Look<'_>) {
+    let settings = &look.study.settings;
+    let (Ok(least), Ok(most)) =
+        (settings.duration("procedure.warm_up.at_least"), settings.duration("procedure.warm_up.at_most"))
+    else {
+        return;
+    };
+    if least > most {
+        look.fault("procedure.warm_up.at_least", "is longer than procedure.warm_up.at_most".to_owned());
+    }
+}
+
+/// Intervals are seconds.
+fn whole_seconds(look: &mut Look<'_>) {
+    for path in ["procedure.measure", "procedure.warm_up.round"] {
+        let odd = values_of(path, &look.study.settings, &look.study.factors)
+            .into_iter()
+            .any(|value| matches!(value, Value::Duration(time) if time.subsec_nanos() != 0));
+        if odd {
+            look.fault(path, "intervals are one second long: give whole seconds".to_owned());
+        }
+    }
+}
+
+/// A device to precondition is an absolute path below /dev.
+fn device_needs(look: &mut Look<'_>) {
+    if let Ok(device) = look.study.settings.text("storage.precondition.device")
+        && !device.starts_with("/dev/")
+    {
+        look.fault(
+            "storage.precondition.device",
+            format!("{device:?} is not a device; devices are named by a path below /dev"),
+        );
+    }
+}
+
+/// Restoring needs an engine whose files can be copied.
+fn restore_needs(look: &mut Look<'_>) {
+    let restores = values_of("procedure.restore", &look.study.settings, &look.study.factors)
+        .iter()
+        .any(|value| value.to_string() == "every-run");
+    for engine in look
+        .engines()
+        .iter()
+        .filter(|engine| restores && engine.capabilities.durable && !engine.capabilities.file_snapshot)
+    {
+        look.fault("procedure.restore", format!("{} has no snapshot of files; say \"never\"", engine.name));
+    }
+}
+
+/// A memory limit on an engine that keeps nothing would measure nothing.
+fn null_limits(look: &mut Look<'_>) {
+    let varied = look.study.factors.iter().any(|factor| factor.setting == "limits.memory");
+    for engine in
+        look.engines().iter().filter(|engine| varied && !engine.capabilities.durable && !engine.capabilities.embedded)
+    {
+        look.fault("limits.memory", format!("{} has no memory to limit", engine.name));
+    }
+}

@@ -1,0 +1,12 @@
+//! The study: what a study file says, checked as a whole. May not touch the world: existence of files, servers and rights is `doctor`'s business.
+
+mod contradictions;
+mod fault;
+mod read;
+mod typed;
+mod validate;
+
+pub use fault::{Fault, faults_text};
+pub use read::{Assignment, parse_assignment};
+pub use typed::{Procedure, WarmUp, data_place, limits_asked, preconditioning, procedure};
+pub use validate::{Factor, Study, validate};

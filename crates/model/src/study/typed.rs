@@ -1,0 +1,88 @@
+//! Typed views of a point's settings, for those who carry them out.
+
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::units::Bytes;
+use crate::wire::{DataPlace, LimitsAsked, Preconditioning};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How long to warm up and when it counts as settled.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// At least.
+    pub at_least: Duration,
+    /// At most.
+    pub at_most: Duration,
+    /// Length of a round.
+    pub round: Duration,
+    /// Share of the mean.
+    pub tolerance: f64,
+}
+
+/// The procedure of a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Procedure {
+    /// Restore before every run?
+    pub restore_every_run: bool,
+    /// Warm-up.
+    pub warm_up: WarmUp,
+    /// Measured window.
+    pub measure: Duration,
+    /// Share of the mean that voids.
+    pub drift_tolerance: f64,
+    /// Share of operations that may fail.
+    pub error_budget: f64,
+}
+
+/// The procedure of a point.
+pub fn procedure(settings: &Settings) -> Result<Procedure, Error> {
+    Ok(Procedure {
+        restore_every_run: settings.text("procedure.restore")? == "every-run",
+        warm_up: WarmUp {
+            at_least: settings.duration("procedure.warm_up.at_least")?,
+            at_most: settings.duration("procedure.warm_up.at_most")?,
+            round: settings.duration("procedure.warm_up.round")?,
+            tolerance: settings.number("procedure.warm_up.tolerance")?,
+        },
+        measure: settings.duration("procedure.measure")?,
+        drift_tolerance: settings.number("procedure.drift_tolerance")?,
+        error_budget: settings.number("procedure.error_budget")?,
+    })
+}
+
+/// The limits of a point.
+pub fn limits_asked(settings: &Settings) -> LimitsAsked {
+    LimitsAsked { memory: settings.bytes("limits.memory").ok(), cores: settings.count("limits.cores").ok() }
+}
+
+/// Where the data of a point lies; `implied` are engine settings that the memory limit implies, which the study's own override.
+pub fn data_place(settings: &Settings, implied: Vec<(String, String)>) -> Result<DataPlace, Error> {
+    let mut engine: std::collections::BTreeMap<String, String> = implied.into_iter().collect();
+    engine.extend(settings.below("engine.settings").map(|(name, value)| (name.to_owned(), value.to_string())));
+    let (root, name) = (settings.text("storage.path")?, settings.text("study.name")?);
+    Ok(DataPlace {
+        engine: settings.text("engine.kind")?.to_owned(),
+        folder: format!("{}/{name}", root.trim_end_matches('/')),
+        url: settings.text("engine.url").ok().map(str::to_owned),
+        settings: engine.into_iter().collect(),
+    })
+}
+
+/// Preconditioning, when the study asks for it; `confirmed` is the device named by `--yes`.
+pub fn preconditioning(settings: &Settings, confirmed: Option<&str>) -> Result<Option<Preconditioning>, Error> {
+    let device = settings.text("storage.precondition.device").ok().map(str::to_owned);
+    let size = settings.bytes("storage.precondition.size").ok();
+    if device.is_none() && size.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Preconditioning {
+        device,
+        device_confirmed: confirmed.map(str::to_owned),
+        size: size.unwrap_or(Bytes(0)),
+        sequential_fills: settings.count("storage.precondition.sequential_fills")?,
+        random_passes: settings.count("storage.precondition.random_passes")?,
+        round: settings.duration("storage.precondition.round")?,
+        rounds_at_most: settings.count("storage.precondition.rounds")?,
+    }))
+}

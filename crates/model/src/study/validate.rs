@@ -1,0 +1,308 @@
+//! From a study file's text to a study, or to all its faults at once.
+
+use super::fault::{Fault, nearest};
+use super::read::{Assignment, FactorText, Taken, take_apart};
+use crate::catalogue::Catalogue;
+use crate::settings::{Scope, SettingSpec, Settings, Value};
+use serde::{Deserialize, Serialize};
+
+/// A setting that varies between points.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Path of the setting.
+    pub setting: String,
+    /// Its values, in the order of the file.
+    pub levels: Vec<Value>,
+}
+
+/// A valid study, resolved: every setting that has a default has a value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// The settings of the base point.
+    pub settings: Settings,
+    /// What varies.
+    pub factors: Vec<Factor>,
+}
+
+impl Study {
+    /// `study.name`.
+    pub fn name(&self) -> &str {
+        self.settings.text("study.name").unwrap_or_default()
+    }
+
+    /// `study.title`.
+    pub fn title(&self) -> &str {
+        self.settings.text("study.title").unwrap_or_default()
+    }
+
+    /// `study.repetitions`.
+    pub fn repetitions(&self) -> u32 {
+        self.settings.count("study.repetitions").unwrap_or(1)
+    }
+
+    /// `study.seed`.
+    pub fn seed(&self) -> u64 {
+        self.settings.integer("study.seed").map_or(1, i64::unsigned_abs)
+    }
+}
+
+/// Checks a study file with the assignments of `--set` laid over it. Faults come in the order of the file.
+pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> Result<Study, Vec<Fault>> {
+    let mut taken = take_apart(text);
+    if taken.assignments.is_empty() && taken.factors.is_empty() && !taken.faults.is_empty() {
+        return Err(taken.faults);
+    }
+    lay_over(&mut taken, overrides);
+    let mut faults = std::mem::take(&mut taken.faults);
+    let mut settings = Settings::default();
+    for assignment in &taken.assignments {
+        read_setting(assignment, catalogue, &mut settings, &mut faults);
+    }
+    let factors =
+        taken.factors.iter().filter_map(|factor| read_factor(factor, catalogue, &mut faults)).collect::<Vec<_>>();
+    let given = Given { taken: &taken, catalogue };
+    given.repeated_factors(&factors, &mut faults);
+    fill_defaults(&mut settings, &factors, catalogue, &mut faults);
+    given.kinds(&settings, &factors, &mut faults);
+    given.scopes(&settings, &factors, &mut faults);
+    let study = Study { settings, factors };
+    if faults.is_empty() {
+        super::contradictions::find_all(&study, &given, &mut faults);
+    }
+    faults.sort_by_key(|fault| fault.line.unwrap_or(usize::MAX));
+    if faults.is_empty() { Ok(study) } else { Err(faults) }
+}
+
+/// `--set` replaces the assignment of the same path; a factor's setting replaced this way is no factor any more.
+/// `factor.<setting>=[levels]` replaces the levels of a factor.
+fn lay_over(taken: &mut Taken, overrides: &[Assignment]) {
+    for change in overrides {
+        if let Some(setting) = change.path.strip_prefix("factor.") {
+            set_levels(taken, setting, change);
+            continue;
+        }
+        taken.assignments.retain(|assignment| assignment.path != change.path);
+        taken.factors.retain(|factor| factor_setting(factor) != Some(&change.path));
+        taken.assignments.push(change.clone());
+    }
+}
+
+/// Replaces or adds the factor of a setting.
+fn set_levels(taken: &mut Taken, setting: &str, change: &Assignment) {
+    taken.factors.retain(|factor| factor_setting(factor) != Some(setting));
+    let key = |path: &str, value| Assignment { path: path.to_owned(), line: None, value };
+    taken.factors.push(FactorText {
+        line: None,
+        keys: vec![key("setting", setting.into()), key("levels", change.value.clone())],
+    });
+}
+
+/// The setting that a factor names.
+fn factor_setting(factor: &FactorText) -> Option<&str> {
+    factor.keys.iter().find(|key| key.path == "setting").and_then(|key| key.value.as_str())
+}
+
+/// Reads one assignment into the settings.
+fn read_setting(assignment: &Assignment, catalogue: &Catalogue, settings: &mut Settings, faults: &mut Vec<Fault>) {
+    let Assignment { path, line, value } = assignment;
+    let Some(spec) = find(catalogue, path) else {
+        faults.push(unknown(path, *line, catalogue));
+        return;
+    };
+    match spec.kind.read(value) {
+        Ok(value) => {
+            settings.0.insert(path.clone(), value);
+        }
+        Err(reason) => {
+            faults.push(Fault { line: *line, key: path.clone(), reason, suggestion: near_word(spec, value) })
+        }
+    }
+}
+
+/// The specification of a path.
+fn find<'a>(catalogue: &'a Catalogue, path: &str) -> Option<&'a SettingSpec> {
+    catalogue.settings().find(|spec| spec.matches(path))
+}
+
+/// The fault of an unknown key.
+fn unknown(path: &str, line: Option<usize>, catalogue: &Catalogue) -> Fault {
+    let suggestion = nearest(path, catalogue.settings().map(|spec| spec.path));
+    Fault { line, key: path.to_owned(), reason: "this setting is not known".to_owned(), suggestion }
+}
+
+/// The nearest word of a choice.
+fn near_word(spec: &SettingSpec, value: &toml_edit::Value) -> Option<String> {
+    match spec.kind {
+        crate::settings::Kind::OneOf(words) => {
+            nearest(value.as_str()?, words.iter().copied()).map(|word| format!("{word:?}"))
+        }
+        _ => None,
+    }
+}
+
+/// Reads one factor.
+fn read_factor(factor: &FactorText, catalogue: &Catalogue, faults: &mut Vec<Fault>) -> Option<Factor> {
+    let fault = |line, key: &str, reason: String, suggestion| Fault { line, key: key.to_owned(), reason, suggestion };
+    for key in factor.keys.iter().filter(|key| !["setting", "levels"].contains(&key.path.as_str())) {
+        let near = nearest(&key.path, ["setting", "levels"].into_iter());
+        faults.push(fault(
+            key.line,
+            &format!("factor.{}", key.path),
+            "a factor has setting and levels only".to_owned(),
+            near,
+        ));
+    }
+    let levels = factor.keys.iter().find(|key| key.path == "levels");
+    let (Some(setting), Some(levels)) = (factor_setting(factor), levels) else {
+        faults.push(fault(
+            factor.line,
+            "factor",
+            "a factor needs setting (a text) and levels (a list)".to_owned(),
+            None,
+        ));
+        return None;
+    };
+    let Some(spec) = find(catalogue, setting) else {
+        faults.push(unknown(setting, factor.line, catalogue));
+        return None;
+    };
+    if !spec.factor {
+        faults.push(fault(
+            factor.line,
+            setting,
+            "this setting is the same for all points and cannot be a factor".to_owned(),
+            None,
+        ));
+        return None;
+    }
+    let Some(items) = levels.value.as_array().filter(|items| !items.is_empty()) else {
+        faults.push(fault(levels.line, setting, "levels is a list of at least one value".to_owned(), None));
+        return None;
+    };
+    let mut values: Vec<Value> = Vec::new();
+    for item in items {
+        match spec.kind.read(item) {
+            Ok(value) if values.contains(&value) => {
+                faults.push(fault(levels.line, setting, format!("level {value} stands twice"), None))
+            }
+            Ok(value) => values.push(value),
+            Err(reason) => faults.push(fault(levels.line, setting, reason, near_word(spec, item))),
+        }
+    }
+    Some(Factor { setting: setting.to_owned(), levels: values })
+}
+
+/// Defaults for what is not given; faults for what must be.
+fn fill_defaults(settings: &mut Settings, factors: &[Factor], catalogue: &Catalogue, faults: &mut Vec<Fault>) {
+    let chosen = |settings: &Settings, path: &str| settings.text(path).map(str::to_owned).ok();
+    let (workload, engine) = (chosen(settings, "workload.kind"), chosen(settings, "engine.kind"));
+    for spec in catalogue.settings() {
+        let applies = match spec.scope {
+            Scope::Always => true,
+            Scope::Workload(name) => workload.as_deref() == Some(name),
+            Scope::Engine(name) => engine.as_deref() == Some(name),
+        };
+        let varied = factors.iter().find(|factor| factor.setting == spec.path);
+        if !applies || settings.get(spec.path).is_some() {
+            continue;
+        }
+        if let Some(level) = varied.and_then(|factor| factor.levels.first()) {
+            settings.0.insert(spec.path.to_owned(), level.clone());
+        } else if let Some(default) = spec.default {
+            let value = spec.kind.read_text(default).expect("the table's defaults are valid, which a test checks");
+            settings.0.insert(spec.path.to_owned(), value);
+        } else if spec.required && !faults.iter().any(|fault| fault.key == spec.path) {
+            let reason = format!("must be given: {}", spec.about);
+            faults.push(Fault { line: None, key: spec.path.to_owned(), reason, suggestion: None });
+        }
+    }
+}
+
+/// A study as given, for the checks that need lines.
+pub(super) struct Given<'a> {
+    taken: &'a Taken,
+    catalogue: &'a Catalogue,
+}
+
+impl Given<'_> {
+    /// The line where a setting stands, or its factor.
+    pub(super) fn line(&self, path: &str) -> Option<usize> {
+        let assigned = self
+            .taken
+            .assignments
+            .iter()
+            .find(|assignment| assignment.path == path)
+            .and_then(|assignment| assignment.line);
+        assigned.or_else(|| {
+            self.taken.factors.iter().find(|factor| factor_setting(factor) == Some(path)).and_then(|factor| factor.line)
+        })
+    }
+
+    /// The catalogue.
+    pub(super) fn catalogue(&self) -> &Catalogue {
+        self.catalogue
+    }
+
+    /// One factor per setting.
+    fn repeated_factors(&self, factors: &[Factor], faults: &mut Vec<Fault>) {
+        for (index, factor) in factors.iter().enumerate() {
+            if factors[..index].iter().any(|earlier| earlier.setting == factor.setting) {
+                let reason = "two factors vary this setting".to_owned();
+                faults.push(Fault {
+                    line: self.line(&factor.setting),
+                    key: factor.setting.clone(),
+                    reason,
+                    suggestion: None,
+                });
+            }
+        }
+    }
+
+    /// Engines and workloads that are built in.
+    fn kinds(&self, settings: &Settings, factors: &[Factor], faults: &mut Vec<Fault>) {
+        let engines: Vec<&str> = self.catalogue.engines.iter().map(|engine| engine.name).collect();
+        let workloads: Vec<&str> = self.catalogue.workloads.iter().map(|workload| workload.name).collect();
+        for (path, known, what) in [("engine.kind", engines, "engine"), ("workload.kind", workloads, "workload")] {
+            for name in values_of(path, settings, factors) {
+                let name = name.to_string();
+                if !known.contains(&name.as_str()) {
+                    let reason = format!("there is no {what} {name:?}; built in: {}", known.join(", "));
+                    faults.push(Fault {
+                        line: self.line(path),
+                        key: path.to_owned(),
+                        reason,
+                        suggestion: nearest(&name, known.iter().copied()),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Settings of an engine or workload that is not the study's.
+    fn scopes(&self, settings: &Settings, factors: &[Factor], faults: &mut Vec<Fault>) {
+        let engines = values_of("engine.kind", settings, factors);
+        let workloads = values_of("workload.kind", settings, factors);
+        let has =
+            |kinds: &[&Value], name: &str| kinds.iter().any(|kind| matches!(kind, Value::Text(text) if text == name));
+        for path in settings.0.keys().filter(|path| self.line(path).is_some()) {
+            let reason = match find(self.catalogue, path).map(|spec| spec.scope) {
+                Some(Scope::Workload(name)) if !has(&workloads, name) => {
+                    format!("belongs to the workload {name}, which this study does not run")
+                }
+                Some(Scope::Engine(name)) if !has(&engines, name) => {
+                    format!("belongs to the engine {name}, which this study does not use")
+                }
+                _ => continue,
+            };
+            faults.push(Fault { line: self.line(path), key: path.clone(), reason, suggestion: None });
+        }
+    }
+}
+
+/// All values that a setting takes in a study: its levels, or its one value.
+pub(super) fn values_of<'a>(path: &str, settings: &'a Settings, factors: &'a [Factor]) -> Vec<&'a Value> {
+    match factors.iter().find(|factor| factor.setting == path) {
+        Some(factor) => factor.levels.iter().collect(),
+        None => settings.get(path).into_iter().collect(),
+    }
+}

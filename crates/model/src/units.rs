@@ -1,0 +1,151 @@
+//! Quantities that carry their unit: bytes, rates, ratios, and the text forms of sizes and durations. May not print.
+
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// A number of bytes. Text: an integer with `B`, `KiB`, `MiB`, `GiB`, `TiB` (1024) or `kB`, `MB`, `GB`, `TB` (1000).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+pub struct Bytes(pub u64);
+
+/// Binary and decimal suffixes, longest match first within a base.
+const SIZE_SUFFIXES: &[(&str, u64)] = &[
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+    ("B", 1),
+];
+
+impl Bytes {
+    /// So many mebibytes.
+    pub const fn mebi(count: u64) -> Self {
+        Self(count << 20)
+    }
+
+    /// Reads a size such as `"64MiB"` or `"1.5GiB"`; fails on a missing unit or a fraction of a byte.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let trimmed = text.trim();
+        let wrong = || {
+            Error::new(format!("{text:?} is not a size; write a number with a unit, such as \"64MiB\" or \"1.5GB\""))
+        };
+        let (suffix, factor) = SIZE_SUFFIXES.iter().find(|(suffix, _)| trimmed.ends_with(suffix)).ok_or_else(wrong)?;
+        let number = trimmed[..trimmed.len() - suffix.len()].trim();
+        scaled(number, *factor).map(Self).ok_or_else(wrong)
+    }
+
+    /// Decimal megabytes, for rates of devices as the field writes them.
+    pub fn as_megabytes(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// The largest binary unit that divides the number, or bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = SIZE_SUFFIXES[..4].iter().find(|(_, factor)| self.0 != 0 && self.0.is_multiple_of(*factor));
+        match unit {
+            Some((suffix, factor)) => write!(f, "{}{suffix}", self.0 / factor),
+            None => write!(f, "{}B", self.0),
+        }
+    }
+}
+
+/// `number` (digits, optionally a fraction) times `factor`, when that is a whole number that fits.
+fn scaled(number: &str, factor: u64) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || (number.contains('.') && !digits(fraction)) || fraction.len() > 15 {
+        return None;
+    }
+    let whole = u128::from(whole.parse::<u64>().ok()?) * u128::from(factor);
+    let fraction_value = if fraction.is_empty() { 0 } else { fraction.parse::<u128>().ok()? * u128::from(factor) };
+    let power = 10u128.pow(u32::try_from(fraction.len()).ok()?);
+    if fraction_value % power != 0 {
+        return None;
+    }
+    u64::try_from(whole + fraction_value / power).ok()
+}
+
+/// Suffixes of durations and their nanoseconds.
+const TIME_SUFFIXES: &[(&str, u64)] = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+];
+
+/// Reads a duration such as `"30s"`, `"5m"`, `"250ms"`, `"1.5h"`.
+pub fn parse_duration(text: &str) -> Result<Duration, Error> {
+    let trimmed = text.trim();
+    let wrong = || {
+        Error::new(format!(
+            "{text:?} is not a duration; write a number with a unit, such as \"30s\", \"5m\" or \"250ms\""
+        ))
+    };
+    let (suffix, factor) = TIME_SUFFIXES.iter().find(|(suffix, _)| trimmed.ends_with(suffix)).ok_or_else(wrong)?;
+    let number = trimmed[..trimmed.len() - suffix.len()].trim();
+    scaled(number, *factor).map(Duration::from_nanos).ok_or_else(wrong)
+}
+
+/// Writes a duration as [`parse_duration`] reads it: the largest unit that gives a whole number.
+pub fn duration_text(time: Duration) -> String {
+    let nanos = time.as_nanos();
+    let unit =
+        [("h", 3_600_000_000_000u128), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)]
+            .into_iter()
+            .find(|(_, factor)| nanos != 0 && nanos.is_multiple_of(*factor));
+    match unit {
+        Some((suffix, factor)) => format!("{}{suffix}", nanos / factor),
+        None if nanos == 0 => "0s".to_owned(),
+        None => format!("{nanos}ns"),
+    }
+}
+
+/// A rate per second.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct PerSecond(pub f64);
+
+/// A share: 1.0 is the whole.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct Ratio(pub f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_size(text: &str, expected: Option<u64>) {
+        assert_eq!(Bytes::parse(text).ok().map(|bytes| bytes.0), expected, "{text}");
+    }
+
+    #[test]
+    fn sizes_need_a_unit_and_are_whole() {
+        check_size("64MiB", Some(64 << 20));
+        check_size("1.5 GiB", Some(3 << 29));
+        check_size("2kB", Some(2000));
+        check_size("64", None);
+        check_size("0.0001KiB", None);
+        check_size("-1MiB", None);
+        check_size("MiB", None);
+    }
+
+    #[test]
+    fn sizes_and_durations_survive_a_round_trip() {
+        for text in ["64MiB", "3GiB", "1000B", "5KiB"] {
+            assert_eq!(Bytes::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["30s", "5m", "250ms", "2h", "90s", "0s"] {
+            assert_eq!(duration_text(parse_duration(text).unwrap()), if text == "90s" { "90s" } else { text });
+        }
+        assert_eq!(parse_duration("1.5m").unwrap(), Duration::from_secs(90));
+        assert!(parse_duration("5").is_err());
+    }
+}

@@ -1,0 +1,331 @@
+//! The messages between the conductor and its agents. Data only: framing and processes are `testbed::agents`' business.
+//!
+//! One agent serves both roles. The *host* role prepares a machine: instances, limits, snapshots, probes.
+//! The *load* role runs virtual users. A change of any type here raises [`PROTOCOL`].
+
+use crate::error::Error;
+use crate::samples::{Check, Fact, IntervalSample, Mark, Telemetry};
+use crate::settings::Settings;
+use crate::time::{Moment, WallTime};
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Version of the messages; agents of another version are refused at the greeting.
+pub const PROTOCOL: u32 = 1;
+
+/// From the conductor to an agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Number of the call; the answer carries it.
+    pub id: u64,
+    /// What to do.
+    pub request: Request,
+}
+
+/// From an agent to the conductor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// The answer to a call.
+    Answer {
+        /// Number of the call.
+        id: u64,
+        /// What came back.
+        result: Result<Reply, Error>,
+    },
+    /// Something that happened.
+    Event(Event),
+}
+
+/// What an agent can be asked to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// Answer with the clock: for offsets between machines.
+    Ping,
+    /// To the host role.
+    Host(HostRequest),
+    /// To the load role.
+    Load(LoadRequest),
+    /// Release everything and end.
+    Quit,
+}
+
+/// Where the data of a study lives on its host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataPlace {
+    /// Kind of engine.
+    pub engine: String,
+    /// Folder of the study on the host under test: `<storage.path>/<name>`; all that Proofload creates lies below it.
+    pub folder: String,
+    /// URL of an existing server; none when we start an instance or the engine is embedded.
+    pub url: Option<String>,
+    /// Settings of the engine as the study gives them (`engine.settings.*`), plus what the memory limit implies.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Limits to put on what is tested.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LimitsAsked {
+    /// Memory of the instance or embedded engine: control group and engine setting.
+    pub memory: Option<Bytes>,
+    /// Number of cores.
+    pub cores: Option<u32>,
+}
+
+/// Preconditioning by fio, of the folder's file system or of a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preconditioning {
+    /// A device such as `/dev/nvme1n1`; none for a file in the study's folder.
+    pub device: Option<String>,
+    /// The device named a second time, with `--yes`; must equal `device`.
+    pub device_confirmed: Option<String>,
+    /// Size of the file when there is no device.
+    pub size: Bytes,
+    /// Sequential fills of the whole size.
+    pub sequential_fills: u32,
+    /// Random-write passes over the whole size.
+    pub random_passes: u32,
+    /// Length of one round of the steady-state test.
+    pub round: Duration,
+    /// Rounds at most; 0 leaves the steady-state test out.
+    pub rounds_at_most: u32,
+}
+
+/// Requests to the host role.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum HostRequest {
+    /// Facts about the machine: hardware, kernel, mounts below `folder`.
+    Describe {
+        /// The study's folder.
+        folder: String,
+    },
+    /// Free what earlier, killed processes of ours left in `folder`: instances, control groups.
+    Sweep {
+        /// The study's folder.
+        folder: String,
+    },
+    /// Precondition storage.
+    Precondition {
+        /// Where.
+        place: DataPlace,
+        /// How.
+        how: Preconditioning,
+    },
+    /// Make an empty instance (data folder) of a server engine; nothing for embedded engines but the folder.
+    CreateInstance {
+        /// Where.
+        place: DataPlace,
+    },
+    /// Put limits in place, empty, ready to be joined. Replaces earlier limits of this agent.
+    PrepareLimits {
+        /// Where.
+        place: DataPlace,
+        /// What.
+        limits: LimitsAsked,
+    },
+    /// Put a running process of this host (the load agent of an embedded engine) under the prepared limits.
+    JoinLimits {
+        /// Process id.
+        pid: u32,
+    },
+    /// Start the server under the prepared limits (or none), and wait until it answers.
+    StartInstance {
+        /// Where.
+        place: DataPlace,
+    },
+    /// Read back each limit and setting that should be in force, and the engine's own view.
+    VerifyLimits,
+    /// Use of the limited resources up to now: peak memory, memory.stat, events, pressure totals.
+    ReadUsage,
+    /// Stop the server, cleanly, so that its files are a snapshot's source.
+    StopInstance,
+    /// Copy the stopped data to the snapshot folder.
+    SaveSnapshot {
+        /// Where.
+        place: DataPlace,
+    },
+    /// Is there a complete snapshot whose label equals this one?
+    FindSnapshot {
+        /// Where.
+        place: DataPlace,
+        /// Label: names seed, scale, version; saved with the snapshot.
+        label: String,
+    },
+    /// Label the snapshot as complete.
+    LabelSnapshot {
+        /// Where.
+        place: DataPlace,
+        /// Label.
+        label: String,
+    },
+    /// Replace the data by the snapshot.
+    RestoreSnapshot {
+        /// Where.
+        place: DataPlace,
+    },
+    /// Write back and drop the page cache of the data files.
+    DropPageCache {
+        /// Where.
+        place: DataPlace,
+    },
+    /// Send telemetry once a second, on the second after `origin`.
+    StartProbes {
+        /// Time zero on this agent's clock.
+        origin: Moment,
+        /// Where (device, instance, engine statistics).
+        place: DataPlace,
+        /// Process of the embedded engine, if any.
+        pid: Option<u32>,
+    },
+    /// Stop sending.
+    StopProbes,
+    /// Release limits.
+    Release,
+}
+
+/// What a load agent runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadSpec {
+    /// Kind of workload.
+    pub workload: String,
+    /// All resolved settings of the point (the workload reads `workload.*`).
+    pub settings: Settings,
+    /// Where the data is.
+    pub place: DataPlace,
+    /// Address of a started instance, such as `host=127.0.0.1 port=5433 user=proofload dbname=proofload`.
+    pub address: Option<String>,
+    /// Seed of the data (the study's).
+    pub data_seed: u64,
+    /// Seed of the inputs (of study and run).
+    pub input_seed: u64,
+    /// Date of every date column at load, from the study.
+    pub load_time: WallTime,
+}
+
+/// Requests to the load role.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum LoadRequest {
+    /// Take the specification; answers with the process id. Touches nothing.
+    Open {
+        /// What will run.
+        spec: Box<LoadSpec>,
+    },
+    /// Create and fill the schema, resuming from its manifest; then index and analyse. Sends progress.
+    Build,
+    /// Does the data fit the specification? An error says why not.
+    CheckData,
+    /// Connect the virtual users and prepare statements.
+    Connect,
+    /// Start the load; time zero lies `after` from now, on a whole second of the agent's choosing.
+    Start {
+        /// Delay until time zero.
+        after: Duration,
+    },
+    /// Read the database's counters now.
+    Mark,
+    /// End the load: no new operation starts, operations in flight finish.
+    Stop,
+    /// Check consistency, conservation, acknowledged operations and inputs.
+    Verify,
+    /// Close connections.
+    Close,
+}
+
+/// What a call brings back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// Done; nothing to tell.
+    Done,
+    /// The clock.
+    Pong {
+        /// Monotonic clock of the agent.
+        moment: Moment,
+        /// Process id.
+        pid: u32,
+    },
+    /// Facts, requested and effective.
+    Facts(Vec<Fact>),
+    /// Where the instance answers, and its facts.
+    Started {
+        /// Connection string without secrets.
+        address: String,
+        /// Facts: settings asked and in force, version.
+        facts: Vec<Fact>,
+    },
+    /// A yes or no.
+    Found(bool),
+    /// A copy was made.
+    Copied {
+        /// Bytes of the files.
+        bytes: Bytes,
+        /// `reflink` or `copy`.
+        method: String,
+        /// Time that it took.
+        took: Duration,
+    },
+    /// Documents to keep, such as fio's JSON: name and body; and facts drawn from them.
+    Documents {
+        /// Name and body.
+        documents: Vec<(String, String)>,
+        /// Facts.
+        facts: Vec<Fact>,
+    },
+    /// Data was built.
+    Built {
+        /// Facts: rows and content hash per table, time, size.
+        facts: Vec<Fact>,
+    },
+    /// Users are connected.
+    Connected {
+        /// Facts: client threads, users, engine settings as sessions see them.
+        facts: Vec<Fact>,
+    },
+    /// Load starts.
+    Starting {
+        /// Time zero on the load agent's clock.
+        origin: Moment,
+    },
+    /// Counters.
+    Marked(Mark),
+    /// The load has ended.
+    Stopped {
+        /// Index after the last interval sent.
+        intervals: u64,
+        /// Exact totals of the clients per kind: name and counts as in the intervals, summed.
+        totals: Vec<crate::samples::OperationCounts>,
+    },
+    /// Verification.
+    Checked(Vec<Check>),
+}
+
+/// What an agent tells unasked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// One second of load.
+    Interval(Box<IntervalSample>),
+    /// One reading of a probe.
+    Telemetry(Telemetry),
+    /// How far a long request has come.
+    Progress {
+        /// What, in words.
+        what: String,
+        /// Done.
+        done: u64,
+        /// Of how many; 0 when unknown.
+        total: u64,
+    },
+    /// For the operator.
+    Log {
+        /// `info`, `warning`, `error`.
+        level: String,
+        /// The text.
+        text: String,
+    },
+    /// The load ended by itself: a user failed for good, the server went away.
+    LoadFailed {
+        /// Why.
+        error: Error,
+    },
+    /// Once a second while nothing else is said.
+    Heartbeat,
+}

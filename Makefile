@@ -1,0 +1,38 @@
+# The front door of the project. `make help` lists what it can do.
+
+SHELL := /bin/bash
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test needs fmt lint tidy check toy clean-demo
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## build, run the quick memory sweep on SQLite, write record and report, print the table
+	cargo build --release
+	scripts/demo.sh release full
+
+test: needs fmt lint tidy check toy ## everything a change must pass, in the order of cost
+
+needs: ## install what the tests need (Debian and Ubuntu as root), else say what is missing
+	scripts/install-test-needs.sh
+
+fmt: ## fail when a file is not formatted
+	cargo fmt --all -- --check
+
+lint: ## compiler and clippy warnings are errors, tests and benches included
+	cargo clippy --workspace --all-targets -- -D warnings
+
+tidy: ## the project's own rules: imports, lengths, pages, words
+	cargo xtask tidy
+
+check: ## all tests
+	cargo test --workspace
+
+toy: ## the demo's study at toy size, with the binary of the tests
+	cargo build
+	scripts/demo.sh debug toy
+
+clean-demo: ## remove what earlier demos wrote
+	rm -rf demo

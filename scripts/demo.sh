@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Runs the quick memory sweep, writes record and report into a fresh folder below demo/, prints the table.
+#
+# usage: scripts/demo.sh release|debug full|toy
+#   release|debug   which build of the binary to use
+#   full|toy        the study as it is, or the same study made so small that it only proves that everything works
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+profile=$1
+size=$2
+study=studies/quick/memory-sweep.toml
+proofload="${CARGO_TARGET_DIR:-target}/$profile/proofload"
+
+# Exit codes of `proofload run` after which there is a record worth reading: not steady, generator-bound.
+readonly NOT_STEADY=6 GENERATOR_BOUND=7
+
+# All that makes the toy a toy stands here and nowhere else.
+toy=(
+    --set "study.title=Toy memory sweep: proves the machinery, says nothing about any machine"
+    --set workload.warehouses=1
+    --set workload.virtual_users=2
+    --set "procedure.warm_up={ at_least = \"1s\", at_most = \"2s\" }"
+    --set procedure.measure=2s
+)
+
+folder="demo/$(date +%Y%m%d-%H%M%S)-$size"
+[[ -e "$folder" ]] && folder="$folder-$$"
+mkdir -p "$folder"
+trap 'rm -rf "$folder/data"' EXIT
+
+overrides=(--set "storage.path=$folder/data")
+[[ "$size" == toy ]] && overrides+=("${toy[@]}")
+
+status=0
+"$proofload" run "$study" -o "$folder/study.proof" "${overrides[@]}" || status=$?
+case $status in
+0 | "$NOT_STEADY" | "$GENERATOR_BOUND") ;;
+*)
+    echo "demo: proofload run ended with exit code $status; what was recorded is in $folder" >&2
+    exit "$status"
+    ;;
+esac
+
+# A report of a study with void points is written all the same, and says so by its exit code.
+report() { "$proofload" report "$folder/study.proof" "$@" || [[ $? == "$status" ]]; }
+report -o "$folder/report.html" --format html
+report -o "$folder/report.json" --format json
+report --format text
+
+echo
+echo "record  $folder/study.proof"
+echo "report  $folder/report.html"
+
+if [[ "$size" == toy ]]; then
+    # A toy's windows are too short to be steady: that verdict is expected, a missing result is not.
+    for needle in '"points"' '"nopm"' '"verdict"'; do
+        grep -q "$needle" "$folder/report.json" || { echo "demo: report.json has no $needle" >&2; exit 1; }
+    done
+    grep -q '<svg' "$folder/report.html" || { echo "demo: report.html has no chart" >&2; exit 1; }
+    exit 0
+fi
+exit "$status"

@@ -1,0 +1,70 @@
+//! The table of chores and the choice among them.
+//!
+//! A new chore is a module with a `run` function and one line in [`CHORES`]; `cargo xtask help` prints the table.
+
+use std::io::Write;
+
+use crate::tidy;
+
+/// One chore: what one types after `cargo xtask`.
+pub(crate) struct Chore {
+    /// The word on the command line.
+    name: &'static str,
+    /// Arguments as shown by `help`, empty when there are none.
+    arguments: &'static str,
+    /// What it does, in one line.
+    summary: &'static str,
+    /// Does it; the error is printed as it stands and makes the exit code 1.
+    run: fn(&[String]) -> Result<(), String>,
+}
+
+/// Every chore there is, in the order in which `help` lists them.
+pub(crate) const CHORES: &[Chore] = &[
+    Chore {
+        name: "tidy",
+        arguments: "[--bless]",
+        summary: "the project's own rules; --bless lowers the ratchet to what the tree has",
+        run: tidy::run,
+    },
+    Chore { name: "help", arguments: "", summary: "this list", run: help },
+];
+
+/// Runs the chore named by the first argument; without one, lists them.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let Some((name, rest)) = arguments.split_first() else {
+        return help(&[]);
+    };
+    let chore = CHORES.iter().find(|chore| chore.name == name);
+    match chore {
+        Some(chore) => (chore.run)(rest),
+        None => Err(format!("there is no chore \"{name}\"; cargo xtask help lists them")),
+    }
+}
+
+fn help(_: &[String]) -> Result<(), String> {
+    let mut text = String::from("usage: cargo xtask <chore>\n\n");
+    for chore in CHORES {
+        let usage = format!("{} {}", chore.name, chore.arguments);
+        text.push_str(&format!("  {usage:<20} {}\n", chore.summary));
+    }
+    std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("printed the chores: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_chore_is_refused_and_says_where_the_list_is() {
+        let error = run(&["sweep".to_owned()]).unwrap_err();
+        assert!(error.contains("\"sweep\"") && error.contains("cargo xtask help"), "{error}");
+    }
+
+    #[test]
+    fn no_two_chores_have_one_name() {
+        let mut names: Vec<_> = CHORES.iter().map(|chore| chore.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), CHORES.len());
+    }
+}

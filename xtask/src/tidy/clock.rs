@@ -1,0 +1,49 @@
+//! One module reads the clock; everything else takes `&dyn Clock`, so that tests own time.
+
+use super::rules::Fault;
+use super::tree::Tree;
+
+/// The one module that may ask the operating system what time it is.
+const CLOCK: &str = "crates/proofload/src/clock.rs";
+
+/// What reads a clock.
+const READERS: &[&str] = &["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now"];
+
+/// Finds reads of the clock outside its module, tests, benches and the chores.
+pub(super) fn check(tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for source in tree.rust().filter(|source| source.path != CLOCK && !source.path.starts_with("xtask/")) {
+        for reader in READERS {
+            let product = source.words(reader).filter(|at| !source.is_test(*at));
+            faults.extend(product.map(|at| {
+                let text = format!("`{reader}` is read only in {CLOCK}; take `&dyn Clock`");
+                Fault::new(&source.path, source.line_of(at), text)
+            }));
+        }
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::check_rule;
+    use super::*;
+
+    #[test]
+    fn clock_reads_are_found_where_they_are_forbidden() {
+        let text = "fn f() {\n    let t = std::time::Instant::now();\n    SystemTime::now();\n}\n";
+        let places = [
+            ("crates/load/src/a.rs", text),
+            ("crates/load/tests/a.rs", text),
+            ("crates/proofload/src/clock.rs", text),
+            ("xtask/src/perf.rs", text),
+        ];
+        check_rule(check, &places, &["crates/load/src/a.rs:2", "crates/load/src/a.rs:3"]);
+    }
+
+    #[test]
+    fn tests_and_comments_may_name_the_clock() {
+        let text = "// Instant::now\n#[cfg(test)]\nmod tests {\n    fn f() { Instant::now(); }\n}\n";
+        check_rule(check, &[("crates/load/src/a.rs", text)], &[]);
+    }
+}

@@ -1,0 +1,24 @@
+//! `cargo xtask tidy`: the rules of CONTRIBUTING.md that a machine can check, as one fast command.
+//!
+//! One file per rule, each a pure function from a [`tree::Tree`] to faults, listed in [`rules::RULES`]. A rule
+//! reads no file and runs no program, so that its tests are small trees written in place.
+
+mod rules;
+mod run;
+mod source;
+mod tree;
+
+mod attributes;
+mod clock;
+mod contents;
+mod dependencies;
+mod headers;
+mod imports;
+mod layers;
+mod mod_files;
+mod pages;
+mod ratchet;
+mod unsafe_code;
+mod words;
+
+pub(crate) use run::run;

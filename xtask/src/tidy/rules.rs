@@ -1,0 +1,67 @@
+//! The table of rules, and what a rule returns.
+
+use std::fmt;
+
+use super::tree::Tree;
+use super::{
+    attributes, clock, contents, dependencies, headers, imports, layers, mod_files, pages, ratchet, unsafe_code, words,
+};
+
+/// One rule: a pure function over the tree.
+pub(super) struct Rule {
+    /// Printed in brackets before each fault.
+    pub(super) name: &'static str,
+    /// Finds every fault in the tree.
+    pub(super) check: fn(&Tree) -> Vec<Fault>,
+}
+
+/// Every rule there is.
+pub(super) const RULES: &[Rule] = &[
+    Rule { name: "imports", check: imports::check },
+    Rule { name: "layers", check: layers::check },
+    Rule { name: "contents", check: contents::check },
+    Rule { name: "clock", check: clock::check },
+    Rule { name: "unsafe", check: unsafe_code::check },
+    Rule { name: "headers", check: headers::check },
+    Rule { name: "mod-files", check: mod_files::check },
+    Rule { name: "attributes", check: attributes::check },
+    Rule { name: "dependencies", check: dependencies::check },
+    Rule { name: "pages", check: pages::check },
+    Rule { name: "words", check: words::check },
+    Rule { name: "ratchet", check: ratchet::check },
+];
+
+/// One thing to put right.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fault {
+    /// Relative to the root of the repository.
+    pub(super) path: String,
+    /// Counted from 1.
+    pub(super) line: usize,
+    /// What is wrong and what to do, a lower-case fragment.
+    pub(super) text: String,
+}
+
+impl Fault {
+    /// A fault at a line counted from 1.
+    pub(super) fn new(path: &str, line: usize, text: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, text: text.into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.text)
+    }
+}
+
+/// Asserts that a rule finds exactly the lines that `expected` names as `path:line`, in a tree of `files`.
+#[cfg(test)]
+#[track_caller]
+pub(super) fn check_rule(check: fn(&Tree) -> Vec<Fault>, files: &[(&str, &str)], expected: &[&str]) {
+    let tree = Tree::of(files);
+    let mut faults = check(&tree);
+    faults.sort();
+    let found: Vec<String> = faults.iter().map(|fault| format!("{}:{}", fault.path, fault.line)).collect();
+    assert_eq!(found, expected, "faults were {faults:#?}");
+}

@@ -1,0 +1,57 @@
+//! `unsafe` stands only in the named modules; the compiler's lint is a second guard that a crate could waive.
+
+use super::rules::Fault;
+use super::tree::Tree;
+
+/// Folders and files, by the beginning of their path, in which `unsafe` may stand, and why.
+const ALLOWED: &[(&str, &str)] = &[("crates/testbed/src/sys", "system calls that rustix does not wrap")];
+
+/// Finds `unsafe` outside the named modules, and unsafe blocks there without a `// SAFETY:` comment.
+pub(super) fn check(tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for source in tree.rust() {
+        let allowed = ALLOWED.iter().any(|(path, _)| source.path.starts_with(path));
+        for at in source.words("unsafe") {
+            let line = source.line_of(at);
+            if !allowed && !is_allocator(source.line(line)) {
+                faults.push(Fault::new(&source.path, line, "`unsafe` stands only in crates/testbed/src/sys"));
+            } else if !explained(source, line) {
+                faults.push(Fault::new(&source.path, line, "this `unsafe` has no `// SAFETY:` comment above it"));
+            }
+        }
+    }
+    faults
+}
+
+/// A counting allocator of a bench or test has no safe form.
+fn is_allocator(line: &str) -> bool {
+    line.contains("impl GlobalAlloc")
+        || line.contains("unsafe fn alloc")
+        || line.contains("unsafe fn dealloc")
+        || line.contains("unsafe fn realloc")
+        || line.contains("unsafe { System.")
+}
+
+fn explained(source: &super::source::Source, line: usize) -> bool {
+    let above = (line.saturating_sub(6).max(1)..=line).map(|number| source.line(number));
+    above.into_iter().any(|text| text.contains("SAFETY:") || text.contains("# Safety"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::check_rule;
+    use super::*;
+
+    #[test]
+    fn unsafe_is_found_outside_its_module_and_unexplained_inside() {
+        let bare = "fn f() {\n    unsafe { g() }\n}\n";
+        let explained = "fn f() {\n    // SAFETY: g asks nothing of its caller.\n    unsafe { g() }\n}\n";
+        let files = [
+            ("crates/load/src/a.rs", explained),
+            ("crates/testbed/src/sys/a.rs", bare),
+            ("crates/testbed/src/sys/b.rs", explained),
+            ("crates/testbed/src/words.rs", "#![deny(unsafe_code)] // unsafe\n"),
+        ];
+        check_rule(check, &files, &["crates/load/src/a.rs:3", "crates/testbed/src/sys/a.rs:2"]);
+    }
+}

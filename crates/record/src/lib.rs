@@ -1,1 +1,15 @@
-//! The record: one append-only SQLite file per study; the only reader and writer of it.
+//! The record: one append-only SQLite file per study, enough to rebuild every figure years later.
+//!
+//! This crate is its only writer and its only reader. It may not compute statistics, read a clock or know what a workload is.
+
+mod error;
+mod lock;
+mod reader;
+mod recorder;
+mod schema;
+mod seal;
+
+pub use error::Error;
+pub use reader::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State, read, read_finished_runs};
+pub use recorder::{AttemptId, Opening, Recorder};
+pub use schema::{APPLICATION_ID, FORMAT};

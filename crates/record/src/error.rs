@@ -1,0 +1,82 @@
+//! The error of the record: what we did to which file, what came back, what to try.
+
+use std::fmt;
+
+/// An error of reading or writing a record.
+#[derive(Debug)]
+pub struct Error {
+    kind: Kind,
+    text: String,
+}
+
+/// What callers tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    InUse,
+    NewerFormat,
+    NotARecord,
+    NoSpace,
+    Other,
+}
+
+impl Error {
+    pub(crate) fn other(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Other, text: text.into() }
+    }
+
+    pub(crate) fn in_use(text: impl Into<String>) -> Self {
+        Self { kind: Kind::InUse, text: text.into() }
+    }
+
+    pub(crate) fn newer_format(text: impl Into<String>) -> Self {
+        Self { kind: Kind::NewerFormat, text: text.into() }
+    }
+
+    pub(crate) fn not_a_record(text: impl Into<String>) -> Self {
+        Self { kind: Kind::NotARecord, text: text.into() }
+    }
+
+    /// Wraps an error of SQLite.
+    pub(crate) fn sqlite(what: &str, error: &rusqlite::Error) -> Self {
+        let kind = match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => Kind::NoSpace,
+            Some(rusqlite::ErrorCode::NotADatabase) => Kind::NotARecord,
+            _ => Kind::Other,
+        };
+        Self { kind, text: format!("{what}: {error}") }
+    }
+
+    /// Does another process write this record?
+    pub fn is_in_use(&self) -> bool {
+        self.kind == Kind::InUse
+    }
+
+    /// Was the record written by a newer Proofload?
+    pub fn is_newer_format(&self) -> bool {
+        self.kind == Kind::NewerFormat
+    }
+
+    /// Is the file something else?
+    pub fn is_not_a_record(&self) -> bool {
+        self.kind == Kind::NotARecord
+    }
+
+    /// Is the disk full?
+    pub fn is_out_of_space(&self) -> bool {
+        self.kind == Kind::NoSpace
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Error> for proofload_model::error::Error {
+    fn from(error: Error) -> Self {
+        Self::new(error.to_string())
+    }
+}

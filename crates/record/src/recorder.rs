@@ -1,0 +1,312 @@
+//! Writing a record. Rows are only appended; the caller commits at least once per interval.
+
+use crate::error::Error;
+use crate::lock::Lock;
+use crate::reader;
+use crate::{schema, seal};
+use proofload_model::plan::Plan;
+use proofload_model::samples::{Check, Fact, IntervalSample, Mark, Reading};
+use proofload_model::study::Study;
+use proofload_model::time::{Offset, WallTime};
+use rusqlite::{Connection, OpenFlags, ToSql, params};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Number of an attempt in its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AttemptId(pub i64);
+
+/// What a new record starts with.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening<'a> {
+    /// The study file as written.
+    pub study_text: &'a str,
+    /// The study as resolved.
+    pub study: &'a Study,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// Program and version.
+    pub program: &'a str,
+    /// Now.
+    pub at: WallTime,
+}
+
+/// The one writer of a record.
+#[derive(Debug)]
+pub struct Recorder {
+    connection: Connection,
+    series: HashMap<(i64, String, String, String), i64>,
+    session: i64,
+    path: PathBuf,
+    _lock: Lock,
+}
+
+impl Recorder {
+    /// Makes a new record; refuses a path that exists.
+    pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Self, Error> {
+        let lock = Lock::take(path)?;
+        if path.exists() {
+            return Err(Error::other(format!(
+                "the record {} exists; continue it with `proofload resume`, or choose another file with -o",
+                path.display()
+            )));
+        }
+        let connection =
+            Connection::open(path).map_err(|error| Error::sqlite(&format!("creating {}", path.display()), &error))?;
+        let create = || -> rusqlite::Result<()> {
+            set_up(&connection)?;
+            connection.execute_batch(&format!("BEGIN; {}", schema::script()))?;
+            for (name, body) in documents(opening) {
+                connection.execute(
+                    "INSERT INTO document (at_us, name, body) VALUES (?1, ?2, ?3)",
+                    params![opening.at.0, name, body],
+                )?;
+            }
+            connection.execute_batch("COMMIT; BEGIN")
+        };
+        create().map_err(|error| Error::sqlite(&format!("creating {}", path.display()), &error))?;
+        Self { connection, series: HashMap::new(), session: 0, path: path.to_owned(), _lock: lock }
+            .begin_session(opening.program, opening.at)
+    }
+
+    /// Opens a record to continue it.
+    pub fn resume(path: &Path, program: &str, at: WallTime) -> Result<Self, Error> {
+        if !path.exists() {
+            return Err(Error::other(format!("there is no record {}", path.display())));
+        }
+        let lock = Lock::take(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)
+            .map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
+        reader::check_format(&connection, path)?;
+        let open = || -> rusqlite::Result<()> {
+            set_up(&connection)?;
+            connection.execute_batch("BEGIN")
+        };
+        open().map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
+        Self { connection, series: HashMap::new(), session: 0, path: path.to_owned(), _lock: lock }
+            .begin_session(program, at)
+    }
+
+    fn begin_session(mut self, program: &str, at: WallTime) -> Result<Self, Error> {
+        let machine = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        self.insert(
+            "INSERT INTO session (at_us, program, machine, pid) VALUES (?1, ?2, ?3, ?4)",
+            params![at.0, program, machine.trim(), std::process::id()],
+        )?;
+        self.session = self.connection.last_insert_rowid();
+        self.commit()?;
+        Ok(self)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes all that was appended durable.
+    pub fn commit(&mut self) -> Result<(), Error> {
+        self.connection.execute_batch("COMMIT; BEGIN").map_err(|error| self.wrong(&error))
+    }
+
+    /// A document: text of another tool, or of the study.
+    pub fn document(&mut self, at: WallTime, name: &str, body: &str) -> Result<(), Error> {
+        self.insert("INSERT INTO document (at_us, name, body) VALUES (?1, ?2, ?3)", params![at.0, name, body])
+    }
+
+    /// Begins a try at a run of the plan.
+    pub fn begin_attempt(&mut self, run_index: u32, at: WallTime) -> Result<AttemptId, Error> {
+        let session = self.session;
+        self.insert(
+            "INSERT INTO attempt (session, run_index, at_us) VALUES (?1, ?2, ?3)",
+            params![session, run_index, at.0],
+        )?;
+        Ok(AttemptId(self.connection.last_insert_rowid()))
+    }
+
+    /// Something happened; `detail` is text or JSON.
+    pub fn event(
+        &mut self,
+        attempt: Option<AttemptId>,
+        at: WallTime,
+        offset: Option<Offset>,
+        name: &str,
+        detail: &str,
+    ) -> Result<(), Error> {
+        self.insert(
+            "INSERT INTO event (attempt, at_us, offset_ns, name, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![attempt.map(|attempt| attempt.0), at.0, offset.map(|offset| offset.0), name, detail],
+        )
+    }
+
+    /// Facts of an attempt, or of the study.
+    pub fn facts(&mut self, attempt: Option<AttemptId>, facts: &[Fact]) -> Result<(), Error> {
+        for fact in facts {
+            self.insert(
+                "INSERT INTO fact (attempt, subject, name, requested, effective, source, holds) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![attempt.map(|attempt| attempt.0), fact.subject, fact.name, fact.requested, fact.effective, fact.source, fact.holds],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// One second of load.
+    pub fn interval(&mut self, attempt: AttemptId, sample: &IntervalSample) -> Result<(), Error> {
+        let number = big(sample.index);
+        self.insert(
+            "INSERT INTO interval (attempt, number, client, engine) VALUES (?1, ?2, ?3, ?4)",
+            params![attempt.0, number, json(&sample.client), json(&sample.engine)],
+        )?;
+        for counts in &sample.counts {
+            self.insert(
+                "INSERT INTO operation (attempt, number, kind, due, done, rolled_back, failed, dropped, in_flight, retries) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                params![
+                    attempt.0, number, counts.kind, big(counts.due), big(counts.done), big(counts.rolled_back), big(counts.failed),
+                    big(counts.dropped), big(counts.in_flight), big(counts.retries)
+                ],
+            )?;
+        }
+        for delta in &sample.histograms {
+            self.insert(
+                "INSERT INTO histogram (attempt, number, kind, clock, count, sum_ns, max_ns, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params![attempt.0, number, delta.kind, delta.clock.word(), big(delta.count), big(delta.sum_ns), big(delta.max_ns), delta.payload],
+            )?;
+        }
+        for error in &sample.errors {
+            self.insert(
+                "INSERT INTO failure (attempt, number, kind, code, text, count) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![attempt.0, number, error.kind, error.code, error.text, big(error.count)],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Readings of one probe at one moment, as an offset from the run's time zero.
+    pub fn telemetry(
+        &mut self,
+        attempt: AttemptId,
+        probe: &str,
+        at: Offset,
+        span_ns: u64,
+        readings: &[Reading],
+    ) -> Result<(), Error> {
+        for reading in readings {
+            let series = self.series_of(attempt, probe, reading)?;
+            self.insert(
+                "INSERT INTO sample (series, offset_ns, span_ns, value) VALUES (?1, ?2, ?3, ?4)",
+                params![series, at.0, big(span_ns), reading.value],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn series_of(&mut self, attempt: AttemptId, probe: &str, reading: &Reading) -> Result<i64, Error> {
+        let key = (attempt.0, probe.to_owned(), reading.name.clone(), reading.instance.clone());
+        if let Some(series) = self.series.get(&key) {
+            return Ok(*series);
+        }
+        self.insert(
+            "INSERT INTO series (attempt, probe, name, instance, unit) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![attempt.0, probe, reading.name, reading.instance, reading.unit],
+        )?;
+        let series = self.connection.last_insert_rowid();
+        self.series.insert(key, series);
+        Ok(series)
+    }
+
+    /// Counters of the database, by label: `before`, `window_start`, `window_end`, `after`.
+    pub fn mark(&mut self, attempt: AttemptId, label: &str, mark: &Mark) -> Result<(), Error> {
+        for (name, value) in &mark.counters {
+            self.insert(
+                "INSERT INTO mark (attempt, label, moment_ns, offset_ns, name, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![attempt.0, label, big(mark.moment.0), mark.offset.0, name, value],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Verification after a run.
+    pub fn checks(&mut self, attempt: AttemptId, checks: &[Check]) -> Result<(), Error> {
+        for check in checks {
+            self.insert("INSERT INTO verification (attempt, body) VALUES (?1, ?2)", params![attempt.0, json(check)])?;
+        }
+        Ok(())
+    }
+
+    /// A line for the operator.
+    pub fn log(
+        &mut self,
+        attempt: Option<AttemptId>,
+        at: WallTime,
+        level: &str,
+        source: &str,
+        text: &str,
+    ) -> Result<(), Error> {
+        self.insert(
+            "INSERT INTO log (attempt, at_us, level, source, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![attempt.map(|attempt| attempt.0), at.0, level, source, text],
+        )
+    }
+
+    /// Ends an attempt that went through: seals its rows and commits. From here on it is never lost or repeated.
+    pub fn finish(&mut self, attempt: AttemptId, at: WallTime, detail: &str) -> Result<(), Error> {
+        let hash = seal::hash(&self.connection, attempt.0)?;
+        self.insert("INSERT INTO seal (attempt, sha256) VALUES (?1, ?2)", params![attempt.0, hash])?;
+        self.event(Some(attempt), at, None, "finished", detail)?;
+        self.series.retain(|(of, ..), _| *of != attempt.0);
+        self.commit()
+    }
+
+    /// Ends an attempt that failed; the run will be tried again by `resume`.
+    pub fn fail(&mut self, attempt: AttemptId, at: WallTime, reason: &str) -> Result<(), Error> {
+        self.event(Some(attempt), at, None, "failed", reason)?;
+        self.commit()
+    }
+
+    /// Closes the record as one file: the write-ahead log is folded in.
+    pub fn close(self) -> Result<(), Error> {
+        let close = || -> rusqlite::Result<()> {
+            self.connection.execute_batch("COMMIT")?;
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            self.connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))
+        };
+        close().map_err(|error| self.wrong(&error))
+    }
+
+    fn insert(&mut self, sql: &str, values: &[&dyn ToSql]) -> Result<(), Error> {
+        let run = || self.connection.prepare_cached(sql)?.execute(values);
+        run().map(|_| ()).map_err(|error| self.wrong(&error))
+    }
+
+    fn wrong(&self, error: &rusqlite::Error) -> Error {
+        Error::sqlite(&format!("writing the record {}", self.path.display()), error)
+    }
+}
+
+/// The documents of a new record.
+fn documents(opening: &Opening<'_>) -> [(&'static str, String); 4] {
+    [
+        ("study.toml", opening.study_text.to_owned()),
+        ("study.json", json(opening.study)),
+        ("plan.json", json(opening.plan)),
+        ("program", opening.program.to_owned()),
+    ]
+}
+
+/// WAL, and no commit lost at a loss of power.
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(std::time::Duration::from_secs(10))?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF")
+}
+
+/// SQLite's integers are signed; counts and nanoseconds of a study fit.
+fn big(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Plain data always has a JSON form.
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("plain data serialises")
+}

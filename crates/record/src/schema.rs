@@ -1,0 +1,86 @@
+//! Tables of the record. A changed table raises [`FORMAT`] and says in the ADR what old readers do.
+
+/// `application_id` of the file: the letters `PROF`.
+pub const APPLICATION_ID: i32 = 0x5052_4F46;
+
+/// Format version in `user_version`.
+pub const FORMAT: i32 = 1;
+
+/// Tables that carry rows of an attempt, in the order in which a seal hashes them.
+pub(crate) const ATTEMPT_TABLES: &[&str] =
+    &["fact", "interval", "operation", "histogram", "failure", "series", "mark", "verification"];
+
+/// Every table: name and columns. All are STRICT and append-only.
+const TABLES: &[(&str, &str)] = &[
+    // The study as written and as resolved, the plan, versions, outputs of other tools.
+    ("document", "id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL"),
+    // One row per `run` or `resume`.
+    (
+        "session",
+        "id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, program TEXT NOT NULL, machine TEXT NOT NULL, pid INTEGER NOT NULL",
+    ),
+    // One row per try at a run of the plan.
+    ("attempt", "id INTEGER PRIMARY KEY, session INTEGER NOT NULL, run_index INTEGER NOT NULL, at_us INTEGER NOT NULL"),
+    // What happened to an attempt, or to the study when attempt is null.
+    (
+        "event",
+        "id INTEGER PRIMARY KEY, attempt INTEGER, at_us INTEGER NOT NULL, offset_ns INTEGER, name TEXT NOT NULL, detail TEXT NOT NULL",
+    ),
+    (
+        "fact",
+        "id INTEGER PRIMARY KEY, attempt INTEGER, subject TEXT NOT NULL, name TEXT NOT NULL, requested TEXT, effective TEXT, source TEXT NOT NULL, holds INTEGER",
+    ),
+    (
+        "interval",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, number INTEGER NOT NULL, client TEXT NOT NULL, engine TEXT NOT NULL, UNIQUE (attempt, number)",
+    ),
+    (
+        "operation",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, due INTEGER NOT NULL, done INTEGER NOT NULL, rolled_back INTEGER NOT NULL, failed INTEGER NOT NULL, dropped INTEGER NOT NULL, in_flight INTEGER NOT NULL, retries INTEGER NOT NULL",
+    ),
+    // payload: HdrHistogram V2 with deflate, nanoseconds.
+    (
+        "histogram",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, clock TEXT NOT NULL, count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL, payload BLOB NOT NULL",
+    ),
+    (
+        "failure",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, code TEXT NOT NULL, text TEXT NOT NULL, count INTEGER NOT NULL",
+    ),
+    (
+        "series",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, probe TEXT NOT NULL, name TEXT NOT NULL, instance TEXT NOT NULL, unit TEXT NOT NULL",
+    ),
+    (
+        "sample",
+        "id INTEGER PRIMARY KEY, series INTEGER NOT NULL, offset_ns INTEGER NOT NULL, span_ns INTEGER NOT NULL, value REAL NOT NULL",
+    ),
+    (
+        "mark",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, label TEXT NOT NULL, moment_ns INTEGER NOT NULL, offset_ns INTEGER NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL",
+    ),
+    ("verification", "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, body TEXT NOT NULL"),
+    (
+        "log",
+        "id INTEGER PRIMARY KEY, attempt INTEGER, at_us INTEGER NOT NULL, level TEXT NOT NULL, source TEXT NOT NULL, text TEXT NOT NULL",
+    ),
+    // SHA-256 over the rows of a finished attempt.
+    ("seal", "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL UNIQUE, sha256 TEXT NOT NULL"),
+];
+
+/// The statements that make an empty record.
+pub(crate) fn script() -> String {
+    let mut script = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};\n");
+    for (table, columns) in TABLES {
+        script.push_str(&format!("CREATE TABLE {table} ({columns}) STRICT;\n"));
+        for change in ["UPDATE", "DELETE"] {
+            script.push_str(&format!(
+                "CREATE TRIGGER {table}_no_{} BEFORE {change} ON {table} BEGIN SELECT RAISE(ABORT, 'a record is append-only'); END;\n",
+                change.to_lowercase()
+            ));
+        }
+    }
+    script
+        .push_str("CREATE INDEX sample_series ON sample (series);\nCREATE INDEX attempt_run ON attempt (run_index);\n");
+    script
+}

@@ -1,0 +1,151 @@
+//! The record as its users see it: what was written is read, nothing changes, a second writer and foreign files are refused.
+
+use proofload_model::plan::expand;
+use proofload_model::samples::{
+    Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark,
+    OperationCounts, Reading,
+};
+use proofload_model::settings::{Settings, Value};
+use proofload_model::study::{Factor, Study};
+use proofload_model::time::{Moment, Offset, WallTime};
+use proofload_record::{Opening, Recorder, State, read, read_finished_runs};
+use std::path::Path;
+
+fn study() -> Study {
+    let settings = Settings([("study.name".to_owned(), Value::Text("toy".to_owned()))].into());
+    Study {
+        settings,
+        factors: vec![Factor {
+            setting: "limits.cores".to_owned(),
+            levels: vec![Value::Integer(1), Value::Integer(2)],
+        }],
+    }
+}
+
+fn create(path: &Path) -> Recorder {
+    let study = study();
+    let plan = expand(&study);
+    Recorder::create(
+        path,
+        &Opening { study_text: "text", study: &study, plan: &plan, program: "test", at: WallTime(1) },
+    )
+    .expect("an empty folder takes a record")
+}
+
+fn sample(index: u64) -> IntervalSample {
+    IntervalSample {
+        index,
+        counts: vec![OperationCounts { kind: "payment".to_owned(), due: 3, done: 2, failed: 1, ..Default::default() }],
+        histograms: vec![HistogramDelta {
+            kind: "payment".to_owned(),
+            clock: LatencyClock::Service,
+            count: 2,
+            sum_ns: 30,
+            max_ns: 20,
+            payload: vec![1, 2, 3],
+        }],
+        errors: vec![ErrorCount { kind: "payment".to_owned(), code: "XX".to_owned(), text: "no".to_owned(), count: 1 }],
+        client: ClientSelf { thread_cpu_ns: vec![5], resident_bytes: 7, send_lag_ns_p99: None },
+        engine: vec![],
+    }
+}
+
+#[test]
+fn what_was_written_is_read_and_sealed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let mut recorder = create(&path);
+    let attempt = recorder.begin_attempt(1, WallTime(2)).unwrap();
+    let fact = Fact::observed("host", "kernel", "6", "uname");
+    let reading = Reading { name: "busy".to_owned(), instance: "0".to_owned(), unit: "%".to_owned(), value: 12.5 };
+    let mark = Mark { moment: Moment(9), offset: Offset(-1), counters: vec![("a".to_owned(), 1), ("b".to_owned(), 2)] };
+    let check = Check {
+        group: "g".to_owned(),
+        name: "n".to_owned(),
+        rule: "r".to_owned(),
+        found: "f".to_owned(),
+        outcome: CheckOutcome::Met,
+        offenders: vec![],
+    };
+    recorder.facts(Some(attempt), std::slice::from_ref(&fact)).unwrap();
+    recorder.interval(attempt, &sample(0)).unwrap();
+    recorder.interval(attempt, &sample(1)).unwrap();
+    recorder.telemetry(attempt, "cores", Offset(5), 6, std::slice::from_ref(&reading)).unwrap();
+    recorder.telemetry(attempt, "cores", Offset(7), 6, std::slice::from_ref(&reading)).unwrap();
+    recorder.mark(attempt, "before", &mark).unwrap();
+    recorder.checks(attempt, std::slice::from_ref(&check)).unwrap();
+    recorder.event(Some(attempt), WallTime(3), None, "window", r#"{"from":0,"to":2}"#).unwrap();
+    recorder.finish(attempt, WallTime(4), "").unwrap();
+    let other = recorder.begin_attempt(0, WallTime(5)).unwrap();
+    recorder.fail(other, WallTime(6), "server died").unwrap();
+    recorder.close().unwrap();
+    assert!(!folder.path().join("x.proof-lock").exists() && !folder.path().join("x.proof-wal").exists());
+
+    let record = read(&path).unwrap();
+    let finished = record.finished(1).unwrap();
+    assert_eq!(finished.intervals, [sample(0), sample(1)]);
+    assert_eq!(finished.facts, [fact]);
+    assert_eq!(finished.series[0].samples, [(Offset(5), 6, 12.5), (Offset(7), 6, 12.5)]);
+    assert_eq!(finished.marks, [("before".to_owned(), mark)]);
+    assert_eq!(finished.checks, [check]);
+    assert_eq!(finished.window(), Some((0, 2)));
+    assert_eq!(finished.seal_holds, Some(true));
+    assert_eq!(record.attempts[1].state, State::Failed { reason: "server died".to_owned() });
+    assert_eq!(read_finished_runs(&path).unwrap().into_iter().collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn rows_cannot_be_changed_and_a_forged_one_breaks_the_seal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let mut recorder = create(&path);
+    let attempt = recorder.begin_attempt(0, WallTime(2)).unwrap();
+    recorder.interval(attempt, &sample(0)).unwrap();
+    recorder.finish(attempt, WallTime(4), "").unwrap();
+    recorder.close().unwrap();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    for change in ["UPDATE operation SET done = 99", "DELETE FROM event"] {
+        let error = connection.execute(change, []).unwrap_err().to_string();
+        assert!(error.contains("append-only"), "{error}");
+    }
+    connection.execute_batch("DROP TRIGGER operation_no_update; UPDATE operation SET done = 99").unwrap();
+    assert_eq!(read(&path).unwrap().finished(0).unwrap().seal_holds, Some(false));
+}
+
+#[test]
+fn a_second_writer_an_existing_file_a_foreign_file_and_a_newer_format_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let recorder = create(&path);
+    assert!(Recorder::resume(&path, "test", WallTime(2)).unwrap_err().is_in_use());
+    assert!(read(&path).unwrap().being_written);
+    drop(recorder);
+    assert!(!read(&path).unwrap().being_written);
+    let study = study();
+    let plan = expand(&study);
+    let opening = Opening { study_text: "", study: &study, plan: &plan, program: "test", at: WallTime(1) };
+    assert!(Recorder::create(&path, &opening).unwrap_err().to_string().contains("proofload resume"));
+
+    let foreign = folder.path().join("notes.txt");
+    std::fs::write(&foreign, "a text that is long enough to be no database at all".repeat(20)).unwrap();
+    assert!(read(&foreign).unwrap_err().is_not_a_record());
+    assert!(Recorder::resume(&foreign, "test", WallTime(2)).unwrap_err().is_not_a_record());
+
+    rusqlite::Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    assert!(read(&path).unwrap_err().is_newer_format());
+}
+
+#[test]
+fn what_was_not_committed_is_lost_and_what_was_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let mut recorder = create(&path);
+    let attempt = recorder.begin_attempt(0, WallTime(2)).unwrap();
+    recorder.interval(attempt, &sample(0)).unwrap();
+    recorder.commit().unwrap();
+    recorder.interval(attempt, &sample(1)).unwrap();
+    drop(recorder);
+    let record = read(&path).unwrap();
+    assert_eq!(record.attempts[0].intervals, [sample(0)]);
+    assert_eq!(record.attempts[0].state, State::Open);
+}

@@ -7,3 +7,4 @@ pub mod contract;
 pub mod engines;
 
 pub use contract::*;
+pub use engines::{AnySession, ENGINES, engine};

@@ -59,7 +59,8 @@ pub struct DataPlace {
     pub folder: String,
     /// URL of an existing server; none when we start an instance or the engine is embedded.
     pub url: Option<String>,
-    /// Settings of the engine as the study gives them (`engine.settings.*`), plus what the memory limit implies.
+    /// Settings of the engine by name, later ones win: what the memory limit implies, the engine's own (`engine.<name>`), then
+    /// `engine.settings.*`. Made by `proofload_engine::place_settings`.
     pub settings: Vec<(String, String)>,
 }
 

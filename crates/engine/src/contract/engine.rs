@@ -6,8 +6,12 @@ use super::server::ServerRecipe;
 use crate::engines::AnySession;
 use proofload_model::catalogue::EngineFacts;
 use proofload_model::samples::Fact;
+use proofload_model::settings::Settings;
 use proofload_model::units::Bytes;
 use proofload_model::wire::DataPlace;
+
+/// Work outside the hot path, to be awaited on a client thread's runtime.
+pub type Work<'a, T> = std::pin::Pin<Box<dyn Future<Output = Result<T, Error>> + 'a>>;
 
 /// What was found of an engine on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,17 +46,29 @@ pub trait Engine: Sync {
     fn server(&self) -> Option<&dyn ServerRecipe>;
 
     /// Opens a session. Cold path, blocking runtimes included: call it from a client thread's runtime.
-    fn connect<'a>(&'a self, target: &'a Target) -> std::pin::Pin<Box<dyn Future<Output = Result<AnySession, Error>> + 'a>>;
+    fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession>;
 
     /// Creates the empty database of the study, or refuses one that is not ours. Called before a build.
-    fn create_database<'a>(&'a self, target: &'a Target) -> std::pin::Pin<Box<dyn Future<Output = Result<(), Error>> + 'a>>;
+    fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;
 
     /// Settings asked and in force as a session sees them; `holds` is false where they differ.
-    fn verify_settings<'a>(&'a self, target: &'a Target) -> std::pin::Pin<Box<dyn Future<Output = Result<Vec<Fact>, Error>> + 'a>>;
+    fn verify_settings<'a>(&'a self, target: &'a Target) -> Work<'a, Vec<Fact>>;
 
     /// Settles the data after a build: analyse, freeze, checkpoint, so that a snapshot starts from rest.
-    fn after_build<'a>(&'a self, target: &'a Target) -> std::pin::Pin<Box<dyn Future<Output = Result<(), Error>> + 'a>>;
+    fn after_build<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;
 
     /// An observer of a server's statistics; none for embedded engines.
     fn observer(&self, target: &Target) -> Result<Option<Box<dyn Observer>>, Error>;
+}
+
+/// The settings for [`DataPlace::settings`]: those that `limits.memory` implies for so many sessions, then the engine's own
+/// (`engine.<name>`), then `engine.settings.*`. Later ones win, so a study overrules what its memory limit implies.
+pub fn place_settings(engine: &dyn Engine, settings: &Settings, sessions: u32) -> Vec<(String, String)> {
+    let implied = settings.bytes("limits.memory").map(|memory| engine.memory_settings(memory, sessions));
+    let own = engine.facts().settings.iter().filter_map(|spec| {
+        let value = settings.get(spec.path)?;
+        Some((spec.path.strip_prefix("engine.")?.to_owned(), value.to_string()))
+    });
+    let asked = settings.below("engine.settings").map(|(name, value)| (name.to_owned(), value.to_string()));
+    implied.unwrap_or_default().into_iter().chain(own).chain(asked).collect()
 }

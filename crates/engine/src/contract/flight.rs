@@ -105,7 +105,11 @@ impl Flight {
         for value in parameters {
             keep(&mut self.parameters, &mut self.text, *value);
         }
-        self.calls.push(CallEntry { action, parameters: start..place(self.parameters.len()), answer: Answer::default() });
+        self.calls.push(CallEntry {
+            action,
+            parameters: start..place(self.parameters.len()),
+            answer: Answer::default(),
+        });
         self.calls.len() - 1
     }
 
@@ -166,7 +170,11 @@ impl Flight {
     pub fn row(&self, index: usize, row: usize) -> Option<Row<'_>> {
         (row < self.rows(index)).then(|| {
             let answer = &self.calls[index].answer;
-            Row { flight: self, start: answer.values.start as usize + row * answer.width as usize, width: answer.width as usize }
+            Row {
+                flight: self,
+                start: answer.values.start as usize + row * answer.width as usize,
+                width: answer.width as usize,
+            }
         })
     }
 

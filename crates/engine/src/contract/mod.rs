@@ -10,7 +10,7 @@ mod session;
 mod statement;
 mod value;
 
-pub use engine::{Engine, Installation, Target};
+pub use engine::{Engine, Installation, Target, Work, place_settings};
 pub use error::{Error, ErrorClass};
 pub use flight::{Action, Answer, Flight, Row};
 pub use observer::{Observation, Observer};

@@ -1,1 +1,9 @@
 //! One folder per engine, one line each in `registry!`. Lists and re-exports.
+
+mod registry;
+
+pub use registry::engine;
+
+registry::registry! {
+    null: Null,
+}

@@ -1,0 +1,67 @@
+//! The crate's only error: settings that no data or inputs can be drawn from.
+//!
+//! It carries no source, because nothing below this crate can fail.
+
+use std::fmt;
+
+/// Settings from which nothing can be drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    NotPositive {
+        what: &'static str,
+        found: i64,
+    },
+    EmptyMix,
+    UnknownName {
+        what: &'static str,
+        found: String,
+        known: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn not_positive(what: &'static str, found: i64) -> Self {
+        Self {
+            kind: Kind::NotPositive { what, found },
+        }
+    }
+
+    pub(crate) fn empty_mix() -> Self {
+        Self {
+            kind: Kind::EmptyMix,
+        }
+    }
+
+    pub(crate) fn unknown_name(what: &'static str, found: &str, known: &[&str]) -> Self {
+        let (found, known) = (found.to_owned(), known.join(", "));
+        Self {
+            kind: Kind::UnknownName { what, found, known },
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::NotPositive { what, found } => {
+                write!(
+                    f,
+                    "drawing inputs needs at least one {what} but {found} were asked for"
+                )
+            }
+            Kind::EmptyMix => {
+                f.write_str("the mix weighs every transaction 0; give one a positive weight")
+            }
+            Kind::UnknownName { what, found, known } => {
+                write!(f, "no {what} is called \"{found}\"; known are: {known}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,62 @@
+//! Rows of item.
+
+use super::catalogue::Table;
+use super::rows::Item;
+use super::selection::Tenth;
+use super::source::{Population, RowStream};
+use super::value::Hundredths;
+use crate::{Rng, Seed, Text};
+
+/// What brand-generic items and stocks carry in their data (clauses 2.4.2.2, 4.3.3.1).
+const ORIGINAL: &str = "ORIGINAL";
+
+/// The rows of item, by i_id.
+#[derive(Clone, Debug)]
+pub struct Items {
+    seed: Seed,
+    last: i32,
+    originals: Tenth,
+    row: Item,
+}
+
+impl Items {
+    pub(super) fn new(population: &Population) -> Self {
+        let seed = population.table_seed(Table::Item);
+        let last = population.scale.items;
+        Self {
+            seed: seed.of(1),
+            last,
+            originals: Tenth::of_rows(seed.of(2).rng(), last),
+            row: Item::default(),
+        }
+    }
+}
+
+impl RowStream for Items {
+    type Row = Item;
+
+    #[inline]
+    fn next_row(&mut self) -> Option<&Item> {
+        let row = &mut self.row;
+        if row.i_id == self.last {
+            return None;
+        }
+        row.i_id += 1;
+        let rng = &mut self.seed.of(u64::from(row.i_id.unsigned_abs())).rng();
+        row.i_im_id = rng.between(1, 10_000);
+        row.i_name.draw_alphanumerics(rng, 14, 24);
+        row.i_price = Hundredths(rng.between(100, 10_000).into());
+        draw_data(&mut row.i_data, rng, &mut self.originals);
+        Some(row)
+    }
+}
+
+/// i_data and s_data: an a-string of 26 to 50, in a tenth of the rows with ORIGINAL at a random
+/// position.
+#[inline]
+pub(super) fn draw_data(data: &mut Text<50>, rng: &mut Rng, originals: &mut Tenth) {
+    data.draw_alphanumerics(rng, 26, 50);
+    if originals.selects_next() {
+        data.plant(rng, ORIGINAL);
+    }
+}

@@ -1,4 +1,5 @@
-//! `mod.rs` only lists and re-exports: modules, uses, and the constant slice in which one line adds one thing.
+//! `mod.rs` only lists and re-exports: modules, uses, and the list in which one line adds one thing:
+//! a constant slice, or a call of a macro that makes one.
 
 use super::rules::Fault;
 use super::source::{Source, closing};
@@ -33,6 +34,10 @@ fn item_end(code: &str, at: usize) -> Option<usize> {
     if rest.starts_with("#[") || rest.starts_with("#![") {
         return Some(closing(code, at + rest.find('[')?) + 1);
     }
+    if let Some(open) = macro_call(rest) {
+        let end = closing(code, at + open) + 1;
+        return Some(if code[end..].starts_with(';') { end + 1 } else { end });
+    }
     let item = without_visibility(rest);
     let is_list = item.starts_with("const ") && item.contains("&[");
     if item.starts_with("mod ") && item.find(';')? < item.find('{').unwrap_or(usize::MAX)
@@ -42,6 +47,15 @@ fn item_end(code: &str, at: usize) -> Option<usize> {
         return Some(at + semicolon(rest)? + 1);
     }
     None
+}
+
+/// Offset of the bracket that opens a macro call; none for a macro's definition.
+fn macro_call(rest: &str) -> Option<usize> {
+    let (path, after) = rest.split_once('!')?;
+    let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
+    let blanks = after.len() - after.trim_start().len();
+    let opens = after.trim_start().starts_with(['{', '(', '[']);
+    (is_path && opens).then_some(path.len() + 1 + blanks)
 }
 
 fn without_visibility(rest: &str) -> &str {
@@ -75,7 +89,7 @@ mod tests {
 
     #[test]
     fn lists_and_re_exports_are_welcome() {
-        let text = "//! Header.\n\n#[cfg(test)]\nmod tests;\npub mod a;\npub(crate) mod b;\npub use a::{X, Y};\n\n/// The list.\npub const ALL: &[&dyn X] = &[\n    &A,\n];\n";
+        let text = "//! Header.\n\n#[cfg(test)]\nmod tests;\npub mod a;\npub(crate) mod b;\npub use a::{X, Y};\n\n/// The list.\npub const ALL: &[&dyn X] = &[\n    &A,\n];\nlist::registry! {\n    a: A,\n}\nplain!(a);\n";
         check_rule(check, &[("crates/x/src/y/mod.rs", text), ("crates/x/src/lib.rs", "fn f() {}\n")], &[]);
     }
 
@@ -85,7 +99,8 @@ mod tests {
             ("a/mod.rs", "mod a;\nstruct S;\n"),
             ("b/mod.rs", "mod a;\n\nmod inline {\n    fn f() {}\n}\n"),
             ("c/mod.rs", "const N: u8 = 1;\n"),
+            ("d/mod.rs", "macro_rules! m {\n    () => {};\n}\n"),
         ];
-        check_rule(check, &files, &["a/mod.rs:2", "b/mod.rs:3", "c/mod.rs:1"]);
+        check_rule(check, &files, &["a/mod.rs:2", "b/mod.rs:3", "c/mod.rs:1", "d/mod.rs:1"]);
     }
 }

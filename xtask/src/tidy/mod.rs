@@ -8,6 +8,7 @@ mod run;
 mod source;
 mod tree;
 
+mod anchors;
 mod attributes;
 mod clock;
 mod contents;

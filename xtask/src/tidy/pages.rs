@@ -74,7 +74,8 @@ fn looks_like_path(tree: &Tree, span: &str) -> bool {
     span.chars().all(plain) && span.contains('/') && !first.is_empty() && tree.has(first)
 }
 
-fn link_targets(line: &str) -> impl Iterator<Item = &str> {
+/// The targets of the Markdown links on a line.
+pub(super) fn link_targets(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next()).filter(|target| !target.is_empty())
 }
 
@@ -98,7 +99,7 @@ fn fault_of(tree: &Tree, page: &str, name: &str) -> Option<String> {
 }
 
 /// A path relative to the folder of a page, with `..` resolved.
-fn beside(page: &str, path: &str) -> String {
+pub(super) fn beside(page: &str, path: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
     for part in path.split('/') {

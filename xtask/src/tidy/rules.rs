@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::tree::Tree;
 use super::{
-    attributes, clock, contents, dependencies, headers, imports, layers, mod_files, pages, ratchet, unsafe_code, words,
+    anchors, attributes, clock, contents, dependencies, headers, imports, layers, mod_files, pages, ratchet,
+    unsafe_code, words,
 };
 
 /// One rule: a pure function over the tree.
@@ -27,6 +28,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "attributes", check: attributes::check },
     Rule { name: "dependencies", check: dependencies::check },
     Rule { name: "pages", check: pages::check },
+    Rule { name: "anchors", check: anchors::check },
     Rule { name: "words", check: words::check },
     Rule { name: "ratchet", check: ratchet::check },
 ];

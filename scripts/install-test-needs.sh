@@ -26,14 +26,18 @@ missing_packages() {
 
 # The package would create and start a cluster of its own; the tests want only the programs.
 install_with_apt() {
-    local settings=/etc/postgresql-common/createcluster.d
+    local settings=/etc/postgresql-common/createcluster.d log status=0
     local ours="$settings/proofload-tests.conf"
+    log=$(mktemp)
     mkdir -p "$settings"
     echo "create_main_cluster = false" >"$ours"
-    trap 'rm -f "$ours"' RETURN
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq
-    apt-get install -y -qq --no-install-recommends "$@"
+    { apt-get update && apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1 || status=$?
+    if [[ $status != 0 ]]; then
+        echo "needs: apt-get failed with exit code $status:"
+        tail -n 5 "$log"
+    fi
+    rm -f "$ours" "$log"
 }
 
 missing=$(missing_packages | xargs)

@@ -109,7 +109,7 @@ fn long_run_with(residuals: &[f64], parameters: usize, block: fn(&[f64]) -> usiz
         .map(|pair| pair[0] * pair[1])
         .sum::<f64>()
         / spread;
-    let lost = parameters.min(2) as f64;
+    let lost = parameters.min(4) as f64;
     let phi = ((raw + lost / n) / (1.0 - (1.0 + 2.0 * lost) / n).max(0.5)).clamp(-0.5, 0.97);
     let mut innovations: Vec<f64> = residuals
         .windows(2)

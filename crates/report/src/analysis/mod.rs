@@ -3,8 +3,12 @@
 
 pub mod autocorrelation;
 pub mod bootstrap;
+pub mod change;
 pub mod distribution;
 pub mod quantity;
 pub mod random;
+pub mod steady;
 #[cfg(test)]
 mod traces;
+mod trend;
+pub mod validity;

@@ -1,0 +1,264 @@
+//! The detector: a pure function from throughput per second and the rule to a verdict. The conductor
+//! calls it once a second while warming up; `verify` calls it again on the record and must hear the same.
+
+use super::super::distribution::mean;
+use super::super::trend::{Care, Trend, trend};
+use super::super::validity::{self, Limits};
+use super::remainder::{Question, remainder};
+use super::rule::{Readiness, Rule, State};
+use super::snia::snia;
+use super::verdict::{Evidence, Reason, Verdict, Window};
+
+/// Windows are this many times the shortest one.
+const MULTIPLES: [usize; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+
+/// Judges throughput per second (NaN for a missing second) since the warm-up began.
+pub fn judge(throughput: &[f64], rule: &Rule) -> Verdict {
+    judge_with(throughput, &[], rule)
+}
+
+/// As [`judge`], with the engine's readiness predicates.
+///
+/// The verdict replays every instant at which the detector would have looked: at the end of a round,
+/// and, once the warm-up is long, no more often than every fiftieth of it. The first window that passes
+/// is the verdict; what follows it can only turn it into [`Verdict::Lost`].
+pub fn judge_with(throughput: &[f64], readiness: &[Readiness], rule: &Rule) -> Verdict {
+    let budget = rule.at_most.as_secs() as usize;
+    let seen = throughput.len().min(budget);
+    let mut last = None;
+    for now in looks(rule, seen) {
+        let case = Case {
+            history: &throughput[..now],
+            readiness,
+            rule,
+        };
+        if let Some(evidence) = case.passing() {
+            return lost(throughput, &evidence, rule).unwrap_or(Verdict::Steady {
+                window: evidence.window,
+                evidence: Box::new(evidence),
+            });
+        }
+        last = Some(case);
+    }
+    let budget_spent = throughput.len() >= budget;
+    match last {
+        Some(case) => case.refusal(budget_spent),
+        None => Verdict::NotSteady {
+            reasons: vec![too_short(seen, rule)],
+            best: None,
+            budget_spent,
+        },
+    }
+}
+
+fn too_short(seconds: usize, rule: &Rule) -> Reason {
+    let needed = rule.window_seconds().max(rule.at_least.as_secs() as usize);
+    Reason::TooShort { seconds, needed }
+}
+
+/// The instants at which the detector looks, in seconds, up to `seen`.
+fn looks(rule: &Rule, seen: usize) -> impl Iterator<Item = usize> {
+    let round = rule.round_seconds();
+    let whole = move |seconds: usize| seconds.div_ceil(round) * round;
+    let first = whole(rule.window_seconds().max(rule.at_least.as_secs() as usize));
+    let end = (rule.at_most.as_secs() as usize) / round * round;
+    let next = move |now: usize| {
+        let then = now + whole((now / 50).max(1));
+        if now < end && then > end { end } else { then }
+    };
+    std::iter::successors(Some(first), move |&now| Some(next(now)))
+        .take_while(move |&now| now <= seen)
+}
+
+/// After the declaration: a change beyond the tolerance since the evidence window began.
+fn lost(throughput: &[f64], evidence: &Evidence, rule: &Rule) -> Option<Verdict> {
+    let declared = evidence.window.to;
+    if throughput.len() <= declared {
+        return None;
+    }
+    let limits = Limits::of_rule(rule);
+    let since = &throughput[evidence.window.from..];
+    let change = validity::changes_in(since, &limits)
+        .into_iter()
+        .map(|change| evidence.window.from + change.from)
+        .find(|&at| at >= declared)?;
+    Some(Verdict::Lost {
+        at: change,
+        declared,
+    })
+}
+
+/// One instant: all samples up to now.
+struct Case<'a> {
+    history: &'a [f64],
+    readiness: &'a [Readiness],
+    rule: &'a Rule,
+}
+
+impl Case<'_> {
+    /// The samples since the last gap, cut to whole rounds, and the second at which they begin.
+    fn usable(&self) -> (usize, &[f64]) {
+        let round = self.rule.round_seconds();
+        let after_gap = self
+            .history
+            .iter()
+            .rposition(|x| !x.is_finite())
+            .map_or(0, |at| at + 1);
+        let from = after_gap.div_ceil(round) * round;
+        (
+            from.min(self.history.len()),
+            &self.history[from.min(self.history.len())..],
+        )
+    }
+
+    /// Windows that end now, shortest first.
+    fn windows(&self) -> impl Iterator<Item = &[f64]> {
+        let (_, usable) = self.usable();
+        let shortest = self.rule.window_seconds();
+        MULTIPLES
+            .into_iter()
+            .map(move |multiple| multiple * shortest)
+            .take_while(move |&length| length <= usable.len())
+            .map(move |length| &usable[usable.len() - length..])
+    }
+
+    /// The first window that passes everything.
+    fn passing(&self) -> Option<Evidence> {
+        if !self.unready().is_empty() {
+            return None;
+        }
+        let round = self.rule.round_seconds();
+        let hopeful = |window: &&[f64]| {
+            trend(window, round, Care::Screening).is_some_and(|found| {
+                self.scaled(&found, found.rise.abs() + 1.5 * found.error)
+                    <= self.rule.drift_tolerance
+            })
+        };
+        self.windows()
+            .filter(hopeful)
+            .filter_map(|window| trend(window, round, Care::Deciding))
+            .filter(|found| self.drift_passes(found))
+            .map(|found| self.evidence(&found))
+            .find(|evidence| self.remainder_reason(evidence).is_none())
+    }
+
+    /// A share over the window as a share over the horizon.
+    fn scaled(&self, found: &Trend, share: f64) -> f64 {
+        share * self.rule.horizon().as_secs_f64() / found.n as f64
+    }
+
+    fn drift_passes(&self, found: &Trend) -> bool {
+        self.scaled(found, found.rise.abs() + found.half_width()) <= self.rule.drift_tolerance
+    }
+
+    fn evidence(&self, found: &Trend) -> Evidence {
+        let (_, usable) = self.usable();
+        let round = self.rule.round_seconds();
+        let now = self.history.len();
+        let question = Question {
+            round,
+            shortest: found.n,
+            measure: (self.rule.measure.as_secs() as usize).max(1),
+            noise: found.noise * found.mean * found.mean,
+            freedom: found.freedom,
+        };
+        let shortest = self.rule.window_seconds();
+        let rounds: Vec<f64> = self.history[now - shortest..]
+            .chunks_exact(round)
+            .map(mean)
+            .collect();
+        Evidence {
+            window: Window {
+                from: now - found.n,
+                to: now,
+            },
+            mean: found.mean,
+            drift: found.drift_over(self.rule.horizon().as_secs() as usize),
+            remainder: remainder(usable, &question),
+            snia: snia(&rounds),
+            not_observed: self.not_observed(),
+        }
+    }
+
+    fn remainder_reason(&self, evidence: &Evidence) -> Option<Reason> {
+        let tolerance = self.rule.remainder_tolerance;
+        let found = evidence.remainder.as_ref()?;
+        let (low, high) = found
+            .interval()
+            .bounds()
+            .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        (low.abs().max(high.abs()) > tolerance).then(|| Reason::Remainder {
+            remainder: found.clone(),
+            tolerance,
+        })
+    }
+
+    /// Predicates against a verdict of steady in the last full round.
+    fn unready(&self) -> Vec<Reason> {
+        let rounds = self.history.len() / self.rule.round_seconds();
+        let judge = |predicate: &Readiness| match predicate.rounds.get(rounds.saturating_sub(1)) {
+            Some(State::Satisfied(_) | State::NotObserved) => None,
+            Some(State::Unsatisfied(value)) => Some(Reason::Unready {
+                name: predicate.name.clone(),
+                value: *value,
+            }),
+            None => Some(Reason::Unreported {
+                name: predicate.name.clone(),
+            }),
+        };
+        self.readiness.iter().filter_map(judge).collect()
+    }
+
+    fn not_observed(&self) -> Vec<String> {
+        let rounds = self.history.len() / self.rule.round_seconds();
+        let missing =
+            |p: &&Readiness| p.rounds.get(rounds.saturating_sub(1)) == Some(&State::NotObserved);
+        self.readiness
+            .iter()
+            .filter(missing)
+            .map(|p| p.name.clone())
+            .collect()
+    }
+
+    /// Why nothing passed, argued on the window whose drift comes nearest to passing.
+    fn refusal(&self, budget_spent: bool) -> Verdict {
+        let (from, usable) = self.usable();
+        let round = self.rule.round_seconds();
+        let mut reasons = self.unready();
+        let reach = |found: &Trend| self.scaled(found, found.rise.abs() + found.half_width());
+        let best = self
+            .windows()
+            .filter_map(|window| trend(window, round, Care::Deciding))
+            .min_by(|a, b| reach(a).total_cmp(&reach(b)));
+        let Some(best) = best else {
+            reasons.push(if usable.len() >= self.rule.window_seconds() {
+                Reason::NoThroughput
+            } else if from > 0 {
+                Reason::Gap { at: from - 1 }
+            } else {
+                too_short(usable.len(), self.rule)
+            });
+            return Verdict::NotSteady {
+                reasons,
+                best: None,
+                budget_spent,
+            };
+        };
+        let evidence = self.evidence(&best);
+        let tolerance = self.rule.drift_tolerance;
+        if !self.drift_passes(&best) {
+            let drift = evidence.drift.clone();
+            reasons.push(if drift.value().abs() > tolerance {
+                Reason::Drifting { drift, tolerance }
+            } else {
+                Reason::TooNoisy { drift, tolerance }
+            });
+        }
+        reasons.extend(self.remainder_reason(&evidence));
+        Verdict::NotSteady {
+            reasons,
+            best: Some(Box::new(evidence)),
+            budget_spent,
+        }
+    }
+}

@@ -12,36 +12,23 @@ pub struct Error {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
-    NotPositive {
-        what: &'static str,
-        found: i64,
-    },
+    NotPositive { what: &'static str, found: i64 },
     EmptyMix,
-    UnknownName {
-        what: &'static str,
-        found: String,
-        known: String,
-    },
+    UnknownName { what: &'static str, found: String, known: String },
 }
 
 impl Error {
     pub(crate) fn not_positive(what: &'static str, found: i64) -> Self {
-        Self {
-            kind: Kind::NotPositive { what, found },
-        }
+        Self { kind: Kind::NotPositive { what, found } }
     }
 
     pub(crate) fn empty_mix() -> Self {
-        Self {
-            kind: Kind::EmptyMix,
-        }
+        Self { kind: Kind::EmptyMix }
     }
 
     pub(crate) fn unknown_name(what: &'static str, found: &str, known: &[&str]) -> Self {
         let (found, known) = (found.to_owned(), known.join(", "));
-        Self {
-            kind: Kind::UnknownName { what, found, known },
-        }
+        Self { kind: Kind::UnknownName { what, found, known } }
     }
 }
 
@@ -49,14 +36,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::NotPositive { what, found } => {
-                write!(
-                    f,
-                    "drawing inputs needs at least one {what} but {found} were asked for"
-                )
+                write!(f, "drawing inputs needs at least one {what} but {found} were asked for")
             }
-            Kind::EmptyMix => {
-                f.write_str("the mix weighs every transaction 0; give one a positive weight")
-            }
+            Kind::EmptyMix => f.write_str("the mix weighs every transaction 0; give one a positive weight"),
             Kind::UnknownName { what, found, known } => {
                 write!(f, "no {what} is called \"{found}\"; known are: {known}")
             }

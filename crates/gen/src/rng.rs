@@ -150,10 +150,7 @@ const fn pairs<const N: usize, const PAIRS: usize>(alphabet: &[u8; N]) -> [[u8; 
     table
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the low word is what is wanted"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the low word is what is wanted")]
 const fn low_word(product: u128) -> u64 {
     product as u64
 }
@@ -191,10 +188,7 @@ mod tests {
             for _ in 0..100_000 {
                 counts[usize::try_from(rng.between(low, high) - low).unwrap()] += 1;
             }
-            assert!(
-                chi_square(&counts) < limit(counts.len()),
-                "{low}..={high}: {counts:?}"
-            );
+            assert!(chi_square(&counts) < limit(counts.len()), "{low}..={high}: {counts:?}");
         }
     }
 
@@ -204,9 +198,7 @@ mod tests {
         // the range twice as often.
         let bound = u64::MAX / 3 * 2;
         let mut rng = Seed(5).rng();
-        let low = (0..100_000)
-            .filter(|_| rng.below(bound) < bound / 2)
-            .count();
+        let low = (0..100_000).filter(|_| rng.below(bound) < bound / 2).count();
         assert!((49_000..51_000).contains(&low), "{low}");
     }
 
@@ -230,10 +222,7 @@ mod tests {
         }
         for place in 0..13 {
             let counts: Vec<u64> = counts.iter().map(|row| row[place]).collect();
-            assert!(
-                chi_square(&counts) < limit(counts.len()),
-                "place {place}: {counts:?}"
-            );
+            assert!(chi_square(&counts) < limit(counts.len()), "place {place}: {counts:?}");
         }
     }
 
@@ -253,10 +242,7 @@ mod tests {
 
     fn chi_square(counts: &[u64]) -> f64 {
         let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
-        counts
-            .iter()
-            .map(|&count| (count as f64 - expected).powi(2) / expected)
-            .sum()
+        counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum()
     }
 
     /// Mean plus five standard deviations of the chi-square distribution.

@@ -19,9 +19,7 @@ impl Seed {
     /// the order of labels matters: `of(1).of(2)` is not `of(2).of(1)`.
     #[must_use]
     pub fn of(self, label: u64) -> Self {
-        Self(mix(self
-            .0
-            .wrapping_add(mix(label.wrapping_add(GOLDEN_GAMMA)))))
+        Self(mix(self.0.wrapping_add(mix(label.wrapping_add(GOLDEN_GAMMA)))))
     }
 
     /// The generator of this seed. Its state is filled by SplitMix64, as the authors of
@@ -56,11 +54,7 @@ mod tests {
         let output = |n: u64| mix(GOLDEN_GAMMA.wrapping_mul(n).wrapping_add(1_234_567));
         assert_eq!(
             [output(1), output(2), output(3)],
-            [
-                6_457_827_717_110_365_317,
-                3_203_168_211_198_807_973,
-                9_817_491_932_198_370_423
-            ]
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
         );
     }
 

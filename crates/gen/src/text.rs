@@ -83,10 +83,7 @@ impl<const N: usize> Text<N> {
 
 impl<const N: usize> Default for Text<N> {
     fn default() -> Self {
-        Self {
-            length: 0,
-            characters: [0; N],
-        }
+        Self { length: 0, characters: [0; N] }
     }
 }
 
@@ -141,10 +138,7 @@ mod tests {
             counts[text.len()] += 1;
         }
         assert_eq!(counts[..14].iter().sum::<i32>(), 0);
-        assert!(
-            counts[14..].iter().all(|count| (850..1150).contains(count)),
-            "{counts:?}"
-        );
+        assert!(counts[14..].iter().all(|count| (850..1150).contains(count)), "{counts:?}");
     }
 
     #[test]

@@ -76,33 +76,18 @@ impl Constants {
     /// The distribution of c_id.
     #[must_use]
     pub fn c_ids(&self, scale: &Scale) -> NuRand {
-        NuRand {
-            a: scale.c_id_a,
-            c: self.c_id,
-            low: 1,
-            high: scale.customers_per_district,
-        }
+        NuRand { a: scale.c_id_a, c: self.c_id, low: 1, high: scale.customers_per_district }
     }
 
     /// The distribution of ol_i_id in New-Order.
     #[must_use]
     pub fn ol_i_ids(&self, scale: &Scale) -> NuRand {
-        NuRand {
-            a: scale.ol_i_id_a,
-            c: self.ol_i_id,
-            low: 1,
-            high: scale.items,
-        }
+        NuRand { a: scale.ol_i_id_a, c: self.ol_i_id, low: 1, high: scale.items }
     }
 }
 
 fn last_names(c: i32, scale: &Scale) -> NuRand {
-    NuRand {
-        a: scale.last_name_a,
-        c,
-        low: 0,
-        high: scale.last_names - 1,
-    }
+    NuRand { a: scale.last_name_a, c, low: 0, high: scale.last_names - 1 }
 }
 
 fn constants_rng(seed: Seed, field: u64) -> Rng {
@@ -118,15 +103,12 @@ mod tests {
     #[test]
     fn c_run_is_lawful_for_every_c_load() {
         for c_load in (0..=255).map(CLoad) {
-            let runs: HashSet<i32> = (0..2_000)
-                .map(|seed| Constants::for_run(Seed(seed), c_load, &Scale::FULL).c_run)
-                .collect();
+            let runs: HashSet<i32> =
+                (0..2_000).map(|seed| Constants::for_run(Seed(seed), c_load, &Scale::FULL).c_run).collect();
             let lawful = (0..=255)
                 .filter(|run| {
                     let distance = (run - i32::from(c_load.0)).abs();
-                    (65..96).contains(&distance)
-                        || (97..112).contains(&distance)
-                        || (113..120).contains(&distance)
+                    (65..96).contains(&distance) || (97..112).contains(&distance) || (113..120).contains(&distance)
                 })
                 .collect();
             assert_eq!(runs, lawful, "{c_load:?}");
@@ -137,9 +119,8 @@ mod tests {
     fn constants_reach_both_ends_of_their_ranges() {
         let loads: HashSet<u8> = (0..5_000).map(|seed| CLoad::draw(Seed(seed)).0).collect();
         assert_eq!(loads.len(), 256);
-        let all: Vec<Constants> = (0..50_000)
-            .map(|seed| Constants::for_run(Seed(seed), CLoad(0), &Scale::FULL))
-            .collect();
+        let all: Vec<Constants> =
+            (0..50_000).map(|seed| Constants::for_run(Seed(seed), CLoad(0), &Scale::FULL)).collect();
         let c_ids: HashSet<i32> = all.iter().map(|constants| constants.c_id).collect();
         assert_eq!(c_ids.len(), 1_024);
         let items = all.iter().map(|constants| constants.ol_i_id);

@@ -2,20 +2,14 @@
 
 use crate::Text;
 
-const SYLLABLES: [&str; 10] = [
-    "BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING",
-];
+const SYLLABLES: [&str; 10] = ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
 
 /// The last name of `number`, 0 to 999: one syllable per decimal digit. 371 is PRICALLYOUGHT.
 #[must_use]
 pub fn last_name(number: i32) -> Text<16> {
     let number = usize::try_from(number).expect("name numbers are not negative");
     let mut name = Text::default();
-    name.set(&[
-        SYLLABLES[number / 100],
-        SYLLABLES[number / 10 % 10],
-        SYLLABLES[number % 10],
-    ]);
+    name.set(&[SYLLABLES[number / 100], SYLLABLES[number / 10 % 10], SYLLABLES[number % 10]]);
     name
 }
 

@@ -40,9 +40,7 @@ mod tests {
     fn exact_counts(nurand: &NuRand) -> Vec<i64> {
         let bits = 32 - nurand.high.leading_zeros();
         let size = 1_usize << bits;
-        let mut first: Vec<i64> = (0..size)
-            .map(|v| i64::from(v <= nurand.a as usize))
-            .collect();
+        let mut first: Vec<i64> = (0..size).map(|v| i64::from(v <= nurand.a as usize)).collect();
         let range = nurand.low as usize..=nurand.high as usize;
         let mut second: Vec<i64> = (0..size).map(|v| i64::from(range.contains(&v))).collect();
         for_each_bit(bits, &mut first, |with, without| with + without);
@@ -80,19 +78,9 @@ mod tests {
     #[test]
     fn exact_counts_agree_with_counting_by_hand() {
         for c in [0, 77, 255] {
-            let names = NuRand {
-                a: 255,
-                c,
-                low: 0,
-                high: 999,
-            };
+            let names = NuRand { a: 255, c, low: 0, high: 999 };
             assert_eq!(exact_counts(&names), by_hand(&names));
-            let toy = NuRand {
-                a: 15,
-                c,
-                low: 1,
-                high: 30,
-            };
+            let toy = NuRand { a: 15, c, low: 1, high: 30 };
             assert_eq!(exact_counts(&toy), by_hand(&toy));
         }
     }
@@ -107,10 +95,7 @@ mod tests {
         let hottest = counts[0] as f64 * counts.len() as f64 / total as f64;
         let tenth: i64 = counts[..counts.len() / 10].iter().sum();
         let percent = 100.0 * tenth as f64 / total as f64;
-        assert_eq!(
-            (format!("{hottest:.1}"), format!("{percent:.1}")),
-            (format!("{peak:.1}"), format!("{share:.1}"))
-        );
+        assert_eq!((format!("{hottest:.1}"), format!("{percent:.1}")), (format!("{peak:.1}"), format!("{share:.1}")));
     }
 
     #[test]
@@ -118,53 +103,21 @@ mod tests {
         let scale = Scale::FULL;
         for c in [0, 1, 123, 255] {
             let high = scale.last_names - 1;
-            check_skew(
-                &NuRand {
-                    a: scale.last_name_a,
-                    c,
-                    low: 0,
-                    high,
-                },
-                25.6,
-                54.2,
-            );
+            check_skew(&NuRand { a: scale.last_name_a, c, low: 0, high }, 25.6, 54.2);
         }
         for c in [0, 1, 259, 1_023] {
             let high = scale.customers_per_district;
-            check_skew(
-                &NuRand {
-                    a: scale.c_id_a,
-                    c,
-                    low: 1,
-                    high,
-                },
-                57.7,
-                61.3,
-            );
+            check_skew(&NuRand { a: scale.c_id_a, c, low: 1, high }, 57.7, 61.3);
         }
         for c in [0, 1, 7_911, 8_191] {
             let high = scale.items;
-            check_skew(
-                &NuRand {
-                    a: scale.ol_i_id_a,
-                    c,
-                    low: 1,
-                    high,
-                },
-                194.6,
-                71.0,
-            );
+            check_skew(&NuRand { a: scale.ol_i_id_a, c, low: 1, high }, 194.6, 71.0);
         }
     }
 
     #[test]
     fn draws_follow_the_exact_counts() {
-        let nurand = NuRand {
-            a: 255,
-            c: 91,
-            low: 0,
-            high: 999,
-        };
+        let nurand = NuRand { a: 255, c: 91, low: 0, high: 999 };
         let exact = exact_counts(&nurand);
         let total: i64 = exact.iter().sum();
         let draws = 1_000_000;

@@ -43,9 +43,6 @@ mod tests {
             assert_eq!(Profile::from_name(profile.name()), Ok(profile));
         }
         let error = Profile::from_name("appendix-a").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "no profile is called \"appendix-a\"; known are: spec"
-        );
+        assert_eq!(error.to_string(), "no profile is called \"appendix-a\"; known are: spec");
     }
 }

@@ -2,8 +2,7 @@
 
 use super::homes::Home;
 use super::input::{
-    CustomerBy, Delivery, Input, Line, MAX_LINES, NewOrder, OrderStatus, Payment, StockLevel,
-    Transaction,
+    CustomerBy, Delivery, Input, Line, MAX_LINES, NewOrder, OrderStatus, Payment, StockLevel, Transaction,
 };
 use crate::Rng;
 use crate::tprocc::population::Hundredths;
@@ -32,27 +31,17 @@ impl Ranges {
 
     #[inline]
     pub(super) fn draw(&self, transaction: Transaction, home: Home, rng: &mut Rng) -> Input {
-        let Home {
-            w_id,
-            stock_level_d_id,
-        } = home;
+        let Home { w_id, stock_level_d_id } = home;
         match transaction {
             Transaction::NewOrder => Input::NewOrder(self.new_order(w_id, rng)),
             Transaction::Payment => Input::Payment(self.payment(w_id, rng)),
-            Transaction::OrderStatus => Input::OrderStatus(OrderStatus {
-                w_id,
-                d_id: draw_district(rng),
-                customer: self.customer(rng),
-            }),
-            Transaction::Delivery => Input::Delivery(Delivery {
-                w_id,
-                o_carrier_id: rng.between(1, 10),
-            }),
-            Transaction::StockLevel => Input::StockLevel(StockLevel {
-                w_id,
-                d_id: stock_level_d_id,
-                threshold: rng.between(10, 20),
-            }),
+            Transaction::OrderStatus => {
+                Input::OrderStatus(OrderStatus { w_id, d_id: draw_district(rng), customer: self.customer(rng) })
+            }
+            Transaction::Delivery => Input::Delivery(Delivery { w_id, o_carrier_id: rng.between(1, 10) }),
+            Transaction::StockLevel => {
+                Input::StockLevel(StockLevel { w_id, d_id: stock_level_d_id, threshold: rng.between(10, 20) })
+            }
         }
     }
 
@@ -82,11 +71,7 @@ impl Ranges {
     fn line(&self, w_id: i32, rng: &mut Rng) -> Line {
         Line {
             ol_i_id: self.ol_i_ids.draw(rng),
-            ol_supply_w_id: if rng.chance_percent(1) {
-                self.other(w_id, rng)
-            } else {
-                w_id
-            },
+            ol_supply_w_id: if rng.chance_percent(1) { self.other(w_id, rng) } else { w_id },
             ol_quantity: rng.between(1, 10),
         }
     }
@@ -95,11 +80,8 @@ impl Ranges {
     #[inline]
     fn payment(&self, w_id: i32, rng: &mut Rng) -> Payment {
         let d_id = draw_district(rng);
-        let (c_w_id, c_d_id) = if rng.chance_percent(15) {
-            (self.other(w_id, rng), draw_district(rng))
-        } else {
-            (w_id, d_id)
-        };
+        let (c_w_id, c_d_id) =
+            if rng.chance_percent(15) { (self.other(w_id, rng), draw_district(rng)) } else { (w_id, d_id) };
         Payment {
             w_id,
             d_id,

@@ -42,12 +42,7 @@ impl Homes {
             Self::Fixed => 1,
             Self::AllWarehouses => warehouses.unsigned_abs().div_ceil(users.unsigned_abs()),
         };
-        Owned {
-            user: user.into(),
-            users: users.into(),
-            warehouses: warehouses.into(),
-            count: count.into(),
-        }
+        Owned { user: user.into(), users: users.into(), warehouses: warehouses.into(), count: count.into() }
     }
 }
 
@@ -60,11 +55,7 @@ impl Owned {
     /// One of them, uniformly; draws nothing if there is only one.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Rng) -> Home {
-        self.home(if self.count == 1 {
-            0
-        } else {
-            rng.below(self.count)
-        })
+        self.home(if self.count == 1 { 0 } else { rng.below(self.count) })
     }
 
     #[inline]
@@ -72,10 +63,7 @@ impl Owned {
         let n = self.user + k.cast_signed() * self.users;
         let districts = i64::from(DISTRICTS_PER_WAREHOUSE);
         let narrow = |number| i32::try_from(number).expect("it is below a 32-bit divisor");
-        Home {
-            w_id: narrow(n % self.warehouses) + 1,
-            stock_level_d_id: narrow(n / self.warehouses % districts) + 1,
-        }
+        Home { w_id: narrow(n % self.warehouses) + 1, stock_level_d_id: narrow(n / self.warehouses % districts) + 1 }
     }
 }
 
@@ -86,9 +74,7 @@ mod tests {
     use super::*;
 
     fn homes(homes: Homes, users: i32, warehouses: i32) -> Vec<Vec<Home>> {
-        (0..users)
-            .map(|user| homes.owned(user, users, warehouses).all().collect())
-            .collect()
+        (0..users).map(|user| homes.owned(user, users, warehouses).all().collect()).collect()
     }
 
     fn check_owners(kind: Homes, users: i32, warehouses: i32, owned: usize, owners: [usize; 2]) {
@@ -102,20 +88,10 @@ mod tests {
             }
         }
         let count = owners_of.values();
-        assert_eq!(
-            [*count.clone().min().unwrap(), *count.max().unwrap()],
-            owners
-        );
-        let distinct: HashSet<(i32, i32)> = of_users
-            .iter()
-            .flatten()
-            .map(|home| (home.w_id, home.stock_level_d_id))
-            .collect();
-        assert_eq!(
-            distinct.len(),
-            users as usize * owned,
-            "a (warehouse, district) is shared"
-        );
+        assert_eq!([*count.clone().min().unwrap(), *count.max().unwrap()], owners);
+        let distinct: HashSet<(i32, i32)> =
+            of_users.iter().flatten().map(|home| (home.w_id, home.stock_level_d_id)).collect();
+        assert_eq!(distinct.len(), users as usize * owned, "a (warehouse, district) is shared");
     }
 
     #[test]
@@ -140,10 +116,8 @@ mod tests {
     #[test]
     fn warehouses_of_all_warehouse_users_are_those_of_the_formula() {
         let of_users = homes(Homes::AllWarehouses, 4, 10);
-        let numbers: Vec<Vec<i32>> = of_users
-            .iter()
-            .map(|of_user| of_user.iter().map(|home| home.w_id).collect())
-            .collect();
+        let numbers: Vec<Vec<i32>> =
+            of_users.iter().map(|of_user| of_user.iter().map(|home| home.w_id).collect()).collect();
         assert_eq!(numbers, [[1, 5, 9], [2, 6, 10], [3, 7, 1], [4, 8, 2]]);
     }
 }

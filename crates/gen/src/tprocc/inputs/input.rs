@@ -25,13 +25,7 @@ pub enum Transaction {
 
 impl Transaction {
     /// Every type, in the order of clauses 2.4 to 2.8, so that `ALL[t as usize]` is `t`.
-    pub const ALL: [Self; 5] = [
-        Self::NewOrder,
-        Self::Payment,
-        Self::OrderStatus,
-        Self::Delivery,
-        Self::StockLevel,
-    ];
+    pub const ALL: [Self; 5] = [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
     /// The name in studies and reports.
     #[must_use]
@@ -114,10 +108,7 @@ impl NewOrder {
     /// How many lines another warehouse supplies.
     #[must_use]
     pub fn remote_lines(&self) -> usize {
-        self.lines()
-            .iter()
-            .filter(|line| line.ol_supply_w_id != self.w_id)
-            .count()
+        self.lines().iter().filter(|line| line.ol_supply_w_id != self.w_id).count()
     }
 
     /// o_all_local: true if every line is supplied from home.

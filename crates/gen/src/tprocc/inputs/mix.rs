@@ -39,24 +39,12 @@ pub struct Weights {
 
 impl Weights {
     /// Those of the 23 cards.
-    pub const CARDS: Self = Self {
-        new_order: 10,
-        payment: 10,
-        order_status: 1,
-        delivery: 1,
-        stock_level: 1,
-    };
+    pub const CARDS: Self = Self { new_order: 10, payment: 10, order_status: 1, delivery: 1, stock_level: 1 };
 
     /// The weights in the order of [`Transaction::ALL`].
     #[must_use]
     pub const fn all(&self) -> [u32; 5] {
-        [
-            self.new_order,
-            self.payment,
-            self.order_status,
-            self.delivery,
-            self.stock_level,
-        ]
+        [self.new_order, self.payment, self.order_status, self.delivery, self.stock_level]
     }
 
     /// The sum of the weights.
@@ -89,11 +77,7 @@ impl Mix {
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
-        if self.weights().total() == 0 {
-            Err(Error::empty_mix())
-        } else {
-            Ok(())
-        }
+        if self.weights().total() == 0 { Err(Error::empty_mix()) } else { Ok(()) }
     }
 }
 
@@ -132,8 +116,7 @@ impl Cards {
         if index.is_multiple_of(DECK_CARDS as u64) {
             *deck = None;
         }
-        deck.get_or_insert_with(|| self.deck(index / DECK_CARDS as u64))
-            .card(index)
+        deck.get_or_insert_with(|| self.deck(index / DECK_CARDS as u64)).card(index)
     }
 
     fn independent(&self, weights: &Weights, index: u64) -> Transaction {
@@ -165,10 +148,7 @@ mod tests {
     use super::*;
 
     fn check_deck(number: u64, expected: Expect) {
-        let cards = Cards {
-            seed: Seed(42),
-            mix: Mix::Deck,
-        };
+        let cards = Cards { seed: Seed(42), mix: Mix::Deck };
         let letters: String = (0..DECK_CARDS as u64)
             .map(|place| match cards.at(number * DECK_CARDS as u64 + place) {
                 Transaction::NewOrder => 'N',
@@ -190,10 +170,7 @@ mod tests {
 
     #[test]
     fn every_deck_holds_its_23_cards() {
-        let cards = Cards {
-            seed: Seed(1),
-            mix: Mix::Deck,
-        };
+        let cards = Cards { seed: Seed(1), mix: Mix::Deck };
         for number in 0..1_000 {
             let mut counts = [0; 5];
             for place in 0..DECK_CARDS as u64 {
@@ -205,10 +182,7 @@ mod tests {
 
     #[test]
     fn the_rare_cards_stand_at_every_place() {
-        let cards = Cards {
-            seed: Seed(2),
-            mix: Mix::Deck,
-        };
+        let cards = Cards { seed: Seed(2), mix: Mix::Deck };
         let mut places = [0; DECK_CARDS];
         for index in 0..23_000 {
             if cards.at(index) == Transaction::Delivery {
@@ -216,10 +190,7 @@ mod tests {
             }
         }
         // 1,000 decks: 43.5 each, standard deviation 6.4.
-        assert!(
-            places.iter().all(|count| (11..76).contains(count)),
-            "{places:?}"
-        );
+        assert!(places.iter().all(|count| (11..76).contains(count)), "{places:?}");
     }
 
     fn check_shares(mix: Mix) {
@@ -233,31 +204,16 @@ mod tests {
             let share = f64::from(weight) / mix.weights().total() as f64;
             let expected = share * draws as f64;
             let deviation = (expected * (1.0 - share)).sqrt();
-            assert!(
-                (f64::from(count) - expected).abs() <= 5.0 * deviation,
-                "{mix:?}: {counts:?}"
-            );
+            assert!((f64::from(count) - expected).abs() <= 5.0 * deviation, "{mix:?}: {counts:?}");
         }
     }
 
     #[test]
     fn independent_draws_follow_their_weights() {
         check_shares(Mix::Draw);
-        let p1 = Weights {
-            new_order: 45,
-            payment: 43,
-            order_status: 4,
-            delivery: 4,
-            stock_level: 4,
-        };
+        let p1 = Weights { new_order: 45, payment: 43, order_status: 4, delivery: 4, stock_level: 4 };
         check_shares(Mix::Weights(p1));
-        let one = Weights {
-            new_order: 0,
-            payment: 0,
-            order_status: 0,
-            delivery: 0,
-            stock_level: 9,
-        };
+        let one = Weights { new_order: 0, payment: 0, order_status: 0, delivery: 0, stock_level: 9 };
         check_shares(Mix::Weights(one));
     }
 }

@@ -12,8 +12,7 @@ mod user;
 
 pub use homes::Homes;
 pub use input::{
-    CustomerBy, Delivery, Input, Line, MAX_LINES, NewOrder, OrderStatus, Payment, StockLevel,
-    Transaction,
+    CustomerBy, Delivery, Input, Line, MAX_LINES, NewOrder, OrderStatus, Payment, StockLevel, Transaction,
 };
 pub use mix::{DECK_CARDS, Mix, Weights};
 pub use plan::{InputPlan, InputSettings};

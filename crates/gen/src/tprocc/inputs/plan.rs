@@ -52,12 +52,7 @@ impl InputPlan {
             }
         }
         settings.mix.check()?;
-        let InputSettings {
-            warehouses,
-            scale,
-            constants,
-            ..
-        } = &settings;
+        let InputSettings { warehouses, scale, constants, .. } = &settings;
         let ranges = Ranges::new(*warehouses, scale, constants);
         Ok(Self { settings, ranges })
     }
@@ -89,32 +84,16 @@ impl InputPlan {
 
     /// The warehouses of `user`, with its Stock-Level district in each.
     pub fn homes_of(&self, user: i32) -> impl Iterator<Item = (i32, i32)> {
-        self.source(user)
-            .owned
-            .all()
-            .map(|home| (home.w_id, home.stock_level_d_id))
+        self.source(user).owned.all().map(|home| (home.w_id, home.stock_level_d_id))
     }
 
     pub(super) fn source(&self, user: i32) -> Source {
-        let InputSettings {
-            seed,
-            homes,
-            users,
-            warehouses,
-            mix,
-            ..
-        } = self.settings;
-        assert!(
-            (0..users).contains(&user),
-            "user {user} is not among 0..{users}"
-        );
+        let InputSettings { seed, homes, users, warehouses, mix, .. } = self.settings;
+        assert!((0..users).contains(&user), "user {user} is not among 0..{users}");
         let seed = seed.of(INPUTS).of(u64::from(user.unsigned_abs()));
         Source {
             seed: seed.of(1),
-            cards: Cards {
-                seed: seed.of(2),
-                mix,
-            },
+            cards: Cards { seed: seed.of(2), mix },
             owned: homes.owned(user, users, warehouses),
             ranges: self.ranges,
         }

@@ -16,11 +16,7 @@ pub struct UserInputs {
 
 impl UserInputs {
     pub(super) fn new(plan: &InputPlan, user: i32) -> Self {
-        Self {
-            source: plan.source(user),
-            deck: None,
-            index: 0,
-        }
+        Self { source: plan.source(user), deck: None, index: 0 }
     }
 
     /// The index of the next input: how many were drawn or skipped so far.

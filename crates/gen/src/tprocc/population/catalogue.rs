@@ -2,9 +2,7 @@
 //!
 //! Names and order are those of clause 1.3; no types of any engine.
 
-use super::rows::{
-    Customer, District, History, Item, NewOrder, Order, OrderLine, Row, Stock, Warehouse,
-};
+use super::rows::{Customer, District, History, Item, NewOrder, Order, OrderLine, Row, Stock, Warehouse};
 use super::value::Kind;
 
 /// A table of the schema. Discriminants are part of the seeds and the content hashes: they

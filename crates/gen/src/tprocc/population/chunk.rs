@@ -24,12 +24,7 @@ impl Chunk {
     /// warehouse, the larger parts of each first.
     pub fn all(warehouses: i32) -> impl Iterator<Item = Self> {
         let of_warehouse = |w_id| {
-            [
-                Self::CustomersAndHistory(w_id),
-                Self::Stock(w_id),
-                Self::Orders(w_id),
-                Self::WarehouseAndDistricts(w_id),
-            ]
+            [Self::CustomersAndHistory(w_id), Self::Stock(w_id), Self::Orders(w_id), Self::WarehouseAndDistricts(w_id)]
         };
         std::iter::once(Self::Items).chain((1..=warehouses).flat_map(of_warehouse))
     }
@@ -80,17 +75,10 @@ mod tests {
         let chunks: Vec<Chunk> = Chunk::all(3).collect();
         assert_eq!(chunks.len(), 1 + 3 * 4);
         for table in Table::ALL {
-            let mut homes: Vec<Option<i32>> = chunks
-                .iter()
-                .filter(|chunk| chunk.tables().contains(&table))
-                .map(|chunk| chunk.warehouse())
-                .collect();
+            let mut homes: Vec<Option<i32>> =
+                chunks.iter().filter(|chunk| chunk.tables().contains(&table)).map(|chunk| chunk.warehouse()).collect();
             homes.sort_unstable();
-            let expected = if table == Table::Item {
-                vec![None]
-            } else {
-                vec![Some(1), Some(2), Some(3)]
-            };
+            let expected = if table == Table::Item { vec![None] } else { vec![Some(1), Some(2), Some(3)] };
             assert_eq!(homes, expected, "{}", table.name());
         }
     }

@@ -45,17 +45,10 @@ impl RowStream for Customers {
         let rng = &mut self.seed.of(place_label(row.c_d_id, row.c_id)).rng();
         row.c_first.draw_alphanumerics(rng, 8, 16);
         row.c_last = last_name(self.last_names.number(rng, row.c_id, &self.scale));
-        draw_lines(
-            rng,
-            [&mut row.c_street_1, &mut row.c_street_2, &mut row.c_city],
-        );
+        draw_lines(rng, [&mut row.c_street_1, &mut row.c_street_2, &mut row.c_city]);
         draw_state_and_zip(rng, &mut row.c_state, &mut row.c_zip);
         row.c_phone.draw_digits(rng, 16, "");
-        row.c_credit.set(&[if self.bad_credits.selects_next() {
-            "BC"
-        } else {
-            "GC"
-        }]);
+        row.c_credit.set(&[if self.bad_credits.selects_next() { "BC" } else { "GC" }]);
         row.c_discount = draw_rate(rng, 5_000);
         row.c_data.draw_alphanumerics(rng, 300, 500);
         Some(row)
@@ -67,11 +60,7 @@ impl NuRand {
     /// the others draw theirs (clause 4.3.3.1).
     #[inline]
     fn number(&self, rng: &mut Rng, c_id: i32, scale: &Scale) -> i32 {
-        if c_id <= scale.last_names {
-            c_id - 1
-        } else {
-            self.draw(rng)
-        }
+        if c_id <= scale.last_names { c_id - 1 } else { self.draw(rng) }
     }
 }
 
@@ -137,11 +126,7 @@ impl RowStream for Histories {
 /// after the last district.
 #[inline]
 pub(super) fn next_in_district((d_id, number): (i32, i32), last: i32) -> Option<(i32, i32)> {
-    if number < last {
-        Some((d_id, number + 1))
-    } else {
-        (d_id < DISTRICTS_PER_WAREHOUSE).then_some((d_id + 1, 1))
-    }
+    if number < last { Some((d_id, number + 1)) } else { (d_id < DISTRICTS_PER_WAREHOUSE).then_some((d_id + 1, 1)) }
 }
 
 /// The label of a district's row in seeds: the same at every scale.

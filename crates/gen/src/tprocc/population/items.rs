@@ -23,12 +23,7 @@ impl Items {
     pub(super) fn new(population: &Population) -> Self {
         let seed = population.table_seed(Table::Item);
         let last = population.scale.items;
-        Self {
-            seed: seed.of(1),
-            last,
-            originals: Tenth::of_rows(seed.of(2).rng(), last),
-            row: Item::default(),
-        }
+        Self { seed: seed.of(1), last, originals: Tenth::of_rows(seed.of(2).rng(), last), row: Item::default() }
     }
 }
 

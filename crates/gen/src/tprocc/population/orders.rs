@@ -49,10 +49,7 @@ impl OrderBook {
     fn permute_customers(&self, d_id: i32, customers: &mut Vec<i32>) {
         customers.clear();
         customers.extend(1..=self.scale.customers_per_district);
-        self.customers
-            .of(u64::from(d_id.unsigned_abs()))
-            .rng()
-            .shuffle(customers);
+        self.customers.of(u64::from(d_id.unsigned_abs())).rng().shuffle(customers);
     }
 }
 
@@ -66,21 +63,12 @@ pub struct Orders {
 
 impl Orders {
     pub(super) fn new(population: &Population, w_id: i32) -> Self {
-        let row = Order {
-            o_d_id: 1,
-            o_w_id: w_id,
-            o_entry_d: population.loaded_at,
-            o_all_local: 1,
-            ..Order::default()
-        };
+        let row =
+            Order { o_d_id: 1, o_w_id: w_id, o_entry_d: population.loaded_at, o_all_local: 1, ..Order::default() };
         let book = OrderBook::new(population, w_id);
         let mut customers = Vec::new();
         book.permute_customers(row.o_d_id, &mut customers);
-        Self {
-            book,
-            customers,
-            row,
-        }
+        Self { book, customers, row }
     }
 }
 
@@ -115,20 +103,9 @@ pub struct OrderLines {
 
 impl OrderLines {
     pub(super) fn new(population: &Population, w_id: i32) -> Self {
-        let row = OrderLine {
-            ol_d_id: 1,
-            ol_w_id: w_id,
-            ol_supply_w_id: w_id,
-            ol_quantity: 5,
-            ..OrderLine::default()
-        };
+        let row = OrderLine { ol_d_id: 1, ol_w_id: w_id, ol_supply_w_id: w_id, ol_quantity: 5, ..OrderLine::default() };
         let book = OrderBook::new(population, w_id);
-        Self {
-            book,
-            order_rng: book.lines.rng(),
-            lines: 0,
-            row,
-        }
+        Self { book, order_rng: book.lines.rng(), lines: 0, row }
     }
 
     /// Goes to the first line of the next order, or says that there is none.
@@ -177,16 +154,8 @@ impl NewOrders {
     pub(super) fn new(population: &Population, w_id: i32) -> Self {
         let scale = &population.scale;
         let first = scale.last_delivered_order() + 1;
-        let row = NewOrder {
-            no_o_id: first - 1,
-            no_d_id: 1,
-            no_w_id: w_id,
-        };
-        Self {
-            first,
-            last: scale.orders_per_district(),
-            row,
-        }
+        let row = NewOrder { no_o_id: first - 1, no_d_id: 1, no_w_id: w_id };
+        Self { first, last: scale.orders_per_district(), row }
     }
 }
 

@@ -18,11 +18,7 @@ pub(super) struct Tenth {
 impl Tenth {
     /// A tenth (rounded down) of the next `rows` rows.
     pub(super) fn of_rows(rng: Rng, rows: i32) -> Self {
-        Self {
-            rng,
-            rows_left: rows,
-            selected_left: rows / 10,
-        }
+        Self { rng, rows_left: rows, selected_left: rows / 10 }
     }
 
     /// Whether the next row is selected; after the last row, none is.
@@ -52,10 +48,7 @@ mod tests {
     #[test]
     fn a_tenth_is_exact() {
         for (rows, expected) in [(100_000, 10_000), (3_000, 300), (30, 3), (9, 0)] {
-            let count = selected(7, rows)
-                .into_iter()
-                .filter(|selected| *selected)
-                .count();
+            let count = selected(7, rows).into_iter().filter(|selected| *selected).count();
             assert_eq!(count, expected, "{rows} rows");
         }
     }
@@ -69,9 +62,6 @@ mod tests {
             }
         }
         // 2,000 each, standard deviation 42.
-        assert!(
-            counts.iter().all(|count| (1_780..2_220).contains(count)),
-            "{counts:?}"
-        );
+        assert!(counts.iter().all(|count| (1_780..2_220).contains(count)), "{counts:?}");
     }
 }

@@ -24,10 +24,7 @@ impl StockRows {
             seed: seed.of(1),
             last,
             originals: Tenth::of_rows(seed.of(2).rng(), last),
-            row: Stock {
-                s_w_id: w_id,
-                ..Stock::default()
-            },
+            row: Stock { s_w_id: w_id, ..Stock::default() },
         }
     }
 }

@@ -42,10 +42,7 @@ impl RowStream for Warehouses {
         let rng = &mut self.seed.rng();
         row.w_id = self.w_id;
         row.w_name.draw_alphanumerics(rng, 6, 10);
-        draw_lines(
-            rng,
-            [&mut row.w_street_1, &mut row.w_street_2, &mut row.w_city],
-        );
+        draw_lines(rng, [&mut row.w_street_1, &mut row.w_street_2, &mut row.w_city]);
         draw_state_and_zip(rng, &mut row.w_state, &mut row.w_zip);
         row.w_tax = draw_rate(rng, 2_000);
         row.w_ytd = self.ytd;
@@ -68,10 +65,7 @@ impl Districts {
             d_next_o_id: population.scale.orders_per_district() + 1,
             ..District::default()
         };
-        Self {
-            seed: population.warehouse_seed(Table::District, w_id),
-            row,
-        }
+        Self { seed: population.warehouse_seed(Table::District, w_id), row }
     }
 }
 
@@ -86,10 +80,7 @@ impl RowStream for Districts {
         row.d_id += 1;
         let rng = &mut self.seed.of(u64::from(row.d_id.unsigned_abs())).rng();
         row.d_name.draw_alphanumerics(rng, 6, 10);
-        draw_lines(
-            rng,
-            [&mut row.d_street_1, &mut row.d_street_2, &mut row.d_city],
-        );
+        draw_lines(rng, [&mut row.d_street_1, &mut row.d_street_2, &mut row.d_city]);
         draw_state_and_zip(rng, &mut row.d_state, &mut row.d_zip);
         row.d_tax = draw_rate(rng, 2_000);
         Some(row)

@@ -20,8 +20,10 @@ toy=(
     --set "study.title=Toy memory sweep: proves the machinery, says nothing about any machine"
     --set workload.warehouses=1
     --set workload.virtual_users=2
-    --set "procedure.warm_up={ at_least = \"1s\", at_most = \"2s\" }"
-    --set procedure.measure=2s
+    --set procedure.warm_up.round=1s
+    --set procedure.warm_up.at_least=1s
+    --set procedure.warm_up.at_most=6s
+    --set procedure.measure=3s
 )
 
 folder="demo/$(date +%Y%m%d-%H%M%S)-$size"

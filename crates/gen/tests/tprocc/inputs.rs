@@ -166,3 +166,26 @@ fn one_warehouse_has_no_other() {
     let elsewhere = payments.iter().filter(|payment| payment.c_d_id != payment.d_id).count();
     check_share("payments of another district", elsewhere, payments.len(), 0.15 * 0.9);
 }
+
+#[test]
+fn toy_inputs_name_toy_rows() {
+    let toy = Scale::TOY;
+    let names: Vec<_> = (0..toy.last_names).map(proofload_gen::tprocc::last_name).collect();
+    let is_there = |customer: &CustomerBy| match customer {
+        CustomerBy::Id(id) => (1..=toy.customers_per_district).contains(id),
+        CustomerBy::LastName(name) => names.contains(name),
+    };
+    let mut inputs = plan(settings(8, toy)).user(0);
+    for _ in 0..20_000 {
+        match inputs.next_input() {
+            Input::NewOrder(order) => {
+                assert!(is_there(&CustomerBy::Id(order.c_id)));
+                let wanted = &order.lines()[..order.lines().len() - usize::from(order.rolls_back)];
+                assert!(wanted.iter().all(|line| (1..=toy.items).contains(&line.ol_i_id)));
+            }
+            Input::Payment(payment) => assert!(is_there(&payment.customer)),
+            Input::OrderStatus(status) => assert!(is_there(&status.customer)),
+            Input::Delivery(_) | Input::StockLevel(_) => {}
+        }
+    }
+}

@@ -52,7 +52,8 @@ impl InputPlan {
             }
         }
         settings.mix.check()?;
-        let InputSettings { warehouses, scale, constants, .. } = &settings;
+        // A further profile shall not compile until its inputs are drawn by its own rules.
+        let InputSettings { warehouses, scale, constants, profile: Profile::Spec, .. } = &settings;
         let ranges = Ranges::new(*warehouses, scale, constants);
         Ok(Self { settings, ranges })
     }

@@ -20,7 +20,7 @@ pub use customers::{Customers, Histories};
 pub use items::Items;
 pub use orders::{NewOrders, OrderLines, Orders};
 pub use rows::{Customer, District, History, Item, NewOrder, Order, OrderLine, Row, Stock, Warehouse};
-pub use source::{Population, RowStream, StreamVisitor};
+pub use source::{GENERATOR_VERSION, Population, RowStream, StreamVisitor};
 pub use stock::StockRows;
 pub use value::{Hundredths, Kind, TenThousandths, Timestamp, Value};
 pub use warehouses::{Districts, Warehouses};

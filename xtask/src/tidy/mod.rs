@@ -19,6 +19,7 @@ mod layers;
 mod mod_files;
 mod pages;
 mod ratchet;
+mod settings;
 mod unsafe_code;
 mod words;
 

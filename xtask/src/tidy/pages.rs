@@ -11,6 +11,9 @@ use super::rules::Fault;
 use super::source::Source;
 use super::tree::Tree;
 
+/// The mark of a line about what is not there yet.
+const PLANNED: &str = "(planned)";
+
 /// Finds names of files that do not exist, and stale marks.
 pub(super) fn check(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -26,30 +29,39 @@ pub(super) fn check(tree: &Tree) -> Vec<Fault> {
 
 fn of_page(tree: &Tree, source: &Source) -> Vec<Fault> {
     let mut faults = Vec::new();
-    let (mut fenced, mut planned_section) = (false, false);
-    for (index, line) in source.text.lines().enumerate() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        } else if line.starts_with('#') && !fenced {
-            planned_section = line.to_lowercase().contains("planned");
-        }
-        if fenced || planned_section {
-            continue;
-        }
+    for (number, line) in unplanned(source) {
         let missing = missing(tree, &source.path, line);
-        if !line.contains("(planned)") {
-            faults.extend(missing.into_iter().map(|text| Fault::new(&source.path, index + 1, text)));
+        if !line.contains(PLANNED) {
+            faults.extend(missing.into_iter().map(|text| Fault::new(&source.path, number, text)));
         } else if missing.is_empty() {
-            faults.push(Fault::new(&source.path, index + 1, "marked (planned), but all that it names exists"));
+            faults.push(Fault::new(&source.path, number, "marked (planned), but all that it names exists"));
         }
     }
     faults
 }
 
+/// The lines of a page that speak of what is there: no code blocks and nothing planned.
+pub(super) fn prose(page: &Source) -> impl Iterator<Item = (usize, &str)> {
+    unplanned(page).filter(|(_, line)| !line.contains(PLANNED))
+}
+
+/// The lines of a page, counted from 1, without code blocks and without sections whose heading says "planned".
+fn unplanned(page: &Source) -> impl Iterator<Item = (usize, &str)> {
+    let (mut fenced, mut planned) = (false, false);
+    page.text.lines().enumerate().filter_map(move |(index, line)| {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if line.starts_with('#') && !fenced {
+            planned = line.to_lowercase().contains("planned");
+        }
+        (!fenced && !planned).then_some((index + 1, line))
+    })
+}
+
 fn of_header(tree: &Tree, source: &Source) -> Vec<Fault> {
     let header = source.text.lines().enumerate().take_while(|(_, line)| line.starts_with("//!"));
     let mut faults = Vec::new();
-    for (index, line) in header.filter(|(_, line)| !line.contains("(planned)")) {
+    for (index, line) in header.filter(|(_, line)| !line.contains(PLANNED)) {
         let missing = missing(tree, &source.path, line);
         faults.extend(missing.into_iter().map(|text| Fault::new(&source.path, index + 1, text)));
     }

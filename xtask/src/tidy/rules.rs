@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::tree::Tree;
 use super::{
-    anchors, attributes, clock, contents, dependencies, headers, imports, layers, mod_files, pages, ratchet,
+    anchors, attributes, clock, contents, dependencies, headers, imports, layers, mod_files, pages, ratchet, settings,
     unsafe_code, words,
 };
 
@@ -29,6 +29,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "dependencies", check: dependencies::check },
     Rule { name: "pages", check: pages::check },
     Rule { name: "anchors", check: anchors::check },
+    Rule { name: "settings", check: settings::check },
     Rule { name: "words", check: words::check },
     Rule { name: "ratchet", check: ratchet::check },
 ];

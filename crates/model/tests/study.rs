@@ -1,0 +1,209 @@
+//! Study files: every fault at once, with line, key, reason and the nearest known key; schema, `--set` and plan.
+
+use expect_test::{Expect, expect};
+use proofload_model::catalogue::{Capabilities, Catalogue, EngineFacts, WorkloadFacts};
+use proofload_model::plan::expand;
+use proofload_model::settings::{Kind, STANDARD, Scope, SettingSpec, json_schema};
+use proofload_model::study::{faults_text, parse_assignment, validate};
+
+const WORKLOAD_SETTINGS: &[SettingSpec] =
+    &[SettingSpec::new("workload.warehouses", Kind::Integer { least: 1, most: 100 }, "4", "Scale.")
+        .only(Scope::Workload("toy"))];
+
+const CAPABILITIES: Capabilities = Capabilities {
+    embedded: true,
+    sql: true,
+    procedures: false,
+    local_instance: false,
+    url: false,
+    file_snapshot: true,
+    memory_setting: true,
+    durable: true,
+};
+
+fn catalogue() -> Catalogue {
+    let engine = |name, minimum_memory_bytes, capabilities| EngineFacts {
+        name,
+        title: "",
+        capabilities,
+        minimum_memory_bytes,
+        settings: &[],
+    };
+    Catalogue {
+        engines: vec![
+            engine("sqlite", 16 << 20, CAPABILITIES),
+            engine("server", 64 << 20, Capabilities { url: true, ..CAPABILITIES }),
+            engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),
+        ],
+        workloads: vec![WorkloadFacts { name: "toy", title: "", settings: WORKLOAD_SETTINGS, needs_sql: true }],
+    }
+}
+
+const GOOD: &str = r#"
+[study]
+name = "s"
+title = "t"
+[workload]
+kind = "toy"
+[engine]
+kind = "sqlite"
+[[factor]]
+setting = "limits.memory"
+levels = ["64MiB", "128MiB"]
+"#;
+
+fn check(text: &str, set: &[&str], expected: &Expect) {
+    let overrides: Vec<_> = set.iter().map(|text| parse_assignment(text).expect("an assignment")).collect();
+    let found = match validate(text, &overrides, &catalogue()) {
+        Ok(study) => format!("valid: {} settings, {} points\n", study.settings.0.len(), expand(&study).points.len()),
+        Err(faults) => faults_text(&faults),
+    };
+    expected.assert_eq(&found);
+}
+
+#[test]
+fn a_good_study_is_valid_and_has_its_defaults() {
+    let study = validate(GOOD, &[], &catalogue()).unwrap();
+    assert_eq!(study.settings.integer("workload.warehouses"), Ok(4));
+    assert_eq!(study.settings.text("procedure.restore"), Ok("every-run"));
+    assert_eq!(study.factors[0].levels.len(), 2);
+}
+
+#[test]
+fn all_faults_come_at_once_in_the_order_of_the_file() {
+    check(
+        r#"
+[study]
+name = "a b"
+titel = "t"
+repetitions = 0
+[workload]
+kind = "tpoy"
+warehouses = "many"
+[engine]
+kind = "sqlite"
+[procedure]
+warm_up = { at_least = "10", at_most = "1s", rounds = 3 }
+restore = "every-runs"
+[[factor]]
+setting = "limits.memroy"
+levels = ["64MiB"]
+[[factor]]
+setting = "study.seed"
+levels = [1]
+[[factor]]
+setting = "limits.cores"
+levels = [1, 1, "two"]
+level = 3
+"#,
+        &[],
+        &expect![[r#"
+            line 3: study.name: "a b" is not a name of letters, digits, '-' and '_'
+            line 4: study.titel: this setting is not known; did you mean study.title?
+            line 5: study.repetitions: 0 is not a whole number of 1..=1000
+            line 7: workload.kind: there is no workload "tpoy"; built in: toy; did you mean toy?
+            line 8: workload.warehouses: "many" is not a whole number of 1..=100
+            line 12: procedure.warm_up.at_least: "10" is not a duration of 0s..=720h, such as "30s"
+            line 12: procedure.warm_up.rounds: this setting is not known; did you mean procedure.warm_up.round?
+            line 13: procedure.restore: "every-runs" is not one of "every-run", "never"; did you mean "every-run"?
+            line 15: limits.memroy: this setting is not known; did you mean limits.memory?
+            line 18: study.seed: this setting is the same for all points and cannot be a factor
+            line 22: limits.cores: level 1 stands twice
+            line 22: limits.cores: "two" is not a whole number of 1..=4096
+            line 23: factor.level: a factor has setting and levels only; did you mean levels?
+            study.title: must be given: Title of the report.
+        "#]],
+    );
+}
+
+#[test]
+fn faults_of_syntax_name_their_line() {
+    check("[study]\nname = \n", &[], &expect![[r#"
+        line 2: not TOML: string values must be quoted, expected literal string
+    "#]]);
+}
+
+#[test]
+fn contradictions_are_found_when_all_else_is_well() {
+    check(GOOD, &["engine.kind=documents"], &expect![[r#"
+        engine.kind: the workload toy needs SQL sessions, which documents does not have
+        procedure.restore: documents has no snapshot of files; say "never"
+    "#]]);
+    check(GOOD, &["engine.url=postgresql://u:secret@h/d"], &expect![[r#"
+        line 10: limits.memory: limits are put on instances that Proofload starts; an existing server (engine.url) keeps its own
+        engine.url: sqlite is not reached by a URL; leave it out
+        procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
+        engine.url: carries a password, and a study is kept in its record; take it out and set the engine's environment variable (PGPASSWORD) or password file for the load agent
+    "#]]);
+    check(GOOD, &["engine.kind=server", "factor.limits.memory=[\"32MiB\"]"], &expect![[r#"
+        limits.memory: 32MiB is less than server starts and works with (64MiB)
+    "#]]);
+    check(
+        GOOD,
+        &["procedure.warm_up.at_least=10m", "procedure.measure=1500ms", "storage.precondition.device=nvme0n1"],
+        &expect![[r#"
+            procedure.warm_up.at_least: is longer than procedure.warm_up.at_most
+            procedure.measure: intervals are one second long: give whole seconds
+            storage.precondition.device: "nvme0n1" is not a device; devices are named by a path below /dev
+        "#]],
+    );
+}
+
+#[test]
+fn the_command_line_replaces_settings_and_levels() {
+    check(GOOD, &["limits.memory=32MiB"], &expect![[r#"
+        valid: 22 settings, 1 points
+    "#]]);
+    check(GOOD, &["factor.limits.cores=[1,2,4]"], &expect![[r#"
+        valid: 23 settings, 6 points
+    "#]]);
+    check(GOOD, &["workload.warehouses=2", "nonsense=1"], &expect![[r#"
+        nonsense: this setting is not known
+    "#]]);
+    assert!(parse_assignment("workload.warehouses").is_err());
+}
+
+#[test]
+fn every_default_of_the_table_is_valid_and_every_setting_is_in_the_schema() {
+    let schema = json_schema(&catalogue()).to_string();
+    for spec in STANDARD {
+        if let Some(default) = spec.default {
+            assert!(spec.kind.read_text(default).is_ok(), "{}", spec.path);
+        }
+        let last = spec.path.trim_end_matches(".*").rsplit('.').next().unwrap();
+        assert!(schema.contains(&format!("\"{last}\"")), "{}", spec.path);
+        assert!(spec.about.ends_with('.'), "{}", spec.path);
+    }
+}
+
+#[test]
+fn equal_studies_give_byte_equal_plans_and_another_seed_another_order() {
+    let plan = |seed: &str| {
+        let overrides = [
+            parse_assignment(&format!("study.seed={seed}")).unwrap(),
+            parse_assignment("study.repetitions=20").unwrap(),
+        ];
+        serde_json::to_string(&expand(&validate(GOOD, &overrides, &catalogue()).unwrap())).unwrap()
+    };
+    assert_eq!(plan("1"), plan("1"));
+    assert_ne!(plan("1"), plan("2"));
+}
+
+#[test]
+fn every_point_runs_in_every_repetition_and_sentinels_repeat_the_first() {
+    let overrides = ["study.repetitions=3", "study.sentinel_every=2", "factor.limits.cores=[1,2]"]
+        .map(|text| parse_assignment(text).unwrap());
+    let plan = expand(&validate(GOOD, &overrides, &catalogue()).unwrap());
+    assert_eq!(plan.points.len(), 4);
+    for point in 0..4 {
+        let ordinary = plan.runs.iter().filter(|run| run.point == point && !run.sentinel);
+        assert_eq!(ordinary.map(|run| run.repetition).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+    let sentinels: Vec<_> = plan.runs.iter().filter(|run| run.sentinel).collect();
+    assert_eq!(sentinels.len(), 6);
+    assert!(sentinels.iter().all(|run| run.point == plan.runs[0].point));
+    let mut seeds: Vec<u64> = plan.runs.iter().map(|run| run.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), plan.runs.len(), "every run has inputs of its own");
+}

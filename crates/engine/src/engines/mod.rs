@@ -5,5 +5,6 @@ mod registry;
 pub use registry::engine;
 
 registry::registry! {
+    sqlite: Sqlite,
     null: Null,
 }

@@ -1,0 +1,80 @@
+//! The database file: made, opened with the study's pragmas, settled after a build. Touches no file but the study's.
+
+use super::failure::failed;
+use super::pragma;
+use crate::contract::{Error, Target};
+use rusqlite::{Connection, OpenFlags};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Written to the file's `application_id`: `PrLd`. Files without it are not ours.
+pub(super) const APPLICATION_ID: i64 = 0x5072_4C64;
+
+/// The study's database file.
+pub(super) fn file(target: &Target) -> PathBuf {
+    Path::new(&target.place.folder).join("data").join("proofload.sqlite")
+}
+
+/// Opens the existing database and applies the settings.
+pub(super) fn open(target: &Target) -> Result<Connection, Error> {
+    let path = file(target);
+    if !path.exists() {
+        return Err(Error::other(format!("open {}: there is no such database; build it first", path.display())));
+    }
+    let connection = connection(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    refuse_foreign(&connection, &path)?;
+    pragma::apply(&connection, &pragma::asked(&target.place.settings)?)?;
+    Ok(connection)
+}
+
+/// Makes the database, or leaves one that is ours as it is, so that a build can go on. Refuses any other file.
+pub(super) fn create(target: &Target) -> Result<(), Error> {
+    let path = file(target);
+    let settings = pragma::asked(&target.place.settings)?;
+    if fs::metadata(&path).is_ok_and(|found| found.len() > 0) {
+        return refuse_foreign(&connection(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?, &path);
+    }
+    let folder = path.parent().expect("the file lies in a folder");
+    fs::create_dir_all(folder).map_err(|error| Error::other(format!("make folder {}: {error}", folder.display())))?;
+    let new = connection(&path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    pragma::apply(&new, &settings)?;
+    new.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))
+        .map_err(|error| failed(error).context(format!("mark {} as ours", path.display())))
+}
+
+/// Analyses, moves the log into the file and writes everything to the device, also when the build ran without syncing.
+pub(super) fn settle(target: &Target) -> Result<(), Error> {
+    let connection = open(target)?;
+    connection.execute_batch("PRAGMA synchronous = FULL; ANALYZE").map_err(|error| failed(error).context("analyse"))?;
+    let mut checkpoint =
+        connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").map_err(|error| failed(error).context("checkpoint"))?;
+    let busy: i64 =
+        checkpoint.query_row([], |row| row.get(0)).map_err(|error| failed(error).context("checkpoint"))?;
+    if busy != 0 {
+        return Err(Error::other("checkpoint: another session still uses the log; close all sessions first"));
+    }
+    let path = file(target);
+    fs::File::open(&path)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| Error::other(format!("write {} to its device: {error}", path.display())))
+}
+
+/// A connection that does not wait in SQLite's own mutex: a session belongs to one thread.
+fn connection(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(|error| failed(error).context(format!("open {}", path.display())))
+}
+
+/// An error unless the file carries our mark.
+fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let found = connection
+        .query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0))
+        .map_err(|error| failed(error).context(format!("open {}", path.display())))?;
+    if found == APPLICATION_ID {
+        return Ok(());
+    }
+    Err(Error::other(format!(
+        "{} is a database that Proofload did not make (application_id {found}); it is left as it is, choose another storage.path",
+        path.display()
+    )))
+}

@@ -1,0 +1,76 @@
+//! What SQLite can do and how its database is opened, settled and verified. May not know a workload's tables.
+
+use super::{Session, database, pragma};
+use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
+use crate::engines::AnySession;
+use proofload_model::catalogue::{Capabilities, EngineFacts};
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+
+/// SQLite, embedded.
+#[derive(Debug)]
+pub struct Sqlite;
+
+/// The part of a memory limit that the page caches of all sessions take together; the rest is for the kernel's page cache
+/// of the same file, which is charged to the same control group, and for the client itself.
+const CACHE_PART: u64 = 8;
+
+/// The smallest page cache of a session, KiB: below it SQLite spills within one transaction.
+const LEAST_CACHE_KIB: u64 = 256;
+
+impl Engine for Sqlite {
+    fn facts(&self) -> EngineFacts {
+        EngineFacts {
+            name: "sqlite",
+            title: "SQLite, compiled in; runs inside the load agent",
+            capabilities: Capabilities {
+                embedded: true,
+                sql: true,
+                procedures: false,
+                local_instance: false,
+                url: false,
+                file_snapshot: true,
+                memory_setting: true,
+                durable: true,
+            },
+            minimum_memory_bytes: 16 << 20,
+            settings: &[],
+        }
+    }
+
+    fn locate(&self) -> Result<Installation, Error> {
+        Ok(Installation { version: rusqlite::version().to_owned(), place: "built in".to_owned() })
+    }
+
+    fn memory_settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)> {
+        let each = memory.0 / CACHE_PART / u64::from(sessions.max(1)) / 1024;
+        vec![("cache_size".to_owned(), format!("-{}", each.max(LEAST_CACHE_KIB)))]
+    }
+
+    fn server(&self) -> Option<&dyn ServerRecipe> {
+        None
+    }
+
+    fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession> {
+        Box::pin(async move { Ok(AnySession::Sqlite(Session::new(database::open(target)?))) })
+    }
+
+    fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
+        Box::pin(async move { database::create(target) })
+    }
+
+    fn verify_settings<'a>(&'a self, target: &'a Target) -> Work<'a, Vec<Fact>> {
+        Box::pin(async move {
+            let connection = database::open(target)?;
+            pragma::facts(&connection, &pragma::asked(&target.place.settings)?)
+        })
+    }
+
+    fn after_build<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
+        Box::pin(async move { database::settle(target) })
+    }
+
+    fn observer(&self, _target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,40 @@
+//! SQLite's result codes as classes of errors. May not retry.
+
+use crate::contract::{Error, ErrorClass};
+use rusqlite::ErrorCode;
+
+/// Extended code of a shared-memory file that could not grow.
+const IOERR_SHMSIZE: i32 = 10 | (19 << 8);
+/// Extended code of a deferred transaction whose snapshot is too old to write.
+const BUSY_SNAPSHOT: i32 = 5 | (2 << 8);
+
+/// An error of SQLite with its class. A full disk comes as `SQLITE_FULL`: SQLite itself turns `ENOSPC` into it.
+pub(super) fn failed(error: rusqlite::Error) -> Error {
+    match &error {
+        rusqlite::Error::SqliteFailure(code, text) => {
+            let (class, name) = class(code.code, code.extended_code);
+            let text = text.clone().unwrap_or_else(|| code.to_string());
+            Error::new(class, name, text)
+        }
+        other => Error::other(other.to_string()),
+    }
+}
+
+fn class(code: ErrorCode, extended: i32) -> (ErrorClass, String) {
+    let (class, name) = match code {
+        ErrorCode::DatabaseBusy if extended == BUSY_SNAPSHOT => (ErrorClass::Retryable, "SQLITE_BUSY_SNAPSHOT"),
+        ErrorCode::DatabaseBusy => (ErrorClass::Retryable, "SQLITE_BUSY"),
+        ErrorCode::DatabaseLocked => (ErrorClass::Retryable, "SQLITE_LOCKED"),
+        ErrorCode::DiskFull => (ErrorClass::OutOfSpace, "SQLITE_FULL"),
+        ErrorCode::OutOfMemory => (ErrorClass::OutOfSpace, "SQLITE_NOMEM"),
+        ErrorCode::SystemIoFailure if extended == IOERR_SHMSIZE => (ErrorClass::OutOfSpace, "SQLITE_IOERR_SHMSIZE"),
+        ErrorCode::ConstraintViolation => (ErrorClass::Data, "SQLITE_CONSTRAINT"),
+        ErrorCode::TypeMismatch => (ErrorClass::Data, "SQLITE_MISMATCH"),
+        ErrorCode::TooBig => (ErrorClass::Data, "SQLITE_TOOBIG"),
+        ErrorCode::DatabaseCorrupt => (ErrorClass::Data, "SQLITE_CORRUPT"),
+        ErrorCode::NotADatabase => (ErrorClass::Data, "SQLITE_NOTADB"),
+        ErrorCode::SystemIoFailure => (ErrorClass::Other, "SQLITE_IOERR"),
+        _ => return (ErrorClass::Other, format!("SQLite {extended}")),
+    };
+    (class, name.to_owned())
+}

@@ -1,0 +1,115 @@
+//! A session of SQLite: a connection and, once prepared, its runner. Every call blocks its thread.
+
+use super::failure::failed;
+use super::runner::{Runner, Work};
+use super::values;
+use crate::contract::{Error, Flight, OwnedRow, RowSource, Statement, Table};
+use proofload_model::samples::Reading;
+use rusqlite::Connection;
+use std::rc::Rc;
+
+/// A connection to the study's file. Drop order matters to nobody: the runner shares ownership of the connection.
+pub struct Session {
+    runner: Option<Runner>,
+    connection: Rc<Connection>,
+    seen: Work,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("connection", &self.connection).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self { runner: None, connection: Rc::new(connection), seen: Work::default() }
+    }
+
+    /// Inserts all rows by one prepared statement.
+    fn insert(&self, table: &Table, rows: &mut dyn RowSource) -> Result<u64, Error> {
+        let mut statement = self.connection.prepare(&insert_sql(table)).map_err(failed)?;
+        let mut count = 0;
+        let mut outcome = Ok(());
+        while outcome.is_ok()
+            && rows.next(&mut |row| {
+                outcome = row.iter().zip(table.columns).enumerate().try_for_each(|(position, (value, column))| {
+                    values::bind(&mut statement, position + 1, values::of_column(column, *value)?)
+                });
+            })
+        {
+            outcome = outcome.and_then(|()| statement.raw_execute().map_err(failed).map(|_| count += 1));
+        }
+        outcome.map(|()| count)
+    }
+}
+
+impl crate::contract::Session for Session {
+    async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error> {
+        self.runner = Some(Runner::new(self.connection.clone(), statements)?);
+        self.seen = Work::default();
+        Ok(())
+    }
+
+    async fn fly(&mut self, flight: &mut Flight) -> Result<(), Error> {
+        if self.runner.is_none() {
+            self.runner = Some(Runner::new(self.connection.clone(), &[])?);
+        }
+        self.runner.as_mut().expect("made above").fly(flight)
+    }
+
+    async fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
+        let mut statement = self.connection.prepare(sql).map_err(|error| failed(error).context("prepare a query"))?;
+        let width = statement.column_count();
+        let mut found = Vec::new();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(|error| failed(error).context("run a query"))? {
+            let value = |column| values::read_owned(row.get_ref(column).map_err(failed)?);
+            found.push((0..width).map(value).collect::<Result<OwnedRow, Error>>()?);
+        }
+        Ok(found)
+    }
+
+    async fn script(&mut self, sql: &str) -> Result<(), Error> {
+        self.connection.execute_batch(sql).map_err(|error| failed(error).context("run a script"))
+    }
+
+    async fn append(&mut self, table: &Table, rows: &mut dyn RowSource) -> Result<u64, Error> {
+        let context = |error: Error| error.context(format!("append to {}", table.name));
+        if !self.connection.is_autocommit() {
+            return self.insert(table, rows).map_err(context);
+        }
+        let execute = |sql: &str| self.connection.execute_batch(sql).map_err(|error| context(failed(error)));
+        execute("BEGIN IMMEDIATE")?;
+        match self.insert(table, rows) {
+            Ok(count) => execute("COMMIT").map(|()| count),
+            Err(error) => {
+                // The first error is the cause; SQLite may have rolled back already.
+                let _ = execute("ROLLBACK");
+                Err(context(error))
+            }
+        }
+    }
+
+    /// Differences of what the prepared statements did. SQLite's cache counters are behind an interface that is not safe
+    /// Rust; the kernel's view of the same reads comes from the host's probes.
+    fn counters(&mut self, into: &mut Vec<Reading>) {
+        let Some(Ok(now)) = self.runner.as_mut().map(Runner::work) else { return };
+        let mut add = |name: &str, now: u64, before: u64| {
+            let (instance, unit) = (String::new(), "1".to_owned());
+            into.push(Reading { name: name.to_owned(), instance, unit, value: now.wrapping_sub(before) as f64 });
+        };
+        add("statement_runs", now.runs, self.seen.runs);
+        add("machine_steps", now.steps, self.seen.steps);
+        add("scanned_rows", now.scanned, self.seen.scanned);
+        add("sorts", now.sorts, self.seen.sorts);
+        self.seen = now;
+    }
+}
+
+/// `INSERT INTO "table" ("a", "b") VALUES (?, ?)`.
+fn insert_sql(table: &Table) -> String {
+    let names: Vec<String> = table.columns.iter().map(|column| format!("\"{}\"", column.name)).collect();
+    let places = vec!["?"; names.len()].join(", ");
+    format!("INSERT INTO \"{}\" ({}) VALUES ({places})", table.name, names.join(", "))
+}

@@ -1,0 +1,131 @@
+//! Places for the conformance suite: a temporary folder for an embedded engine, a real server for the others.
+//! Servers listen on nothing but a private socket folder and are stopped when the place is dropped, also by a panic.
+
+use proofload_engine::{AnySession, CommandLine, Engine, ServerRecipe, Target};
+use proofload_model::wire::DataPlace;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// An engine ready to be tested.
+pub(crate) struct Place {
+    pub(crate) engine: &'static dyn Engine,
+    pub(crate) target: Target,
+    /// Declared before the folder: stopped before its files go.
+    _server: Option<Server>,
+    pub(crate) folder: TempDir,
+}
+
+impl Place {
+    /// A place with these settings; the error says why the engine cannot be had here.
+    pub(crate) fn new(engine: &'static dyn Engine, settings: &[(&str, &str)]) -> Result<Self, String> {
+        engine.locate().map_err(|error| error.to_string())?;
+        let folder = tempfile::Builder::new().prefix("proofload-conformance-").tempdir().expect("a temporary folder");
+        let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let server = engine.server().map(|recipe| Server::start(recipe, folder.path(), &settings));
+        let place = DataPlace {
+            engine: engine.facts().name.to_owned(),
+            folder: folder.path().display().to_string(),
+            url: None,
+            settings,
+        };
+        let target = Target { place, address: server.as_ref().map(|server| server.address.clone()) };
+        Ok(Self { engine, target, _server: server, folder })
+    }
+
+    /// A new session.
+    pub(crate) async fn connect(&self) -> AnySession {
+        self.engine.connect(&self.target).await.expect("connects")
+    }
+
+    /// The engine's name.
+    pub(crate) fn name(&self) -> &'static str {
+        self.engine.facts().name
+    }
+}
+
+/// A running server.
+struct Server {
+    child: Child,
+    address: String,
+    recipe: &'static dyn ServerRecipe,
+}
+
+impl Server {
+    fn start(recipe: &'static dyn ServerRecipe, parent: &Path, settings: &[(String, String)]) -> Self {
+        let user = (is_root() && recipe.refuses_root()).then(unprivileged);
+        let folder = parent.join("instance");
+        std::fs::create_dir(&folder).expect("a folder for the instance");
+        give(parent, user);
+        give(&folder, user);
+        for command in recipe.create(&folder).expect("a recipe to create an instance") {
+            let output = prepared(&command, user).output().expect("the program starts");
+            assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let port = 5432;
+        for file in recipe.configure(&folder, settings, port).expect("a configuration") {
+            std::fs::write(folder.join(&file.path), &file.content).expect("writes the configuration");
+            give(&folder.join(&file.path), user);
+        }
+        let log = std::fs::File::create(folder.join(recipe.log_file())).expect("a log file");
+        let mut command = prepared(&recipe.start(&folder).expect("a command"), user);
+        let child = command.stdout(Stdio::null()).stderr(log).spawn().expect("the server starts");
+        let mut server = Self { child, address: recipe.address(&folder, port), recipe };
+        server.wait(&folder);
+        server
+    }
+
+    fn wait(&mut self, folder: &Path) {
+        let log = || std::fs::read_to_string(folder.join(self.recipe.log_file())).unwrap_or_default();
+        let started = Instant::now();
+        while let Err(error) = self.recipe.probe(&self.address) {
+            let ended = self.child.try_wait().expect("the child can be asked");
+            let patient = started.elapsed() < Duration::from_secs(60) && ended.is_none();
+            assert!(patient, "the server does not answer: {error}; {ended:?}; {}", log());
+            std::thread::yield_now();
+        }
+        assert_eq!(self.recipe.running_pid(folder), Some(self.child.id()), "the recipe finds the running server");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let (polite, _, _) = self.recipe.stop_signals();
+        let _ = Command::new("kill").arg(format!("-{polite}")).arg(self.child.id().to_string()).status();
+        let _ = self.child.wait();
+    }
+}
+
+/// A command as the instance's user.
+fn prepared(line: &CommandLine, user: Option<(u32, u32)>) -> Command {
+    let mut command = Command::new(&line.program);
+    command.args(&line.arguments).envs(line.environment.iter().cloned()).current_dir("/");
+    if let Some((user, group)) = user {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+fn give(path: &Path, user: Option<(u32, u32)>) {
+    if let Some((user, group)) = user {
+        chown(path, Some(user), Some(group)).expect("root may give files away");
+    }
+}
+
+fn is_root() -> bool {
+    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("a process has a folder")) == 0
+}
+
+/// User and group of `postgres`, else of `nobody`.
+fn unprivileged() -> (u32, u32) {
+    let users = std::fs::read_to_string("/etc/passwd").expect("a list of users");
+    let find = |name: &str| {
+        let line = users.lines().find(|line| line.starts_with(&format!("{name}:")))?;
+        let mut fields = line.split(':').skip(2);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    find("postgres").or_else(|| find("nobody")).expect("a user who is not root")
+}

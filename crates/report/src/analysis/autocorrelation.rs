@@ -39,20 +39,14 @@ pub fn block_length(centred: &[f64]) -> usize {
     let size = n as f64;
     let quiet = ((size.log10()).sqrt() as usize).max(5);
     let longest = (size.sqrt().ceil() as usize + quiet).min(n - 1);
-    let lags: Vec<f64> = (0..=longest)
-        .map(|lag| autocovariance(centred, lag))
-        .collect();
+    let lags: Vec<f64> = (0..=longest).map(|lag| autocovariance(centred, lag)).collect();
     let threshold = 2.0 * (size.log10() / size).sqrt() * variance;
     let last = last_significant_lag(&lags, threshold, quiet);
     let width = (2 * last).clamp(1, longest);
     let (mut spread, mut weighted) = (lags[0], 0.0);
     for (lag, covariance) in lags.iter().enumerate().take(width + 1).skip(1) {
         let share = lag as f64 / width as f64;
-        let taper = if share <= 0.5 {
-            1.0
-        } else {
-            2.0 * (1.0 - share)
-        };
+        let taper = if share <= 0.5 { 1.0 } else { 2.0 * (1.0 - share) };
         spread += 2.0 * taper * covariance;
         weighted += 2.0 * taper * lag as f64 * covariance;
     }
@@ -97,24 +91,12 @@ fn long_run_with(residuals: &[f64], parameters: usize, block: fn(&[f64]) -> usiz
     let n = residuals.len() as f64;
     let spread: f64 = residuals.iter().map(|e| e * e).sum();
     if residuals.len() < parameters + 4 || spread <= 0.0 {
-        return LongRun {
-            variance: 0.0,
-            freedom: (n - parameters as f64).max(1.0),
-            autocorrelation: 0.0,
-            block: 1,
-        };
+        return LongRun { variance: 0.0, freedom: (n - parameters as f64).max(1.0), autocorrelation: 0.0, block: 1 };
     }
-    let raw = residuals
-        .windows(2)
-        .map(|pair| pair[0] * pair[1])
-        .sum::<f64>()
-        / spread;
+    let raw = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / spread;
     let lost = parameters.min(4) as f64;
     let phi = ((raw + lost / n) / (1.0 - (1.0 + 2.0 * lost) / n).max(0.5)).clamp(-0.5, 0.97);
-    let mut innovations: Vec<f64> = residuals
-        .windows(2)
-        .map(|pair| pair[1] - phi * pair[0])
-        .collect();
+    let mut innovations: Vec<f64> = residuals.windows(2).map(|pair| pair[1] - phi * pair[0]).collect();
     let centre = mean(&innovations);
     innovations.iter_mut().for_each(|u| *u -= centre);
     let length = block(&innovations);
@@ -123,12 +105,7 @@ fn long_run_with(residuals: &[f64], parameters: usize, block: fn(&[f64]) -> usiz
     let variance = circular_block_variance(&innovations, length) * inflation / (1.0 - phi).powi(2);
     let of_phi = (1.0 + phi) / ((1.0 - phi) * n);
     let of_blocks = (length as f64 / (3.0 * n)).max(1.0 / (2.0 * degrees.max(1.0)));
-    LongRun {
-        variance,
-        freedom: (0.5 / (of_phi + of_blocks)).max(1.0),
-        autocorrelation: phi,
-        block: length,
-    }
+    LongRun { variance, freedom: (0.5 / (of_phi + of_blocks)).max(1.0), autocorrelation: phi, block: length }
 }
 
 /// Variance of a block sum over all circular blocks of `length`, per sample.
@@ -150,11 +127,7 @@ pub fn effective_sample_size(values: &[f64]) -> f64 {
     let residuals: Vec<f64> = values.iter().map(|x| x - centre).collect();
     let ordinary = residuals.iter().map(|e| e * e).sum::<f64>() / (n - 1.0);
     let long = long_run(&residuals, 1).variance;
-    if long <= 0.0 {
-        n
-    } else {
-        (n * ordinary / long).clamp(1.0, n)
-    }
+    if long <= 0.0 { n } else { (n * ordinary / long).clamp(1.0, n) }
 }
 
 /// The period, in samples, at which a series repeats itself most strongly: the highest local maximum of
@@ -167,9 +140,7 @@ pub fn dominant_period(values: &[f64], shortest: usize) -> Option<usize> {
     if spread <= 0.0 || longest <= shortest + 1 {
         return None;
     }
-    let strength: Vec<f64> = (0..=longest + 1)
-        .map(|lag| autocovariance(&residuals, lag) / spread)
-        .collect();
+    let strength: Vec<f64> = (0..=longest + 1).map(|lag| autocovariance(&residuals, lag) / spread).collect();
     let first_dip = strength.iter().position(|&r| r < 0.0)?;
     let threshold = (4.0 / (values.len() as f64).sqrt()).max(0.3);
     (shortest.max(first_dip).max(1)..=longest)
@@ -189,11 +160,7 @@ pub fn detrended(values: &[f64]) -> Vec<f64> {
         bottom += x * x;
     }
     let slope = if bottom > 0.0 { top / bottom } else { 0.0 };
-    values
-        .iter()
-        .enumerate()
-        .map(|(i, y)| y - centre - slope * (i as f64 - middle))
-        .collect()
+    values.iter().enumerate().map(|(i, y)| y - centre - slope * (i as f64 - middle)).collect()
 }
 
 #[cfg(test)]
@@ -207,31 +174,22 @@ mod tests {
             let values = autoregressive(5, 4_000, rho);
             let expected = 4_000.0 * (1.0 - rho) / (1.0 + rho);
             let found = effective_sample_size(&values);
-            assert!(
-                (found / expected - 1.0).abs() < 0.25,
-                "rho {rho}: {found} against {expected}"
-            );
+            assert!((found / expected - 1.0).abs() < 0.25, "rho {rho}: {found} against {expected}");
         }
     }
 
     #[test]
     fn blocks_grow_with_dependence() {
-        let lengths: Vec<usize> = [0.0, 0.5, 0.9]
-            .iter()
-            .map(|&rho| block_length(&detrended(&autoregressive(2, 600, rho))))
-            .collect();
-        assert!(
-            lengths[0] <= 4 && lengths[0] < lengths[1] && lengths[1] < lengths[2],
-            "{lengths:?}"
-        );
+        let lengths: Vec<usize> =
+            [0.0, 0.5, 0.9].iter().map(|&rho| block_length(&detrended(&autoregressive(2, 600, rho)))).collect();
+        assert!(lengths[0] <= 4 && lengths[0] < lengths[1] && lengths[1] < lengths[2], "{lengths:?}");
     }
 
     #[test]
     fn a_saw_tooth_shows_its_period_and_noise_shows_none() {
         let noise = autoregressive(9, 1_800, 0.5);
-        let saw: Vec<f64> = (0..1_800)
-            .map(|t| 1.0 - if t % 300 >= 180 { 0.25 } else { 0.0 } + 0.05 * noise[t])
-            .collect();
+        let saw: Vec<f64> =
+            (0..1_800).map(|t| 1.0 - if t % 300 >= 180 { 0.25 } else { 0.0 } + 0.05 * noise[t]).collect();
         let period = dominant_period(&saw, 30).expect("a period of 300 s");
         assert!((295..=305).contains(&period), "{period}");
         assert_eq!(dominant_period(&noise, 30), None);

@@ -63,21 +63,12 @@ pub fn mean_of(values: &[f64]) -> Estimate {
     let missing = why_no_interval(values);
     let residuals: Vec<f64> = values.iter().map(|x| x - value).collect();
     let noise = match missing {
-        Some(_) => LongRun {
-            variance: f64::NAN,
-            freedom: 1.0,
-            autocorrelation: 0.0,
-            block: 1,
-        },
+        Some(_) => LongRun { variance: f64::NAN, freedom: 1.0, autocorrelation: 0.0, block: 1 },
         None => long_run(&residuals, 1),
     };
     let n = values.len() as f64;
     let ordinary = residuals.iter().map(|e| e * e).sum::<f64>() / (n - 1.0);
-    let effective_n = if noise.variance > 0.0 {
-        (n * ordinary / noise.variance).clamp(1.0, n)
-    } else {
-        n
-    };
+    let effective_n = if noise.variance > 0.0 { (n * ordinary / noise.variance).clamp(1.0, n) } else { n };
     Estimate {
         value,
         standard_error: (noise.variance / n).sqrt(),
@@ -93,12 +84,7 @@ fn why_no_interval(values: &[f64]) -> Option<String> {
     if values.iter().any(|x| !x.is_finite()) {
         return Some("the series has gaps".to_owned());
     }
-    (values.len() < FEWEST_SAMPLES).then(|| {
-        format!(
-            "{} samples, at least {FEWEST_SAMPLES} are needed",
-            values.len()
-        )
-    })
+    (values.len() < FEWEST_SAMPLES).then(|| format!("{} samples, at least {FEWEST_SAMPLES} are needed", values.len()))
 }
 
 /// Ratio of two independent means, above ÷ below, with an interval on the logarithmic scale (so that
@@ -109,9 +95,7 @@ pub fn ratio_of_means(above: &Estimate, below: &Estimate) -> Quantity {
     let missing = above.missing.as_ref().or(below.missing.as_ref());
     let interval = match missing {
         Some(why) => Interval::none(why.clone()),
-        None if above.value <= 0.0 || below.value <= 0.0 => {
-            Interval::none("a mean is not positive")
-        }
+        None if above.value <= 0.0 || below.value <= 0.0 => Interval::none("a mean is not positive"),
         None => log_ratio_interval(above, below, ratio),
     };
     Quantity::new(ratio, Unit::RATIO, n, interval)
@@ -139,12 +123,7 @@ fn log_ratio_interval(above: &Estimate, below: &Estimate, ratio: f64) -> Interva
 /// which plain blocks are known to understate the error of the mean of the same series, and by
 /// Student's over the normal quantile (Hesterberg, The American Statistician 69 (2015), "expanded
 /// percentile").
-pub fn statistic_of(
-    values: &[f64],
-    unit: Unit,
-    statistic: impl Fn(&[f64]) -> f64,
-    resampling: Resampling,
-) -> Quantity {
+pub fn statistic_of(values: &[f64], unit: Unit, statistic: impl Fn(&[f64]) -> f64, resampling: Resampling) -> Quantity {
     let value = statistic(values);
     let n = values.len() as u64;
     if let Some(why) = why_no_interval(values) {
@@ -161,18 +140,12 @@ pub fn statistic_of(
         .filter(|x| x.is_finite())
         .collect();
     found.sort_by(f64::total_cmp);
-    let end = |p| {
-        value + blocks.expansion * (quantile_of_sorted(&found, p) - quantile_of_sorted(&found, 0.5))
-    };
+    let end = |p| value + blocks.expansion * (quantile_of_sorted(&found, p) - quantile_of_sorted(&found, 0.5));
     Quantity::new(
         value,
         unit,
         n,
-        Interval::known(
-            end(0.025),
-            end(0.975),
-            "circular block bootstrap, expanded percentile",
-        ),
+        Interval::known(end(0.025), end(0.975), "circular block bootstrap, expanded percentile"),
     )
 }
 
@@ -191,17 +164,9 @@ impl<'a> Blocks<'a> {
         let length = block_length(&residuals);
         let corrected = long_run(&residuals, 1);
         let plain = plain_block_variance(&residuals, length);
-        let shortfall = if plain > 0.0 {
-            (corrected.variance / plain).sqrt()
-        } else {
-            1.0
-        };
+        let shortfall = if plain > 0.0 { (corrected.variance / plain).sqrt() } else { 1.0 };
         let tails = student_quantile(0.975, corrected.freedom) / student_quantile(0.975, 1e6);
-        Self {
-            values,
-            length,
-            expansion: shortfall.max(1.0) * tails,
-        }
+        Self { values, length, expansion: shortfall.max(1.0) * tails }
     }
 
     /// Fills `sample` with as many samples as the series has, in blocks from random starts.
@@ -231,11 +196,7 @@ mod tests {
     /// Share of seeds whose interval covers `truth`, in percent.
     fn coverage(trials: u64, truth: f64, interval: impl Fn(u64) -> Interval) -> f64 {
         let covered = (0..trials)
-            .filter(|&seed| {
-                interval(seed)
-                    .bounds()
-                    .is_some_and(|(low, high)| low <= truth && truth <= high)
-            })
+            .filter(|&seed| interval(seed).bounds().is_some_and(|(low, high)| low <= truth && truth <= high))
             .count();
         100.0 * covered as f64 / trials as f64
     }
@@ -243,31 +204,21 @@ mod tests {
     #[track_caller]
     fn check(name: &str, covered: f64, expected: std::ops::RangeInclusive<f64>) {
         println!("{name}: nominal 95 % covers {covered:.1} %");
-        assert!(
-            expected.contains(&covered),
-            "{name}: {covered:.1} % outside {expected:?}"
-        );
+        assert!(expected.contains(&covered), "{name}: {covered:.1} % outside {expected:?}");
     }
 
     fn trace(seed: u64, n: usize, rho: f64) -> Vec<f64> {
-        autoregressive(seed, n, rho)
-            .iter()
-            .map(|x| 100.0 + 5.0 * x)
-            .collect()
+        autoregressive(seed, n, rho).iter().map(|x| 100.0 + 5.0 * x).collect()
     }
 
     #[test]
     fn mean_covers_for_short_and_long_dependent_series() {
         for n in [30, 60, 120, 300, 600] {
-            let covered = coverage(1_500, 100.0, |seed| {
-                mean_of(&trace(seed, n, 0.5)).interval()
-            });
+            let covered = coverage(1_500, 100.0, |seed| mean_of(&trace(seed, n, 0.5)).interval());
             check(&format!("mean, rho 0.5, n {n}"), covered, 92.0..=98.0);
         }
         for rho in [-0.3, 0.0, 0.8] {
-            let covered = coverage(1_500, 100.0, |seed| {
-                mean_of(&trace(seed, 120, rho)).interval()
-            });
+            let covered = coverage(1_500, 100.0, |seed| mean_of(&trace(seed, 120, rho)).interval());
             check(&format!("mean, rho {rho}, n 120"), covered, 92.0..=98.0);
         }
     }
@@ -275,11 +226,8 @@ mod tests {
     #[test]
     fn ratio_covers() {
         let of = |seed, n| mean_of(&trace(seed, n, 0.5));
-        let covered = coverage(1_500, 1.0, |seed| {
-            ratio_of_means(&of(seed, 30), &of(seed + 1_000_000, 60))
-                .interval()
-                .clone()
-        });
+        let covered =
+            coverage(1_500, 1.0, |seed| ratio_of_means(&of(seed, 30), &of(seed + 1_000_000, 60)).interval().clone());
         check("ratio, n 30 and 60", covered, 92.0..=98.0);
     }
 
@@ -287,19 +235,11 @@ mod tests {
     fn median_covers() {
         for n in [60, 300] {
             let covered = coverage(300, 100.0, |seed| {
-                let resampling = Resampling {
-                    resamples: 200,
-                    seed,
-                };
+                let resampling = Resampling { resamples: 200, seed };
                 let values = trace(seed, n, 0.5);
-                statistic_of(
-                    &values,
-                    Unit::PER_SECOND,
-                    super::super::distribution::median,
-                    resampling,
-                )
-                .interval()
-                .clone()
+                statistic_of(&values, Unit::PER_SECOND, super::super::distribution::median, resampling)
+                    .interval()
+                    .clone()
             });
             check(&format!("median, n {n}"), covered, 91.0..=98.5);
         }
@@ -309,27 +249,15 @@ mod tests {
     fn gaps_and_tiny_series_have_no_interval_and_say_why() {
         let mut values = trace(1, 30, 0.5);
         values[7] = f64::NAN;
-        assert_eq!(
-            mean_of(&values).interval(),
-            Interval::none("the series has gaps")
-        );
-        assert_eq!(
-            mean_of(&[1.0; 3]).interval(),
-            Interval::none("3 samples, at least 10 are needed")
-        );
+        assert_eq!(mean_of(&values).interval(), Interval::none("the series has gaps"));
+        assert_eq!(mean_of(&[1.0; 3]).interval(), Interval::none("3 samples, at least 10 are needed"));
     }
 
     #[test]
     fn exchanging_a_ratio_gives_the_reciprocal_interval() {
         let (a, b) = (mean_of(&trace(1, 60, 0.5)), mean_of(&trace(2, 60, 0.2)));
-        let (low, high) = ratio_of_means(&a, &b)
-            .interval()
-            .bounds()
-            .expect("an interval");
-        let (low_back, high_back) = ratio_of_means(&b, &a)
-            .interval()
-            .bounds()
-            .expect("an interval");
+        let (low, high) = ratio_of_means(&a, &b).interval().bounds().expect("an interval");
+        let (low_back, high_back) = ratio_of_means(&b, &a).interval().bounds().expect("an interval");
         assert!((low * high_back - 1.0).abs() < 1e-9 && (high * low_back - 1.0).abs() < 1e-9);
     }
 }

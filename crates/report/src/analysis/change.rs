@@ -37,21 +37,14 @@ pub fn changes(values: &[f64], shortest: usize, magnitude: f64) -> Vec<Change> {
     if centre <= 0.0 || !centre.is_finite() {
         return Vec::new();
     }
-    let search = Search {
-        shortest: shortest.div_ceil(group).max(2),
-        threshold: magnitude * centre,
-    };
+    let search = Search { shortest: shortest.div_ceil(group).max(2), threshold: magnitude * centre };
     let mut found = Vec::new();
     search.pieces(&bins, 0, &mut found);
     let mut changes: Vec<Change> = found
         .into_iter()
         .map(|segment| Change {
             from: segment.from * group,
-            to: if segment.to == bins.len() {
-                values.len()
-            } else {
-                segment.to * group
-            },
+            to: if segment.to == bins.len() { values.len() } else { segment.to * group },
             relative: segment.difference / centre,
             z: segment.z,
         })
@@ -79,18 +72,11 @@ impl Search {
         if found.len() >= MOST_CHANGES {
             return;
         }
-        let Some(segment) = self
-            .strongest(bins)
-            .and_then(|best| self.tested(bins, best))
-        else {
+        let Some(segment) = self.strongest(bins).and_then(|best| self.tested(bins, best)) else {
             return;
         };
         let (from, to) = (segment.from, segment.to);
-        found.push(Segment {
-            from: from + offset,
-            to: to + offset,
-            ..segment
-        });
+        found.push(Segment { from: from + offset, to: to + offset, ..segment });
         self.pieces(&bins[..from], offset, found);
         self.pieces(&bins[from..to], offset + from, found);
         self.pieces(&bins[to..], offset + to, found);
@@ -118,22 +104,12 @@ impl Search {
                 let gain = difference * difference * inside * outside;
                 if gain > most {
                     most = gain;
-                    best = Some(Segment {
-                        from,
-                        to,
-                        difference,
-                        z: 0.0,
-                    });
+                    best = Some(Segment { from, to, difference, z: 0.0 });
                 }
             }
         }
         best.map(|segment| match segment.from {
-            0 => Segment {
-                from: segment.to,
-                to: n,
-                difference: -segment.difference,
-                z: 0.0,
-            },
+            0 => Segment { from: segment.to, to: n, difference: -segment.difference, z: 0.0 },
             _ => segment,
         })
     }
@@ -162,17 +138,11 @@ impl Search {
     fn refine(&self, bins: &[f64], cuts: &mut Vec<usize>) {
         let gain = |piece: &[usize]| {
             let segment = self.strongest(&bins[piece[0]..piece[1]])?;
-            let (inside, all) = (
-                (segment.to - segment.from) as f64,
-                (piece[1] - piece[0]) as f64,
-            );
+            let (inside, all) = ((segment.to - segment.from) as f64, (piece[1] - piece[0]) as f64);
             let gain = segment.difference.powi(2) * inside * (all - inside) / all;
             Some((gain, segment.from + piece[0], segment.to + piece[0]))
         };
-        let best = cuts
-            .windows(2)
-            .filter_map(gain)
-            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let best = cuts.windows(2).filter_map(gain).max_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((_, from, to)) = best {
             cuts.extend([from, to]);
             cuts.sort_unstable();
@@ -222,23 +192,15 @@ mod tests {
             .map(|t| if (100..130).contains(&t) { 70.0 } else if t < 220 { 100.0 } else { 120.0 } + noise[t])
             .collect();
         let found = changes(&values, 5, 0.05);
-        let edges: Vec<(usize, usize)> = found
-            .iter()
-            .map(|change| (change.from, change.to))
-            .collect();
+        let edges: Vec<(usize, usize)> = found.iter().map(|change| (change.from, change.to)).collect();
         assert_eq!(edges, [(100, 130), (220, 300)]);
-        assert!(
-            found[0].relative < -0.25 && found[1].relative > 0.15,
-            "{found:?}"
-        );
+        assert!(found[0].relative < -0.25 && found[1].relative > 0.15, "{found:?}");
     }
 
     #[test]
     fn small_changes_and_noise_are_left_alone() {
         let noise = autoregressive(2, 300, 0.5);
-        let small: Vec<f64> = (0..300)
-            .map(|t| if t < 150 { 100.0 } else { 103.0 } + 0.1 * noise[t])
-            .collect();
+        let small: Vec<f64> = (0..300).map(|t| if t < 150 { 100.0 } else { 103.0 } + 0.1 * noise[t]).collect();
         assert!(changes(&small, 5, 0.05).is_empty());
         assert!(!changes(&small, 5, 0.02).is_empty());
         assert!(changes(&[5.0; 100], 5, 0.02).is_empty());

@@ -61,13 +61,8 @@ pub fn normal_quantile(p: f64) -> f64 {
         4.374_664_141_464_968,
         2.938_163_982_698_783,
     ];
-    const D: [f64; 5] = [
-        0.007_784_695_709_041_462,
-        0.322_467_129_070_039_8,
-        2.445_134_137_142_996,
-        3.754_408_661_907_416,
-        1.0,
-    ];
+    const D: [f64; 5] =
+        [0.007_784_695_709_041_462, 0.322_467_129_070_039_8, 2.445_134_137_142_996, 3.754_408_661_907_416, 1.0];
     const TAIL: f64 = 0.024_25;
     let polynomial = |terms: &[f64], x: f64| terms.iter().fold(0.0, |sum, c| sum * x + c);
     if p > 1.0 - TAIL {
@@ -109,10 +104,7 @@ pub fn student_quantile(p: f64, freedom: f64) -> f64 {
         y = (((((0.4 * y + 6.3) * y + 36.0) * y + 94.5) / c - y - 3.0) / b + 1.0) * x;
         y = (a * y * y).exp_m1();
     } else {
-        y = ((1.0 / (((n + 6.0) / (n * y) - 0.089 * d - 0.822) * (n + 2.0) * 3.0)
-            + 0.5 / (n + 4.0))
-            * y
-            - 1.0)
+        y = ((1.0 / (((n + 6.0) / (n * y) - 0.089 * d - 0.822) * (n + 2.0) * 3.0) + 0.5 / (n + 4.0)) * y - 1.0)
             * (n + 1.0)
             / (n + 2.0)
             + 1.0 / y;
@@ -126,10 +118,7 @@ mod tests {
 
     #[track_caller]
     fn check(found: f64, expected: f64, relative: f64) {
-        assert!(
-            (found - expected).abs() <= relative * expected.abs(),
-            "found {found}, expected {expected}"
-        );
+        assert!((found - expected).abs() <= relative * expected.abs(), "found {found}, expected {expected}");
     }
 
     #[test]

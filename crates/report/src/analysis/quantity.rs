@@ -70,11 +70,7 @@ impl Interval {
     /// The lack of an interval; an empty reason is replaced, never printed.
     pub fn none(why: impl Into<String>) -> Self {
         let why = why.into();
-        let why = if why.is_empty() {
-            "no reason was given".to_owned()
-        } else {
-            why
-        };
+        let why = if why.is_empty() { "no reason was given".to_owned() } else { why };
         Self::None { why }
     }
 
@@ -112,17 +108,10 @@ impl Quantity {
     /// printed as missing; its interval is dropped with that reason.
     pub fn new(value: f64, unit: Unit, n: u64, interval: Interval) -> Self {
         let interval = match interval {
-            Interval::Known { .. } if !value.is_finite() => {
-                Interval::none("the value is not a number")
-            }
+            Interval::Known { .. } if !value.is_finite() => Interval::none("the value is not a number"),
             other => other,
         };
-        Self {
-            value,
-            unit,
-            n,
-            interval,
-        }
+        Self { value, unit, n, interval }
     }
 
     /// The number itself, in [`Quantity::unit`].
@@ -147,12 +136,7 @@ impl Quantity {
 
     /// The same quantity in another unit: value and bounds times `factor`.
     pub fn scaled(&self, factor: f64, unit: Unit) -> Self {
-        Self::new(
-            self.value * factor,
-            unit,
-            self.n,
-            self.interval.scaled(factor),
-        )
+        Self::new(self.value * factor, unit, self.n, self.interval.scaled(factor))
     }
 
     /// `{value, unit, n, ci95: [low, high] | null}`, with `ci95_missing: "why"` where there is no
@@ -174,11 +158,9 @@ impl Quantity {
     pub fn from_json(json: &Value) -> Option<Self> {
         let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
         let interval = match json.get("ci95")?.as_array().map(Vec::as_slice) {
-            Some([low, high]) => Interval::known(
-                number(low),
-                number(high),
-                json.get("ci95_method")?.as_str()?.to_owned(),
-            ),
+            Some([low, high]) => {
+                Interval::known(number(low), number(high), json.get("ci95_method")?.as_str()?.to_owned())
+            }
             Some(_) => return None,
             None => Interval::none(json.get("ci95_missing")?.as_str()?),
         };
@@ -216,12 +198,7 @@ mod tests {
     #[test]
     fn json_has_value_unit_interval_and_sample_size_and_reads_back() {
         check(
-            Quantity::new(
-                2.0,
-                Unit::PER_SECOND,
-                30,
-                Interval::known(1.5, 2.5, "block bootstrap"),
-            ),
+            Quantity::new(2.0, Unit::PER_SECOND, 30, Interval::known(1.5, 2.5, "block bootstrap")),
             r#"{"ci95":[1.5,2.5],"ci95_method":"block bootstrap","n":30,"unit":"1/s","value":2.0}"#,
         );
         check(
@@ -247,16 +224,7 @@ mod tests {
         let per_minute = per_second.scaled(60.0, Unit::PER_MINUTE);
         assert_eq!(per_minute.value(), 120.0);
         assert_eq!(per_minute.interval().bounds(), Some((60.0, 180.0)));
-        assert_eq!(
-            per_second
-                .scaled(-1.0, Unit::PER_SECOND)
-                .interval()
-                .bounds(),
-            Some((-3.0, -1.0))
-        );
-        assert_eq!(
-            per_minute.to_string(),
-            "120.0000 1/min [60.0000, 180.0000], n = 9"
-        );
+        assert_eq!(per_second.scaled(-1.0, Unit::PER_SECOND).interval().bounds(), Some((-3.0, -1.0)));
+        assert_eq!(per_minute.to_string(), "120.0000 1/min [60.0000, 180.0000], n = 9");
     }
 }

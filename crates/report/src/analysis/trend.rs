@@ -44,11 +44,7 @@ impl Trend {
     pub(super) fn drift_over(&self, horizon: usize) -> Quantity {
         let scale = horizon as f64 / self.n as f64;
         let (value, half) = (self.rise * scale, self.half_width() * scale);
-        let interval = Interval::known(
-            value - half,
-            value + half,
-            "least-squares slope, block-bootstrap error",
-        );
+        let interval = Interval::known(value - half, value + half, "least-squares slope, block-bootstrap error");
         Quantity::new(value, Unit::RATIO, self.n as u64, interval)
     }
 }
@@ -98,11 +94,7 @@ impl Table {
         let mut bins = Vec::with_capacity(rows * phases);
         for row in 0..rows {
             for phase in 0..phases {
-                let end = if phase + 1 == phases {
-                    cut(row + 1, 0)
-                } else {
-                    cut(row, phase + 1)
-                };
+                let end = if phase + 1 == phases { cut(row + 1, 0) } else { cut(row, phase + 1) };
                 bins.push(mean(&values[cut(row, phase)..end]));
             }
         }
@@ -135,13 +127,8 @@ impl Table {
         for (index, bin) in self.bins.iter().enumerate() {
             profile[index % self.phases] += bin / rows;
         }
-        let expected =
-            |index: usize| profile[index % self.phases] + slope * self.place(index / self.phases);
-        self.bins
-            .iter()
-            .enumerate()
-            .map(|(index, bin)| bin - expected(index))
-            .collect()
+        let expected = |index: usize| profile[index % self.phases] + slope * self.place(index / self.phases);
+        self.bins.iter().enumerate().map(|(index, bin)| bin - expected(index)).collect()
     }
 }
 
@@ -158,18 +145,12 @@ mod tests {
                 let noise = autoregressive(seed, n, 0.5);
                 let values: Vec<f64> = (0..n)
                     .map(|t| {
-                        let dip = if t % round >= round * 3 / 5 {
-                            tooth
-                        } else {
-                            0.0
-                        };
-                        10.0 * (1.0 + rise * (t as f64 / n as f64 - 0.5) + 0.05 * noise[t])
-                            - 10.0 * dip
+                        let dip = if t % round >= round * 3 / 5 { tooth } else { 0.0 };
+                        10.0 * (1.0 + rise * (t as f64 / n as f64 - 0.5) + 0.05 * noise[t]) - 10.0 * dip
                     })
                     .collect();
                 let found = trend(&values, round, Care::Deciding).expect("a trend");
-                (found.rise * found.mean / 10.0 - rise).abs()
-                    <= found.half_width() * found.mean / 10.0
+                (found.rise * found.mean / 10.0 - rise).abs() <= found.half_width() * found.mean / 10.0
             })
             .count();
         100.0 * covered as f64 / trials as f64
@@ -177,12 +158,9 @@ mod tests {
 
     #[test]
     fn the_interval_of_the_drift_covers_also_under_a_saw_tooth() {
-        for (n, round, tooth, rise) in [
-            (30, 1, 0.0, 0.0),
-            (60, 2, 0.0, 0.1),
-            (300, 60, 0.0, 0.1),
-            (1500, 300, 0.25, 0.05),
-        ] {
+        for (n, round, tooth, rise) in
+            [(30, 1, 0.0, 0.0), (60, 2, 0.0, 0.1), (300, 60, 0.0, 0.1), (1500, 300, 0.25, 0.05)]
+        {
             let covered = coverage(n, round, tooth, rise);
             println!("drift, n {n}, rounds of {round} s: nominal 95 % covers {covered:.1} %");
             assert!((91.5..=98.8).contains(&covered), "n {n}: {covered}");
@@ -194,13 +172,7 @@ mod tests {
         let values: Vec<f64> = (0..100).map(|t| 100.0 + f64::from(t)).collect();
         let found = trend(&values, 10, Care::Deciding).expect("a trend");
         assert!((found.rise * found.mean - 100.0).abs() < 1e-9, "{found:?}");
-        assert!(
-            trend(&values, 50, Care::Deciding).is_none(),
-            "two rounds have no trend"
-        );
-        assert!(
-            trend(&[0.0; 100], 10, Care::Deciding).is_none(),
-            "no throughput has no trend"
-        );
+        assert!(trend(&values, 50, Care::Deciding).is_none(), "two rounds have no trend");
+        assert!(trend(&[0.0; 100], 10, Care::Deciding).is_none(), "no throughput has no trend");
     }
 }

@@ -64,10 +64,7 @@ impl fmt::Display for VoidReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gap { at, seconds } => {
-                write!(
-                    f,
-                    "{seconds} s of samples are missing, the first at second {at}"
-                )
+                write!(f, "{seconds} s of samples are missing, the first at second {at}")
             }
             Self::NoThroughput => f.write_str("nothing was completed in the measured window"),
             Self::Drift { drift, tolerance } => write!(
@@ -109,10 +106,7 @@ impl Check {
 pub fn check_window(values: &[f64], limits: &Limits) -> Check {
     let missing = values.iter().filter(|x| !x.is_finite()).count();
     if let Some(at) = values.iter().position(|x| !x.is_finite()) {
-        let gap = VoidReason::Gap {
-            at,
-            seconds: missing,
-        };
+        let gap = VoidReason::Gap { at, seconds: missing };
         return Check {
             voids: vec![gap],
             drift: None,
@@ -120,38 +114,21 @@ pub fn check_window(values: &[f64], limits: &Limits) -> Check {
         };
     }
     if values.iter().all(|&x| x <= 0.0) {
-        return Check {
-            voids: vec![VoidReason::NoThroughput],
-            drift: None,
-            notes: Vec::new(),
-        };
+        return Check { voids: vec![VoidReason::NoThroughput], drift: None, notes: Vec::new() };
     }
     let mut notes = Vec::new();
     let (drift, void) = drift_of(values, limits, &mut notes);
     let mut voids: Vec<VoidReason> = void.into_iter().collect();
-    voids.extend(
-        changes_in(values, limits)
-            .into_iter()
-            .map(VoidReason::Change),
-    );
-    if limits
-        .period
-        .is_some_and(|period| values.len() < 3 * period)
-    {
-        notes.push("the window holds fewer than three checkpoint periods: changes and drift within them are not judged".into());
+    voids.extend(changes_in(values, limits).into_iter().map(VoidReason::Change));
+    if limits.period.is_some_and(|period| values.len() < 3 * period) {
+        notes.push(
+            "the window holds fewer than three checkpoint periods: changes and drift within them are not judged".into(),
+        );
     }
-    Check {
-        voids,
-        drift,
-        notes,
-    }
+    Check { voids, drift, notes }
 }
 
-fn drift_of(
-    values: &[f64],
-    limits: &Limits,
-    notes: &mut Vec<String>,
-) -> (Option<Quantity>, Option<VoidReason>) {
+fn drift_of(values: &[f64], limits: &Limits, notes: &mut Vec<String>) -> (Option<Quantity>, Option<VoidReason>) {
     let round = limits.period.unwrap_or(1);
     let whole = values.len() / round * round;
     let Some(found) = trend(&values[..whole], round, Care::Deciding) else {
@@ -159,16 +136,10 @@ fn drift_of(
     };
     let drift = found.drift_over(values.len());
     let tolerance = limits.drift_tolerance;
-    let (low, high) = drift
-        .interval()
-        .bounds()
-        .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let (low, high) = drift.interval().bounds().unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     let certain = student_quantile(0.995, found.freedom) * found.error;
     if drift.value().abs() - certain > tolerance {
-        return (
-            Some(drift.clone()),
-            Some(VoidReason::Drift { drift, tolerance }),
-        );
+        return (Some(drift.clone()), Some(VoidReason::Drift { drift, tolerance }));
     }
     if low < -tolerance || high > tolerance {
         notes.push(format!(
@@ -203,11 +174,7 @@ fn without_profile(values: &[f64], period: usize) -> Vec<f64> {
             super::distribution::median(&at_phase)
         })
         .collect();
-    values
-        .iter()
-        .enumerate()
-        .map(|(t, y)| y - profile[t % period] + centre)
-        .collect()
+    values.iter().enumerate().map(|(t, y)| y - profile[t % period] + centre).collect()
 }
 
 #[cfg(test)]
@@ -216,25 +183,17 @@ mod tests {
     use super::*;
 
     fn limits(period: Option<usize>) -> Limits {
-        Limits {
-            drift_tolerance: 0.02,
-            change_magnitude: 0.05,
-            shortest_segment: 5,
-            period,
-        }
+        Limits { drift_tolerance: 0.02, change_magnitude: 0.05, shortest_segment: 5, period }
     }
 
     fn shaped(seed: u64, n: usize, rho: f64, noise: f64, shape: impl Fn(usize) -> f64) -> Vec<f64> {
         let chance = autoregressive(seed, n, rho);
-        (0..n)
-            .map(|t| 1_000.0 * shape(t) * (1.0 + noise * chance[t]))
-            .collect()
+        (0..n).map(|t| 1_000.0 * shape(t) * (1.0 + noise * chance[t])).collect()
     }
 
     /// Share of seeds for which the window is void, in percent.
     fn voided(trials: u64, window: impl Fn(u64) -> Vec<f64>) -> f64 {
-        let void =
-            (0..trials).filter(|&seed| !check_window(&window(seed), &limits(None)).is_valid());
+        let void = (0..trials).filter(|&seed| !check_window(&window(seed), &limits(None)).is_valid());
         100.0 * void.count() as f64 / trials as f64
     }
 
@@ -260,48 +219,22 @@ mod tests {
         let step = |n: usize| move |t: usize| if t < n / 2 { 1.0 } else { 0.9 };
         let stall = |n: usize| {
             move |t: usize| {
-                if (n / 3..n / 3 + n / 4).contains(&t) {
-                    0.0
-                } else {
-                    1.0
-                }
+                if (n / 3..n / 3 + n / 4).contains(&t) { 0.0 } else { 1.0 }
             }
         };
         let dip = |n: usize| {
             move |t: usize| {
-                if (n / 2..n / 2 + n / 10).contains(&t) {
-                    0.75
-                } else {
-                    1.0
-                }
+                if (n / 2..n / 2 + n / 10).contains(&t) { 0.75 } else { 1.0 }
             }
         };
         let fall = |n: usize| move |t: usize| 1.0 - 0.15 * t as f64 / n as f64;
         for (name, share) in [
-            (
-                "10 % step, 120 s, 2 % noise",
-                voided(100, |seed| shaped(seed, 120, 0.5, 0.02, step(120))),
-            ),
-            (
-                "10 % step, 300 s",
-                voided(100, |seed| shaped(seed, 300, 0.5, 0.05, step(300))),
-            ),
-            (
-                "stall of a quarter, 30 s",
-                voided(100, |seed| shaped(seed, 30, 0.5, 0.05, stall(30))),
-            ),
-            (
-                "stall of a quarter, 120 s",
-                voided(100, |seed| shaped(seed, 120, 0.5, 0.05, stall(120))),
-            ),
-            (
-                "25 % dip of a tenth, 300 s",
-                voided(100, |seed| shaped(seed, 300, 0.5, 0.05, dip(300))),
-            ),
-            (
-                "15 % fall, 300 s",
-                voided(100, |seed| shaped(seed, 300, 0.5, 0.05, fall(300))),
-            ),
+            ("10 % step, 120 s, 2 % noise", voided(100, |seed| shaped(seed, 120, 0.5, 0.02, step(120)))),
+            ("10 % step, 300 s", voided(100, |seed| shaped(seed, 300, 0.5, 0.05, step(300)))),
+            ("stall of a quarter, 30 s", voided(100, |seed| shaped(seed, 30, 0.5, 0.05, stall(30)))),
+            ("stall of a quarter, 120 s", voided(100, |seed| shaped(seed, 120, 0.5, 0.05, stall(120)))),
+            ("25 % dip of a tenth, 300 s", voided(100, |seed| shaped(seed, 300, 0.5, 0.05, dip(300)))),
+            ("15 % fall, 300 s", voided(100, |seed| shaped(seed, 300, 0.5, 0.05, fall(300)))),
         ] {
             println!("found, {name}: {share:.0} %");
             assert!(share >= 95.0, "{name}: {share} %");
@@ -314,14 +247,8 @@ mod tests {
         values[17] = f64::NAN;
         let check = check_window(&values, &limits(None));
         assert_eq!(check.voids, vec![VoidReason::Gap { at: 17, seconds: 1 }]);
-        assert_eq!(
-            check.voids[0].to_string(),
-            "1 s of samples are missing, the first at second 17"
-        );
-        assert_eq!(
-            check_window(&[0.0; 60], &limits(None)).voids,
-            vec![VoidReason::NoThroughput]
-        );
+        assert_eq!(check.voids[0].to_string(), "1 s of samples are missing, the first at second 17");
+        assert_eq!(check_window(&[0.0; 60], &limits(None)).voids, vec![VoidReason::NoThroughput]);
     }
 
     #[test]
@@ -329,9 +256,7 @@ mod tests {
         let tooth = |t: usize| if t % 60 >= 36 { 0.75 } else { 1.0 };
         let quiet = shaped(3, 600, 0.5, 0.02, tooth);
         assert!(check_window(&quiet, &limits(Some(60))).is_valid());
-        let step = shaped(3, 600, 0.5, 0.02, |t| {
-            tooth(t) * if t < 300 { 1.0 } else { 0.85 }
-        });
+        let step = shaped(3, 600, 0.5, 0.02, |t| tooth(t) * if t < 300 { 1.0 } else { 0.85 });
         assert!(!check_window(&step, &limits(Some(60))).is_valid());
         let short = check_window(&quiet[..120], &limits(Some(60)));
         assert!(short.is_valid() && !short.notes.is_empty(), "{short:?}");

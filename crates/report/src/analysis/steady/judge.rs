@@ -27,27 +27,17 @@ pub fn judge_with(throughput: &[f64], readiness: &[Readiness], rule: &Rule) -> V
     let seen = throughput.len().min(budget);
     let mut last = None;
     for now in looks(rule, seen) {
-        let case = Case {
-            history: &throughput[..now],
-            readiness,
-            rule,
-        };
+        let case = Case { history: &throughput[..now], readiness, rule };
         if let Some(evidence) = case.passing() {
-            return lost(throughput, &evidence, rule).unwrap_or(Verdict::Steady {
-                window: evidence.window,
-                evidence: Box::new(evidence),
-            });
+            return lost(throughput, &evidence, rule)
+                .unwrap_or(Verdict::Steady { window: evidence.window, evidence: Box::new(evidence) });
         }
         last = Some(case);
     }
     let budget_spent = throughput.len() >= budget;
     match last {
         Some(case) => case.refusal(budget_spent),
-        None => Verdict::NotSteady {
-            reasons: vec![too_short(seen, rule)],
-            best: None,
-            budget_spent,
-        },
+        None => Verdict::NotSteady { reasons: vec![too_short(seen, rule)], best: None, budget_spent },
     }
 }
 
@@ -66,8 +56,7 @@ fn looks(rule: &Rule, seen: usize) -> impl Iterator<Item = usize> {
         let then = now + whole((now / 50).max(1));
         if now < end && then > end { end } else { then }
     };
-    std::iter::successors(Some(first), move |&now| Some(next(now)))
-        .take_while(move |&now| now <= seen)
+    std::iter::successors(Some(first), move |&now| Some(next(now))).take_while(move |&now| now <= seen)
 }
 
 /// After the declaration: a change beyond the tolerance since the evidence window began.
@@ -82,10 +71,7 @@ fn lost(throughput: &[f64], evidence: &Evidence, rule: &Rule) -> Option<Verdict>
         .into_iter()
         .map(|change| evidence.window.from + change.from)
         .find(|&at| at >= declared)?;
-    Some(Verdict::Lost {
-        at: change,
-        declared,
-    })
+    Some(Verdict::Lost { at: change, declared })
 }
 
 /// One instant: all samples up to now.
@@ -99,16 +85,9 @@ impl Case<'_> {
     /// The samples since the last gap, cut to whole rounds, and the second at which they begin.
     fn usable(&self) -> (usize, &[f64]) {
         let round = self.rule.round_seconds();
-        let after_gap = self
-            .history
-            .iter()
-            .rposition(|x| !x.is_finite())
-            .map_or(0, |at| at + 1);
+        let after_gap = self.history.iter().rposition(|x| !x.is_finite()).map_or(0, |at| at + 1);
         let from = after_gap.div_ceil(round) * round;
-        (
-            from.min(self.history.len()),
-            &self.history[from.min(self.history.len())..],
-        )
+        (from.min(self.history.len()), &self.history[from.min(self.history.len())..])
     }
 
     /// Windows that end now, shortest first.
@@ -130,8 +109,7 @@ impl Case<'_> {
         let round = self.rule.round_seconds();
         let hopeful = |window: &&[f64]| {
             trend(window, round, Care::Screening).is_some_and(|found| {
-                self.scaled(&found, found.rise.abs() + 1.5 * found.error)
-                    <= self.rule.drift_tolerance
+                self.scaled(&found, found.rise.abs() + 1.5 * found.error) <= self.rule.drift_tolerance
             })
         };
         self.windows()
@@ -163,15 +141,9 @@ impl Case<'_> {
             freedom: found.freedom,
         };
         let shortest = self.rule.window_seconds();
-        let rounds: Vec<f64> = self.history[now - shortest..]
-            .chunks_exact(round)
-            .map(mean)
-            .collect();
+        let rounds: Vec<f64> = self.history[now - shortest..].chunks_exact(round).map(mean).collect();
         Evidence {
-            window: Window {
-                from: now - found.n,
-                to: now,
-            },
+            window: Window { from: now - found.n, to: now },
             mean: found.mean,
             drift: found.drift_over(self.rule.horizon().as_secs() as usize),
             remainder: remainder(usable, &question),
@@ -183,14 +155,8 @@ impl Case<'_> {
     fn remainder_reason(&self, evidence: &Evidence) -> Option<Reason> {
         let tolerance = self.rule.remainder_tolerance;
         let found = evidence.remainder.as_ref()?;
-        let (low, high) = found
-            .interval()
-            .bounds()
-            .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-        (low.abs().max(high.abs()) > tolerance).then(|| Reason::Remainder {
-            remainder: found.clone(),
-            tolerance,
-        })
+        let (low, high) = found.interval().bounds().unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        (low.abs().max(high.abs()) > tolerance).then(|| Reason::Remainder { remainder: found.clone(), tolerance })
     }
 
     /// Predicates against a verdict of steady in the last full round.
@@ -198,26 +164,16 @@ impl Case<'_> {
         let rounds = self.history.len() / self.rule.round_seconds();
         let judge = |predicate: &Readiness| match predicate.rounds.get(rounds.saturating_sub(1)) {
             Some(State::Satisfied(_) | State::NotObserved) => None,
-            Some(State::Unsatisfied(value)) => Some(Reason::Unready {
-                name: predicate.name.clone(),
-                value: *value,
-            }),
-            None => Some(Reason::Unreported {
-                name: predicate.name.clone(),
-            }),
+            Some(State::Unsatisfied(value)) => Some(Reason::Unready { name: predicate.name.clone(), value: *value }),
+            None => Some(Reason::Unreported { name: predicate.name.clone() }),
         };
         self.readiness.iter().filter_map(judge).collect()
     }
 
     fn not_observed(&self) -> Vec<String> {
         let rounds = self.history.len() / self.rule.round_seconds();
-        let missing =
-            |p: &&Readiness| p.rounds.get(rounds.saturating_sub(1)) == Some(&State::NotObserved);
-        self.readiness
-            .iter()
-            .filter(missing)
-            .map(|p| p.name.clone())
-            .collect()
+        let missing = |p: &&Readiness| p.rounds.get(rounds.saturating_sub(1)) == Some(&State::NotObserved);
+        self.readiness.iter().filter(missing).map(|p| p.name.clone()).collect()
     }
 
     /// Why nothing passed, argued on the window whose drift comes nearest to passing.
@@ -238,11 +194,7 @@ impl Case<'_> {
             } else {
                 too_short(usable.len(), self.rule)
             });
-            return Verdict::NotSteady {
-                reasons,
-                best: None,
-                budget_spent,
-            };
+            return Verdict::NotSteady { reasons, best: None, budget_spent };
         };
         let evidence = self.evidence(&best);
         let tolerance = self.rule.drift_tolerance;
@@ -255,10 +207,6 @@ impl Case<'_> {
             });
         }
         reasons.extend(self.remainder_reason(&evidence));
-        Verdict::NotSteady {
-            reasons,
-            best: Some(Box::new(evidence)),
-            budget_spent,
-        }
+        Verdict::NotSteady { reasons, best: Some(Box::new(evidence)), budget_spent }
     }
 }

@@ -52,10 +52,7 @@ fn bins(values: &[f64], round: usize) -> Vec<f64> {
     let rounds = values.len() / round;
     let group = rounds.div_ceil(MOST_BINS).max(1) * round;
     let skipped = values.len() % group;
-    values[skipped..]
-        .chunks_exact(group)
-        .map(super::super::distribution::mean)
-        .collect()
+    values[skipped..].chunks_exact(group).map(super::super::distribution::mean).collect()
 }
 
 /// One time constant's best line a − b x with x = e^((end − t)/τ), so that b is the shortfall at the end.
@@ -80,46 +77,32 @@ impl Fit {
     fn of(bins: &[f64], length: f64, question: &Question) -> Option<Self> {
         let width = length / bins.len() as f64;
         let at = |tau: f64| line(bins, width, tau, question.measure as f64);
-        let grid =
-            |from: f64, step: f64| (0..TIME_CONSTANTS).map(move |i| from * (step * i as f64).exp());
+        let grid = |from: f64, step: f64| (0..TIME_CONSTANTS).map(move |i| from * (step * i as f64).exp());
         let mut step = (2.0 * bins.len() as f64).ln() / (TIME_CONSTANTS - 1) as f64;
         let mut lines: Vec<Line> = grid(width / 2.0, step).filter_map(at).collect();
         for _ in 0..REFINEMENTS {
-            let best = lines
-                .iter()
-                .min_by(|a, b| a.squares.total_cmp(&b.squares))?;
+            let best = lines.iter().min_by(|a, b| a.squares.total_cmp(&b.squares))?;
             let from = best.tau * (-step).exp();
             step *= 2.0 / (TIME_CONSTANTS - 1) as f64;
             lines.extend(grid(from, step).filter(|&tau| tau <= length).filter_map(at));
         }
-        let best = lines
-            .iter()
-            .map(|line| line.squares)
-            .fold(f64::INFINITY, f64::min);
+        let best = lines.iter().map(|line| line.squares).fold(f64::INFINITY, f64::min);
         let degrees = bins.len() as f64 - 3.0;
         if lines.is_empty() || degrees < 1.0 {
             return None;
         }
         let expected = question.noise / width;
         let looseness = 1.5 * (degrees + 3.0 * (2.0 * degrees).sqrt());
-        Some(Self {
-            variance: expected.max(best / degrees),
-            adequate: best <= looseness * expected,
-            lines,
-        })
+        Some(Self { variance: expected.max(best / degrees), adequate: best <= looseness * expected, lines })
     }
 
     fn quantity(&self, question: &Question, length: usize) -> Quantity {
-        let best = self
-            .lines
-            .iter()
-            .min_by(|a, b| a.squares.total_cmp(&b.squares));
+        let best = self.lines.iter().min_by(|a, b| a.squares.total_cmp(&b.squares));
         let best = best.copied().expect("a fit has at least one line");
         let reach = student_quantile(0.975, question.freedom.max(3.0)).powi(2);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for line in &self.lines {
-            let spare =
-                reach - (line.squares - best.squares) / self.variance.max(f64::MIN_POSITIVE);
+            let spare = reach - (line.squares - best.squares) / self.variance.max(f64::MIN_POSITIVE);
             if spare >= 0.0 {
                 let half = line.shortfall_error * (spare * self.variance).sqrt();
                 let scale = line.share / line.level;
@@ -173,29 +156,17 @@ mod tests {
     use super::*;
 
     fn question(noise: f64) -> Question {
-        Question {
-            round: 60,
-            shortest: 300,
-            measure: 600,
-            noise,
-            freedom: 50.0,
-        }
+        Question { round: 60, shortest: 300, measure: 600, noise, freedom: 50.0 }
     }
 
     #[test]
     fn a_pure_exponential_gives_the_closed_form() {
         let (tau, at) = (900.0, 3_600);
-        let values: Vec<f64> = (0..at)
-            .map(|t| 1.0 - 0.5 * (-(f64::from(t) + 0.5) / tau).exp())
-            .collect();
+        let values: Vec<f64> = (0..at).map(|t| 1.0 - 0.5 * (-(f64::from(t) + 0.5) / tau).exp()).collect();
         let found = remainder(&values, &question(1e-6)).expect("a fit");
         let (w, t) = (600.0, f64::from(at));
         let expected = 0.5 * (tau / w) * (-t / tau).exp() * (1.0 - (-w / tau).exp());
-        assert!(
-            (found.value() - expected).abs() < 0.05 * expected,
-            "{} against {expected}",
-            found.value()
-        );
+        assert!((found.value() - expected).abs() < 0.05 * expected, "{} against {expected}", found.value());
     }
 
     #[test]
@@ -205,9 +176,8 @@ mod tests {
         let mut below = 0;
         for seed in 0..trials {
             let noise = autoregressive(seed, 3_000, 0.5);
-            let values: Vec<f64> = (0..3_000)
-                .map(|t| 1.0 - 0.6 * (-(t as f64) / tau).exp() + 0.05 * noise[t])
-                .collect();
+            let values: Vec<f64> =
+                (0..3_000).map(|t| 1.0 - 0.6 * (-(t as f64) / tau).exp() + 0.05 * noise[t]).collect();
             let truth = 0.6 * (tau / 600.0) * (-3_000.0 / tau).exp() * (1.0 - (-600.0 / tau).exp());
             let found = remainder(&values, &question(0.0025 * 3.0)).expect("a fit");
             let (_, high) = found.interval().bounds().expect("bounds");
@@ -220,9 +190,7 @@ mod tests {
     #[test]
     fn a_jump_does_not_blind_the_fit() {
         let noise = autoregressive(4, 4_000, 0.5);
-        let values: Vec<f64> = (0..4_000)
-            .map(|t| if t < 1_000 { 0.6 } else { 1.0 } + 0.01 * noise[t])
-            .collect();
+        let values: Vec<f64> = (0..4_000).map(|t| if t < 1_000 { 0.6 } else { 1.0 } + 0.01 * noise[t]).collect();
         let found = remainder(&values[..3_000], &question(1e-4 * 3.0)).expect("a fit");
         let (low, high) = found.interval().bounds().expect("bounds");
         assert!(low > -0.02 && high < 0.02, "[{low}, {high}]");

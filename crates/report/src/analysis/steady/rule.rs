@@ -50,9 +50,7 @@ impl Rule {
     /// periods where the period is known; windows of five rounds.
     pub fn of(procedure: &Procedure) -> Self {
         let shortest = (procedure.at_least.as_secs() / 5).clamp(1, 60);
-        let period = procedure
-            .period
-            .map_or(1, |p| (p.as_secs_f64().round() as u64).max(1));
+        let period = procedure.period.map_or(1, |p| (p.as_secs_f64().round() as u64).max(1));
         Self {
             round: Duration::from_secs(shortest.div_ceil(period) * period),
             rounds_in_window: 5,

@@ -27,18 +27,10 @@ pub fn snia(rounds: &[f64]) -> Option<Snia> {
     }
     let middle = (rounds.len() as f64 - 1.0) / 2.0;
     let spread: f64 = (0..rounds.len()).map(|i| (i as f64 - middle).powi(2)).sum();
-    let slope = rounds
-        .iter()
-        .enumerate()
-        .map(|(i, y)| (i as f64 - middle) * y)
-        .sum::<f64>()
-        / spread;
+    let slope = rounds.iter().enumerate().map(|(i, y)| (i as f64 - middle) * y).sum::<f64>() / spread;
     let largest = rounds.iter().copied().fold(f64::MIN, f64::max);
     let smallest = rounds.iter().copied().fold(f64::MAX, f64::min);
-    Some(Snia {
-        excursion: (largest - smallest) / centre,
-        slope: (slope * (rounds.len() - 1) as f64 / centre).abs(),
-    })
+    Some(Snia { excursion: (largest - smallest) / centre, slope: (slope * (rounds.len() - 1) as f64 / centre).abs() })
 }
 
 #[cfg(test)]
@@ -47,11 +39,7 @@ mod tests {
 
     #[track_caller]
     fn check(rounds: &[f64], steady: bool) {
-        assert_eq!(
-            snia(rounds).expect("rounds").is_steady(),
-            steady,
-            "{rounds:?}"
-        );
+        assert_eq!(snia(rounds).expect("rounds").is_steady(), steady, "{rounds:?}");
     }
 
     #[test]

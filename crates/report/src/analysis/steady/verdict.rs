@@ -141,20 +141,12 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort { seconds, needed } => {
-                write!(
-                    f,
-                    "{seconds} s of load so far, {needed} s are needed before a verdict"
-                )
+                write!(f, "{seconds} s of load so far, {needed} s are needed before a verdict")
             }
             Self::Gap { at } => write!(f, "second {at} is missing from the samples"),
             Self::NoThroughput => f.write_str("nothing was completed"),
             Self::Drifting { drift, tolerance } => {
-                write!(
-                    f,
-                    "throughput drifts by {}, tolerance {:.1} %",
-                    percent(drift),
-                    100.0 * tolerance
-                )
+                write!(f, "throughput drifts by {}, tolerance {:.1} %", percent(drift), 100.0 * tolerance)
             }
             Self::TooNoisy { drift, tolerance } => write!(
                 f,
@@ -162,10 +154,7 @@ impl fmt::Display for Reason {
                 percent(drift),
                 100.0 * tolerance
             ),
-            Self::Remainder {
-                remainder,
-                tolerance,
-            } => write!(
+            Self::Remainder { remainder, tolerance } => write!(
                 f,
                 "the measurement would miss the final level by {}, tolerance {:.1} %",
                 percent(remainder),

@@ -1,0 +1,199 @@
+//! The curves that compete for a sweep: continuous segmented lines of two and three pieces, a straight
+//! line, and a saturating exponential. Least squares and AICc; nothing is decided here.
+
+/// A family of curves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One straight line: no knee.
+    Line,
+    /// Two continuous pieces.
+    TwoPieces,
+    /// Three continuous pieces; the knee is the last joint.
+    ThreePieces,
+    /// a − b e^(−x/h): gradual, without a joint.
+    Saturating,
+}
+
+impl Shape {
+    /// All shapes, in the order in which ties are resolved.
+    pub(super) const ALL: [Self; 4] = [Self::Line, Self::TwoPieces, Self::ThreePieces, Self::Saturating];
+
+    /// Its name in the report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Line => "straight line",
+            Self::TwoPieces => "two straight pieces",
+            Self::ThreePieces => "three straight pieces",
+            Self::Saturating => "saturating exponential",
+        }
+    }
+
+    /// Fitted values, the variance of the noise counted as one.
+    fn parameters(self) -> usize {
+        match self {
+            Self::Line => 3,
+            Self::TwoPieces => 5,
+            Self::ThreePieces => 7,
+            Self::Saturating => 4,
+        }
+    }
+}
+
+/// A fitted curve.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fit {
+    pub(super) shape: Shape,
+    /// Akaike's criterion corrected for few points; lower is better.
+    pub(super) aicc: f64,
+    /// Joints, upwards; empty for a line and the exponential.
+    pub(super) joints: Vec<f64>,
+    /// Value at each point.
+    pub(super) fitted: Vec<f64>,
+}
+
+/// Residuals of a fit are never taken as smaller than this share of the scatter of the points: published
+/// figures have four digits, and a curve through every point is not evidence.
+const SMALLEST_SHARE: f64 = 1e-6;
+
+/// The best fit of a shape to (x, y) ordered by x, or `None` where the points are too few for it
+/// (AICc needs more points than parameters plus one).
+pub(super) fn fit(shape: Shape, x: &[f64], y: &[f64]) -> Option<Fit> {
+    if x.len() < shape.parameters() + 2 {
+        return None;
+    }
+    let candidates: Vec<Vec<f64>> = match shape {
+        Shape::Line => vec![Vec::new()],
+        Shape::TwoPieces => joints(x).into_iter().map(|joint| vec![joint]).collect(),
+        Shape::ThreePieces => pairs(&joints(x), x),
+        Shape::Saturating => scales(x),
+    };
+    let best = candidates
+        .into_iter()
+        .filter_map(|place| regress(&design(shape, x, &place), y).map(|(squares, fitted)| (squares, fitted, place)))
+        .min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (squares, fitted, place) = best;
+    let joints = if shape == Shape::Saturating { Vec::new() } else { place };
+    Some(Fit { shape, aicc: aicc(shape, squares, y), joints, fitted })
+}
+
+/// n ln(SSE/n) + 2k + 2k(k+1)/(n−k−1). Source: Hurvich and Tsai, Biometrika 76 (1989).
+fn aicc(shape: Shape, squares: f64, y: &[f64]) -> f64 {
+    let (n, k) = (y.len() as f64, shape.parameters() as f64);
+    let centre = super::super::distribution::mean(y);
+    let scatter: f64 = y.iter().map(|v| (v - centre).powi(2)).sum();
+    let squares = squares.max(SMALLEST_SHARE * scatter).max(f64::MIN_POSITIVE);
+    n * (squares / n).ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (n - k - 1.0)
+}
+
+/// Places tried for a joint: twelve per gap between points, with at least two points on either side.
+fn joints(x: &[f64]) -> Vec<f64> {
+    let gaps = x.windows(2).take(x.len() - 2).skip(1);
+    let inner = gaps.flat_map(|gap| (0..12).map(move |i| gap[0] + (gap[1] - gap[0]) * f64::from(i) / 12.0));
+    inner.chain(x.get(x.len() - 2).copied()).collect()
+}
+
+/// Pairs of joints with at least one point between them, on a coarser grid.
+fn pairs(joints: &[f64], x: &[f64]) -> Vec<Vec<f64>> {
+    let coarse: Vec<f64> = joints.iter().copied().step_by(3).collect();
+    let apart = |a: f64, b: f64| x.iter().filter(|&&v| a < v && v < b).count() >= 1;
+    coarse
+        .iter()
+        .flat_map(|&a| coarse.iter().map(move |&b| (a, b)))
+        .filter(|&(a, b)| a < b && apart(a, b))
+        .map(|(a, b)| vec![a, b])
+        .collect()
+}
+
+/// Scales of the exponential from a tenth to three times the range of x.
+fn scales(x: &[f64]) -> Vec<Vec<f64>> {
+    let range = x[x.len() - 1] - x[0];
+    (0..40).map(|i| vec![range * 0.1 * 30f64.powf(f64::from(i) / 39.0)]).collect()
+}
+
+/// One row per point: 1, x and a hinge per joint; or 1 and the exponential.
+fn design(shape: Shape, x: &[f64], place: &[f64]) -> Vec<Vec<f64>> {
+    let row = |&at: &f64| match shape {
+        Shape::Saturating => vec![1.0, (-(at - x[0]) / place[0]).exp()],
+        Shape::Line | Shape::TwoPieces | Shape::ThreePieces => {
+            let hinges = place.iter().map(|joint| (at - joint).max(0.0));
+            [1.0, at].into_iter().chain(hinges).collect()
+        }
+    };
+    x.iter().map(row).collect()
+}
+
+/// Least squares by the normal equations on centred, scaled columns; `None` when they are singular.
+fn regress(rows: &[Vec<f64>], y: &[f64]) -> Option<(f64, Vec<f64>)> {
+    let width = rows[0].len();
+    let scale: Vec<f64> = (0..width).map(|c| rows.iter().map(|r| r[c].abs()).fold(1e-300, f64::max)).collect();
+    let cell = |row: &[f64], column: usize| row[column] / scale[column];
+    let mut system = vec![vec![0.0; width + 1]; width];
+    for (row, value) in rows.iter().zip(y) {
+        for (a, equation) in system.iter_mut().enumerate() {
+            for (b, coefficient) in equation.iter_mut().enumerate().take(width) {
+                *coefficient += cell(row, a) * cell(row, b);
+            }
+            equation[width] += cell(row, a) * value;
+        }
+    }
+    let solution = solve(system)?;
+    let fitted: Vec<f64> = rows.iter().map(|row| (0..width).map(|c| solution[c] * cell(row, c)).sum()).collect();
+    let squares = fitted.iter().zip(y).map(|(f, v)| (v - f).powi(2)).sum();
+    Some((squares, fitted))
+}
+
+/// Gauss's elimination with row exchange.
+fn solve(mut system: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let size = system.len();
+    for column in 0..size {
+        let pivot = (column..size).max_by(|&a, &b| system[a][column].abs().total_cmp(&system[b][column].abs()))?;
+        system.swap(column, pivot);
+        if system[column][column].abs() < 1e-11 {
+            return None;
+        }
+        let head = system[column].clone();
+        for row in system.iter_mut().skip(column + 1) {
+            let factor = row[column] / head[column];
+            row.iter_mut().zip(&head).for_each(|(value, above)| *value -= factor * above);
+        }
+    }
+    let mut solution = vec![0.0; size];
+    for row in (0..size).rev() {
+        let known: f64 = (row + 1..size).map(|c| system[row][c] * solution[c]).sum();
+        solution[row] = (system[row][size] - known) / system[row][row];
+    }
+    Some(solution)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(y: impl Fn(f64) -> f64, shape: Shape, joint: Option<f64>) {
+        let x: Vec<f64> = (1..=12).map(|i| 32.0 * f64::from(i)).collect();
+        let wobble = |i: usize| 0.02 * ((i * 7919 % 13) as f64 - 6.0);
+        let y: Vec<f64> = x.iter().enumerate().map(|(i, &x)| y(x) + wobble(i)).collect();
+        let fits = Shape::ALL.iter().filter_map(|&shape| fit(shape, &x, &y));
+        let best = fits.min_by(|a, b| a.aicc.total_cmp(&b.aicc)).expect("a fit");
+        assert_eq!(best.shape, shape);
+        match joint {
+            Some(joint) => assert!((best.joints.last().expect("a joint") - joint).abs() < 8.0, "{best:?}"),
+            None => assert!(best.joints.is_empty()),
+        }
+    }
+
+    #[test]
+    fn the_criterion_chooses_the_shape_that_made_the_points() {
+        check(|x| 10.0 + 0.1 * x, Shape::Line, None);
+        check(|x| 10.0 + 0.3 * x.min(170.0), Shape::TwoPieces, Some(170.0));
+        check(|x| 0.5 * x.min(96.0) + 0.2 * x.min(256.0), Shape::ThreePieces, Some(256.0));
+        check(|x| 100.0 - 80.0 * (-x / 90.0).exp(), Shape::Saturating, None);
+    }
+
+    #[test]
+    fn few_points_allow_few_shapes() {
+        let (x, y) = ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 2.5, 2.6]);
+        assert!(Shape::ALL.iter().all(|&shape| fit(shape, &x, &y).is_none()));
+    }
+}

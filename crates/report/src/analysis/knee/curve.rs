@@ -61,17 +61,24 @@ pub(super) fn fit(shape: Shape, x: &[f64], y: &[f64]) -> Option<Fit> {
     if x.len() < shape.parameters() + 2 {
         return None;
     }
+    let fine = joints(x);
     let candidates: Vec<Vec<f64>> = match shape {
         Shape::Line => vec![Vec::new()],
-        Shape::TwoPieces => joints(x).into_iter().map(|joint| vec![joint]).collect(),
-        Shape::ThreePieces => pairs(&joints(x), x),
+        Shape::TwoPieces => fine.iter().map(|&joint| vec![joint]).collect(),
+        Shape::ThreePieces => pairs(&fine.iter().copied().step_by(6).collect::<Vec<_>>(), x),
         Shape::Saturating => scales(x),
     };
-    let best = candidates
-        .into_iter()
-        .filter_map(|place| regress(&design(shape, x, &place), y).map(|(squares, fitted)| (squares, fitted, place)))
-        .min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let (squares, fitted, place) = best;
+    let mut best = best_of(candidates, shape, x, y)?;
+    if shape == Shape::ThreePieces {
+        let near = |joint: f64| {
+            let at = fine.iter().position(|&j| j == joint).unwrap_or(0);
+            fine[at.saturating_sub(5)..(at + 6).min(fine.len())].iter().copied().step_by(2).collect::<Vec<_>>()
+        };
+        let (first, second) = (near(best.place[0]), near(best.place[1]));
+        let around = first.iter().flat_map(|&a| second.iter().map(move |&b| vec![a, b])).filter(|p| apart(p, x));
+        best = best_of(around.chain([best.place.clone()]).collect(), shape, x, y)?;
+    }
+    let Regression { squares, fitted, place } = best;
     let joints = if shape == Shape::Saturating { Vec::new() } else { place };
     Some(Fit { shape, aicc: aicc(shape, squares, y), joints, fitted })
 }
@@ -92,22 +99,35 @@ fn joints(x: &[f64]) -> Vec<f64> {
     inner.chain(x.get(x.len() - 2).copied()).collect()
 }
 
-/// Pairs of joints with at least one point between them, on a coarser grid.
+/// Pairs of joints with at least one point between them.
 fn pairs(joints: &[f64], x: &[f64]) -> Vec<Vec<f64>> {
-    let coarse: Vec<f64> = joints.iter().copied().step_by(3).collect();
-    let apart = |a: f64, b: f64| x.iter().filter(|&&v| a < v && v < b).count() >= 1;
-    coarse
-        .iter()
-        .flat_map(|&a| coarse.iter().map(move |&b| (a, b)))
-        .filter(|&(a, b)| a < b && apart(a, b))
-        .map(|(a, b)| vec![a, b])
-        .collect()
+    let all = joints.iter().flat_map(|&a| joints.iter().map(move |&b| vec![a, b]));
+    all.filter(|pair| apart(pair, x)).collect()
+}
+
+fn apart(pair: &[f64], x: &[f64]) -> bool {
+    x.iter().any(|&v| pair[0] < v && v < pair[1])
 }
 
 /// Scales of the exponential from a tenth to three times the range of x.
 fn scales(x: &[f64]) -> Vec<Vec<f64>> {
     let range = x[x.len() - 1] - x[0];
     (0..40).map(|i| vec![range * 0.1 * 30f64.powf(f64::from(i) / 39.0)]).collect()
+}
+
+/// A regression at given joints or a given scale.
+struct Regression {
+    squares: f64,
+    fitted: Vec<f64>,
+    place: Vec<f64>,
+}
+
+fn best_of(places: Vec<Vec<f64>>, shape: Shape, x: &[f64], y: &[f64]) -> Option<Regression> {
+    let at = |place: Vec<f64>| {
+        let (squares, fitted) = regress(&design(shape, x, &place), y)?;
+        Some(Regression { squares, fitted, place })
+    };
+    places.into_iter().filter_map(at).min_by(|a, b| a.squares.total_cmp(&b.squares))
 }
 
 /// One row per point: 1, x and a hinge per joint; or 1 and the exponential.
@@ -172,8 +192,8 @@ mod tests {
     #[track_caller]
     fn check(y: impl Fn(f64) -> f64, shape: Shape, joint: Option<f64>) {
         let x: Vec<f64> = (1..=12).map(|i| 32.0 * f64::from(i)).collect();
-        let wobble = |i: usize| 0.02 * ((i * 7919 % 13) as f64 - 6.0);
-        let y: Vec<f64> = x.iter().enumerate().map(|(i, &x)| y(x) + wobble(i)).collect();
+        let mut random = super::super::super::random::Random::new(5);
+        let y: Vec<f64> = x.iter().map(|&x| y(x) + 0.1 * random.normal()).collect();
         let fits = Shape::ALL.iter().filter_map(|&shape| fit(shape, &x, &y));
         let best = fits.min_by(|a, b| a.aicc.total_cmp(&b.aicc)).expect("a fit");
         assert_eq!(best.shape, shape);

@@ -1,7 +1,7 @@
 //! Finding the knee: competing fits, chosen by AICc, with an interval from redrawing the points within
 //! their own errors; or, with few points, the pair of levels between which it lies.
 
-use super::super::distribution::{mean, normal_quantile, quantile_of_sorted};
+use super::super::distribution::{mean, quantile_of_sorted};
 use super::super::elasticity::Level;
 use super::super::quantity::{Interval, Quantity, Unit};
 use super::super::random::Random;
@@ -9,6 +9,10 @@ use super::curve::{Fit, Shape, fit};
 
 /// Fewer levels than this are not fitted: two pieces have five parameters.
 pub const FEWEST_LEVELS: usize = 7;
+
+/// Share of redrawn knees beyond either end of the interval. A joint has few points on either side and is
+/// not normally distributed; the nominal 2.5 % covers too rarely in simulation.
+const TAIL: f64 = 0.005;
 
 /// How the knee is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,12 +174,9 @@ fn redrawn(levels: &[Level], best: &Fit, question: &Question) -> Interval {
         return Interval::none(format!("only {share:.0} % of redrawn sweeps have a knee"));
     }
     found.sort_by(f64::total_cmp);
-    // A joint has few points on either side; the tails are widened as for 1 % instead of 5 %.
-    let tail = 1.0 - 0.995;
-    debug_assert!(normal_quantile(tail) < -2.5);
     Interval::known(
-        quantile_of_sorted(&found, tail),
-        quantile_of_sorted(&found, 1.0 - tail),
+        quantile_of_sorted(&found, TAIL),
+        quantile_of_sorted(&found, 1.0 - TAIL),
         "parametric bootstrap over the levels, shape chosen anew by AICc",
     )
 }
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
 
     fn question(seed: u64) -> Question {
-        Question { unit: Unit::named("GB"), within: 0.05, resamples: 100, seed }
+        Question { unit: Unit::named("GB"), within: 0.05, resamples: 60, seed }
     }
 
     /// The published memory sweep: three results are printed, the plateau beyond 160 GB is described.
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_interval_contains_the_truth() {
-        let trials = 60;
+        let trials = 40;
         let mut covered = 0;
         for seed in 0..trials {
             let mut random = Random::stream(seed, 31);
@@ -240,7 +241,7 @@ mod tests {
             covered += usize::from(at.interval().bounds().is_some_and(|(a, b)| a <= knee && knee <= b));
         }
         println!("knee: interval contains the truth in {covered} of {trials}");
-        assert!(covered >= 52, "{covered} of {trials}");
+        assert!(covered >= 35, "{covered} of {trials}");
     }
 
     #[track_caller]

@@ -7,7 +7,8 @@ use super::tree::Tree;
 
 /// Finds anything else in a `mod.rs`.
 pub(super) fn check(tree: &Tree) -> Vec<Fault> {
-    let files = tree.rust().filter(|source| source.path.ends_with("/mod.rs"));
+    // Below `tests/` cargo itself asks for a mod.rs: any other name would become a test of its own.
+    let files = tree.rust().filter(|source| source.path.ends_with("/mod.rs") && !source.path.contains("/tests/"));
     files.filter_map(first_stranger).collect()
 }
 
@@ -90,7 +91,15 @@ mod tests {
     #[test]
     fn lists_and_re_exports_are_welcome() {
         let text = "//! Header.\n\n#[cfg(test)]\nmod tests;\npub mod a;\npub(crate) mod b;\npub use a::{X, Y};\n\n/// The list.\npub const ALL: &[&dyn X] = &[\n    &A,\n];\nlist::registry! {\n    a: A,\n}\nplain!(a);\n";
-        check_rule(check, &[("crates/x/src/y/mod.rs", text), ("crates/x/src/lib.rs", "fn f() {}\n")], &[]);
+        check_rule(
+            check,
+            &[
+                ("crates/x/src/y/mod.rs", text),
+                ("crates/x/src/lib.rs", "fn f() {}\n"),
+                ("crates/x/tests/support/mod.rs", "fn f() {}\n"),
+            ],
+            &[],
+        );
     }
 
     #[test]

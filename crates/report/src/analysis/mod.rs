@@ -3,6 +3,7 @@
 
 pub mod autocorrelation;
 pub mod bootstrap;
+pub mod bottleneck;
 pub mod change;
 pub mod distribution;
 pub mod elasticity;

@@ -1,0 +1,79 @@
+//! What was observed of one point over its measured window, as plain data.
+
+use super::super::bootstrap::mean_of;
+use super::super::quantity::{Quantity, Unit};
+
+/// What kind of thing a resource is; the limits differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ResourceKind {
+    /// One processor core of the system under test.
+    Core,
+    /// One thread of the database, as a share of one core.
+    Thread,
+    /// One storage device, as the share of time with requests outstanding.
+    Device,
+    /// One network interface, as a share of its rate.
+    Network,
+    /// Share of time in which tasks stalled for processor, memory or storage (pressure-stall information).
+    Pressure,
+    /// One thread of the load generator, as a share of one core.
+    Client,
+}
+
+/// One resource with its utilisation over the window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// What it is.
+    pub kind: ResourceKind,
+    /// Its name as printed: "core 3", "postgres: walwriter", "nvme0n1", "memory (some)".
+    pub name: String,
+    /// Utilisation per second of the window, 0 to 1.
+    pub utilisation: Vec<f64>,
+}
+
+impl Resource {
+    /// Mean utilisation over the window with its interval; gaps leave it without one.
+    pub fn mean(&self) -> Quantity {
+        mean_of(&self.utilisation).quantity(Unit::RATIO)
+    }
+}
+
+/// One class of waits, as the database reports them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wait {
+    /// Its name as printed: "LWLock:WALWrite", "HADR_SYNC_COMMIT".
+    pub class: String,
+    /// Share of all session time spent in it during the window, 0 to 1.
+    pub share: f64,
+    /// The same share at the neighbouring point with less load or more of the resource, where there is one.
+    pub share_before: Option<f64>,
+    /// The single database thread whose work is waited for, where the engine's documentation names one.
+    pub serves: Option<String>,
+    /// Number of wait samples behind the share.
+    pub samples: u64,
+}
+
+/// Everything observed of one point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observations {
+    /// Cores, threads, devices, networks, pressures, client threads.
+    pub resources: Vec<Resource>,
+    /// Wait classes.
+    pub waits: Vec<Wait>,
+    /// Whether throughput stayed flat when the load or the swept resource was raised to this point; `None`
+    /// where there is no neighbouring point.
+    pub throughput_flat: Option<bool>,
+}
+
+impl Observations {
+    /// Resources of one kind.
+    pub fn of(&self, kind: ResourceKind) -> impl Iterator<Item = &Resource> {
+        self.resources.iter().filter(move |resource| resource.kind == kind)
+    }
+
+    /// Mean utilisation over all cores; `None` where no core was observed.
+    pub fn mean_cpu(&self) -> Option<f64> {
+        let cores: Vec<f64> = self.of(ResourceKind::Core).map(|core| core.mean().value()).collect();
+        (!cores.is_empty()).then(|| super::super::distribution::mean(&cores))
+    }
+}

@@ -159,13 +159,13 @@ async fn check_round_trip(place: &Place) {
         flight.control(Control::Commit);
         session.fly(&mut flight).await.expect("selects");
         assert_eq!((flight.rows(call), flight.rows(none)), (3, 0));
-        let row = flight.row(call, 0).unwrap();
+        let row = flight.row(call, 0).expect("a row");
         assert_eq!((row.value(0), row.value(1)), (Value::Integer(1), Value::Integer(i64::MAX)));
         assert_eq!((row.value(2).units(2), row.value(3)), (Some(-123_456), Value::Text("äöü ' \" :id 漢")));
         assert_eq!(row.value(4).integer(), Some(1_700_000_000_123_456));
-        let row = flight.row(call, 1).unwrap();
+        let row = flight.row(call, 1).expect("a row");
         assert_eq!([1, 2, 3, 4].map(|column| row.value(column)), [Value::Null; 4]);
-        let row = flight.row(call, 2).unwrap();
+        let row = flight.row(call, 2).expect("a row");
         assert_eq!((row.value(1).integer(), row.value(2).units(2)), (Some(i64::MIN), Some(0)));
         assert_eq!((row.value(3), row.value(4).integer()), (Value::Text(""), Some(-1)));
     }
@@ -175,7 +175,11 @@ async fn check_round_trip(place: &Place) {
         (UPDATE, &[Value::Integer(2), Value::Integer(0)]),
     ];
     let flight = fly(&mut session, calls, Control::Commit).await.expect("updates");
-    assert_eq!(flight.row(1, 0).unwrap().value(0), Value::Integer(i64::MAX - 7), "returning gives the new value");
+    assert_eq!(
+        flight.row(1, 0).expect("a row").value(0),
+        Value::Integer(i64::MAX - 7),
+        "returning gives the new value"
+    );
     assert_eq!([1, 2, 3].map(|call| flight.answer(call).affected()), [1, 0, 2]);
 }
 
@@ -210,7 +214,7 @@ async fn check_error_in_a_flight(place: &Place) {
 /// Two sessions take two rows in opposite order: one must be told to try again.
 async fn check_conflict(place: &Place) {
     let (mut one, mut other) = (prepared(place).await, prepared(place).await);
-    let bump = |session: &mut Flight, id| session.call(BUMP, &[Value::Integer(id), Value::Integer(-1)]);
+    let bump = |session: &mut Flight, id| session.call(BUMP, &[Value::Integer(id), Value::Integer(1)]);
     let mut flights = [Flight::new(), Flight::new()];
     for (flight, id) in flights.iter_mut().zip([1, 3]) {
         flight.control(Control::Begin);

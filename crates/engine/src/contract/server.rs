@@ -40,7 +40,8 @@ pub trait ServerRecipe: Sync {
     fn probe(&self, address: &str) -> Result<(), Error>;
     /// Signal numbers to stop it cleanly: a polite one, then a firmer one after `patience`.
     fn stop_signals(&self) -> (i32, i32, Duration);
-    /// File of the server's log relative to the folder, shown when a start fails.
+    /// File of the server's log relative to the folder: the testbed appends the server's standard streams to it, and shows its end
+    /// when a start fails.
     fn log_file(&self) -> PathBuf;
     /// File below `folder` whose presence says that a server may be running there, and how to read its process id.
     fn running_pid(&self, folder: &Path) -> Option<u32>;

@@ -6,5 +6,6 @@ pub use registry::engine;
 
 registry::registry! {
     sqlite: Sqlite,
+    postgresql: Postgresql,
     null: Null,
 }

@@ -1,0 +1,176 @@
+//! Connections: the driver's configuration from an address or URL, passwords from the load host, long socket paths. No TLS.
+
+use super::failure::failed;
+use super::secret::{self, Account};
+use crate::contract::{Error, Target};
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
+use std::path::Path;
+use std::time::Duration;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Client, Config, NoTls};
+
+/// The name under which the server lists our sessions.
+const APPLICATION: &str = "proofload";
+/// The schema that holds everything of ours, and the database of a local instance.
+pub(super) const SCHEMA: &str = "proofload";
+/// Bytes that the address of a socket may have, with its file name.
+const MOST_SOCKET_BYTES: usize = 107;
+/// A probe or an observer waits no longer for an answer.
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The driver's configuration for a target.
+pub(super) fn config(target: &Target) -> Result<Config, Error> {
+    let text = target.address.as_deref().or(target.place.url.as_deref()).ok_or_else(|| {
+        Error::other("connect to PostgreSQL: neither a started instance nor engine.url is given")
+    })?;
+    parse(text)
+}
+
+/// Reads an address or URL; refuses what would leak a secret or promise an encryption that is not there.
+fn parse(text: &str) -> Result<Config, Error> {
+    let mut config: Config = text.parse().map_err(|error| failed(error).context("read the PostgreSQL URL"))?;
+    if config.get_password().is_some() {
+        return Err(Error::other(
+            "the PostgreSQL URL carries a password, which would be kept with the study; leave it out and set PGPASSWORD \
+             or write ~/.pgpass on the load host",
+        ));
+    }
+    if !matches!(config.get_ssl_mode(), SslMode::Disable | SslMode::Prefer) {
+        return Err(Error::other(
+            "the PostgreSQL URL asks for TLS, which this version does not speak; use sslmode=disable on a private network \
+             or an SSH tunnel",
+        ));
+    }
+    config.ssl_mode(SslMode::Disable).application_name(APPLICATION);
+    if config.get_user().is_none() {
+        config.user(SCHEMA);
+    }
+    if config.get_dbname().is_none() {
+        config.dbname(SCHEMA);
+    }
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        config.host("localhost");
+    }
+    Ok(config)
+}
+
+/// Connects and leaves the connection's driver on this thread's runtime.
+pub(super) async fn open(mut config: Config) -> Result<Client, Error> {
+    let account = account_text(&config);
+    if let Some(password) = password(&config)? {
+        config.password(password.reveal());
+    }
+    let (config, _folder) = shortened(config)?;
+    let (client, connection) = config.connect(NoTls).await.map_err(|error| {
+        let needs_password = error.code().is_some_and(|state| state.code().starts_with("28"))
+            || error.to_string().contains("password missing");
+        let advice = "; set PGPASSWORD or write ~/.pgpass on the load host";
+        failed(error).context(format!("connect to {account}{}", if needs_password { advice } else { "" }))
+    })?;
+    // The driver ends with the client; its error reaches every call in flight.
+    tokio::spawn(async move {
+        let _ = connection.await;
+    });
+    Ok(client)
+}
+
+/// Does a server answer at this address? Blocking; may be called on any thread.
+pub(super) fn probe(address: &str) -> Result<(), Error> {
+    let mut config = parse(address)?;
+    config.dbname("postgres").connect_timeout(PATIENCE);
+    let ask = move || {
+        let runtime = runtime()?;
+        runtime.block_on(async {
+            let answer = async { open(config).await?.simple_query("").await.map(|_| ()).map_err(failed) };
+            tokio::time::timeout(PATIENCE, answer)
+                .await
+                .unwrap_or_else(|_| Err(Error::other(format!("no answer within {PATIENCE:?}"))))
+        })
+    };
+    // A thread of its own, because a runtime may not be started inside another.
+    std::thread::spawn(ask).join().unwrap_or_else(|_| Err(Error::other("the probe of the server ended by a panic")))
+}
+
+/// A runtime for one blocking task.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    let builder = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    builder.map_err(|error| Error::other(format!("make a runtime: {error}")))
+}
+
+/// The password for the first host, unless it is our own instance's socket, which asks for none.
+fn password(config: &Config) -> Result<Option<secret::Secret>, Error> {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.as_str(),
+        Some(Host::Unix(_)) | None => "localhost",
+    };
+    secret::find(Account {
+        host,
+        port: config.get_ports().first().copied().unwrap_or(5432),
+        database: config.get_dbname().unwrap_or(SCHEMA),
+        user: config.get_user().unwrap_or(SCHEMA),
+    })
+}
+
+/// Host, port and database in words.
+fn account_text(config: &Config) -> String {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        Some(Host::Unix(path)) => path.display().to_string(),
+        None => config.get_hostaddrs().first().map(ToString::to_string).unwrap_or_default(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    format!("{} on {host} port {port}", config.get_dbname().unwrap_or_default())
+}
+
+/// The same configuration with a long socket folder replaced by our handle on it, which must stay open while connecting.
+fn shortened(config: Config) -> Result<(Config, Option<File>), Error> {
+    let Some(Host::Unix(folder)) = config.get_hosts().first() else { return Ok((config, None)) };
+    if !too_long(folder) {
+        return Ok((config, None));
+    }
+    let handle = File::open(folder)
+        .map_err(|error| Error::other(format!("open socket folder {}: {error}", folder.display())))?;
+    let mut short = Config::new();
+    short.host_path(format!("/proc/self/fd/{}", handle.as_raw_fd())).ssl_mode(SslMode::Disable);
+    short.application_name(APPLICATION);
+    short.port(config.get_ports().first().copied().unwrap_or(5432));
+    short.user(config.get_user().unwrap_or(SCHEMA)).dbname(config.get_dbname().unwrap_or(SCHEMA));
+    if let Some(password) = config.get_password() {
+        short.password(password);
+    }
+    if let Some(patience) = config.get_connect_timeout() {
+        short.connect_timeout(*patience);
+    }
+    Ok((short, Some(handle)))
+}
+
+fn too_long(folder: &Path) -> bool {
+    folder.as_os_str().len() + "/.s.PGSQL.65535".len() > MOST_SOCKET_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, expected: Result<&str, &str>) {
+        match (parse(url), expected) {
+            (Ok(config), Ok(account)) => assert_eq!(account_text(&config), account),
+            (Err(error), Err(part)) => {
+                let text = error.to_string();
+                assert!(text.contains(part) && !text.contains("s3cret"), "{text}");
+            }
+            (found, _) => panic!("{url}: {:?}", found.map(|config| account_text(&config))),
+        }
+    }
+
+    #[test]
+    fn urls_are_completed_or_refused_without_showing_a_password() {
+        check("postgresql://me@db1/shop", Ok("shop on db1 port 5432"));
+        check("host=/tmp/x port=5433 user=proofload dbname=proofload", Ok("proofload on /tmp/x port 5433"));
+        check("postgresql://db1", Ok("proofload on db1 port 5432"));
+        check("postgresql://me:s3cret@db1/shop", Err("PGPASSWORD"));
+        check("postgresql://me@db1/shop?sslmode=require", Err("TLS"));
+        check("postgresql://me@db1/shop?password=s3cret&nonsense=s3cret", Err("read the PostgreSQL URL"));
+    }
+}

@@ -1,0 +1,78 @@
+//! The study's schema: made and marked as ours, refused when it is somebody's, settled after a build. Touches nothing else.
+
+use super::connection::{self, SCHEMA};
+use super::failure::failed;
+use crate::contract::{Error, Target};
+use tokio_postgres::Client;
+
+/// The comment on a schema that is ours, with the number of its format.
+const MARK: &str = "proofload:1";
+
+/// Makes the database of a local instance and the schema. A schema that is ours stays as it is, so that a build can go on.
+pub(super) async fn create(target: &Target) -> Result<(), Error> {
+    if target.address.is_some() {
+        create_database(target).await?;
+    }
+    let client = connection::open(connection::config(target)?).await?;
+    let context = |error| failed(error).context(format!("look for schema {SCHEMA}"));
+    let rows = client
+        .query("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1", &[&SCHEMA])
+        .await
+        .map_err(context)?;
+    let Some(row) = rows.first() else {
+        let script = format!("BEGIN; CREATE SCHEMA {SCHEMA}; COMMENT ON SCHEMA {SCHEMA} IS '{MARK}'; COMMIT");
+        return client.batch_execute(&script).await.map_err(|error| {
+            failed(error).context(format!("create schema {SCHEMA}; the user needs CREATE on the database"))
+        });
+    };
+    match row.try_get::<_, Option<&str>>(0).map_err(context)? {
+        Some(MARK) => Ok(()),
+        Some(other) if other.starts_with("proofload:") => Err(Error::other(format!(
+            "schema {SCHEMA} holds data of another format, {other:?} instead of {MARK:?}; drop the schema to build anew"
+        ))),
+        _ => Err(Error::other(format!(
+            "there is a schema {SCHEMA} that Proofload did not make; it is left as it is, name another database in engine.url"
+        ))),
+    }
+}
+
+/// Makes the database of a local instance unless it is there.
+async fn create_database(target: &Target) -> Result<(), Error> {
+    let mut config = connection::config(target)?;
+    let name = config.get_dbname().unwrap_or(SCHEMA).to_owned();
+    let client = connection::open(config.dbname("postgres").clone()).await?;
+    let context = |error| failed(error).context(format!("create database {name}"));
+    let found = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.map_err(context)?;
+    if found.is_empty() {
+        client.batch_execute(&format!("CREATE DATABASE {}", identifier(&name))).await.map_err(context)?;
+    }
+    Ok(())
+}
+
+/// Freezes and analyses the study's tables and writes a checkpoint, where the user may.
+pub(super) async fn settle(target: &Target) -> Result<(), Error> {
+    let client = connection::open(connection::config(target)?).await?;
+    for table in tables(&client).await? {
+        let statement = format!("VACUUM (FREEZE, ANALYZE) {}.{}", identifier(SCHEMA), identifier(&table));
+        client.batch_execute(&statement).await.map_err(|error| failed(error).context(format!("vacuum {table}")))?;
+    }
+    match client.batch_execute("CHECKPOINT").await.map_err(failed) {
+        // A server that is not ours may keep checkpoints to its owner; the data are complete without one.
+        Err(error) if error.code() == "42501" && target.address.is_none() => Ok(()),
+        outcome => outcome.map_err(|error| error.context("checkpoint")),
+    }
+}
+
+async fn tables(client: &Client) -> Result<Vec<String>, Error> {
+    let context = |error| failed(error).context("list the study's tables");
+    let rows = client
+        .query("SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY 1", &[&SCHEMA])
+        .await
+        .map_err(context)?;
+    rows.iter().map(|row| row.try_get(0).map_err(context)).collect()
+}
+
+/// A name in quotes.
+pub(super) fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

@@ -1,0 +1,89 @@
+//! What PostgreSQL can do, and which of its settings a memory limit implies. May not know a workload's tables.
+
+use super::recipe::Recipe;
+use super::{Session, database, installation, observer, settings};
+use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
+use crate::engines::AnySession;
+use proofload_model::catalogue::{Capabilities, EngineFacts};
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+
+/// PostgreSQL.
+#[derive(Debug)]
+pub struct Postgresql;
+
+/// Connections kept free for the observer, checks and the conductor.
+const SPARE_CONNECTIONS: u32 = 16;
+
+impl Engine for Postgresql {
+    fn facts(&self) -> EngineFacts {
+        EngineFacts {
+            name: "postgresql",
+            title: "PostgreSQL, started locally or reached by URL",
+            capabilities: Capabilities {
+                embedded: false,
+                sql: true,
+                procedures: true,
+                local_instance: true,
+                url: true,
+                file_snapshot: true,
+                memory_setting: true,
+                durable: true,
+            },
+            minimum_memory_bytes: 64 << 20,
+            settings: &[],
+        }
+    }
+
+    fn locate(&self) -> Result<Installation, Error> {
+        installation::find().map(|found| Installation {
+            version: found.version,
+            place: found.folder.display().to_string(),
+        })
+    }
+
+    /// A quarter of the limit for shared buffers, because PostgreSQL reads through the kernel's page cache, which the same
+    /// control group is charged for; the private memory of sorts and maintenance stays within another quarter.
+    fn memory_settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)> {
+        let kib = memory.0 / 1024;
+        let sessions = sessions.max(1);
+        let shared_buffers = (kib / 4).max(16 << 10) / 8 * 8;
+        let work_mem = (kib / 8 / u64::from(sessions)).clamp(64, 4 << 10);
+        let maintenance = (kib / 16).clamp(1 << 10, 1 << 20);
+        [
+            ("shared_buffers", format!("{shared_buffers}kB")),
+            ("work_mem", format!("{work_mem}kB")),
+            ("maintenance_work_mem", format!("{maintenance}kB")),
+            ("autovacuum_work_mem", format!("{}kB", (maintenance / 2).max(1 << 10))),
+            ("effective_cache_size", format!("{}kB", kib / 4 * 3 / 8 * 8)),
+            ("max_connections", (sessions + SPARE_CONNECTIONS).to_string()),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+    }
+
+    fn server(&self) -> Option<&dyn ServerRecipe> {
+        Some(&Recipe)
+    }
+
+    fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession> {
+        Box::pin(async move { Ok(AnySession::Postgresql(Session::open(target).await?)) })
+    }
+
+    fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
+        Box::pin(database::create(target))
+    }
+
+    fn verify_settings<'a>(&'a self, target: &'a Target) -> Work<'a, Vec<Fact>> {
+        Box::pin(settings::verify(target))
+    }
+
+    fn after_build<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
+        Box::pin(database::settle(target))
+    }
+
+    fn observer(&self, target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
+        Ok(Some(Box::new(observer::ServerObserver::new(target)?)))
+    }
+}

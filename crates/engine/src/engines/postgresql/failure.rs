@@ -1,0 +1,76 @@
+//! PostgreSQL's errors by SQLSTATE as classes. May not retry. Source: PostgreSQL manual, appendix A.
+
+use super::values::Misfit;
+use crate::contract::{Error, ErrorClass};
+use std::error::Error as _;
+use std::fmt::Write as _;
+
+/// An error of the driver with its class, code and the chain of its causes.
+pub(super) fn failed(error: tokio_postgres::Error) -> Error {
+    if let Some(server) = error.as_db_error() {
+        let code = server.code().code();
+        let mut text = server.message().to_owned();
+        for part in [server.detail(), server.hint()].into_iter().flatten() {
+            let _ = write!(text, "; {part}");
+        }
+        return Error::new(class(code), code, text);
+    }
+    let source = error.source();
+    let lost = error.is_closed() || source.is_some_and(|cause| cause.is::<std::io::Error>());
+    let misfit = source.is_some_and(|cause| cause.is::<Misfit>());
+    let class = match (lost, misfit) {
+        (true, _) => ErrorClass::ConnectionLost,
+        (_, true) => ErrorClass::Data,
+        _ => ErrorClass::Other,
+    };
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let part = deeper.to_string();
+        if !text.contains(&part) {
+            let _ = write!(text, ": {part}");
+        }
+        cause = deeper.source();
+    }
+    Error::new(class, "", text)
+}
+
+/// The class of a SQLSTATE.
+fn class(code: &str) -> ErrorClass {
+    match code {
+        // Serialization failure, deadlock, lock not available.
+        "40001" | "40P01" | "55P03" => ErrorClass::Retryable,
+        // Disk full, out of memory, configuration limit exceeded.
+        "53100" | "53200" | "53400" => ErrorClass::OutOfSpace,
+        // The server shuts down, has crashed or does not accept sessions yet.
+        "57P01" | "57P02" | "57P03" => ErrorClass::ConnectionLost,
+        _ => match code.get(..2) {
+            Some("08") => ErrorClass::ConnectionLost,
+            Some("22" | "23") => ErrorClass::Data,
+            _ => ErrorClass::Other,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_have_classes() {
+        let cases = [
+            ("40001", ErrorClass::Retryable),
+            ("40P01", ErrorClass::Retryable),
+            ("08006", ErrorClass::ConnectionLost),
+            ("57P01", ErrorClass::ConnectionLost),
+            ("53100", ErrorClass::OutOfSpace),
+            ("22003", ErrorClass::Data),
+            ("23505", ErrorClass::Data),
+            ("42601", ErrorClass::Other),
+            ("25P02", ErrorClass::Other),
+        ];
+        for (code, expected) in cases {
+            assert_eq!(class(code), expected, "{code}");
+        }
+    }
+}

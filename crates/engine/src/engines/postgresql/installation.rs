@@ -1,0 +1,65 @@
+//! Finds PostgreSQL's programs on this machine. May not start a server.
+
+use crate::contract::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The programs of one installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Programs {
+    /// Folder with `postgres` and `initdb`.
+    pub(super) folder: PathBuf,
+    /// Version text, such as `15.18`.
+    pub(super) version: String,
+}
+
+/// Where distributions keep versioned installations: `<base>/<version>/bin` (Debian) or `<base>-<version>/bin` (Red Hat).
+const BASES: &[(&str, &str)] = &[("/usr/lib/postgresql", ""), ("/usr", "pgsql-"), ("/usr/local", "pgsql-")];
+
+/// The first installation on the `PATH`, then what `pg_config` says, then the newest in the distributions' folders.
+pub(super) fn find() -> Result<Programs, Error> {
+    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
+    let candidates = on_path.into_iter().flatten().chain(by_pg_config()).chain(versioned());
+    let folder = candidates.into_iter().find(|folder| is_complete(folder)).ok_or_else(|| {
+        Error::other(
+            "find PostgreSQL: no folder with both postgres and initdb on the PATH, by pg_config or below /usr/lib/postgresql; \
+             install the server package (Debian: apt install postgresql; Red Hat: dnf install postgresql-server) \
+             or give engine.url",
+        )
+    })?;
+    let version = version(&folder)?;
+    Ok(Programs { folder, version })
+}
+
+fn is_complete(folder: &Path) -> bool {
+    ["postgres", "initdb"].iter().all(|program| folder.join(program).is_file())
+}
+
+fn by_pg_config() -> Option<PathBuf> {
+    let output = Command::new("pg_config").arg("--bindir").output().ok()?;
+    Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
+}
+
+/// Folders of the distributions, newest version first.
+fn versioned() -> Vec<PathBuf> {
+    let mut found: Vec<(u32, PathBuf)> = Vec::new();
+    for (base, prefix) in BASES {
+        for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let version = name.to_str().and_then(|name| name.strip_prefix(prefix)?.parse().ok());
+            found.extend(version.map(|version| (version, entry.path().join("bin"))));
+        }
+    }
+    found.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
+    found.into_iter().map(|(_, folder)| folder).collect()
+}
+
+/// The version that the server program tells: `postgres (PostgreSQL) 15.18 (Debian …)` gives `15.18`.
+fn version(folder: &Path) -> Result<String, Error> {
+    let program = folder.join("postgres");
+    let failed = |text: String| Error::other(format!("ask {} for its version: {text}", program.display()));
+    let output = Command::new(&program).arg("--version").output().map_err(|error| failed(error.to_string()))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let version = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
+    version.map(str::to_owned).ok_or_else(|| failed(format!("it says {text:?}")))
+}

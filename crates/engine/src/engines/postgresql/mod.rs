@@ -1,0 +1,22 @@
+//! PostgreSQL 14 and later: a local instance that Proofload starts, or a server reached by URL.
+
+mod configuration;
+mod connection;
+mod copy;
+mod database;
+mod engine;
+mod failure;
+mod installation;
+mod numeric;
+mod observer;
+mod quantity;
+mod recipe;
+mod rewrite;
+mod secret;
+mod session;
+mod settings;
+mod statistics;
+mod values;
+
+pub use engine::Postgresql;
+pub use session::Session;

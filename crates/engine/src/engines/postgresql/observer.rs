@@ -1,0 +1,127 @@
+//! Reads a server's statistics once a second over a connection of its own. Blocking; owns its runtime.
+
+use super::connection::{self, PATIENCE, runtime};
+use super::failure::failed;
+use super::statistics::{COLUMNS, Counter, VIEWS, View, WAITS};
+use crate::contract::{Error, Observation, Observer, Target};
+use proofload_model::samples::Reading;
+use tokio_postgres::{Client, Config, Row, Statement};
+
+/// A view with the counters that this server has, and its prepared query.
+#[derive(Debug)]
+struct Source {
+    counters: Vec<Counter>,
+    statement: Statement,
+}
+
+/// An open connection with what it will read.
+#[derive(Debug)]
+struct Link {
+    client: ClientBox,
+    sources: Vec<Source>,
+    waits: Statement,
+}
+
+/// A client without a debug text of its own.
+struct ClientBox(Client);
+
+impl std::fmt::Debug for ClientBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Client")
+    }
+}
+
+/// The observer. Connects at the first reading, and again at the next one after the connection was lost.
+#[derive(Debug)]
+pub(super) struct ServerObserver {
+    /// Declared before the runtime, on which its driver runs.
+    link: Option<Link>,
+    config: Config,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl ServerObserver {
+    /// An observer of the target; nothing is connected yet.
+    pub(super) fn new(target: &Target) -> Result<Self, Error> {
+        let mut config = connection::config(target)?;
+        config.connect_timeout(PATIENCE);
+        Ok(Self { link: None, config, runtime: runtime()? })
+    }
+}
+
+impl Observer for ServerObserver {
+    fn observe(&mut self) -> Result<Vec<Observation>, Error> {
+        let (link, config) = (&mut self.link, &self.config);
+        let read = async {
+            if link.is_none() {
+                *link = Some(Link::open(config.clone()).await?);
+            }
+            link.as_ref().expect("opened above").read().await
+        };
+        let outcome = self.runtime.block_on(async {
+            let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
+            tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late)
+        });
+        if outcome.is_err() {
+            self.link = None;
+        }
+        outcome.map_err(|error| error.context("read the server's statistics"))
+    }
+}
+
+impl Link {
+    async fn open(config: Config) -> Result<Self, Error> {
+        let client = connection::open(config).await?;
+        // Statistics are read afresh each time; a server that does not answer in a second is not waited for.
+        client.batch_execute("SET statement_timeout = '1s'; SET jit = off").await.map_err(failed)?;
+        let names: Vec<&str> = VIEWS.iter().map(|view| view.name).collect();
+        let columns = client.query(COLUMNS, &[&names]).await.map_err(failed)?;
+        let mut sources = Vec::new();
+        for view in VIEWS {
+            sources.extend(source(&client, view, &columns).await?);
+        }
+        let waits = client.prepare(WAITS).await.map_err(failed)?;
+        Ok(Self { client: ClientBox(client), sources, waits })
+    }
+
+    async fn read(&self) -> Result<Vec<Observation>, Error> {
+        let mut found = Vec::new();
+        for source in &self.sources {
+            for row in self.client.0.query(&source.statement, &[]).await.map_err(failed)? {
+                let instance: String = row.try_get(0).map_err(failed)?;
+                for (column, counter) in source.counters.iter().enumerate() {
+                    let value: Option<f64> = row.try_get(column + 1).map_err(failed)?;
+                    found.extend(value.map(|value| Observation {
+                        reading: reading(counter.name, &instance, counter.unit, value),
+                        cumulative: true,
+                    }));
+                }
+            }
+        }
+        for row in self.client.0.query(&self.waits, &[]).await.map_err(failed)? {
+            let (event, count): (String, f64) = (row.try_get(0).map_err(failed)?, row.try_get(1).map_err(failed)?);
+            let reading = reading("active_sessions", &event, "sessions", count);
+            found.push(Observation { reading, cumulative: false });
+        }
+        Ok(found)
+    }
+}
+
+/// The query of a view, over the columns that the server has; none when it has none.
+async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<Source>, Error> {
+    let has = |counter: &&Counter| {
+        columns.iter().any(|row| row.get::<_, &str>(0) == view.name && row.get::<_, &str>(1) == counter.column)
+    };
+    let counters: Vec<Counter> = view.counters.iter().filter(has).copied().collect();
+    if counters.is_empty() {
+        return Ok(None);
+    }
+    let list: String = counters.iter().map(|counter| format!(", {}::float8", counter.column)).collect();
+    let sql = format!("SELECT {}::text{list} FROM {} WHERE {}", view.instance, view.name, view.condition);
+    let statement = client.prepare(&sql).await.map_err(|error| failed(error).context(format!("prepare {}", view.name)))?;
+    Ok(Some(Source { counters, statement }))
+}
+
+fn reading(name: &str, instance: &str, unit: &str, value: f64) -> Reading {
+    Reading { name: name.to_owned(), instance: instance.to_owned(), unit: unit.to_owned(), value }
+}

@@ -1,0 +1,88 @@
+//! How a local instance of PostgreSQL is made, started and stopped.
+//!
+//! The instance listens on no network. Its only socket lies in its own data folder, which has mode 0700, so that `trust`
+//! authentication admits the instance's user and root alone and no password exists that could leak. The server is told the
+//! folder as `.`, a session opens a long path through `/proc/self/fd`, so the 107 bytes of a socket's address suffice.
+
+use super::{configuration, connection, installation};
+use crate::contract::{CommandLine, Error, FileToWrite, ServerRecipe};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The recipe.
+#[derive(Debug)]
+pub(super) struct Recipe;
+
+/// Interrupt: fast shutdown, sessions are ended and a checkpoint is made.
+const SIGINT: i32 = 2;
+/// Quit: immediate shutdown, the next start recovers from the log.
+const SIGQUIT: i32 = 3;
+/// A checkpoint of a large buffer pool on a slow disk takes minutes.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+impl ServerRecipe for Recipe {
+    fn refuses_root(&self) -> bool {
+        true
+    }
+
+    /// Byte order for text (`C`), because the by-name middle row of TPROC-C depends on it. Data checksums, because a study of
+    /// storage wants to hear of a broken page, and because PostgreSQL 18 has them by default and 17 has not.
+    fn create(&self, folder: &Path) -> Result<Vec<CommandLine>, Error> {
+        let programs = installation::find()?;
+        let arguments = [
+            "--locale=C",
+            "--encoding=UTF8",
+            "--data-checksums",
+            "--username=proofload",
+            "--auth-local=trust",
+            "--auth-host=reject",
+            "--pgdata",
+        ];
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).chain([folder.display().to_string()]);
+        Ok(vec![command(programs.folder.join("initdb"), arguments.collect())])
+    }
+
+    fn configure(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<Vec<FileToWrite>, Error> {
+        let file = |path: &str, content| FileToWrite { path: PathBuf::from(path), content };
+        let _ = folder;
+        Ok(vec![
+            file("postgresql.conf", configuration::postgresql_conf(settings, port)?),
+            file("pg_hba.conf", configuration::PG_HBA_CONF.to_owned()),
+        ])
+    }
+
+    fn start(&self, folder: &Path) -> Result<CommandLine, Error> {
+        let programs = installation::find()?;
+        Ok(command(programs.folder.join("postgres"), vec!["-D".to_owned(), folder.display().to_string()]))
+    }
+
+    fn address(&self, folder: &Path, port: u16) -> String {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let folder = folder.display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
+        format!("host='{folder}' port={port} user=proofload dbname=proofload")
+    }
+
+    fn probe(&self, address: &str) -> Result<(), Error> {
+        connection::probe(address)
+    }
+
+    fn stop_signals(&self) -> (i32, i32, Duration) {
+        (SIGINT, SIGQUIT, PATIENCE)
+    }
+
+    /// The server writes its log to its standard error, which the testbed appends to this file.
+    fn log_file(&self) -> PathBuf {
+        PathBuf::from("server.log")
+    }
+
+    fn running_pid(&self, folder: &Path) -> Option<u32> {
+        std::fs::read_to_string(folder.join("postmaster.pid")).ok()?.lines().next()?.trim().parse().ok()
+    }
+}
+
+/// A command with the environment that keeps messages and dates the same everywhere.
+fn command(program: PathBuf, arguments: Vec<String>) -> CommandLine {
+    let environment = [("LC_ALL", "C"), ("TZ", "UTC")];
+    let environment = environment.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    CommandLine { program, arguments, environment }
+}

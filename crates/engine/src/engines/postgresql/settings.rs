@@ -1,0 +1,131 @@
+//! `engine.settings.*` of PostgreSQL: set per session on a server that is not ours, read back and compared on every server.
+
+use super::connection;
+use super::failure::failed;
+use super::quantity::{Shape, fulfils, server_text};
+use crate::contract::{Error, Target};
+use proofload_model::samples::Fact;
+use std::collections::BTreeMap;
+use tokio_postgres::Client;
+
+/// Settings that a study's reader wants to know whether or not they were asked for.
+const OBSERVED: &[&str] = &[
+    "server_version",
+    "shared_buffers",
+    "work_mem",
+    "maintenance_work_mem",
+    "effective_cache_size",
+    "max_connections",
+    "huge_pages",
+    "huge_pages_status",
+    "fsync",
+    "full_page_writes",
+    "synchronous_commit",
+    "wal_level",
+    "wal_compression",
+    "wal_buffers",
+    "max_wal_size",
+    "checkpoint_timeout",
+    "checkpoint_completion_target",
+    "data_checksums",
+    "default_transaction_isolation",
+    "plan_cache_mode",
+    "jit",
+    "autovacuum",
+    "track_io_timing",
+    "io_method",
+    "block_size",
+    "lc_collate",
+    "server_encoding",
+];
+
+/// What the server says of one setting.
+#[derive(Debug, Clone)]
+struct InForce {
+    setting: String,
+    unit: Option<String>,
+    kind: String,
+    context: String,
+    pending_restart: bool,
+    shown: String,
+}
+
+/// The last value that is asked for each name.
+fn asked(target: &Target) -> BTreeMap<&str, &str> {
+    target.place.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// On a server by URL: sets those settings that a session may set. A local instance has them in its configuration.
+pub(super) async fn apply(client: &Client, target: &Target) -> Result<(), Error> {
+    if target.address.is_some() || target.place.settings.is_empty() {
+        return Ok(());
+    }
+    for (name, value) in asked(target) {
+        if read(client, name).await?.is_some_and(|found| found.context == "user") {
+            let value = server_text(value);
+            let context = |error| failed(error).context(format!("set {name} to {value} for the session"));
+            client.query("SELECT set_config($1, $2, false)", &[&name, &value]).await.map_err(context)?;
+        }
+    }
+    Ok(())
+}
+
+/// Facts of all settings asked, and of those that a reader wants to know, as a session sees them.
+pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
+    let client = connection::open(connection::config(target)?).await?;
+    apply(&client, target).await?;
+    let asked = asked(target);
+    let mut facts = Vec::new();
+    for (name, value) in &asked {
+        facts.push(compared(name, value, read(&client, name).await?));
+    }
+    for name in OBSERVED.iter().filter(|name| !asked.contains_key(**name)) {
+        if let Some(found) = read(&client, name).await? {
+            facts.push(Fact::observed("engine", name, found.shown, "pg_settings"));
+        }
+    }
+    Ok(facts)
+}
+
+/// The fact of a setting that was asked for.
+fn compared(name: &str, asked: &str, found: Option<InForce>) -> Fact {
+    let holds = found.as_ref().is_some_and(|found| {
+        let shape = Shape { kind: &found.kind, unit: found.unit.as_deref() };
+        fulfils(asked, &found.setting, shape) && !found.pending_restart
+    });
+    let source = match &found {
+        None => "pg_settings has no such name",
+        Some(found) if found.pending_restart => "pg_settings, a restart is pending",
+        Some(_) => "pg_settings",
+    };
+    Fact {
+        subject: "engine".to_owned(),
+        name: name.to_owned(),
+        requested: Some(asked.to_owned()),
+        effective: found.map(|found| found.shown),
+        source: source.to_owned(),
+        holds: Some(holds),
+    }
+}
+
+/// What the server says of a name; none when it knows none such.
+async fn read(client: &Client, name: &str) -> Result<Option<InForce>, Error> {
+    let context = |error| failed(error).context(format!("read setting {name}"));
+    let row = client
+        .query_opt(
+            "SELECT setting, unit, vartype, context, pending_restart, current_setting(name) \
+             FROM pg_settings WHERE lower(name) = lower($1)",
+            &[&name],
+        )
+        .await
+        .map_err(context)?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(InForce {
+        setting: row.try_get(0).map_err(context)?,
+        unit: row.try_get(1).map_err(context)?,
+        kind: row.try_get(2).map_err(context)?,
+        context: row.try_get(3).map_err(context)?,
+        pending_restart: row.try_get(4).map_err(context)?,
+        shown: row.try_get(5).map_err(context)?,
+    }))
+}

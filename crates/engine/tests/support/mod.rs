@@ -1,5 +1,6 @@
 //! Places for the conformance suite: a temporary folder for an embedded engine, a real server for the others.
 //! Servers listen on nothing but a private socket folder and are stopped when the place is dropped, also by a panic.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use proofload_engine::{AnySession, CommandLine, Engine, ServerRecipe, Target};
 use proofload_model::wire::DataPlace;

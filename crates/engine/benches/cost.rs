@@ -1,0 +1,125 @@
+//! What the engine layer costs: nanoseconds of a null flight, microseconds of a SQLite and a PostgreSQL flight, rows per second
+//! of a bulk load. Run: `cargo bench -p proofload-engine`. Prints one line per figure; judges nothing.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use proofload_engine::{
+    AnySession, Column, ColumnKind, Control, Decimal, ENGINES, Flight, RowSource, Session, Statement, StatementId,
+    Table, Value,
+};
+use std::time::Instant;
+use support::Place;
+
+fn main() {
+    for engine in ENGINES {
+        let name = engine.facts().name;
+        match Place::new(*engine, &[]) {
+            Ok(place) => {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+                runtime.block_on(measure(&place));
+            }
+            Err(reason) => println!("{name}: left out: {reason}"),
+        }
+    }
+}
+
+async fn measure(place: &Place) {
+    place.engine.create_database(&place.target).await.expect("creates the database");
+    let mut session = place.connect().await;
+    session.script(&create_sql(place.name())).await.expect("creates a table");
+    let started = Instant::now();
+    let rows = session.append(&LINES, &mut Lines { next: 0, end: 500_000 }).await.expect("appends");
+    println!("{}: append {:.0} rows/s of 10 columns", place.name(), rows as f64 / started.elapsed().as_secs_f64());
+    let select = Statement {
+        name: "line".to_owned(),
+        sql: "SELECT ol_i_id, ol_amount, ol_dist_info FROM order_line WHERE ol_o_id = :o AND ol_number = :n".to_owned(),
+        parameters: vec!["o".to_owned(), "n".to_owned()],
+        columns: 3,
+    };
+    session.prepare(&[select]).await.expect("prepares");
+    for calls in [1, 20] {
+        let flights = if place.name() == "null" { 1_000_000 } else { 5_000 };
+        let nanos = flights_cost(&mut session, flights, calls).await;
+        println!("{}: {nanos:.0} ns per flight of begin, {calls} reads, commit", place.name());
+    }
+}
+
+async fn flights_cost(session: &mut AnySession, flights: i64, calls: i64) -> f64 {
+    let mut flight = Flight::new();
+    let started = Instant::now();
+    for index in 0..flights {
+        flight.clear();
+        flight.control(Control::BeginReadOnly);
+        for call in 0..calls {
+            flight.call(StatementId(0), &[Value::Integer((index * 37 + call) % 50_000), Value::Integer(call % 10)]);
+        }
+        flight.control(Control::Commit);
+        session.fly(&mut flight).await.expect("flies");
+        assert_eq!(flight.rows(1), 1);
+    }
+    started.elapsed().as_nanos() as f64 / flights as f64
+}
+
+fn create_sql(engine: &str) -> String {
+    let (small, money, time, tail) = match engine {
+        "postgresql" => ("smallint", "numeric(6,2)", "timestamptz", ")"),
+        _ => ("INTEGER", "INTEGER", "INTEGER", ") STRICT, WITHOUT ROWID"),
+    };
+    format!(
+        "CREATE TABLE order_line (ol_o_id integer, ol_d_id {small}, ol_w_id integer, ol_number {small}, ol_i_id integer, \
+         ol_supply_w_id integer, ol_delivery_d {time}, ol_quantity {small}, ol_amount {money}, ol_dist_info text, \
+         PRIMARY KEY (ol_o_id, ol_number){tail}"
+    )
+}
+
+const fn integer(name: &'static str, bits: u8) -> Column {
+    Column { name, kind: ColumnKind::Integer { bits } }
+}
+
+const LINES: Table = Table {
+    name: "order_line",
+    columns: &[
+        integer("ol_o_id", 32),
+        integer("ol_d_id", 16),
+        integer("ol_w_id", 32),
+        integer("ol_number", 16),
+        integer("ol_i_id", 32),
+        integer("ol_supply_w_id", 32),
+        Column { name: "ol_delivery_d", kind: ColumnKind::Time },
+        integer("ol_quantity", 16),
+        Column { name: "ol_amount", kind: ColumnKind::Decimal { scale: 2 } },
+        Column { name: "ol_dist_info", kind: ColumnKind::Text },
+    ],
+};
+
+/// Rows shaped like order lines, ten to an order.
+struct Lines {
+    next: i64,
+    end: i64,
+}
+
+impl RowSource for Lines {
+    fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        if self.next == self.end {
+            return false;
+        }
+        let (order, line) = (self.next / 10, self.next % 10);
+        self.next += 1;
+        sink(&[
+            Value::Integer(order),
+            Value::Integer(1),
+            Value::Integer(1),
+            Value::Integer(line),
+            Value::Integer(self.next % 100_000),
+            Value::Integer(1),
+            Value::Time(1_700_000_000_000_000),
+            Value::Integer(5),
+            Value::Decimal(Decimal { units: self.next % 999_999, scale: 2 }),
+            Value::Text("abcdefghijklmnopqrstuvwx"),
+        ]);
+        true
+    }
+}

@@ -1,1 +1,13 @@
-//! Load generation: schedules, virtual users, workloads, histograms.
+//! Load generation: schedules, virtual users, histograms, and one folder per workload.
+//!
+//! This crate may not know how a host is prepared, and may not render or compute statistics beyond histograms.
+
+pub mod drive;
+pub mod intervals;
+mod role;
+pub mod workload;
+pub mod workloads;
+
+pub use role::LoadRole;
+pub use workload::{Job, Opened, Workload, workload};
+pub use workloads::WORKLOADS;

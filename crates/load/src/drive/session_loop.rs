@@ -1,0 +1,132 @@
+//! The loop of one virtual user: draw, wait until due, run, record. It knows neither when operations are due nor when to stop.
+//! It may not allocate, lock or format, except on errors.
+
+use super::context::{Retry, UserContext};
+use crate::intervals::Times;
+use proofload_engine::{Error as EngineError, ErrorClass};
+use proofload_model::error::Error;
+use proofload_model::samples::Reading;
+use proofload_model::time::Moment;
+use std::time::Duration;
+
+/// How an operation ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completed {
+    /// Committed, or read.
+    Done,
+    /// Rolled back by design.
+    RolledBack,
+}
+
+/// A virtual user: draws operations and runs them on its session.
+#[expect(async_fn_in_trait, reason = "users stay on their client thread, so no Send bound is wanted")]
+pub trait VirtualUser {
+    /// Draws the inputs of the next operation and returns its kind's number. Before the clock starts.
+    fn draw(&mut self) -> usize;
+
+    /// Runs the drawn operation; called again with the same inputs after a retryable error and [`VirtualUser::recover`].
+    async fn run(&mut self) -> Result<Completed, EngineError>;
+
+    /// Brings the session back after an error: rolls back what is open.
+    async fn recover(&mut self) -> Result<(), EngineError>;
+
+    /// Counters of an embedded engine since the last call.
+    fn counters(&mut self, into: &mut Vec<Reading>);
+}
+
+/// So many failures in a row, with none done between, end a user: something is broken that trying will not mend.
+const HOPELESS: u32 = 50;
+
+/// An operation faster than this most likely never waited, so the thread's other users get their turn after it.
+const GIVE_WAY: Duration = Duration::from_micros(50);
+
+/// How one operation ended.
+enum Ended {
+    Well(Completed),
+    Failed(EngineError),
+}
+
+/// Runs operations until the phase ends.
+pub(super) async fn drive<U: VirtualUser>(
+    context: &UserContext,
+    origin: Moment,
+    user: &mut U,
+    retry: Retry,
+) -> Result<(), Error> {
+    let clock = context.clock.as_ref();
+    let mut number = 0u64;
+    let mut failures = 0u32;
+    while !context.stop.reached(number) {
+        let kind = user.draw();
+        let due = context.schedule.due(number * u64::from(context.users) + u64::from(context.user));
+        let intended = match due {
+            Some(due) => origin + Duration::from_nanos(due.0.unsigned_abs()),
+            None => clock.now(),
+        };
+        let free = if due.is_some() { clock.now() } else { intended };
+        if intended > free {
+            context.wait.until(clock, intended).await;
+            if context.stop.reached(number) {
+                break;
+            }
+        }
+        let started = if due.is_some() { clock.now() } else { intended };
+        let lag = due.map(|_| started.since(intended.max(free)));
+        context.recorder.borrow_mut().begin(kind, started, lag);
+        let (ended, retries) = attempt(user, retry).await;
+        let finished = clock.now();
+        number += 1;
+        match ended {
+            Ended::Well(completed) => {
+                failures = 0;
+                let mut recorder = context.recorder.borrow_mut();
+                recorder.end_well(kind, completed, Times { intended, started, finished }, retries);
+                if recorder.wants_counters() {
+                    recorder.take_counters(|into| user.counters(into));
+                }
+            }
+            Ended::Failed(error) => {
+                failures += 1;
+                context.recorder.borrow_mut().end_failed(kind, &error, finished, retries);
+                give_up_if_hopeless(&error, failures)?;
+                user.recover()
+                    .await
+                    .map_err(|error| Error::from(error).context("recovering after a failed transaction"))?;
+            }
+        }
+        if finished.since(started) < GIVE_WAY && context.wait == super::wait::Wait::Timer {
+            tokio::task::yield_now().await;
+        }
+    }
+    Ok(())
+}
+
+/// One operation with its retries: the same inputs each time.
+async fn attempt<U: VirtualUser>(user: &mut U, retry: Retry) -> (Ended, u32) {
+    let mut retries = 0;
+    loop {
+        let error = match user.run().await {
+            Ok(completed) => return (Ended::Well(completed), retries),
+            Err(error) => error,
+        };
+        if !error.is_retryable() || retries >= retry.at_most {
+            return (Ended::Failed(error), retries);
+        }
+        retries += 1;
+        if let Err(error) = user.recover().await {
+            return (Ended::Failed(error), retries);
+        }
+    }
+}
+
+/// Some errors mean that going on is useless or harmful.
+fn give_up_if_hopeless(error: &EngineError, failures: u32) -> Result<(), Error> {
+    let why = match error.class() {
+        ErrorClass::ConnectionLost => "the connection to the database was lost",
+        ErrorClass::OutOfSpace => "the database has no room left",
+        ErrorClass::Data => "the database refused data of a transaction",
+        ErrorClass::Retryable | ErrorClass::Other if failures >= HOPELESS => "every transaction fails",
+        ErrorClass::Retryable | ErrorClass::Other => return Ok(()),
+    };
+    Err(Error::from(error.clone()).context(why))
+}

@@ -1,0 +1,234 @@
+//! Client threads: each owns one single-threaded runtime and a fixed set of virtual users; nothing moves between threads.
+
+use super::context::UserContext;
+use super::schedule::Schedule;
+use super::stop::{Stop, StopFlag};
+use super::wait::Wait;
+use crate::intervals::{Collector, ThreadRecorder};
+use crate::workload::Opened;
+use proofload_model::error::Error;
+use proofload_model::samples::OperationCounts;
+use proofload_model::time::{Clock, Moment};
+use proofload_model::wire::Event;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{mpsc, watch};
+use tokio::task::LocalSet;
+
+/// Hears what the load has to tell.
+pub type LoadEvents = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// How a crew of client threads is made up.
+#[derive(Clone)]
+pub struct ClientThreads {
+    /// Threads; user u belongs to thread u mod `threads` for the whole run.
+    pub threads: u32,
+    /// Does a call to the engine block its thread?
+    pub blocking: bool,
+    /// When operations are due.
+    pub schedule: Arc<dyn Schedule>,
+    /// Where time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Who hears of it.
+    pub events: LoadEvents,
+}
+
+/// Connected virtual users on their threads, waiting for time zero or running.
+pub struct Crew {
+    start: watch::Sender<Option<Option<Moment>>>,
+    stop: StopFlag,
+    threads: Vec<JoinHandle<Vec<OperationCounts>>>,
+    collecting: JoinHandle<u64>,
+}
+
+impl Crew {
+    /// Starts the threads and waits until every user is connected. On an error all threads have ended.
+    pub fn connect(opened: &Arc<dyn Opened>, how: &ClientThreads) -> Result<Self, Error> {
+        let threads = how.threads.clamp(1, opened.users().max(1));
+        let collector = Arc::new(Collector::new(opened.kinds(), threads as usize));
+        let (start, started) = watch::channel(None);
+        let (connected, mut connections) = mpsc::unbounded_channel();
+        let stop = StopFlag::default();
+        let handles = (0..threads)
+            .map(|thread| {
+                let member = Member {
+                    opened: Arc::clone(opened),
+                    how: how.clone(),
+                    collector: Arc::clone(&collector),
+                    stop: stop.clone(),
+                    start: started.clone(),
+                    connected: connected.clone(),
+                    thread,
+                    threads,
+                };
+                std::thread::Builder::new().name(format!("client-{thread}")).spawn(move || member.run())
+            })
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| Error::new(format!("starting client threads: {error}")))?;
+        drop(connected);
+        let events = Arc::clone(&how.events);
+        let collecting = std::thread::spawn(move || collect(&collector, &events));
+        let crew = Self { start, stop, threads: handles, collecting };
+        for _ in 0..opened.users() {
+            match connections.blocking_recv() {
+                Some(Ok(_)) => {}
+                Some(Err(error)) => {
+                    crew.call_off();
+                    return Err(error);
+                }
+                None => {
+                    crew.call_off();
+                    return Err(Error::new("a client thread ended before its users were connected"));
+                }
+            }
+        }
+        Ok(crew)
+    }
+
+    /// Announces time zero.
+    pub fn start(&self, origin: Moment) {
+        let _nobody_left = self.start.send(Some(Some(origin)));
+    }
+
+    /// No new operation begins; waits until those in flight have ended. Returns the number of seconds and exact totals by kind.
+    pub fn stop(self) -> (u64, Vec<OperationCounts>) {
+        self.stop.set();
+        let _nobody_waits = self.start.send_if_modified(|start| {
+            start.is_none() && {
+                *start = Some(None);
+                true
+            }
+        });
+        let mut totals: Vec<OperationCounts> = Vec::new();
+        for thread in self.threads {
+            add(&mut totals, thread.join().unwrap_or_default());
+        }
+        (self.collecting.join().unwrap_or(0), totals)
+    }
+
+    /// Ends users that wait for time zero.
+    fn call_off(self) {
+        let _ended = self.stop();
+    }
+}
+
+/// Adds counts kind by kind.
+fn add(totals: &mut Vec<OperationCounts>, more: Vec<OperationCounts>) {
+    if totals.is_empty() {
+        *totals = more;
+        return;
+    }
+    for (total, counts) in totals.iter_mut().zip(more) {
+        total.due += counts.due;
+        total.done += counts.done;
+        total.rolled_back += counts.rolled_back;
+        total.failed += counts.failed;
+        total.dropped += counts.dropped;
+        total.in_flight += counts.in_flight;
+        total.retries += counts.retries;
+    }
+}
+
+/// Sends each second as soon as it is complete; returns how many there were.
+fn collect(collector: &Collector, events: &LoadEvents) -> u64 {
+    let mut seconds = 0;
+    while let Some(sample) = collector.next() {
+        seconds = sample.index + 1;
+        events(Event::Interval(Box::new(sample)));
+    }
+    seconds
+}
+
+/// One client thread before it starts.
+struct Member {
+    opened: Arc<dyn Opened>,
+    how: ClientThreads,
+    collector: Arc<Collector>,
+    stop: StopFlag,
+    start: watch::Receiver<Option<Option<Moment>>>,
+    connected: mpsc::UnboundedSender<Result<u32, Error>>,
+    thread: u32,
+    threads: u32,
+}
+
+impl Member {
+    fn run(self) -> Vec<OperationCounts> {
+        let place = self.thread as usize;
+        self.collector.introduce(place);
+        let users: Vec<u32> = (self.thread..self.opened.users()).step_by(self.threads as usize).collect();
+        let recorder =
+            ThreadRecorder::new(Arc::clone(&self.collector), place, u32::try_from(users.len()).unwrap_or(u32::MAX));
+        let recorder = Rc::new(RefCell::new(recorder));
+        match Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => self.live(&runtime, &users, &recorder),
+            Err(error) => {
+                let _gone =
+                    self.connected.send(Err(Error::new(format!("starting a client thread's runtime: {error}"))));
+            }
+        }
+        let mut recorder = recorder.borrow_mut();
+        recorder.finish(self.how.clock.now());
+        recorder.totals()
+    }
+
+    /// The users' lives, and a tick each second so that a waiting thread hands over too.
+    fn live(&self, runtime: &Runtime, users: &[u32], recorder: &Rc<RefCell<ThreadRecorder>>) {
+        let local = LocalSet::new();
+        let lives: Vec<_> = users.iter().map(|user| local.spawn_local(self.life(*user, recorder))).collect();
+        let ticking = local.spawn_local(tick(Rc::clone(recorder), Arc::clone(&self.how.clock), self.start.clone()));
+        local.block_on(runtime, async {
+            for life in lives {
+                if life.await.is_err() {
+                    (self.how.events)(Event::LoadFailed {
+                        error: Error::new("a virtual user broke off; this is a fault of Proofload"),
+                    });
+                }
+            }
+        });
+        ticking.abort();
+    }
+
+    /// One user's life; how it ends badly is told once.
+    fn life(&self, user: u32, recorder: &Rc<RefCell<ThreadRecorder>>) -> impl Future<Output = ()> + use<> {
+        let context = UserContext {
+            clock: Arc::clone(&self.how.clock),
+            schedule: Arc::clone(&self.how.schedule),
+            stop: Arc::new(self.stop.clone()) as Arc<dyn Stop>,
+            recorder: Rc::clone(recorder),
+            wait: if self.how.blocking { Wait::Clock } else { Wait::Timer },
+            user,
+            users: self.opened.users(),
+            start: self.start.clone(),
+            connected: self.connected.clone(),
+        };
+        let life = Arc::clone(&self.opened).live(user, context);
+        let (connected, start, events) = (self.connected.clone(), self.start.clone(), Arc::clone(&self.how.events));
+        async move {
+            if let Err(error) = life.await {
+                if start.borrow().is_none() {
+                    let _gone = connected.send(Err(error.context(format!("connecting virtual user {user}"))));
+                } else {
+                    events(Event::LoadFailed { error: error.context(format!("virtual user {user}")) });
+                }
+            }
+        }
+    }
+}
+
+/// Hands over past seconds while all users of the thread wait for the database.
+async fn tick(
+    recorder: Rc<RefCell<ThreadRecorder>>,
+    clock: Arc<dyn Clock>,
+    mut start: watch::Receiver<Option<Option<Moment>>>,
+) {
+    let Ok(Some(Some(origin))) = start.wait_for(Option::is_some).await.map(|origin| *origin) else { return };
+    recorder.borrow_mut().start(origin);
+    loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        recorder.borrow_mut().turn(clock.now());
+    }
+}

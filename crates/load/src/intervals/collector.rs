@@ -1,0 +1,226 @@
+//! Merging: a second is complete when every client thread has handed it over. Nothing is filled in and none is left out.
+
+use super::histograms::Latencies;
+use super::self_measure;
+use proofload_model::samples::{ClientSelf, ErrorCount, IntervalSample, LatencyClock, OperationCounts, Reading};
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Counts of one kind; differences since the last handover, but `in_flight`, which is a level.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct KindCounts {
+    pub(super) due: u64,
+    pub(super) done: u64,
+    pub(super) rolled_back: u64,
+    pub(super) failed: u64,
+    pub(super) in_flight: u64,
+    pub(super) retries: u64,
+}
+
+/// What one kind of operation did on one thread.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OfKind {
+    pub(super) counts: KindCounts,
+    handed_over: KindCounts,
+    pub(super) response: Latencies,
+    pub(super) service: Latencies,
+}
+
+impl OfKind {
+    /// All that was ever counted.
+    pub(super) fn totals(&self) -> OperationCounts {
+        let sum = |a: u64, b: u64| a + b;
+        OperationCounts {
+            kind: String::new(),
+            due: sum(self.counts.due, self.handed_over.due),
+            done: sum(self.counts.done, self.handed_over.done),
+            rolled_back: sum(self.counts.rolled_back, self.handed_over.rolled_back),
+            failed: sum(self.counts.failed, self.handed_over.failed),
+            dropped: 0,
+            in_flight: self.counts.in_flight,
+            retries: sum(self.counts.retries, self.handed_over.retries),
+        }
+    }
+
+    fn move_into(&mut self, target: &mut Self) {
+        let counts = self.counts;
+        for side in [&mut target.counts, &mut self.handed_over] {
+            side.due += counts.due;
+            side.done += counts.done;
+            side.rolled_back += counts.rolled_back;
+            side.failed += counts.failed;
+            side.retries += counts.retries;
+        }
+        target.counts.in_flight += counts.in_flight;
+        self.counts = KindCounts { in_flight: counts.in_flight, ..KindCounts::default() };
+        self.response.drain_into(&mut target.response);
+        self.service.drain_into(&mut target.service);
+    }
+}
+
+/// What a thread has gathered since its last handover.
+#[derive(Debug, Clone, Default)]
+pub struct Handover {
+    pub(super) kinds: Vec<OfKind>,
+    pub(super) lag: Latencies,
+    pub(super) errors: Vec<ErrorCount>,
+    pub(super) engine: Vec<Reading>,
+}
+
+impl Handover {
+    /// Nothing yet, for these kinds.
+    pub(super) fn new(kinds: &[&str]) -> Self {
+        Self { kinds: vec![OfKind::default(); kinds.len()], ..Self::default() }
+    }
+
+    fn move_into(&mut self, target: &mut Self) {
+        for (mine, theirs) in self.kinds.iter_mut().zip(&mut target.kinds) {
+            mine.move_into(theirs);
+        }
+        self.lag.drain_into(&mut target.lag);
+        for error in self.errors.drain(..) {
+            match target.errors.iter_mut().find(|known| known.kind == error.kind && known.code == error.code) {
+                Some(known) => known.count += error.count,
+                None => target.errors.push(error),
+            }
+        }
+        for reading in self.engine.drain(..) {
+            match target
+                .engine
+                .iter_mut()
+                .find(|known| known.name == reading.name && known.instance == reading.instance)
+            {
+                Some(known) => known.value += reading.value,
+                None => target.engine.push(reading),
+            }
+        }
+    }
+}
+
+/// One second, partly handed over.
+struct Slot {
+    merged: Handover,
+    threads: usize,
+}
+
+struct State {
+    /// Number of the first slot.
+    first: u64,
+    slots: VecDeque<Slot>,
+    /// For each thread: the second after the last that it will ever hand over, once it has ended.
+    retired: Vec<Option<u64>>,
+    /// For each thread: its number in `/proc`, and its CPU time at the last sample.
+    cpu: Vec<(Option<u32>, u64)>,
+}
+
+/// Merges the seconds of all client threads of an agent.
+pub struct Collector {
+    kinds: &'static [&'static str],
+    threads: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Collector {
+    /// For so many client threads.
+    pub fn new(kinds: &'static [&'static str], threads: usize) -> Self {
+        let state =
+            State { first: 0, slots: VecDeque::new(), retired: vec![None; threads], cpu: vec![(None, 0); threads] };
+        Self { kinds, threads, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Kinds of operations.
+    pub fn kinds(&self) -> &'static [&'static str] {
+        self.kinds
+    }
+
+    /// A client thread says which it is, so that its CPU time can be read.
+    pub fn introduce(&self, thread: usize) {
+        let number = self_measure::this_thread();
+        let used = number.and_then(self_measure::thread_cpu_ns).unwrap_or(0);
+        self.lock().cpu[thread] = (number, used);
+    }
+
+    /// A thread has passed a second. Its counts are moved out.
+    pub(super) fn hand_over(&self, _thread: usize, second: u64, from: &mut Handover) {
+        let mut state = self.lock();
+        let place = usize::try_from(second.saturating_sub(state.first)).unwrap_or(usize::MAX);
+        while state.slots.len() <= place {
+            state.slots.push_back(Slot { merged: Handover::new(self.kinds), threads: 0 });
+        }
+        let slot = &mut state.slots[place];
+        from.move_into(&mut slot.merged);
+        slot.threads += 1;
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// A thread has ended; `last` is the last second that it handed over.
+    pub(super) fn retire(&self, thread: usize, last: u64) {
+        self.lock().retired[thread] = Some(last + 1);
+        self.changed.notify_one();
+    }
+
+    /// The next complete second, waiting for it; none when all threads have ended and all was given out.
+    pub fn next(&self) -> Option<IntervalSample> {
+        let mut state = self.lock();
+        loop {
+            if self.is_complete(&state) {
+                let slot = state.slots.pop_front()?;
+                let index = state.first;
+                state.first += 1;
+                let cpu = cpu_since_last(&mut state.cpu);
+                drop(state);
+                return Some(self.sample(index, slot.merged, cpu));
+            }
+            if state.slots.is_empty() && state.retired.iter().all(Option::is_some) {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Has every thread handed over the first second, or ended before it?
+    fn is_complete(&self, state: &State) -> bool {
+        let gone = state.retired.iter().flatten().filter(|end| **end <= state.first).count();
+        state.slots.front().is_some_and(|slot| slot.threads + gone >= self.threads)
+    }
+
+    fn sample(&self, index: u64, mut merged: Handover, thread_cpu_ns: Vec<u64>) -> IntervalSample {
+        let kinds = || merged.kinds.iter().zip(self.kinds);
+        let counts =
+            kinds().map(|(of_kind, name)| OperationCounts { kind: (*name).to_owned(), ..of_kind.totals() }).collect();
+        let histograms = kinds()
+            .flat_map(|(of_kind, name)| {
+                [
+                    of_kind.response.to_delta(name, LatencyClock::Response),
+                    of_kind.service.to_delta(name, LatencyClock::Service),
+                ]
+            })
+            .flatten()
+            .collect();
+        let client = ClientSelf {
+            thread_cpu_ns,
+            resident_bytes: self_measure::resident_bytes(),
+            send_lag_ns_p99: merged.lag.quantile(0.99),
+        };
+        let (errors, engine) = (std::mem::take(&mut merged.errors), std::mem::take(&mut merged.engine));
+        IntervalSample { index, counts, histograms, errors, client, engine }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// CPU time of each thread since the last sample.
+fn cpu_since_last(cpu: &mut [(Option<u32>, u64)]) -> Vec<u64> {
+    cpu.iter_mut()
+        .map(|(number, before)| {
+            let now = number.and_then(self_measure::thread_cpu_ns).unwrap_or(*before);
+            let used = now.saturating_sub(*before);
+            *before = now;
+            used
+        })
+        .collect()
+}

@@ -1,0 +1,133 @@
+//! Recording on one client thread: counts and histograms of the running second, handed over when the second is past.
+//! Nothing here locks, allocates or formats per operation; errors and the turn of a second may.
+
+use super::collector::{Collector, Handover};
+use crate::drive::Completed;
+use proofload_engine::Error as EngineError;
+use proofload_model::samples::{ErrorCount, OperationCounts, Reading};
+use proofload_model::time::Moment;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The three instants of an operation that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// When it was due, or when its user was free.
+    pub intended: Moment,
+    /// When it began.
+    pub started: Moment,
+    /// When it ended.
+    pub finished: Moment,
+}
+
+/// Records for all virtual users of one client thread.
+pub struct ThreadRecorder {
+    collector: Arc<Collector>,
+    thread: usize,
+    users: u32,
+    second: u64,
+    next_second: Moment,
+    counters_wanted: u32,
+    now: Handover,
+}
+
+impl ThreadRecorder {
+    /// For one thread of `users` virtual users.
+    pub fn new(collector: Arc<Collector>, thread: usize, users: u32) -> Self {
+        let now = Handover::new(collector.kinds());
+        Self { collector, thread, users, second: 0, next_second: Moment(u64::MAX), counters_wanted: 0, now }
+    }
+
+    /// Time zero is known: seconds count from here. Every user of the thread says so; the first one counts.
+    pub fn start(&mut self, origin: Moment) {
+        if self.next_second == Moment(u64::MAX) {
+            self.next_second = origin + Duration::from_secs(1);
+        }
+    }
+
+    /// An operation begins. `lag`: how long after its due time, with its user free; none when saturated.
+    pub fn begin(&mut self, kind: usize, started: Moment, lag: Option<Duration>) {
+        self.turn(started);
+        let counts = &mut self.now.kinds[kind].counts;
+        counts.due += 1;
+        counts.in_flight += 1;
+        if let Some(lag) = lag {
+            self.now.lag.record(nanos(lag));
+        }
+    }
+
+    /// An operation ended well.
+    pub fn end_well(&mut self, kind: usize, completed: Completed, times: Times, retries: u32) {
+        let Times { intended, started, finished } = times;
+        self.turn(finished);
+        let of_kind = &mut self.now.kinds[kind];
+        match completed {
+            Completed::Done => of_kind.counts.done += 1,
+            Completed::RolledBack => of_kind.counts.rolled_back += 1,
+        }
+        of_kind.counts.in_flight -= 1;
+        of_kind.counts.retries += u64::from(retries);
+        of_kind.response.record(nanos(finished.since(intended)));
+        if intended != started {
+            of_kind.service.record(nanos(finished.since(started)));
+        }
+    }
+
+    /// An operation failed for good: counted, without a latency.
+    pub fn end_failed(&mut self, kind: usize, error: &EngineError, finished: Moment, retries: u32) {
+        self.turn(finished);
+        let name = self.collector.kinds()[kind];
+        let counts = &mut self.now.kinds[kind].counts;
+        counts.failed += 1;
+        counts.in_flight -= 1;
+        counts.retries += u64::from(retries);
+        match self.now.errors.iter_mut().find(|known| known.kind == name && known.code == error.code()) {
+            Some(known) => known.count += 1,
+            None => self.now.errors.push(ErrorCount {
+                kind: name.to_owned(),
+                code: error.code().to_owned(),
+                text: error.to_string(),
+                count: 1,
+            }),
+        }
+    }
+
+    /// Should the next user hand in its engine's counters? Once a second for each user.
+    pub fn wants_counters(&self) -> bool {
+        self.counters_wanted > 0
+    }
+
+    /// Takes one user's counters.
+    pub fn take_counters(&mut self, read: impl FnOnce(&mut Vec<Reading>)) {
+        self.counters_wanted = self.counters_wanted.saturating_sub(1);
+        read(&mut self.now.engine);
+    }
+
+    /// Hands over every second that is past at `moment`.
+    pub fn turn(&mut self, moment: Moment) {
+        while moment >= self.next_second {
+            self.collector.hand_over(self.thread, self.second, &mut self.now);
+            self.second += 1;
+            self.next_second = self.next_second + Duration::from_secs(1);
+            self.counters_wanted = self.users;
+        }
+    }
+
+    /// The thread's users have all ended: hands over the second that is running, and counts as past all that follow.
+    pub fn finish(&mut self, moment: Moment) {
+        self.turn(moment);
+        self.collector.hand_over(self.thread, self.second, &mut self.now);
+        self.collector.retire(self.thread, self.second);
+    }
+
+    /// Exact totals of this thread by kind; independent of what was handed over.
+    pub fn totals(&self) -> Vec<OperationCounts> {
+        let kinds = self.now.kinds.iter().zip(self.collector.kinds());
+        kinds.map(|(of_kind, name)| OperationCounts { kind: (*name).to_owned(), ..of_kind.totals() }).collect()
+    }
+}
+
+/// Nanoseconds of a span; 584 years fit.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,93 @@
+//! The contract of a workload. May not know any workload by name.
+
+use crate::drive::UserContext;
+use proofload_engine::{Engine, Target};
+use proofload_model::catalogue::WorkloadFacts;
+use proofload_model::error::Error;
+use proofload_model::samples::{Check, Fact, OperationCounts};
+use proofload_model::settings::Settings;
+use proofload_model::units::Bytes;
+use proofload_model::wire::LoadSpec;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// Tells how far a build has come: what, done, total (0 when unknown).
+pub type ProgressSink = Arc<dyn Fn(&str, u64, u64) + Send + Sync>;
+
+/// A future that stays on its thread.
+pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// One workload. Constant and shared; everything that changes is in what it opens.
+pub trait Workload: Sync {
+    /// What the study file may ask of it.
+    fn facts(&self) -> WorkloadFacts;
+
+    /// Number of sessions that a run holds open: virtual users.
+    fn sessions(&self, settings: &Settings) -> u32;
+
+    /// Names the data that these settings need: scale, size, seed, generator version. Equal labels mean equal data.
+    fn data_label(&self, settings: &Settings, seed: u64) -> String;
+
+    /// Expected size of the rows, for `plan`; without indexes and overhead of the engine.
+    fn expected_bytes(&self, settings: &Settings) -> Bytes;
+
+    /// Takes a job. Touches nothing yet.
+    fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error>;
+}
+
+/// What a workload is asked to run.
+#[derive(Clone)]
+pub struct Job {
+    /// The specification, with all resolved settings.
+    pub spec: LoadSpec,
+    /// The engine.
+    pub engine: &'static dyn Engine,
+    /// Where sessions connect to.
+    pub target: Target,
+    /// Hears how a build goes.
+    pub progress: ProgressSink,
+}
+
+impl Job {
+    /// Does a call to the engine block its thread? Embedded engines that keep data do; then every virtual user gets a thread.
+    pub fn is_blocking(&self) -> bool {
+        let capabilities = self.engine.facts().capabilities;
+        capabilities.embedded && capabilities.durable
+    }
+}
+
+/// A workload with its job. Shared by client threads; state of a run is kept inside, behind locks that the hot path never takes.
+pub trait Opened: Send + Sync {
+    /// Kinds of operations, in the order of the numbers that virtual users give.
+    fn kinds(&self) -> &'static [&'static str];
+
+    /// Number of virtual users.
+    fn users(&self) -> u32;
+
+    /// Number of client threads that the study asks for; none: one per user when the engine blocks, else one per core.
+    fn client_threads(&self) -> Option<u32>;
+
+    /// Creates and fills the schema, resuming from its manifest; then indexes, analyses, settles. Blocking.
+    fn build(&self) -> Result<Vec<Fact>, Error>;
+
+    /// Does the data fit? The error says what differs and what to do. Blocking.
+    fn check_data(&self) -> Result<(), Error>;
+
+    /// Called when users are connected and nothing is in flight: reads what the checks compare with afterwards. Blocking.
+    fn begin(&self) -> Result<Vec<Fact>, Error>;
+
+    /// One virtual user's whole life on its client thread: connect, [`UserContext::ready`], then [`UserContext::drive`], then hand over what
+    /// the checks need. An error before `ready` is an error of connecting.
+    fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>>;
+
+    /// Reads the database's counters, by name. Blocking; while load runs too.
+    fn counters(&self) -> Result<Vec<(String, i64)>, Error>;
+
+    /// Checks data and inputs after the load has stopped; `totals` are the clients' own counts. Blocking.
+    fn verify(&self, totals: &[OperationCounts]) -> Result<Vec<Check>, Error>;
+}
+
+/// The workload of this name.
+pub fn workload(name: &str) -> Option<&'static dyn Workload> {
+    crate::WORKLOADS.iter().copied().find(|workload| workload.facts().name == name)
+}

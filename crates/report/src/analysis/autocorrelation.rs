@@ -94,7 +94,7 @@ fn long_run_with(residuals: &[f64], parameters: usize, block: fn(&[f64]) -> usiz
         return LongRun { variance: 0.0, freedom: (n - parameters as f64).max(1.0), autocorrelation: 0.0, block: 1 };
     }
     let raw = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / spread;
-    let lost = parameters.min(4) as f64;
+    let lost = parameters.min(2) as f64;
     let phi = ((raw + lost / n) / (1.0 - (1.0 + 2.0 * lost) / n).max(0.5)).clamp(-0.5, 0.97);
     let mut innovations: Vec<f64> = residuals.windows(2).map(|pair| pair[1] - phi * pair[0]).collect();
     let centre = mean(&innovations);

@@ -12,6 +12,9 @@ use super::verdict::{Evidence, Reason, Verdict, Window};
 /// Windows are this many times the shortest one.
 const MULTIPLES: [usize; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
+/// Quantile of the normal distribution for a two-sided 95 % interval.
+const NORMAL_95: f64 = 1.96;
+
 /// Judges throughput per second (NaN for a missing second) since the warm-up began.
 pub fn judge(throughput: &[f64], rule: &Rule) -> Verdict {
     judge_with(throughput, &[], rule)
@@ -82,17 +85,16 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// The samples since the last gap, cut to whole rounds, and the second at which they begin.
-    fn usable(&self) -> (usize, &[f64]) {
+    /// The samples since the last gap, from the next whole round on.
+    fn usable(&self) -> &[f64] {
         let round = self.rule.round_seconds();
         let after_gap = self.history.iter().rposition(|x| !x.is_finite()).map_or(0, |at| at + 1);
-        let from = after_gap.div_ceil(round) * round;
-        (from.min(self.history.len()), &self.history[from.min(self.history.len())..])
+        &self.history[(after_gap.div_ceil(round) * round).min(self.history.len())..]
     }
 
     /// Windows that end now, shortest first.
     fn windows(&self) -> impl Iterator<Item = &[f64]> {
-        let (_, usable) = self.usable();
+        let usable = self.usable();
         let shortest = self.rule.window_seconds();
         MULTIPLES
             .into_iter()
@@ -130,7 +132,7 @@ impl Case<'_> {
     }
 
     fn evidence(&self, found: &Trend) -> Evidence {
-        let (_, usable) = self.usable();
+        let usable = self.usable();
         let round = self.rule.round_seconds();
         let now = self.history.len();
         let question = Question {
@@ -147,13 +149,14 @@ impl Case<'_> {
             mean: found.mean,
             drift: found.drift_over(self.rule.horizon().as_secs() as usize),
             remainder: remainder(usable, &question),
+            resolution: NORMAL_95 * (found.noise / question.measure as f64).sqrt(),
             snia: snia(&rounds),
             not_observed: self.not_observed(),
         }
     }
 
     fn remainder_reason(&self, evidence: &Evidence) -> Option<Reason> {
-        let tolerance = self.rule.remainder_tolerance;
+        let tolerance = self.rule.remainder_tolerance.max(evidence.resolution);
         let found = evidence.remainder.as_ref()?;
         let (low, high) = found.interval().bounds().unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
         (low.abs().max(high.abs()) > tolerance).then(|| Reason::Remainder { remainder: found.clone(), tolerance })
@@ -178,7 +181,7 @@ impl Case<'_> {
 
     /// Why nothing passed, argued on the window whose drift comes nearest to passing.
     fn refusal(&self, budget_spent: bool) -> Verdict {
-        let (from, usable) = self.usable();
+        let usable = self.usable();
         let round = self.rule.round_seconds();
         let mut reasons = self.unready();
         let reach = |found: &Trend| self.scaled(found, found.rise.abs() + found.half_width());
@@ -187,12 +190,10 @@ impl Case<'_> {
             .filter_map(|window| trend(window, round, Care::Deciding))
             .min_by(|a, b| reach(a).total_cmp(&reach(b)));
         let Some(best) = best else {
-            reasons.push(if usable.len() >= self.rule.window_seconds() {
-                Reason::NoThroughput
-            } else if from > 0 {
-                Reason::Gap { at: from - 1 }
-            } else {
-                too_short(usable.len(), self.rule)
+            reasons.push(match self.history.iter().rposition(|x| !x.is_finite()) {
+                _ if usable.len() >= self.rule.window_seconds() => Reason::NoThroughput,
+                Some(at) => Reason::Gap { at },
+                None => too_short(usable.len(), self.rule),
             });
             return Verdict::NotSteady { reasons, best: None, budget_spent };
         };

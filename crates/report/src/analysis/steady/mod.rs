@@ -4,6 +4,8 @@ pub mod judge;
 pub(super) mod remainder;
 pub mod rule;
 pub mod snia;
+#[cfg(test)]
+mod tests;
 pub mod verdict;
 
 pub use judge::{judge, judge_with};

@@ -11,6 +11,11 @@ const TIME_CONSTANTS: usize = 24;
 /// How often time constants between the neighbours of the best one are tried, ever finer.
 const REFINEMENTS: usize = 2;
 
+/// Time constants beyond the fitted stretch, as multiples of it, tried where something still moves.
+const SLOWER: [f64; 4] = [1.5, 2.0, 3.0, 4.0];
+/// Standard errors of the shortfall beyond which something still moves.
+const SIGNIFICANT: f64 = 2.5;
+
 /// What the fit needs to know beside the samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question {
@@ -28,8 +33,9 @@ pub(super) struct Question {
 
 /// Expected shortfall over the coming measurement as a share of the final level:
 /// (b/a)(τ/W) e^(−t/τ) (1 − e^(−W/τ)), with the 95 % profile-likelihood interval over b and τ. τ is
-/// each of its ends is a one-sided 95 % bound. τ is searched up to the length of the fitted stretch: a
-/// slower approach looks like a straight line there and is judged as drift.
+/// searched up to the length of the fitted stretch, and up to four times that where the stretch still
+/// shows a movement beyond its noise: a straight fall or rise, however small, is then taken for the
+/// beginning of a long one.
 ///
 /// One exponential cannot describe a jump followed by a level, so the fit uses the longest of the whole
 /// history, its last half, quarter … that the curve describes within the noise; memory-less decay makes
@@ -93,7 +99,13 @@ impl Fit {
         }
         let expected = question.noise / width;
         let looseness = 1.5 * (degrees + 3.0 * (2.0 * degrees).sqrt());
-        Some(Self { variance: expected.max(best / degrees), adequate: best <= looseness * expected, lines })
+        let variance = expected.max(best / degrees);
+        let still_moving =
+            at(length).is_some_and(|line| line.shortfall.abs() > SIGNIFICANT * line.shortfall_error * variance.sqrt());
+        if still_moving {
+            lines.extend(SLOWER.iter().filter_map(|factor| at(factor * length)));
+        }
+        Some(Self { variance, adequate: best <= looseness * expected, lines })
     }
 
     fn quantity(&self, question: &Question, length: usize) -> Quantity {

@@ -79,6 +79,9 @@ pub struct Evidence {
     /// Expected shortfall of the coming measurement from the final level as a share of it (negative when
     /// throughput falls towards its level), with its profile-likelihood interval.
     pub remainder: Option<Quantity>,
+    /// Half-width of the 95 % interval that the coming measurement's own mean will have, as a share of it,
+    /// from the noise of this window: a remainder below it cannot be seen and is not asked for.
+    pub resolution: f64,
     /// SNIA's criterion over the last rounds.
     pub snia: Option<Snia>,
     /// Predicates whose counter is missing.

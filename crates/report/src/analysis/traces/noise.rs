@@ -1,10 +1,10 @@
-//! Test support: traces of throughput whose truth is known, made from a seed. Not compiled into results.
+//! Noise with memory.
 
-use super::random::Random;
+use super::super::random::Random;
 
 /// First-order autoregressive noise with variance one and lag-one correlation `rho`, stationary from
 /// its first value.
-pub(super) fn autoregressive(seed: u64, n: usize, rho: f64) -> Vec<f64> {
+pub(in super::super) fn autoregressive(seed: u64, n: usize, rho: f64) -> Vec<f64> {
     let mut random = Random::stream(seed, 77);
     let innovation = (1.0 - rho * rho).sqrt();
     let mut value = random.normal();

@@ -44,8 +44,10 @@ pub trait Session {
     /// Prepares statements; statement `i` gets `StatementId(i)`. Called once, before the load.
     async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error>;
 
-    /// Runs the flight's calls in order and fills in the answers. Stops at the first error; an open transaction is then
-    /// rolled back by the next flight's `Rollback`. An error during `Commit` of class `ConnectionLost` means: outcome unknown.
+    /// Runs the flight's calls in order and fills in the answers; the error is that of the first call that failed. A transaction
+    /// is then spoilt: none of its calls takes effect, a later `Commit` is refused, and the next flight's `Rollback` (harmless
+    /// when nothing is open) or the engine itself ends it. Outside a transaction, an engine that pipelines may still run the
+    /// calls after the failed one. An error of class `ConnectionLost` of a flight with a `Commit` means: outcome unknown.
     async fn fly(&mut self, flight: &mut Flight) -> Result<(), Error>;
 
     /// Runs one query outside the hot path and returns all rows.

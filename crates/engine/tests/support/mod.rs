@@ -23,10 +23,21 @@ pub(crate) struct Place {
 impl Place {
     /// A place with these settings; the error says why the engine cannot be had here.
     pub(crate) fn new(engine: &'static dyn Engine, settings: &[(&str, &str)]) -> Result<Self, String> {
+        Self::special_at(engine, settings, "proofload-conformance-", &[], 5432)
+    }
+
+    /// The same in a folder whose name starts so, at this port, with lines added to files of the server's configuration.
+    pub(crate) fn special_at(
+        engine: &'static dyn Engine,
+        settings: &[(&str, &str)],
+        prefix: &str,
+        added: &[(&str, String)],
+        port: u16,
+    ) -> Result<Self, String> {
         engine.locate().map_err(|error| error.to_string())?;
-        let folder = tempfile::Builder::new().prefix("proofload-conformance-").tempdir().expect("a temporary folder");
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir().expect("a temporary folder");
         let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let server = engine.server().map(|recipe| Server::start(recipe, folder.path(), &settings));
+        let server = engine.server().map(|recipe| Server::start(recipe, folder.path(), &settings, added, port));
         let place = DataPlace {
             engine: engine.facts().name.to_owned(),
             folder: folder.path().display().to_string(),
@@ -56,7 +67,13 @@ struct Server {
 }
 
 impl Server {
-    fn start(recipe: &'static dyn ServerRecipe, parent: &Path, settings: &[(String, String)]) -> Self {
+    fn start(
+        recipe: &'static dyn ServerRecipe,
+        parent: &Path,
+        settings: &[(String, String)],
+        added: &[(&str, String)],
+        port: u16,
+    ) -> Self {
         let user = (is_root() && recipe.refuses_root()).then(unprivileged);
         let folder = parent.join("instance");
         std::fs::create_dir(&folder).expect("a folder for the instance");
@@ -66,9 +83,10 @@ impl Server {
             let output = prepared(&command, user).output().expect("the program starts");
             assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
         }
-        let port = 5432;
         for file in recipe.configure(&folder, settings, port).expect("a configuration") {
-            std::fs::write(folder.join(&file.path), &file.content).expect("writes the configuration");
+            let more = added.iter().filter(|(path, _)| file.path == Path::new(path)).map(|(_, line)| line.as_str());
+            let content = file.content.clone() + &more.collect::<String>();
+            std::fs::write(folder.join(&file.path), content).expect("writes the configuration");
             give(&folder.join(&file.path), user);
         }
         let log = std::fs::File::create(folder.join(recipe.log_file())).expect("a log file");

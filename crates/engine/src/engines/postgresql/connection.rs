@@ -63,10 +63,10 @@ pub(super) async fn open(mut config: Config) -> Result<Client, Error> {
     }
     let (config, _folder) = shortened(config)?;
     let (client, connection) = config.connect(NoTls).await.map_err(|error| {
-        let needs_password = error.code().is_some_and(|state| state.code().starts_with("28"))
-            || error.to_string().contains("password missing");
-        let advice = "; set PGPASSWORD or write ~/.pgpass on the load host";
-        failed(error).context(format!("connect to {account}{}", if needs_password { advice } else { "" }))
+        let error = failed(error);
+        let needs_password = error.code().starts_with("28") || error.to_string().contains("password missing");
+        let advice = if needs_password { "; set PGPASSWORD or write ~/.pgpass on the load host" } else { "" };
+        error.context(format!("connect to {account}{advice}"))
     })?;
     // The driver ends with the client; its error reaches every call in flight.
     tokio::spawn(async move {

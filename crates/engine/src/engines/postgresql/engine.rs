@@ -87,3 +87,37 @@ impl Engine for Postgresql {
         Ok(Some(Box::new(observer::ServerObserver::new(target)?)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::place_settings;
+    use proofload_model::settings::{Settings, Value};
+
+    fn check(memory: Bytes, sessions: u32, expected: &[(&str, &str)]) {
+        let found = Postgresql.memory_settings(memory, sessions);
+        for (name, value) in expected {
+            assert!(found.iter().any(|(key, text)| key == name && text == value), "{name} = {value}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_memory_limit_leaves_room_for_the_kernel_and_for_sessions() {
+        check(Bytes::mebi(64), 4, &[("shared_buffers", "16384kB"), ("work_mem", "2048kB"), ("max_connections", "20")]);
+        check(Bytes::mebi(1024), 64, &[("shared_buffers", "262144kB"), ("work_mem", "2048kB")]);
+        check(Bytes::mebi(64), 1000, &[("work_mem", "64kB"), ("maintenance_work_mem", "4096kB")]);
+    }
+
+    #[test]
+    fn a_study_overrules_what_its_memory_limit_implies() {
+        let given = [
+            ("limits.memory", Value::Bytes(Bytes::mebi(64))),
+            ("engine.settings.shared_buffers", Value::Text("32MiB".to_owned())),
+            ("engine.service_time", Value::Text("belongs to another engine".to_owned())),
+        ];
+        let settings = Settings(given.into_iter().map(|(path, value)| (path.to_owned(), value)).collect());
+        let found = place_settings(&Postgresql, &settings, 4);
+        assert_eq!(found.last(), Some(&("shared_buffers".to_owned(), "32MiB".to_owned())));
+        assert!(found.iter().all(|(name, _)| name != "service_time"), "{found:?}");
+    }
+}

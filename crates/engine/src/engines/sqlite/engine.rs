@@ -74,3 +74,21 @@ impl Engine for Sqlite {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(memory: Bytes, sessions: u32, cache_size: &str) {
+        let expected = vec![("cache_size".to_owned(), cache_size.to_owned())];
+        assert_eq!(Sqlite.memory_settings(memory, sessions), expected);
+    }
+
+    #[test]
+    fn sessions_share_an_eighth_of_the_limit() {
+        check(Bytes::mebi(64), 1, "-8192");
+        check(Bytes::mebi(64), 4, "-2048");
+        check(Bytes::mebi(16), 64, "-256");
+        check(Bytes::mebi(64), 0, "-8192");
+    }
+}

@@ -38,3 +38,24 @@ fn class(code: ErrorCode, extended: i32) -> (ErrorClass, String) {
     };
     (class, name.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    fn check(script: &str, class: ErrorClass, code: &str) {
+        let connection = Connection::open_in_memory().expect("opens");
+        let error = failed(connection.execute_batch(script).expect_err(script));
+        assert_eq!((error.class(), error.code()), (class, code), "{error}");
+    }
+
+    #[test]
+    fn results_have_classes() {
+        let full = "PRAGMA max_page_count = 3; CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(100000))";
+        check(full, ErrorClass::OutOfSpace, "SQLITE_FULL");
+        check("CREATE TABLE t (a NOT NULL); INSERT INTO t VALUES (NULL)", ErrorClass::Data, "SQLITE_CONSTRAINT");
+        check("CREATE TABLE t (a INTEGER) STRICT; INSERT INTO t VALUES ('x')", ErrorClass::Data, "SQLITE_CONSTRAINT");
+        check("nonsense", ErrorClass::Other, "SQLite 1");
+    }
+}

@@ -5,6 +5,8 @@ mod context;
 mod schedule;
 mod session_loop;
 mod stop;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod wait;
 

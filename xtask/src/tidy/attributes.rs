@@ -1,6 +1,7 @@
 //! Waivers carry their reason: `#[expect(…, reason)]` instead of `#[allow(…)]`, no `#[ignore]` without an issue.
 //!
-//! An `expect` that is no longer needed makes the compiler speak; an `allow` stays for ever.
+//! An `expect` that is no longer needed makes the compiler speak; an `allow` stays for ever. Only helpers that
+//! several test binaries share need `allow`, since each uses another part of them; it says so.
 
 use super::rules::Fault;
 use super::source::{Source, closing};
@@ -18,7 +19,8 @@ fn of_file(source: &Source) -> Vec<Fault> {
             continue;
         };
         let inner = text.trim_start_matches(['#', '!', '[']).trim_start();
-        let fault = if inner.starts_with("allow(") {
+        let shared_by_tests = source.is_test(at) && inner.contains("reason");
+        let fault = if inner.starts_with("allow(") && !shared_by_tests {
             Some("`allow` hides a warning for ever; write #[expect(lint, reason = \"…\")]")
         } else if inner.starts_with("expect(") && !inner.contains("reason") {
             Some("this `expect` does not say why; add reason = \"…\"")
@@ -60,6 +62,8 @@ mod tests {
     #[test]
     fn waivers_with_reason_are_not() {
         let good = "#[expect(dead_code, reason = \"why\")]\n#[ignore = \"issue 7: why\"]\n// #[allow(x)]\nconst S: &str = \"#[allow(x)]\";\n";
-        check_rule(check, &[("a.rs", good)], &[]);
+        let shared = "#![allow(dead_code, reason = \"each test binary uses a part of it\")]\n";
+        check_rule(check, &[("a.rs", good), ("crates/x/tests/support/mod.rs", shared)], &[]);
+        check_rule(check, &[("crates/x/src/a.rs", shared)], &["crates/x/src/a.rs:1"]);
     }
 }

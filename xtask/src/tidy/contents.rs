@@ -12,7 +12,7 @@ const BANNED: &[(&str, &[&str])] = &[
     ("crates/gen/src/", &["std::fs", "std::io", "std::thread", "std::env", "std::net", "std::process"]),
     ("crates/tier/src/", &["rusqlite", "tokio_postgres"]),
     ("crates/engine/src/", &["hdrhistogram"]),
-    ("crates/load/src/", &["std::fs", "std::process", "std::env"]),
+    ("crates/load/src/", &["std::process::Command", "std::net", "std::env"]),
     ("crates/record/src/", &["std::net", "std::thread", "tokio"]),
     ("crates/report/src/", &["std::net", "std::thread", "std::process", "std::env", "tokio", "rusqlite"]),
     ("crates/report/src/analysis", &["std::fs", "std::io::stdin", "std::io::stdout", "std::io::stderr"]),

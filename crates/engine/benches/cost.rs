@@ -11,12 +11,12 @@ use proofload_engine::{
     Table, Value,
 };
 use std::time::Instant;
-use support::Place;
+use support::{Place, Special};
 
 fn main() {
     for engine in ENGINES {
         let name = engine.facts().name;
-        match Place::new(*engine, &[]) {
+        match Place::new(*engine, &[], &Special::default()) {
             Ok(place) => {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
                 runtime.block_on(measure(&place));
@@ -29,10 +29,14 @@ fn main() {
 async fn measure(place: &Place) {
     place.engine.create_database(&place.target).await.expect("creates the database");
     let mut session = place.connect().await;
-    session.script(&create_sql(place.name())).await.expect("creates a table");
+    session.script(&create_sql(place.engine.facts().name)).await.expect("creates a table");
     let started = Instant::now();
     let rows = session.append(&LINES, &mut Lines { next: 0, end: 500_000 }).await.expect("appends");
-    println!("{}: append {:.0} rows/s of 10 columns", place.name(), rows as f64 / started.elapsed().as_secs_f64());
+    println!(
+        "{}: append {:.0} rows/s of 10 columns",
+        place.engine.facts().name,
+        rows as f64 / started.elapsed().as_secs_f64()
+    );
     let select = Statement {
         name: "line".to_owned(),
         sql: "SELECT ol_i_id, ol_amount, ol_dist_info FROM order_line WHERE ol_o_id = :o AND ol_number = :n".to_owned(),
@@ -41,9 +45,9 @@ async fn measure(place: &Place) {
     };
     session.prepare(&[select]).await.expect("prepares");
     for calls in [1, 20] {
-        let flights = if place.name() == "null" { 1_000_000 } else { 5_000 };
+        let flights = if place.engine.facts().name == "null" { 1_000_000 } else { 5_000 };
         let (nanos, cpu) = flights_cost(&mut session, flights, calls).await;
-        let name = place.name();
+        let name = place.engine.facts().name;
         println!("{name}: {nanos:.0} ns, of which {cpu:.0} ns client CPU, per flight of begin, {calls} reads, commit");
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use proofload_engine::{AnySession, Control, ENGINES, Flight, Session, Statement, StatementId, Value};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
-use support::Place;
+use support::{Place, Special};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -23,7 +23,7 @@ fn allowed(engine: &str) -> usize {
 fn a_flight_allocates_nothing_of_ours() {
     for engine in ENGINES {
         let name = engine.facts().name;
-        let place = match Place::new(*engine, &[]) {
+        let place = match Place::new(*engine, &[], &Special::default()) {
             Ok(place) => place,
             Err(reason) => {
                 eprintln!("SKIPPED: {name}: {reason}");

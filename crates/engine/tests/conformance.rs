@@ -8,7 +8,7 @@ use proofload_engine::{
     AnySession, Column, ColumnKind, Control, Decimal, ENGINES, Engine, Error, ErrorClass, Flight, OwnedValue,
     RowSource, Session, Statement, StatementId, Table, Value,
 };
-use support::Place;
+use support::{Place, Special};
 
 /// What differs between dialects.
 struct Dialect {
@@ -46,7 +46,7 @@ fn dialect(engine: &dyn Engine) -> Dialect {
 fn every_engine_keeps_the_contract() {
     for engine in ENGINES {
         let name = engine.facts().name;
-        let place = match Place::new(*engine, dialect(*engine).settings) {
+        let place = match Place::new(*engine, dialect(*engine).settings, &Special::default()) {
             Ok(place) => place,
             Err(reason) => {
                 assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "{name} is required: {reason}");
@@ -234,7 +234,7 @@ async fn check_conflict(place: &Place) {
             errors.extend(first.err().into_iter().chain(second.err()));
         }
     }
-    assert!(!errors.is_empty() && errors.iter().all(Error::is_retryable), "{}: {errors:?}", place.name());
+    assert!(!errors.is_empty() && errors.iter().all(Error::is_retryable), "{}: {errors:?}", place.engine.facts().name);
     for session in [&mut one, &mut other] {
         let mut flight = Flight::new();
         flight.control(Control::Rollback);
@@ -361,9 +361,9 @@ async fn check_reopening(place: &Place) {
 
 async fn check_foreign_database(place: &Place) {
     let mut other = place.target.clone();
-    match place.name() {
+    match place.engine.facts().name {
         "sqlite" => {
-            let folder = place.folder.path().join("foreign");
+            let folder = std::path::Path::new(&place.target.place.folder).join("foreign");
             std::fs::create_dir_all(folder.join("data")).expect("a folder");
             std::fs::write(folder.join("data/proofload.sqlite"), "somebody's notes, not a database").expect("a file");
             other.place.folder = folder.display().to_string();

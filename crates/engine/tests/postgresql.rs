@@ -6,7 +6,7 @@ use proofload_engine::{ErrorClass, Session as _, Target, engine};
 use proofload_model::samples::Fact;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
-use support::Place;
+use support::{Place, Special};
 
 /// Names the URL to the test that visits it, in a process whose environment the parent has set.
 const URL: &str = "PROOFLOAD_TEST_URL";
@@ -24,7 +24,7 @@ fn a_server_is_reached_by_a_long_path_and_by_url() {
     ];
     let long = format!("{}-", "long-name".repeat(12));
     let postgresql = engine("postgresql").expect("it is registered");
-    let place = match Place::special_at(postgresql, &[], &long, &added, port) {
+    let place = match Place::new(postgresql, &[], &Special { prefix: &long, added: &added, port }) {
         Ok(place) => place,
         Err(reason) => {
             assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "PostgreSQL is required: {reason}");
@@ -40,7 +40,7 @@ fn a_server_is_reached_by_a_long_path_and_by_url() {
         }
         check_lost_connection(&place).await;
     });
-    let file = place.folder.path().join("pgpass");
+    let file = std::path::Path::new(&place.target.place.folder).join("pgpass");
     std::fs::write(&file, format!("127.0.0.1:{port}:*:visitor:s3cret\n")).expect("writes a password file");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("protects it");
     let visit = |password_file: &str| {

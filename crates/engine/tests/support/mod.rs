@@ -1,6 +1,5 @@
 //! Places for the conformance suite: a temporary folder for an embedded engine, a real server for the others.
 //! Servers listen on nothing but a private socket folder and are stopped when the place is dropped, also by a panic.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use proofload_engine::{AnySession, CommandLine, Engine, ServerRecipe, Target};
 use proofload_model::wire::DataPlace;
@@ -11,33 +10,42 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// What only some tests want to be otherwise.
+pub(crate) struct Special<'a> {
+    /// How the folder's name starts.
+    pub(crate) prefix: &'a str,
+    /// Files of the server's configuration and what is added to them.
+    pub(crate) added: &'a [(&'a str, String)],
+    /// Port, or the number in a socket's name.
+    pub(crate) port: u16,
+}
+
+impl Default for Special<'_> {
+    fn default() -> Self {
+        Self { prefix: "proofload-conformance-", added: &[], port: 5432 }
+    }
+}
+
 /// An engine ready to be tested.
 pub(crate) struct Place {
     pub(crate) engine: &'static dyn Engine,
     pub(crate) target: Target,
     /// Declared before the folder: stopped before its files go.
     _server: Option<Server>,
-    pub(crate) folder: TempDir,
+    _folder: TempDir,
 }
 
 impl Place {
     /// A place with these settings; the error says why the engine cannot be had here.
-    pub(crate) fn new(engine: &'static dyn Engine, settings: &[(&str, &str)]) -> Result<Self, String> {
-        Self::special_at(engine, settings, "proofload-conformance-", &[], 5432)
-    }
-
-    /// The same in a folder whose name starts so, at this port, with lines added to files of the server's configuration.
-    pub(crate) fn special_at(
+    pub(crate) fn new(
         engine: &'static dyn Engine,
         settings: &[(&str, &str)],
-        prefix: &str,
-        added: &[(&str, String)],
-        port: u16,
+        special: &Special<'_>,
     ) -> Result<Self, String> {
         engine.locate().map_err(|error| error.to_string())?;
-        let folder = tempfile::Builder::new().prefix(prefix).tempdir().expect("a temporary folder");
+        let folder = tempfile::Builder::new().prefix(special.prefix).tempdir().expect("a temporary folder");
         let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let server = engine.server().map(|recipe| Server::start(recipe, folder.path(), &settings, added, port));
+        let server = engine.server().map(|recipe| Server::start(recipe, folder.path(), &settings, special));
         let place = DataPlace {
             engine: engine.facts().name.to_owned(),
             folder: folder.path().display().to_string(),
@@ -45,17 +53,12 @@ impl Place {
             settings,
         };
         let target = Target { place, address: server.as_ref().map(|server| server.address.clone()) };
-        Ok(Self { engine, target, _server: server, folder })
+        Ok(Self { engine, target, _server: server, _folder: folder })
     }
 
     /// A new session.
     pub(crate) async fn connect(&self) -> AnySession {
         self.engine.connect(&self.target).await.expect("connects")
-    }
-
-    /// The engine's name.
-    pub(crate) fn name(&self) -> &'static str {
-        self.engine.facts().name
     }
 }
 
@@ -71,8 +74,7 @@ impl Server {
         recipe: &'static dyn ServerRecipe,
         parent: &Path,
         settings: &[(String, String)],
-        added: &[(&str, String)],
-        port: u16,
+        special: &Special<'_>,
     ) -> Self {
         let user = (is_root() && recipe.refuses_root()).then(unprivileged);
         let folder = parent.join("instance");
@@ -83,8 +85,9 @@ impl Server {
             let output = prepared(&command, user).output().expect("the program starts");
             assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
         }
-        for file in recipe.configure(&folder, settings, port).expect("a configuration") {
-            let more = added.iter().filter(|(path, _)| file.path == Path::new(path)).map(|(_, line)| line.as_str());
+        for file in recipe.configure(&folder, settings, special.port).expect("a configuration") {
+            let more =
+                special.added.iter().filter(|(path, _)| file.path == Path::new(path)).map(|(_, line)| line.as_str());
             let content = file.content.clone() + &more.collect::<String>();
             std::fs::write(folder.join(&file.path), content).expect("writes the configuration");
             give(&folder.join(&file.path), user);
@@ -92,7 +95,7 @@ impl Server {
         let log = std::fs::File::create(folder.join(recipe.log_file())).expect("a log file");
         let mut command = prepared(&recipe.start(&folder).expect("a command"), user);
         let child = command.stdout(Stdio::null()).stderr(log).spawn().expect("the server starts");
-        let mut server = Self { child, address: recipe.address(&folder, port), recipe };
+        let mut server = Self { child, address: recipe.address(&folder, special.port), recipe };
         server.wait(&folder);
         server
     }

@@ -16,6 +16,10 @@ pub(super) fn failed(error: rusqlite::Error) -> Error {
             let text = text.clone().unwrap_or_else(|| code.to_string());
             Error::new(class, name, text)
         }
+        rusqlite::Error::SqlInputError { error: code, .. } => {
+            let (class, name) = class(code.code, code.extended_code);
+            Error::new(class, name, error.to_string())
+        }
         other => Error::other(other.to_string()),
     }
 }

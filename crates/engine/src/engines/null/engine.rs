@@ -1,0 +1,98 @@
+//! What the null engine says of itself. It has one setting and no state.
+
+use super::Session;
+use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
+use crate::engines::AnySession;
+use proofload_model::catalogue::{Capabilities, EngineFacts};
+use proofload_model::samples::Fact;
+use proofload_model::settings::{Kind, Scope, SettingSpec};
+use proofload_model::units::{Bytes, duration_text, parse_duration};
+use std::time::Duration;
+
+/// The null engine.
+#[derive(Debug)]
+pub struct Null;
+
+/// Its settings.
+const SETTINGS: &[SettingSpec] = &[SettingSpec::new(
+    "engine.service_time",
+    Kind::Duration { least_ms: 0, most_ms: 60_000 },
+    "0s",
+    "Time that each flight of calls takes; 0s answers at once. Kept by the client thread's timer, which rounds up to whole milliseconds.",
+)
+.only(Scope::Engine("null"))];
+
+impl Engine for Null {
+    fn facts(&self) -> EngineFacts {
+        EngineFacts {
+            name: "null",
+            title: "answers at once and keeps nothing: measures Proofload itself",
+            capabilities: Capabilities {
+                embedded: true,
+                sql: true,
+                procedures: false,
+                local_instance: false,
+                url: false,
+                file_snapshot: false,
+                memory_setting: false,
+                durable: false,
+            },
+            minimum_memory_bytes: 16 << 20,
+            settings: SETTINGS,
+        }
+    }
+
+    fn locate(&self) -> Result<Installation, Error> {
+        Ok(Installation { version: env!("CARGO_PKG_VERSION").to_owned(), place: "built in".to_owned() })
+    }
+
+    fn memory_settings(&self, _memory: Bytes, _sessions: u32) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn server(&self) -> Option<&dyn ServerRecipe> {
+        None
+    }
+
+    fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession> {
+        Box::pin(async move { Ok(AnySession::Null(Session::new(service_time(target)?))) })
+    }
+
+    fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
+        Box::pin(async move { service_time(target).map(|_| ()) })
+    }
+
+    fn verify_settings<'a>(&'a self, target: &'a Target) -> Work<'a, Vec<Fact>> {
+        Box::pin(async move {
+            let effective = service_time(target)?;
+            Ok(vec![Fact {
+                subject: "engine".to_owned(),
+                name: "service_time".to_owned(),
+                requested: Some(duration_text(effective)),
+                effective: Some(duration_text(effective)),
+                source: "null engine".to_owned(),
+                holds: Some(true),
+            }])
+        })
+    }
+
+    fn after_build<'a>(&'a self, _target: &'a Target) -> Work<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn observer(&self, _target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
+        Ok(None)
+    }
+}
+
+/// The service time that the settings ask for; the last one given wins. Other settings are refused.
+fn service_time(target: &Target) -> Result<Duration, Error> {
+    let mut time = Duration::ZERO;
+    for (name, value) in &target.place.settings {
+        if name != "service_time" {
+            return Err(Error::other(format!("the null engine has no setting {name:?}; it has \"service_time\"")));
+        }
+        time = parse_duration(value).map_err(|error| Error::other(error.to_string()).context("read service_time"))?;
+    }
+    Ok(time)
+}

@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn mean_covers_for_short_and_long_dependent_series() {
-        for n in [30, 60, 120, 300, 600] {
+        for n in [10, 15, 20, 30, 60, 120, 300, 600] {
             let covered = coverage(1_500, 100.0, |seed| mean_of(&trace(seed, n, 0.5)).interval());
             check(&format!("mean, rho 0.5, n {n}"), covered, 92.0..=98.0);
         }

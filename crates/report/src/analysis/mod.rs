@@ -5,6 +5,7 @@ pub mod autocorrelation;
 pub mod bootstrap;
 pub mod bottleneck;
 pub mod change;
+pub mod compare;
 pub mod distribution;
 pub mod elasticity;
 pub mod error;

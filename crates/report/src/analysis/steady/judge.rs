@@ -26,21 +26,61 @@ pub fn judge(throughput: &[f64], rule: &Rule) -> Verdict {
 /// and, once the warm-up is long, no more often than every fiftieth of it. The first window that passes
 /// is the verdict; what follows it can only turn it into [`Verdict::Lost`].
 pub fn judge_with(throughput: &[f64], readiness: &[Readiness], rule: &Rule) -> Verdict {
-    let budget = rule.at_most.as_secs() as usize;
-    let seen = throughput.len().min(budget);
-    let mut last = None;
-    for now in looks(rule, seen) {
-        let case = Case { history: &throughput[..now], readiness, rule };
-        if let Some(evidence) = case.passing() {
-            return lost(throughput, &evidence, rule)
-                .unwrap_or(Verdict::Steady { window: evidence.window, evidence: Box::new(evidence) });
-        }
-        last = Some(case);
+    Detector::new(rule.clone()).update(throughput, readiness)
+}
+
+/// [`judge_with`] for a warm-up that is still going on: remembers the instants that it has looked at, so
+/// that a call each second costs next to nothing between them. Equal histories give equal verdicts,
+/// however many calls they were handed over in.
+#[derive(Clone, Debug)]
+pub struct Detector {
+    rule: Rule,
+    next_look: usize,
+    last_look: usize,
+    declared: Option<Evidence>,
+    refusal: Option<Verdict>,
+}
+
+impl Detector {
+    /// A detector that has seen nothing.
+    pub fn new(rule: Rule) -> Self {
+        let shortest = rule.window_seconds().max(rule.at_least.as_secs() as usize);
+        let round = rule.round_seconds();
+        let next_look = shortest.div_ceil(round) * round;
+        Self { rule, next_look, last_look: 0, declared: None, refusal: None }
     }
-    let budget_spent = throughput.len() >= budget;
-    match last {
-        Some(case) => case.refusal(budget_spent),
-        None => Verdict::NotSteady { reasons: vec![too_short(seen, rule)], best: None, budget_spent },
+
+    /// The verdict on the warm-up so far. `throughput` and `readiness` hold the whole history since its
+    /// start and only ever grow.
+    pub fn update(&mut self, throughput: &[f64], readiness: &[Readiness]) -> Verdict {
+        let budget = self.rule.at_most.as_secs() as usize;
+        let seen = throughput.len().min(budget);
+        self.look_until(seen, throughput, readiness);
+        if let Some(evidence) = &self.declared {
+            let window = evidence.window;
+            return lost(throughput, evidence, &self.rule)
+                .unwrap_or_else(|| Verdict::Steady { window, evidence: Box::new(evidence.clone()) });
+        }
+        let budget_spent = throughput.len() >= budget;
+        if self.last_look == 0 {
+            return Verdict::NotSteady { reasons: vec![too_short(seen, &self.rule)], best: None, budget_spent };
+        }
+        let case = Case { history: &throughput[..self.last_look], readiness, rule: &self.rule };
+        let refusal = self.refusal.get_or_insert_with(|| case.refusal()).clone();
+        match refusal {
+            Verdict::NotSteady { reasons, best, .. } => Verdict::NotSteady { reasons, best, budget_spent },
+            other => other,
+        }
+    }
+
+    fn look_until(&mut self, seen: usize, throughput: &[f64], readiness: &[Readiness]) {
+        while self.declared.is_none() && self.next_look <= seen {
+            let case = Case { history: &throughput[..self.next_look], readiness, rule: &self.rule };
+            self.declared = case.passing();
+            self.refusal = None;
+            self.last_look = self.next_look;
+            self.next_look = look_after(self.next_look, &self.rule);
+        }
     }
 }
 
@@ -49,17 +89,12 @@ fn too_short(seconds: usize, rule: &Rule) -> Reason {
     Reason::TooShort { seconds, needed }
 }
 
-/// The instants at which the detector looks, in seconds, up to `seen`.
-fn looks(rule: &Rule, seen: usize) -> impl Iterator<Item = usize> {
+/// The next instant to look at, in whole rounds; the end of the budget is never passed over.
+fn look_after(now: usize, rule: &Rule) -> usize {
     let round = rule.round_seconds();
-    let whole = move |seconds: usize| seconds.div_ceil(round) * round;
-    let first = whole(rule.window_seconds().max(rule.at_least.as_secs() as usize));
     let end = (rule.at_most.as_secs() as usize) / round * round;
-    let next = move |now: usize| {
-        let then = now + whole((now / 50).max(1));
-        if now < end && then > end { end } else { then }
-    };
-    std::iter::successors(Some(first), move |&now| Some(next(now))).take_while(move |&now| now <= seen)
+    let then = now + (now / 50).max(1).div_ceil(round) * round;
+    if now < end { then.min(end) } else { then }
 }
 
 /// After the declaration: a change beyond the tolerance since the evidence window began.
@@ -179,8 +214,9 @@ impl Case<'_> {
         self.readiness.iter().filter(missing).map(|p| p.name.clone()).collect()
     }
 
-    /// Why nothing passed, argued on the window whose drift comes nearest to passing.
-    fn refusal(&self, budget_spent: bool) -> Verdict {
+    /// Why nothing passed, argued on the window whose drift comes nearest to passing; whether the budget is
+    /// spent is the caller's to say.
+    fn refusal(&self) -> Verdict {
         let usable = self.usable();
         let round = self.rule.round_seconds();
         let mut reasons = self.unready();
@@ -195,7 +231,7 @@ impl Case<'_> {
                 Some(at) => Reason::Gap { at },
                 None => too_short(usable.len(), self.rule),
             });
-            return Verdict::NotSteady { reasons, best: None, budget_spent };
+            return Verdict::NotSteady { reasons, best: None, budget_spent: false };
         };
         let evidence = self.evidence(&best);
         let tolerance = self.rule.drift_tolerance;
@@ -208,6 +244,6 @@ impl Case<'_> {
             });
         }
         reasons.extend(self.remainder_reason(&evidence));
-        Verdict::NotSteady { reasons, best: Some(Box::new(evidence)), budget_spent }
+        Verdict::NotSteady { reasons, best: Some(Box::new(evidence)), budget_spent: false }
     }
 }

@@ -8,6 +8,6 @@ pub mod snia;
 mod tests;
 pub mod verdict;
 
-pub use judge::{judge, judge_with};
+pub use judge::{Detector, judge, judge_with};
 pub use rule::{Procedure, Readiness, Rule, State};
 pub use verdict::{Evidence, Reason, Verdict, Window};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::distribution::median;
 use super::super::traces::autoregressive;
-use super::{Procedure, Readiness, Reason, Rule, State, Verdict, judge, judge_with};
+use super::{Detector, Procedure, Readiness, Reason, Rule, State, Verdict, judge, judge_with};
 
 /// A quick study: warm-up of 10 s to 5 minutes, 30 s of measurement.
 fn quick(tolerance: f64) -> Rule {
@@ -95,7 +95,15 @@ fn live_and_afterwards_the_same_window_is_declared() {
     for seed in 0..5 {
         let values = noisy(seed, 300, 0.03, |t| 1.0 - 0.5 * (-(t as f64) / 15.0).exp());
         let rule = quick(0.05);
-        let live = (1..=300).find_map(|now| judge(&values[..now], &rule).steady_window()).expect("settles");
+        let mut detector = Detector::new(rule.clone());
+        let live = (1..=300)
+            .map(|now| {
+                let verdict = detector.update(&values[..now], &[]);
+                assert_eq!(verdict, judge(&values[..now], &rule), "second {now}");
+                verdict
+            })
+            .find_map(|verdict| verdict.steady_window())
+            .expect("settles");
         let afterwards = judge(&values[..live.to], &rule).steady_window();
         assert_eq!(afterwards, Some(live));
         let later = judge(&values, &rule);

@@ -1,1 +1,5 @@
-//! Hosts, agents, instances, limits, snapshots, preconditioning, probes.
+//! Hosts, agents, instances, limits, snapshots, preconditioning, probes: everything that touches the machines of a study.
+//!
+//! This crate may not know workloads or statistics.
+
+pub mod agents;

@@ -1,0 +1,207 @@
+//! The conductor's side of an agent: starts its command, sends calls, hands events on, notices its end.
+
+use super::{frame, greeting};
+use proofload_model::error::Error;
+use proofload_model::wire::{Call, Event, Message, Reply, Request};
+use std::collections::{HashMap, VecDeque};
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Lines of an agent's stderr that are kept for error texts.
+const KEPT_LINES: usize = 20;
+
+/// Looks at a closing agent, so often and so far apart, before it is killed.
+const CLOSING_LOOKS: u32 = 100;
+const CLOSING_GLANCE: Duration = Duration::from_millis(50);
+
+/// What an agent's stream brings besides answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AgentEvent {
+    /// Something that the agent tells.
+    Event(Event),
+    /// Its stream ended without an order to quit.
+    Lost {
+        /// Why, with the last lines of its stderr.
+        reason: String,
+    },
+}
+
+type Answers = Arc<Mutex<HashMap<u64, Sender<Result<Reply, Error>>>>>;
+type Lines = Arc<Mutex<VecDeque<String>>>;
+
+/// A running agent. Shared by reference between threads; dropping it ends it.
+#[derive(Debug)]
+pub struct AgentProcess {
+    name: String,
+    child: Mutex<Child>,
+    stdin: Mutex<Option<ChildStdin>>,
+    answers: Answers,
+    next_call: AtomicU64,
+    alive: Arc<AtomicBool>,
+    quitting: Arc<AtomicBool>,
+    stderr: Lines,
+}
+
+impl AgentProcess {
+    /// Starts `command` and waits for its greeting. Events go to `events` under `name`. The process is the head of its own group, so that
+    /// a Ctrl-C at the terminal does not reach it.
+    pub fn start(command: &[String], name: &str, events: Sender<(String, AgentEvent)>) -> Result<Self, Error> {
+        let (program, arguments) =
+            command.split_first().ok_or_else(|| Error::new(format!("the command of the {name} agent is empty")))?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| Error::new(format!("starting the {name} agent by {command:?}: {error}")))?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let mut stdout = BufReader::new(stdout.expect("it was asked for"));
+        let lines: Lines = Arc::default();
+        keep_lines(BufReader::new(stderr.expect("it was asked for")), name, &lines, events.clone());
+        let agent = Self {
+            name: name.to_owned(),
+            child: Mutex::new(child),
+            stdin: Mutex::new(stdin),
+            answers: Arc::default(),
+            next_call: AtomicU64::new(1),
+            alive: Arc::new(AtomicBool::new(true)),
+            quitting: Arc::default(),
+            stderr: lines,
+        };
+        if let Err(error) = greeting::expect_greeting(&mut stdout) {
+            agent.kill();
+            return Err(error.context(format!("starting the {name} agent by {command:?}{}", said(&agent.stderr))));
+        }
+        agent.listen(stdout, events);
+        Ok(agent)
+    }
+
+    /// Reads the agent's stream on a thread until it ends; then every open call fails.
+    fn listen(&self, mut stdout: impl BufRead + Send + 'static, events: Sender<(String, AgentEvent)>) {
+        let (name, answers, stderr) = (self.name.clone(), Arc::clone(&self.answers), Arc::clone(&self.stderr));
+        let (alive, quitting) = (Arc::clone(&self.alive), Arc::clone(&self.quitting));
+        std::thread::spawn(move || {
+            let end = loop {
+                match frame::read::<Message>(&mut stdout) {
+                    Ok(Some(Message::Answer { id, result })) => {
+                        if let Some(waiting) = lock(&answers).remove(&id) {
+                            let _gone = waiting.send(result);
+                        }
+                    }
+                    Ok(Some(Message::Event(event))) => {
+                        let _gone = events.send((name.clone(), AgentEvent::Event(event)));
+                    }
+                    Ok(None) => break "its stream ended".to_owned(),
+                    Err(error) => break error.to_string(),
+                }
+            };
+            alive.store(false, Ordering::Release);
+            let reason = format!("{end}{}", said(&stderr));
+            if !quitting.load(Ordering::Acquire) {
+                let _gone = events.send((name.clone(), AgentEvent::Lost { reason: reason.clone() }));
+            }
+            for (_, waiting) in lock(&answers).drain() {
+                let _gone =
+                    waiting.send(Err(Error::new(format!("the {name} agent ended before it answered: {reason}"))));
+            }
+        });
+    }
+
+    /// Sends a request and waits for its answer; without `patience` as long as the agent lives.
+    pub fn call(&self, request: Request, patience: Option<Duration>) -> Result<Reply, Error> {
+        let id = self.next_call.fetch_add(1, Ordering::Relaxed);
+        if request == Request::Quit {
+            self.quitting.store(true, Ordering::Release);
+        }
+        let (sender, answer) = mpsc::channel();
+        lock(&self.answers).insert(id, sender);
+        let sent = match lock(&self.stdin).as_mut() {
+            Some(stdin) => frame::write(stdin, &Call { id, request }),
+            None => Err(Error::new("its input is closed")),
+        };
+        if let Err(error) = sent {
+            lock(&self.answers).remove(&id);
+            return Err(error.context(format!("asking the {} agent{}", self.name, said(&self.stderr))));
+        }
+        if !self.is_alive() {
+            lock(&self.answers).remove(&id);
+        }
+        match patience {
+            None => answer.recv().map_err(|_| self.gone())?,
+            Some(patience) => answer.recv_timeout(patience).map_err(|error| match error {
+                RecvTimeoutError::Timeout => {
+                    Error::new(format!("the {} agent did not answer within {patience:?}", self.name))
+                }
+                RecvTimeoutError::Disconnected => self.gone(),
+            })?,
+        }
+    }
+
+    fn gone(&self) -> Error {
+        Error::new(format!("the {} agent has ended{}", self.name, said(&self.stderr)))
+    }
+
+    /// Does its stream stand?
+    pub fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    /// Ends it: closes its input, on which it releases everything; kills what still lives after some seconds.
+    pub fn kill(&self) {
+        self.quitting.store(true, Ordering::Release);
+        drop(lock(&self.stdin).take());
+        let mut child = lock(&self.child);
+        for _ in 0..CLOSING_LOOKS {
+            if !matches!(child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(CLOSING_GLANCE);
+        }
+        let _dead = child.kill();
+        let _reaped = child.wait();
+    }
+}
+
+impl Drop for AgentProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Keeps the last lines of an agent's stderr and hands each on as a line of the log.
+fn keep_lines(stderr: impl BufRead + Send + 'static, name: &str, lines: &Lines, events: Sender<(String, AgentEvent)>) {
+    let (name, lines) = (name.to_owned(), Arc::clone(lines));
+    std::thread::spawn(move || {
+        for line in stderr.lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+            let mut kept = lock(&lines);
+            if kept.len() == KEPT_LINES {
+                kept.pop_front();
+            }
+            kept.push_back(line.clone());
+            drop(kept);
+            let event = Event::Log { level: "warning".to_owned(), text: line };
+            let _gone = events.send((name.clone(), AgentEvent::Event(event)));
+        }
+    });
+}
+
+/// The last lines of stderr, for the end of an error text.
+fn said(lines: &Lines) -> String {
+    let kept = lock(lines);
+    if kept.is_empty() {
+        String::new()
+    } else {
+        format!("; it said: {}", kept.iter().cloned().collect::<Vec<_>>().join(" / "))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

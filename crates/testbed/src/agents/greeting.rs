@@ -1,0 +1,86 @@
+//! The first line of an agent: magic, protocol version, program version. Noise of launchers before it is skipped, up to a bound.
+
+use proofload_model::error::Error;
+use proofload_model::wire::PROTOCOL;
+use std::io::{Read, Write};
+
+/// Begins the greeting line.
+const MAGIC: &str = "PROOFLOAD-AGENT";
+
+/// Noise before the greeting that is skipped: a login banner, not a stream of something else.
+const NOISE: usize = 64 * 1024;
+
+/// Writes the greeting.
+pub(super) fn greet(output: &mut impl Write) -> std::io::Result<()> {
+    writeln!(output, "{MAGIC} {PROTOCOL} {}", env!("CARGO_PKG_VERSION"))?;
+    output.flush()
+}
+
+/// Reads up to and including the greeting line; refuses another protocol or program version.
+pub(super) fn expect_greeting(input: &mut impl Read) -> Result<(), Error> {
+    let mut line = Vec::new();
+    let mut skipped = 0;
+    loop {
+        let mut byte = [0];
+        input.read_exact(&mut byte).map_err(|error| {
+            let heard = String::from_utf8_lossy(&line).trim().to_owned();
+            let heard = if heard.is_empty() { "nothing".to_owned() } else { format!("{heard:?}") };
+            Error::new(format!(
+                "waiting for an agent's greeting: {error} after {heard}; does the command start `proofload agent`?"
+            ))
+        })?;
+        if byte[0] != b'\n' {
+            line.push(byte[0]);
+        }
+        if skipped + line.len() > NOISE {
+            return Err(Error::new(format!(
+                "no agent's greeting in the first {NOISE} bytes; does the command start `proofload agent`, without a terminal (ssh -T)?"
+            )));
+        }
+        if byte[0] == b'\n' {
+            let text = String::from_utf8_lossy(&line);
+            if let Some(at) = text.find(MAGIC) {
+                return check(text[at..].trim());
+            }
+            skipped += line.len() + 1;
+            line.clear();
+        }
+    }
+}
+
+/// Same protocol, same version: a study is run by one program.
+fn check(greeting: &str) -> Result<(), Error> {
+    let ours = format!("{MAGIC} {PROTOCOL} {}", env!("CARGO_PKG_VERSION"));
+    if greeting == ours {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "the agent is another version: it says {greeting:?}, this program is {ours:?}; install the same Proofload on both machines"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_greeting(input: &str, fault: Option<&str>) {
+        let found = expect_greeting(&mut input.as_bytes()).map_err(|error| error.to_string());
+        match fault {
+            None => assert_eq!(found, Ok(())),
+            Some(fault) => assert!(found.clone().is_err_and(|text| text.contains(fault)), "{found:?}"),
+        }
+    }
+
+    #[test]
+    fn banners_are_skipped_and_other_versions_refused() {
+        let mut good = Vec::new();
+        greet(&mut good).unwrap();
+        let good = String::from_utf8(good).unwrap();
+        check_greeting(&good, None);
+        check_greeting(&format!("Welcome to db1.\n\nLast login: never\r\n{good}"), None);
+        check_greeting(&format!("prompt> {good}"), None);
+        check_greeting("PROOFLOAD-AGENT 999 0.1.0\n", Some("another version"));
+        check_greeting("ssh: connect to host db1: refused\n", Some("does the command start"));
+        check_greeting(&"noise\n".repeat(20_000), Some("without a terminal"));
+    }
+}

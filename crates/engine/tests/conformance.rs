@@ -68,6 +68,7 @@ async fn check_durable(place: &Place) {
     check_rollback(place).await;
     check_error_in_a_flight(place).await;
     check_conflict(place).await;
+    check_large_flight(place).await;
     check_bulk_append(place).await;
     check_append_is_atomic(place).await;
     check_wrong_statements(place).await;
@@ -239,6 +240,24 @@ async fn check_conflict(place: &Place) {
         let mut flight = Flight::new();
         flight.control(Control::Rollback);
         session.fly(&mut flight).await.expect("rolls back");
+    }
+}
+
+/// More calls than any engine sends at once; each answer is its own call's.
+async fn check_large_flight(place: &Place) {
+    let mut session = prepared(place).await;
+    let mut flight = Flight::new();
+    flight.control(Control::BeginReadOnly);
+    for index in 0..2_000 {
+        flight.call(SELECT, &[Value::Integer(index % 4 + 1)]);
+    }
+    flight.control(Control::Commit);
+    session.fly(&mut flight).await.expect("flies");
+    for index in 0..2_000usize {
+        let expected = 3 - index % 4;
+        assert_eq!(flight.rows(index + 1), expected, "rows of call {index}");
+        let first = flight.row(index + 1, 0).and_then(|row| row.value(0).integer());
+        assert_eq!(first, (expected > 0).then_some(index as i64 % 4 + 1));
     }
 }
 

@@ -78,3 +78,41 @@ fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(), Error> {
         path.display()
     )))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::wire::DataPlace;
+
+    fn target(folder: &Path, settings: &[(&str, &str)]) -> Target {
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
+        Target { place: DataPlace { engine, folder, url: None, settings }, address: None }
+    }
+
+    #[test]
+    fn a_new_file_gets_its_shape_and_a_build_without_syncing_is_settled() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let building = target(folder.path(), &[("page_size", "8KiB"), ("synchronous", "OFF")]);
+        create(&building).expect("creates");
+        let connection = open(&building).expect("opens");
+        connection.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").expect("writes");
+        drop(connection);
+        settle(&building).expect("settles");
+        let log = file(&building).with_extension("sqlite-wal");
+        assert!(fs::metadata(log).map_or(0, |about| about.len()) == 0, "the log is in the file");
+        let running = target(folder.path(), &[("page_size", "8192")]);
+        let facts = pragma::facts(&open(&running).expect("opens"), &pragma::asked(&running.place.settings).expect("known"));
+        let facts = facts.expect("reads back");
+        assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
+        assert!(facts.iter().any(|fact| fact.name == "synchronous" && fact.effective.as_deref() == Some("FULL")));
+    }
+
+    #[test]
+    fn a_database_that_was_not_built_is_not_made_by_opening_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = open(&target(folder.path(), &[])).expect_err("there is none").to_string();
+        assert!(error.contains("build it first"), "{error}");
+        assert!(!folder.path().join("data").exists());
+    }
+}

@@ -55,6 +55,10 @@ const PRAGMAS: &[(&str, Form)] = &[
 /// writer before a transaction is given back as retryable.
 const DEFAULTS: &[(&str, &str)] = &[("journal_mode", "WAL"), ("synchronous", "FULL"), ("busy_timeout", "10000")];
 
+/// Pragmas that a study's reader wants to know whether or not they were asked for; `page_count` is the file's size.
+const OBSERVED: &[&str] =
+    &["page_size", "page_count", "cache_size", "mmap_size", "wal_autocheckpoint", "temp_store", "foreign_keys", "threads"];
+
 /// A pragma to apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pragma {
@@ -100,8 +104,8 @@ pub(super) fn facts(connection: &Connection, pragmas: &[Pragma]) -> Result<Vec<F
             source: format!("PRAGMA {}", pragma.name),
         });
     }
-    for name in ["page_size", "page_count", "cache_size"] {
-        if !pragmas.iter().any(|pragma| pragma.name == name) {
+    for name in OBSERVED {
+        if !pragmas.iter().any(|pragma| pragma.name == *name) {
             facts.push(Fact::observed("engine", name, read_back(connection, name)?, &format!("PRAGMA {name}")));
         }
     }

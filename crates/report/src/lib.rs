@@ -1,3 +1,15 @@
-//! Analysis, findings, sections, renderers: a paper from a record.
+//! Analysis, findings, sections, renderers: a paper from a record. A pure function of the record: no clock, no
+//! environment, no network, and the same bytes for the same record.
 
 pub mod analysis;
+pub mod blocks;
+pub mod charts;
+mod error;
+pub mod findings;
+mod format;
+pub mod numbers;
+mod render;
+pub mod sections;
+
+pub use error::Error;
+pub use format::{Format, render};

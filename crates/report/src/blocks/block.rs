@@ -1,0 +1,74 @@
+//! The parts of a section.
+
+use super::chart::Chart;
+use super::inline::Prose;
+use super::table::Table;
+
+/// One part of a section.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// A heading below the section's own; `level` 3 or 4.
+    Heading(u8, Prose),
+    /// A paragraph.
+    Paragraph(Prose),
+    /// A larger opening paragraph, for the summary.
+    Lead(Prose),
+    /// Items without an order.
+    List(Vec<Prose>),
+    /// Items in order.
+    Steps(Vec<Prose>),
+    /// Names and what belongs to them.
+    KeyValues(Vec<(Prose, Prose)>),
+    /// A few headline figures, each with what it is.
+    Headlines(Vec<(Prose, Prose)>),
+    /// A table.
+    Table(Table),
+    /// A chart with its caption, description and data.
+    Figure(Box<Figure>),
+    /// Something that the reader must not miss.
+    Notice(Notice, Prose),
+    /// Text as it stands, with a label.
+    Code(Prose, String),
+    /// Parts that are shown on demand, with a label; print shows them.
+    Fold(Prose, Vec<Block>),
+}
+
+/// Kinds of notices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// Something was not measured.
+    Gap,
+    /// A result that must not be used.
+    Void,
+    /// A limit of what can be concluded.
+    Caution,
+    /// A remark.
+    Remark,
+}
+
+impl Notice {
+    /// Its word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Gap => "Not measured",
+            Self::Void => "Void",
+            Self::Caution => "Caution",
+            Self::Remark => "Note",
+        }
+    }
+}
+
+/// A chart as a part of a paper.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// For cross-references.
+    pub id: &'static str,
+    /// What it shows and how to read it.
+    pub caption: Prose,
+    /// A description in words for those who do not see it, computed from the data.
+    pub alt: String,
+    /// The chart.
+    pub chart: Chart,
+    /// The data behind it.
+    pub data: Table,
+}

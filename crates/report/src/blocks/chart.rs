@@ -1,0 +1,194 @@
+//! Charts as data: what is drawn, not how.
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Chart {
+    /// One set of axes; drawn wide, and again narrow for small screens.
+    Plot(Panel),
+    /// Small multiples; each a drawing of its own, laid out in a grid.
+    Panels(Vec<Panel>),
+    /// Horizontal bars with intervals, grouped.
+    Bars(Bars),
+    /// Heat maps, each with a title, on one scale.
+    Heats(Vec<Heat>),
+}
+
+/// Linear or logarithmic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal distances, equal differences.
+    Linear,
+    /// Equal distances, equal ratios.
+    Logarithmic,
+}
+
+/// An axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// What it measures.
+    pub title: String,
+    /// Its unit; empty for words.
+    pub unit: String,
+    /// How values are laid out.
+    pub scale: Scale,
+    /// Ticks with labels; none: chosen by the chart.
+    pub ticks: Option<Vec<(f64, String)>>,
+    /// Must zero be on the axis? A linear axis of throughput starts there.
+    pub from_zero: bool,
+    /// Fixed upper end, such as 100 %; none: from the data.
+    pub up_to: Option<f64>,
+}
+
+impl Axis {
+    /// A linear axis from zero.
+    pub fn linear(title: &str, unit: &str) -> Self {
+        Self {
+            title: title.to_owned(),
+            unit: unit.to_owned(),
+            scale: Scale::Linear,
+            ticks: None,
+            from_zero: true,
+            up_to: None,
+        }
+    }
+
+    /// A logarithmic axis.
+    pub fn logarithmic(title: &str, unit: &str) -> Self {
+        Self { scale: Scale::Logarithmic, from_zero: false, ..Self::linear(title, unit) }
+    }
+}
+
+/// What a series is; decides how it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Measured: line and markers in the palette's colour of this number.
+    Measured(usize),
+    /// Markers without a line, over words.
+    Dots(usize),
+    /// A line without markers, for many points.
+    Trace(usize),
+    /// Published by others: a dashed line in neutral colour.
+    Reference,
+    /// Void results: hollow markers without a line.
+    Void,
+}
+
+/// One value with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// Place on the x axis.
+    pub x: f64,
+    /// Place on the y axis.
+    pub y: f64,
+    /// 95 % interval on the y axis.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Values that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Its name, drawn beside it.
+    pub name: String,
+    /// What it is.
+    pub role: Role,
+    /// Values in order of x; a value that is not finite breaks the line.
+    pub samples: Vec<Sample>,
+}
+
+/// What a shaded range means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BandKind {
+    /// Warm-up: not measured.
+    WarmUp,
+    /// The measured window.
+    Window,
+    /// Where the knee lies.
+    Knee,
+}
+
+/// A shaded range of x.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// From.
+    pub from: f64,
+    /// To.
+    pub to: f64,
+    /// Meaning.
+    pub kind: BandKind,
+    /// Its name.
+    pub label: String,
+}
+
+/// A horizontal line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    /// Where on the y axis.
+    pub y: f64,
+    /// From x, to x; none: all of it.
+    pub span: Option<(f64, f64)>,
+    /// Its name; empty for none.
+    pub label: String,
+}
+
+/// One set of axes with what is drawn on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// Title above it; empty for none.
+    pub title: String,
+    /// A description in words of this panel.
+    pub alt: String,
+    /// Horizontal.
+    pub x: Axis,
+    /// Vertical.
+    pub y: Axis,
+    /// Shaded ranges.
+    pub bands: Vec<Band>,
+    /// Horizontal lines.
+    pub rules: Vec<Rule>,
+    /// Data.
+    pub series: Vec<Series>,
+}
+
+/// Horizontal bars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bars {
+    /// The axis of values, from zero.
+    pub axis: Axis,
+    /// Names of the bars of each group, in order.
+    pub names: Vec<String>,
+    /// Groups, from above.
+    pub groups: Vec<Group>,
+}
+
+/// One bar: its value and its 95 % interval.
+pub type Bar = (f64, Option<(f64, f64)>);
+
+/// One group of bars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Its label.
+    pub label: String,
+    /// Values with intervals, one per name; none where there is no valid value.
+    pub values: Vec<Option<Bar>>,
+}
+
+/// A heat map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heat {
+    /// Title above it.
+    pub title: String,
+    /// A description in words.
+    pub alt: String,
+    /// Title of the horizontal axis with its unit.
+    pub x_title: String,
+    /// Labels of some columns: column number and text.
+    pub x_ticks: Vec<(usize, String)>,
+    /// Labels of rows, from above.
+    pub rows: Vec<String>,
+    /// Values by row, 0 to `full`; none where nothing was observed.
+    pub cells: Vec<Vec<Option<f64>>>,
+    /// The value of the darkest colour.
+    pub full: f64,
+    /// What a value is, with unit, for the legend.
+    pub legend: String,
+}

@@ -1,0 +1,14 @@
+//! Charts as static SVG: a pure function of the chart's data, byte-identical for equal input. Colours and fonts are the
+//! style sheet's; shapes, dashes and labels tell series apart without colour. May not compute statistics.
+
+mod axis;
+mod bars;
+mod heat;
+mod marks;
+mod plot;
+mod svg;
+
+pub use bars::draw_bars;
+pub use heat::{draw_heat, draw_heat_scale};
+pub use plot::{Frame, draw_panel};
+pub(crate) use svg::escape;

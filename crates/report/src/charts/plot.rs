@@ -1,0 +1,200 @@
+//! One set of axes with bands, rules and series. Names stand at the lines where there is room, else above them.
+
+use super::axis::Layout;
+use super::marks::{class, has_line, interval, key, marker, places};
+use super::svg::{Anchor, Svg, width_of};
+use crate::blocks::{Axis, BandKind, Panel, Role, Sample};
+
+/// The size of a drawing, in its own pixels, and where the names of series go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frame {
+    /// Width.
+    pub width: f64,
+    /// Height of the axes' area and what is below it; keys above add to it.
+    pub height: f64,
+    /// Are names written beside the ends of lines? Else above the axes.
+    pub names_beside: bool,
+    /// Class of the drawing, for the style sheet.
+    pub class: &'static str,
+}
+
+impl Frame {
+    /// Across the page.
+    pub const WIDE: Self = Self { width: 720.0, height: 350.0, names_beside: true, class: "chart wide" };
+    /// For screens of a phone's width.
+    pub const NARROW: Self = Self { width: 360.0, height: 290.0, names_beside: false, class: "chart narrow" };
+    /// One of several beside each other.
+    pub const PANEL: Self = Self { width: 350.0, height: 210.0, names_beside: false, class: "chart panel" };
+}
+
+/// The drawing in the making.
+struct Plot<'a> {
+    svg: Svg,
+    panel: &'a Panel,
+    x: Layout,
+    y: Layout,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+/// Draws a panel as SVG.
+pub fn draw_panel(panel: &Panel, frame: Frame) -> String {
+    let names_beside = frame.names_beside && panel.series.len() > 1;
+    let keys = if names_beside { Vec::new() } else { key_rows(panel, frame.width - 12.0) };
+    let top = 10.0 + 18.0 * keys.len() as f64 + if panel.y.title.is_empty() { 4.0 } else { 20.0 };
+    let height = frame.height + 18.0 * keys.len() as f64;
+    let bottom = height - if panel.x.title.is_empty() { 24.0 } else { 42.0 };
+    let y = Layout::new(&panel.y, y_values(panel), ((bottom - top) / 45.0) as usize, (bottom, top));
+    let left = 14.0 + y.ticks.iter().map(|(_, label)| width_of(label)).fold(20.0, f64::max);
+    let longest = panel.series.iter().map(|series| width_of(&series.name)).fold(0.0, f64::max);
+    let right = frame.width - if names_beside { (longest + 22.0).min(frame.width * 0.3) } else { 14.0 };
+    let x = Layout::new(&panel.x, x_values(panel), ((right - left) / 80.0) as usize, (left, right));
+    let mut plot = Plot { svg: Svg::new(frame.width, height), panel, x, y, left, right, top, bottom };
+    plot.bands();
+    plot.axes();
+    plot.rules();
+    plot.series();
+    if names_beside {
+        plot.names();
+    }
+    for (row, keys) in keys.iter().enumerate() {
+        for (left, role, name) in keys {
+            key(&mut plot.svg, *role, (*left, 16.0 + 18.0 * row as f64), name);
+        }
+    }
+    plot.svg.finish(frame.class, &panel.alt)
+}
+
+/// Keys in rows that fit the width.
+fn key_rows(panel: &Panel, width: f64) -> Vec<Vec<(f64, Role, &str)>> {
+    let mut rows: Vec<Vec<(f64, Role, &str)>> = Vec::new();
+    if panel.series.len() < 2 {
+        return rows;
+    }
+    let mut left = f64::INFINITY;
+    for series in &panel.series {
+        let needed = width_of(&series.name) + 40.0;
+        if left + needed > width {
+            rows.push(Vec::new());
+            left = 8.0;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push((left, series.role, &series.name));
+        }
+        left += needed;
+    }
+    rows
+}
+
+fn x_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
+    let samples = panel.series.iter().flat_map(|series| series.samples.iter().map(|sample| sample.x));
+    samples.chain(panel.bands.iter().flat_map(|band| [band.from, band.to]))
+}
+
+fn y_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
+    let ends = |sample: &Sample| {
+        let (low, high) = sample.interval.unwrap_or((sample.y, sample.y));
+        [sample.y, low, high]
+    };
+    let samples = panel.series.iter().flat_map(move |series| series.samples.iter().flat_map(ends));
+    samples.chain(panel.rules.iter().map(|rule| rule.y))
+}
+
+/// Title and unit of an axis.
+pub(super) fn axis_title(axis: &Axis) -> String {
+    if axis.unit.is_empty() { axis.title.clone() } else { format!("{}, {}", axis.title, axis.unit) }
+}
+
+impl Plot<'_> {
+    fn bands(&mut self) {
+        for band in &self.panel.bands {
+            let kind = match band.kind {
+                BandKind::WarmUp => "warm",
+                BandKind::Window => "window",
+                BandKind::Knee => "knee",
+            };
+            let (from, to) = (self.x.place(band.from).max(self.left), self.x.place(band.to).min(self.right));
+            self.svg.rectangle(&format!("band {kind}"), (from, self.top), (to, self.bottom));
+            if width_of(&band.label) < to - from {
+                self.svg.text("b", ((from + to) / 2.0, self.top + 12.0), Anchor::Middle, &band.label);
+            }
+        }
+    }
+
+    fn axes(&mut self) {
+        for (value, label) in &self.y.ticks {
+            let y = self.y.place(*value);
+            self.svg.line("g", (self.left, y), (self.right, y));
+            self.svg.text("k", (self.left - 6.0, y + 4.0), Anchor::End, label);
+        }
+        self.svg.line("a", (self.left, self.bottom), (self.right, self.bottom));
+        let mut free_from = f64::NEG_INFINITY;
+        for (value, label) in &self.x.ticks {
+            let x = self.x.place(*value);
+            self.svg.line("a", (x, self.bottom), (x, self.bottom + 4.0));
+            let half = width_of(label) / 2.0;
+            if x - half >= free_from {
+                self.svg.text("k", (x, self.bottom + 17.0), Anchor::Middle, label);
+                free_from = x + half + 6.0;
+            }
+        }
+        let title = axis_title(&self.panel.y);
+        self.svg.text("y", (4.0, self.top - 10.0), Anchor::Start, &title);
+        let title = axis_title(&self.panel.x);
+        let centre = (self.left + self.right) / 2.0;
+        self.svg.text("y", (centre, self.bottom + 35.0), Anchor::Middle, &title);
+    }
+
+    fn rules(&mut self) {
+        for rule in &self.panel.rules {
+            let (from, to) = rule.span.map_or((self.left, self.right), |(a, b)| (self.x.place(a), self.x.place(b)));
+            let y = self.y.place(rule.y);
+            self.svg.line("rule", (from, y), (to, y));
+            if !rule.label.is_empty() {
+                self.svg.text("b", (to, y - 5.0), Anchor::End, &rule.label);
+            }
+        }
+    }
+
+    fn series(&mut self) {
+        for series in &self.panel.series {
+            let at = |sample: &Sample| (self.x.place(sample.x), self.y.place(sample.y));
+            let line = places(&series.samples, at);
+            let role = series.role;
+            if has_line(role) {
+                self.svg.path(&format!("l {}", class(role)), &line);
+            }
+            for (sample, centre) in series.samples.iter().zip(&line).filter(|(sample, _)| sample.y.is_finite()) {
+                if let Some((low, high)) = sample.interval {
+                    interval(&mut self.svg, role, centre.0, (self.y.place(low), self.y.place(high)));
+                }
+                marker(&mut self.svg, role, *centre, 4.0);
+            }
+        }
+    }
+
+    /// Names beside the last value of each series, pushed apart.
+    fn names(&mut self) {
+        let mut names: Vec<(f64, Role, &str)> = self
+            .panel
+            .series
+            .iter()
+            .filter_map(|series| {
+                let last = series.samples.iter().rev().find(|sample| sample.y.is_finite())?;
+                Some((self.y.place(last.y), series.role, series.name.as_str()))
+            })
+            .collect();
+        names.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut free_from = self.top - 4.0;
+        let below: f64 = names.len() as f64 * 15.0;
+        for (index, (y, role, name)) in names.into_iter().enumerate() {
+            let room = self.bottom - below + 15.0 * index as f64;
+            let y = y.min(room).max(free_from);
+            free_from = y + 15.0;
+            marker(&mut self.svg, role, (self.right + 10.0, y), 3.5);
+            self.svg.text("n", (self.right + 18.0, y + 4.0), Anchor::Start, name);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Writing SVG: escaped text, coordinates with at most one decimal.
+
+use std::fmt::Write;
+
+/// An SVG drawing in the making.
+pub(super) struct Svg {
+    body: String,
+    width: f64,
+    height: f64,
+}
+
+/// How text lines up with its place.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    /// Begins there.
+    Start,
+    /// Is centred there.
+    Middle,
+    /// Ends there.
+    End,
+}
+
+impl Svg {
+    /// An empty drawing.
+    pub(super) fn new(width: f64, height: f64) -> Self {
+        Self { body: String::new(), width, height }
+    }
+
+    /// A straight line.
+    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let _ = write!(
+            self.body,
+            r#"<line class="{class}" x1="{}" y1="{}" x2="{}" y2="{}"/>"#,
+            place(from.0),
+            place(from.1),
+            place(to.0),
+            place(to.1)
+        );
+    }
+
+    /// A rectangle; its sides may be given in any order.
+    pub(super) fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let (left, right) = (from.0.min(to.0), from.0.max(to.0));
+        let (top, bottom) = (from.1.min(to.1), from.1.max(to.1));
+        let _ = write!(
+            self.body,
+            r#"<rect class="{class}" x="{}" y="{}" width="{}" height="{}"/>"#,
+            place(left),
+            place(top),
+            place(right - left),
+            place(bottom - top)
+        );
+    }
+
+    /// Lines through places; a place that is not finite breaks them.
+    pub(super) fn path(&mut self, class: &str, places: &[(f64, f64)]) {
+        let mut commands = String::new();
+        let mut pen_down = false;
+        for (x, y) in places {
+            let finite = x.is_finite() && y.is_finite();
+            if finite {
+                let _ = write!(commands, "{}{} {}", if pen_down { "L" } else { "M" }, place(*x), place(*y));
+            }
+            pen_down = finite;
+        }
+        if !commands.is_empty() {
+            let _ = write!(self.body, r#"<path class="{class}" d="{commands}"/>"#);
+        }
+    }
+
+    /// A closed shape by its path commands.
+    pub(super) fn shape(&mut self, class: &str, commands: &str) {
+        let _ = write!(self.body, r#"<path class="{class}" d="{commands}"/>"#);
+    }
+
+    /// A circle.
+    pub(super) fn circle(&mut self, class: &str, centre: (f64, f64), radius: f64) {
+        let _ = write!(
+            self.body,
+            r#"<circle class="{class}" cx="{}" cy="{}" r="{}"/>"#,
+            place(centre.0),
+            place(centre.1),
+            place(radius)
+        );
+    }
+
+    /// A line of text.
+    pub(super) fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let _ = write!(
+            self.body,
+            r#"<text class="{class}" x="{}" y="{}" text-anchor="{anchor}">{}</text>"#,
+            place(at.0),
+            place(at.1),
+            escape(text)
+        );
+    }
+
+    /// The drawing with its description.
+    pub(super) fn finish(self, class: &str, alt: &str) -> String {
+        format!(
+            r#"<svg class="{class}" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>"#,
+            place(self.width),
+            place(self.height),
+            escape(alt),
+            self.body
+        )
+    }
+}
+
+/// A coordinate with at most one decimal.
+pub(super) fn place(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let short = text.strip_suffix(".0").unwrap_or(&text);
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+/// Text for SVG and HTML, in elements and in quoted attributes. Control characters, which neither may hold, are left out.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\n' | '\t' => escaped.push(letter),
+            control if control.is_control() => {}
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// The estimated width of text at the chart's font size, pixels.
+pub(super) fn width_of(text: &str) -> f64 {
+    text.chars().count() as f64 * 6.6
+}

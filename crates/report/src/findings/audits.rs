@@ -1,0 +1,126 @@
+//! Comparisons of sums: what clients counted, what the record holds, what the database says. Exact, no tolerance.
+
+use proofload_model::samples::{IntervalSample, OperationCounts};
+use proofload_record::Attempt;
+use std::collections::BTreeMap;
+
+/// One comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audit {
+    /// What is compared.
+    pub name: &'static str,
+    /// What must hold.
+    pub rule: &'static str,
+    /// What was found.
+    pub found: String,
+    /// Does it hold?
+    pub holds: bool,
+}
+
+/// All comparisons that the record allows.
+pub(super) fn audits(attempt: &Attempt) -> Vec<Audit> {
+    let mut audits =
+        vec![continuity(&attempt.intervals), conservation(&attempt.intervals), histograms(&attempt.intervals)];
+    audits.extend(totals(attempt));
+    audits.extend(agreement(attempt));
+    audits
+}
+
+fn continuity(intervals: &[IntervalSample]) -> Audit {
+    let missing: Vec<u64> =
+        intervals.windows(2).filter(|pair| pair[1].index != pair[0].index + 1).map(|pair| pair[0].index + 1).collect();
+    let found = match missing.first() {
+        None => format!("{} seconds, none missing", intervals.len()),
+        Some(first) => format!("{} gaps, the first at second {first}", missing.len()),
+    };
+    Audit {
+        name: "sequence of intervals",
+        rule: "every second of the load has exactly one interval in the record",
+        found,
+        holds: missing.is_empty(),
+    }
+}
+
+fn conservation(intervals: &[IntervalSample]) -> Audit {
+    let mut before: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut broken = 0u64;
+    let mut due = 0u64;
+    for counts in intervals.iter().flat_map(|interval| &interval.counts) {
+        let earlier = before.insert(&counts.kind, counts.in_flight).unwrap_or(0);
+        let accounted = counts.done + counts.rolled_back + counts.failed + counts.dropped + counts.in_flight;
+        broken += u64::from(counts.due + earlier != accounted);
+        due += counts.due;
+    }
+    Audit {
+        name: "conservation of operations",
+        rule: "due = done + rolled back by design + failed + dropped + change of those in flight, in every interval",
+        found: if broken == 0 {
+            format!("holds for {due} operations")
+        } else {
+            format!("broken in {broken} intervals")
+        },
+        holds: broken == 0,
+    }
+}
+
+/// Completed operations have a latency each; failed ones have none.
+fn histograms(intervals: &[IntervalSample]) -> Audit {
+    let completed: u64 =
+        intervals.iter().flat_map(|interval| &interval.counts).map(|counts| counts.done + counts.rolled_back).sum();
+    let timed: u64 = intervals
+        .iter()
+        .flat_map(|interval| &interval.histograms)
+        .filter(|part| part.clock == proofload_model::samples::LatencyClock::Response)
+        .map(|part| part.count)
+        .sum();
+    Audit {
+        name: "latencies and counts",
+        rule: "every completed operation has one response time",
+        found: format!("{timed} response times, {completed} completed operations"),
+        holds: timed == completed,
+    }
+}
+
+/// The clients' own totals at the end, against the sum of intervals.
+fn totals(attempt: &Attempt) -> Option<Audit> {
+    let detail: serde_json::Value = serde_json::from_str(&attempt.event("load_stopped")?.detail).ok()?;
+    let totals: Vec<OperationCounts> = serde_json::from_value(detail["totals"].clone()).ok()?;
+    let mut sums: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
+    for counts in attempt.intervals.iter().flat_map(|interval| &interval.counts) {
+        let sum = sums.entry(&counts.kind).or_default();
+        for (sum, part) in sum.iter_mut().zip([counts.done, counts.rolled_back, counts.failed, counts.dropped]) {
+            *sum += part;
+        }
+    }
+    let differs = |total: &&OperationCounts| {
+        let counted = [total.done, total.rolled_back, total.failed, total.dropped];
+        sums.get(total.kind.as_str()).copied().unwrap_or_default() != counted
+    };
+    let wrong: Vec<&str> = totals.iter().filter(differs).map(|total| total.kind.as_str()).collect();
+    let found = if wrong.is_empty() {
+        format!("equal for {} kinds of operations", totals.len())
+    } else {
+        format!("differ for {}", wrong.join(", "))
+    };
+    let rule = "the sum of the intervals equals the clients' own totals";
+    Some(Audit { name: "intervals and totals", rule, found, holds: wrong.is_empty() })
+}
+
+/// New orders by the database's counter against those acknowledged to clients, over the whole run.
+fn agreement(attempt: &Attempt) -> Option<Audit> {
+    let read = |label: &str| {
+        let (_, mark) = attempt.marks.iter().rev().find(|(known, _)| known == label)?;
+        mark.counters.iter().find(|(name, _)| name == "new_orders").map(|(_, value)| *value)
+    };
+    let stored = read("after")? - read("before")?;
+    let counts =
+        || attempt.intervals.iter().flat_map(|interval| &interval.counts).filter(|counts| counts.kind == "new_order");
+    let acknowledged = i64::try_from(counts().map(|counts| counts.done).sum::<u64>()).ok()?;
+    let uncertain = i64::try_from(counts().map(|counts| counts.failed).sum::<u64>()).ok()?;
+    Some(Audit {
+        name: "new orders, client and database",
+        rule: "the database holds every acknowledged New-Order, and no more than those whose outcome is uncertain",
+        found: format!("{acknowledged} acknowledged, {stored} stored, {uncertain} uncertain"),
+        holds: (acknowledged..=acknowledged + uncertain).contains(&stored),
+    })
+}

@@ -1,0 +1,144 @@
+//! What was observed near a limit at each point, put into the form that the ranking wants.
+
+use super::curve::Curve;
+use super::factor::level_number;
+use super::point::PointFindings;
+use super::run::RunFindings;
+use super::telemetry::{Probed, Trace, traces};
+use crate::analysis::bottleneck::{Candidate, Observations, Resource, ResourceKind, Wait, rank};
+use proofload_record::{Attempt, Record};
+use std::collections::BTreeMap;
+
+/// A step whose elasticity is below this leaves throughput flat.
+const FLAT: f64 = 0.1;
+
+/// Events under which sessions do work rather than wait.
+const RUNNING: &[&str] = &["", "running", "CPU", "cpu"];
+
+/// The ranking of one point.
+#[derive(Debug, Clone)]
+pub struct Ranking {
+    /// The point.
+    pub point: u32,
+    /// Candidates, likeliest first; empty when nothing observed was near a limit.
+    pub candidates: Vec<Candidate>,
+    /// Kinds of resources that nobody observed, so that they cannot be excluded.
+    pub not_observed: Vec<&'static str>,
+}
+
+/// Ranks what was observed at each point with a finished run.
+pub(super) fn rankings(record: &Record, points: &[PointFindings], curve: Option<&Curve>) -> Vec<Ranking> {
+    let measured = points.iter().filter(|point| !point.runs.is_empty());
+    measured.map(|point| ranking(record, point, flat(point, curve))).collect()
+}
+
+fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Ranking {
+    let attempts: Vec<(&RunFindings, &Attempt)> =
+        point.runs.iter().filter_map(|run| Some((run, record.finished(run.run.index)?))).collect();
+    let mut resources = Vec::new();
+    for (kind, probed, prefix) in [
+        (ResourceKind::Core, Probed::CoreBusy, "core "),
+        (ResourceKind::Thread, Probed::ThreadBusy, ""),
+        (ResourceKind::Device, Probed::DeviceBusy, ""),
+    ] {
+        resources.extend(observed(&attempts, kind, prefix, |attempt| traces(attempt, probed)));
+    }
+    resources.extend(observed(&attempts, ResourceKind::Pressure, "", pressure));
+    let kinds = [
+        (ResourceKind::Core, "cores"),
+        (ResourceKind::Thread, "threads of the database"),
+        (ResourceKind::Device, "use of the storage device"),
+        (ResourceKind::Network, "network"),
+        (ResourceKind::Pressure, "pressure-stall information"),
+    ];
+    let missing = |(kind, name): &(ResourceKind, &'static str)| {
+        resources.iter().all(|resource: &Resource| resource.kind != *kind).then_some(*name)
+    };
+    let mut not_observed: Vec<&'static str> = kinds.iter().filter_map(missing).collect();
+    let waits = waits(&attempts);
+    if waits.is_empty() {
+        not_observed.push("wait events of the database");
+    }
+    let observations = Observations { resources, waits, throughput_flat: flat };
+    Ranking { point: point.id, candidates: rank(&observations), not_observed }
+}
+
+/// Resources by instance, the windows of all runs one after the other, as shares.
+fn observed(
+    attempts: &[(&RunFindings, &Attempt)],
+    kind: ResourceKind,
+    prefix: &str,
+    pick: impl Fn(&Attempt) -> Vec<Trace>,
+) -> Vec<Resource> {
+    let mut found: Vec<Resource> = Vec::new();
+    for (run, attempt) in attempts {
+        let Some(window) = run.window_seconds() else { continue };
+        for trace in pick(attempt) {
+            let values: Vec<f64> = trace.within(window).values().iter().map(|value| value / 100.0).collect();
+            let name = format!("{prefix}{}", trace.instance);
+            match found.iter_mut().find(|resource| resource.name == name) {
+                Some(resource) => resource.utilisation.extend(values),
+                None => found.push(Resource { kind, name, utilisation: values }),
+            }
+        }
+    }
+    found.retain(|resource| !resource.utilisation.is_empty());
+    // Series of unequal length cannot be averaged second by second.
+    let shortest = found.iter().map(|resource| resource.utilisation.len()).min().unwrap_or(0);
+    for resource in &mut found {
+        resource.utilisation.truncate(shortest);
+    }
+    found
+}
+
+/// Pressure-stall series: shares of time in per cent.
+fn pressure(attempt: &Attempt) -> Vec<Trace> {
+    let series = attempt.series.iter().filter(|series| series.probe == "pressure" && series.unit == "%");
+    let trace = |series: &proofload_record::SeriesPoint| {
+        let name = format!("{} {}", series.name, series.instance);
+        let samples =
+            series.samples.iter().map(|(offset, span, value)| (offset.as_seconds() - *span as f64 / 2e9, *value));
+        Trace { instance: name.trim().replace('_', " "), samples: samples.collect() }
+    };
+    series.map(trace).collect()
+}
+
+/// Active sessions by wait event, as shares of all active sessions.
+fn waits(attempts: &[(&RunFindings, &Attempt)]) -> Vec<Wait> {
+    let mut sums: BTreeMap<&str, (f64, u64)> = BTreeMap::new();
+    for (run, attempt) in attempts {
+        let Some((from, to)) = run.window_seconds() else { continue };
+        for series in attempt.series.iter().filter(|series| series.name == "active_sessions") {
+            let inside = series.samples.iter().filter(|(offset, ..)| (from..to).contains(&offset.as_seconds()));
+            let sum = sums.entry(&series.instance).or_default();
+            for (_, _, value) in inside {
+                *sum = (sum.0 + value, sum.1 + 1);
+            }
+        }
+    }
+    let all: f64 = sums.values().map(|(sum, _)| sum).sum();
+    let waiting = sums.iter().filter(|(event, _)| !RUNNING.contains(*event) && all > 0.0);
+    waiting
+        .map(|(event, (sum, samples))| Wait {
+            class: (*event).to_owned(),
+            share: sum / all,
+            share_before: None,
+            serves: None,
+            samples: *samples,
+        })
+        .collect()
+}
+
+/// Did throughput stay flat on the step that leads to this point?
+fn flat(point: &PointFindings, curve: Option<&Curve>) -> Option<bool> {
+    let curve = curve?;
+    let level = level_number(point.level(&curve.setting)?)?;
+    let mut steps =
+        curve.groups.iter().filter(|group| group.label == group_of(point, curve)).flat_map(|group| &group.steps);
+    let step = steps.find(|step| step.to == level)?;
+    Some(step.elasticity.value() < FLAT)
+}
+
+fn group_of(point: &PointFindings, curve: &Curve) -> String {
+    super::curve::other_levels(point, &curve.setting)
+}

@@ -1,0 +1,135 @@
+//! The curve of throughput over a factor: per cent of the largest, what each step is worth, where it bends.
+
+use super::factor::{level_number, setting_title};
+use super::level::Measured;
+use super::point::PointFindings;
+use crate::analysis::bootstrap::ratio_of_means;
+use crate::analysis::elasticity::{Level, Step, elasticities};
+use crate::analysis::knee::{Knee, Question, find_knee};
+use crate::analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::study::Study;
+
+/// Share of the largest result that counts as having reached it, where the knee cannot be fitted.
+pub(crate) const WITHIN: f64 = 0.05;
+
+/// The curve over the first factor whose levels are numbers; one group for each combination of the other factors' levels.
+#[derive(Debug, Clone)]
+pub struct Curve {
+    /// The factor.
+    pub setting: String,
+    /// Are the levels spaced by ratios rather than by differences?
+    pub geometric: bool,
+    /// Groups in the order of the points.
+    pub groups: Vec<CurveGroup>,
+}
+
+/// Points that differ in the curve's factor alone.
+#[derive(Debug, Clone)]
+pub struct CurveGroup {
+    /// Levels of the other factors in words; empty when there is no other.
+    pub label: String,
+    /// Places in the list of points, by rising level.
+    pub points: Vec<usize>,
+    /// What each step between valid neighbours is worth.
+    pub steps: Vec<Step>,
+    /// Where it bends.
+    pub knee: Knee,
+}
+
+/// Finds the curve; the error says why there is none.
+pub(super) fn curve(study: &Study, points: &[PointFindings]) -> Result<Curve, String> {
+    let numeric = |setting: &&proofload_model::study::Factor| {
+        setting.levels.len() > 1 && setting.levels.iter().all(|level| level_number(level).is_some())
+    };
+    let factor = study.factors.iter().find(numeric);
+    let factor = factor.ok_or("no factor with at least two numeric levels varies in this study")?;
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for (index, point) in points.iter().enumerate() {
+        let label = other_levels(point, &factor.setting);
+        match groups.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, members)) => members.push(index),
+            None => groups.push((label, vec![index])),
+        }
+    }
+    let level = |index: &usize| points[*index].level(&factor.setting).and_then(level_number).unwrap_or(f64::NAN);
+    let group = |(label, mut members): (String, Vec<usize>)| {
+        members.sort_by(|a, b| level(a).total_cmp(&level(b)));
+        let valid = members.iter().filter(|index| points[**index].verdict.is_valid());
+        let levels: Vec<Level> = valid
+            .filter_map(|index| Some(Level::of(level(index), points[*index].throughput.as_ref().ok()?)))
+            .filter(|level| level.resource > 0.0 && level.value > 0.0)
+            .collect();
+        CurveGroup {
+            label,
+            points: members,
+            steps: elasticities(&levels),
+            knee: knee(&levels, study.seed(), &factor.levels),
+        }
+    };
+    let mut numbers: Vec<f64> = factor.levels.iter().filter_map(level_number).collect();
+    numbers.sort_by(f64::total_cmp);
+    Ok(Curve {
+        setting: factor.setting.clone(),
+        geometric: is_geometric(&numbers),
+        groups: groups.into_iter().map(group).collect(),
+    })
+}
+
+fn knee(levels: &[Level], seed: u64, of: &[proofload_model::settings::Value]) -> Knee {
+    let unit = match of.first() {
+        Some(proofload_model::settings::Value::Bytes(_)) => Unit::named("B"),
+        Some(proofload_model::settings::Value::Duration(_)) => Unit::named("s"),
+        _ => Unit::named(""),
+    };
+    find_knee(levels, &Question { unit, within: WITHIN, resamples: 1000, seed })
+}
+
+/// Levels of all factors but one, in words.
+pub(super) fn other_levels(point: &PointFindings, but: &str) -> String {
+    let others = point.levels.iter().filter(|(setting, _)| setting != but);
+    let word = |(setting, value): &(String, proofload_model::settings::Value)| match value {
+        proofload_model::settings::Value::Text(text) => text.clone(),
+        value => format!("{} {}", super::factor::level_text(value), setting_title(setting)),
+    };
+    others.map(word).collect::<Vec<_>>().join(", ")
+}
+
+/// Do neighbours differ by about equal ratios, and not by equal differences?
+fn is_geometric(sorted: &[f64]) -> bool {
+    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return false };
+    if *first <= 0.0 || sorted.len() < 3 || last / first < 4.0 {
+        return false;
+    }
+    let spread = |steps: Vec<f64>| {
+        let (low, high) =
+            steps.iter().fold((f64::INFINITY, 0.0f64), |(low, high), step| (low.min(*step), high.max(*step)));
+        high / low
+    };
+    let differences = spread(sorted.windows(2).map(|pair| pair[1] - pair[0]).collect());
+    let ratios = spread(sorted.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect());
+    ratios < differences
+}
+
+/// Fills in the throughput of each point in per cent of the largest valid one's.
+pub(super) fn fill_relative(points: &mut [PointFindings]) {
+    let value = |point: &PointFindings| point.throughput.as_ref().map_or(f64::NAN, |estimate| estimate.value);
+    let valid = |point: &&PointFindings| point.verdict.is_valid() && value(point) > 0.0;
+    let largest = points.iter().filter(valid).max_by(|a, b| value(a).total_cmp(&value(b)));
+    let Some((largest, estimate)) = largest.and_then(|point| Some((point.id, point.throughput.clone().ok()?))) else {
+        return;
+    };
+    for point in points {
+        point.relative = relative(point, largest, &estimate);
+    }
+}
+
+fn relative(point: &PointFindings, largest: u32, to: &crate::analysis::bootstrap::Estimate) -> Measured {
+    if !point.verdict.is_valid() {
+        return Err(format!("the point is {}", point.verdict.word()));
+    }
+    let own = point.throughput.as_ref().map_err(Clone::clone)?;
+    if point.id == largest {
+        return Ok(Quantity::new(100.0, Unit::PERCENT, own.n, Interval::none("the largest point is the reference")));
+    }
+    Ok(ratio_of_means(own, to).scaled(100.0, Unit::PERCENT))
+}

@@ -1,0 +1,67 @@
+//! From a record to findings, in one pass.
+
+use super::bottleneck::{Ranking, rankings};
+use super::curve::{Curve, curve, fill_relative};
+use super::point::{PointFindings, point};
+use super::reference::{Reference, find_reference};
+use super::sentinel::{Sentinels, sentinels};
+use proofload_record::Record;
+
+/// Everything that a report says.
+#[derive(Debug, Clone)]
+pub struct Findings<'r> {
+    /// The record.
+    pub record: &'r Record,
+    /// Points in the order of the study.
+    pub points: Vec<PointFindings>,
+    /// The curve over a numeric factor, or why there is none.
+    pub curve: Result<Curve, String>,
+    /// What was observed near a limit, by point.
+    pub rankings: Vec<Ranking>,
+    /// Sentinels, when the plan has any.
+    pub sentinels: Option<Result<Sentinels, String>>,
+    /// The published study to compare with, when the study names one.
+    pub reference: Option<Result<Reference, String>>,
+}
+
+impl Findings<'_> {
+    /// The valid point with the largest throughput.
+    pub fn largest(&self) -> Option<&PointFindings> {
+        let value = |point: &&PointFindings| point.throughput.as_ref().map_or(f64::NAN, |estimate| estimate.value);
+        self.points.iter().filter(|point| point.verdict.is_valid()).max_by(|a, b| value(a).total_cmp(&value(b)))
+    }
+
+    /// The ranking of a point.
+    pub fn ranking(&self, point: u32) -> Option<&Ranking> {
+        self.rankings.iter().find(|ranking| ranking.point == point)
+    }
+
+    /// Valid points.
+    pub fn valid(&self) -> impl Iterator<Item = &PointFindings> {
+        self.points.iter().filter(|point| point.verdict.is_valid())
+    }
+
+    /// Kinds of operations of the workload, in the order of its tables.
+    pub fn kinds(&self) -> Vec<String> {
+        let mut kinds: Vec<String> =
+            self.points.iter().flat_map(|point| point.runs.iter().flat_map(|run| run.kinds.clone())).collect();
+        super::words::in_order(&mut kinds);
+        kinds.dedup();
+        kinds
+    }
+}
+
+/// Evaluates a record.
+pub fn evaluate(record: &Record) -> Findings<'_> {
+    let mut points: Vec<PointFindings> = record.plan.points.iter().map(|planned| point(record, planned.id)).collect();
+    fill_relative(&mut points);
+    let curve = curve(&record.study, &points);
+    Findings {
+        record,
+        rankings: rankings(record, &points, curve.as_ref().ok()),
+        curve,
+        sentinels: sentinels(record),
+        reference: record.study.settings.text("study.reference").ok().map(find_reference),
+        points,
+    }
+}

@@ -1,0 +1,80 @@
+//! Factors and levels in words and numbers.
+
+use proofload_model::settings::Value;
+use proofload_model::units::{Bytes, duration_text, parse_duration};
+
+/// Titles of settings that are often factors; others are shown by their path.
+const TITLES: &[(&str, &str)] = &[
+    ("limits.memory", "database memory"),
+    ("limits.cores", "cores"),
+    ("engine.kind", "engine"),
+    ("workload.virtual_users", "virtual users"),
+    ("workload.warehouses", "warehouses"),
+    ("workload.form", "form of the transactions"),
+    ("workload.pacing", "pacing"),
+    ("storage.cache", "cache size"),
+    ("replication.mode", "replication mode"),
+];
+
+/// What a setting is called in running text.
+pub fn setting_title(path: &str) -> String {
+    let known = TITLES.iter().find(|(known, _)| *known == path).map(|(_, title)| (*title).to_owned());
+    known.unwrap_or_else(|| path.to_owned())
+}
+
+/// A level as a number, for axes: bytes, seconds or the number itself; none for words.
+pub fn level_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bytes(bytes) => Some(bytes.0 as f64),
+        Value::Integer(number) => Some(*number as f64),
+        Value::Number(number) => Some(*number),
+        Value::Duration(time) => Some(time.as_secs_f64()),
+        Value::Text(text) => text_number(text),
+        Value::Boolean(_) | Value::List(_) => None,
+    }
+}
+
+/// A setting of an engine is text that may mean a size, a time or a number.
+fn text_number(text: &str) -> Option<f64> {
+    let size = || Bytes::parse(text).ok().map(|bytes| bytes.0 as f64);
+    let time = || parse_duration(text).ok().map(|time| time.as_secs_f64());
+    text.parse::<f64>().ok().filter(|number| number.is_finite()).or_else(size).or_else(time)
+}
+
+/// A level as a paper writes it: a space before the unit.
+pub fn level_text(value: &Value) -> String {
+    match value {
+        Value::Bytes(bytes) => spaced(&bytes.to_string()),
+        Value::Duration(time) => spaced(&duration_text(*time)),
+        Value::Text(text) if text_number(text).is_some() => spaced(text),
+        other => other.to_string(),
+    }
+}
+
+/// `64MiB` as `64 MiB`, the space not breaking.
+fn spaced(text: &str) -> String {
+    match text.find(|letter: char| letter.is_alphabetic()) {
+        Some(at) if at > 0 && !text[..at].ends_with(' ') => format!("{}\u{a0}{}", &text[..at], &text[at..]),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(value: Value, number: Option<f64>, text: &str) {
+        assert_eq!((level_number(&value), level_text(&value).as_str()), (number, text));
+    }
+
+    #[test]
+    fn levels_are_numbers_where_they_can_be() {
+        check(Value::Bytes(Bytes::mebi(64)), Some(67_108_864.0), "64\u{a0}MiB");
+        check(Value::Integer(8), Some(8.0), "8");
+        check(Value::Text("64MiB".to_owned()), Some(67_108_864.0), "64\u{a0}MiB");
+        check(Value::Text("sqlite".to_owned()), None, "sqlite");
+        check(Value::Duration(std::time::Duration::from_secs(90)), Some(90.0), "90\u{a0}s");
+        check(Value::Boolean(true), None, "true");
+    }
+}

@@ -1,0 +1,230 @@
+//! The metrics of a point from its runs: throughput, latencies, CPU, device. Repetitions are the higher level of variance.
+
+use super::level::Measured;
+use super::run::RunFindings;
+use super::telemetry::{Probed, Trace, average, total, traces};
+use crate::analysis::bootstrap::{Estimate, ratio_of_means};
+use crate::analysis::distribution::{mean, student_quantile, variance};
+use crate::analysis::hierarchy::mean_of_runs;
+use crate::analysis::latency::{Latencies, Sparse};
+use crate::analysis::quantity::{Interval, Quantity, Unit};
+use proofload_record::Attempt;
+use std::collections::BTreeMap;
+
+/// Percentiles of response times: the end of the metric's name and the share.
+pub const PERCENTILES: &[(&str, f64)] = &[("p50", 0.50), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
+
+/// A run with its attempt.
+pub(super) type Pair<'a> = (&'a RunFindings, &'a Attempt);
+
+/// All metrics of a point by name. `response_ns_p99.new_order` is the percentile of one kind of operation,
+/// `response_ns_p99.all` of all together.
+pub(super) fn metrics(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
+    let mut metrics = BTreeMap::new();
+    let per_second = throughput(runs);
+    let mut put = |name: &str, value: Measured| {
+        metrics.insert(name.to_owned(), value);
+    };
+    put("throughput", measured(&per_second, Unit::PER_SECOND, 1.0));
+    put("tpm", measured(&per_second, Unit::PER_MINUTE, 60.0));
+    put("nopm", nopm(runs));
+    put("nopm_database", nopm_database(runs));
+    put("failed_percent", failed_percent(runs));
+    put("cpu_percent", cpu(runs));
+    let devices = [
+        ("device_read_mb_s", Probed::DeviceReadBytes, Unit::MB_PER_SECOND, 1e-6),
+        ("device_write_mb_s", Probed::DeviceWriteBytes, Unit::MB_PER_SECOND, 1e-6),
+        ("device_reads_s", Probed::DeviceReads, Unit::PER_SECOND, 1.0),
+        ("device_writes_s", Probed::DeviceWrites, Unit::PER_SECOND, 1.0),
+        ("device_busy_percent", Probed::DeviceBusy, Unit::PERCENT, 1.0),
+    ];
+    for (name, probed, unit, factor) in devices {
+        put(name, observed(runs, probed).and_then(|estimate| measured(&Ok(estimate), unit, factor)));
+    }
+    let per_transaction = [
+        ("reads_per_transaction", Probed::DeviceReads, Unit::named("reads/transaction"), 1.0),
+        ("writes_per_transaction", Probed::DeviceWrites, Unit::named("writes/transaction"), 1.0),
+        ("read_kb_per_transaction", Probed::DeviceReadBytes, Unit::named("kB/transaction"), 1e-3),
+        ("write_kb_per_transaction", Probed::DeviceWriteBytes, Unit::named("kB/transaction"), 1e-3),
+    ];
+    for (name, probed, unit, factor) in per_transaction {
+        let above = observed(runs, probed);
+        put(name, above.and_then(|above| Ok(ratio(&above, &per_second.clone()?).scaled(factor, unit))));
+    }
+    latencies(runs, &mut metrics);
+    engine_counters(runs, &mut metrics);
+    metrics
+}
+
+/// Transactions per second over the windows of all runs.
+pub(super) fn throughput(runs: &[Pair<'_>]) -> Result<Estimate, String> {
+    let windows: Vec<&[f64]> = runs.iter().map(|(run, _)| run.measured()).collect();
+    estimate(&windows)
+}
+
+fn estimate(windows: &[&[f64]]) -> Result<Estimate, String> {
+    if windows.is_empty() {
+        return Err("no run was completed".to_owned());
+    }
+    if windows.iter().any(|window| window.is_empty()) {
+        return Err("there is no measured window".to_owned());
+    }
+    Ok(mean_of_runs(windows))
+}
+
+fn measured(estimate: &Result<Estimate, String>, unit: Unit, factor: f64) -> Measured {
+    let quantity = estimate.as_ref().map_err(Clone::clone)?.quantity(unit.clone()).scaled(factor, unit);
+    if quantity.value().is_finite() { Ok(quantity) } else { Err("the window has gaps".to_owned()) }
+}
+
+fn nopm(runs: &[Pair<'_>]) -> Measured {
+    let windows: Option<Vec<&[f64]>> = runs.iter().map(|(run, _)| run.new_orders.as_deref()).collect();
+    match windows {
+        Some(windows) => measured(&estimate(&windows), Unit::PER_MINUTE, 60.0),
+        None => Err("the workload has no New-Order".to_owned()),
+    }
+}
+
+fn nopm_database(runs: &[Pair<'_>]) -> Measured {
+    let values: Option<Vec<f64>> = runs.iter().map(|(run, _)| run.new_orders_database).collect();
+    let values = values.filter(|values| !values.is_empty());
+    let values = values.ok_or("the database's counter was not read at both ends of the window")?;
+    Ok(over_runs(&values, Unit::PER_MINUTE, "two readings of a counter have no spread"))
+}
+
+/// The mean of one value per run.
+fn over_runs(values: &[f64], unit: Unit, why_not: &str) -> Quantity {
+    let count = values.len() as f64;
+    let interval = if values.len() < 2 {
+        Interval::none(why_not)
+    } else {
+        let half = student_quantile(0.975, count - 1.0) * (variance(values) / count).sqrt();
+        Interval::known(mean(values) - half, mean(values) + half, "Student's t over repetitions")
+    };
+    Quantity::new(mean(values), unit, values.len() as u64, interval)
+}
+
+fn failed_percent(runs: &[Pair<'_>]) -> Measured {
+    let failed: u64 = runs.iter().map(|(run, _)| run.failures.0).sum();
+    let due: u64 = runs.iter().map(|(run, _)| run.failures.1).sum();
+    if due == 0 {
+        return Err("nothing became due".to_owned());
+    }
+    let why = "a share of a full count, not of a sample";
+    Ok(Quantity::new(100.0 * failed as f64 / due as f64, Unit::PERCENT, due, Interval::none(why)))
+}
+
+/// A series within each run's window.
+fn in_windows(
+    runs: &[Pair<'_>],
+    pick: impl Fn(&Attempt) -> Option<Trace>,
+    what: &str,
+) -> Result<Vec<Vec<f64>>, String> {
+    let window = |(run, attempt): &Pair<'_>| {
+        let trace = pick(attempt)?.within(run.window_seconds()?);
+        Some(trace.values()).filter(|values| !values.is_empty())
+    };
+    let found: Option<Vec<Vec<f64>>> = runs.iter().map(window).collect();
+    found.filter(|found| !found.is_empty()).ok_or_else(|| format!("{what} was not observed"))
+}
+
+fn cpu(runs: &[Pair<'_>]) -> Measured {
+    let found = in_windows(runs, |attempt| average(&traces(attempt, Probed::CoreBusy)), "the use of the cores")?;
+    let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
+    measured(&estimate(&windows), Unit::PERCENT, 1.0)
+}
+
+fn observed(runs: &[Pair<'_>], probed: Probed) -> Result<Estimate, String> {
+    let pick = |attempt: &Attempt| {
+        let found = traces(attempt, probed);
+        if probed == Probed::DeviceBusy { average(&found) } else { total(&found) }
+    };
+    let found = in_windows(runs, pick, "the device")?;
+    let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
+    estimate(&windows)
+}
+
+/// A ratio of two means that may be nothing at all: 0 to something is 0.
+fn ratio(above: &Estimate, below: &Estimate) -> Quantity {
+    if above.value == 0.0 && below.value > 0.0 {
+        return Quantity::new(0.0, Unit::RATIO, above.n, Interval::none("nothing was counted"));
+    }
+    ratio_of_means(above, below)
+}
+
+fn latencies(runs: &[Pair<'_>], metrics: &mut BTreeMap<String, Measured>) {
+    let mut kinds: Vec<String> = runs.iter().flat_map(|(run, _)| run.kinds.clone()).collect();
+    super::words::in_order(&mut kinds);
+    kinds.dedup();
+    for kind in &kinds {
+        let per_run: Vec<&[Sparse]> =
+            runs.iter().map(|(run, _)| run.latencies.get(kind).map_or(&[][..], Vec::as_slice)).collect();
+        put_latencies(kind, &per_run, metrics);
+    }
+    let together: Vec<Vec<Sparse>> = runs.iter().map(|(run, _)| all_kinds(run)).collect();
+    put_latencies("all", &together.iter().map(Vec::as_slice).collect::<Vec<_>>(), metrics);
+}
+
+/// One histogram per second over all kinds.
+fn all_kinds(run: &RunFindings) -> Vec<Sparse> {
+    let seconds = run.latencies.values().map(Vec::len).max().unwrap_or(0);
+    (0..seconds).map(|second| Sparse::merged(run.latencies.values().filter_map(|parts| parts.get(second)))).collect()
+}
+
+fn put_latencies(kind: &str, per_run: &[&[Sparse]], metrics: &mut BTreeMap<String, Measured>) {
+    let joined: Vec<Sparse> = per_run.iter().flat_map(|parts| parts.iter().cloned()).collect();
+    let merged = Latencies::new(&joined);
+    let each: Vec<Sparse> = per_run.iter().map(|parts| Sparse::merged(*parts)).collect();
+    let finite = |quantity: Quantity| {
+        if quantity.value().is_finite() { Ok(quantity) } else { Err("no operation of this kind completed".to_owned()) }
+    };
+    for (name, share) in PERCENTILES {
+        let values: Vec<f64> = each.iter().filter_map(|run| run.percentile(*share)).map(|value| value as f64).collect();
+        let quantity = widened(merged.percentile(*share), &values);
+        metrics.insert(format!("response_ns_{name}.{kind}"), finite(quantity));
+    }
+    let means: Vec<f64> = each.iter().filter(|run| run.count() > 0).map(Sparse::mean).collect();
+    metrics.insert(format!("response_ns_mean.{kind}"), finite(widened(merged.mean(), &means)));
+}
+
+/// With repetitions the interval also holds what they scatter: Student's t of the logarithms of the runs' own values
+/// around the merged one, and never less than the interval within runs.
+fn widened(merged: Quantity, per_run: &[f64]) -> Quantity {
+    if per_run.len() < 2 || per_run.iter().any(|value| *value <= 0.0) {
+        return merged;
+    }
+    let logs: Vec<f64> = per_run.iter().map(|value| value.ln()).collect();
+    let count = logs.len() as f64;
+    let factor = (student_quantile(0.975, count - 1.0) * (variance(&logs) / count).sqrt()).exp();
+    let (low, high) = merged.interval().bounds().unwrap_or((merged.value(), merged.value()));
+    let interval = Interval::known(
+        low.min(merged.value() / factor),
+        high.max(merged.value() * factor),
+        "block bootstrap over intervals, widened by the scatter of repetitions",
+    );
+    Quantity::new(merged.value(), merged.unit().clone(), merged.n(), interval)
+}
+
+/// Counters of an embedded engine, per second: `engine.<name>`.
+fn engine_counters(runs: &[Pair<'_>], metrics: &mut BTreeMap<String, Measured>) {
+    let mut names: Vec<(String, String)> = Vec::new();
+    for reading in runs.iter().flat_map(|(_, attempt)| attempt.intervals.iter().flat_map(|interval| &interval.engine)) {
+        let name = (reading.name.clone(), reading.unit.clone());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    for (name, unit) in names {
+        let window = |(run, attempt): &Pair<'_>| {
+            let (from, to) = run.window?;
+            let inside = attempt.intervals.iter().filter(|interval| (from..to).contains(&interval.index));
+            let sum = |interval: &proofload_model::samples::IntervalSample| {
+                interval.engine.iter().filter(|reading| reading.name == name).map(|reading| reading.value).sum::<f64>()
+            };
+            Some(inside.map(sum).collect::<Vec<f64>>())
+        };
+        let Some(windows) = runs.iter().map(window).collect::<Option<Vec<Vec<f64>>>>() else { continue };
+        let slices: Vec<&[f64]> = windows.iter().map(Vec::as_slice).collect();
+        metrics.insert(format!("engine.{name}"), measured(&estimate(&slices), Unit(unit.into()), 1.0));
+    }
+}

@@ -1,0 +1,32 @@
+//! Findings: what a record says, typed and pure. Numbers leave here as quantities or as a reason why there is none.
+//! May not know blocks, formats or charts.
+
+mod audits;
+mod bottleneck;
+mod curve;
+mod evaluate;
+mod factor;
+mod level;
+mod metrics;
+mod point;
+mod reference;
+mod run;
+mod sentinel;
+mod telemetry;
+mod void;
+mod words;
+
+pub use audits::Audit;
+pub use bottleneck::Ranking;
+pub use curve::{Curve, CurveGroup};
+pub use evaluate::{Findings, evaluate};
+pub use factor::{level_number, level_text, setting_title};
+pub use level::Measured;
+pub use metrics::PERCENTILES;
+pub use point::{PointFindings, Verdict};
+pub use reference::{REFERENCES, Reference, ReferencePoint, find_reference};
+pub use run::{RunFindings, WarmUp};
+pub use sentinel::Sentinels;
+pub use telemetry::{Probed, Trace, traces};
+pub use void::{Void, VoidClass};
+pub use words::kind_title;

@@ -1,0 +1,140 @@
+//! One point of the study: its levels, its runs, its verdict, its metrics.
+
+use super::factor::level_text;
+use super::level::Measured;
+use super::metrics::{Pair, metrics, throughput};
+use super::run::{RunFindings, run};
+use super::void::Void;
+use crate::analysis::bootstrap::Estimate;
+use proofload_model::settings::Value;
+use proofload_record::{Record, State};
+use std::collections::BTreeMap;
+
+/// What is said about a point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Steady, within verified limits, without gaps, all checks passed.
+    Valid,
+    /// Not to be used as a result, and every reason why.
+    Void(Vec<Void>),
+    /// No run of it was finished, and why.
+    NotRun(String),
+}
+
+impl Verdict {
+    /// Is it a result?
+    pub fn is_valid(&self) -> bool {
+        matches!(self, Self::Valid)
+    }
+
+    /// Its word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Void(_) => "void",
+            Self::NotRun(_) => "not run",
+        }
+    }
+
+    /// The reasons against it.
+    pub fn reasons(&self) -> Vec<String> {
+        match self {
+            Self::Valid => Vec::new(),
+            Self::Void(reasons) => reasons.iter().map(ToString::to_string).collect(),
+            Self::NotRun(why) => vec![why.clone()],
+        }
+    }
+}
+
+/// A point of the study.
+#[derive(Debug, Clone)]
+pub struct PointFindings {
+    /// Its number.
+    pub id: u32,
+    /// Level of each factor, in the order of the factors.
+    pub levels: Vec<(String, Value)>,
+    /// Finished runs, without sentinels.
+    pub runs: Vec<RunFindings>,
+    /// How many runs the plan has for it.
+    pub planned: usize,
+    /// What is said about it. One void run voids the point: leaving out bad runs would choose the result.
+    pub verdict: Verdict,
+    /// Metrics by name. Of a void point they are context, never a result.
+    pub metrics: BTreeMap<String, Measured>,
+    /// Transactions per second.
+    pub throughput: Result<Estimate, String>,
+    /// Throughput in per cent of the largest valid point's.
+    pub relative: Measured,
+}
+
+impl PointFindings {
+    /// A metric by name.
+    pub fn metric(&self, name: &str) -> Measured {
+        self.metrics.get(name).cloned().unwrap_or_else(|| Err("there is no such metric in this workload".to_owned()))
+    }
+
+    /// A metric, if the point is valid.
+    pub fn result(&self, name: &str) -> Measured {
+        match &self.verdict {
+            Verdict::Valid => self.metric(name),
+            verdict => Err(format!("the point is {}", verdict.word())),
+        }
+    }
+
+    /// Its levels in words.
+    pub fn label(&self) -> String {
+        let texts: Vec<String> = self.levels.iter().map(|(_, value)| level_text(value)).collect();
+        if texts.is_empty() { "the only point".to_owned() } else { texts.join(", ") }
+    }
+
+    /// The level of a factor.
+    pub fn level(&self, setting: &str) -> Option<&Value> {
+        self.levels.iter().find(|(known, _)| known == setting).map(|(_, value)| value)
+    }
+}
+
+/// Evaluates one point.
+pub(super) fn point(record: &Record, id: u32) -> PointFindings {
+    let settings = record.plan.settings(&record.study, id);
+    let planned: Vec<_> = record.plan.runs.iter().filter(|run| run.point == id && !run.sentinel).collect();
+    let attempts: Vec<_> = planned.iter().filter_map(|run| record.finished(run.index)).collect();
+    let runs: Vec<RunFindings> = attempts.iter().map(|attempt| run(attempt, &settings)).collect();
+    let pairs: Vec<Pair<'_>> = runs.iter().zip(attempts.iter().copied()).collect();
+    let (metrics, throughput) = (metrics(&pairs), throughput(&pairs));
+    PointFindings {
+        id,
+        levels: levels(record, id),
+        planned: planned.len(),
+        verdict: verdict(record, id, &runs),
+        metrics,
+        throughput,
+        relative: Err("no point is valid".to_owned()),
+        runs,
+    }
+}
+
+fn levels(record: &Record, id: u32) -> Vec<(String, Value)> {
+    let Some(point) = record.plan.points.get(id as usize) else { return Vec::new() };
+    let level = |setting: &String| point.levels.get(setting).map(|value| (setting.clone(), value.clone()));
+    record.study.factors.iter().filter_map(|factor| level(&factor.setting)).collect()
+}
+
+fn verdict(record: &Record, id: u32, runs: &[RunFindings]) -> Verdict {
+    if runs.is_empty() {
+        return Verdict::NotRun(why_not_run(record, id));
+    }
+    let many = runs.len() > 1;
+    let of_run = |run: &RunFindings, void: &Void| if many { void.of_run(run.run.repetition) } else { void.clone() };
+    let reasons: Vec<Void> = runs.iter().flat_map(|run| run.voids.iter().map(move |void| of_run(run, void))).collect();
+    if reasons.is_empty() { Verdict::Valid } else { Verdict::Void(reasons) }
+}
+
+fn why_not_run(record: &Record, id: u32) -> String {
+    let last = record.attempts.iter().rev().find(|attempt| attempt.run.point == id && !attempt.run.sentinel);
+    match last.map(|attempt| &attempt.state) {
+        None => "the study has not come to it yet".to_owned(),
+        Some(State::Failed { reason }) => format!("its last attempt failed: {reason}"),
+        Some(State::Open) => "its last attempt was interrupted or is still running".to_owned(),
+        Some(State::Finished) => "its last attempt belongs to another plan".to_owned(),
+    }
+}

@@ -1,0 +1,362 @@
+//! One finished run: its window, its throughput second by second, its warm-up, its audits, its verdict.
+
+use super::audits::{Audit, audits};
+use super::telemetry::longest_silence;
+use super::void::Void;
+use crate::analysis::generator::{ClosedLoop, GeneratorCheck, LittleAudit, Observed, check_generator, little};
+use crate::analysis::latency::Sparse;
+use crate::analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
+use crate::analysis::validity::{Check as WindowCheck, Limits, VoidReason, check_window};
+use proofload_model::plan::Run;
+use proofload_model::samples::{Check, CheckOutcome, IntervalSample, LatencyClock};
+use proofload_model::settings::Settings;
+use proofload_model::study::{Procedure, procedure};
+use proofload_record::Attempt;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Engines that run inside the load agent, whose threads' CPU is the engine's own and says nothing of the generator.
+const EMBEDDED: &[&str] = &["sqlite", "duckdb", "null"];
+
+/// A stretch without telemetry that is longer than this within the window is a gap, seconds.
+const LONGEST_SILENCE: f64 = 3.0;
+
+/// The warm-up of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WarmUp {
+    /// How long it took, whole seconds.
+    pub seconds: u64,
+    /// Was it declared steady while it ran?
+    pub settled: bool,
+    /// The verdict computed again from the record.
+    pub verdict: Option<SteadyVerdict>,
+}
+
+/// One finished run.
+#[derive(Debug, Clone)]
+pub struct RunFindings {
+    /// Its place in the plan.
+    pub run: Run,
+    /// Number of the attempt in the record.
+    pub attempt: i64,
+    /// Measured window, seconds from time zero; none when it never came to that.
+    pub window: Option<(u64, u64)>,
+    /// Transactions ended (rolled back by design included) in each second from 0; NaN where the second is missing.
+    pub per_second: Vec<f64>,
+    /// The same for each kind.
+    pub kinds: Vec<String>,
+    /// New orders committed in each second of the window; none when the workload has none.
+    pub new_orders: Option<Vec<f64>>,
+    /// New orders per minute by the database's own counter between the marks at the window's ends.
+    pub new_orders_database: Option<f64>,
+    /// Response-time histograms of the window by kind, one per second.
+    pub latencies: BTreeMap<String, Vec<Sparse>>,
+    /// Warm-up.
+    pub warm_up: Option<WarmUp>,
+    /// Drift and changes inside the window.
+    pub stability: Option<WindowCheck>,
+    /// The generator's own state.
+    pub generator: GeneratorCheck,
+    /// Little's law over the window of a saturated closed loop.
+    pub little: Option<LittleAudit>,
+    /// Comparisons of what clients counted with what is stored.
+    pub audits: Vec<Audit>,
+    /// What was verified after the run.
+    pub checks: Vec<Check>,
+    /// Operations that failed in the window, and all that were due.
+    pub failures: (u64, u64),
+    /// Why the run is void; empty when it is valid.
+    pub voids: Vec<Void>,
+}
+
+impl RunFindings {
+    /// Transactions in each second of the window.
+    pub fn measured(&self) -> &[f64] {
+        let Some((from, to)) = self.window else { return &[] };
+        let (from, to) = (from as usize, (to as usize).min(self.per_second.len()));
+        self.per_second.get(from.min(to)..to).unwrap_or_default()
+    }
+
+    /// Window in seconds, for telemetry.
+    pub fn window_seconds(&self) -> Option<(f64, f64)> {
+        self.window.map(|(from, to)| (from as f64, to as f64))
+    }
+}
+
+/// Evaluates a finished attempt.
+pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
+    let window = attempt.window();
+    let inside = window.map(|window| within(&attempt.intervals, window)).unwrap_or_default();
+    let mut findings = RunFindings {
+        run: attempt.run,
+        attempt: attempt.id,
+        window,
+        per_second: per_second(attempt, window),
+        kinds: kinds(&attempt.intervals),
+        new_orders: new_orders(&inside, window),
+        new_orders_database: new_orders_database(attempt),
+        latencies: BTreeMap::new(),
+        warm_up: None,
+        stability: None,
+        generator: GeneratorCheck::default(),
+        little: None,
+        audits: audits(attempt),
+        checks: attempt.checks.clone(),
+        failures: failures(&inside),
+        voids: Vec::new(),
+    };
+    let procedure = procedure(settings).ok();
+    findings.warm_up = warm_up(attempt, &findings.per_second, procedure.as_ref());
+    let unreadable = fill_latencies(&mut findings, &inside);
+    if let Some(procedure) = &procedure {
+        findings.stability = Some(check_window(&padded(&findings), &limits(procedure)));
+    }
+    findings.generator = generator(&inside, settings, findings.measured());
+    findings.little = little_of(&findings, settings);
+    findings.voids = voids(&findings, attempt, procedure.as_ref());
+    findings.voids.extend(unreadable.into_iter().map(Void::verification));
+    findings
+}
+
+/// The measured seconds with a gap for each that is missing at the end.
+fn padded(findings: &RunFindings) -> Vec<f64> {
+    let length = findings.window.map_or(0, |(from, to)| (to.saturating_sub(from)) as usize);
+    let mut values = findings.measured().to_vec();
+    values.resize(length, f64::NAN);
+    values
+}
+
+fn limits(procedure: &Procedure) -> Limits {
+    Limits {
+        drift_tolerance: procedure.drift_tolerance,
+        change_magnitude: procedure.drift_tolerance,
+        shortest_segment: 5,
+        period: None,
+    }
+}
+
+fn within(intervals: &[IntervalSample], (from, to): (u64, u64)) -> Vec<&IntervalSample> {
+    intervals.iter().filter(|interval| (from..to).contains(&interval.index)).collect()
+}
+
+/// Committed and rolled back by design.
+fn ended(interval: &IntervalSample) -> u64 {
+    interval.counts.iter().map(|counts| counts.done + counts.rolled_back).sum()
+}
+
+fn per_second(attempt: &Attempt, window: Option<(u64, u64)>) -> Vec<f64> {
+    let last = attempt.intervals.iter().map(|interval| interval.index + 1).max().unwrap_or(0);
+    let length = last.max(window.map_or(0, |(_, to)| to)).min(10_000_000);
+    let mut values = vec![f64::NAN; length as usize];
+    for interval in &attempt.intervals {
+        if let Some(value) = values.get_mut(interval.index as usize) {
+            *value = ended(interval) as f64;
+        }
+    }
+    values
+}
+
+fn kinds(intervals: &[IntervalSample]) -> Vec<String> {
+    let mut kinds: Vec<String> =
+        intervals.iter().flat_map(|interval| interval.counts.iter().map(|counts| counts.kind.clone())).collect();
+    kinds.sort();
+    kinds.dedup();
+    super::words::in_order(&mut kinds);
+    kinds
+}
+
+fn new_orders(inside: &[&IntervalSample], window: Option<(u64, u64)>) -> Option<Vec<f64>> {
+    let (from, to) = window?;
+    let mut values = vec![f64::NAN; (to - from) as usize];
+    let mut any = false;
+    for interval in inside {
+        let found = interval.counts.iter().find(|counts| counts.kind == "new_order");
+        any |= found.is_some();
+        values[(interval.index - from) as usize] = found.map_or(0.0, |counts| counts.done as f64);
+    }
+    any.then_some(values)
+}
+
+/// Growth of the database's counter between the marks at the ends of the window, per minute.
+fn new_orders_database(attempt: &Attempt) -> Option<f64> {
+    let read = |label: &str| {
+        let (_, mark) = attempt.marks.iter().rev().find(|(known, _)| known == label)?;
+        let (_, orders) = mark.counters.iter().find(|(name, _)| name == "new_orders")?;
+        Some((mark.offset.as_seconds(), *orders as f64))
+    };
+    let ((from, before), (to, after)) = (read("window_start")?, read("window_end")?);
+    (to > from).then(|| (after - before) / (to - from) * 60.0)
+}
+
+fn failures(inside: &[&IntervalSample]) -> (u64, u64) {
+    let counts = || inside.iter().flat_map(|interval| &interval.counts);
+    (counts().map(|counts| counts.failed).sum(), counts().map(|counts| counts.due).sum())
+}
+
+fn warm_up(attempt: &Attempt, per_second: &[f64], procedure: Option<&Procedure>) -> Option<WarmUp> {
+    let settled = attempt.event("steady").is_some();
+    let event = attempt.event("steady").or_else(|| attempt.event("not_steady"))?;
+    let detail: serde_json::Value = serde_json::from_str(&event.detail).unwrap_or_default();
+    let seconds = detail["seconds"].as_u64().or_else(|| attempt.window().map(|(from, _)| from))?;
+    let verdict =
+        procedure.map(|procedure| judge(&per_second[..per_second.len().min(seconds as usize)], &rule(procedure)));
+    Some(WarmUp { seconds, settled, verdict })
+}
+
+/// The detector's rule for a procedure, as the conductor applies it.
+fn rule(procedure: &Procedure) -> Rule {
+    Rule {
+        round: procedure.warm_up.round,
+        rounds_in_window: 5,
+        at_least: procedure.warm_up.at_least,
+        at_most: procedure.warm_up.at_most,
+        measure: procedure.measure,
+        drift_tolerance: procedure.warm_up.tolerance,
+        remainder_tolerance: procedure.warm_up.tolerance,
+    }
+}
+
+/// Decodes the window's histograms; what cannot be decoded comes back as a reason to void.
+fn fill_latencies(findings: &mut RunFindings, inside: &[&IntervalSample]) -> Vec<String> {
+    let mut unreadable = Vec::new();
+    for kind in &findings.kinds {
+        let mut parts = Vec::new();
+        for interval in inside {
+            let found =
+                interval.histograms.iter().find(|part| part.kind == *kind && part.clock == LatencyClock::Response);
+            let decoded = found.map_or(Ok(Sparse::default()), |part| Sparse::from_v2_deflate(&part.payload));
+            match decoded {
+                Ok(part) => {
+                    if let Some(found) = found.filter(|found| found.count != part.count()) {
+                        unreadable.push(format!(
+                            "histogram of {kind} in second {}: {} values where {} were counted",
+                            interval.index,
+                            part.count(),
+                            found.count
+                        ));
+                    }
+                    parts.push(part);
+                }
+                Err(error) => unreadable.push(format!("second {} of {kind}: {error}", interval.index)),
+            }
+        }
+        findings.latencies.insert(kind.clone(), parts);
+    }
+    unreadable
+}
+
+fn generator(inside: &[&IntervalSample], settings: &Settings, measured: &[f64]) -> GeneratorCheck {
+    let embedded = settings.text("engine.kind").is_ok_and(|kind| EMBEDDED.contains(&kind));
+    let threads = inside.iter().map(|interval| interval.client.thread_cpu_ns.len()).max().unwrap_or(0);
+    let share = |thread: usize| {
+        let spent: u64 = inside.iter().filter_map(|interval| interval.client.thread_cpu_ns.get(thread)).sum();
+        spent as f64 / 1e9 / inside.len() as f64
+    };
+    let lag = inside.iter().filter_map(|interval| interval.client.send_lag_ns_p99).max();
+    let observed = Observed {
+        client_threads: if embedded { Vec::new() } else { (0..threads).map(share).collect() },
+        send_lag_p99: lag.map(Duration::from_nanos),
+        throughput: crate::analysis::distribution::mean(measured),
+        null_ceiling: None,
+    };
+    let mut check = check_generator(&observed);
+    if embedded {
+        check.not_observed.retain(|what| *what != "cpu of the client threads");
+        check.not_observed.push("cpu of the client threads apart from the engine's, which runs in them");
+    }
+    check
+}
+
+/// Little's law where users never wait.
+fn little_of(findings: &RunFindings, settings: &Settings) -> Option<LittleAudit> {
+    let saturated = settings.text("workload.pacing").is_ok_and(|pacing| pacing == "saturated");
+    let users = settings.number("workload.virtual_users").ok().filter(|users| *users > 0.0)?;
+    let total = Sparse::merged(findings.latencies.values().flatten());
+    let seconds = findings.measured().len() as f64;
+    (saturated && total.count() > 0 && seconds > 0.0).then(|| {
+        little(&ClosedLoop {
+            users,
+            throughput: total.count() as f64 / seconds,
+            mean_response: total.mean() / 1e9,
+            mean_wait: 0.0,
+        })
+    })
+}
+
+/// Every reason to void the run.
+fn voids(findings: &RunFindings, attempt: &Attempt, procedure: Option<&Procedure>) -> Vec<Void> {
+    let mut voids = fact_voids(attempt);
+    voids.extend(window_voids(findings, attempt));
+    voids.extend(failure_voids(findings, procedure));
+    voids.extend(findings.generator.bound.iter().map(|doubt| Void::generator(format!("generator-bound: {doubt}"))));
+    let audits = findings.audits.iter().filter(|audit| !audit.holds);
+    voids.extend(audits.map(|audit| Void::verification(format!("{}: {}", audit.name, audit.found))));
+    for check in findings.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed) {
+        voids.push(Void::verification(format!("{} {}: {}", check.group, check.name, check.found)));
+    }
+    voids
+}
+
+/// What was asked and is not in force, or cannot be told.
+fn fact_voids(attempt: &Attempt) -> Vec<Void> {
+    let mut voids = Vec::new();
+    if attempt.seal_holds == Some(false) {
+        voids.push(Void::verification("the seal does not fit the stored rows: the record was changed after the run"));
+    }
+    for fact in &attempt.facts {
+        let asked = fact.requested.as_deref().unwrap_or("nothing");
+        let found = fact.effective.as_deref().unwrap_or("an unknown value");
+        let text = match fact.holds {
+            Some(false) => {
+                format!("{} {}: asked for {asked}, in force {found} ({})", fact.subject, fact.name, fact.source)
+            }
+            None if fact.subject == "limit" && fact.requested.is_some() => {
+                format!("limit {} could not be verified: {}", fact.name, fact.source)
+            }
+            _ => continue,
+        };
+        if !voids.iter().any(|void: &Void| void.text == text) {
+            voids.push(Void::verification(text));
+        }
+    }
+    voids
+}
+
+fn window_voids(findings: &RunFindings, attempt: &Attempt) -> Vec<Void> {
+    let mut voids = Vec::new();
+    match &findings.warm_up {
+        _ if findings.window.is_none() => voids.push(Void::verification("no measured window was recorded")),
+        None => voids.push(Void::not_steady("no verdict on the warm-up was recorded")),
+        Some(warm_up) if !warm_up.settled => {
+            let seconds = warm_up.seconds;
+            voids.push(Void::not_steady(format!(
+                "never settled: throughput was not steady after {seconds} s of warm-up"
+            )));
+        }
+        Some(_) => {}
+    }
+    for reason in findings.stability.iter().flat_map(|check| &check.voids) {
+        voids.push(match reason {
+            VoidReason::Gap { .. } => Void::verification(reason.to_string()),
+            _ => Void::not_steady(reason.to_string()),
+        });
+    }
+    let silence = findings.window_seconds().and_then(|window| longest_silence(attempt, window));
+    if let Some((probe, seconds)) = silence.filter(|(_, seconds)| *seconds > LONGEST_SILENCE) {
+        let text = format!("telemetry of {probe} is missing for {seconds:.1} s of the measured window");
+        voids.push(Void::verification(text));
+    }
+    voids
+}
+
+fn failure_voids(findings: &RunFindings, procedure: Option<&Procedure>) -> Option<Void> {
+    let (failed, due) = findings.failures;
+    let budget = procedure.map_or(0.0, |procedure| procedure.error_budget);
+    let share = failed as f64 / due.max(1) as f64;
+    let (percent, allowed) = (100.0 * share, 100.0 * budget);
+    (failed > 0 && share > budget).then(|| {
+        Void::verification(format!(
+            "{failed} of {due} operations failed, {percent:.3} % where {allowed:.3} % are allowed"
+        ))
+    })
+}

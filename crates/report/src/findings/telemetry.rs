@@ -1,0 +1,124 @@
+//! Telemetry of an attempt: which series mean what, and their values over a window. Rates come from the probes as they are.
+
+use proofload_record::{Attempt, SeriesPoint};
+
+/// What can be asked of the probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probed {
+    /// Use of each core, per cent of the core.
+    CoreBusy,
+    /// Bytes read from the device, per second.
+    DeviceReadBytes,
+    /// Bytes written to the device, per second.
+    DeviceWriteBytes,
+    /// Reads of the device, per second.
+    DeviceReads,
+    /// Writes of the device, per second.
+    DeviceWrites,
+    /// Share of the time in which the device had work, per cent.
+    DeviceBusy,
+    /// CPU of each thread, per cent of a core.
+    ThreadBusy,
+    /// Memory charged to the control group, bytes.
+    MemoryCurrent,
+}
+
+/// How the probes name a series: probe and name; the first that is found is taken.
+const NAMES: &[(Probed, &str, &[&str])] = &[
+    (Probed::CoreBusy, "cores", &["busy", "cpu_busy", "core_busy"]),
+    (Probed::DeviceReadBytes, "device", &["read_bytes", "bytes_read"]),
+    (Probed::DeviceWriteBytes, "device", &["write_bytes", "written_bytes", "bytes_written"]),
+    (Probed::DeviceReads, "device", &["reads", "read_operations"]),
+    (Probed::DeviceWrites, "device", &["writes", "write_operations"]),
+    (Probed::DeviceBusy, "device", &["busy", "utilisation", "device_busy"]),
+    (Probed::ThreadBusy, "threads", &["busy", "cpu_busy", "cpu", "thread_busy"]),
+    (Probed::MemoryCurrent, "memory", &["current", "memory_current", "cgroup_current"]),
+];
+
+/// The values of one series, or of several added up, within a window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// Instance: a core, a device, a thread; empty for a sum.
+    pub instance: String,
+    /// Seconds from time zero (the middle of the span) and value.
+    pub samples: Vec<(f64, f64)>,
+}
+
+impl Trace {
+    /// The values alone.
+    pub fn values(&self) -> Vec<f64> {
+        self.samples.iter().map(|(_, value)| *value).collect()
+    }
+
+    /// Only what lies between two seconds.
+    pub fn within(&self, (from, to): (f64, f64)) -> Self {
+        let inside = self.samples.iter().filter(|(at, _)| (from..to).contains(at));
+        Self { instance: self.instance.clone(), samples: inside.copied().collect() }
+    }
+}
+
+/// All series of a kind, one per instance, over the whole attempt.
+pub fn traces(attempt: &Attempt, wanted: Probed) -> Vec<Trace> {
+    let Some((_, probe, names)) = NAMES.iter().find(|(known, ..)| *known == wanted) else { return Vec::new() };
+    let matching = |name: &str| -> Vec<&SeriesPoint> {
+        attempt.series.iter().filter(|series| series.probe == *probe && series.name == name).collect()
+    };
+    let found = names.iter().map(|name| matching(name)).find(|found| !found.is_empty()).unwrap_or_default();
+    let mut traces: Vec<Trace> = found.into_iter().map(trace).collect();
+    traces.sort_by_key(|trace| (trace.instance.parse::<u64>().unwrap_or(u64::MAX), trace.instance.clone()));
+    traces
+}
+
+/// Instances added up, sample by sample: probes read all instances at the same moment. A moment at which one of them is
+/// missing is left out.
+pub(super) fn total(traces: &[Trace]) -> Option<Trace> {
+    let (first, rest) = traces.split_first()?;
+    let add = |(at, value): &(f64, f64)| {
+        let others = rest.iter().map(|other| other.samples.iter().find(|(moment, _)| (moment - at).abs() < 1e-6));
+        let sum = others.map(|found| found.map(|(_, value)| *value)).sum::<Option<f64>>()?;
+        Some((*at, value + sum))
+    };
+    let samples = if rest.is_empty() { first.samples.clone() } else { first.samples.iter().filter_map(add).collect() };
+    Some(Trace { instance: String::new(), samples })
+}
+
+/// The mean over instances, sample by sample.
+pub(super) fn average(traces: &[Trace]) -> Option<Trace> {
+    let count = traces.len() as f64;
+    let mut trace = total(traces)?;
+    for (_, value) in &mut trace.samples {
+        *value /= count;
+    }
+    Some(trace)
+}
+
+/// The longest stretch without a sample of any probe that was running, seconds, with the probe's name; over the window.
+pub(super) fn longest_silence(attempt: &Attempt, (from, to): (f64, f64)) -> Option<(String, f64)> {
+    let mut worst: Option<(String, f64)> = None;
+    let mut probes: Vec<&str> = attempt.series.iter().map(|series| series.probe.as_str()).collect();
+    probes.sort_unstable();
+    probes.dedup();
+    for probe in probes {
+        let mut ends: Vec<f64> = attempt
+            .series
+            .iter()
+            .filter(|series| series.probe == probe)
+            .flat_map(|series| series.samples.iter().map(|(offset, ..)| offset.as_seconds()))
+            .filter(|at| (from..=to).contains(at))
+            .collect();
+        ends.extend([from, to]);
+        ends.sort_by(f64::total_cmp);
+        let silence = ends.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+        if worst.as_ref().is_none_or(|(_, known)| silence > *known) {
+            worst = Some((probe.to_owned(), silence));
+        }
+    }
+    worst
+}
+
+fn trace(series: &SeriesPoint) -> Trace {
+    let middle = |(offset, span, value): &(proofload_model::time::Offset, u64, f64)| {
+        (offset.as_seconds() - *span as f64 / 2e9, *value)
+    };
+    Trace { instance: series.instance.clone(), samples: series.samples.iter().map(middle).collect() }
+}

@@ -1,0 +1,37 @@
+//! The one way from a record to a report.
+
+use crate::error::Error;
+use crate::findings::evaluate;
+use crate::render::{csv, html, json, markdown, text};
+use crate::sections::document;
+use proofload_record::Record;
+
+/// Forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The paper: one self-contained HTML file.
+    Html,
+    /// The paper as Markdown; charts are their description and their data.
+    Markdown,
+    /// Findings in tidy long form.
+    Csv,
+    /// Findings with stable keys.
+    Json,
+    /// A table for a terminal.
+    Text,
+}
+
+/// Renders a record. Pure: equal records give equal bytes. The error says what the record lacks.
+pub fn render(record: &Record, format: Format) -> Result<String, Error> {
+    if record.plan.points.is_empty() {
+        return Err(Error::new("the record's plan has no point; was its creation interrupted?"));
+    }
+    let findings = evaluate(record);
+    Ok(match format {
+        Format::Html => html(&document(&findings)),
+        Format::Markdown => markdown(&document(&findings)),
+        Format::Csv => csv(&findings),
+        Format::Json => json(&findings),
+        Format::Text => text(&findings),
+    })
+}

@@ -1,0 +1,164 @@
+//! How numbers look: digits from the interval, thousands separated, readable units. May not compute statistics.
+
+use crate::analysis::quantity::{Quantity, Unit};
+
+/// A quantity ready to be printed, in a readable unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The value, digits grouped by commas.
+    pub value: String,
+    /// Lower and upper bound of the 95 % interval in the same unit, where there is one.
+    pub interval: Option<(String, String)>,
+    /// Why there is no interval, where there is none.
+    pub missing: Option<String>,
+    /// Unit, in the field's symbols; empty for a ratio.
+    pub unit: String,
+    /// Number of samples, grouped.
+    pub n: String,
+}
+
+/// Readable units of a printed unit, smallest first: name and how many of the printed unit it is.
+fn scales(unit: &str) -> &'static [(&'static str, f64)] {
+    match unit {
+        "ns" => &[("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)],
+        "B" => &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)],
+        "B/s" => &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9)],
+        _ => &[],
+    }
+}
+
+/// The quantity in the largest unit in which its value is at least one.
+pub fn readable(quantity: &Quantity) -> Quantity {
+    let size = quantity.value().abs();
+    let chosen = scales(&quantity.unit().0).iter().rev().find(|(_, factor)| size >= *factor);
+    match chosen {
+        Some((name, factor)) => quantity.scaled(1.0 / factor, Unit::named(name)),
+        None => quantity.clone(),
+    }
+}
+
+/// A quantity in a readable unit, with as many digits as its interval supports.
+pub fn shown(quantity: &Quantity) -> Shown {
+    shown_as_is(&readable(quantity))
+}
+
+/// The same without changing the unit, for columns that state theirs.
+pub fn shown_as_is(quantity: &Quantity) -> Shown {
+    let places = decimals(quantity);
+    let interval = quantity.interval().bounds();
+    let missing = match quantity.interval() {
+        crate::analysis::quantity::Interval::None { why } => Some(why.clone()),
+        crate::analysis::quantity::Interval::Known { .. } => None,
+    };
+    Shown {
+        value: grouped(quantity.value(), places),
+        interval: interval.map(|(low, high)| (grouped(low, places), grouped(high, places))),
+        missing,
+        unit: printed_unit(&quantity.unit().0),
+        n: count(quantity.n()),
+    }
+}
+
+/// A unit as it is printed after a number.
+pub fn printed_unit(unit: &str) -> String {
+    match unit {
+        "ratio" => String::new(),
+        "1/min" => "per minute".to_owned(),
+        "1/s" => "per second".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// Decimal places: two significant digits of the interval's half width, else three digits of the value.
+fn decimals(quantity: &Quantity) -> usize {
+    let half = quantity.interval().bounds().map(|(low, high)| (high - low) / 2.0);
+    match half {
+        Some(half) if half > 0.0 && half.is_finite() => places(half, 2).min(places(quantity.value(), 5)),
+        _ => places(quantity.value(), 3),
+    }
+}
+
+/// Places after the point that give so many significant digits.
+fn places(value: f64, digits: i32) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    usize::try_from(digits - 1 - magnitude).unwrap_or(0).min(6)
+}
+
+/// A number with three significant digits, for ticks and labels.
+pub fn short(value: f64) -> String {
+    let text = grouped(value, places(value, 3));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// A whole number with commas.
+pub fn count(value: u64) -> String {
+    group(&value.to_string())
+}
+
+/// A number with so many places and commas between thousands; "not a number" is a dash.
+pub fn grouped(value: f64, places: usize) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let text = format!("{:.places$}", value.abs());
+    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(whole, part)| (whole, Some(part)));
+    let zero = text.bytes().all(|byte| !(b'1'..=b'9').contains(&byte));
+    let sign = if value < 0.0 && !zero { "−" } else { "" };
+    match fraction {
+        Some(part) => format!("{sign}{}.{part}", group(whole)),
+        None => format!("{sign}{}", group(whole)),
+    }
+}
+
+fn group(digits: &str) -> String {
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::quantity::Interval;
+
+    #[track_caller]
+    fn check(value: f64, unit: Unit, interval: Option<(f64, f64)>, expected: &str) {
+        let interval =
+            interval.map_or_else(|| Interval::none("one sample"), |(low, high)| Interval::known(low, high, "test"));
+        let shown = shown(&Quantity::new(value, unit, 1200, interval));
+        let bounds = shown.interval.map_or_else(String::new, |(low, high)| format!(" [{low}, {high}]"));
+        assert_eq!(format!("{} {}{bounds} n={}", shown.value, shown.unit, shown.n), expected);
+    }
+
+    #[test]
+    fn digits_follow_the_interval() {
+        check(31_240.3, Unit::PER_MINUTE, Some((30_910.0, 31_570.0)), "31,240 per minute [30,910, 31,570] n=1,200");
+        check(72.431, Unit::PERCENT, Some((71.9, 73.0)), "72.43 % [71.90, 73.00] n=1,200");
+        check(0.18234, Unit::RATIO, Some((0.15, 0.21)), "0.182  [0.150, 0.210] n=1,200");
+    }
+
+    #[test]
+    fn without_an_interval_three_digits_and_a_readable_unit() {
+        check(1_234_567.0, Unit::NANOSECONDS, None, "1.23 ms n=1,200");
+        check(999.0, Unit::NANOSECONDS, None, "999 ns n=1,200");
+        check(98_765.4, Unit::PER_MINUTE, None, "98,765 per minute n=1,200");
+        check(f64::NAN, Unit::PERCENT, None, "– % n=1,200");
+    }
+
+    #[test]
+    fn signs_and_groups() {
+        assert_eq!(grouped(-0.001, 1), "0.0");
+        assert_eq!(grouped(-1234.5, 1), "−1,234.5");
+        assert_eq!(short(0.25), "0.25");
+        assert_eq!(short(1500.0), "1,500");
+        assert_eq!(short(100.0), "100");
+    }
+}

@@ -1,0 +1,73 @@
+//! CSV in tidy long form: one row per point and metric. Source of the quoting: RFC 4180.
+
+use crate::findings::{Findings, Measured, PointFindings};
+
+/// Renders findings.
+pub(crate) fn csv(findings: &Findings<'_>) -> String {
+    let factors: Vec<&str> = findings.record.study.factors.iter().map(|factor| factor.setting.as_str()).collect();
+    let mut text = row(std::iter::once("point".to_owned())
+        .chain(factors.iter().map(|factor| (*factor).to_owned()))
+        .chain(["verdict", "metric", "type", "value", "unit", "ci_low", "ci_high", "n", "note"].map(str::to_owned)));
+    for point in &findings.points {
+        text.push_str(&point_rows(point));
+    }
+    text
+}
+
+fn point_rows(point: &PointFindings) -> String {
+    let mut text = String::new();
+    let relative = std::iter::once(("relative_percent", &point.relative));
+    let metrics = point.metrics.iter().map(|(name, value)| (name.as_str(), value));
+    for (name, value) in metrics.chain(relative) {
+        let (metric, kind) = name.split_once('.').unwrap_or((name, ""));
+        let start = [point.id.to_string()].into_iter().chain(point.levels.iter().map(|(_, value)| value.to_string()));
+        let middle = [point.verdict.word().to_owned(), metric.to_owned(), kind.to_owned()];
+        text.push_str(&row(start.chain(middle).chain(numbers(value))));
+    }
+    text
+}
+
+fn numbers(value: &Measured) -> [String; 6] {
+    match value {
+        Err(why) => [String::new(), String::new(), String::new(), String::new(), "0".to_owned(), why.clone()],
+        Ok(quantity) => {
+            let (low, high, note) = match quantity.interval() {
+                crate::analysis::quantity::Interval::Known { low, high, method } => {
+                    (low.to_string(), high.to_string(), format!("95 % confidence interval: {method}"))
+                }
+                crate::analysis::quantity::Interval::None { why } => {
+                    (String::new(), String::new(), format!("no confidence interval: {why}"))
+                }
+            };
+            let unit = quantity.unit().to_string();
+            [quantity.value().to_string(), unit, low, high, quantity.n().to_string(), note]
+        }
+    }
+}
+
+fn row(fields: impl Iterator<Item = String>) -> String {
+    fields.map(|field| quoted(&field)).collect::<Vec<_>>().join(",") + "\r\n"
+}
+
+/// A field in quotes where it needs them. One that a spreadsheet would take for a formula gets an apostrophe before it.
+fn quoted(field: &str) -> String {
+    let is_number = field.parse::<f64>().is_ok();
+    let field = match field.chars().next() {
+        Some('=' | '+' | '-' | '@' | '\t' | '\r') if !is_number => format!("'{field}"),
+        _ => field.to_owned(),
+    };
+    if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_needed_and_never_formulas() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(quoted("=1+1"), "'=1+1");
+        assert_eq!(quoted("-5.25"), "-5.25");
+    }
+}

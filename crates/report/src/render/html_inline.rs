@@ -1,0 +1,61 @@
+//! Running text and quantities as HTML.
+
+use crate::analysis::quantity::Quantity;
+use crate::blocks::{Inline, Numbering};
+use crate::charts::escape;
+use crate::numbers::{Shown, count, shown};
+
+/// Escaped text.
+pub(super) fn quoted(text: &str) -> String {
+    escape(text)
+}
+
+/// Running text.
+pub(super) fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
+    pieces.iter().map(|piece| inline(piece, numbering)).collect()
+}
+
+fn inline(piece: &Inline, numbering: &Numbering) -> String {
+    match piece {
+        Inline::Text(text) => quoted(text),
+        Inline::Datum(text) => quoted(text),
+        Inline::Code(text) => format!("<code>{}</code>", quoted(text)),
+        Inline::Strong(pieces) => format!("<strong>{}</strong>", prose(pieces, numbering)),
+        Inline::Quantity(quantity, words) => quantity_text(quantity, *words),
+        Inline::Count(number) => format!("<span class=\"q\">{}</span>", count(*number)),
+        Inline::Reference(id) => match numbering.label(id) {
+            Some(label) if label.starts_with(|letter: char| letter.is_ascii_digit()) => {
+                format!("<a href=\"#{id}\">section {label}</a>")
+            }
+            Some(label) => format!("<a href=\"#{id}\">{label}</a>"),
+            None => format!("<a href=\"#{id}\">appendix</a>"),
+        },
+    }
+}
+
+/// Value, unit, then interval and sample size, smaller.
+fn quantity_text(quantity: &Quantity, words: Option<&'static str>) -> String {
+    let shown = shown(quantity);
+    let unit = words.unwrap_or(&shown.unit);
+    let space = if unit.is_empty() || unit == "×" { "" } else { "\u{a0}" };
+    format!(
+        "<span class=\"q\">{}{space}{}</span> <span class=\"ci\"{}>{}</span>",
+        shown.value,
+        quoted(unit),
+        reason(&shown),
+        support(&shown)
+    )
+}
+
+/// Interval and sample size in brackets.
+fn support(shown: &Shown) -> String {
+    match &shown.interval {
+        Some((low, high)) => format!("[{low}\u{2009}–\u{2009}{high}; n\u{202f}=\u{202f}{}]", shown.n),
+        None => format!("[n\u{202f}=\u{202f}{}, no interval]", shown.n),
+    }
+}
+
+/// Why there is no interval, for those who point at it.
+pub(super) fn reason(shown: &Shown) -> String {
+    shown.missing.as_ref().map(|why| format!(" title=\"no interval: {}\"", quoted(why))).unwrap_or_default()
+}

@@ -1,0 +1,174 @@
+//! JSON of the findings: keys are stable, every number has unit, interval and sample size, or says why it has none.
+
+use crate::analysis::knee::Knee;
+use crate::analysis::quantity::Quantity;
+use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, RunFindings};
+use proofload_model::settings::Value;
+use serde_json::{Map, Value as Json, json};
+
+/// Version of this form; raised when a key changes its meaning or goes.
+const FORM: u32 = 1;
+
+/// Renders findings.
+pub(crate) fn json(findings: &Findings<'_>) -> String {
+    let study = &findings.record.study;
+    let factors: Vec<Json> = study
+        .factors
+        .iter()
+        .map(|factor| json!({ "setting": factor.setting, "levels": factor.levels.iter().map(level).collect::<Vec<_>>() }))
+        .collect();
+    let settings: Map<String, Json> =
+        study.settings.0.iter().map(|(path, value)| (path.clone(), level(value))).collect();
+    let body = json!({
+        "form": FORM,
+        "study": {
+            "name": study.name(), "title": study.title(), "seed": study.seed(), "repetitions": study.repetitions(),
+            "factors": factors, "settings": settings,
+        },
+        "points": findings.points.iter().map(|point| point_json(findings, point)).collect::<Vec<_>>(),
+        "knee": knee_json(findings),
+        "elasticity": elasticity_json(findings),
+        "bottleneck": super::json_bottleneck::bottleneck(findings),
+        "sentinels": sentinels_json(findings),
+        "reference": study.settings.text("study.reference").ok(),
+        "workload_is": "TPC-C-derived; not a TPC result",
+    });
+    let mut text = format!("{body:#}");
+    text.push('\n');
+    text
+}
+
+/// A level: a number or text, sizes and times as a study writes them.
+fn level(value: &Value) -> Json {
+    match value {
+        Value::Integer(number) => json!(number),
+        Value::Number(number) => json!(number),
+        Value::Boolean(value) => json!(value),
+        Value::List(items) => json!(items),
+        Value::Text(_) | Value::Bytes(_) | Value::Duration(_) => json!(value.to_string()),
+    }
+}
+
+fn point_json(findings: &Findings<'_>, point: &PointFindings) -> Json {
+    let levels: Map<String, Json> =
+        point.levels.iter().map(|(setting, value)| (setting.clone(), level(value))).collect();
+    let reasons: Vec<String> = point.verdict.reasons();
+    let mut metrics = metrics_json(point);
+    metrics.insert("relative_percent".to_owned(), measured(&point.relative));
+    json!({
+        "id": point.id,
+        "levels": levels,
+        "verdict": if point.verdict.is_valid() { "valid" } else { "void" },
+        "reasons": reasons,
+        "planned_runs": point.planned,
+        "runs": point.runs.iter().map(|run| run_json(findings, run)).collect::<Vec<_>>(),
+        "metrics": metrics,
+        "relative_percent": point.relative.as_ref().map(Quantity::value).ok(),
+    })
+}
+
+/// `name.kind` becomes an object below `name`.
+fn metrics_json(point: &PointFindings) -> Map<String, Json> {
+    let mut metrics: Map<String, Json> = Map::new();
+    for (name, value) in &point.metrics {
+        match name.split_once('.') {
+            None => {
+                metrics.insert(name.clone(), measured(value));
+            }
+            Some((metric, kind)) => {
+                let kinds = metrics.entry(metric).or_insert_with(|| json!({}));
+                kinds[kind] = measured(value);
+            }
+        }
+    }
+    metrics
+}
+
+/// A quantity, or null values with the reason.
+pub(super) fn measured(value: &Measured) -> Json {
+    match value {
+        Ok(quantity) => quantity.to_json(),
+        Err(why) => json!({ "value": null, "unit": null, "ci95": null, "n": 0, "missing": why }),
+    }
+}
+
+fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
+    let measured_seconds = run.measured();
+    let mean = crate::analysis::bootstrap::mean_of(measured_seconds);
+    let tpm = mean
+        .quantity(crate::analysis::quantity::Unit::PER_SECOND)
+        .scaled(60.0, crate::analysis::quantity::Unit::PER_MINUTE);
+    let attempts = findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count();
+    json!({
+        "index": run.run.index,
+        "repetition": run.run.repetition,
+        "seed": run.run.seed,
+        "attempt": run.attempt,
+        "attempts": attempts,
+        "verdict": if run.voids.is_empty() { "valid" } else { "void" },
+        "reasons": run.voids.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warm_up_seconds": run.warm_up.as_ref().map(|warm_up| warm_up.seconds),
+        "settled": run.warm_up.as_ref().map(|warm_up| warm_up.settled),
+        "window": run.window.map(|(from, to)| json!({ "from": from, "to": to })),
+        "tpm": tpm.to_json(),
+        "failed": run.failures.0,
+        "due": run.failures.1,
+        "checks": run.checks.iter().map(|check| json!({
+            "group": check.group, "name": check.name, "outcome": format!("{:?}", check.outcome), "found": check.found,
+        })).collect::<Vec<_>>(),
+        "audits": run.audits.iter().map(|audit| json!({
+            "name": audit.name, "holds": audit.holds, "found": audit.found,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// The knee of the only group; with several factors, of each.
+fn knee_json(findings: &Findings<'_>) -> Json {
+    match &findings.curve {
+        Err(why) => json!({ "found": false, "missing": why }),
+        Ok(curve) => match curve.groups.as_slice() {
+            [only] => group_knee(curve, only),
+            groups => json!({
+                "setting": curve.setting,
+                "groups": groups.iter().map(|group| group_knee(curve, group)).collect::<Vec<_>>(),
+            }),
+        },
+    }
+}
+
+fn group_knee(curve: &Curve, group: &CurveGroup) -> Json {
+    let mut knee = match &group.knee {
+        Knee::Fitted { at, .. } => json!({ "found": true, "at": at.to_json() }),
+        Knee::Between { after, reached, method } => json!({
+            "found": true, "above": after, "at_most": reached, "unit": "as the setting, sizes in bytes", "method": method,
+        }),
+        Knee::None { why } => json!({ "found": false, "missing": why }),
+    };
+    knee["setting"] = json!(curve.setting);
+    if !group.label.is_empty() {
+        knee["other_levels"] = json!(group.label);
+    }
+    knee
+}
+
+fn elasticity_json(findings: &Findings<'_>) -> Json {
+    let Ok(curve) = &findings.curve else { return json!([]) };
+    let steps = curve.groups.iter().flat_map(|group| {
+        group.steps.iter().map(|step| {
+            json!({ "other_levels": group.label, "from": step.from, "to": step.to, "elasticity": step.elasticity.to_json() })
+        })
+    });
+    Json::Array(steps.collect())
+}
+
+fn sentinels_json(findings: &Findings<'_>) -> Json {
+    match &findings.sentinels {
+        None => Json::Null,
+        Some(Err(why)) => json!({ "missing": why }),
+        Some(Ok(sentinels)) => json!({
+            "point": sentinels.point,
+            "drifted": sentinels.drifted,
+            "runs": sentinels.relative.iter().map(|(run, quantity)| json!({ "index": run, "relative_percent": quantity.to_json() })).collect::<Vec<_>>(),
+        }),
+    }
+}

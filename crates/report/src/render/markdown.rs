@@ -1,0 +1,158 @@
+//! Markdown: the same paper as plain text with tables; charts are their description and their data.
+
+use crate::analysis::quantity::Quantity;
+use crate::blocks::{Align, Block, Cell, Document, Inline, Numbering, Prose, Table};
+use crate::numbers::{Shown, count, shown, shown_as_is};
+
+/// Renders a document.
+pub(crate) fn markdown(document: &Document) -> String {
+    let numbering = Numbering::of(document);
+    let mut page = format!("*{}*\n\n# {}\n\n", prose(&document.kicker, &numbering), quoted(&document.title));
+    for (name, value) in &document.imprint {
+        page.push_str(&format!("- **{}**: {}\n", prose(name, &numbering), prose(value, &numbering)));
+    }
+    for section in &document.sections {
+        let hashes = "#".repeat(usize::from(section.level.clamp(2, 3)));
+        let number = numbering.label(section.id).map(|label| format!("{label} ")).unwrap_or_default();
+        page.push_str(&format!("\n{hashes} {number}{}\n\n", quoted(section.title)));
+        page.push_str(&blocks(&section.blocks, &numbering));
+    }
+    while page.ends_with("\n\n") {
+        page.pop();
+    }
+    page
+}
+
+/// Text of a record, so that it can be neither markup nor HTML.
+fn quoted(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' => escaped.extend(['\\', letter]),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\n' | '\r' | '\t' => escaped.push(' '),
+            control if control.is_control() => {}
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// A code span that holds any text: one more backtick than the text has in a row.
+fn code_span(text: &str) -> String {
+    let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let fence = "`".repeat(longest_run(&text) + 1);
+    let padding = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{padding}{}{padding}{fence}", text.replace('|', "\\|"))
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
+}
+
+fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
+    let piece = |piece: &Inline| match piece {
+        Inline::Text(text) => quoted(text),
+        Inline::Datum(text) => quoted(text),
+        Inline::Code(text) => code_span(text),
+        Inline::Strong(pieces) => format!("**{}**", prose(pieces, numbering)),
+        Inline::Quantity(quantity, words) => quantity_text(quantity, *words),
+        Inline::Count(number) => count(*number),
+        Inline::Reference(id) => match numbering.label(id) {
+            Some(label) if label.starts_with(|letter: char| letter.is_ascii_digit()) => format!("section {label}"),
+            Some(label) => label.to_owned(),
+            None => "appendix".to_owned(),
+        },
+    };
+    pieces.iter().map(piece).collect()
+}
+
+fn quantity_text(quantity: &Quantity, words: Option<&'static str>) -> String {
+    let shown = shown(quantity);
+    let unit = words.unwrap_or(&shown.unit);
+    let space = if unit.is_empty() || unit == "×" { "" } else { " " };
+    format!("{}{space}{unit} {}", shown.value, support(&shown))
+}
+
+fn support(shown: &Shown) -> String {
+    match &shown.interval {
+        Some((low, high)) => format!("({low} to {high}; n = {})", shown.n),
+        None => format!("(n = {}, no interval)", shown.n),
+    }
+}
+
+fn blocks(parts: &[Block], numbering: &Numbering) -> String {
+    parts.iter().map(|part| block(part, numbering)).collect()
+}
+
+fn block(part: &Block, numbering: &Numbering) -> String {
+    let text = |pieces: &[Inline]| prose(pieces, numbering);
+    let pair = |(name, value): &(Prose, Prose)| format!("- **{}**: {}\n", text(name), text(value));
+    match part {
+        Block::Heading(level, pieces) => format!("{} {}\n\n", "#".repeat(usize::from(*level)), text(pieces)),
+        Block::Paragraph(pieces) | Block::Lead(pieces) => format!("{}\n\n", text(pieces)),
+        Block::List(items) => items.iter().map(|item| format!("- {}\n", text(item))).collect::<String>() + "\n",
+        Block::Steps(items) => {
+            let numbered = items.iter().enumerate().map(|(index, item)| format!("{}. {}\n", index + 1, text(item)));
+            numbered.collect::<String>() + "\n"
+        }
+        Block::KeyValues(pairs) | Block::Headlines(pairs) => pairs.iter().map(pair).collect::<String>() + "\n",
+        Block::Table(table) => table_text(table, numbering),
+        Block::Figure(figure) => format!(
+            "**{}.** {}\n\n> {}\n\n{}",
+            numbering.label(figure.id).unwrap_or("Figure"),
+            text(&figure.caption),
+            quoted(&figure.alt),
+            table_text(&figure.data, numbering)
+        ),
+        Block::Notice(kind, pieces) => format!("> **{}:** {}\n\n", kind.word(), text(pieces)),
+        Block::Code(label, body) => {
+            let fence = "`".repeat((longest_run(body) + 1).max(3));
+            format!("{}\n\n{fence}\n{}\n{fence}\n\n", text(label), body.trim_end())
+        }
+        Block::Fold(label, parts) => format!("**{}**\n\n{}", text(label), blocks(parts, numbering)),
+    }
+}
+
+fn table_text(table: &Table, numbering: &Numbering) -> String {
+    let mut text = String::new();
+    if !table.caption.is_empty() {
+        let label = numbering.label(table.id).map(|label| format!("**{label}.** ")).unwrap_or_default();
+        text.push_str(&format!("{label}{}\n\n", prose(&table.caption, numbering)));
+    }
+    let heads = table.columns.iter().map(|column| {
+        let unit = column.unit.as_ref().map(|unit| format!(", {}", quoted(unit))).unwrap_or_default();
+        prose(&column.title, numbering) + &unit
+    });
+    text.push_str(&format!("| {} |\n|", heads.collect::<Vec<_>>().join(" | ")));
+    for column in &table.columns {
+        text.push_str(if column.align == Align::Right { "---:|" } else { "---|" });
+    }
+    text.push('\n');
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(|value| cell(value, numbering)).collect();
+        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    text.push('\n');
+    if !table.note.is_empty() {
+        text.push_str(&format!("{}\n\n", prose(&table.note, numbering)));
+    }
+    text
+}
+
+fn cell(cell: &Cell, numbering: &Numbering) -> String {
+    match cell {
+        Cell::Empty => String::new(),
+        Cell::Prose(pieces) => prose(pieces, numbering),
+        Cell::Count(number) => count(*number),
+        Cell::Gap(why) => format!("*not measured: {}*", quoted(why)),
+        Cell::Verdict(true, word) => format!("✓ {word}"),
+        Cell::Verdict(false, word) => format!("✗ **{word}**"),
+        Cell::Quantity(quantity) => {
+            let shown = shown_as_is(quantity);
+            format!("{} {}", shown.value, support(&shown))
+        }
+    }
+}

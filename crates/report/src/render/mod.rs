@@ -1,0 +1,17 @@
+//! Renderers: a document to HTML or Markdown, findings to CSV, JSON or a terminal's text. Every text of a record is
+//! escaped here. May not compute anything but layout.
+
+mod csv;
+mod html;
+mod html_inline;
+mod html_parts;
+mod json;
+mod json_bottleneck;
+mod markdown;
+mod text;
+
+pub(crate) use csv::csv;
+pub(crate) use html::html;
+pub(crate) use json::json;
+pub(crate) use markdown::markdown;
+pub(crate) use text::text;

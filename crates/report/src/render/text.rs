@@ -1,0 +1,122 @@
+//! A table for a terminal, at most 100 columns wide, without colours; what does not fit is left to the report.
+
+use crate::findings::{Findings, Measured, PointFindings, setting_title};
+use crate::numbers::{grouped, readable, shown_as_is};
+
+/// Most columns of a line.
+const WIDTH: usize = 100;
+
+/// Renders findings.
+pub(crate) fn text(findings: &Findings<'_>) -> String {
+    let mut heads: Vec<String> =
+        findings.record.study.factors.iter().map(|factor| setting_title(&factor.setting)).collect();
+    if heads.is_empty() {
+        heads.push("point".to_owned());
+    }
+    let factors = heads.len();
+    heads.extend(
+        ["TPM", "NOPM", "% of max", "CPU %", "read MB/s", "write MB/s", "p99 NO ms", "verdict"].map(str::to_owned),
+    );
+    let mut rows: Vec<Vec<String>> = vec![heads];
+    rows.extend(findings.points.iter().map(|point| row(point, &findings.kinds())));
+    let mut lines = aligned(&rows, factors);
+    lines.extend(reasons(findings));
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn row(point: &PointFindings, kinds: &[String]) -> Vec<String> {
+    let mut cells: Vec<String> =
+        point.levels.iter().map(|(_, value)| plain(&crate::findings::level_text(value))).collect();
+    if cells.is_empty() {
+        cells.push(point.id.to_string());
+    }
+    let kind = if kinds.iter().any(|kind| kind == "new_order") { "new_order" } else { "all" };
+    let p99 = point.metric(&format!("response_ns_p99.{kind}"));
+    let p99 = p99.map(|quantity| quantity.scaled(1e-6, crate::analysis::quantity::Unit::named("ms")));
+    cells.extend([
+        whole(&point.metric("tpm")),
+        whole(&point.metric("nopm")),
+        value(&point.relative),
+        value(&point.metric("cpu_percent")),
+        value(&point.metric("device_read_mb_s")),
+        value(&point.metric("device_write_mb_s")),
+        value(&p99),
+        point.verdict.word().to_owned(),
+    ]);
+    cells
+}
+
+fn whole(measured: &Measured) -> String {
+    measured.as_ref().map_or_else(|_| "-".to_owned(), |quantity| grouped(quantity.value(), 0))
+}
+
+fn value(measured: &Measured) -> String {
+    let text = measured.as_ref().map(|quantity| shown_as_is(&readable(quantity)).value);
+    text.unwrap_or_else(|_| "-".to_owned())
+}
+
+/// Text of a record without control characters, so that it cannot steer a terminal.
+fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() || letter == '\u{a0}' { ' ' } else { letter }).collect()
+}
+
+/// Columns lined up; the first ones, which are words, to the left. A line that would be too long is cut at its factors.
+fn aligned(rows: &[Vec<String>], factors: usize) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let mut widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let total = |widths: &[usize]| widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
+    while total(&widths) > WIDTH {
+        let Some(widest) = (0..factors).max_by_key(|column| widths[*column]).filter(|column| widths[*column] > 6)
+        else {
+            break;
+        };
+        widths[widest] -= 1;
+    }
+    let cell = |text: &str, width: usize, left: bool| {
+        let text: String = if text.chars().count() > width {
+            text.chars().take(width - 1).chain(['…']).collect()
+        } else {
+            text.to_owned()
+        };
+        if left { format!("{text:<width$}") } else { format!("{text:>width$}") }
+    };
+    let line = |row: &Vec<String>| {
+        let last = row.len() - 1;
+        let cells =
+            row.iter().enumerate().map(|(column, text)| cell(text, widths[column], column < factors || column == last));
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    rows.iter().map(line).collect()
+}
+
+/// What stands against points, wrapped.
+fn reasons(findings: &Findings<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for point in findings.points.iter().filter(|point| !point.verdict.is_valid()) {
+        let label = plain(&point.label());
+        for reason in point.verdict.reasons() {
+            lines.extend(wrapped(&format!("{label} is {}: {}", point.verdict.word(), plain(&reason))));
+        }
+    }
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
+    }
+    lines
+}
+
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().expect("the list starts with a line and only grows");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(format!("  {word}"));
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}

@@ -1,0 +1,194 @@
+//! Charts over the study's factor, from findings: shared by the sections of results.
+
+use crate::analysis::knee::Knee;
+use crate::analysis::quantity::Unit;
+use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Role, Sample, Scale, Series, Table};
+use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, level_number, level_text, setting_title};
+use crate::numbers::grouped;
+
+/// What a panel shows of each point.
+pub(super) struct Shown<'a> {
+    /// Title of the vertical axis.
+    pub(super) title: &'a str,
+    /// Its unit.
+    pub(super) unit: &'a str,
+    /// Title above the panel; empty for none.
+    pub(super) above: &'a str,
+    /// The quantity, in the unit of the axis.
+    pub(super) of: &'a dyn Fn(&PointFindings) -> Measured,
+    /// Fixed upper end of the axis.
+    pub(super) up_to: Option<f64>,
+}
+
+/// A panel over the factor: lines over numbers, dots over words; void points as crosses.
+pub(super) fn over_factor(findings: &Findings<'_>, shown: &Shown<'_>) -> Panel {
+    let series = match &findings.curve {
+        Ok(curve) => curve_series(findings, curve, shown),
+        Err(_) => vec![Series { name: String::new(), role: Role::Dots(0), samples: dots(findings, shown) }],
+    };
+    let y = Axis { up_to: shown.up_to, ..Axis::linear(shown.title, shown.unit) };
+    let mut panel = Panel {
+        title: shown.above.to_owned(),
+        alt: String::new(),
+        x: factor_axis(findings),
+        y,
+        bands: Vec::new(),
+        rules: Vec::new(),
+        series,
+    };
+    panel.alt = describe(findings, &panel, shown);
+    panel
+}
+
+/// The horizontal axis: levels of the curve's factor, or one place for each point.
+pub(super) fn factor_axis(findings: &Findings<'_>) -> Axis {
+    let (title, scale, ticks) = match &findings.curve {
+        Ok(curve) => {
+            let factor = findings.record.study.factors.iter().find(|factor| factor.setting == curve.setting);
+            let levels = factor.map(|factor| factor.levels.as_slice()).unwrap_or_default();
+            let tick = |level| Some((level_number(level)?, level_text(level)));
+            let scale = if curve.geometric { Scale::Logarithmic } else { Scale::Linear };
+            (setting_title(&curve.setting), scale, levels.iter().filter_map(tick).collect())
+        }
+        Err(_) => {
+            let tick = |(index, point): (usize, &PointFindings)| (index as f64, point.label());
+            (factors_title(findings), Scale::Linear, findings.points.iter().enumerate().map(tick).collect())
+        }
+    };
+    Axis { title: capital(&title), unit: String::new(), scale, ticks: Some(ticks), from_zero: false, up_to: None }
+}
+
+/// The titles of all factors.
+pub(super) fn factors_title(findings: &Findings<'_>) -> String {
+    let factors = findings.record.study.factors.iter().map(|factor| setting_title(&factor.setting));
+    let titles: Vec<String> = factors.collect();
+    if titles.is_empty() { "point".to_owned() } else { titles.join(", ") }
+}
+
+/// With a capital first letter.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &Shown<'_>) -> Vec<Series> {
+    let mut series = Vec::new();
+    let mut void: Vec<Sample> = Vec::new();
+    for (number, group) in curve.groups.iter().enumerate() {
+        let mut samples = Vec::new();
+        for index in &group.points {
+            let point = &findings.points[*index];
+            let Some(sample) = sample(point, x_of(point, curve), shown) else { continue };
+            if point.verdict.is_valid() { samples.push(sample) } else { void.push(sample) }
+        }
+        series.push(Series { name: group.label.clone(), role: Role::Measured(number), samples });
+    }
+    if !void.is_empty() {
+        void.sort_by(|a, b| a.x.total_cmp(&b.x));
+        series.push(Series { name: "void, not a result".to_owned(), role: Role::Void, samples: void });
+    }
+    if let [only, rest @ ..] = series.as_mut_slice()
+        && !rest.is_empty()
+        && only.name.is_empty()
+    {
+        only.name = "valid points".to_owned();
+    }
+    series.retain(|series| !series.samples.is_empty());
+    series
+}
+
+fn dots(findings: &Findings<'_>, shown: &Shown<'_>) -> Vec<Sample> {
+    let valid = findings.points.iter().enumerate().filter(|(_, point)| point.verdict.is_valid());
+    valid.filter_map(|(index, point)| sample(point, Some(index as f64), shown)).collect()
+}
+
+fn x_of(point: &PointFindings, curve: &Curve) -> Option<f64> {
+    point.level(&curve.setting).and_then(level_number)
+}
+
+fn sample(point: &PointFindings, x: Option<f64>, shown: &Shown<'_>) -> Option<Sample> {
+    let quantity = (shown.of)(point).ok().filter(|quantity| quantity.value().is_finite())?;
+    Some(Sample { x: x?, y: quantity.value(), interval: quantity.interval().bounds() })
+}
+
+/// The chart in words: what is drawn, from where to where.
+fn describe(findings: &Findings<'_>, panel: &Panel, shown: &Shown<'_>) -> String {
+    let kind = if findings.curve.is_ok() { "Line chart" } else { "Dot chart" };
+    let unit = if shown.unit.is_empty() { String::new() } else { format!(" in {}", shown.unit) };
+    let mut text = format!("{kind} of {}{unit} against {}.", shown.title, panel.x.title.to_lowercase());
+    for series in &panel.series {
+        let (Some(first), Some(last)) = (series.samples.first(), series.samples.last()) else { continue };
+        let name = if series.name.is_empty() { String::new() } else { format!("{}: ", series.name) };
+        let value = |sample: &Sample| format!("{} at {}", crate::numbers::short(sample.y), tick_of(panel, sample.x));
+        let end = if series.samples.len() > 1 { format!(", {}", value(last)) } else { String::new() };
+        text.push_str(&format!(" {name}{}{end}.", value(first)));
+    }
+    if panel.series.is_empty() {
+        text.push_str(" No point has a value.");
+    }
+    text
+}
+
+fn tick_of(panel: &Panel, x: f64) -> String {
+    let ticks = panel.x.ticks.iter().flatten();
+    ticks
+        .filter(|(value, _)| *value == x)
+        .map(|(_, label)| label.clone())
+        .next()
+        .unwrap_or_else(|| crate::numbers::short(x))
+}
+
+/// The knee of a group as a shaded range, when it has one.
+pub(super) fn knee_band(group: &CurveGroup) -> Option<Band> {
+    let (from, to) = match &group.knee {
+        Knee::Fitted { at, .. } => at.interval().bounds()?,
+        Knee::Between { after: Some(after), reached, .. } => (*after, *reached),
+        Knee::Between { .. } | Knee::None { .. } => return None,
+    };
+    Some(Band { from, to, kind: BandKind::Knee, label: "knee".to_owned() })
+}
+
+/// A number of the curve's factor as its level is written.
+pub(super) fn level_words(findings: &Findings<'_>, setting: &str, number: f64) -> String {
+    let factor = findings.record.study.factors.iter().find(|factor| factor.setting == setting);
+    let mut levels = factor.into_iter().flat_map(|factor| &factor.levels);
+    let same = levels.find(|level| level_number(level) == Some(number));
+    same.map_or_else(|| grouped(number, 0), level_text)
+}
+
+/// A table of points: a column for the levels, one for each metric, and the verdict.
+pub(super) struct MetricColumn<'a> {
+    /// Head.
+    pub(super) title: &'static str,
+    /// Unit in the head.
+    pub(super) unit: &'a str,
+    /// The quantity in that unit.
+    pub(super) of: &'a dyn Fn(&PointFindings) -> Measured,
+}
+
+/// A table of points and metrics.
+pub(super) fn points_table(findings: &Findings<'_>, columns: &[MetricColumn<'_>]) -> Table {
+    let mut heads = vec![Column::words(capital(&factors_title(findings)))];
+    heads.extend(columns.iter().map(|column| Column::quantities(column.title, column.unit)));
+    heads.push(Column::words("Verdict"));
+    let row = |point: &PointFindings| {
+        let mut cells = vec![Cell::datum(point.label())];
+        cells.extend(columns.iter().map(|column| measured_cell((column.of)(point))));
+        cells.push(Cell::Verdict(point.verdict.is_valid(), point.verdict.word()));
+        cells
+    };
+    Table { columns: heads, rows: findings.points.iter().map(row).collect(), ..Table::default() }
+}
+
+/// A measured value as a cell.
+pub(super) fn measured_cell(value: Measured) -> Cell {
+    match value {
+        Ok(quantity) => Cell::Quantity(quantity),
+        Err(why) => Cell::Gap(why),
+    }
+}
+
+/// Nanoseconds in milliseconds, for tables and axes.
+pub(super) fn milliseconds(value: Measured) -> Measured {
+    value.map(|quantity| quantity.scaled(1e-6, Unit::named("ms")))
+}

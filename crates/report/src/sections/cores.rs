@@ -1,0 +1,113 @@
+//! The use of each core over time, as heat maps.
+
+use super::section::Section;
+use crate::analysis::bootstrap::mean_of;
+use crate::analysis::quantity::Unit;
+use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Table, prose};
+use crate::findings::{Findings, PointFindings, Probed, Trace, traces};
+use crate::numbers::short;
+
+/// The section.
+pub(super) const SECTION: Section =
+    Section { id: "cores", title: "Core by core", level: 3, numbered: true, needs, render };
+
+/// Most cells of all maps together, so that the page stays small.
+const MOST_CELLS: usize = 12_000;
+
+/// A point with the traces of its cores, cut to the window.
+struct Cores<'a> {
+    point: &'a PointFindings,
+    window: (f64, f64),
+    traces: Vec<Trace>,
+}
+
+fn observed<'a>(findings: &'a Findings<'_>) -> Vec<Cores<'a>> {
+    let cores = |point: &'a PointFindings| {
+        let run = point.runs.first()?;
+        let window = run.window_seconds()?;
+        let attempt = findings.record.finished(run.run.index)?;
+        let traces: Vec<Trace> = traces(attempt, Probed::CoreBusy).iter().map(|trace| trace.within(window)).collect();
+        (!traces.is_empty()).then_some(Cores { point, window, traces })
+    };
+    findings.points.iter().filter_map(cores).collect()
+}
+
+fn needs(findings: &Findings<'_>) -> Result<(), String> {
+    if observed(findings).is_empty() { Err("the use of single cores was not observed".to_owned()) } else { Ok(()) }
+}
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let cores = observed(findings);
+    let rows: usize = cores.iter().map(|cores| cores.traces.len()).sum();
+    let columns = (MOST_CELLS / rows.max(1)).clamp(10, 90);
+    let heats: Vec<Heat> = cores.iter().map(|cores| heat(cores, columns)).collect();
+    let alt = heats.iter().map(|heat| heat.alt.clone()).collect::<Vec<_>>().join(" ");
+    let figure = Figure {
+        id: "figure-cores",
+        caption: prose![
+            "Use of each core of the host in the measured window of each point's first run, in per cent of the core. Dark is busy; empty cells were not observed."
+        ],
+        alt,
+        chart: Chart::Heats(heats),
+        data: data(&cores),
+    };
+    vec![
+        Block::Paragraph(prose![
+            "A mean over cores hides a single core at its limit. ",
+            Inline::Reference("figure-cores"),
+            " shows each one."
+        ]),
+        Block::Figure(Box::new(figure)),
+    ]
+}
+
+fn heat(cores: &Cores<'_>, columns: usize) -> Heat {
+    let (from, to) = cores.window;
+    let columns = columns.min((to - from).max(1.0) as usize).max(1);
+    let width = (to - from) / columns as f64;
+    let cells = cores.traces.iter().map(|trace| binned(trace, from, width, columns)).collect();
+    let means: Vec<f64> =
+        cores.traces.iter().map(|trace| crate::analysis::distribution::mean(&trace.values())).collect();
+    let (low, high) = means.iter().fold((f64::INFINITY, 0.0f64), |(low, high), mean| (low.min(*mean), high.max(*mean)));
+    let ticks = [0, columns / 2].into_iter().map(|column| (column, short((from + width * column as f64).round())));
+    Heat {
+        title: cores.point.label(),
+        alt: format!(
+            "Heat map of {} cores at {}: means over the window between {} % and {} %.",
+            cores.traces.len(),
+            cores.point.label(),
+            short(low.round()),
+            short(high.round())
+        ),
+        x_title: "Time, s".to_owned(),
+        x_ticks: ticks.collect(),
+        rows: cores.traces.iter().map(|trace| trace.instance.clone()).collect(),
+        cells,
+        full: 100.0,
+        legend: "% of the core".to_owned(),
+    }
+}
+
+fn binned(trace: &Trace, from: f64, width: f64, columns: usize) -> Vec<Option<f64>> {
+    let mut sums = vec![(0.0, 0u32); columns];
+    for (at, value) in &trace.samples {
+        let column = (((at - from) / width) as usize).min(columns - 1);
+        sums[column] = (sums[column].0 + value, sums[column].1 + 1);
+    }
+    sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / f64::from(count))).collect()
+}
+
+fn data(cores: &[Cores<'_>]) -> Table {
+    let rows = cores.iter().flat_map(|cores| {
+        cores.traces.iter().map(|trace| {
+            let mean = mean_of(&trace.values()).quantity(Unit::PERCENT);
+            vec![Cell::datum(cores.point.label()), Cell::datum(trace.instance.clone()), Cell::Quantity(mean)]
+        })
+    });
+    Table {
+        caption: prose!["Mean use of each core in the measured window."],
+        columns: vec![Column::words("Point"), Column::words("Core"), Column::quantities("Mean use", "% of the core")],
+        rows: rows.collect(),
+        ..Table::default()
+    }
+}

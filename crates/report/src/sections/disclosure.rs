@@ -1,0 +1,194 @@
+//! The appendix from which the study can be run again: file, settings, versions, seeds, facts, events.
+
+use super::document::{date, instant};
+use super::section::{Section, always};
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use crate::findings::Findings;
+use proofload_record::State;
+
+/// The section.
+pub(super) const SECTION: Section =
+    Section { id: "disclosure", title: "Appendix: full disclosure", level: 2, numbered: false, needs: always, render };
+
+/// Log lines shown, the last ones.
+const LOG_LINES: usize = 200;
+
+/// Documents longer than this are named, not shown, characters.
+const LONGEST_DOCUMENT: usize = 20_000;
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::Paragraph(prose![
+            "Everything here comes from the record, which also holds every second, histogram and reading behind the figures above."
+        ]),
+        Block::Heading(3, prose!["To run it again"]),
+    ];
+    blocks.extend(again(findings));
+    blocks.push(Block::Heading(3, prose!["Versions, sessions and seeds"]));
+    blocks.push(Block::KeyValues(versions(findings)));
+    blocks.push(Block::Table(attempts(findings)));
+    blocks.push(Block::Fold(prose!["All settings as resolved"], vec![Block::Table(settings(findings))]));
+    blocks.push(Block::Fold(prose!["All facts as they were recorded"], vec![Block::Table(facts(findings))]));
+    blocks.push(Block::Fold(prose!["Events of every attempt"], vec![Block::Table(events(findings))]));
+    blocks.extend(documents(findings));
+    blocks.extend(logs(findings));
+    blocks
+}
+
+fn again(findings: &Findings<'_>) -> Vec<Block> {
+    let name = findings.record.study.name();
+    let mut blocks = vec![Block::Paragraph(prose![
+        "Save the study file below as ",
+        Inline::Code(format!("{name}.toml")),
+        ", then run ",
+        Inline::Code(format!("proofload run {name}.toml")),
+        " and ",
+        Inline::Code(format!("proofload report {name}.proof")),
+        ". The seed makes data, inputs and the order of points the same; ",
+        Inline::Code("proofload doctor".to_owned()),
+        " says what the machine allows."
+    ])];
+    match findings.record.documents.get("study.toml") {
+        Some(text) => blocks.push(Block::Code(prose!["The study file as it was written:"], text.clone())),
+        None => blocks.push(Block::Notice(Notice::Gap, prose!["the study file as written is not in the record."])),
+    }
+    blocks
+}
+
+fn versions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
+    let record = findings.record;
+    let mut pairs = vec![
+        (prose!["Record begun"], prose![date(record.created)]),
+        (prose!["Seed of the study"], prose![record.study.seed().to_string()]),
+    ];
+    for session in &record.sessions {
+        pairs.push((
+            prose!["Session"],
+            prose![session.program.clone(), " on kernel ", session.machine.clone(), ", ", date(session.at)],
+        ));
+    }
+    let sealed = record.attempts.iter().filter(|attempt| attempt.seal_holds == Some(true)).count();
+    let broken = record.attempts.iter().filter(|attempt| attempt.seal_holds == Some(false)).count();
+    pairs.push((
+        prose!["Seals"],
+        prose![sealed, " finished attempts whose SHA-256 seal fits their rows, ", broken, " whose seal does not"],
+    ));
+    pairs
+}
+
+fn attempts(findings: &Findings<'_>) -> Table {
+    let row = |attempt: &proofload_record::Attempt| {
+        let state = match &attempt.state {
+            State::Finished => "finished".to_owned(),
+            State::Open => "interrupted or running".to_owned(),
+            State::Failed { reason } => format!("failed: {reason}"),
+        };
+        let point = findings.points.get(attempt.run.point as usize).map(|point| point.label()).unwrap_or_default();
+        vec![
+            Cell::datum(attempt.id.to_string()),
+            Cell::datum(attempt.run.index.to_string()),
+            Cell::datum(point),
+            Cell::Prose(if attempt.run.sentinel {
+                prose!["sentinel"]
+            } else {
+                prose![u64::from(attempt.run.repetition) + 1]
+            }),
+            Cell::datum(attempt.run.seed.to_string()),
+            Cell::datum(instant(attempt.started)),
+            Cell::datum(state),
+        ]
+    };
+    Table {
+        id: "table-attempts",
+        caption: prose!["Every attempt at a run, in order, with the seed of its inputs. Times are UTC."],
+        columns: ["Attempt", "Run", "Point", "Repetition", "Seed", "Begun", "End"].map(Column::words).to_vec(),
+        rows: findings.record.attempts.iter().map(row).collect(),
+        note: Vec::new(),
+    }
+}
+
+fn settings(findings: &Findings<'_>) -> Table {
+    let study = &findings.record.study;
+    let row = |(path, value): (&String, &proofload_model::settings::Value)| {
+        let factor = study.factors.iter().find(|factor| factor.setting == *path);
+        let levels = factor.map(|factor| factor.levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+        vec![Cell::code(path.clone()), Cell::datum(levels.unwrap_or_else(|| value.to_string()))]
+    };
+    Table {
+        caption: prose!["Settings of the study, defaults included; a factor shows its levels."],
+        columns: ["Setting", "Value"].map(Column::words).to_vec(),
+        rows: study.settings.0.iter().map(row).collect(),
+        ..Table::default()
+    }
+}
+
+fn facts(findings: &Findings<'_>) -> Table {
+    let record = findings.record;
+    let none = || "–".to_owned();
+    let row = |place: String, fact: &proofload_model::samples::Fact| {
+        vec![
+            Cell::datum(place),
+            Cell::datum(fact.subject.clone()),
+            Cell::code(fact.name.clone()),
+            Cell::datum(fact.requested.clone().unwrap_or_else(none)),
+            Cell::datum(fact.effective.clone().unwrap_or_else(none)),
+            Cell::datum(fact.source.clone()),
+        ]
+    };
+    let mut rows: Vec<Vec<Cell>> = record.facts.iter().map(|fact| row("study".to_owned(), fact)).collect();
+    for attempt in record.attempts.iter().filter(|attempt| attempt.state == State::Finished) {
+        rows.extend(attempt.facts.iter().map(|fact| row(format!("attempt {}", attempt.id), fact)));
+    }
+    Table {
+        caption: prose!["Facts: what was asked and what was read, in the order of the record."],
+        columns: ["Of", "Subject", "Name", "Asked", "Read", "Source"].map(Column::words).to_vec(),
+        rows,
+        ..Table::default()
+    }
+}
+
+fn events(findings: &Findings<'_>) -> Table {
+    let record = findings.record;
+    let row = |place: String, event: &proofload_record::AttemptEvent| {
+        let detail: String = event.detail.chars().take(400).collect();
+        vec![Cell::datum(place), Cell::datum(instant(event.at)), Cell::code(event.name.clone()), Cell::datum(detail)]
+    };
+    let mut rows: Vec<Vec<Cell>> = record.events.iter().map(|event| row("study".to_owned(), event)).collect();
+    for attempt in &record.attempts {
+        rows.extend(attempt.events.iter().map(|event| row(format!("attempt {}", attempt.id), event)));
+    }
+    Table {
+        caption: prose!["Events, UTC; long details are cut, the record has them whole."],
+        columns: ["Of", "When", "Event", "Detail"].map(Column::words).to_vec(),
+        rows,
+        ..Table::default()
+    }
+}
+
+/// Documents of other tools; the study's own forms are shown elsewhere.
+fn documents(findings: &Findings<'_>) -> Vec<Block> {
+    let own = ["study.toml", "study.json", "plan.json"];
+    let others = findings.record.documents.iter().filter(|(name, _)| !own.contains(&name.as_str()));
+    let fold = |(name, body): (&String, &String)| {
+        let label = prose!["Document ", Inline::Code(name.clone())];
+        if body.chars().count() > LONGEST_DOCUMENT {
+            let words = prose!["It has ", body.chars().count(), " characters and is in the record."];
+            return Block::Fold(label, vec![Block::Paragraph(words)]);
+        }
+        Block::Fold(label, vec![Block::Code(Prose::new(), body.clone())])
+    };
+    others.map(fold).collect()
+}
+
+fn logs(findings: &Findings<'_>) -> Option<Block> {
+    let lines = &findings.record.logs;
+    let shown = &lines[lines.len().saturating_sub(LOG_LINES)..];
+    let text: String = shown
+        .iter()
+        .map(|line| format!("{} {} {}: {}\n", instant(line.at), line.level, line.source, line.text))
+        .collect();
+    (!shown.is_empty()).then(|| {
+        let label = prose!["Log: the last ", shown.len(), " of ", lines.len(), " lines"];
+        Block::Fold(label, vec![Block::Code(Prose::new(), text)])
+    })
+}

@@ -1,0 +1,72 @@
+//! The paper from findings: every section in order, gaps visible.
+
+use super::section::SECTIONS;
+use crate::blocks::{Block, Document, Inline, Notice, Prose, SectionBlocks, prose};
+use crate::findings::{Findings, setting_title};
+use proofload_model::time::WallTime;
+
+/// Makes the document.
+pub fn document(findings: &Findings<'_>) -> Document {
+    let study = &findings.record.study;
+    let sections = SECTIONS.iter().map(|section| SectionBlocks {
+        id: section.id,
+        title: section.title,
+        level: section.level,
+        numbered: section.numbered,
+        blocks: match (section.needs)(findings) {
+            Ok(()) => (section.render)(findings),
+            Err(why) => vec![Block::Notice(Notice::Gap, prose![why, "."])],
+        },
+    });
+    Document {
+        title: study.title().to_owned(),
+        kicker: kicker(findings),
+        imprint: imprint(findings),
+        sections: sections.collect(),
+    }
+}
+
+fn kicker(findings: &Findings<'_>) -> Prose {
+    let settings = &findings.record.study.settings;
+    let workload = settings.text("workload.kind").unwrap_or_default();
+    match workload {
+        "tprocc" => prose!["Proofload study · TPROC-C, a TPC-C-derived workload · not a TPC result"],
+        other => prose!["Proofload study · workload ", other.to_owned()],
+    }
+}
+
+fn imprint(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
+    let record = findings.record;
+    let factors: Vec<String> = record
+        .study
+        .factors
+        .iter()
+        .map(|factor| format!("{} ({} levels)", setting_title(&factor.setting), factor.levels.len()))
+        .collect();
+    let valid = findings.valid().count();
+    let mut pairs = vec![
+        (prose!["Study"], vec![Inline::Code(record.study.name().to_owned())]),
+        (prose!["Begun"], prose![date(record.created)]),
+        (prose!["Factor"], prose![if factors.is_empty() { "none: one point".to_owned() } else { factors.join(" × ") }]),
+        (prose!["Points"], prose![valid, " valid of ", findings.points.len()]),
+    ];
+    if let Some(session) = record.sessions.first() {
+        pairs.push((prose!["Made with"], prose![session.program.clone()]));
+    }
+    if record.being_written {
+        pairs.push((prose!["State"], prose!["the study is still running; this is what there was when it was read"]));
+    }
+    pairs
+}
+
+/// Date and minute, UTC.
+pub(super) fn date(at: WallTime) -> String {
+    let stamp = jiff::Timestamp::from_microsecond(at.0);
+    stamp.map_or_else(|_| "an unknown date".to_owned(), |stamp| stamp.strftime("%-d %B %Y, %H:%M UTC").to_string())
+}
+
+/// Date and second, UTC, for logs.
+pub(super) fn instant(at: WallTime) -> String {
+    let stamp = jiff::Timestamp::from_microsecond(at.0);
+    stamp.map_or_else(|_| "unknown".to_owned(), |stamp| stamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}

@@ -1,0 +1,176 @@
+//! The procedure in words, with this study's own numbers, and the definitions of what is printed.
+
+use super::section::{Section, always};
+use crate::blocks::{Block, Inline, Prose, prose};
+use crate::findings::{Findings, level_text};
+use proofload_model::study::{Procedure, preconditioning, procedure};
+use proofload_model::units::duration_text;
+use std::time::Duration;
+
+/// The section.
+pub(super) const SECTION: Section =
+    Section { id: "method", title: "How it was measured", level: 2, numbered: true, needs: always, render };
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    blocks.extend(load(findings));
+    if let Ok(procedure) = procedure(&findings.record.study.settings) {
+        blocks.push(Block::Paragraph(prose!["Every run of every point went through the same steps:"]));
+        blocks.push(Block::Steps(steps(findings, &procedure)));
+    }
+    blocks.push(Block::Paragraph(order(findings)));
+    blocks.push(Block::Heading(4, prose!["What the figures mean"]));
+    blocks.push(Block::KeyValues(definitions(findings)));
+    blocks
+}
+
+fn text(findings: &Findings<'_>, path: &str) -> Option<String> {
+    findings.record.study.settings.get(path).map(level_text)
+}
+
+fn load(findings: &Findings<'_>) -> Vec<Block> {
+    let settings = &findings.record.study.settings;
+    let is_tprocc = settings.text("workload.kind") == Ok("tprocc");
+    let mut words = Prose::new();
+    if is_tprocc {
+        words.extend(prose![
+            "The workload is TPROC-C, derived from TPC-C: nine tables and five transactions with the inputs and the mix that TPC-C \
+             defines (New-Order about 45 %, Payment 43 %, Order-Status, Delivery and Stock-Level 4 % each), one New-Order in a hundred rolled back by design. \
+             It is not a TPC benchmark, its results are not TPC results, and they are not comparable with any."
+        ]);
+    }
+    let pacing = text(findings, "workload.pacing");
+    match pacing.as_deref() {
+        Some("saturated") => words.extend(prose![
+            " Users are saturated: each sends its next transaction as soon as the last one has ended, without keying or think times. \
+             It is a closed loop, so a slower database is also asked less often."
+        ]),
+        Some("paced") => words.extend(prose![" Users are paced: they keep TPC-C's keying and think times, and response time counts from the intended start."]),
+        Some(other) => words.extend(prose![" Pacing: ", other.to_owned(), "."]),
+        None => {}
+    }
+    match text(findings, "workload.form").as_deref() {
+        Some("statements") => words.extend(prose![" Transactions are sent as statements from the client."]),
+        Some("procedures") => words.extend(prose![" Transactions are procedures stored in the database."]),
+        _ => {}
+    }
+    if words.is_empty() { Vec::new() } else { vec![Block::Paragraph(words)] }
+}
+
+fn time(span: Duration) -> String {
+    let written = duration_text(span);
+    let unit = written.find(|letter: char| letter.is_alphabetic()).unwrap_or(written.len());
+    let name = match &written[unit..] {
+        "m" => "min",
+        other => other,
+    };
+    format!("{}\u{a0}{name}", &written[..unit])
+}
+
+fn percent(share: f64) -> String {
+    format!("{}\u{a0}%", crate::numbers::short(100.0 * share))
+}
+
+fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
+    let settings = &findings.record.study.settings;
+    let mut steps = Vec::new();
+    if let Ok(Some(how)) = preconditioning(settings, None) {
+        let target = how.device.clone().unwrap_or_else(|| format!("a file of {}", how.size));
+        steps.push(prose![
+            "Once, before the first run: ",
+            target,
+            " was preconditioned with fio, ",
+            how.sequential_fills,
+            " sequential fills and ",
+            how.random_passes,
+            " passes of random writes; fio's own output is in the record."
+        ]);
+    }
+    steps.push(if procedure.restore_every_run {
+        prose!["The data were restored from the snapshot taken after loading, and the page cache of their files was dropped."]
+    } else {
+        prose!["The data were left as the run before had changed them (", Inline::Code("procedure.restore = \"never\"".to_owned()), "); runs are not independent of their order."]
+    });
+    steps.push(prose!["Limits were put in place and read back; so were the engine's settings. The instance was started and the virtual users connected before the load began."]);
+    let warm_up = &procedure.warm_up;
+    steps.push(prose![
+        "Warm-up: at least ",
+        time(warm_up.at_least),
+        ", at most ",
+        time(warm_up.at_most),
+        ". It ended when throughput over the last five rounds of ",
+        time(warm_up.round),
+        " or more was steady: drift within ±",
+        percent(warm_up.tolerance),
+        " of the mean by its 95 % confidence interval, and no more than ",
+        percent(warm_up.tolerance),
+        " still to come by a fitted exponential. A run that did not get there is void as “never settled”."
+    ]);
+    steps.push(prose![
+        "Measurement over a fixed window of ",
+        time(procedure.measure),
+        " in intervals of one second. Afterwards the window was judged again: a drift or a step of more than ",
+        percent(procedure.drift_tolerance),
+        " of its mean voids the run, whatever was declared before."
+    ]);
+    steps.push(prose![
+        "Verification: limits once more, the workload's consistency conditions over all of its data, every acknowledged order looked for in the database, \
+         the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ", percent(procedure.error_budget), "."
+    ]);
+    steps
+}
+
+fn order(findings: &Findings<'_>) -> Prose {
+    let study = &findings.record.study;
+    let given = study.settings.text("study.order") == Ok("given");
+    let mut words = if given {
+        prose![
+            "Points were run in the order of the study file, so a slow change of the testbed would look like an effect of the factor."
+        ]
+    } else {
+        prose![
+            "Points were run in an order shuffled by the study's seed, so that a slow change of the testbed does not look like an effect of the factor."
+        ]
+    };
+    words.extend(match study.repetitions() {
+        1 => prose![
+            " Each point was run once: confidence intervals describe the variation within that run, by its autocorrelated seconds, and not what a repetition on another day would give."
+        ],
+        many => prose![" Each point was run ", many, " times; confidence intervals hold the variation between runs as well as within them."],
+    });
+    words.extend(match &findings.sentinels {
+        None => prose![" No sentinel point was repeated, so drift of the testbed over the study was not measured."],
+        Some(_) => prose![
+            " A sentinel point was repeated in between; ",
+            Inline::Reference("validity"),
+            " says whether it drifted."
+        ],
+    });
+    words
+}
+
+fn definitions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
+    let mut pairs = Vec::new();
+    pairs.push((prose!["TPM"], prose![
+        "Completed transactions of all types per minute of the window, those rolled back by design included, failures excluded; counted by the clients."
+    ]));
+    if findings.record.study.settings.text("workload.kind") == Ok("tprocc") {
+        pairs.push((prose!["NOPM"], prose![
+            "New orders per minute of the window, rolled-back ones excluded: from the clients' counts, and from the growth of the sum of ",
+            Inline::Code("d_next_o_id".to_owned()), " in the database. They must agree."
+        ]));
+    }
+    pairs.push((
+        prose!["Response time"],
+        prose!["From the intended start to the completion. Percentiles from merged HDR histograms with three digits."],
+    ));
+    pairs.push((prose!["Of the largest"], prose!["Throughput in per cent of the largest valid point's, with the confidence interval of the ratio of the two means."]));
+    pairs.push((prose!["Confidence interval"], prose![
+        "95 %. For means of seconds: a block bootstrap that respects their autocorrelation; over repetitions: Student's t over the runs' means, never less than the error within runs."
+    ]));
+    pairs.push((
+        prose!["n"],
+        prose!["The number of samples: seconds for rates, transactions for response times, readings for counters."],
+    ));
+    pairs
+}

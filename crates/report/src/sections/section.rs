@@ -1,0 +1,50 @@
+//! What a section is, and the list of all: one line adds one.
+
+use crate::blocks::Block;
+use crate::findings::Findings;
+
+/// One section of the paper.
+pub struct Section {
+    /// For links.
+    pub id: &'static str,
+    /// Heading.
+    pub title: &'static str,
+    /// 2 for a section, 3 for a part of the section before.
+    pub level: u8,
+    /// Has it a number? Summary and disclosure have none.
+    pub numbered: bool,
+    /// Is there what it needs? The error says what is missing; the section then shows that gap instead.
+    pub needs: fn(&Findings<'_>) -> Result<(), String>,
+    /// Its parts.
+    pub render: fn(&Findings<'_>) -> Vec<Block>,
+}
+
+/// All sections in the order of the paper.
+pub const SECTIONS: &[Section] = &[
+    super::summary::SECTION,
+    super::tested::SECTION,
+    super::method::SECTION,
+    super::results::SECTION,
+    super::throughput::SECTION,
+    super::reference::SECTION,
+    super::resources::SECTION,
+    super::latency::SECTION,
+    super::timeline::SECTION,
+    super::cores::SECTION,
+    super::bottleneck::SECTION,
+    super::validity::SECTION,
+    super::disclosure::SECTION,
+];
+
+/// For sections that always have something to say.
+pub(super) fn always(_: &Findings<'_>) -> Result<(), String> {
+    Ok(())
+}
+
+/// For sections that need at least one finished run.
+pub(super) fn a_finished_run(findings: &Findings<'_>) -> Result<(), String> {
+    if findings.points.iter().any(|point| !point.runs.is_empty()) {
+        return Ok(());
+    }
+    Err("no run of this study has been finished".to_owned())
+}

@@ -1,0 +1,341 @@
+//! The summary: what was asked, what was found, in sentences computed from the data, and the main chart.
+
+use super::charts::{MetricColumn, Shown, factors_title, knee_band, level_words, over_factor, points_table};
+use super::section::{Section, always};
+use crate::analysis::knee::Knee;
+use crate::blocks::{Axis, Bars, Block, Chart, Figure, Group, Inline, Notice, Prose, prose};
+use crate::findings::{
+    Curve, CurveGroup, Findings, PointFindings, kind_title, level_number, level_text, setting_title,
+};
+
+/// The section.
+pub(super) const SECTION: Section =
+    Section { id: "summary", title: "Summary", level: 2, numbered: false, needs: always, render };
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let mut blocks = vec![Block::Lead(what_was_run(findings))];
+    let found = what_was_found(findings);
+    if findings.valid().next().is_none() {
+        let text = prose![
+            "No point of this study is valid, so it has no result. What was observed is shown for context; ",
+            Inline::Reference("validity"),
+            " says why each point is void."
+        ];
+        blocks.push(Block::Notice(Notice::Void, text));
+    } else if !found.is_empty() {
+        blocks.push(Block::Paragraph(found));
+    }
+    blocks.extend(more_findings(findings));
+    blocks.extend(headlines(findings));
+    blocks.extend(void_notice(findings));
+    if findings.points.iter().any(|point| !point.runs.is_empty()) {
+        blocks.push(Block::Figure(Box::new(main_figure(findings))));
+    }
+    blocks.push(Block::Paragraph(prose![
+        "Brackets after a number give its 95 % confidence interval and the number of samples behind it; where there is no \
+         interval, pointing at the brackets says why."
+    ]));
+    blocks
+}
+
+fn what_was_run(findings: &Findings<'_>) -> Prose {
+    let record = findings.record;
+    let settings = &record.study.settings;
+    let value = |path: &str| settings.get(path).map(ToString::to_string);
+    let mut text = prose![workload_name(settings.text("workload.kind").unwrap_or_default())];
+    if let Some(engine) = value("engine.kind").filter(|_| !varies(findings, "engine.kind")) {
+        text.extend(prose![" on ", engine]);
+    }
+    for (path, one, many) in [
+        ("workload.warehouses", " warehouse", " warehouses"),
+        ("workload.virtual_users", " virtual user", " virtual users"),
+    ] {
+        if let Some(count) = settings.count(path).ok().filter(|_| !varies(findings, path)) {
+            text.extend(prose![
+                if path.ends_with("users") { " and " } else { " with " },
+                count,
+                if count == 1 { one } else { many }
+            ]);
+        }
+    }
+    let points = findings.points.len();
+    text.extend(match record.study.factors.as_slice() {
+        [] => prose![" was measured at one point"],
+        [factor] => {
+            let (first, last) = (factor.levels.first(), factor.levels.last());
+            let ends = |level: Option<&proofload_model::settings::Value>| level.map(level_text).unwrap_or_default();
+            let range = if factor.levels.iter().all(|level| level_number(level).is_some()) && factor.levels.len() > 1 {
+                prose![", ", ends(first), " to ", ends(last)]
+            } else {
+                prose![": ", factor.levels.iter().map(level_text).collect::<Vec<_>>().join(", ")]
+            };
+            [prose![" was measured at ", factor.levels.len(), " levels of ", setting_title(&factor.setting)], range]
+                .concat()
+        }
+        _ => prose![" was measured at ", points, " points, the product of ", factors_title(findings)],
+    });
+    let repetitions = record.study.repetitions();
+    text.extend(if repetitions == 1 { prose![", once each."] } else { prose![", ", repetitions, " times each."] });
+    text
+}
+
+fn workload_name(kind: &str) -> String {
+    if kind == "tprocc" { "TPROC-C".to_owned() } else { format!("The workload {kind}") }
+}
+
+fn varies(findings: &Findings<'_>, path: &str) -> bool {
+    findings.record.study.factors.iter().any(|factor| factor.setting == path)
+}
+
+/// The curve in sentences, one group after the other; without a curve, the best and the worst point.
+fn what_was_found(findings: &Findings<'_>) -> Prose {
+    match &findings.curve {
+        Ok(curve) => {
+            let sentences = curve.groups.iter().filter_map(|group| group_sentence(findings, curve, group));
+            sentences.flatten().collect()
+        }
+        Err(_) => best_point(findings),
+    }
+}
+
+fn group_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Option<Prose> {
+    let valid: Vec<&PointFindings> =
+        group.points.iter().map(|index| &findings.points[*index]).filter(|point| point.verdict.is_valid()).collect();
+    let (first, last) = (valid.first()?, valid.last()?);
+    let (low, high) = (first.result("tpm").ok()?, last.result("tpm").ok()?);
+    let level = |point: &PointFindings| point.level(&curve.setting).map(level_text).unwrap_or_default();
+    let mut text = if group.label.is_empty() { Prose::new() } else { prose![capital_first(&group.label), ": "] };
+    if first.id == last.id {
+        text.extend(prose!["At ", level(first), " throughput was ", (&low, "transactions per minute"), ". "]);
+        return Some(text);
+    }
+    let direction = if high.value() >= low.value() { " rose from " } else { " fell from " };
+    let lead = if text.is_empty() { "Throughput" } else { "throughput" };
+    text.extend(prose![
+        lead,
+        direction,
+        (&low, "transactions per minute"),
+        " at ",
+        level(first),
+        " to ",
+        (&high, "transactions per minute"),
+        " at ",
+        level(last),
+        ". "
+    ]);
+    if let (Ok(kept), Some(largest)) = (&first.relative, findings.largest().filter(|largest| largest.id != first.id)) {
+        let share = level_share(first, last, &curve.setting);
+        text.extend(prose![
+            "With ",
+            share,
+            " of the largest level it kept ",
+            (kept, "%"),
+            " of the throughput at ",
+            largest.label(),
+            ". "
+        ]);
+    }
+    text.extend(knee_sentence(findings, curve, group));
+    Some(text)
+}
+
+/// The smaller level as a share of the larger, exact by the study.
+fn level_share(small: &PointFindings, large: &PointFindings, setting: &str) -> String {
+    let number = |point: &PointFindings| point.level(setting).and_then(level_number).unwrap_or(f64::NAN);
+    format!("{}\u{a0}%", crate::numbers::short(100.0 * number(small) / number(large)))
+}
+
+/// Where the curve bends, in words.
+pub(super) fn knee_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Prose {
+    let words = |number: f64| level_words(findings, &curve.setting, number);
+    match &group.knee {
+        Knee::Fitted { at, .. } => prose!["The curve bends at ", at, "; beyond it a larger level gains little. "],
+        Knee::Between { after: Some(after), reached, .. } => prose![
+            "From ",
+            words(*reached),
+            " on, throughput stays within 5 % of the largest; at ",
+            words(*after),
+            " it does not, so the knee lies between the two. "
+        ],
+        Knee::Between { after: None, .. } => {
+            prose!["Every level is within 5 % of the largest throughput: this factor does not limit it here. "]
+        }
+        Knee::None { why } => prose!["No knee was found: ", why.clone(), ". "],
+    }
+}
+
+fn best_point(findings: &Findings<'_>) -> Prose {
+    let Some(best) = findings.largest() else { return Prose::new() };
+    let Ok(tpm) = best.result("tpm") else { return Prose::new() };
+    let mut text = prose!["The largest throughput was ", (&tpm, "transactions per minute")];
+    if findings.points.len() > 1 {
+        text.extend(prose![" with ", best.label()]);
+    }
+    text.extend(prose![". "]);
+    let relative = |point: &&PointFindings| point.relative.as_ref().map_or(f64::INFINITY, |quantity| quantity.value());
+    let worst = findings.valid().min_by(|a, b| relative(a).total_cmp(&relative(b)));
+    if let Some((worst, kept)) =
+        worst.filter(|worst| worst.id != best.id).and_then(|worst| Some((worst, worst.relative.as_ref().ok()?)))
+    {
+        text.extend(prose!["With ", worst.label(), " it was ", (kept, "%"), " of that. "]);
+    }
+    text
+}
+
+/// Storage and the first candidate for the bottleneck.
+fn more_findings(findings: &Findings<'_>) -> Option<Block> {
+    let mut text = Prose::new();
+    let by_level = by_level(findings);
+    if let (Some(first), Some(last)) = (by_level.first(), by_level.last())
+        && first.id != last.id
+        && let (Ok(low), Ok(high)) = (first.result("reads_per_transaction"), last.result("reads_per_transaction"))
+    {
+        let words = if high.value() < low.value() { " fell from " } else { " went from " };
+        text.extend(prose![
+            "Drive reads per transaction",
+            words,
+            (&low, ""),
+            " at ",
+            first.label(),
+            " to ",
+            (&high, ""),
+            " at ",
+            last.label(),
+            ". "
+        ]);
+    }
+    let largest = findings.largest()?;
+    match findings.ranking(largest.id).and_then(|ranking| ranking.candidates.first()) {
+        Some(candidate) => text.extend(prose![
+            "At ",
+            largest.label(),
+            " the first candidate for what limited throughput is ",
+            candidate.name.clone(),
+            ": ",
+            candidate.evidence.clone(),
+            " (",
+            candidate.confirmation.label(),
+            "; ",
+            Inline::Reference("bottleneck"),
+            ")."
+        ]),
+        None => text.extend(prose![
+            "At ",
+            largest.label(),
+            " nothing that was observed came near a limit (",
+            Inline::Reference("bottleneck"),
+            ")."
+        ]),
+    }
+    Some(Block::Paragraph(text))
+}
+
+/// Valid points by rising level, when there is one curve.
+fn by_level<'a>(findings: &'a Findings<'_>) -> Vec<&'a PointFindings> {
+    match &findings.curve {
+        Ok(curve) if curve.groups.len() == 1 => {
+            let points = curve.groups[0].points.iter().map(|index| &findings.points[*index]);
+            points.filter(|point| point.verdict.is_valid()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn headlines(findings: &Findings<'_>) -> Option<Block> {
+    let largest = findings.largest()?;
+    let mut pairs = Vec::new();
+    if let Ok(tpm) = largest.result("tpm") {
+        pairs.push((prose!["largest throughput, transactions per minute, at ", largest.label()], prose![(&tpm, "")]));
+    }
+    if let Ok(nopm) = largest.result("nopm") {
+        pairs.push((prose!["new orders per minute (NOPM) at ", largest.label()], prose![(&nopm, "")]));
+    }
+    if let Some(first) = by_level(findings).first().filter(|first| first.id != largest.id)
+        && let Ok(kept) = &first.relative
+    {
+        pairs.push((prose!["of it kept at ", first.label()], prose![kept]));
+    }
+    let kind = if findings.kinds().iter().any(|kind| kind == "new_order") { "new_order" } else { "all" };
+    if let Ok(p99) = largest.result(&format!("response_ns_p99.{kind}")) {
+        let what = if kind == "all" {
+            "99th percentile of response times at ".to_owned()
+        } else {
+            format!("99th percentile of {} response times at ", kind_title(kind))
+        };
+        pairs.push((prose![what, largest.label()], prose![&p99]));
+    }
+    (!pairs.is_empty()).then_some(Block::Headlines(pairs))
+}
+
+fn void_notice(findings: &Findings<'_>) -> Option<Block> {
+    let bad = findings.points.iter().filter(|point| !point.verdict.is_valid()).count();
+    let some = findings.valid().next().is_some();
+    (bad > 0 && some).then(|| {
+        Block::Notice(
+            Notice::Void,
+            prose![
+                bad,
+                " of ",
+                findings.points.len(),
+                if bad == 1 {
+                    " points is not valid and supports no statement here"
+                } else {
+                    " points are not valid and support no statement here"
+                },
+                "; it is shown where it would stand, with the reasons in ",
+                Inline::Reference("validity"),
+                "."
+            ],
+        )
+    })
+}
+
+fn capital_first(text: &str) -> String {
+    super::charts::capital(text)
+}
+
+/// Throughput against the factor.
+fn main_figure(findings: &Findings<'_>) -> Figure {
+    let of = |point: &PointFindings| point.metric("tpm");
+    let shown = Shown { title: "Throughput", unit: "transactions per minute", above: "", of: &of, up_to: None };
+    let nopm = |point: &PointFindings| point.metric("nopm");
+    let relative = |point: &PointFindings| point.relative.clone();
+    let data = points_table(
+        findings,
+        &[
+            MetricColumn { title: "Throughput", unit: "transactions per minute", of: &of },
+            MetricColumn { title: "New orders", unit: "per minute", of: &nopm },
+            MetricColumn { title: "Of the largest", unit: "%", of: &relative },
+        ],
+    );
+    let mut panel = over_factor(findings, &shown);
+    let alt = panel.alt.clone();
+    let mut caption = prose!["Throughput against ", factors_title(findings), "."];
+    let chart = match &findings.curve {
+        Ok(curve) => {
+            if let [only] = curve.groups.as_slice() {
+                panel.bands.extend(knee_band(only));
+            }
+            if !panel.bands.is_empty() {
+                caption.extend(prose![" The shaded range holds the knee."]);
+            }
+            Chart::Plot(panel)
+        }
+        Err(_) => Chart::Bars(bars(findings)),
+    };
+    caption.extend(prose![" Bars show 95 % confidence intervals; where none is seen, it is smaller than the marker or does not exist (see the data)."]);
+    Figure { id: "figure-throughput", caption, alt, chart, data }
+}
+
+fn bars(findings: &Findings<'_>) -> Bars {
+    let value = |point: &PointFindings| {
+        let quantity = point.result("tpm").ok()?;
+        Some((quantity.value(), quantity.interval().bounds()))
+    };
+    let group = |point: &PointFindings| Group { label: point.label(), values: vec![value(point)] };
+    Bars {
+        axis: Axis::linear("Throughput", "transactions per minute"),
+        names: vec!["throughput".to_owned()],
+        groups: findings.points.iter().map(group).collect(),
+    }
+}

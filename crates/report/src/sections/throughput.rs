@@ -1,0 +1,87 @@
+//! Throughput against the factor: what each step is worth and where the curve bends.
+
+use super::charts::level_words;
+use super::section::Section;
+use super::summary::knee_sentence;
+use crate::analysis::knee::Knee;
+use crate::blocks::{Block, Cell, Column, Inline, Table, prose};
+use crate::findings::{Curve, CurveGroup, Findings, setting_title};
+
+/// The section.
+pub(super) const SECTION: Section =
+    Section { id: "curve", title: "Shape of the curve", level: 3, numbered: true, needs, render };
+
+fn needs(findings: &Findings<'_>) -> Result<(), String> {
+    let curve = findings.curve.as_ref().map_err(Clone::clone)?;
+    if curve.groups.iter().all(|group| group.steps.is_empty()) {
+        return Err("a curve needs two valid points, and there are fewer".to_owned());
+    }
+    Ok(())
+}
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let Ok(curve) = &findings.curve else { return Vec::new() };
+    let mut blocks = Vec::new();
+    for group in &curve.groups {
+        if !group.label.is_empty() {
+            blocks.push(Block::Heading(4, prose![group.label.clone()]));
+        }
+        blocks.push(Block::Paragraph(knee_paragraph(findings, curve, group)));
+    }
+    blocks.push(Block::Paragraph(prose![
+        "Elasticity is the relative change of throughput for a relative change of ",
+        setting_title(&curve.setting),
+        ", step by step (",
+        Inline::Reference("table-elasticity"),
+        "): 1 is proportional, 0 a plateau. It says what a step is worth, and nothing about why."
+    ]));
+    blocks.push(Block::Table(steps_table(findings, curve)));
+    blocks
+}
+
+fn knee_paragraph(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Vec<Inline> {
+    let mut text = knee_sentence(findings, curve, group);
+    match &group.knee {
+        Knee::Fitted { candidates, .. } => {
+            if let Some(best) = candidates.first() {
+                text.extend(prose![
+                    "Of ",
+                    candidates.len(),
+                    " shapes with enough points the ",
+                    best.shape.name(),
+                    " fits best by AICc. "
+                ]);
+            }
+        }
+        Knee::Between { method, .. } => text.extend(prose!["How it was found: ", method.clone(), ". "]),
+        Knee::None { .. } => {}
+    }
+    text
+}
+
+fn steps_table(findings: &Findings<'_>, curve: &Curve) -> Table {
+    let words = |number: f64| level_words(findings, &curve.setting, number);
+    let mut rows = Vec::new();
+    for group in &curve.groups {
+        for step in &group.steps {
+            let mut row = vec![Cell::datum(words(step.from)), Cell::datum(words(step.to))];
+            if curve.groups.len() > 1 {
+                row.push(Cell::datum(group.label.clone()));
+            }
+            row.push(Cell::Quantity(step.elasticity.clone()));
+            rows.push(row);
+        }
+    }
+    let mut columns = vec![Column::words("From"), Column::words("To")];
+    if curve.groups.len() > 1 {
+        columns.push(Column::words("With"));
+    }
+    columns.push(Column::quantities("Elasticity of throughput", "d ln X / d ln R"));
+    Table {
+        id: "table-elasticity",
+        caption: prose!["What each step between neighbouring valid levels is worth."],
+        columns,
+        rows,
+        note: Vec::new(),
+    }
+}

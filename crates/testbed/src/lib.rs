@@ -3,3 +3,4 @@
 //! This crate may not know workloads or statistics.
 
 pub mod agents;
+pub mod probes;

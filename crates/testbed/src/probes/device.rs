@@ -95,7 +95,7 @@ impl Probe for Device {
         rate("write_bytes", "B/s", counters.sectors_written * SECTOR);
         rate("flushes", "1/s", counters.flushes);
         // Milliseconds per second, as a share of the time.
-        rate("util", "%", counters.busy_ms / 10.0);
+        rate("busy", "%", counters.busy_ms / 10.0);
         // Time-weighted requests in flight: milliseconds of waiting per millisecond.
         rate("queue", "requests", counters.weighted_ms / 1000.0);
         if span.is_some() {

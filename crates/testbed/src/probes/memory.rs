@@ -44,7 +44,7 @@ impl Probe for Memory {
                 let usage = read_file(folder.join("memory.current"))
                     .or_else(|_| read_file(folder.join("memory.usage_in_bytes")))?;
                 let stat = read_file(folder.join("memory.stat"))?;
-                let mut readings = vec![reading("usage", "", "B", usage.trim().parse().unwrap_or(f64::NAN))];
+                let mut readings = vec![reading("current", "", "B", usage.trim().parse().unwrap_or(f64::NAN))];
                 readings
                     .extend(LEVELS.iter().filter_map(|(name, keys)| Some(reading(name, "", "B", find(&stat, keys)?))));
                 for (name, keys) in COUNTERS {

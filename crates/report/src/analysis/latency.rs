@@ -134,6 +134,9 @@ impl<'a> Latencies<'a> {
         if let Some(why) = self.why_no_interval() {
             return Interval::none(why);
         }
+        if !(p > 0.0 && p < 1.0) {
+            return Interval::none("the ends of a distribution have no interval");
+        }
         let share = self.total.count_above(value) as f64 / self.total.count as f64;
         let excess: Vec<f64> = self
             .intervals

@@ -11,6 +11,8 @@ pub mod elasticity;
 pub mod error;
 pub mod generator;
 pub mod hierarchy;
+#[cfg(test)]
+mod junk;
 pub mod knee;
 pub mod latency;
 pub mod quantity;

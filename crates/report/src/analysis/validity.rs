@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::autocorrelation::dominant_period;
 use super::change::{self, Change};
 use super::distribution::student_quantile;
 use super::quantity::Quantity;
@@ -25,14 +26,13 @@ pub struct Limits {
 
 impl Limits {
     /// The limits that belong to a warm-up rule: its drift tolerance, changes from twice that and at
-    /// least 5 %, segments of at least 5 s; rounds longer than 60 s are taken as the period.
+    /// least 5 %, segments of at least 5 s; rounds longer than 60 s are taken to be the checkpoint period.
     pub fn of_rule(rule: &Rule) -> Self {
-        let round = rule.round.as_secs() as usize;
         Self {
             drift_tolerance: rule.drift_tolerance,
             change_magnitude: (2.0 * rule.drift_tolerance).max(0.05),
             shortest_segment: 5,
-            period: (round > 60).then_some(round),
+            period: Some(rule.round.as_secs() as usize).filter(|&round| round > 60),
         }
     }
 }
@@ -75,10 +75,11 @@ impl fmt::Display for VoidReason {
             ),
             Self::Change(change) => write!(
                 f,
-                "throughput from second {} to {} was {:+.1} % of the rest of the window's level away",
+                "throughput from second {} to {} lay {:.1} % {} the rest",
                 change.from,
                 change.to,
-                100.0 * change.relative
+                100.0 * change.relative.abs(),
+                if change.relative < 0.0 { "below" } else { "above" }
             ),
         }
     }
@@ -104,28 +105,50 @@ impl Check {
 
 /// Checks throughput per second of a measured window (NaN for a missing second).
 pub fn check_window(values: &[f64], limits: &Limits) -> Check {
-    let missing = values.iter().filter(|x| !x.is_finite()).count();
-    if let Some(at) = values.iter().position(|x| !x.is_finite()) {
-        let gap = VoidReason::Gap { at, seconds: missing };
-        return Check {
-            voids: vec![gap],
-            drift: None,
-            notes: vec!["drift and changes are not judged across a gap".into()],
-        };
+    check_measurement(&[], values, limits)
+}
+
+/// Checks a measured window together with the stretch of warm-up that was declared steady just before it:
+/// a level that changed between the two voids the measurement as well, and a change inside a short
+/// measurement is seen better against a longer stretch. Seconds in the outcome count from the start of
+/// the measurement; what happened in the warm-up alone is not reported.
+pub fn check_measurement(warm_up: &[f64], measured: &[f64], limits: &Limits) -> Check {
+    if let Some(at) = measured.iter().position(|x| !x.is_finite()) {
+        let gap = VoidReason::Gap { at, seconds: measured.iter().filter(|x| !x.is_finite()).count() };
+        let notes = vec!["drift and changes are not judged across a gap".into()];
+        return Check { voids: vec![gap], drift: None, notes };
     }
-    if values.iter().all(|&x| x <= 0.0) {
+    if measured.iter().all(|&x| x <= 0.0) {
         return Check { voids: vec![VoidReason::NoThroughput], drift: None, notes: Vec::new() };
     }
     let mut notes = Vec::new();
-    let (drift, void) = drift_of(values, limits, &mut notes);
+    let (drift, void) = drift_of(measured, limits, &mut notes);
     let mut voids: Vec<VoidReason> = void.into_iter().collect();
-    voids.extend(changes_in(values, limits).into_iter().map(VoidReason::Change));
-    if limits.period.is_some_and(|period| values.len() < 3 * period) {
-        notes.push(
-            "the window holds fewer than three checkpoint periods: changes and drift within them are not judged".into(),
-        );
+    voids.extend(changes_since(warm_up, measured, limits).into_iter().map(VoidReason::Change));
+    if limits.period.is_some_and(|period| measured.len() < 3 * period) {
+        notes.push("the window holds fewer than three checkpoint periods: drift within them is not judged".into());
     }
     Check { voids, drift, notes }
+}
+
+/// Changes that begin or end in the measurement, found in it alone or together with the warm-up before it.
+fn changes_since(warm_up: &[f64], measured: &[f64], limits: &Limits) -> Vec<Change> {
+    let alone = changes_in(measured, limits);
+    if !alone.is_empty() || warm_up.iter().any(|x| !x.is_finite()) {
+        return alone;
+    }
+    let before = warm_up.len();
+    let both: Vec<f64> = warm_up.iter().chain(measured).copied().collect();
+    let begins_or_ends_here = |change: &Change| {
+        let begins = change.from >= before;
+        let ends = change.to > before && change.to < both.len();
+        begins || ends
+    };
+    changes_in(&both, limits)
+        .into_iter()
+        .filter(begins_or_ends_here)
+        .map(|change| Change { from: change.from.saturating_sub(before), to: change.to - before, ..change })
+        .collect()
 }
 
 fn drift_of(values: &[f64], limits: &Limits, notes: &mut Vec<String>) -> (Option<Quantity>, Option<VoidReason>) {
@@ -153,17 +176,16 @@ fn drift_of(values: &[f64], limits: &Limits, notes: &mut Vec<String>) -> (Option
     (Some(drift), None)
 }
 
-/// Changes of level, after the regular profile of a known period is removed. A window shorter than three
-/// periods gives none, because the profile cannot be told from a change.
+/// Changes of level, after the regular profile of the period is removed: the known one, else one that the
+/// samples themselves show at least four times. A window shorter than three known periods gives none,
+/// because the profile cannot be told from a change.
 pub(super) fn changes_in(values: &[f64], limits: &Limits) -> Vec<Change> {
-    match limits.period {
-        None => change::changes(values, limits.shortest_segment, limits.change_magnitude),
-        Some(period) if values.len() < 3 * period => Vec::new(),
-        Some(period) => {
-            let level = without_profile(values, period);
-            change::changes(&level, limits.shortest_segment, limits.change_magnitude)
-        }
+    if limits.period.is_some_and(|period| values.len() < 3 * period) {
+        return Vec::new();
     }
+    let period = limits.period.or_else(|| dominant_period(values, limits.shortest_segment));
+    let level = period.map(|period| without_profile(values, period));
+    change::changes(level.as_deref().unwrap_or(values), limits.shortest_segment, limits.change_magnitude)
 }
 
 fn without_profile(values: &[f64], period: usize) -> Vec<f64> {
@@ -242,12 +264,29 @@ mod tests {
     }
 
     #[test]
+    fn the_warm_up_before_it_sharpens_the_check_of_a_short_measurement() {
+        let quiet = |seed| shaped(seed, 90, 0.5, 0.05, |_| 1.0);
+        let shifted = |seed| shaped(seed, 90, 0.5, 0.05, |t| if t < 60 { 1.0 } else { 0.8 });
+        let earlier = |seed| shaped(seed, 90, 0.5, 0.05, |t| if t < 20 { 0.8 } else { 1.0 });
+        let void = |values: Vec<f64>| !check_measurement(&values[..60], &values[60..], &limits(None)).is_valid();
+        let alarms = (0..400).filter(|&seed| void(quiet(seed))).count();
+        let found = (0..100).filter(|&seed| void(shifted(seed))).count();
+        println!("shift of 20 % at the start of 30 s: found {found} of 100, false alarms {alarms} of 400");
+        assert!(found >= 95 && alarms <= 8, "{found}, {alarms}");
+        let before = (0..100).filter(|&seed| void(earlier(seed))).count();
+        assert!(before <= 5, "a change in the warm-up alone voided {before} of 100");
+    }
+
+    #[test]
     fn a_missing_second_voids_and_nothing_is_filled_in() {
         let mut values = shaped(1, 60, 0.5, 0.02, |_| 1.0);
         values[17] = f64::NAN;
         let check = check_window(&values, &limits(None));
         assert_eq!(check.voids, vec![VoidReason::Gap { at: 17, seconds: 1 }]);
         assert_eq!(check.voids[0].to_string(), "1 s of samples are missing, the first at second 17");
+        let stall = shaped(1, 60, 0.5, 0.02, |t| if (20..35).contains(&t) { 0.5 } else { 1.0 });
+        let reasons: Vec<String> = check_window(&stall, &limits(None)).voids.iter().map(ToString::to_string).collect();
+        assert_eq!(reasons, ["throughput from second 20 to 35 lay 56.9 % below the rest"]);
         assert_eq!(check_window(&[0.0; 60], &limits(None)).voids, vec![VoidReason::NoThroughput]);
     }
 

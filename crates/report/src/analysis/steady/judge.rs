@@ -177,8 +177,8 @@ impl Case<'_> {
             noise: found.noise * found.mean * found.mean,
             freedom: found.freedom,
         };
-        let shortest = self.rule.window_seconds();
-        let rounds: Vec<f64> = self.history[now - shortest..].chunks_exact(round).map(mean).collect();
+        let last_rounds = round * self.rule.rounds_in_window as usize;
+        let rounds: Vec<f64> = self.history[now.saturating_sub(last_rounds)..].chunks_exact(round).map(mean).collect();
         Evidence {
             window: Window { from: now - found.n, to: now },
             mean: found.mean,

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+/// Fewer samples than this say too little about their own noise: with windows of 10 s one warm-up in twelve
+/// was declared too early in simulation, with 20 s one in sixty.
+const FEWEST_SAMPLES: usize = 20;
+
 /// When a system counts as steady. No default: a setting that changes a result is stated by the study.
 ///
 /// **Tolerance and noise.** Drift is judged over the *horizon*: five rounds or the coming measurement,
@@ -49,13 +53,10 @@ pub struct Procedure {
 }
 
 impl Rule {
-    /// Rounds of a fifth of the shortest warm-up, between 4 s and 60 s (down to 1 s where the budget is
-    /// shorter than five of them), lengthened to a whole number of periods where the period is known;
-    /// windows of five rounds. Fewer than 20 samples say too little about their own noise: with rounds of
-    /// 2 s one warm-up in twelve was declared too early in simulation, with 4 s one in sixty.
+    /// Rounds of a fifth of the shortest warm-up, between 1 s and 60 s, lengthened to a whole number of
+    /// periods where the period is known; windows of five rounds.
     pub fn of(procedure: &Procedure) -> Self {
-        let affordable = (procedure.at_most.as_secs() / 5).clamp(1, 4);
-        let shortest = (procedure.at_least.as_secs() / 5).clamp(affordable, 60);
+        let shortest = (procedure.at_least.as_secs() / 5).clamp(1, 60);
         let period = procedure.period.map_or(1, |p| (p.as_secs_f64().round() as u64).max(1));
         Self {
             round: Duration::from_secs(shortest.div_ceil(period) * period),
@@ -73,9 +74,12 @@ impl Rule {
         (self.round.as_secs() as usize).max(1)
     }
 
-    /// Shortest window in samples of 1 s; never fewer than three rounds.
+    /// Shortest window in samples of 1 s: the asked rounds, never fewer than three, and as many more as make
+    /// [`FEWEST_SAMPLES`] where the budget allows them.
     pub(super) fn window_seconds(&self) -> usize {
-        self.round_seconds() * (self.rounds_in_window as usize).max(3)
+        let round = self.round_seconds();
+        let samples = FEWEST_SAMPLES.min(self.at_most.as_secs() as usize);
+        round * (self.rounds_in_window as usize).max(3).max(samples / round)
     }
 
     /// The time over which drift is judged: the shortest window or the measurement, the longer of both.
@@ -110,10 +114,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(at_least: u64, at_most: u64, period: Option<f64>, round: u64) {
+    fn check(at_least: u64, period: Option<f64>, round: u64) {
         let rule = Rule::of(&Procedure {
             at_least: Duration::from_secs(at_least),
-            at_most: Duration::from_secs(at_most),
+            at_most: Duration::from_secs(7_200),
             measure: Duration::from_secs(30),
             period: period.map(Duration::from_secs_f64),
             tolerance: 0.02,
@@ -123,13 +127,30 @@ mod tests {
 
     #[test]
     fn rounds_are_whole_periods_and_scale_with_the_shortest_warm_up() {
-        check(10, 300, None, 4);
-        check(50, 300, None, 10);
-        check(3_600, 7_200, None, 60);
-        check(0, 300, None, 4);
-        check(0, 8, None, 1);
-        check(10, 300, Some(30.0), 30);
-        check(3_600, 7_200, Some(45.0), 90);
-        check(3_600, 7_200, Some(300.0), 300);
+        check(10, None, 2);
+        check(50, None, 10);
+        check(3_600, None, 60);
+        check(0, None, 1);
+        check(10, Some(30.0), 30);
+        check(3_600, Some(45.0), 90);
+        check(3_600, Some(300.0), 300);
+    }
+
+    #[test]
+    fn the_shortest_window_has_twenty_samples_where_the_budget_allows() {
+        for (round, at_most, expected) in
+            [(2, 300, 20), (2, 15, 14), (1, 5, 5), (4, 300, 20), (60, 3_600, 300), (3, 300, 18)]
+        {
+            let rule = Rule {
+                round: Duration::from_secs(round),
+                rounds_in_window: 5,
+                at_least: Duration::ZERO,
+                at_most: Duration::from_secs(at_most),
+                measure: Duration::from_secs(30),
+                drift_tolerance: 0.05,
+                remainder_tolerance: 0.05,
+            };
+            assert_eq!(rule.window_seconds(), expected, "round {round}, budget {at_most}");
+        }
     }
 }

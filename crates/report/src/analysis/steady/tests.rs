@@ -71,7 +71,7 @@ fn verdicts_and_their_reasons() {
 fn a_gap_is_not_bridged() {
     let mut values = noisy(1, 60, 0.0003, |_| 1.0);
     values[5] = f64::NAN;
-    check(&values, &[], "steady 8..28");
+    check(&values, &[], "steady 6..26");
     check(&values[..24], &[], "not steady: second 5 is missing from the samples");
 }
 
@@ -80,11 +80,11 @@ fn readiness_holds_the_verdict_back() {
     let values = noisy(1, 60, 0.0003, |_| 1.0);
     let from = |first: usize, missing| Readiness {
         name: "dirty pages level".to_owned(),
-        rounds: (0..15).map(|r| if r >= first { State::Satisfied(0.1) } else { missing }).collect(),
+        rounds: (0..30).map(|r| if r >= first { State::Satisfied(0.1) } else { missing }).collect(),
     };
-    check(&values, &[from(8, State::Unsatisfied(0.9))], "steady 16..36");
-    check(&values, &[from(15, State::Unsatisfied(0.9))], "not steady: not ready: dirty pages level (observed 0.9)");
-    check(&values, &[from(15, State::NotObserved)], "steady 0..20");
+    check(&values, &[from(17, State::Unsatisfied(0.9))], "steady 16..36");
+    check(&values, &[from(30, State::Unsatisfied(0.9))], "not steady: not ready: dirty pages level (observed 0.9)");
+    check(&values, &[from(30, State::NotObserved)], "steady 0..20");
     let silent = Readiness { name: "cache fill".to_owned(), rounds: Vec::new() };
     check(&values, &[silent], "not steady: not ready: cache fill (no value for the last round)");
 }

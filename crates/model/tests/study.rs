@@ -118,26 +118,42 @@ level = 3
 
 #[test]
 fn faults_of_syntax_name_their_line() {
-    check("[study]\nname = \n", &[], &expect![[r#"
+    check(
+        "[study]\nname = \n",
+        &[],
+        &expect![[r#"
         line 2: not TOML: string values must be quoted, expected literal string
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn contradictions_are_found_when_all_else_is_well() {
-    check(GOOD, &["engine.kind=documents"], &expect![[r#"
+    check(
+        GOOD,
+        &["engine.kind=documents"],
+        &expect![[r#"
         engine.kind: the workload toy needs SQL sessions, which documents does not have
         procedure.restore: documents has no snapshot of files; say "never"
-    "#]]);
-    check(GOOD, &["engine.url=postgresql://u:secret@h/d"], &expect![[r#"
+    "#]],
+    );
+    check(
+        GOOD,
+        &["engine.url=postgresql://u:secret@h/d"],
+        &expect![[r#"
         line 10: limits.memory: limits are put on instances that Proofload starts; an existing server (engine.url) keeps its own
         engine.url: sqlite is not reached by a URL; leave it out
         procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
         engine.url: carries a password, and a study is kept in its record; take it out and set the engine's environment variable (PGPASSWORD) or password file for the load agent
-    "#]]);
-    check(GOOD, &["engine.kind=server", "factor.limits.memory=[\"32MiB\"]"], &expect![[r#"
+    "#]],
+    );
+    check(
+        GOOD,
+        &["engine.kind=server", "factor.limits.memory=[\"32MiB\"]"],
+        &expect![[r#"
         limits.memory: 32MiB is less than server starts and works with (64MiB)
-    "#]]);
+    "#]],
+    );
     check(
         GOOD,
         &["procedure.warm_up.at_least=10m", "procedure.measure=1500ms", "storage.precondition.device=nvme0n1"],
@@ -151,15 +167,27 @@ fn contradictions_are_found_when_all_else_is_well() {
 
 #[test]
 fn the_command_line_replaces_settings_and_levels() {
-    check(GOOD, &["limits.memory=32MiB"], &expect![[r#"
+    check(
+        GOOD,
+        &["limits.memory=32MiB"],
+        &expect![[r#"
         valid: 22 settings, 1 points
-    "#]]);
-    check(GOOD, &["factor.limits.cores=[1,2,4]"], &expect![[r#"
+    "#]],
+    );
+    check(
+        GOOD,
+        &["factor.limits.cores=[1,2,4]"],
+        &expect![[r#"
         valid: 23 settings, 6 points
-    "#]]);
-    check(GOOD, &["workload.warehouses=2", "nonsense=1"], &expect![[r#"
+    "#]],
+    );
+    check(
+        GOOD,
+        &["workload.warehouses=2", "nonsense=1"],
+        &expect![[r#"
         nonsense: this setting is not known
-    "#]]);
+    "#]],
+    );
     assert!(parse_assignment("workload.warehouses").is_err());
 }
 

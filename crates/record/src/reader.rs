@@ -132,9 +132,12 @@ pub struct AttemptEvent {
     pub at: WallTime,
     /// From time zero, once there is one.
     pub offset: Option<Offset>,
-    /// Name: `prepared`, `load_started`, `steady`, `not_steady`, `window`, `load_stopped`, `checked`, `finished`, `failed`.
+    /// Name: `building`, `built`, `restored`, `prepared`, `load_started`, `steady` or `not_steady`, `window`, `load_stopped`,
+    /// `released`, and at the end `finished` or `failed`. Of the study: `preconditioned`, `failed`.
     pub name: String,
-    /// Text or JSON.
+    /// Text or JSON. `steady`, `not_steady`: `{seconds, verdict}`. `window`: `{from, to}`, numbers of intervals, `to` excluded.
+    /// `load_stopped`: `{intervals, totals}` with the clients' own counts as `OperationCounts`.
+    /// `built`, `restored`: `{bytes, method, seconds}`. `failed`: the reason.
     pub detail: String,
 }
 

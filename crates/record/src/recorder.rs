@@ -42,7 +42,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes a new record; refuses a path that exists.
+    /// Makes a new record; refuses a path that exists. A kill at any instant leaves the whole empty record or none.
     pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Self, Error> {
         let lock = Lock::take(path)?;
         if path.exists() {
@@ -51,22 +51,14 @@ impl Recorder {
                 path.display()
             )));
         }
-        let connection =
-            Connection::open(path).map_err(|error| Error::sqlite(&format!("creating {}", path.display()), &error))?;
-        let create = || -> rusqlite::Result<()> {
-            set_up(&connection)?;
-            connection.execute_batch(&format!("BEGIN; {}", schema::script()))?;
-            for (name, body) in documents(opening) {
-                connection.execute(
-                    "INSERT INTO document (at_us, name, body) VALUES (?1, ?2, ?3)",
-                    params![opening.at.0, name, body],
-                )?;
-            }
-            connection.execute_batch("COMMIT; BEGIN")
-        };
-        create().map_err(|error| Error::sqlite(&format!("creating {}", path.display()), &error))?;
-        Self { connection, series: HashMap::new(), session: 0, path: path.to_owned(), _lock: lock }
-            .begin_session(opening.program, opening.at)
+        let draft = beside(path, "-draft");
+        let drawn =
+            draw_up(&draft, opening).and_then(|()| std::fs::rename(&draft, path).map_err(|error| error.to_string()));
+        if let Err(text) = drawn {
+            let _removed = std::fs::remove_file(&draft);
+            return Err(Error::other(format!("creating the record {}: {text}", path.display())));
+        }
+        Self::open(path, lock, opening.program, opening.at)
     }
 
     /// Opens a record to continue it.
@@ -75,6 +67,10 @@ impl Recorder {
             return Err(Error::other(format!("there is no record {}", path.display())));
         }
         let lock = Lock::take(path)?;
+        Self::open(path, lock, program, at)
+    }
+
+    fn open(path: &Path, lock: Lock, program: &str, at: WallTime) -> Result<Self, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
@@ -291,6 +287,32 @@ fn documents(opening: &Opening<'_>) -> [(&'static str, String); 4] {
         ("plan.json", json(opening.plan)),
         ("program", opening.program.to_owned()),
     ]
+}
+
+/// The record's path with something behind it.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Writes an empty record whole and durable under a name of its own.
+fn draw_up(draft: &Path, opening: &Opening<'_>) -> Result<(), String> {
+    if draft.exists() {
+        std::fs::remove_file(draft).map_err(|error| error.to_string())?;
+    }
+    let write = || -> rusqlite::Result<()> {
+        let connection = Connection::open(draft)?;
+        connection.execute_batch(&format!("PRAGMA synchronous = FULL; BEGIN; {}", schema::script()))?;
+        for (name, body) in documents(opening) {
+            connection.execute(
+                "INSERT INTO document (at_us, name, body) VALUES (?1, ?2, ?3)",
+                params![opening.at.0, name, body],
+            )?;
+        }
+        connection.execute_batch("COMMIT")
+    };
+    write().map_err(|error| error.to_string())
 }
 
 /// WAL, and no commit lost at a loss of power.

@@ -3,3 +3,5 @@
 //! This crate may not know workloads or statistics.
 
 pub mod agents;
+pub mod facts;
+pub mod probes;

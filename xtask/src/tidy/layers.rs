@@ -1,12 +1,19 @@
-//! Inside the report crate: `render` → `sections` → `analysis`, never backwards.
+//! Inside the report crate: `render` → `sections` → `findings` → `analysis`, never backwards.
 //!
-//! A finding does not know how it is told, and a section does not know in which format.
+//! A finding does not know how it is told, and a section does not know in which format. What sections produce and
+//! renderers consume, `blocks`, knows neither; `charts` know blocks only.
 
 use super::rules::Fault;
 use super::tree::Tree;
 
 /// A module of the report crate, and the modules it may not name.
-const LAYERS: &[(&str, &[&str])] = &[("analysis", &["sections", "render"]), ("sections", &["render"])];
+const LAYERS: &[(&str, &[&str])] = &[
+    ("analysis", &["findings", "blocks", "charts", "sections", "render"]),
+    ("findings", &["blocks", "charts", "sections", "render"]),
+    ("blocks", &["findings", "charts", "sections", "render"]),
+    ("charts", &["analysis", "findings", "sections", "render"]),
+    ("sections", &["charts", "render"]),
+];
 
 /// Finds paths from a lower layer to a higher one.
 pub(super) fn check(tree: &Tree) -> Vec<Fault> {
@@ -15,10 +22,12 @@ pub(super) fn check(tree: &Tree) -> Vec<Fault> {
         let (folder, file) = (format!("crates/report/src/{layer}/"), format!("crates/report/src/{layer}.rs"));
         for source in tree.rust().filter(|source| source.path.starts_with(&folder) || source.path == file) {
             for above in *higher {
-                let paths = ["crate::", "super::", "proofload_report::"].map(|root| format!("{root}{above}"));
+                let root =
+                    if source.path == file || source.path.ends_with("/mod.rs") { "super::" } else { "super::super::" };
+                let paths = ["crate::", root].map(|root| format!("{root}{above}"));
                 let product = paths.iter().flat_map(|path| source.words(path)).filter(|at| !source.is_test(*at));
                 faults.extend(product.map(|at| {
-                    let text = format!("{layer} may not import {above}: render → sections → analysis");
+                    let text = format!("{layer} may not import {above}: render → sections → findings → analysis");
                     Fault::new(&source.path, source.line_of(at), text)
                 }));
             }
@@ -38,7 +47,16 @@ mod tests {
             ("crates/report/src/analysis/knee.rs", "use crate::sections::Block;\nuse crate::analysis::curve;\n"),
             ("crates/report/src/render/html.rs", "use crate::sections::Block;\nuse crate::analysis::knee;\n"),
             ("crates/report/src/sections.rs", "use crate::analysis::knee;\nuse super::render::html;\n"),
+            ("crates/report/src/sections/results.rs", "use super::charts::curve;\nuse super::super::render::html;\n"),
         ];
-        check_rule(check, &files, &["crates/report/src/analysis/knee.rs:1", "crates/report/src/sections.rs:2"]);
+        check_rule(
+            check,
+            &files,
+            &[
+                "crates/report/src/analysis/knee.rs:1",
+                "crates/report/src/sections.rs:2",
+                "crates/report/src/sections/results.rs:2",
+            ],
+        );
     }
 }

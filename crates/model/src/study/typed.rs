@@ -56,16 +56,14 @@ pub fn limits_asked(settings: &Settings) -> LimitsAsked {
     LimitsAsked { memory: settings.bytes("limits.memory").ok(), cores: settings.count("limits.cores").ok() }
 }
 
-/// Where the data of a point lies; `implied` are engine settings that the memory limit implies, which the study's own override.
-pub fn data_place(settings: &Settings, implied: Vec<(String, String)>) -> Result<DataPlace, Error> {
-    let mut engine: std::collections::BTreeMap<String, String> = implied.into_iter().collect();
-    engine.extend(settings.below("engine.settings").map(|(name, value)| (name.to_owned(), value.to_string())));
+/// Where the data of a point lies; `engine_settings` as the engine crate resolves them.
+pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -> Result<DataPlace, Error> {
     let (root, name) = (settings.text("storage.path")?, settings.text("study.name")?);
     Ok(DataPlace {
         engine: settings.text("engine.kind")?.to_owned(),
         folder: format!("{}/{name}", root.trim_end_matches('/')),
         url: settings.text("engine.url").ok().map(str::to_owned),
-        settings: engine.into_iter().collect(),
+        settings: engine_settings,
     })
 }
 

@@ -3,8 +3,9 @@
 use super::{frame, greeting};
 use proofload_model::error::Error;
 use proofload_model::wire::{Call, Event, Message, Reply, Request};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::{HashMap, VecDeque};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,6 +15,12 @@ use std::time::Duration;
 
 /// Lines of an agent's stderr that are kept for error texts.
 const KEPT_LINES: usize = 20;
+
+/// A line of stderr is cut here.
+const LONGEST_LINE: u64 = 4096;
+
+/// Time for an agent's greeting.
+const GREETING: Duration = Duration::from_secs(60);
 
 /// Looks at a closing agent, so often and so far apart, before it is killed.
 const CLOSING_LOOKS: u32 = 100;
@@ -75,12 +82,27 @@ impl AgentProcess {
             quitting: Arc::default(),
             stderr: lines,
         };
-        if let Err(error) = greeting::expect_greeting(&mut stdout) {
+        let watchdog = agent.watch_greeting();
+        let greeted = greeting::expect_greeting(&mut stdout);
+        let _met = watchdog.send(());
+        if let Err(error) = greeted {
             agent.kill();
             return Err(error.context(format!("starting the {name} agent by {command:?}{}", said(&agent.stderr))));
         }
         agent.listen(stdout, events);
         Ok(agent)
+    }
+
+    /// Kills an agent that has not greeted in time, such as an `ssh` that asks for a password; a message to the sender calls it off.
+    fn watch_greeting(&self) -> Sender<()> {
+        let (sender, met) = mpsc::channel();
+        let child = lock(&self.child).id();
+        std::thread::spawn(move || {
+            if met.recv_timeout(GREETING) == Err(RecvTimeoutError::Timeout) {
+                kill_group(child);
+            }
+        });
+        sender
     }
 
     /// Reads the agent's stream on a thread until it ends; then every open call fails.
@@ -164,7 +186,7 @@ impl AgentProcess {
             }
             std::thread::sleep(CLOSING_GLANCE);
         }
-        let _dead = child.kill();
+        kill_group(child.id());
         let _reaped = child.wait();
     }
 }
@@ -179,7 +201,8 @@ impl Drop for AgentProcess {
 fn keep_lines(stderr: impl BufRead + Send + 'static, name: &str, lines: &Lines, events: Sender<(String, AgentEvent)>) {
     let (name, lines) = (name.to_owned(), Arc::clone(lines));
     std::thread::spawn(move || {
-        for line in stderr.lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+        let mut stderr = stderr;
+        while let Some(line) = next_line(&mut stderr) {
             let mut kept = lock(&lines);
             if kept.len() == KEPT_LINES {
                 kept.pop_front();
@@ -190,6 +213,28 @@ fn keep_lines(stderr: impl BufRead + Send + 'static, name: &str, lines: &Lines, 
             let _gone = events.send((name.clone(), AgentEvent::Event(event)));
         }
     });
+}
+
+/// The next line that says something, whatever its bytes, cut to a bound; none at the end.
+fn next_line(stderr: &mut impl BufRead) -> Option<String> {
+    loop {
+        let mut bytes = Vec::new();
+        let read = stderr.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes).ok()?;
+        if read == 0 {
+            return None;
+        }
+        let line = String::from_utf8_lossy(&bytes).trim().to_owned();
+        if !line.is_empty() {
+            return Some(line);
+        }
+    }
+}
+
+/// Kills the process and all of its group: a wrapper script's agent too.
+fn kill_group(leader: u32) {
+    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
+        let _gone = kill_process_group(group, Signal::KILL);
+    }
 }
 
 /// The last lines of stderr, for the end of an error text.

@@ -9,6 +9,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Takes what an agent has to tell. Waits when the conductor does not read: nothing is dropped.
@@ -19,6 +20,9 @@ const WAITING_MESSAGES: usize = 4096;
 
 /// How long a request that is under way may go on after the conductor has gone.
 const LAST_WORK: Duration = Duration::from_secs(3);
+
+/// Looks, 20 ms apart, at a writer that should end.
+const LAST_LOOKS: u32 = 25;
 
 /// Carries out requests. Dropping it must release everything.
 pub trait Handler: Send {
@@ -50,45 +54,72 @@ pub fn serve<H: Handler + 'static>(
         let _nobody_waits = done.send(());
     });
     let heard = listen(&mut input, &calls);
-    gone.store(true, Ordering::Release);
     drop(calls);
-    if ended.recv_timeout(LAST_WORK).is_err() {
-        abandon();
-        clock.sleep(Duration::from_millis(100));
-        return heard;
+    if heard == Ok(End::Quit) {
+        // Ordered: releasing may take its time, a server's last checkpoint for one.
+        let _ended = worker.join();
+    } else {
+        gone.store(true, Ordering::Release);
+        if ended.recv_timeout(LAST_WORK).is_err() {
+            abandon();
+        }
     }
-    let _ended = worker.join();
-    drop(abandon);
-    let _written = writer.join();
-    heard
+    gone.store(true, Ordering::Release);
+    wait_for(&writer, clock.as_ref());
+    heard.map(|_| ())
+}
+
+/// How the conductor's stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Quit,
+    Stream,
+}
+
+/// The writer ends when nobody can send any more; whoever still holds the queue is not worth staying for.
+fn wait_for(writer: &JoinHandle<()>, clock: &dyn Clock) {
+    for _ in 0..LAST_LOOKS {
+        if writer.is_finished() {
+            return;
+        }
+        clock.sleep(Duration::from_millis(20));
+    }
 }
 
 /// Hands calls to the worker until quit or the end of the stream.
-fn listen(input: &mut impl Read, calls: &SyncSender<Call>) -> Result<(), Error> {
+fn listen(input: &mut impl Read, calls: &SyncSender<Call>) -> Result<End, Error> {
     while let Some(call) = frame::read::<Call>(input)? {
         let quit = call.request == Request::Quit;
         if calls.send(call).is_err() || quit {
-            break;
+            return Ok(End::Quit);
         }
     }
-    Ok(())
+    Ok(End::Stream)
 }
 
 /// Carries out calls in order. The handler is dropped at the end.
 fn work<H: Handler>(mut handler: H, calls: &Receiver<Call>, messages: &SyncSender<Message>) {
     while let Ok(Call { id, request }) = calls.recv() {
         let quit = request == Request::Quit;
-        let result = handler.handle(request);
+        let result = handle(&mut handler, request);
         if quit {
             // Released before it is answered: who hears the answer may rely on it.
             drop(handler);
-            let _gone = messages.try_send(Message::Answer { id, result });
+            let _gone = messages.send(Message::Answer { id, result });
             return;
         }
         if messages.send(Message::Answer { id, result }).is_err() {
             return;
         }
     }
+}
+
+/// A fault of ours in one request is an answer, not a silence.
+fn handle<H: Handler>(handler: &mut H, request: Request) -> Result<Reply, Error> {
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| handler.handle(request)));
+    caught.unwrap_or_else(|_| {
+        Err(Error::new("the agent broke off inside a request; this is a fault of Proofload, and its stderr says where"))
+    })
 }
 
 /// Events into the queue; after the conductor has gone they go nowhere.

@@ -1,0 +1,84 @@
+//! CPU time of every core, from `/proc/stat`. Percent of one core.
+
+use super::probe::{OpenedProbe, Probe, Subject, read_file, reading};
+use super::rates::Rates;
+use proofload_model::error::Error;
+use proofload_model::samples::Reading;
+use std::time::Duration;
+
+/// `/proc/stat` counts in hundredths of a second on every Linux that userland sees (`USER_HZ`).
+const TICKS_PER_SECOND: f64 = 100.0;
+
+struct Cores {
+    rates: Rates,
+    counted: Option<Vec<usize>>,
+}
+
+pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
+    Ok(Some(Box::new(Cores { rates: Rates::default(), counted: subject.cores.clone() })))
+}
+
+impl Probe for Cores {
+    fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
+        let text = read_file("/proc/stat")?;
+        let mut readings = Vec::new();
+        let mut busy_of_counted = Vec::new();
+        for (core, times) in text.lines().filter_map(core_line) {
+            let mut percent = |name: &str, ticks: u64| {
+                let rate = self.rates.per_second(&format!("{core}{name}"), ticks as f64, span)?;
+                let percent = (rate / TICKS_PER_SECOND * 100.0).min(100.0);
+                readings.push(reading(name, core.to_string(), "%", percent));
+                Some(percent)
+            };
+            let busy = percent("busy", times.busy());
+            percent("user", times.user);
+            percent("system", times.system);
+            percent("iowait", times.iowait);
+            if self.counted.as_ref().is_none_or(|cores| cores.contains(&core)) {
+                busy_of_counted.extend(busy);
+            }
+        }
+        if !busy_of_counted.is_empty() {
+            let mean = busy_of_counted.iter().sum::<f64>() / busy_of_counted.len() as f64;
+            readings.push(reading("busy_mean", "", "%", mean));
+        }
+        Ok(readings)
+    }
+}
+
+/// Ticks of one core since boot.
+#[derive(Debug, PartialEq, Eq)]
+struct Times {
+    user: u64,
+    system: u64,
+    iowait: u64,
+    steal: u64,
+}
+
+impl Times {
+    fn busy(&self) -> u64 {
+        self.user + self.system + self.steal
+    }
+}
+
+/// A line `cpuN user nice system idle iowait irq softirq steal …`; none for other lines.
+fn core_line(line: &str) -> Option<(usize, Times)> {
+    let (name, rest) = line.split_once(' ')?;
+    let core = name.strip_prefix("cpu")?.parse().ok()?;
+    let ticks: Vec<u64> = rest.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
+    let at = |place: usize| ticks.get(place).copied().unwrap_or(0);
+    Some((core, Times { user: at(0) + at(1), system: at(2) + at(5) + at(6), iowait: at(4), steal: at(7) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_line_is_taken_apart_and_the_sum_line_left_out() {
+        let times = Times { user: 3, system: 16, iowait: 5, steal: 8 };
+        assert_eq!(core_line("cpu1 1 2 3 4 5 6 7 8 0 0"), Some((1, times)));
+        assert_eq!(core_line("cpu  1 2 3 4 5 6 7 8 0 0"), None);
+        assert_eq!(core_line("intr 5"), None);
+    }
+}

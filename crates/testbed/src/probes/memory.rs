@@ -1,0 +1,78 @@
+//! Memory of the control group: what the limit counts, and what came back in after it was pushed out. Else the process's own.
+
+use super::probe::{OpenedProbe, Probe, Subject, read_file, reading};
+use super::rates::Rates;
+use proofload_model::error::Error;
+use proofload_model::samples::Reading;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Names in `memory.stat`: ours, then those of version 2 and of version 1 (hierarchical).
+const LEVELS: &[(&str, &[&str])] =
+    &[("anon", &["anon", "total_rss"]), ("file", &["file", "total_cache"]), ("dirty", &["file_dirty", "total_dirty"])];
+const COUNTERS: &[(&str, &[&str])] = &[
+    ("refaults", &["workingset_refault_file", "total_workingset_refault_file", "workingset_refault"]),
+    ("major_faults", &["pgmajfault", "total_pgmajfault"]),
+];
+
+enum Source {
+    Group(PathBuf),
+    Process(u32),
+}
+
+struct Memory {
+    source: Source,
+    rates: Rates,
+}
+
+pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
+    let source = subject.group.clone().map(Source::Group).or(subject.pid.map(Source::Process));
+    Ok(source.map(|source| Box::new(Memory { source, rates: Rates::default() }) as Box<dyn Probe>))
+}
+
+impl Probe for Memory {
+    fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
+        match &self.source {
+            Source::Process(pid) => {
+                let status = read_file(format!("/proc/{pid}/status"))?;
+                let resident = status.lines().find_map(|line| {
+                    line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()
+                });
+                Ok(resident.map(|kibibytes| reading("resident", "", "B", kibibytes * 1024.0)).into_iter().collect())
+            }
+            Source::Group(folder) => {
+                let usage = read_file(folder.join("memory.current"))
+                    .or_else(|_| read_file(folder.join("memory.usage_in_bytes")))?;
+                let stat = read_file(folder.join("memory.stat"))?;
+                let mut readings = vec![reading("current", "", "B", usage.trim().parse().unwrap_or(f64::NAN))];
+                readings
+                    .extend(LEVELS.iter().filter_map(|(name, keys)| Some(reading(name, "", "B", find(&stat, keys)?))));
+                for (name, keys) in COUNTERS {
+                    let rate = find(&stat, keys).and_then(|total| self.rates.per_second(name, total, span));
+                    readings.extend(rate.map(|rate| reading(name, "", "1/s", rate)));
+                }
+                Ok(readings)
+            }
+        }
+    }
+}
+
+/// The value of the first key that is there.
+fn find(stat: &str, keys: &[&str]) -> Option<f64> {
+    keys.iter()
+        .find_map(|key| stat.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_of_the_statistics_are_understood() {
+        for stat in ["anon 5\nfile 7\nfile_dirty 2\n", "cache 1\ntotal_cache 7\ntotal_rss 5\ntotal_dirty 2\n"] {
+            let values: Vec<_> = LEVELS.iter().map(|(_, keys)| find(stat, keys)).collect();
+            assert_eq!(values, [Some(5.0), Some(7.0), Some(2.0)]);
+        }
+        assert_eq!(find("anonymous 5\n", &["anon"]), None);
+    }
+}

@@ -1,0 +1,25 @@
+//! Watching a machine while load runs: one file per probe, one line each in [`PROBES`]. Lists and re-exports.
+
+mod cores;
+mod device;
+mod engine;
+mod memory;
+mod pressure;
+mod probe;
+mod rates;
+mod runner;
+mod threads;
+
+pub use device::{BlockDevice, device_of};
+pub use probe::{OpenedProbe, Probe, ProbeSpec, Subject};
+pub use runner::Probes;
+
+/// Every probe.
+pub const PROBES: &[ProbeSpec] = &[
+    ProbeSpec { name: "cores", open: cores::open },
+    ProbeSpec { name: "threads", open: threads::open },
+    ProbeSpec { name: "device", open: device::open },
+    ProbeSpec { name: "memory", open: memory::open },
+    ProbeSpec { name: "pressure", open: pressure::open },
+    ProbeSpec { name: "engine", open: engine::open },
+];

@@ -1,0 +1,50 @@
+//! The contract of a probe. A probe reads; it may not keep samples, fill gaps or judge.
+
+use proofload_engine::Observer;
+use proofload_model::error::Error;
+use proofload_model::samples::Reading;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What is watched.
+#[derive(Default)]
+pub struct Subject {
+    /// Folder of the data: its block device is watched.
+    pub folder: PathBuf,
+    /// Root of the process tree of the instance, or the process of an embedded engine.
+    pub pid: Option<u32>,
+    /// Folder of the control group that holds the memory limit.
+    pub group: Option<PathBuf>,
+    /// Cores that the instance may run on; none: all.
+    pub cores: Option<Vec<usize>>,
+    /// The engine's own statistics; taken by the probe that reads them.
+    pub observer: Option<Box<dyn Observer>>,
+}
+
+/// Reads one part of a machine.
+pub trait Probe: Send {
+    /// One reading. `span` is the time since the reading before; none at the first, which only sets the base of rates.
+    fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error>;
+}
+
+/// A probe, or none when there is nothing for it to watch.
+pub type OpenedProbe = Result<Option<Box<dyn Probe>>, Error>;
+
+/// A probe that is built in.
+pub struct ProbeSpec {
+    /// Name in the record.
+    pub name: &'static str,
+    /// Opens it for a subject; none when there is nothing for it to watch.
+    pub open: fn(&mut Subject) -> OpenedProbe,
+}
+
+/// A reading.
+pub(super) fn reading(name: &str, instance: impl Into<String>, unit: &str, value: f64) -> Reading {
+    Reading { name: name.to_owned(), instance: instance.into(), unit: unit.to_owned(), value }
+}
+
+/// Reads a file of the kernel.
+pub(super) fn read_file(path: impl AsRef<std::path::Path>) -> Result<String, Error> {
+    let path = path.as_ref();
+    std::fs::read_to_string(path).map_err(|error| Error::new(format!("reading {}: {error}", path.display())))
+}

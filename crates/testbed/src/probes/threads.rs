@@ -1,0 +1,135 @@
+//! CPU time of every thread of the database, from `schedstat`, so that one busy thread is not hidden by a mean. Percent of one core.
+
+use super::probe::{OpenedProbe, Probe, Subject, reading};
+use super::rates::Rates;
+use proofload_model::error::Error;
+use proofload_model::samples::Reading;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Threads kept each second, busiest first; the rest is summed.
+const KEPT: usize = 16;
+
+struct Threads {
+    root: u32,
+    rates: Rates,
+}
+
+pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
+    Ok(subject.pid.map(|root| Box::new(Threads { root, rates: Rates::default() }) as Box<dyn Probe>))
+}
+
+impl Probe for Threads {
+    fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
+        let mut busy: Vec<(f64, String)> = Vec::new();
+        for process in tree(self.root) {
+            for (thread, nanos) in threads_of(process) {
+                let key = format!("{process}/{thread}");
+                if let Some(rate) = self.rates.per_second(&key, nanos as f64, span) {
+                    busy.push((rate / 1e9 * 100.0, name_of(process, thread)));
+                }
+            }
+        }
+        busy.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let total: f64 = busy.iter().map(|(percent, _)| percent).sum();
+        let mut readings: Vec<Reading> = busy
+            .iter()
+            .take(KEPT)
+            .filter(|(percent, _)| *percent >= 0.1)
+            .map(|(percent, name)| reading("cpu", name.as_str(), "%", *percent))
+            .collect();
+        if !busy.is_empty() {
+            readings.push(reading("cpu_sum", "", "%", total));
+        }
+        Ok(readings)
+    }
+}
+
+/// A process and all that descend from it.
+fn tree(root: u32) -> BTreeSet<u32> {
+    let mut parents: BTreeMap<u32, u32> = BTreeMap::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        if let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok())
+            && let Some(parent) = parent_of(pid)
+        {
+            parents.insert(pid, parent);
+        }
+    }
+    let mut found = BTreeSet::from([root]);
+    loop {
+        let more: Vec<u32> = parents
+            .iter()
+            .filter(|(pid, parent)| found.contains(parent) && !found.contains(pid))
+            .map(|(pid, _)| *pid)
+            .collect();
+        if more.is_empty() {
+            return found;
+        }
+        found.extend(more);
+    }
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// Threads of a process with their CPU time, nanoseconds.
+fn threads_of(pid: u32) -> Vec<(u32, u64)> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks
+        .filter_map(|task| {
+            let thread = task.file_name().to_str()?.parse().ok()?;
+            let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+            Some((thread, text.split_ascii_whitespace().next()?.parse().ok()?))
+        })
+        .collect()
+}
+
+/// `<thread>:<name>`: what a process calls itself when it does (PostgreSQL), else the thread's name.
+fn name_of(pid: u32, thread: u32) -> String {
+    let title = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let title = String::from_utf8_lossy(&title).replace('\0', " ");
+    let name = match title.trim().strip_prefix("postgres: ") {
+        Some(role) => shortened(role),
+        None => {
+            std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default().trim().to_owned()
+        }
+    };
+    format!("{thread}:{name}")
+}
+
+/// A server process's role without what changes from moment to moment: `walwriter`, `proofload proofload`.
+fn shortened(role: &str) -> String {
+    let words: Vec<&str> = role
+        .split_ascii_whitespace()
+        .take_while(|word| !word.starts_with('[') && !word.contains('('))
+        .take(2)
+        .collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busy_thread_of_this_process_is_found() {
+        let mut probe = Threads { root: std::process::id(), rates: Rates::default() };
+        probe.read(None).unwrap();
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < Duration::from_millis(120) {
+            std::hint::black_box(begun);
+        }
+        let readings = probe.read(Some(begun.elapsed())).unwrap();
+        assert!(readings.iter().any(|reading| reading.name == "cpu" && reading.value > 10.0), "{readings:?}");
+        assert!(readings.iter().any(|reading| reading.name == "cpu_sum"));
+    }
+
+    #[test]
+    fn titles_lose_what_changes() {
+        assert_eq!(shortened("proofload proofload 127.0.0.1(40000) idle in transaction"), "proofload proofload");
+        assert_eq!(shortened("walwriter "), "walwriter");
+        assert_eq!(shortened("proofload proofload [local] COMMIT"), "proofload proofload");
+    }
+}

@@ -5,3 +5,6 @@
 pub mod agents;
 pub mod facts;
 pub mod probes;
+
+mod limits;
+mod sys;

@@ -1,0 +1,125 @@
+//! `limits.cores`: affinity of every thread to the first cores that this agent may use.
+
+use super::limit::{Fence, Limit, verified};
+use crate::sys;
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use std::collections::BTreeSet;
+
+/// The limit of cores.
+pub(super) struct Cores;
+
+/// Rounds over a process's threads until no new one shows up: a thread born meanwhile has its maker's affinity.
+const ROUNDS: u32 = 20;
+
+impl Limit for Cores {
+    fn setting(&self) -> &'static str {
+        "limits.cores"
+    }
+
+    fn apply(&self, fence: &mut Fence) -> Result<(), Error> {
+        fence.all_cores = sys::allowed_cores(None)?;
+        let Some(count) = fence.asked.cores else { return Ok(()) };
+        let wanted = usize::try_from(count).unwrap_or(usize::MAX);
+        let there = fence.all_cores.len();
+        if wanted == 0 || wanted > there {
+            return Err(Error::new(format!(
+                "limit cores to {count}: this agent may use {there}; change limits.cores or start the agent with more"
+            )));
+        }
+        fence.cores = Some(fence.all_cores[..wanted].to_vec());
+        Ok(())
+    }
+
+    fn join(&self, fence: &Fence, process: u32) -> Result<(), Error> {
+        fence.cores.as_ref().map_or(Ok(()), |cores| restrict_all(process, cores))
+    }
+
+    fn verify(&self, fence: &Fence) -> Vec<Fact> {
+        let Some(count) = fence.asked.cores else { return Vec::new() };
+        let found = cores_of_members(fence).map(|found| {
+            let asked: BTreeSet<usize> = fence.cores.iter().flatten().copied().collect();
+            (format!("{} ({})", found.len(), ranges(&found)), found == asked)
+        });
+        let source = "sched_getaffinity of every thread".to_owned();
+        vec![verified("cores", count.to_string(), found, source)]
+    }
+
+    fn usage(&self, _fence: &Fence) -> Vec<Fact> {
+        Vec::new()
+    }
+
+    fn lift(&self, fence: &Fence) -> Result<(), Error> {
+        if fence.cores.is_none() {
+            return Ok(());
+        }
+        for process in trees(fence) {
+            restrict_all(process, &fence.all_cores)?;
+        }
+        Ok(())
+    }
+}
+
+/// Every living process of the members' trees.
+fn trees(fence: &Fence) -> Vec<u32> {
+    fence.members.iter().flat_map(|root| sys::descendants(*root)).collect()
+}
+
+/// All cores on which any thread of a member may run; before anyone has joined, those chosen.
+fn cores_of_members(fence: &Fence) -> Result<BTreeSet<usize>, Error> {
+    if fence.members.is_empty() {
+        return Ok(fence.cores.iter().flatten().copied().collect());
+    }
+    let mut found = BTreeSet::new();
+    for thread in trees(fence).into_iter().flat_map(sys::threads) {
+        match sys::allowed_cores(Some(thread)) {
+            Ok(cores) => found.extend(cores),
+            // A thread may end between being listed and being asked.
+            Err(error) if sys::start_time(thread).is_some() => return Err(error),
+            Err(_) => {}
+        }
+    }
+    if found.is_empty() { Err(Error::new("no process under the limit is alive")) } else { Ok(found) }
+}
+
+fn restrict_all(process: u32, cores: &[usize]) -> Result<(), Error> {
+    let mut done = BTreeSet::new();
+    for _ in 0..ROUNDS {
+        let new: Vec<u32> = sys::threads(process).into_iter().filter(|thread| !done.contains(thread)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        for thread in new {
+            match sys::restrict(thread, cores) {
+                Err(error) if sys::start_time(thread).is_some() => return Err(error),
+                _ => done.insert(thread),
+            };
+        }
+    }
+    Err(Error::new(format!("limit the cores of process {process}: it makes threads faster than they can be limited")))
+}
+
+/// `0-2,5`.
+pub(crate) fn ranges(cores: &BTreeSet<usize>) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for core in cores {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *core => *last = *core,
+            _ => runs.push((*core, *core)),
+        }
+    }
+    let text =
+        |(first, last): &(usize, usize)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    runs.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_told_in_ranges() {
+        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8].into()), "0-2,5,7-8");
+        assert_eq!(ranges(&BTreeSet::new()), "");
+    }
+}

@@ -1,0 +1,167 @@
+//! `limits.memory`: memory of a control group, page cache included, without swap.
+//!
+//! A page belongs to the group that touched it first. So the data's cached pages are dropped before a run, and what a process touched
+//! before it joined is not counted. Source: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
+
+use super::group::Group;
+use super::hierarchy::Version;
+use super::limit::{Fence, Limit, verified};
+use super::usage;
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+use std::path::Path;
+
+/// The limit of memory.
+pub(super) struct Memory;
+
+/// The kernel counts in pages of this size and rounds a limit down to them, bytes. Larger on some machines, where the
+/// comparison then fails on a limit that is no multiple.
+const PAGE: u64 = 4096;
+
+/// Files of a version.
+struct Files {
+    limit: &'static str,
+    unlimited: &'static str,
+}
+
+const fn files(version: Version) -> Files {
+    match version {
+        Version::One => Files { limit: "memory.limit_in_bytes", unlimited: "-1" },
+        Version::Two => Files { limit: "memory.max", unlimited: "max" },
+    }
+}
+
+/// Version 1: memory and swap together.
+const BOTH: &str = "memory.memsw.limit_in_bytes";
+
+impl Limit for Memory {
+    fn setting(&self) -> &'static str {
+        "limits.memory"
+    }
+
+    fn apply(&self, fence: &mut Fence) -> Result<(), Error> {
+        let Some(Bytes(bytes)) = fence.asked.memory else { return Ok(()) };
+        let Some(group) = &fence.group else {
+            let why = fence.no_group.as_deref().unwrap_or("there is no control group");
+            return Err(Error::new(format!("limit memory to {}: {why}", Bytes(bytes))));
+        };
+        group.write(files(group.version()).limit, &bytes.to_string())?;
+        match group.version() {
+            Version::Two if group.has("memory.swap.max") => group.write("memory.swap.max", "0"),
+            Version::One if group.has(BOTH) => {
+                group.write(BOTH, &bytes.to_string())?;
+                group.write("memory.swappiness", "0")
+            }
+            Version::One | Version::Two => Ok(()),
+        }
+    }
+
+    fn join(&self, fence: &Fence, process: u32) -> Result<(), Error> {
+        fence.group.as_ref().map_or(Ok(()), |group| group.admit(process))
+    }
+
+    fn verify(&self, fence: &Fence) -> Vec<Fact> {
+        let Some(asked) = fence.asked.memory else { return Vec::new() };
+        let Some(group) = &fence.group else {
+            let why = fence.no_group.clone().unwrap_or_default();
+            return vec![verified("memory.max", asked.to_string(), Err(Error::new(why)), String::new())];
+        };
+        vec![limit_in_force(group, asked), swap_in_force(group), members_inside(group, &fence.members)]
+    }
+
+    fn usage(&self, fence: &Fence) -> Vec<Fact> {
+        fence.group.as_ref().map(usage::of_group).unwrap_or_default()
+    }
+
+    fn lift(&self, fence: &Fence) -> Result<(), Error> {
+        let (Some(group), Some(_)) = (&fence.group, fence.asked.memory) else { return Ok(()) };
+        let files = files(group.version());
+        if group.version() == Version::One && group.has(BOTH) {
+            group.write(BOTH, files.unlimited)?;
+        }
+        group.write(files.limit, files.unlimited)
+    }
+}
+
+/// The limit of the group itself, or a smaller one above it.
+fn limit_in_force(group: &Group, asked: Bytes) -> Fact {
+    let file = files(group.version()).limit;
+    let own = group.read(file).map(|text| amount(&text));
+    let smallest = group
+        .above()
+        .filter_map(|folder| Some((amount(&std::fs::read_to_string(folder.join(file)).ok()?)?, folder)))
+        .min_by_key(|(bytes, _)| *bytes);
+    let source = group.folder().join(file).display().to_string();
+    match (own, smallest) {
+        (Ok(Some(own)), Some((above, folder))) if above < own => {
+            let source = format!("{}: a group above is smaller than {source}", folder.join(file).display());
+            verified("memory.max", asked.to_string(), Ok((Bytes(above).to_string(), false)), source)
+        }
+        (own, _) => {
+            let compared = own.map(|own| {
+                let holds = own == Some(asked.0 / PAGE * PAGE);
+                (own.map_or_else(|| "none".to_owned(), |own| Bytes(own).to_string()), holds)
+            });
+            verified("memory.max", asked.to_string(), compared, source)
+        }
+    }
+}
+
+/// How much swap the group may take beside its memory; must be none.
+fn swap_in_force(group: &Group) -> Fact {
+    let (effective, source) = match group.version() {
+        Version::Two if group.has("memory.swap.max") => {
+            (group.read("memory.swap.max").map(|text| amount(&text)), group.folder().join("memory.swap.max"))
+        }
+        Version::One if group.has(BOTH) => {
+            let beside = group.read(BOTH).and_then(|both| {
+                let memory = group.read(files(Version::One).limit)?;
+                Ok(amount(&both).map(|both| both.saturating_sub(amount(&memory).unwrap_or(0))))
+            });
+            (beside, group.folder().join(BOTH))
+        }
+        Version::One | Version::Two => (swap_of_machine(), Path::new("/proc/swaps").to_owned()),
+    };
+    let compared =
+        effective.map(|swap| (swap.map_or_else(|| "none".to_owned(), |swap| Bytes(swap).to_string()), swap == Some(0)));
+    verified("memory.swap.max", Bytes(0).to_string(), compared, source.display().to_string())
+}
+
+/// All swap of the machine, where the group's cannot be limited.
+fn swap_of_machine() -> Result<Option<u64>, Error> {
+    let text =
+        std::fs::read_to_string("/proc/swaps").map_err(|error| Error::new(format!("read /proc/swaps: {error}")))?;
+    let sizes = text.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().nth(2)?.parse::<u64>().ok());
+    Ok(Some(sizes.sum::<u64>() * 1024))
+}
+
+/// Are the processes that joined, and all that descend from them, in the group?
+fn members_inside(group: &Group, joined: &[u32]) -> Fact {
+    let inside = group.members();
+    let all: Vec<u32> = joined.iter().flat_map(|root| crate::sys::descendants(*root)).collect();
+    let outside = all.iter().filter(|process| !inside.contains(process) && crate::sys::is_running(**process)).count();
+    let effective = format!("{} inside, {outside} outside", inside.len());
+    let source = group.folder().join("cgroup.procs").display().to_string();
+    let missing = !joined.is_empty() && all.is_empty();
+    verified("memory.members", "every process inside".to_owned(), Ok((effective, outside == 0 && !missing)), source)
+}
+
+/// A limit in bytes; none when it says that there is none. Version 1 writes "none" as the largest multiple of a page.
+fn amount(text: &str) -> Option<u64> {
+    let bytes: u64 = text.trim().parse().ok()?;
+    (bytes < (i64::MAX as u64) / 65536 * 65536).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_limit_is_told_in_the_words_of_both_versions() {
+        assert_eq!(amount("max\n"), None);
+        assert_eq!(amount("9223372036854771712"), None);
+        assert_eq!(amount("67108864\n"), Some(64 << 20));
+        assert_eq!(amount("0"), Some(0));
+    }
+}

@@ -1,0 +1,122 @@
+//! What a control group and the machine used and waited for up to now. Only reads; the label "64 GiB" without these is not repeatable.
+
+use super::group::Group;
+use super::hierarchy::Version;
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+use std::path::Path;
+
+/// Names in `memory.stat`: ours, then that of version 1 (with all groups below), then that of version 2; and is it in bytes?
+const STAT: &[(&str, &str, &str, bool)] = &[
+    ("memory.anon", "total_rss", "anon", true),
+    ("memory.file", "total_cache", "file", true),
+    ("memory.dirty", "total_dirty", "file_dirty", true),
+    ("memory.sock", "total_sock", "sock", true),
+    ("memory.refaults.file", "total_workingset_refault_file", "workingset_refault_file", false),
+    ("memory.refaults.anon", "total_workingset_refault_anon", "workingset_refault_anon", false),
+    ("memory.major_faults", "total_pgmajfault", "pgmajfault", false),
+];
+
+/// Facts of a group: peak, composition, how often it hit the limit, kills.
+pub(super) fn of_group(group: &Group) -> Vec<Fact> {
+    let stat = group.read("memory.stat").unwrap_or_default();
+    let mut facts = Vec::new();
+    let (now, peak) = match group.version() {
+        Version::One => ("memory.usage_in_bytes", "memory.max_usage_in_bytes"),
+        Version::Two => ("memory.current", "memory.peak"),
+    };
+    for (name, file) in [("memory.usage", now), ("memory.peak", peak)] {
+        let value = group.read(file).ok().and_then(|text| text.parse().ok());
+        facts.extend(value.map(|value| fact(name, Bytes(value).to_string(), &source(group, file))));
+    }
+    for (name, one, two, in_bytes) in STAT {
+        let key = if group.version() == Version::One { one } else { two };
+        let text = |value: u64| if *in_bytes { Bytes(value).to_string() } else { value.to_string() };
+        facts.extend(value_of(&stat, key).map(|value| fact(name, text(value), &source(group, "memory.stat"))));
+    }
+    if let (Version::One, Ok(Ok(value))) =
+        (group.version(), group.read("memory.kmem.tcp.usage_in_bytes").map(|text| text.parse()))
+    {
+        facts.push(fact("memory.sock", Bytes(value).to_string(), &source(group, "memory.kmem.tcp.usage_in_bytes")));
+    }
+    facts.extend(limit_hits(group).map(|hits| fact("memory.limit_hits", hits.to_string(), &events_source(group))));
+    facts.extend(kills(group).map(|kills| fact("memory.oom_kills", kills.to_string(), &events_source(group))));
+    facts.extend(pressure("group", group.folder(), &["memory.pressure", "io.pressure", "cpu.pressure"]));
+    facts
+}
+
+/// Facts of the machine: time for which something waited for cores, memory, devices.
+pub(crate) fn of_machine() -> Vec<Fact> {
+    pressure("machine", Path::new("/proc/pressure"), &["memory", "io", "cpu"])
+}
+
+/// Processes of the group that the kernel killed for want of memory; none when it does not tell.
+pub(crate) fn kills(group: &Group) -> Option<u64> {
+    match group.version() {
+        Version::One => value_of(&group.read("memory.oom_control").ok()?, "oom_kill"),
+        Version::Two => value_of(&group.read("memory.events").ok()?, "oom_kill"),
+    }
+}
+
+/// How often the group was at its limit and had to give pages back.
+fn limit_hits(group: &Group) -> Option<u64> {
+    match group.version() {
+        Version::One => group.read("memory.failcnt").ok()?.parse().ok(),
+        Version::Two => value_of(&group.read("memory.events").ok()?, "max"),
+    }
+}
+
+fn events_source(group: &Group) -> String {
+    source(group, if group.version() == Version::One { "memory.failcnt, memory.oom_control" } else { "memory.events" })
+}
+
+fn source(group: &Group, file: &str) -> String {
+    group.folder().join(file).display().to_string()
+}
+
+fn fact(name: &str, value: impl Into<String>, source: &str) -> Fact {
+    Fact::observed("usage", name, value, source)
+}
+
+/// Totals of `some` and `full` in the kernel's pressure files. Source: Documentation/accounting/psi.rst.
+fn pressure(whose: &str, folder: &Path, files: &[&str]) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for file in files {
+        let path = folder.join(file);
+        let resource = file.trim_end_matches(".pressure");
+        for line in std::fs::read_to_string(&path).unwrap_or_default().lines() {
+            let kind = line.split(' ').next().unwrap_or_default();
+            let total = line.rsplit_once("total=").and_then(|(_, total)| total.trim().parse::<u64>().ok());
+            let name = format!("pressure.{whose}.{resource}.{kind}");
+            facts.extend(total.map(|total| fact(&name, format!("{total}us"), &path.display().to_string())));
+        }
+    }
+    facts
+}
+
+/// The number behind a name that begins a line.
+fn value_of(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_of_pressure_are_drawn_from_the_kernels_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
+        std::fs::write(folder.path().join("memory.pressure"), text).unwrap();
+        let facts = pressure("group", folder.path(), &["memory.pressure", "io.pressure"]);
+        let found: Vec<_> = facts.iter().map(|fact| (fact.name.as_str(), fact.effective.as_deref())).collect();
+        let expected = [("pressure.group.memory.some", Some("12us")), ("pressure.group.memory.full", Some("7us"))];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_name_is_not_taken_for_a_longer_one() {
+        assert_eq!(value_of("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "oom_kill"), Some(3));
+        assert_eq!(value_of("anon_thp 1\n", "anon"), None);
+    }
+}

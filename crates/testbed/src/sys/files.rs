@@ -1,0 +1,65 @@
+//! What the standard library cannot do to files: share blocks, drop cached pages, change owners, ask for space.
+
+use proofload_model::error::Error;
+use proofload_model::units::Bytes;
+use rustix::fs::{Advice, Gid, Uid};
+use std::fs::File;
+use std::path::Path;
+
+/// Makes `to` share the blocks of `from` (FICLONE); false where the file system cannot, and then nothing was done.
+pub(crate) fn clone_file(from: &File, to: &File) -> bool {
+    rustix::fs::ioctl_ficlone(to, from).is_ok()
+}
+
+/// Drops the cached pages of a file that are written back. Advice: the kernel keeps pages that are in use.
+pub(crate) fn drop_cached(file: &File) -> Result<(), Error> {
+    rustix::fs::fadvise(file, 0, None, Advice::DontNeed)
+        .map_err(|error| Error::new(format!("drop the cached pages of a file: {error}")))
+}
+
+/// Writes back everything of the file system that holds `path`.
+pub(crate) fn sync_file_system(path: &Path) -> Result<(), Error> {
+    let failed = |error: String| Error::new(format!("write back the file system of {}: {error}", path.display()));
+    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    rustix::fs::syncfs(&file).map_err(|error| failed(error.to_string()))
+}
+
+/// Gives a file, folder or symbolic link (not what it points to) to a user and group.
+pub(crate) fn set_owner(path: &Path, user: u32, group: u32) -> Result<(), Error> {
+    std::os::unix::fs::lchown(path, Some(Uid::from_raw(user).as_raw()), Some(Gid::from_raw(group).as_raw()))
+        .map_err(|error| Error::new(format!("give {} to user {user}: {error}", path.display())))
+}
+
+/// Room of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Space {
+    /// All of it.
+    pub(crate) total: Bytes,
+    /// What an ordinary user may still take.
+    pub(crate) available: Bytes,
+}
+
+/// Room of the file system that holds `path`.
+pub(crate) fn space_at(path: &Path) -> Result<Space, Error> {
+    let found = rustix::fs::statvfs(path)
+        .map_err(|error| Error::new(format!("ask for the free space at {}: {error}", path.display())))?;
+    Ok(Space { total: Bytes(found.f_blocks * found.f_frsize), available: Bytes(found.f_bavail * found.f_frsize) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn space_is_told_and_pages_can_be_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let space = space_at(folder.path()).unwrap();
+        assert!(space.available.0 > 0 && space.available <= space.total, "{space:?}");
+        let path = folder.path().join("file");
+        std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+        sync_file_system(&path).unwrap();
+        drop_cached(&File::open(&path).unwrap()).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), vec![7; 1 << 20]);
+        assert!(space_at(Path::new("/nowhere/at/all")).is_err());
+    }
+}

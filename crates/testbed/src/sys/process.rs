@@ -1,0 +1,96 @@
+//! Signals and what `/proc` says of processes. May not decide whom to signal.
+
+use rustix::process::{Pid, Signal};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// A process number as the kernel takes it; none for 0 and for numbers that no process has.
+fn pid(number: u32) -> Option<Pid> {
+    i32::try_from(number).ok().and_then(Pid::from_raw)
+}
+
+/// Sends a signal to one process; false when there is none such any more, it is not ours, or the number is no signal.
+pub(crate) fn signal(process: u32, number: i32) -> bool {
+    let Some(signal) = Signal::from_named_raw(number) else { return false };
+    pid(process).is_some_and(|process| rustix::process::kill_process(process, signal).is_ok())
+}
+
+/// Kills a process group at once; false when there is none such any more, or it is not ours.
+pub(crate) fn kill_group(group: u32) -> bool {
+    pid(group).is_some_and(|group| rustix::process::kill_process_group(group, Signal::KILL).is_ok())
+}
+
+/// Is there a process of this number that has not ended? One that ended and was not waited for yet does not run.
+pub(crate) fn is_running(process: u32) -> bool {
+    fields(process).is_some_and(|fields| !matches!(fields.first().map(String::as_str), Some("Z" | "X")))
+}
+
+/// Are we the super-user?
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// When a process started, clock ticks since boot; tells a process from a later one of the same number.
+pub(crate) fn start_time(process: u32) -> Option<u64> {
+    fields(process)?.get(19)?.parse().ok()
+}
+
+/// The folder that a process works in.
+pub(crate) fn folder_of(process: u32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{process}/cwd")).ok()
+}
+
+/// Numbers of a process's threads.
+pub(crate) fn threads(process: u32) -> Vec<u32> {
+    numbers(&format!("/proc/{process}/task"))
+}
+
+/// A process and all that descend from it and live.
+pub(crate) fn descendants(root: u32) -> Vec<u32> {
+    let parents: BTreeMap<u32, u32> = numbers("/proc")
+        .into_iter()
+        .filter_map(|process| Some((process, fields(process)?.get(1)?.parse().ok()?)))
+        .collect();
+    let mut found = BTreeSet::from([root]);
+    loop {
+        let more: Vec<u32> = parents
+            .iter()
+            .filter(|(child, parent)| found.contains(parent) && !found.contains(child))
+            .map(|(child, _)| *child)
+            .collect();
+        if more.is_empty() {
+            return found.into_iter().filter(|process| parents.contains_key(process)).collect();
+        }
+        found.extend(more);
+    }
+}
+
+/// The fields of `/proc/<pid>/stat` from the state on, which is field 3 of proc(5): field n stands at n - 3.
+fn fields(process: u32) -> Option<Vec<String>> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    Some(stat.rsplit_once(')')?.1.split_ascii_whitespace().map(str::to_owned).collect())
+}
+
+fn numbers(folder: &str) -> Vec<u32> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+
+    #[test]
+    fn a_process_is_seen_while_it_runs_and_dies_by_a_signal() {
+        let mut child = std::process::Command::new("sleep").arg("60").process_group(0).spawn().unwrap();
+        assert!(is_running(child.id()));
+        assert!(descendants(std::process::id()).contains(&child.id()));
+        assert!(start_time(child.id()) >= start_time(std::process::id()));
+        assert!(start_time(child.id()).is_some());
+        assert!(!signal(child.id(), 0), "0 is no signal");
+        assert!(kill_group(child.id()));
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&child.wait().unwrap()), Some(9));
+        assert!(!is_running(child.id()) && !signal(child.id(), 15) && !signal(0, 15));
+    }
+}

@@ -80,7 +80,7 @@ fn run<F: Fn(u64, u32) -> Step>(
 ) -> (Vec<IntervalSample>, Vec<OperationCounts>, bool) {
     let clock = Arc::new(Simulated::default());
     let collector = Arc::new(Collector::new(KINDS, 1));
-    let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, 1)));
+    let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, 1, schedule.due(0).is_some())));
     let origin = clock.now();
     recorder.borrow_mut().start(origin);
     let (_start, started) = tokio::sync::watch::channel(None);
@@ -101,6 +101,7 @@ fn run<F: Fn(u64, u32) -> Step>(
     let ended = runtime.block_on(context.drive(origin, &mut user, Retry { at_most: 2 }));
     let mut recorder = recorder.borrow_mut();
     recorder.finish(clock.now());
+    collector.retire(0);
     let samples = std::iter::from_fn(|| collector.next()).collect();
     (samples, recorder.totals(), ended.is_ok())
 }

@@ -105,6 +105,7 @@ impl Crew {
         });
         let mut totals: Vec<OperationCounts> = Vec::new();
         for thread in self.threads {
+            // A thread that broke off has no totals: the sums will not agree, and the run is void.
             add(&mut totals, thread.join().unwrap_or_default());
         }
         (self.collecting.join().unwrap_or(0), totals)
@@ -158,10 +159,11 @@ struct Member {
 impl Member {
     fn run(self) -> Vec<OperationCounts> {
         let place = self.thread as usize;
+        let _retires = Retires { collector: &self.collector, place };
         self.collector.introduce(place);
         let users: Vec<u32> = (self.thread..self.opened.users()).step_by(self.threads as usize).collect();
-        let recorder =
-            ThreadRecorder::new(Arc::clone(&self.collector), place, u32::try_from(users.len()).unwrap_or(u32::MAX));
+        let (count, scheduled) = (u32::try_from(users.len()).unwrap_or(u32::MAX), self.how.schedule.due(0).is_some());
+        let recorder = ThreadRecorder::new(Arc::clone(&self.collector), place, count, scheduled);
         let recorder = Rc::new(RefCell::new(recorder));
         match Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => self.live(&runtime, &users, &recorder),
@@ -216,6 +218,18 @@ impl Member {
                 }
             }
         }
+    }
+}
+
+/// Retires its thread from the collector however the thread ends, so that nobody waits for it.
+struct Retires<'a> {
+    collector: &'a Collector,
+    place: usize,
+}
+
+impl Drop for Retires<'_> {
+    fn drop(&mut self) {
+        self.collector.retire(self.place);
     }
 }
 

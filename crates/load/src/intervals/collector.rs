@@ -107,10 +107,10 @@ struct State {
     /// Number of the first slot.
     first: u64,
     slots: VecDeque<Slot>,
-    /// For each thread: the second after the last that it will ever hand over, once it has ended.
-    retired: Vec<Option<u64>>,
-    /// For each thread: its number in `/proc`, and its CPU time at the last sample.
-    cpu: Vec<(Option<u32>, u64)>,
+    /// For each thread: the second that it will hand over next.
+    next: Vec<u64>,
+    /// For each thread: has it ended?
+    retired: Vec<bool>,
 }
 
 /// Merges the seconds of all client threads of an agent.
@@ -119,14 +119,16 @@ pub struct Collector {
     threads: usize,
     state: Mutex<State>,
     changed: Condvar,
+    /// For each thread: its number in `/proc`, and its CPU time at the last sample. Never held together with `state`.
+    cpu: Mutex<Vec<(Option<u32>, u64)>>,
 }
 
 impl Collector {
     /// For so many client threads.
     pub fn new(kinds: &'static [&'static str], threads: usize) -> Self {
-        let state =
-            State { first: 0, slots: VecDeque::new(), retired: vec![None; threads], cpu: vec![(None, 0); threads] };
-        Self { kinds, threads, state: Mutex::new(state), changed: Condvar::new() }
+        let state = State { first: 0, slots: VecDeque::new(), next: vec![0; threads], retired: vec![false; threads] };
+        let cpu = Mutex::new(vec![(None, 0); threads]);
+        Self { kinds, threads, state: Mutex::new(state), changed: Condvar::new(), cpu }
     }
 
     /// Kinds of operations.
@@ -138,11 +140,11 @@ impl Collector {
     pub fn introduce(&self, thread: usize) {
         let number = self_measure::this_thread();
         let used = number.and_then(self_measure::thread_cpu_ns).unwrap_or(0);
-        self.lock().cpu[thread] = (number, used);
+        lock(&self.cpu)[thread] = (number, used);
     }
 
     /// A thread has passed a second. Its counts are moved out.
-    pub(super) fn hand_over(&self, _thread: usize, second: u64, from: &mut Handover) {
+    pub(super) fn hand_over(&self, thread: usize, second: u64, from: &mut Handover) {
         let mut state = self.lock();
         let place = usize::try_from(second.saturating_sub(state.first)).unwrap_or(usize::MAX);
         while state.slots.len() <= place {
@@ -151,13 +153,14 @@ impl Collector {
         let slot = &mut state.slots[place];
         from.move_into(&mut slot.merged);
         slot.threads += 1;
+        state.next[thread] = second + 1;
         drop(state);
         self.changed.notify_one();
     }
 
-    /// A thread has ended; `last` is the last second that it handed over.
-    pub(super) fn retire(&self, thread: usize, last: u64) {
-        self.lock().retired[thread] = Some(last + 1);
+    /// A thread has ended and will hand over nothing more.
+    pub fn retire(&self, thread: usize) {
+        self.lock().retired[thread] = true;
         self.changed.notify_one();
     }
 
@@ -169,11 +172,11 @@ impl Collector {
                 let slot = state.slots.pop_front()?;
                 let index = state.first;
                 state.first += 1;
-                let cpu = cpu_since_last(&mut state.cpu);
                 drop(state);
+                let cpu = cpu_since_last(&mut lock(&self.cpu));
                 return Some(self.sample(index, slot.merged, cpu));
             }
-            if state.slots.is_empty() && state.retired.iter().all(Option::is_some) {
+            if state.slots.is_empty() && state.retired.iter().all(|ended| *ended) {
                 return None;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +185,8 @@ impl Collector {
 
     /// Has every thread handed over the first second, or ended before it?
     fn is_complete(&self, state: &State) -> bool {
-        let gone = state.retired.iter().flatten().filter(|end| **end <= state.first).count();
+        let ended = state.retired.iter().zip(&state.next);
+        let gone = ended.filter(|(ended, next)| **ended && **next <= state.first).count();
         state.slots.front().is_some_and(|slot| slot.threads + gone >= self.threads)
     }
 
@@ -209,8 +213,12 @@ impl Collector {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// CPU time of each thread since the last sample.

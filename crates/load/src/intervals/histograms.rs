@@ -25,57 +25,48 @@ pub fn new_histogram() -> Histogram<u32> {
     histogram
 }
 
-/// A histogram with the exact sum and maximum of its values.
-#[derive(Debug, Clone)]
+/// A histogram with the exact sum and maximum of its values. Takes no memory before its first value.
+#[derive(Debug, Clone, Default)]
 pub struct Latencies {
-    histogram: Histogram<u32>,
+    histogram: Option<Histogram<u32>>,
     sum_ns: u64,
     max_ns: u64,
-}
-
-impl Default for Latencies {
-    fn default() -> Self {
-        Self { histogram: new_histogram(), sum_ns: 0, max_ns: 0 }
-    }
 }
 
 impl Latencies {
     /// Counts one value; beyond an hour the bucket, not the maximum, saturates.
     pub fn record(&mut self, nanos: u64) {
-        self.histogram.record(nanos.min(HOUR_NS)).expect("the histogram grows");
+        let histogram = self.histogram.get_or_insert_with(new_histogram);
+        histogram.record(nanos.min(HOUR_NS)).expect("the histogram grows");
         self.sum_ns = self.sum_ns.saturating_add(nanos);
         self.max_ns = self.max_ns.max(nanos);
     }
 
-    /// Nothing counted?
-    pub fn is_empty(&self) -> bool {
-        self.histogram.is_empty()
+    /// The histogram, when it has values.
+    fn filled(&self) -> Option<&Histogram<u32>> {
+        self.histogram.as_ref().filter(|histogram| !histogram.is_empty())
     }
 
     /// Moves all counts into `target` and forgets them.
     pub fn drain_into(&mut self, target: &mut Self) {
-        if self.is_empty() {
-            return;
-        }
-        target.histogram.add(&self.histogram).expect("the target grows");
+        let Some(histogram) = self.histogram.as_mut().filter(|histogram| !histogram.is_empty()) else { return };
+        target.histogram.get_or_insert_with(new_histogram).add(&*histogram).expect("the target grows");
         target.sum_ns = target.sum_ns.saturating_add(self.sum_ns);
         target.max_ns = target.max_ns.max(self.max_ns);
-        self.histogram.reset();
+        histogram.reset();
         self.sum_ns = 0;
         self.max_ns = 0;
     }
 
     /// As agents send it; none when nothing was counted.
     pub fn to_delta(&self, kind: &str, clock: LatencyClock) -> Option<HistogramDelta> {
-        if self.is_empty() {
-            return None;
-        }
+        let histogram = self.filled()?;
         let mut payload = Vec::new();
-        V2DeflateSerializer::new().serialize(&self.histogram, &mut payload).expect("writing to memory does not fail");
+        V2DeflateSerializer::new().serialize(histogram, &mut payload).expect("writing to memory does not fail");
         Some(HistogramDelta {
             kind: kind.to_owned(),
             clock,
-            count: self.histogram.len(),
+            count: histogram.len(),
             sum_ns: self.sum_ns,
             max_ns: self.max_ns,
             payload,
@@ -84,6 +75,6 @@ impl Latencies {
 
     /// Value at a quantile, nanoseconds.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
-        (!self.is_empty()).then(|| self.histogram.value_at_quantile(quantile))
+        self.filled().map(|histogram| histogram.value_at_quantile(quantile))
     }
 }

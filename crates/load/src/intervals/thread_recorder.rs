@@ -25,6 +25,7 @@ pub struct ThreadRecorder {
     collector: Arc<Collector>,
     thread: usize,
     users: u32,
+    scheduled: bool,
     second: u64,
     next_second: Moment,
     counters_wanted: u32,
@@ -32,10 +33,10 @@ pub struct ThreadRecorder {
 }
 
 impl ThreadRecorder {
-    /// For one thread of `users` virtual users.
-    pub fn new(collector: Arc<Collector>, thread: usize, users: u32) -> Self {
+    /// For one thread of `users` virtual users. `scheduled`: operations have due times, so that service and response time differ.
+    pub fn new(collector: Arc<Collector>, thread: usize, users: u32, scheduled: bool) -> Self {
         let now = Handover::new(collector.kinds());
-        Self { collector, thread, users, second: 0, next_second: Moment(u64::MAX), counters_wanted: 0, now }
+        Self { collector, thread, users, scheduled, second: 0, next_second: Moment(u64::MAX), counters_wanted: 0, now }
     }
 
     /// Time zero is known: seconds count from here. Every user of the thread says so; the first one counts.
@@ -68,7 +69,7 @@ impl ThreadRecorder {
         of_kind.counts.in_flight -= 1;
         of_kind.counts.retries += u64::from(retries);
         of_kind.response.record(nanos(finished.since(intended)));
-        if intended != started {
+        if self.scheduled {
             of_kind.service.record(nanos(finished.since(started)));
         }
     }
@@ -113,11 +114,12 @@ impl ThreadRecorder {
         }
     }
 
-    /// The thread's users have all ended: hands over the second that is running, and counts as past all that follow.
+    /// The thread's users have all ended: hands over the second that is running, if time zero ever came.
     pub fn finish(&mut self, moment: Moment) {
         self.turn(moment);
-        self.collector.hand_over(self.thread, self.second, &mut self.now);
-        self.collector.retire(self.thread, self.second);
+        if self.next_second != Moment(u64::MAX) {
+            self.collector.hand_over(self.thread, self.second, &mut self.now);
+        }
     }
 
     /// Exact totals of this thread by kind; independent of what was handed over.

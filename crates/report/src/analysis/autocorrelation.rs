@@ -134,6 +134,21 @@ pub fn effective_sample_size(values: &[f64]) -> f64 {
 /// the autocorrelation of the detrended series, if it is above 0.3 and above what chance gives, between
 /// `shortest` and a quarter of the series. The study's or the engine's own period is better evidence.
 pub fn dominant_period(values: &[f64], shortest: usize) -> Option<usize> {
+    let group = (values.len() / MOST_LAGGED).max(1);
+    if group == 1 {
+        return repeating(values, shortest);
+    }
+    let grouped: Vec<f64> = values.chunks_exact(group).map(mean).collect();
+    let near = repeating(&grouped, shortest.div_ceil(group))? * group;
+    let residuals = detrended(values);
+    let around = (near - group).max(shortest)..=near + group;
+    around.map(|lag| (lag, autocovariance(&residuals, lag))).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(lag, _)| lag)
+}
+
+/// Series with more samples than twice this are searched for a period in groups first.
+const MOST_LAGGED: usize = 400;
+
+fn repeating(values: &[f64], shortest: usize) -> Option<usize> {
     let residuals = detrended(values);
     let spread = autocovariance(&residuals, 0);
     let longest = values.len() / 4;

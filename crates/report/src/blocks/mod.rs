@@ -11,4 +11,4 @@ pub use chart::{Axis, Band, BandKind, Bar, Bars, Chart, Group, Heat, Panel, Role
 pub use document::{Document, Numbering, SectionBlocks};
 pub(crate) use inline::prose;
 pub use inline::{Inline, Prose};
-pub use table::{Align, Cell, Column, Table};
+pub use table::{Align, Cell, Column, SampleSizes, Table};

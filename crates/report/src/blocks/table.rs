@@ -38,6 +38,43 @@ pub enum Align {
     Right,
 }
 
+/// Where a table prints sample sizes, so that none is missing and none is repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SampleSizes {
+    /// In the heads of columns, all cells of a column having one sample size; none for columns without quantities.
+    InHeads(Vec<Option<u64>>),
+    /// In a column of their own, all cells of a row having one; none for rows without quantities.
+    InRows(Vec<Option<u64>>),
+    /// In each cell.
+    InCells,
+}
+
+impl Table {
+    /// Where sample sizes are printed.
+    pub fn sample_sizes(&self) -> SampleSizes {
+        let columns = (0..self.columns.len()).map(|column| common(self.rows.iter().filter_map(|row| row.get(column))));
+        if let Some(sizes) = columns.collect::<Option<Vec<_>>>() {
+            return SampleSizes::InHeads(sizes);
+        }
+        let several =
+            self.rows.iter().any(|row| row.iter().filter(|cell| matches!(cell, Cell::Quantity(_))).count() > 1);
+        match self.rows.iter().map(|row| common(row.iter())).collect::<Option<Vec<_>>>() {
+            Some(sizes) if several => SampleSizes::InRows(sizes),
+            _ => SampleSizes::InCells,
+        }
+    }
+}
+
+/// The one sample size of all quantities among cells, if there are any; nothing when they differ.
+fn common<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Option<u64>> {
+    let mut sizes =
+        cells.filter_map(|cell| if let Cell::Quantity(quantity) = cell { Some(quantity.n()) } else { None });
+    match sizes.next() {
+        None => Some(None),
+        Some(first) => sizes.all(|size| size == first).then_some(Some(first)),
+    }
+}
+
 impl Column {
     /// A column of words.
     pub fn words(title: impl Into<super::Inline>) -> Self {

@@ -22,6 +22,7 @@ impl Layout {
         let usable = values.filter(|value| value.is_finite() && (!positive_only || *value > 0.0));
         let (low, high) =
             usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        // Nothing usable: an axis all the same.
         let (low, high) = if low > high { (if positive_only { 1.0 } else { 0.0 }, 1.0) } else { (low, high) };
         let mut layout = match axis.scale {
             Scale::Linear => linear(axis, low, high, wanted),
@@ -91,6 +92,7 @@ fn logarithmic(low: f64, high: f64) -> Layout {
     let start = factors.iter().map(|factor| factor * start).filter(|tick| *tick <= low * 1.0001).fold(start, f64::max);
     let end =
         factors.iter().map(|factor| factor * end / 10.0).filter(|tick| *tick >= high * 0.9999).fold(end, f64::min);
+    let (start, end) = if end > start * 1.001 { (start, end) } else { (start / 2.0, end * 2.0) };
     let ticks = ticks.filter(|tick| (start * 0.999..=end * 1.001).contains(tick));
     let ticks = ticks.map(|value| (value, short(value))).collect();
     Layout { scale: Scale::Logarithmic, low: start, high: end, from: 0.0, to: 1.0, ticks }
@@ -115,6 +117,8 @@ mod tests {
         check(Axis { up_to: Some(100.0), ..Axis::linear("x", "%") }, &[41.0], "0@0 20@20 40@40 60@60 80@80 100@100");
         check(Axis::logarithmic("x", "ms"), &[0.3, 7.0], "0.2@0 0.5@23 1@41 2@59 5@82 10@100");
         check(Axis::logarithmic("x", "ms"), &[0.3, 7000.0], "0.1@0 1@20 10@40 100@60 1,000@80 10,000@100");
+        check(Axis::logarithmic("x", "ms"), &[], "0.5@0 1@50 2@100");
+        check(Axis::logarithmic("x", "ms"), &[5.0], "5@50");
         check(Axis::linear("x", ""), &[], "0@0 0.2@20 0.4@40 0.6@60 0.8@80 1@100");
     }
 }

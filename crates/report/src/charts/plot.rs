@@ -43,7 +43,7 @@ struct Plot<'a> {
 pub fn draw_panel(panel: &Panel, frame: Frame) -> String {
     let names_beside = frame.names_beside && panel.series.len() > 1;
     let keys = if names_beside { Vec::new() } else { key_rows(panel, frame.width - 12.0) };
-    let top = 10.0 + 18.0 * keys.len() as f64 + if panel.y.title.is_empty() { 4.0 } else { 20.0 };
+    let top = 10.0 + 18.0 * keys.len() as f64 + if axis_title(&panel.y).is_empty() { 4.0 } else { 24.0 };
     let height = frame.height + 18.0 * keys.len() as f64;
     let bottom = height - if panel.x.title.is_empty() { 24.0 } else { 42.0 };
     let y = Layout::new(&panel.y, y_values(panel), ((bottom - top) / 45.0) as usize, (bottom, top));
@@ -74,7 +74,7 @@ fn key_rows(panel: &Panel, width: f64) -> Vec<Vec<(f64, Role, &str)>> {
         return rows;
     }
     let mut left = f64::INFINITY;
-    for series in &panel.series {
+    for series in panel.series.iter().filter(|series| !series.name.is_empty()) {
         let needed = width_of(&series.name) + 40.0;
         if left + needed > width {
             rows.push(Vec::new());
@@ -104,7 +104,11 @@ fn y_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
 
 /// Title and unit of an axis.
 pub(super) fn axis_title(axis: &Axis) -> String {
-    if axis.unit.is_empty() { axis.title.clone() } else { format!("{}, {}", axis.title, axis.unit) }
+    match (axis.title.is_empty(), axis.unit.is_empty()) {
+        (_, true) => axis.title.clone(),
+        (true, false) => axis.unit.clone(),
+        (false, false) => format!("{}, {}", axis.title, axis.unit),
+    }
 }
 
 impl Plot<'_> {
@@ -141,7 +145,7 @@ impl Plot<'_> {
             }
         }
         let title = axis_title(&self.panel.y);
-        self.svg.text("y", (4.0, self.top - 10.0), Anchor::Start, &title);
+        self.svg.text("y", (4.0, self.top - 13.0), Anchor::Start, &title);
         let title = axis_title(&self.panel.x);
         let centre = (self.left + self.right) / 2.0;
         self.svg.text("y", (centre, self.bottom + 35.0), Anchor::Middle, &title);

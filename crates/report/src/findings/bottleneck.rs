@@ -4,7 +4,7 @@ use super::curve::Curve;
 use super::factor::level_number;
 use super::point::PointFindings;
 use super::run::RunFindings;
-use super::telemetry::{Probed, Trace, traces};
+use super::telemetry::{Probed, Trace, cores, threads, traces};
 use crate::analysis::bottleneck::{Candidate, Observations, Resource, ResourceKind, Wait, rank};
 use proofload_record::{Attempt, Record};
 use std::collections::BTreeMap;
@@ -36,13 +36,10 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
     let attempts: Vec<(&RunFindings, &Attempt)> =
         point.runs.iter().filter_map(|run| Some((run, record.finished(run.run.index)?))).collect();
     let mut resources = Vec::new();
-    for (kind, probed, prefix) in [
-        (ResourceKind::Core, Probed::CoreBusy, "core "),
-        (ResourceKind::Thread, Probed::ThreadBusy, ""),
-        (ResourceKind::Device, Probed::DeviceBusy, ""),
-    ] {
-        resources.extend(observed(&attempts, kind, prefix, |attempt| traces(attempt, probed)));
-    }
+    let device = |attempt: &Attempt| traces(attempt, Probed::DeviceBusy);
+    resources.extend(observed(&attempts, ResourceKind::Core, "core ", cores));
+    resources.extend(observed(&attempts, ResourceKind::Thread, "thread ", threads));
+    resources.extend(observed(&attempts, ResourceKind::Device, "", device));
     resources.extend(observed(&attempts, ResourceKind::Pressure, "", pressure));
     let kinds = [
         (ResourceKind::Core, "cores"),
@@ -95,10 +92,10 @@ fn observed(
 fn pressure(attempt: &Attempt) -> Vec<Trace> {
     let series = attempt.series.iter().filter(|series| series.probe == "pressure" && series.unit == "%");
     let trace = |series: &proofload_record::SeriesPoint| {
-        let name = format!("{} {}", series.name, series.instance);
+        let name = format!("{} ({})", series.instance, series.name);
         let samples =
             series.samples.iter().map(|(offset, span, value)| (offset.as_seconds() - *span as f64 / 2e9, *value));
-        Trace { instance: name.trim().replace('_', " "), samples: samples.collect() }
+        Trace { instance: name, samples: samples.collect() }
     };
     series.map(trace).collect()
 }

@@ -16,6 +16,16 @@ const TITLES: &[(&str, &str)] = &[
     ("replication.mode", "replication mode"),
 ];
 
+/// Levels that are names of products.
+const NAMES: &[(&str, &str)] = &[
+    ("sqlite", "SQLite"),
+    ("postgresql", "PostgreSQL"),
+    ("mariadb", "MariaDB"),
+    ("sqlserver", "SQL Server"),
+    ("mongodb", "MongoDB"),
+    ("duckdb", "DuckDB"),
+];
+
 /// What a setting is called in running text.
 pub fn setting_title(path: &str) -> String {
     let known = TITLES.iter().find(|(known, _)| *known == path).map(|(_, title)| (*title).to_owned());
@@ -47,6 +57,10 @@ pub fn level_text(value: &Value) -> String {
         Value::Bytes(bytes) => spaced(&bytes.to_string()),
         Value::Duration(time) => spaced(&duration_text(*time)),
         Value::Text(text) if text_number(text).is_some() => spaced(text),
+        Value::Text(text) => {
+            let known = NAMES.iter().find(|(word, _)| word == text).map(|(_, name)| (*name).to_owned());
+            known.unwrap_or_else(|| text.clone())
+        }
         other => other.to_string(),
     }
 }
@@ -73,7 +87,7 @@ mod tests {
         check(Value::Bytes(Bytes::mebi(64)), Some(67_108_864.0), "64\u{a0}MiB");
         check(Value::Integer(8), Some(8.0), "8");
         check(Value::Text("64MiB".to_owned()), Some(67_108_864.0), "64\u{a0}MiB");
-        check(Value::Text("sqlite".to_owned()), None, "sqlite");
+        check(Value::Text("sqlite".to_owned()), None, "SQLite");
         check(Value::Duration(std::time::Duration::from_secs(90)), Some(90.0), "90\u{a0}s");
         check(Value::Boolean(true), None, "true");
     }

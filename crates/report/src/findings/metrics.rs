@@ -2,7 +2,7 @@
 
 use super::level::Measured;
 use super::run::RunFindings;
-use super::telemetry::{Probed, Trace, average, total, traces};
+use super::telemetry::{Probed, Trace, average, cores, total, traces};
 use crate::analysis::bootstrap::{Estimate, ratio_of_means};
 use crate::analysis::distribution::{mean, student_quantile, variance};
 use crate::analysis::hierarchy::mean_of_runs;
@@ -37,6 +37,8 @@ pub(super) fn metrics(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
         ("device_reads_s", Probed::DeviceReads, Unit::PER_SECOND, 1.0),
         ("device_writes_s", Probed::DeviceWrites, Unit::PER_SECOND, 1.0),
         ("device_busy_percent", Probed::DeviceBusy, Unit::PERCENT, 1.0),
+        ("major_faults_s", Probed::MajorFaults, Unit::PER_SECOND, 1.0),
+        ("refaults_s", Probed::Refaults, Unit::PER_SECOND, 1.0),
     ];
     for (name, probed, unit, factor) in devices {
         put(name, observed(runs, probed).and_then(|estimate| measured(&Ok(estimate), unit, factor)));
@@ -129,9 +131,14 @@ fn in_windows(
 }
 
 fn cpu(runs: &[Pair<'_>]) -> Measured {
-    let found = in_windows(runs, |attempt| average(&traces(attempt, Probed::CoreBusy)), "the use of the cores")?;
+    let found = in_windows(runs, mean_of_cores, "the use of the cores")?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
     measured(&estimate(&windows), Unit::PERCENT, 1.0)
+}
+
+/// As the probe says it, else the mean over the cores that the database may run on.
+fn mean_of_cores(attempt: &Attempt) -> Option<Trace> {
+    traces(attempt, Probed::CoreMean).pop().or_else(|| average(&cores(attempt)))
 }
 
 fn observed(runs: &[Pair<'_>], probed: Probed) -> Result<Estimate, String> {
@@ -139,7 +146,8 @@ fn observed(runs: &[Pair<'_>], probed: Probed) -> Result<Estimate, String> {
         let found = traces(attempt, probed);
         if probed == Probed::DeviceBusy { average(&found) } else { total(&found) }
     };
-    let found = in_windows(runs, pick, "the device")?;
+    let memory = matches!(probed, Probed::MajorFaults | Probed::Refaults);
+    let found = in_windows(runs, pick, if memory { "the memory of the control group" } else { "the device" })?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
     estimate(&windows)
 }

@@ -1,12 +1,15 @@
 //! Telemetry of an attempt: which series mean what, and their values over a window. Rates come from the probes as they are.
 
 use proofload_record::{Attempt, SeriesPoint};
+use std::collections::BTreeSet;
 
 /// What can be asked of the probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probed {
     /// Use of each core, per cent of the core.
     CoreBusy,
+    /// Mean use of the cores that the database may run on, per cent, where the probe says it.
+    CoreMean,
     /// Bytes read from the device, per second.
     DeviceReadBytes,
     /// Bytes written to the device, per second.
@@ -21,18 +24,25 @@ pub enum Probed {
     ThreadBusy,
     /// Memory charged to the control group, bytes.
     MemoryCurrent,
+    /// Pages that had to be read before a process could go on, per second.
+    MajorFaults,
+    /// Pages of files read again after they had been pushed out, per second.
+    Refaults,
 }
 
-/// How the probes name a series: probe and name; the first that is found is taken.
-const NAMES: &[(Probed, &str, &[&str])] = &[
-    (Probed::CoreBusy, "cores", &["busy", "cpu_busy", "core_busy"]),
-    (Probed::DeviceReadBytes, "device", &["read_bytes", "bytes_read"]),
-    (Probed::DeviceWriteBytes, "device", &["write_bytes", "written_bytes", "bytes_written"]),
-    (Probed::DeviceReads, "device", &["reads", "read_operations"]),
-    (Probed::DeviceWrites, "device", &["writes", "write_operations"]),
-    (Probed::DeviceBusy, "device", &["busy", "utilisation", "device_busy"]),
-    (Probed::ThreadBusy, "threads", &["busy", "cpu_busy", "cpu", "thread_busy"]),
-    (Probed::MemoryCurrent, "memory", &["current", "memory_current", "cgroup_current"]),
+/// How the probes name a series: probe and name.
+const NAMES: &[(Probed, &str, &str)] = &[
+    (Probed::CoreBusy, "cores", "busy"),
+    (Probed::CoreMean, "cores", "busy_mean"),
+    (Probed::DeviceReadBytes, "device", "read_bytes"),
+    (Probed::DeviceWriteBytes, "device", "write_bytes"),
+    (Probed::DeviceReads, "device", "reads"),
+    (Probed::DeviceWrites, "device", "writes"),
+    (Probed::DeviceBusy, "device", "busy"),
+    (Probed::ThreadBusy, "threads", "cpu"),
+    (Probed::MemoryCurrent, "memory", "current"),
+    (Probed::MajorFaults, "memory", "major_faults"),
+    (Probed::Refaults, "memory", "refaults"),
 ];
 
 /// The values of one series, or of several added up, within a window.
@@ -59,12 +69,9 @@ impl Trace {
 
 /// All series of a kind, one per instance, over the whole attempt.
 pub fn traces(attempt: &Attempt, wanted: Probed) -> Vec<Trace> {
-    let Some((_, probe, names)) = NAMES.iter().find(|(known, ..)| *known == wanted) else { return Vec::new() };
-    let matching = |name: &str| -> Vec<&SeriesPoint> {
-        attempt.series.iter().filter(|series| series.probe == *probe && series.name == name).collect()
-    };
-    let found = names.iter().map(|name| matching(name)).find(|found| !found.is_empty()).unwrap_or_default();
-    let mut traces: Vec<Trace> = found.into_iter().map(trace).collect();
+    let Some((_, probe, name)) = NAMES.iter().find(|(known, ..)| *known == wanted) else { return Vec::new() };
+    let found = attempt.series.iter().filter(|series| series.probe == *probe && series.name == *name);
+    let mut traces: Vec<Trace> = found.map(trace).collect();
     traces.sort_by_key(|trace| (trace.instance.parse::<u64>().unwrap_or(u64::MAX), trace.instance.clone()));
     traces
 }
@@ -90,6 +97,43 @@ pub(super) fn average(traces: &[Trace]) -> Option<Trace> {
         *value /= count;
     }
     Some(trace)
+}
+
+/// The cores that the database may run on, as the limit was read back: `2 (0-1)`. None when cores are not limited.
+pub(super) fn allowed_cores(attempt: &Attempt) -> Option<BTreeSet<u64>> {
+    let fact = attempt.facts.iter().rev().find(|fact| fact.subject == "limit" && fact.name == "cores")?;
+    let (_, ranges) = fact.effective.as_ref()?.trim_end_matches(')').split_once('(')?;
+    let mut cores = BTreeSet::new();
+    for range in ranges.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        cores.extend(first.trim().parse::<u64>().ok()?..=last.trim().parse::<u64>().ok()?.min(65_536));
+    }
+    Some(cores)
+}
+
+/// Use of each core that the database may run on.
+pub(super) fn cores(attempt: &Attempt) -> Vec<Trace> {
+    let allowed = allowed_cores(attempt);
+    let may = |trace: &Trace| {
+        let core = trace.instance.parse::<u64>();
+        allowed.as_ref().is_none_or(|allowed| core.is_ok_and(|core| allowed.contains(&core)))
+    };
+    traces(attempt, Probed::CoreBusy).into_iter().filter(may).collect()
+}
+
+/// Use of each thread. Probes leave out what is hardly busy: at a moment that the probe read, an absent thread counts as idle.
+pub(super) fn threads(attempt: &Attempt) -> Vec<Trace> {
+    let mut threads = traces(attempt, Probed::ThreadBusy);
+    let all = attempt.series.iter().filter(|series| series.probe == "threads").map(trace);
+    let mut moments: Vec<f64> = all.flat_map(|trace| trace.samples.into_iter().map(|(at, _)| at)).collect();
+    moments.sort_by(f64::total_cmp);
+    moments.dedup();
+    for thread in &mut threads {
+        let known: Vec<(f64, f64)> = std::mem::take(&mut thread.samples);
+        let value = |at: f64| known.iter().find(|(moment, _)| *moment == at).map_or(0.0, |(_, value)| *value);
+        thread.samples = moments.iter().map(|at| (*at, value(*at))).collect();
+    }
+    threads
 }
 
 /// The longest stretch without a sample of any probe that was running, seconds, with the probe's name; over the window.

@@ -1,9 +1,9 @@
 //! The parts of sections as HTML.
 
-use super::html_inline::{prose, quoted, reason};
-use crate::blocks::{Align, Block, Cell, Chart, Figure, Inline, Notice, Numbering, Prose, Table};
+use super::html_inline::{prose, quoted};
+use super::html_table::table_html;
+use crate::blocks::{Block, Chart, Figure, Inline, Notice, Numbering, Prose};
 use crate::charts::{Frame, draw_bars, draw_heat, draw_heat_scale, draw_panel};
-use crate::numbers::{count, shown_as_is};
 
 /// Parts in order.
 pub(super) fn blocks(parts: &[Block], numbering: &Numbering) -> String {
@@ -63,70 +63,6 @@ fn notice_class(kind: Notice) -> &'static str {
         Notice::Void => "void",
         Notice::Caution => "caution",
         Notice::Remark => "remark",
-    }
-}
-
-/// A table in a box that scrolls where the screen is narrower.
-fn table_html(table: &Table, numbering: &Numbering) -> String {
-    let label = numbering.label(table.id).filter(|_| !table.id.is_empty());
-    let id = label.map(|_| format!(" id=\"{}\"", table.id)).unwrap_or_default();
-    let number = label.map(|label| format!("<b>{label}.</b> ")).unwrap_or_default();
-    let mut text = format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table{id}>",
-        label.unwrap_or("Data")
-    );
-    if !table.caption.is_empty() {
-        text.push_str(&format!("<caption>{number}{}</caption>", prose(&table.caption, numbering)));
-    }
-    text.push_str("<thead><tr>");
-    for column in &table.columns {
-        let class = if column.align == Align::Right { " class=\"n\"" } else { "" };
-        let unit = column.unit.as_ref().map(|unit| format!("<span class=\"unit\">{}</span>", quoted(unit)));
-        text.push_str(&format!(
-            "<th scope=\"col\"{class}>{}{}</th>",
-            prose(&column.title, numbering),
-            unit.unwrap_or_default()
-        ));
-    }
-    text.push_str("</tr></thead>\n<tbody>\n");
-    for row in &table.rows {
-        text.push_str("<tr>");
-        for (index, value) in row.iter().enumerate() {
-            let align = table.columns.get(index).map_or(Align::Left, |column| column.align);
-            text.push_str(&cell(value, index == 0, align, numbering));
-        }
-        text.push_str("</tr>\n");
-    }
-    text.push_str("</tbody></table></div>\n");
-    if !table.note.is_empty() {
-        text.push_str(&format!("<p class=\"note\">{}</p>\n", prose(&table.note, numbering)));
-    }
-    text
-}
-
-fn cell(cell: &Cell, first: bool, align: Align, numbering: &Numbering) -> String {
-    let class = if align == Align::Right { " class=\"n\"" } else { "" };
-    match cell {
-        Cell::Empty => "<td></td>".to_owned(),
-        Cell::Prose(pieces) if first => format!("<th scope=\"row\"{class}>{}</th>", prose(pieces, numbering)),
-        Cell::Prose(pieces) => format!("<td{class}>{}</td>", prose(pieces, numbering)),
-        Cell::Count(number) => format!("<td class=\"n\">{}</td>", count(*number)),
-        Cell::Gap(why) => format!("<td class=\"gap\">not measured: {}</td>", quoted(why)),
-        Cell::Verdict(true, word) => format!("<td><span class=\"good\">✓ {}</span></td>", quoted(word)),
-        Cell::Verdict(false, word) => format!("<td><span class=\"bad\">✗ {}</span></td>", quoted(word)),
-        Cell::Quantity(quantity) => {
-            let shown = shown_as_is(quantity);
-            let support = match &shown.interval {
-                Some((low, high)) => format!("{low}\u{2009}–\u{2009}{high}"),
-                None => "no interval".to_owned(),
-            };
-            format!(
-                "<td class=\"n\">{}<span class=\"ci\"{}>{support}, n\u{202f}{}</span></td>",
-                shown.value,
-                reason(&shown),
-                shown.n
-            )
-        }
     }
 }
 

@@ -5,6 +5,7 @@ mod csv;
 mod html;
 mod html_inline;
 mod html_parts;
+mod html_table;
 mod json;
 mod json_bottleneck;
 mod markdown;

@@ -84,7 +84,7 @@ fn point_rows(point: &PointFindings, ranking: &Ranking) -> Vec<Vec<Cell>> {
             Cell::Count(place as u64 + 1),
             Cell::datum(candidate.name.clone()),
             Cell::Quantity(measure),
-            Cell::Prose(prose![candidate.evidence.clone(), "; ", candidate.confirmation.label()]),
+            Cell::datum(candidate.evidence.clone()),
         ]
     };
     ranking.candidates.iter().take(LISTED).enumerate().map(row).collect()

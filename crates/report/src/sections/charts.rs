@@ -26,7 +26,8 @@ pub(super) fn over_factor(findings: &Findings<'_>, shown: &Shown<'_>) -> Panel {
         Ok(curve) => curve_series(findings, curve, shown),
         Err(_) => vec![Series { name: String::new(), role: Role::Dots(0), samples: dots(findings, shown) }],
     };
-    let y = Axis { up_to: shown.up_to, ..Axis::linear(shown.title, shown.unit) };
+    let title = if shown.above == shown.title { "" } else { shown.title };
+    let y = Axis { up_to: shown.up_to, ..Axis::linear(title, shown.unit) };
     let mut panel = Panel {
         title: shown.above.to_owned(),
         alt: String::new(),
@@ -79,7 +80,13 @@ fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &Shown<'_>) -> Ve
         for index in &group.points {
             let point = &findings.points[*index];
             let Some(sample) = sample(point, x_of(point, curve), shown) else { continue };
-            if point.verdict.is_valid() { samples.push(sample) } else { void.push(sample) }
+            if point.verdict.is_valid() {
+                samples.push(sample);
+            } else {
+                void.push(sample);
+                // The line breaks here: nothing is drawn through a point that has no result.
+                samples.push(Sample { y: f64::NAN, interval: None, ..sample });
+            }
         }
         series.push(Series { name: group.label.clone(), role: Role::Measured(number), samples });
     }
@@ -93,7 +100,7 @@ fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &Shown<'_>) -> Ve
     {
         only.name = "valid points".to_owned();
     }
-    series.retain(|series| !series.samples.is_empty());
+    series.retain(|series| series.samples.iter().any(|sample| sample.y.is_finite()));
     series
 }
 
@@ -117,10 +124,12 @@ fn describe(findings: &Findings<'_>, panel: &Panel, shown: &Shown<'_>) -> String
     let unit = if shown.unit.is_empty() { String::new() } else { format!(" in {}", shown.unit) };
     let mut text = format!("{kind} of {}{unit} against {}.", shown.title, panel.x.title.to_lowercase());
     for series in &panel.series {
-        let (Some(first), Some(last)) = (series.samples.first(), series.samples.last()) else { continue };
+        let mut finite = series.samples.iter().filter(|sample| sample.y.is_finite());
+        let Some(first) = finite.next() else { continue };
+        let last = finite.next_back().unwrap_or(first);
         let name = if series.name.is_empty() { String::new() } else { format!("{}: ", series.name) };
         let value = |sample: &Sample| format!("{} at {}", crate::numbers::short(sample.y), tick_of(panel, sample.x));
-        let end = if series.samples.len() > 1 { format!(", {}", value(last)) } else { String::new() };
+        let end = if last.x != first.x { format!(", {}", value(last)) } else { String::new() };
         text.push_str(&format!(" {name}{}{end}.", value(first)));
     }
     if panel.series.is_empty() {

@@ -19,7 +19,7 @@ pub(super) const SECTION: Section = Section {
 const DRAWN: &[(&str, &str, &str, Option<f64>)] = &[
     ("Drive reads", "MB/s", "device_read_mb_s", None),
     ("Drive writes", "MB/s", "device_write_mb_s", None),
-    ("Processor", "% of all cores", "cpu_percent", Some(100.0)),
+    ("Processor", "% of its cores", "cpu_percent", Some(100.0)),
     ("Drive reads per transaction", "", "reads_per_transaction", None),
 ];
 
@@ -36,7 +36,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
             .iter()
             .map(|(title, unit, metric, up_to)| {
                 let of = |point: &PointFindings| -> Measured { point.metric(metric) };
-                over_factor(findings, &Shown { title, unit, above: title, of: &of, up_to: *up_to })
+                let panel = over_factor(findings, &Shown { title, unit, above: title, of: &of, up_to: *up_to });
+                without_names(findings, panel)
             })
             .collect();
         blocks.insert(
@@ -56,6 +57,16 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
+/// With a single curve the caption says all that names would.
+fn without_names(findings: &Findings<'_>, mut panel: Panel) -> Panel {
+    if findings.curve.as_ref().is_ok_and(|curve| curve.groups.len() == 1) {
+        for series in &mut panel.series {
+            series.name.clear();
+        }
+    }
+    panel
+}
+
 fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
     let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
     let metric = |name: &'static str| move |point: &PointFindings| -> Measured { point.metric(name) };
@@ -67,7 +78,7 @@ fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
             MetricColumn { title: "Drive reads", unit: "MB/s", of: &read },
             MetricColumn { title: "Drive writes", unit: "MB/s", of: &write },
             MetricColumn { title: "Drive busy", unit: "% of the time", of: &busy },
-            MetricColumn { title: "Processor", unit: "% of all cores", of: &cpu },
+            MetricColumn { title: "Processor", unit: "% of its cores", of: &cpu },
         ],
     );
     data.caption = prose!["Drive and processor in the measured window."];
@@ -76,7 +87,7 @@ fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
         caption: prose![
             "Drive and processor against ",
             factors_title(findings),
-            ", means over the measured window with 95 % confidence intervals."
+            ", means over the measured window with 95 % confidence intervals. Crosses are void points, not results."
         ],
         alt,
         chart: Chart::Panels(panels),

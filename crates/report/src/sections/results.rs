@@ -29,7 +29,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     table.caption = prose!["Results by point, with 95 % confidence intervals and the number of samples."];
     table.note = prose![
         "Values of void points are what was observed in their window; they are context, not results. TPM counts completed \
-         transactions of all types, those rolled back by design included and failures excluded. CPU is the mean over all cores of the host."
+         transactions of all types, those rolled back by design included and failures excluded. CPU is the mean over the cores that the database may run on."
     ];
     vec![Block::Table(table)]
 }

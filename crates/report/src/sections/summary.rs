@@ -41,7 +41,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 fn what_was_run(findings: &Findings<'_>) -> Prose {
     let record = findings.record;
     let settings = &record.study.settings;
-    let value = |path: &str| settings.get(path).map(ToString::to_string);
+    let value = |path: &str| settings.get(path).map(level_text);
     let mut text = prose![workload_name(settings.text("workload.kind").unwrap_or_default())];
     if let Some(engine) = value("engine.kind").filter(|_| !varies(findings, "engine.kind")) {
         text.extend(prose![" on ", engine]);
@@ -76,6 +76,36 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
     });
     let repetitions = record.study.repetitions();
     text.extend(if repetitions == 1 { prose![", once each."] } else { prose![", ", repetitions, " times each."] });
+    text.extend(machine(findings));
+    text
+}
+
+/// The machine in a sentence, as far as its facts go.
+fn machine(findings: &Findings<'_>) -> Prose {
+    let record = findings.record;
+    let facts = || record.facts.iter().chain(record.attempts.iter().flat_map(|attempt| &attempt.facts));
+    let fact = |subject: &str, name: &str| {
+        let found = facts().find(|fact| fact.subject == subject && fact.name == name && fact.requested.is_none());
+        found.and_then(|fact| fact.effective.clone()).filter(|value| !value.is_empty())
+    };
+    let mut parts: Vec<Prose> = Vec::new();
+    parts.extend(fact("host", "cpu").map(|cpu| prose![cpu]));
+    parts.extend(fact("host", "cores").map(|cores| prose![cores, " cores"]));
+    parts.extend(fact("host", "memory").map(|memory| prose![memory, " of memory"]));
+    parts.extend(
+        fact("storage", "device_model")
+            .or_else(|| fact("storage", "device"))
+            .map(|device| prose!["storage on ", device]),
+    );
+    if parts.is_empty() {
+        return Prose::new();
+    }
+    let mut text = prose![" The machine: "];
+    for (index, part) in parts.into_iter().enumerate() {
+        text.extend(if index == 0 { Prose::new() } else { prose![", "] });
+        text.extend(part);
+    }
+    text.extend(prose!["."]);
     text
 }
 

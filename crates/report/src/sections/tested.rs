@@ -34,6 +34,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     blocks.push(Block::Heading(4, prose!["Settings, asked and in force"]));
     blocks.extend(asked(findings));
+    blocks.extend(usage(findings));
     blocks
 }
 
@@ -120,6 +121,35 @@ fn asked(findings: &Findings<'_>) -> Vec<Block> {
         note: Vec::new(),
     }));
     blocks
+}
+
+/// What was used of the limited resources, by point.
+fn usage(findings: &Findings<'_>) -> Option<Block> {
+    let mut rows = Vec::new();
+    for point in &findings.points {
+        let Some(attempt) = point.runs.first().and_then(|run| findings.record.finished(run.run.index)) else {
+            continue;
+        };
+        for fact in attempt.facts.iter().filter(|fact| fact.subject == "limit" && fact.requested.is_none()) {
+            let value = fact.effective.clone().map_or_else(|| Cell::Gap("could not be read".to_owned()), Cell::datum);
+            rows.push(vec![
+                Cell::datum(point.label()),
+                Cell::code(fact.name.clone()),
+                value,
+                Cell::datum(fact.source.clone()),
+            ]);
+        }
+    }
+    (!rows.is_empty()).then(|| {
+        let table = Table {
+            id: "table-usage",
+            caption: prose!["What each point used of the limited resources over its whole first run; a peak at the limit says that the limit was felt."],
+            columns: ["Point", "Name", "Value", "Read from"].map(Column::words).to_vec(),
+            rows,
+            note: Vec::new(),
+        };
+        Block::Fold(prose!["Use of the limited resources"], vec![Block::Table(table)])
+    })
 }
 
 fn row(label: &str, fact: &Fact) -> Vec<Cell> {

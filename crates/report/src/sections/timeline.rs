@@ -39,9 +39,9 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     vec![
         Block::Paragraph(prose![
-            "A figure of a window is worth what the window is worth. ",
+            "The figures above are means over the measured windows. ",
             Inline::Reference("figure-timeline"),
-            " shows every second that was recorded, so that the reader can judge the choice of the window, which was the detector's and not the author's."
+            " shows every second that was recorded, so that a reader can judge the windows, which the detector chose and not the author."
         ]),
         Block::Figure(Box::new(Figure {
             id: "figure-timeline",
@@ -83,8 +83,8 @@ fn panel(point: &PointFindings, run: &RunFindings, top: f64) -> Panel {
     Panel {
         title: title(point, run),
         alt: description(run, mean),
-        x: Axis { from_zero: true, ..Axis::linear("Time", "s") },
-        y: Axis { up_to: Some(top), ..Axis::linear("Transactions", &unit) },
+        x: Axis { from_zero: true, up_to: Some(run.per_second.len() as f64), ..Axis::linear("Time", "s") },
+        y: Axis { up_to: Some(1.15 * top), ..Axis::linear("Transactions", &unit) },
         bands,
         rules: rules.into_iter().collect(),
         series: vec![Series { name: "throughput".to_owned(), role: Role::Trace(0), samples }],

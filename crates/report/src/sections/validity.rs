@@ -20,6 +20,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     ];
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         blocks.push(Block::Table(runs(findings)));
+        blocks.extend(little(findings));
         blocks.push(Block::Table(checks(findings)));
         blocks.push(Block::Table(audits(findings)));
         blocks.extend(details(findings));
@@ -69,6 +70,25 @@ fn runs(findings: &Findings<'_>) -> Table {
             "Little's law: throughput × mean response time must equal the number of users in a closed loop without waits; 2 % are allowed for."
         ],
     }
+}
+
+/// A closed loop that does not add up times something else than it counts.
+fn little(findings: &Findings<'_>) -> Option<Block> {
+    let runs = || findings.points.iter().flat_map(|point| &point.runs).filter_map(|run| run.little);
+    let off = runs().filter(|audit| !audit.passes()).count();
+    (off > 0).then(|| {
+        Block::Notice(
+            Notice::Caution,
+            prose![
+                "in ",
+                off,
+                " of ",
+                runs().count(),
+                " runs throughput times mean response time differs from the number of users by more than 2 %: \
+                 users spent time outside the transactions that were timed, or what is counted is not what is timed."
+            ],
+        )
+    })
 }
 
 fn run_row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings) -> Vec<Cell> {

@@ -1,0 +1,86 @@
+//! Tables as HTML, in a box that scrolls where the screen is narrower.
+
+use super::html_inline::{prose, quoted, reason};
+use crate::analysis::quantity::Quantity;
+use crate::blocks::{Align, Cell, Column, Numbering, SampleSizes, Table};
+use crate::numbers::{count, shown_as_is};
+
+/// Tables with more columns may be wider than the text where the screen allows.
+const MOST_COLUMNS: usize = 5;
+
+/// A table with its caption and its note.
+pub(super) fn table_html(table: &Table, numbering: &Numbering) -> String {
+    let sizes = table.sample_sizes();
+    let label = numbering.label(table.id).filter(|_| !table.id.is_empty());
+    let mut text = String::new();
+    if !table.caption.is_empty() {
+        let id = label.map(|_| format!(" id=\"{}\"", table.id)).unwrap_or_default();
+        let number = label.map(|label| format!("<b>{label}.</b> ")).unwrap_or_default();
+        text.push_str(&format!("<p class=\"caption\"{id}>{number}{}</p>\n", prose(&table.caption, numbering)));
+    }
+    let class = if table.columns.len() > MOST_COLUMNS { "scroll wide" } else { "scroll" };
+    let name = label.unwrap_or("Data");
+    let region = format!("<div class=\"{class}\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">");
+    text.push_str(&format!("{region}<table><thead><tr>{}</tr></thead>\n<tbody>\n", heads(table, &sizes, numbering)));
+    for (index, row) in table.rows.iter().enumerate() {
+        text.push_str("<tr>");
+        for (column, value) in row.iter().enumerate() {
+            let align = table.columns.get(column).map_or(Align::Left, |column| column.align);
+            text.push_str(&cell(value, column == 0, align, &sizes, numbering));
+        }
+        if let SampleSizes::InRows(sizes) = &sizes {
+            let size = sizes.get(index).copied().flatten().map(count).unwrap_or_default();
+            text.push_str(&format!("<td class=\"n\">{size}</td>"));
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</tbody></table></div>\n");
+    if !table.note.is_empty() {
+        text.push_str(&format!("<p class=\"note\">{}</p>\n", prose(&table.note, numbering)));
+    }
+    text
+}
+
+fn heads(table: &Table, sizes: &SampleSizes, numbering: &Numbering) -> String {
+    let head = |(index, column): (usize, &Column)| {
+        let class = if column.align == Align::Right { " class=\"n\"" } else { "" };
+        let unit = column.unit.as_ref().map(|unit| format!("<span class=\"unit\">{}</span>", quoted(unit)));
+        let size = match sizes {
+            SampleSizes::InHeads(sizes) => sizes.get(index).copied().flatten(),
+            SampleSizes::InRows(_) | SampleSizes::InCells => None,
+        };
+        let size = size.map(|size| format!("<span class=\"unit\">n\u{202f}=\u{202f}{}</span>", count(size)));
+        let title = prose(&column.title, numbering);
+        format!("<th scope=\"col\"{class}>{title}{}{}</th>", unit.unwrap_or_default(), size.unwrap_or_default())
+    };
+    let mut heads: String = table.columns.iter().enumerate().map(head).collect();
+    if matches!(sizes, SampleSizes::InRows(_)) {
+        heads.push_str("<th scope=\"col\" class=\"n\">n</th>");
+    }
+    heads
+}
+
+fn cell(cell: &Cell, first: bool, align: Align, sizes: &SampleSizes, numbering: &Numbering) -> String {
+    let class = if align == Align::Right { " class=\"n\"" } else { "" };
+    match cell {
+        Cell::Empty => "<td></td>".to_owned(),
+        Cell::Prose(pieces) if first => format!("<th scope=\"row\"{class}>{}</th>", prose(pieces, numbering)),
+        Cell::Prose(pieces) => format!("<td{class}>{}</td>", prose(pieces, numbering)),
+        Cell::Count(number) => format!("<td class=\"n\">{}</td>", count(*number)),
+        Cell::Gap(why) => format!("<td class=\"gap\">not measured: {}</td>", quoted(why)),
+        Cell::Verdict(true, word) => format!("<td><span class=\"good\">✓\u{a0}{}</span></td>", quoted(word)),
+        Cell::Verdict(false, word) => format!("<td><span class=\"bad\">✗\u{a0}{}</span></td>", quoted(word)),
+        Cell::Quantity(quantity) => quantity_cell(quantity, sizes),
+    }
+}
+
+/// A number; below it, smaller, its confidence interval, and its sample size unless that stands elsewhere.
+fn quantity_cell(quantity: &Quantity, sizes: &SampleSizes) -> String {
+    let shown = shown_as_is(quantity);
+    let interval = match &shown.interval {
+        Some((low, high)) => format!("{low}\u{2009}–\u{2009}{high}"),
+        None => "no interval".to_owned(),
+    };
+    let size = if *sizes == SampleSizes::InCells { format!(", n\u{202f}=\u{202f}{}", shown.n) } else { String::new() };
+    format!("<td class=\"n\">{}<span class=\"ci\"{}>{interval}{size}</span></td>", shown.value, reason(&shown))
+}

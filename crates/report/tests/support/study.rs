@@ -1,0 +1,132 @@
+//! The study and its record.
+
+use super::attempt::{Simulated, attempt};
+use super::catalogue::catalogue;
+use proofload_model::plan::expand;
+use proofload_model::samples::Fact;
+use proofload_model::settings::Value;
+use proofload_model::study::validate;
+use proofload_model::time::WallTime;
+use proofload_record::{AttemptEvent, LogLine, Record, SessionLine};
+use std::collections::BTreeMap;
+
+/// What the record looks like.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    /// The `[[factor]]` parts of the study file.
+    pub(crate) factors: String,
+    /// Runs of each point.
+    pub(crate) repetitions: u32,
+    /// Points whose runs fail a consistency condition.
+    pub(crate) void: Vec<u32>,
+    /// Points without any finished run.
+    pub(crate) not_run: Vec<u32>,
+    /// Without telemetry.
+    pub(crate) blind: bool,
+    /// Sentinel after every so many points.
+    pub(crate) sentinel_every: Option<u32>,
+    /// A title that tries to break out of every format.
+    pub(crate) title: String,
+}
+
+impl Shape {
+    /// So many levels of memory, each twice the one before, from 64 MiB.
+    pub(crate) fn memory(levels: u32) -> Self {
+        let names: Vec<String> = (0..levels).map(|level| format!("\"{}MiB\"", 64u64 << level)).collect();
+        let factors = format!("[[factor]]\nsetting = \"limits.memory\"\nlevels = [{}]\n", names.join(", "));
+        Self {
+            factors,
+            repetitions: 1,
+            void: Vec::new(),
+            not_run: Vec::new(),
+            blind: false,
+            sentinel_every: None,
+            title: "OLTP throughput against database memory".to_owned(),
+        }
+    }
+}
+
+/// The study file.
+pub(crate) fn study_text(shape: &Shape) -> String {
+    let sentinel = shape.sentinel_every.map_or_else(String::new, |every| format!("sentinel_every = {every}\n"));
+    let title = toml_edit::Value::from(shape.title.as_str());
+    format!(
+        "[study]\nname = \"memory-sweep\"\ntitle = {title}\nrepetitions = {}\nseed = 1\nreference = \"sn861-memory-sweep\"\n{sentinel}\n\
+         [workload]\nkind = \"tprocc\"\nwarehouses = 4\nvirtual_users = 4\nform = \"statements\"\npacing = \"saturated\"\n\n\
+         [engine]\nkind = \"sqlite\"\n\n[limits]\nmemory = \"512MiB\"\ncores = 2\n\n\
+         [procedure]\nwarm_up = {{ at_least = \"10s\", at_most = \"1m\" }}\nmeasure = \"30s\"\n\n{}",
+        shape.repetitions, shape.factors
+    )
+}
+
+/// A record of the whole study.
+pub(crate) fn record(shape: &Shape) -> Record {
+    let text = study_text(shape);
+    let study = validate(&text, &[], &catalogue()).expect("the support's study is valid");
+    let plan = expand(&study);
+    let mut attempts = Vec::new();
+    for run in plan.runs.iter().filter(|run| !shape.not_run.contains(&run.point)) {
+        let settings = plan.settings(&study, run.point);
+        let memory = match settings.get("limits.memory") {
+            Some(Value::Bytes(bytes)) => bytes.0 as f64 / f64::from(1 << 20),
+            _ => 256.0,
+        };
+        let simulated = Simulated {
+            run: *run,
+            memory_mib: memory,
+            memory_asked: settings.get("limits.memory").map(ToString::to_string),
+            broken: shape.void.contains(&run.point),
+            blind: shape.blind,
+        };
+        attempts.push(attempt(&simulated, attempts.len() as i64 + 1));
+    }
+    Record {
+        created: WallTime(1_790_000_000_000_000),
+        documents: BTreeMap::from([
+            ("study.toml".to_owned(), text),
+            ("fio-precondition.json".to_owned(), "{ \"fio version\": \"fio-3.33\" }".to_owned()),
+        ]),
+        plan,
+        sessions: vec![SessionLine {
+            at: WallTime(1_790_000_000_000_000),
+            program: "proofload 0.1.0".to_owned(),
+            machine: "6.1.0".to_owned(),
+        }],
+        facts: facts(),
+        events: vec![AttemptEvent {
+            at: WallTime(1_790_000_000_500_000),
+            offset: None,
+            name: "built".to_owned(),
+            detail: "4 warehouses".to_owned(),
+        }],
+        attempts,
+        logs: vec![LogLine {
+            attempt: None,
+            at: WallTime(1_790_000_001_000_000),
+            level: "info".to_owned(),
+            source: "conductor".to_owned(),
+            text: "snapshot saved".to_owned(),
+        }],
+        being_written: false,
+        study,
+    }
+}
+
+fn facts() -> Vec<Fact> {
+    [
+        ("host", "cpu", "Simulated 2-core processor"),
+        ("host", "cores", "2"),
+        ("host", "memory", "8 GiB"),
+        ("host", "kernel", "Linux 6.1.0"),
+        ("host", "governor", "performance"),
+        ("storage", "device_model", "simulated NVMe drive"),
+        ("storage", "file_system", "ext4, noatime"),
+        ("engine", "version", "3.50.4"),
+        ("data", "rows", "1,996,000 in 9 tables"),
+        ("data", "size", "360 MB"),
+        ("client", "threads", "4"),
+    ]
+    .into_iter()
+    .map(|(subject, name, value)| Fact::observed(subject, name, value, "simulation"))
+    .collect()
+}

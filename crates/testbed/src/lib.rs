@@ -3,8 +3,13 @@
 //! This crate may not know workloads or statistics.
 
 pub mod agents;
+pub mod doctor;
 pub mod facts;
 pub mod probes;
 
+mod host;
 mod limits;
+mod snapshots;
 mod sys;
+
+pub use host::HostRole;

@@ -6,4 +6,8 @@ mod kernel;
 mod storage;
 mod tools;
 
+pub(crate) use describe::chosen;
 pub use describe::describe;
+pub(crate) use kernel::control_groups;
+pub(crate) use storage::free;
+pub(crate) use tools::fio_version;

@@ -2,11 +2,12 @@
 
 use super::LIMITS;
 use super::group::Group;
-use super::hierarchy::Hierarchy;
+use super::hierarchy::{Hierarchy, Version};
 use super::limit::Fence;
 use super::usage;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
 use std::fs::File;
 
@@ -103,6 +104,34 @@ impl Enclosure {
     }
 }
 
+/// Makes a group with a memory limit, reads the limit back and removes the group; answers with the version of control groups.
+///
+/// # Errors
+/// What stands in the way.
+pub(crate) fn try_memory() -> Result<&'static str, Error> {
+    let hierarchy =
+        Hierarchy::find().ok_or_else(|| Error::new("no mounted control group has the memory controller"))?;
+    let version = hierarchy.version;
+    // A group of this process may be in use by an agent in it; the trial has a group of its own.
+    let group = Group::create_trial(hierarchy)?;
+    let asked = LimitsAsked { memory: Some(Bytes::mebi(64)), cores: None };
+    let mut trial = Enclosure { fence: Fence { asked, group: Some(group), ..Fence::default() } };
+    for limit in LIMITS {
+        limit.apply(&mut trial.fence)?;
+    }
+    match trial.verify().into_iter().find(|fact| fact.holds == Some(false)) {
+        Some(fact) => Err(Error::new(format!(
+            "{} is {} where {} was asked for, says {}",
+            fact.name,
+            fact.effective.as_deref().unwrap_or("not readable"),
+            fact.requested.as_deref().unwrap_or("nothing"),
+            fact.source
+        ))),
+        None if version == Version::One => Ok("version 1"),
+        None => Ok("version 2"),
+    }
+}
+
 impl Drop for Enclosure {
     fn drop(&mut self) {
         let _as_far_as_it_goes = self.lift();
@@ -117,7 +146,6 @@ impl Drop for Enclosure {
 mod tests {
     use super::*;
     use crate::sys;
-    use proofload_model::units::Bytes;
     use std::process::{Child, Command, Stdio};
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -214,6 +242,18 @@ mod tests {
         let peak = enclosure.usage().into_iter().find(|fact| fact.name == "memory.peak").unwrap();
         let peak = Bytes::parse(&peak.effective.unwrap()).unwrap();
         assert!(peak > Bytes::mebi(16) && peak <= Bytes::mebi(32), "peak {peak}");
+    }
+
+    #[test]
+    fn a_trial_leaves_nothing_behind() {
+        let Some((_alone, enclosure)) = enclose(LimitsAsked { memory: Some(Bytes::mebi(64)), cores: None }) else {
+            return;
+        };
+        assert!(["version 1", "version 2"].contains(&try_memory().unwrap()));
+        let beside = std::fs::read_dir(enclosure.group().unwrap().folder().parent().unwrap()).unwrap();
+        let ours = format!("proofload-{}-", std::process::id());
+        let left = beside.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours)).count();
+        assert_eq!(left, 1, "the group in use, and no other");
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) fn name_of_owner(process: u32) -> String {
 /// Is this the name of a group whose owner is dead?
 pub(super) fn is_orphan(name: &str) -> bool {
     let owner = name.strip_prefix("proofload-").and_then(|rest| {
-        let (process, start) = rest.split_once('-')?;
+        let (process, start) = rest.trim_end_matches("-trial").split_once('-')?;
         Some((process.parse().ok()?, start.parse().ok()?))
     });
     owner.is_some_and(|(process, start)| sys::start_time(process) != Some(start) || !sys::is_running(process))
@@ -34,11 +34,19 @@ pub(super) fn is_orphan(name: &str) -> bool {
 impl Group {
     /// Makes an empty group of this process: below its own group, or below the nearest parent that lets it.
     pub(crate) fn create(hierarchy: Hierarchy) -> Result<Self, Error> {
-        let name = name_of_owner(std::process::id());
+        Self::create_named(hierarchy, &name_of_owner(std::process::id()))
+    }
+
+    /// Makes another empty group of this process, to try what is allowed.
+    pub(super) fn create_trial(hierarchy: Hierarchy) -> Result<Self, Error> {
+        Self::create_named(hierarchy, &format!("{}-trial", name_of_owner(std::process::id())))
+    }
+
+    fn create_named(hierarchy: Hierarchy, name: &str) -> Result<Self, Error> {
         let mut reasons = Vec::new();
         let parents: Vec<PathBuf> = hierarchy.upwards(&hierarchy.own).map(Path::to_owned).collect();
         for parent in parents {
-            match make_below(&parent, &name, hierarchy.version) {
+            match make_below(&parent, name, hierarchy.version) {
                 Ok(folder) => return Ok(Self { hierarchy, folder }),
                 Err(error) => reasons.push(error.to_string()),
             }

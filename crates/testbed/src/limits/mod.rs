@@ -9,7 +9,8 @@ mod memory;
 mod sweep;
 mod usage;
 
-pub(crate) use enclosure::Enclosure;
+pub(crate) use enclosure::{Enclosure, try_memory};
+pub(crate) use group::Group;
 pub(crate) use sweep::orphans;
 pub(crate) use usage::of_machine;
 

@@ -1,0 +1,233 @@
+//! What a machine allows, judged, with a remedy for what it does not. Tries things for real where looking is not enough. May not change
+//! the machine beyond what it takes back at once.
+
+use crate::facts::{chosen, control_groups, fio_version, free};
+use proofload_model::time::Clock;
+use proofload_model::units::Bytes;
+use std::path::Path;
+
+/// How something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// As a measurement wants it.
+    Good,
+    /// Works, but moves results.
+    Warning,
+    /// Studies that need it will be refused.
+    Missing,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// What.
+    pub subject: String,
+    /// How it stands.
+    pub state: State,
+    /// What was found.
+    pub found: String,
+    /// What to do about it.
+    pub remedy: Option<String>,
+}
+
+/// Looks at everything. `folder`: where a study's data would lie.
+pub fn diagnose(_clock: &dyn Clock, folder: &Path) -> Vec<Diagnosis> {
+    let mut found = vec![memory_limit(), fio()];
+    found.extend(engines());
+    found.extend([
+        unprivileged_user(),
+        governor(),
+        smt(),
+        swap(),
+        huge_pages(),
+        clock_source(),
+        scheduler(folder),
+        space(folder),
+        build(),
+    ]);
+    found
+}
+
+fn good(subject: &str, found: impl Into<String>) -> Diagnosis {
+    Diagnosis { subject: subject.to_owned(), state: State::Good, found: found.into(), remedy: None }
+}
+
+fn bad(subject: &str, state: State, found: impl Into<String>, remedy: &str) -> Diagnosis {
+    Diagnosis { subject: subject.to_owned(), state, found: found.into(), remedy: Some(remedy.to_owned()) }
+}
+
+fn trimmed(path: impl AsRef<Path>) -> Option<String> {
+    std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+/// Makes a group with a limit, reads the limit back, removes the group.
+fn memory_limit() -> Diagnosis {
+    match crate::limits::try_memory() {
+        Ok(how) => good("memory limit", format!("control group {}; a limit was set, read back and released", how)),
+        Err(error) => bad(
+            "memory limit",
+            State::Missing,
+            format!("control groups: {}; {error}", control_groups()),
+            "run as root, or delegate a control group with the memory controller to this user (systemd-run --user --scope -p Delegate=yes)",
+        ),
+    }
+}
+
+fn fio() -> Diagnosis {
+    match fio_version() {
+        Some(version) => good("fio", version),
+        None => bad(
+            "fio",
+            State::Warning,
+            "not found; needed to precondition storage",
+            "apt-get install fio, or the package of your system",
+        ),
+    }
+}
+
+fn engines() -> Vec<Diagnosis> {
+    let each = proofload_engine::ENGINES.iter().map(|engine| {
+        let name = engine.facts().name;
+        match engine.locate() {
+            Ok(found) => good(name, format!("{} ({})", found.version, found.place)),
+            Err(error) => bad(name, State::Warning, "not found; needed by studies of this engine", &error.to_string()),
+        }
+    });
+    each.collect()
+}
+
+fn unprivileged_user() -> Diagnosis {
+    let subject = "user for servers";
+    if !crate::sys::is_root() {
+        return good(subject, "this one; it is not root");
+    }
+    let users = trimmed("/etc/passwd").unwrap_or_default();
+    match ["postgres", "nobody"].into_iter().find(|name| users.lines().any(|line| line.split(':').next() == Some(name)))
+    {
+        Some(name) => good(subject, format!("{name}; servers refuse to run as root")),
+        None => bad(
+            subject,
+            State::Missing,
+            "we are root, and there is no user postgres or nobody",
+            "create one: useradd --system postgres",
+        ),
+    }
+}
+
+fn governor() -> Diagnosis {
+    match trimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") {
+        None => good("governor", "the machine offers none (usual for virtual machines)"),
+        Some(word) if word == "performance" => good("governor", word),
+        Some(word) => {
+            bad("governor", State::Warning, word, "cpupower frequency-set -g performance; other governors move results")
+        }
+    }
+}
+
+fn smt() -> Diagnosis {
+    match trimmed("/sys/devices/system/cpu/smt/active").as_deref() {
+        Some("1") => bad(
+            "SMT",
+            State::Warning,
+            "on: two threads share a core",
+            "decide on purpose: echo off > /sys/devices/system/cpu/smt/control",
+        ),
+        Some(_) => good("SMT", "off"),
+        None => good("SMT", "not told by this machine"),
+    }
+}
+
+fn swap() -> Diagnosis {
+    let lines = trimmed("/proc/swaps").unwrap_or_default();
+    match lines.lines().skip(1).count() {
+        0 => good("swap", "off"),
+        count => bad(
+            "swap",
+            State::Warning,
+            format!("{count} areas; memory limits leak into them"),
+            "swapoff -a while studies run",
+        ),
+    }
+}
+
+fn huge_pages() -> Diagnosis {
+    let text = trimmed("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    match chosen(&text) {
+        Some("always") => bad(
+            "huge pages",
+            State::Warning,
+            "transparent huge pages: always",
+            "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; databases advise against always",
+        ),
+        Some(word) => good("huge pages", format!("transparent huge pages: {word}")),
+        None => good("huge pages", "transparent huge pages are not offered"),
+    }
+}
+
+fn clock_source() -> Diagnosis {
+    let source = trimmed("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+        .unwrap_or_else(|| "unknown".to_owned());
+    if ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"].contains(&source.as_str()) {
+        return good("clock source", source);
+    }
+    bad(
+        "clock source",
+        State::Warning,
+        source,
+        "a clock that is read without a system call is wanted: boot with clocksource=tsc if the machine can",
+    )
+}
+
+fn scheduler(folder: &Path) -> Diagnosis {
+    let subject = "I/O scheduler";
+    let device = match crate::probes::device_of(folder) {
+        Ok(device) => device,
+        Err(error) => {
+            return bad(subject, State::Warning, error.to_string(), "put the study's folder on a local block device");
+        }
+    };
+    let text = trimmed(device.folder.join("queue/scheduler")).unwrap_or_default();
+    match chosen(&text) {
+        Some(word @ ("none" | "mq-deadline")) => good(subject, format!("{word} on {}", device.name)),
+        Some(word) => bad(
+            subject,
+            State::Warning,
+            format!("{word} on {}", device.name),
+            "none is usual for NVMe: echo none > /sys/block/<device>/queue/scheduler",
+        ),
+        None => good(subject, format!("none offered on {}", device.name)),
+    }
+}
+
+/// Room below which even quick studies do not fit.
+const LEAST_SPACE: Bytes = Bytes(4 << 30);
+
+fn space(folder: &Path) -> Diagnosis {
+    match free(folder) {
+        Some(bytes) if bytes < LEAST_SPACE => bad(
+            "free space",
+            State::Warning,
+            format!("{} MiB", bytes.0 >> 20),
+            "quick studies want 4 GiB; `proofload plan` says what a study needs",
+        ),
+        Some(bytes) => good("free space", format!("{} GiB in {}", bytes.0 >> 30, folder.display())),
+        None => bad(
+            "free space",
+            State::Warning,
+            format!("cannot be read for {}", folder.display()),
+            "choose another storage.path",
+        ),
+    }
+}
+
+fn build() -> Diagnosis {
+    if cfg!(debug_assertions) {
+        return bad(
+            "this program",
+            State::Warning,
+            "a debug build: its client is many times slower",
+            "cargo build --release",
+        );
+    }
+    good("this program", "a release build")
+}

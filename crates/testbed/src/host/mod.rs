@@ -1,0 +1,7 @@
+//! The host role of an agent: carries out what the conductor asks of a machine. Lists and re-exports.
+
+mod remains;
+mod role;
+mod sweep;
+
+pub use role::HostRole;

@@ -1,0 +1,75 @@
+//! Frees what earlier, killed processes of ours left: control groups with what lives in them, servers on our data, drafts of copies.
+
+use crate::limits;
+use crate::snapshots;
+use crate::sys;
+use proofload_engine::ENGINES;
+use proofload_model::error::Error;
+use proofload_model::time::Clock;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// SIGQUIT: servers take it as an order to end at once.
+const AT_ONCE: i32 = 3;
+const KILL: i32 = 9;
+
+/// How long a server may take to end at once, and then to die.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Sweeps a study's folder and the folders of data below it; answers with what was found, in words.
+pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Error> {
+    let mut found = Vec::new();
+    let (removed, kept) = limits::orphans();
+    found.extend(removed.iter().map(|group| format!("removed control group {}, whose owner is dead", group.display())));
+    if let Some(group) = kept.first() {
+        let text =
+            format!("control group {} of a dead process cannot be removed: its processes do not die", group.display());
+        return Err(Error::new(text));
+    }
+    for place in places(folder) {
+        let data = snapshots::data_folder(&place);
+        for pid in ENGINES.iter().filter_map(|engine| engine.server()?.running_pid(&data)) {
+            if is_server_of(pid, &data) {
+                end(pid, clock)?;
+                found.push(format!("ended process {pid}, a server left running on {}", data.display()));
+            }
+        }
+        found.extend(snapshots::remove_drafts(&place)?.into_iter().map(|draft| format!("removed {}", draft.display())));
+    }
+    Ok(found)
+}
+
+/// The folder and those directly below it, as far as they are ours.
+fn places(folder: &Path) -> Vec<PathBuf> {
+    let below = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    std::iter::once(folder.to_owned()).chain(below).filter(|place| snapshots::is_ours(place)).collect()
+}
+
+/// Does the process live and work in the data folder? A number alone may belong to another process by now.
+pub(crate) fn is_server_of(process: u32, data: &Path) -> bool {
+    let works_in = sys::folder_of(process);
+    sys::is_running(process) && works_in.is_some_and(|folder| Some(folder) == std::fs::canonicalize(data).ok())
+}
+
+/// Ends a server that is not our child: by its order to end at once, then by force with all its processes.
+fn end(process: u32, clock: &dyn Clock) -> Result<(), Error> {
+    sys::signal(process, AT_ONCE);
+    if has_ended(process, clock) {
+        return Ok(());
+    }
+    for each in sys::descendants(process) {
+        sys::signal(each, KILL);
+    }
+    if has_ended(process, clock) { Ok(()) } else { Err(Error::new(format!("process {process} cannot be killed"))) }
+}
+
+fn has_ended(process: u32, clock: &dyn Clock) -> bool {
+    let begun = clock.now();
+    while sys::is_running(process) {
+        if clock.now().since(begun) > PATIENCE {
+            return false;
+        }
+        clock.sleep(Duration::from_millis(20));
+    }
+    true
+}

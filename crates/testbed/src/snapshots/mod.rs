@@ -1,0 +1,19 @@
+//! The folder of a study's data: its mark, its snapshot, restoring, and dropping what the kernel has cached of it.
+//!
+//! ```text
+//! <folder>/.proofload       says that the folder is ours
+//! <folder>/data             what the engine works on
+//! <folder>/snapshot         a copy of it, taken while nothing ran
+//! <folder>/snapshot.label   written last: the snapshot is whole, and of what
+//! ```
+//!
+//! May not start or stop anything, and may not touch a folder that is not ours. Lists and re-exports.
+
+mod copy;
+mod folder;
+mod page_cache;
+mod snapshot;
+
+pub(crate) use folder::{claim, data_folder, is_ours};
+pub(crate) use page_cache::drop_page_cache;
+pub(crate) use snapshot::{Copied, find, label, remove_data, remove_drafts, restore, save};

@@ -1,0 +1,210 @@
+//! A snapshot: a copy of the stopped data. Whole or absent at any instant: names change last, and the label after them.
+
+use super::copy::{Tally, copy_tree};
+use super::folder::{data_folder, expect_ours};
+use proofload_model::error::Error;
+use proofload_model::time::Clock;
+use proofload_model::units::Bytes;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a copy was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Copied {
+    /// Bytes of the files.
+    pub(crate) bytes: Bytes,
+    /// `reflink`, `copy`, or both.
+    pub(crate) method: String,
+    /// Time, with everything written back.
+    pub(crate) took: Duration,
+}
+
+/// Copies the stopped data to the snapshot. It has no label afterwards.
+pub(crate) fn save(folder: &Path, clock: &dyn Clock) -> Result<Copied, Error> {
+    expect_ours(folder)?;
+    remove_file(&label_file(folder))?;
+    replace(&data_folder(folder), &snapshot_folder(folder), clock)
+}
+
+/// Says that the snapshot is whole, and of what.
+pub(crate) fn label(folder: &Path, label: &str) -> Result<(), Error> {
+    expect_ours(folder)?;
+    let (draft, file) = (folder.join("snapshot.label-draft"), label_file(folder));
+    let write = || {
+        fs::write(&draft, label)?;
+        File::open(&draft)?.sync_all()?;
+        fs::rename(&draft, &file)?;
+        File::open(folder)?.sync_all()
+    };
+    write().map_err(|error| Error::new(format!("writing {}: {error}", file.display())))
+}
+
+/// Is there a whole snapshot with this label?
+pub(crate) fn find(folder: &Path, label: &str) -> bool {
+    snapshot_folder(folder).is_dir() && fs::read_to_string(label_file(folder)).is_ok_and(|found| found == label)
+}
+
+/// Replaces the data by the snapshot.
+pub(crate) fn restore(folder: &Path, clock: &dyn Clock) -> Result<Copied, Error> {
+    expect_ours(folder)?;
+    if !label_file(folder).exists() {
+        return Err(Error::new(format!("{} has no whole snapshot to restore", folder.display())));
+    }
+    replace(&snapshot_folder(folder), &data_folder(folder), clock)
+}
+
+/// Copies `from` under a name of its own, then gives it the name `to`. What was there goes first: it can be had again.
+fn replace(from: &Path, to: &Path, clock: &dyn Clock) -> Result<Copied, Error> {
+    let begun = clock.now();
+    let draft = draft_of(to);
+    remove_folder(&draft)?;
+    remove_folder(to)?;
+    let tally = copy_tree(from, &draft)?;
+    fs::rename(&draft, to).map_err(|error| Error::new(format!("naming {}: {error}", to.display())))?;
+    if let Some(parent) = to.parent() {
+        let synced = File::open(parent).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| Error::new(format!("writing back {}: {error}", parent.display())))?;
+    }
+    Ok(Copied { bytes: Bytes(tally.bytes), method: method(tally), took: clock.now().since(begun) })
+}
+
+/// Removes what a copy left that was killed; answers with what there was.
+pub(crate) fn remove_drafts(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    expect_ours(folder)?;
+    let drafts = [data_folder(folder), snapshot_folder(folder)].map(|whole| draft_of(&whole));
+    let found: Vec<PathBuf> = drafts.into_iter().filter(|draft| draft.exists()).collect();
+    found.iter().try_for_each(|draft| remove_folder(draft))?;
+    Ok(found)
+}
+
+/// Removes the data, to begin anew.
+pub(crate) fn remove_data(folder: &Path) -> Result<(), Error> {
+    expect_ours(folder)?;
+    remove_folder(&data_folder(folder))
+}
+
+fn draft_of(whole: &Path) -> PathBuf {
+    whole.with_extension("draft")
+}
+
+fn method(tally: Tally) -> String {
+    match tally.shared {
+        0 => "copy".to_owned(),
+        shared if shared == tally.files => "reflink".to_owned(),
+        shared => format!("reflink of {shared} of {} files, copy of the rest", tally.files),
+    }
+}
+
+fn snapshot_folder(folder: &Path) -> PathBuf {
+    folder.join("snapshot")
+}
+
+fn label_file(folder: &Path) -> PathBuf {
+    folder.join("snapshot.label")
+}
+
+fn remove_folder(folder: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::new(format!("removing {}: {error}", folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn remove_file(file: &Path) -> Result<(), Error> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::new(format!("removing {}: {error}", file.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::folder::claim;
+    use super::*;
+    use proofload_model::time::{Moment, WallTime};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    struct Still;
+
+    impl Clock for Still {
+        fn now(&self) -> Moment {
+            Moment(0)
+        }
+        fn wall(&self) -> WallTime {
+            WallTime(0)
+        }
+        fn sleep(&self, _time: Duration) {}
+    }
+
+    fn study() -> tempfile::TempDir {
+        let place = tempfile::tempdir().unwrap();
+        claim(place.path()).unwrap();
+        let data = data_folder(place.path());
+        fs::create_dir_all(data.join("base/1")).unwrap();
+        fs::write(data.join("base/1/table"), vec![7; 300_000]).unwrap();
+        fs::write(data.join("secret"), "x").unwrap();
+        fs::set_permissions(data.join("secret"), fs::Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", data.join("link")).unwrap();
+        place
+    }
+
+    #[test]
+    fn what_was_saved_comes_back_with_rights_and_links() {
+        let place = study();
+        let data = data_folder(place.path());
+        let copied = save(place.path(), &Still).unwrap();
+        assert_eq!(copied.bytes, Bytes(300_001));
+        label(place.path(), "sqlite w=1").unwrap();
+        fs::write(data.join("base/1/table"), "spoiled").unwrap();
+        fs::write(data.join("new"), "new").unwrap();
+        restore(place.path(), &Still).unwrap();
+        assert_eq!(fs::read(data.join("base/1/table")).unwrap(), vec![7; 300_000]);
+        assert!(!data.join("new").exists());
+        assert_eq!(fs::metadata(data.join("secret")).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&data).unwrap().mode() & 0o777, 0o700);
+        assert_eq!(fs::read_link(data.join("link")).unwrap(), PathBuf::from("/etc/passwd"));
+    }
+
+    #[test]
+    fn a_snapshot_counts_only_with_its_own_label() {
+        let place = study();
+        assert!(!find(place.path(), "a"));
+        assert!(restore(place.path(), &Still).unwrap_err().to_string().contains("no whole snapshot"));
+        save(place.path(), &Still).unwrap();
+        assert!(!find(place.path(), "a"), "saved, and the kill came before the label");
+        label(place.path(), "a").unwrap();
+        assert!(find(place.path(), "a") && !find(place.path(), "b"));
+        save(place.path(), &Still).unwrap();
+        assert!(!find(place.path(), "a"), "an old label says nothing of a new copy");
+    }
+
+    #[test]
+    fn what_a_killed_copy_left_is_removed() {
+        let place = study();
+        assert_eq!(remove_drafts(place.path()).unwrap(), Vec::<PathBuf>::new());
+        let draft = place.path().join("snapshot.draft");
+        fs::create_dir(&draft).unwrap();
+        assert_eq!(remove_drafts(place.path()).unwrap(), std::slice::from_ref(&draft));
+        assert!(!draft.exists() && data_folder(place.path()).exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_ours_is_not_touched() {
+        let place = study();
+        fs::remove_file(place.path().join(".proofload")).unwrap();
+        for done in [
+            save(place.path(), &Still).map(|_| ()),
+            restore(place.path(), &Still).map(|_| ()),
+            label(place.path(), "x"),
+        ] {
+            assert!(done.unwrap_err().to_string().contains("not ours"));
+        }
+        assert!(data_folder(place.path()).join("secret").exists());
+    }
+}

@@ -1,0 +1,129 @@
+//! The host role with an embedded engine: folder, snapshot, limits on a process that joins, probes, sweep.
+
+mod support;
+
+use proofload_model::units::Bytes;
+use proofload_model::wire::{Event, HostRequest, LimitsAsked, Reply};
+use std::path::Path;
+use std::process::{Child, Command};
+use support::{Bench, of};
+
+/// A process that dies with the test.
+struct Sleeper(Child);
+
+impl Sleeper {
+    fn new() -> Self {
+        Self(Command::new("sleep").arg("60").spawn().unwrap())
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+fn can_limit(bench: &mut Bench) -> bool {
+    let place = bench.place("null", &[]);
+    let limits = LimitsAsked { memory: Some(Bytes::mebi(64)), cores: Some(1) };
+    match bench.role.handle(HostRequest::PrepareLimits { place, limits }) {
+        Ok(_) => true,
+        Err(error) => {
+            println!("SKIPPED: no memory limit here: {error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn data_is_made_saved_found_restored_and_dropped_from_the_cache() {
+    let mut bench = Bench::new();
+    let place = bench.place("sqlite", &[]);
+    let here = || place.clone();
+    let label = || "sqlite w=1".to_owned();
+    let find = || HostRequest::FindSnapshot { place: here(), label: label() };
+    assert_eq!(bench.ask(find()), Reply::Found(false));
+    bench.ask(HostRequest::CreateInstance { place: here() });
+    let file = Path::new(&place.folder).join("data/proofload.sqlite");
+    std::fs::write(&file, "rows").unwrap();
+    bench.ask(HostRequest::StopInstance);
+    let Reply::Copied { bytes, .. } = bench.ask(HostRequest::SaveSnapshot { place: here() }) else { panic!() };
+    assert_eq!(bytes, Bytes(4));
+    bench.ask(HostRequest::LabelSnapshot { place: here(), label: label() });
+    assert_eq!(bench.ask(find()), Reply::Found(true));
+    std::fs::write(&file, "other").unwrap();
+    bench.ask(HostRequest::RestoreSnapshot { place: here() });
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "rows");
+    bench.ask(HostRequest::DropPageCache { place: here() });
+    bench.ask(HostRequest::CreateInstance { place: here() });
+    assert!(!file.exists(), "a new instance is empty");
+    assert_eq!(bench.ask(find()), Reply::Found(true), "and the snapshot stays until it is replaced");
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_refused() {
+    let mut bench = Bench::new();
+    let place = bench.place("sqlite", &[]);
+    std::fs::create_dir_all(&place.folder).unwrap();
+    std::fs::write(Path::new(&place.folder).join("thesis"), "x").unwrap();
+    let error = bench.refused(HostRequest::CreateInstance { place: place.clone() });
+    assert!(error.contains("not empty and not ours"), "{error}");
+    let error = bench.refused(HostRequest::RestoreSnapshot { place });
+    assert!(error.contains("is not ours"), "{error}");
+}
+
+#[test]
+fn a_process_joins_the_limits_is_verified_watched_and_released() {
+    let mut bench = Bench::new();
+    if !can_limit(&mut bench) {
+        return;
+    }
+    let sleeper = Sleeper::new();
+    let pid = sleeper.0.id();
+    bench.ask(HostRequest::JoinLimits { pid });
+    let facts = bench.facts(HostRequest::VerifyLimits);
+    for name in ["memory.max", "memory.swap.max", "memory.members", "cores"] {
+        assert_eq!(of(&facts, name).1, Some(true), "{facts:#?}");
+    }
+    let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
+    bench.ask(HostRequest::StartProbes { origin, place, pid: Some(pid) });
+    for probe in ["cores", "memory", "pressure", "device"] {
+        bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
+    }
+    bench.ask(HostRequest::StopProbes);
+    let usage = bench.facts(HostRequest::ReadUsage);
+    assert!(of(&usage, "memory.peak").0.is_some() && of(&usage, "pressure.machine.cpu.some").0.is_some(), "{usage:#?}");
+    bench.ask(HostRequest::Release);
+    assert_eq!(of(&bench.facts(HostRequest::VerifyLimits), "cores").1, Some(false), "no longer in force");
+}
+
+#[test]
+fn what_is_lost_is_freed_from_outside() {
+    let mut bench = Bench::new();
+    if !can_limit(&mut bench) {
+        return;
+    }
+    let sleeper = Sleeper::new();
+    bench.ask(HostRequest::JoinLimits { pid: sleeper.0.id() });
+    let facts = bench.facts(HostRequest::VerifyLimits);
+    let group = of(&facts, "group").0.unwrap().to_owned();
+    assert!(Path::new(&group).exists());
+    (bench.role.abandon())();
+    assert!(!Path::new(&group).exists(), "the group is gone");
+    assert!(Path::new(&format!("/proc/{}", sleeper.0.id())).exists(), "who is no child of ours goes on");
+}
+
+#[test]
+fn a_sweep_of_nothing_says_nothing_and_drafts_are_removed() {
+    let mut bench = Bench::new();
+    let study = bench.folder.path().join("study").display().to_string();
+    bench.ask(HostRequest::Sweep { folder: study.clone() });
+    let place = bench.place("sqlite", &[]);
+    bench.ask(HostRequest::CreateInstance { place: place.clone() });
+    let draft = Path::new(&place.folder).join("data.draft");
+    std::fs::create_dir(&draft).unwrap();
+    bench.ask(HostRequest::Sweep { folder: study });
+    assert!(!draft.exists());
+    bench.expect_event("the removal", |event| matches!(event, Event::Log { text, .. } if text.contains("data.draft")));
+}

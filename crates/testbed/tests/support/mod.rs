@@ -1,0 +1,96 @@
+//! What the tests of the host role share: a clock, a role in a folder of its own, its events.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use proofload_model::samples::Fact;
+use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::wire::{DataPlace, Event, HostRequest, Reply};
+use proofload_testbed::HostRole;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One role at a time: control groups are named after the process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+pub struct TestClock(Instant);
+
+impl Clock for TestClock {
+    fn now(&self) -> Moment {
+        Moment(u64::try_from(self.0.elapsed().as_nanos()).expect("a test is short"))
+    }
+    fn wall(&self) -> WallTime {
+        WallTime(0)
+    }
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+pub struct Bench {
+    // Dropped in this order: the role before its folder.
+    pub role: HostRole,
+    pub events: Arc<Mutex<Vec<Event>>>,
+    pub clock: Arc<dyn Clock>,
+    pub folder: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = tempfile::Builder::new().prefix("proofload-test-").tempdir_in("/tmp").expect("/tmp takes folders");
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), open).expect("the folder is ours");
+        let clock: Arc<dyn Clock> = Arc::new(TestClock(Instant::now()));
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&events);
+        let role = HostRole::new(Arc::clone(&clock), Arc::new(move |event| told.lock().expect("no panic").push(event)));
+        Self { role, events, clock, folder, _alone: alone }
+    }
+
+    /// Where the data of an engine lies: one folder below the study's.
+    pub fn place(&self, engine: &str, settings: &[(&str, &str)]) -> DataPlace {
+        DataPlace {
+            engine: engine.to_owned(),
+            folder: self.folder.path().join("study/data-of-it").display().to_string(),
+            url: None,
+            settings: settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        }
+    }
+
+    #[track_caller]
+    pub fn ask(&mut self, request: HostRequest) -> Reply {
+        self.role.handle(request).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[track_caller]
+    pub fn refused(&mut self, request: HostRequest) -> String {
+        self.role.handle(request).expect_err("it is refused").to_string()
+    }
+
+    #[track_caller]
+    pub fn facts(&mut self, request: HostRequest) -> Vec<Fact> {
+        match self.ask(request) {
+            Reply::Facts(facts) | Reply::Started { facts, .. } => facts,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Waits for an event.
+    #[track_caller]
+    pub fn expect_event(&self, what: &str, is_it: impl Fn(&Event) -> bool) -> Event {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(20) {
+            if let Some(event) = self.events.lock().expect("no panic").iter().find(|event| is_it(event)) {
+                return event.clone();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("{what} was not told: {:?}", self.events.lock());
+    }
+}
+
+/// Effective value and verdict of a fact.
+pub fn of<'a>(facts: &'a [Fact], name: &str) -> (Option<&'a str>, Option<bool>) {
+    let fact = facts.iter().find(|fact| fact.name == name);
+    fact.map_or((None, None), |fact| (fact.effective.as_deref(), fact.holds))
+}

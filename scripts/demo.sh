@@ -18,12 +18,14 @@ readonly NOT_STEADY=6 GENERATOR_BOUND=7
 # All that makes the toy a toy stands here and nowhere else.
 toy=(
     --set "study.title=Toy memory sweep: proves the machinery, says nothing about any machine"
+    --set workload.scale=toy
     --set workload.warehouses=1
     --set workload.virtual_users=2
     --set procedure.warm_up.round=1s
     --set procedure.warm_up.at_least=1s
     --set procedure.warm_up.at_most=6s
     --set procedure.measure=3s
+    --set 'factor.limits.memory=["64MiB", "128MiB"]'
 )
 
 folder="demo/$(date +%Y%m%d-%H%M%S)-$size"

@@ -40,10 +40,14 @@ impl Trend {
         student_quantile(0.975, self.freedom) * self.error
     }
 
+    /// A share over the whole stretch as a share over `horizon` samples.
+    pub(super) fn scaled(&self, share: f64, horizon: usize) -> f64 {
+        share * horizon as f64 / self.n as f64
+    }
+
     /// Rise per `horizon` samples as a share of the mean, with its interval.
     pub(super) fn drift_over(&self, horizon: usize) -> Quantity {
-        let scale = horizon as f64 / self.n as f64;
-        let (value, half) = (self.rise * scale, self.half_width() * scale);
+        let (value, half) = (self.scaled(self.rise, horizon), self.scaled(self.half_width(), horizon));
         let interval = Interval::known(value - half, value + half, "least-squares slope, block-bootstrap error");
         Quantity::new(value, Unit::RATIO, self.n as u64, interval)
     }

@@ -144,26 +144,29 @@ impl Case<'_> {
             return None;
         }
         let round = self.rule.round_seconds();
+        let shortest = self.rule.window_seconds();
         let hopeful = |window: &&[f64]| {
             trend(window, round, Care::Screening).is_some_and(|found| {
-                self.scaled(&found, found.rise.abs() + 1.5 * found.error) <= self.rule.drift_tolerance
+                found.scaled(found.rise.abs() + 1.5 * found.error, shortest) <= self.rule.drift_tolerance
             })
         };
         self.windows()
             .filter(hopeful)
             .filter_map(|window| trend(window, round, Care::Deciding))
-            .filter(|found| self.drift_passes(found))
-            .map(|found| self.evidence(&found))
-            .find(|evidence| self.remainder_reason(evidence).is_none())
+            .filter(|found| self.drift_passes(found, shortest))
+            .map(|found| (self.evidence(&found), self.drift_passes(&found, self.horizon())))
+            .find(|(evidence, steady_for_long)| {
+                self.remainder_reason(evidence).is_none() && (*steady_for_long || evidence.end_in_sight)
+            })
+            .map(|(evidence, _)| evidence)
     }
 
-    /// A share over the window as a share over the horizon.
-    fn scaled(&self, found: &Trend, share: f64) -> f64 {
-        share * self.rule.horizon().as_secs_f64() / found.n as f64
+    fn horizon(&self) -> usize {
+        self.rule.horizon().as_secs() as usize
     }
 
-    fn drift_passes(&self, found: &Trend) -> bool {
-        self.scaled(found, found.rise.abs() + found.half_width()) <= self.rule.drift_tolerance
+    fn drift_passes(&self, found: &Trend, horizon: usize) -> bool {
+        found.scaled(found.rise.abs() + found.half_width(), horizon) <= self.rule.drift_tolerance
     }
 
     fn evidence(&self, found: &Trend) -> Evidence {
@@ -179,11 +182,13 @@ impl Case<'_> {
         };
         let last_rounds = round * self.rule.rounds_in_window as usize;
         let rounds: Vec<f64> = self.history[now.saturating_sub(last_rounds)..].chunks_exact(round).map(mean).collect();
+        let approach = remainder(usable, &question);
         Evidence {
             window: Window { from: now - found.n, to: now },
             mean: found.mean,
-            drift: found.drift_over(self.rule.horizon().as_secs() as usize),
-            remainder: remainder(usable, &question),
+            drift: found.drift_over(self.horizon()),
+            end_in_sight: approach.as_ref().is_some_and(|approach| approach.end_in_sight),
+            remainder: approach.map(|approach| approach.shortfall),
             resolution: NORMAL_95 * (found.noise / question.measure as f64).sqrt(),
             snia: snia(&rounds),
             not_observed: self.not_observed(),
@@ -220,7 +225,7 @@ impl Case<'_> {
         let usable = self.usable();
         let round = self.rule.round_seconds();
         let mut reasons = self.unready();
-        let reach = |found: &Trend| self.scaled(found, found.rise.abs() + found.half_width());
+        let reach = |found: &Trend| found.scaled(found.rise.abs() + found.half_width(), self.horizon());
         let best = self
             .windows()
             .filter_map(|window| trend(window, round, Care::Deciding))
@@ -235,7 +240,8 @@ impl Case<'_> {
         };
         let evidence = self.evidence(&best);
         let tolerance = self.rule.drift_tolerance;
-        if !self.drift_passes(&best) {
+        let bends = evidence.end_in_sight && self.drift_passes(&best, self.rule.window_seconds());
+        if !bends && !self.drift_passes(&best, self.horizon()) {
             let drift = evidence.drift.clone();
             reasons.push(if drift.value().abs() > tolerance {
                 Reason::Drifting { drift, tolerance }

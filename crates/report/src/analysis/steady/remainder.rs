@@ -13,6 +13,9 @@ const REFINEMENTS: usize = 2;
 
 /// Time constants beyond the fitted stretch, as multiples of it, tried where something still moves.
 const SLOWER: [f64; 4] = [1.5, 2.0, 3.0, 4.0];
+/// How much worse than just acceptable a slow approach must fit before its end counts as in sight; the
+/// question is asked again at each look, so once in twenty is too often.
+const CLEARLY_WORSE: f64 = 2.0;
 /// Standard errors of the shortfall beyond which something still moves.
 const SIGNIFICANT: f64 = 2.5;
 
@@ -31,6 +34,15 @@ pub(super) struct Question {
     pub(super) freedom: f64,
 }
 
+/// What the fit says of the coming measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Remainder {
+    /// Expected shortfall as a share of the final level.
+    pub(super) shortfall: Quantity,
+    /// Time constants as long as the stretch observed clearly do not fit: the curve is seen to bend.
+    pub(super) end_in_sight: bool,
+}
+
 /// Expected shortfall over the coming measurement as a share of the final level:
 /// (b/a)(τ/W) e^(−t/τ) (1 − e^(−W/τ)), with the 95 % profile-likelihood interval over b and τ. τ is
 /// searched up to the length of the fitted stretch, and up to four times that where the stretch still
@@ -40,14 +52,14 @@ pub(super) struct Question {
 /// One exponential cannot describe a jump followed by a level, so the fit uses the longest of the whole
 /// history, its last half, quarter … that the curve describes within the noise; memory-less decay makes
 /// each of them a valid fit.
-pub(super) fn remainder(history: &[f64], question: &Question) -> Option<Quantity> {
+pub(super) fn remainder(history: &[f64], question: &Question) -> Option<Remainder> {
     let mut length = history.len() / question.round * question.round;
     loop {
         let bins = bins(&history[history.len() - length..], question.round);
         let fit = Fit::of(&bins, length as f64, question)?;
         let next = (length / 2).div_ceil(question.round) * question.round;
         if fit.adequate || next < question.shortest || next >= length {
-            return Some(fit.quantity(question, length));
+            return Some(fit.remainder(question, length));
         }
         length = next;
     }
@@ -108,13 +120,14 @@ impl Fit {
         Some(Self { variance, adequate: best <= looseness * expected, lines })
     }
 
-    fn quantity(&self, question: &Question, length: usize) -> Quantity {
+    fn remainder(&self, question: &Question, length: usize) -> Remainder {
         let best = self.lines.iter().min_by(|a, b| a.squares.total_cmp(&b.squares));
         let best = best.copied().expect("a fit has at least one line");
         let reach = student_quantile(0.975, question.freedom.max(3.0)).powi(2);
+        let worse = |line: &Line| (line.squares - best.squares) / self.variance.max(f64::MIN_POSITIVE);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for line in &self.lines {
-            let spare = reach - (line.squares - best.squares) / self.variance.max(f64::MIN_POSITIVE);
+            let spare = reach - worse(line);
             if spare >= 0.0 {
                 let half = line.shortfall_error * (spare * self.variance).sqrt();
                 let scale = line.share / line.level;
@@ -122,9 +135,13 @@ impl Fit {
                 high = high.max((line.shortfall + half) * scale);
             }
         }
+        let mut slow = self.lines.iter().filter(|line| line.tau > 0.999 * length as f64);
         let value = best.shortfall * best.share / best.level;
         let interval = Interval::known(low, high, "exponential approach, profile likelihood");
-        Quantity::new(value, Unit::RATIO, length as u64, interval)
+        Remainder {
+            shortfall: Quantity::new(value, Unit::RATIO, length as u64, interval),
+            end_in_sight: slow.all(|line| worse(line) > CLEARLY_WORSE * reach),
+        }
     }
 }
 
@@ -176,9 +193,14 @@ mod tests {
         let (tau, at) = (900.0, 3_600);
         let values: Vec<f64> = (0..at).map(|t| 1.0 - 0.5 * (-(f64::from(t) + 0.5) / tau).exp()).collect();
         let found = remainder(&values, &question(1e-6)).expect("a fit");
+        assert!(found.end_in_sight);
         let (w, t) = (600.0, f64::from(at));
         let expected = 0.5 * (tau / w) * (-t / tau).exp() * (1.0 - (-w / tau).exp());
-        assert!((found.value() - expected).abs() < 0.05 * expected, "{} against {expected}", found.value());
+        assert!(
+            (found.shortfall.value() - expected).abs() < 0.05 * expected,
+            "{} against {expected}",
+            found.shortfall.value()
+        );
     }
 
     #[test]
@@ -192,7 +214,7 @@ mod tests {
                 (0..3_000).map(|t| 1.0 - 0.6 * (-(t as f64) / tau).exp() + 0.05 * noise[t]).collect();
             let truth = 0.6 * (tau / 600.0) * (-3_000.0 / tau).exp() * (1.0 - (-600.0 / tau).exp());
             let found = remainder(&values, &question(0.0025 * 3.0)).expect("a fit");
-            let (_, high) = found.interval().bounds().expect("bounds");
+            let (_, high) = found.shortfall.interval().bounds().expect("bounds");
             below += usize::from(truth <= high);
         }
         println!("remainder: upper bound holds in {below} of {trials}");
@@ -204,7 +226,7 @@ mod tests {
         let noise = autoregressive(4, 4_000, 0.5);
         let values: Vec<f64> = (0..4_000).map(|t| if t < 1_000 { 0.6 } else { 1.0 } + 0.01 * noise[t]).collect();
         let found = remainder(&values[..3_000], &question(1e-4 * 3.0)).expect("a fit");
-        let (low, high) = found.interval().bounds().expect("bounds");
+        let (low, high) = found.shortfall.interval().bounds().expect("bounds");
         assert!(low > -0.02 && high < 0.02, "[{low}, {high}]");
     }
 }

@@ -9,7 +9,9 @@ const FEWEST_SAMPLES: usize = 20;
 /// When a system counts as steady. No default: a setting that changes a result is stated by the study.
 ///
 /// **Tolerance and noise.** Drift is judged over the *horizon*: five rounds or the coming measurement,
-/// whichever is longer. Its 95 % interval must lie inside ± `drift_tolerance`, so a short noisy window
+/// whichever is longer; where throughput is seen to approach a level along a bending curve, over five
+/// rounds only, because a slope taken further would overstate what is left and the remainder decides. Its
+/// 95 % interval must lie inside ± `drift_tolerance`, so a short noisy window
 /// cannot pass: with first-order noise of 5 % (lag-one correlation 0.5, 1 s samples) the interval of
 /// the drift over 60 s is ± 7.6 %. The detector then keeps waiting and lengthens the window it looks at
 /// (2, 3, 4, 6, 8 … times five rounds, back from now); the half-width falls with the power 1.5 of that

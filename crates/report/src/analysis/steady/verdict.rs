@@ -79,6 +79,9 @@ pub struct Evidence {
     /// Expected shortfall of the coming measurement from the final level as a share of it (negative when
     /// throughput falls towards its level), with its profile-likelihood interval.
     pub remainder: Option<Quantity>,
+    /// Whether throughput approaches a level along a curve that is seen to bend, with a time constant
+    /// shorter than the time observed; a line or noise alone is not.
+    pub end_in_sight: bool,
     /// Half-width of the 95 % interval that the coming measurement's own mean will have, as a share of it,
     /// from the noise of this window: a remainder below it cannot be seen and is not asked for.
     pub resolution: f64,

@@ -1,4 +1,4 @@
-//! The published rules on systems that have not settled, beside ours: the table of the method, 2.2.
+//! The published rules on systems that have not settled, beside ours.
 
 use std::time::Duration;
 

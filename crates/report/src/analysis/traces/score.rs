@@ -120,7 +120,7 @@ fn at_least(what: &str, found: f64, wanted: f64) {
     assert!(found >= wanted, "{what}: {found:.1}, at least {wanted} wanted");
 }
 
-/// The goals of the method (17.4) are: 98 % of declared windows right, 95 % of unsettled systems refused,
+/// The goals are: 98 % of declared windows right, 95 % of unsettled systems refused,
 /// 25 % median extra waiting. The first is reached; falls are refused; levels that wander for ever are
 /// mostly declared in a quiet stretch and caught by the check afterwards; the waiting is longer than asked.
 #[test]

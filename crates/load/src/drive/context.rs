@@ -42,6 +42,11 @@ impl UserContext {
         Some(origin)
     }
 
+    /// The clock, for dates that operations write.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
+    }
+
     /// Runs the user's operations until the phase ends. An error means that the user cannot go on.
     pub async fn drive<U: VirtualUser>(&self, origin: Moment, user: &mut U, retry: Retry) -> Result<(), Error> {
         session_loop::drive(self, origin, user, retry).await

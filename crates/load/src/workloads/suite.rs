@@ -1,0 +1,234 @@
+//! Reads suites: SQL as data, in files of named statements. Errors name file and line.
+//!
+//! A statement begins with a line `-- name: pay(w_id, amount) columns=6`: its name, its parameters in the order in which calls
+//! bind them, and the number of columns of each returned row (left out: none). Its text follows up to the next such line, with
+//! `:name` where a parameter stands. Other lines that begin with `--` are for people. May not know what a statement means.
+
+use proofload_engine::{Statement, Value};
+use proofload_model::error::Error;
+use std::collections::BTreeMap;
+
+/// One file of a suite: its path, for errors, and its text.
+#[derive(Debug, Clone, Copy)]
+pub struct SuiteFile {
+    /// Path below the repository.
+    pub path: &'static str,
+    /// Whole text.
+    pub text: &'static str,
+}
+
+/// The statements of a suite, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Suite {
+    statements: BTreeMap<String, Statement>,
+    files: Vec<(String, Vec<String>)>,
+}
+
+impl Suite {
+    /// Reads files. Fails on what is not understood, on names that occur twice, and on parameters that are listed but not
+    /// used or used but not listed.
+    pub fn read(files: &[SuiteFile]) -> Result<Self, Error> {
+        let mut suite = Self::default();
+        for file in files {
+            suite.read_file(file)?;
+        }
+        Ok(suite)
+    }
+
+    /// The statement of this name.
+    pub fn statement(&self, name: &str) -> Result<&Statement, Error> {
+        self.statements.get(name).ok_or_else(|| Error::new(format!("the suite has no statement {name:?}")))
+    }
+
+    /// The SQL of this name, where every parameter is replaced by its value: for work outside the hot path. Numbers, times and
+    /// decimals stand as integers, texts are quoted.
+    pub fn with_values(&self, name: &str, values: &[(&str, Value<'_>)]) -> Result<String, Error> {
+        let statement = self.statement(name)?;
+        let mut sql = String::with_capacity(statement.sql.len());
+        let mut rest = statement.sql.as_str();
+        while let Some((before, parameter, after)) = next_parameter(rest) {
+            let value = values.iter().find(|(known, _)| *known == parameter);
+            let (_, value) = value.ok_or_else(|| Error::new(format!("statement {name}: :{parameter} has no value")))?;
+            sql.push_str(before);
+            sql.push_str(&literal(*value));
+            rest = after;
+        }
+        sql.push_str(rest);
+        Ok(sql)
+    }
+
+    /// Names of the statements of the file whose path ends so, in the file's order.
+    pub fn names_in(&self, file: &str) -> &[String] {
+        self.files.iter().find(|(path, _)| path.ends_with(file)).map_or(&[], |(_, names)| names)
+    }
+
+    fn read_file(&mut self, file: &SuiteFile) -> Result<(), Error> {
+        let mut names = Vec::new();
+        let mut open: Option<(usize, Statement)> = None;
+        for (index, line) in file.text.lines().enumerate() {
+            let trimmed = line.trim();
+            if let Some(header) = trimmed.strip_prefix("-- name:") {
+                self.close(file, open.take(), &mut names)?;
+                open = Some((index + 1, read_header(header).map_err(|text| wrong(file, index + 1, &text))?));
+            } else if trimmed.is_empty() || trimmed.starts_with("--") {
+                continue;
+            } else if let Some((_, statement)) = &mut open {
+                statement.sql.push_str(line);
+                statement.sql.push('\n');
+            } else {
+                return Err(wrong(file, index + 1, "SQL stands before the first line \"-- name: …\""));
+            }
+        }
+        self.close(file, open, &mut names)?;
+        self.files.push((file.path.to_owned(), names));
+        Ok(())
+    }
+
+    /// Checks a statement that has ended and keeps it.
+    fn close(
+        &mut self,
+        file: &SuiteFile,
+        open: Option<(usize, Statement)>,
+        names: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        let Some((line, mut statement)) = open else { return Ok(()) };
+        let end = statement.sql.trim_end().trim_end_matches(';').len();
+        statement.sql.truncate(end);
+        check_statement(&statement).map_err(|text| wrong(file, line, &text))?;
+        names.push(statement.name.clone());
+        let name = statement.name.clone();
+        match self.statements.insert(name, statement) {
+            None => Ok(()),
+            Some(first) => Err(wrong(file, line, &format!("there is a statement {:?} already", first.name))),
+        }
+    }
+}
+
+/// A value as SQL writes it.
+fn literal(value: Value<'_>) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Integer(number) | Value::Time(number) => number.to_string(),
+        Value::Decimal(decimal) => decimal.units.to_string(),
+        Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+    }
+}
+
+/// An error at a line.
+fn wrong(file: &SuiteFile, line: usize, text: &str) -> Error {
+    Error::new(format!("{} line {line}: {text}", file.path))
+}
+
+/// Reads `name(a, b) columns=2`.
+fn read_header(header: &str) -> Result<Statement, String> {
+    let form = || format!("{:?} is not of the form \"name(first, second) columns=2\"", header.trim());
+    let (name, rest) = header.split_once('(').ok_or_else(form)?;
+    let (listed, rest) = rest.split_once(')').ok_or_else(form)?;
+    let parameters: Vec<String> =
+        listed.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    let columns = match rest.trim() {
+        "" => 0,
+        given => given.strip_prefix("columns=").and_then(|number| number.parse().ok()).ok_or_else(form)?,
+    };
+    let name = name.trim();
+    if !is_name(name) || !parameters.iter().all(|parameter| is_name(parameter)) {
+        return Err(form());
+    }
+    Ok(Statement { name: name.to_owned(), sql: String::new(), parameters, columns })
+}
+
+/// Lower-case letters, digits and `_`, beginning with a letter.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
+}
+
+/// Has it a text, and is each parameter listed and used?
+fn check_statement(statement: &Statement) -> Result<(), String> {
+    if statement.sql.is_empty() {
+        return Err(format!("statement {} has no text", statement.name));
+    }
+    let mut used: Vec<&str> = Vec::new();
+    let mut rest = statement.sql.as_str();
+    while let Some((_, parameter, after)) = next_parameter(rest) {
+        used.push(parameter);
+        rest = after;
+    }
+    // A list that is empty belongs to a text whose numbers are put in by `with_values`.
+    let listed = &statement.parameters;
+    if let Some(name) = used.iter().find(|name| !listed.is_empty() && !listed.iter().any(|known| known == *name)) {
+        return Err(format!("statement {} uses :{name}, which its list does not have", statement.name));
+    }
+    match listed.iter().find(|name| !used.contains(&name.as_str())) {
+        Some(name) => Err(format!("statement {} lists {name} and does not use it", statement.name)),
+        None => Ok(()),
+    }
+}
+
+/// The text before the next parameter, its name, and the text after it. Passes over quoted text and casts (`::`).
+fn next_parameter(sql: &str) -> Option<(&str, &str, &str)> {
+    let bytes = sql.as_bytes();
+    let mut place = 0;
+    while place < bytes.len() {
+        match bytes[place] {
+            quote @ (b'\'' | b'"') => place += 2 + bytes[place + 1..].iter().position(|byte| *byte == quote)?,
+            b':' if bytes.get(place + 1) == Some(&b':') => place += 2,
+            b':' => {
+                let name = &sql[place + 1..];
+                let end =
+                    name.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(name.len());
+                return Some((&sql[..place], &name[..end], &name[end..]));
+            }
+            _ => place += 1,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &'static str) -> Result<Suite, Error> {
+        Suite::read(&[SuiteFile { path: "a.sql", text }])
+    }
+
+    fn check_error(text: &'static str, expected: &str) {
+        assert_eq!(read(text).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn statements_have_names_parameters_and_widths() {
+        let suite = read("-- About.\n\n-- name: pay(w_id, amount) columns=2\n-- why\nUPDATE w SET y = y + :amount\n  WHERE i = :w_id\nRETURNING a, ':b';\n\n-- name: clear()\nDELETE FROM w;\n").unwrap();
+        let pay = suite.statement("pay").unwrap();
+        assert_eq!(pay.sql, "UPDATE w SET y = y + :amount\n  WHERE i = :w_id\nRETURNING a, ':b'");
+        assert_eq!((pay.parameters.join(","), pay.columns), ("w_id,amount".to_owned(), 2));
+        assert_eq!(suite.statement("clear").unwrap().columns, 0);
+        assert_eq!(suite.names_in("a.sql"), ["pay", "clear"]);
+        assert!(suite.statement("none").is_err());
+    }
+
+    #[test]
+    fn values_stand_where_parameters_stood() {
+        let suite = read("-- name: few()\nSELECT :low::int, ':low' FROM t WHERE a BETWEEN :low AND :high").unwrap();
+        let sql = suite.with_values("few", &[("low", Value::Integer(1)), ("high", Value::Text("it's"))]).unwrap();
+        assert_eq!(sql, "SELECT 1::int, ':low' FROM t WHERE a BETWEEN 1 AND 'it''s'");
+        assert!(suite.with_values("few", &[("low", Value::Integer(1))]).is_err());
+    }
+
+    #[test]
+    fn faults_are_named_by_file_and_line() {
+        check_error("\nSELECT 1", "a.sql line 2: SQL stands before the first line \"-- name: …\"");
+        check_error(
+            "-- name: x columns=1\n",
+            "a.sql line 1: \"x columns=1\" is not of the form \"name(first, second) columns=2\"",
+        );
+        check_error("-- name: x(a)\nSELECT :b", "a.sql line 1: statement x uses :b, which its list does not have");
+        check_error("-- name: x(a)\nSELECT 1", "a.sql line 1: statement x lists a and does not use it");
+        check_error("-- a\n-- name: x()\n;", "a.sql line 2: statement x has no text");
+        check_error(
+            "-- name: x()\nSELECT 1\n-- name: x()\nSELECT 2",
+            "a.sql line 3: there is a statement \"x\" already",
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! Loads one chunk: draws its rows, hands them to the engine, and hashes them on the way.
+
+use super::tables::{MOST_COLUMNS, shape};
+use crate::workloads::tprocc::desk::Desk;
+use proofload_engine::{Decimal, RowSource, Session as _, Value};
+use proofload_gen::tprocc::population::{
+    self, Chunk, ContentHash, Hundredths, Population, Row, RowStream, StreamVisitor, Table, TenThousandths, Timestamp,
+};
+use proofload_model::error::Error;
+
+/// What was loaded into a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) table: Table,
+    pub(super) content: ContentHash,
+}
+
+/// Loads a chunk in the open transaction.
+pub(super) fn load(desk: &mut Desk, population: &Population, chunk: Chunk) -> Result<Vec<Part>, Error> {
+    let mut loader = ChunkLoader { desk, parts: Vec::new() };
+    population.visit(chunk, &mut loader)?;
+    Ok(loader.parts)
+}
+
+struct ChunkLoader<'d> {
+    desk: &'d mut Desk,
+    parts: Vec<Part>,
+}
+
+impl StreamVisitor for ChunkLoader<'_> {
+    type Error = Error;
+
+    fn visit<S: RowStream>(&mut self, rows: S) -> Result<(), Error> {
+        let table = S::Row::TABLE;
+        let mut source = Source { rows, content: ContentHash::default() };
+        let Desk { runtime, session } = &mut *self.desk;
+        let loaded = runtime.block_on(session.append(&shape(table), &mut source))?;
+        if loaded != source.content.rows {
+            let drawn = source.content.rows;
+            return Err(Error::new(format!("{}: {drawn} rows were drawn and {loaded} loaded", table.name())));
+        }
+        self.parts.push(Part { table, content: source.content });
+        Ok(())
+    }
+}
+
+/// Rows for the engine.
+struct Source<S> {
+    rows: S,
+    content: ContentHash,
+}
+
+impl<S: RowStream> RowSource for Source<S> {
+    fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        let Some(row) = self.rows.next_row() else { return false };
+        self.content.add_row(row);
+        let mut values = [Value::Null; MOST_COLUMNS];
+        let mut count = 0;
+        row.for_each_value(|value| {
+            values[count] = engine_value(value);
+            count += 1;
+        });
+        sink(&values[..count]);
+        true
+    }
+}
+
+/// A drawn value as engines take it.
+fn engine_value(value: population::Value<'_>) -> Value<'_> {
+    match value {
+        population::Value::Null => Value::Null,
+        population::Value::Integer(number) => Value::Integer(number),
+        population::Value::Hundredths(Hundredths(units)) => Value::Decimal(Decimal { units, scale: 2 }),
+        population::Value::TenThousandths(TenThousandths(units)) => Value::Decimal(Decimal { units, scale: 4 }),
+        population::Value::Timestamp(Timestamp(time)) => Value::Time(time),
+        population::Value::Text(text) => Value::Text(text),
+    }
+}

@@ -1,0 +1,145 @@
+//! The manifest: what the data is and which parts of its build are done, kept in the database beside the data.
+
+use super::chunk_loader::Part;
+use crate::workloads::tprocc::desk::{Desk, integer, text};
+use crate::workloads::tprocc::dialect::Dialect;
+use crate::workloads::tprocc::settings::{FORMAT, TproccSettings};
+use proofload_engine::Value;
+use proofload_gen::tprocc::population::{Chunk, ContentHash, GENERATOR_VERSION, Population, Table};
+use proofload_model::error::Error;
+use std::collections::BTreeMap;
+
+/// Entry of a build that has come to its end.
+const COMPLETE: &str = "complete";
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Note {
+    row_count: i64,
+    content: String,
+}
+
+/// The manifest of a database, read whole.
+#[derive(Debug, Clone, Default)]
+pub(in crate::workloads::tprocc) struct Manifest {
+    notes: BTreeMap<(String, i64), Note>,
+}
+
+/// What the data must be: name and value, in the order in which differences are told.
+pub(in crate::workloads::tprocc) fn wanted(
+    settings: &TproccSettings,
+    population: &Population,
+) -> Vec<(&'static str, String)> {
+    vec![
+        ("format", FORMAT.to_string()),
+        ("generator version", GENERATOR_VERSION.to_string()),
+        ("content hash version", ContentHash::VERSION.to_string()),
+        ("profile", settings.profile.name().to_owned()),
+        ("scale", settings.scale.name.to_owned()),
+        ("warehouses", settings.warehouses.to_string()),
+        ("seed", population.seed.0.to_string()),
+        ("c_load", population.c_load.0.to_string()),
+        ("load time", population.loaded_at.0.to_string()),
+    ]
+}
+
+impl Manifest {
+    /// Reads it; none when the database has none.
+    pub(in crate::workloads::tprocc) fn read(desk: &mut Desk, dialect: &Dialect) -> Result<Option<Self>, Error> {
+        let found = desk.query(&dialect.suite.statement("manifest_exists")?.sql)?;
+        if found.first().map(|row| integer(row, 0)).transpose()?.unwrap_or(0) == 0 {
+            return Ok(None);
+        }
+        let mut manifest = Self::default();
+        for row in desk.query(&dialect.suite.statement("manifest_rows")?.sql)? {
+            let note = Note { row_count: integer(&row, 2)?, content: text(&row, 3)?.to_owned() };
+            manifest.notes.insert((text(&row, 0)?.to_owned(), integer(&row, 1)?), note);
+        }
+        Ok(Some(manifest))
+    }
+
+    /// An error unless the data are those that are wanted; it names each difference and what to do.
+    pub(in crate::workloads::tprocc) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
+        let differences: Vec<String> = wanted
+            .iter()
+            .filter_map(|(name, value)| match self.content(name) {
+                Some(found) if found == value => None,
+                Some(found) => Some(format!("{name} is {found} where the study needs {value}")),
+                None => Some(format!("{name} is not noted where the study needs {value}")),
+            })
+            .collect();
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(format!(
+            "the data in the database do not fit the study: {}; give the study another name or storage.path, or remove the data to build anew",
+            differences.join(", ")
+        )))
+    }
+
+    /// The text of an entry that belongs to no warehouse.
+    pub(in crate::workloads::tprocc) fn content(&self, entry: &str) -> Option<&str> {
+        self.notes.get(&(entry.to_owned(), 0)).map(|note| note.content.as_str())
+    }
+
+    /// Has the build come to its end?
+    pub(in crate::workloads::tprocc) fn is_complete(&self) -> bool {
+        self.content(COMPLETE).is_some()
+    }
+
+    /// Is a chunk loaded?
+    pub(super) fn has(&self, chunk: Chunk) -> bool {
+        let w_id = i64::from(chunk.warehouse().unwrap_or(0));
+        chunk.tables().iter().all(|table| self.notes.contains_key(&(rows_entry(*table), w_id)))
+    }
+
+    /// Rows and content hash of a table, from its chunks.
+    pub(in crate::workloads::tprocc) fn table(&self, table: Table) -> Result<ContentHash, Error> {
+        let entry = rows_entry(table);
+        let mut sum = ContentHash::default();
+        for ((_, w_id), note) in self.notes.iter().filter(|((name, _), _)| *name == entry) {
+            let wrong =
+                || Error::new(format!("the manifest's entry {entry:?} of warehouse {w_id} is not a content hash"));
+            let part = u128::from_str_radix(&note.content, 16).map_err(|_| wrong())?;
+            let rows = u64::try_from(note.row_count).map_err(|_| wrong())?;
+            sum.merge(ContentHash { sum: part, rows });
+        }
+        Ok(sum)
+    }
+}
+
+/// Entry of the rows of a table in a chunk.
+fn rows_entry(table: Table) -> String {
+    format!("rows {}", table.name())
+}
+
+/// SQL that adds an entry.
+pub(super) fn add(dialect: &Dialect, entry: &str, content: &str) -> Result<String, Error> {
+    add_row(dialect, entry, 0, Note { row_count: 0, content: content.to_owned() })
+}
+
+/// SQL that notes a loaded chunk.
+pub(super) fn add_chunk(dialect: &Dialect, chunk: Chunk, parts: &[Part]) -> Result<String, Error> {
+    let mut script = String::new();
+    for Part { table, content } in parts {
+        let row_count = i64::try_from(content.rows).map_err(|_| Error::new("a chunk has too many rows"))?;
+        let note = Note { row_count, content: content.to_string() };
+        script.push_str(&add_row(dialect, &rows_entry(*table), chunk.warehouse().unwrap_or(0), note)?);
+    }
+    Ok(script)
+}
+
+/// SQL that notes the end of the build.
+pub(super) fn add_complete(dialect: &Dialect) -> Result<String, Error> {
+    add(dialect, COMPLETE, "yes")
+}
+
+fn add_row(dialect: &Dialect, entry: &str, w_id: i32, note: Note) -> Result<String, Error> {
+    let values = [
+        ("entry", Value::Text(entry)),
+        ("w_id", Value::Integer(w_id.into())),
+        ("row_count", Value::Integer(note.row_count)),
+        ("content", Value::Text(&note.content)),
+    ];
+    Ok(dialect.suite.with_values("manifest_add", &values)? + ";\n")
+}

@@ -1,0 +1,9 @@
+//! Making the data. Lists and re-exports.
+
+mod chunk_loader;
+mod manifest;
+mod run;
+mod tables;
+
+pub(super) use manifest::{Manifest, wanted};
+pub(super) use run::Build;

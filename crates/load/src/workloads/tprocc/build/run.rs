@@ -1,0 +1,210 @@
+//! Builds the data: schema, rows in chunks, indexes, statistics. Killed at any instant it leaves each part done or absent,
+//! and goes on from there.
+
+use super::chunk_loader;
+use super::manifest::{self, Manifest};
+use crate::workload::{Job, ProgressSink};
+use crate::workloads::tprocc::checks::{conditions, totals};
+use crate::workloads::tprocc::desk::{Desk, integer, runtime, text};
+use crate::workloads::tprocc::dialect::Dialect;
+use crate::workloads::tprocc::settings::TproccSettings;
+use proofload_engine::Target;
+use proofload_gen::tprocc::population::{Chunk, Population, Table};
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use std::sync::Mutex;
+
+/// A build: what to build, and where.
+pub(in crate::workloads::tprocc) struct Build<'j> {
+    job: &'j Job,
+    dialect: &'j Dialect,
+    settings: TproccSettings,
+    population: Population,
+    target: Target,
+}
+
+impl<'j> Build<'j> {
+    /// A build of a job's data. During it the dialect's build settings hold.
+    pub(in crate::workloads::tprocc) fn new(job: &'j Job, dialect: &'j Dialect, settings: TproccSettings) -> Self {
+        let mut target = job.target.clone();
+        let extra = dialect.build_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        target.place.settings.extend(extra);
+        Self { job, dialect, settings, population: settings.population(&job.spec), target }
+    }
+
+    /// Builds, or goes on with a build; then settles the data.
+    pub(in crate::workloads::tprocc) fn run(&self) -> Result<Vec<Fact>, Error> {
+        let manifest = self.begin()?;
+        if !manifest.is_complete() {
+            let pending: Vec<Chunk> = self.chunks().filter(|chunk| !manifest.has(*chunk)).collect();
+            self.load(&pending)?;
+            self.finish(&manifest)?;
+        }
+        let progress: &ProgressSink = &self.job.progress;
+        progress("settling the data", 0, 0);
+        runtime()?.block_on(self.job.engine.after_build(&self.target))?;
+        self.facts()
+    }
+
+    /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
+    pub(super) fn begin(&self) -> Result<Manifest, Error> {
+        runtime()?.block_on(self.job.engine.create_database(&self.target))?;
+        let mut desk = self.desk()?;
+        let wanted = manifest::wanted(&self.settings, &self.population);
+        if let Some(manifest) = Manifest::read(&mut desk, self.dialect)? {
+            manifest.fits(&wanted)?;
+            return Ok(manifest);
+        }
+        let foreign = desk.query(&self.dialect.suite.statement("foreign_tables")?.sql)?;
+        if let Some(first) = foreign.first() {
+            let name = text(first, 0)?;
+            return Err(Error::new(format!(
+                "the database is not empty: it has a table {name} and no manifest of ours; name an empty database"
+            )));
+        }
+        let suite = &self.dialect.suite;
+        let mut script =
+            format!("BEGIN;\n{};\n{};\n", suite.statement("schema")?.sql, suite.statement("manifest_schema")?.sql);
+        for (name, value) in &wanted {
+            script.push_str(&manifest::add(self.dialect, name, value)?);
+        }
+        script.push_str("COMMIT;");
+        desk.script(&script).map_err(|error| error.context("making the tables"))?;
+        Ok(Manifest::default())
+    }
+
+    /// Every chunk of the data.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = Chunk> + use<> {
+        Chunk::all(self.settings.warehouses)
+    }
+
+    /// Loads chunks, several at a time where the engine gains by it. The first error ends all loaders after their chunk.
+    pub(super) fn load(&self, chunks: &[Chunk]) -> Result<(), Error> {
+        let (all, before) = (self.chunks().count() as u64, (self.chunks().count() - chunks.len()) as u64);
+        let queue = Mutex::new((chunks.iter(), before, Ok(())));
+        let next = || {
+            let mut queue = queue.lock().expect("no loader panics while it holds the queue");
+            if queue.2.is_err() { None } else { queue.0.next().copied() }
+        };
+        let ended = |outcome: Result<(), Error>| {
+            let mut queue = queue.lock().expect("no loader panics while it holds the queue");
+            queue.1 += 1;
+            (self.job.progress)("loading rows", queue.1, all);
+            if outcome.is_err() && queue.2.is_ok() {
+                queue.2 = outcome;
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.dialect.loaders.min(chunks.len()) {
+                scope.spawn(|| {
+                    let mut desk = match self.desk() {
+                        Ok(desk) => desk,
+                        Err(error) => return ended(Err(error)),
+                    };
+                    while let Some(chunk) = next() {
+                        ended(self.load_chunk(&mut desk, chunk));
+                    }
+                });
+            }
+        });
+        queue.into_inner().expect("no loader panics while it holds the queue").2
+    }
+
+    /// Loads one chunk and notes it, in one transaction.
+    pub(super) fn load_chunk(&self, desk: &mut Desk, chunk: Chunk) -> Result<(), Error> {
+        let context = |error: Error| match chunk.warehouse() {
+            Some(w_id) => error.context(format!("loading {} of warehouse {w_id}", chunk.name())),
+            None => error.context(format!("loading {}", chunk.name())),
+        };
+        desk.script("BEGIN").map_err(context)?;
+        let parts = chunk_loader::load(desk, &self.population, chunk).map_err(context)?;
+        let notes = manifest::add_chunk(self.dialect, chunk, &parts)?;
+        desk.script(&format!("{notes}COMMIT;")).map_err(context)
+    }
+
+    /// Indexes, statistics and the proof that the data are right; each noted when done.
+    fn finish(&self, manifest: &Manifest) -> Result<(), Error> {
+        let mut desk = self.desk()?;
+        let indexes = self.dialect.suite.names_in("indexes.sql");
+        for (done, name) in indexes.iter().enumerate() {
+            (self.job.progress)("making indexes", done as u64, indexes.len() as u64);
+            let entry = format!("index {name}");
+            if manifest.content(&entry).is_none() {
+                let note = manifest::add(self.dialect, &entry, "yes")?;
+                let sql = &self.dialect.suite.statement(name)?.sql;
+                desk.script(&format!("BEGIN; {sql}; {note} COMMIT;")).map_err(|error| error.context(entry))?;
+            }
+        }
+        desk.script("ANALYZE")?;
+        if self.keeps_data() {
+            (self.job.progress)("checking the data", 0, 0);
+            self.prove(&mut desk)?;
+        }
+        let totals =
+            if self.keeps_data() { totals::Totals::read(&mut desk, self.dialect)? } else { totals::Totals::default() };
+        let mut script = "BEGIN;\n".to_owned();
+        for (name, value) in totals.named() {
+            script.push_str(&manifest::add(self.dialect, &format!("total {name}"), &value.to_string())?);
+        }
+        script.push_str(&manifest::add_complete(self.dialect)?);
+        desk.script(&format!("{script}COMMIT;"))
+    }
+
+    /// Every table has the rows that were drawn, and all consistency conditions hold.
+    fn prove(&self, desk: &mut Desk) -> Result<(), Error> {
+        let manifest = self.manifest(desk)?;
+        for table in Table::ALL {
+            let (name, noted) = (table.name(), manifest.table(table)?.rows);
+            let found = integer(&desk.one_row(&format!("SELECT count(*) FROM {name}"))?, 0)?;
+            if u64::try_from(found) != Ok(noted) {
+                return Err(Error::new(format!("{name} has {found} rows where {noted} were loaded")));
+            }
+        }
+        for found in conditions::examine(desk, self.dialect, &self.settings, &self.job.progress)? {
+            if found.count > 0 {
+                let Some(check) = conditions::checks(&[found]).pop() else { continue };
+                return Err(Error::new(format!("after the load {} does not hold: {}", check.name, check.found)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What was built.
+    fn facts(&self) -> Result<Vec<Fact>, Error> {
+        let source = "manifest";
+        let mut facts: Vec<Fact> = manifest::wanted(&self.settings, &self.population)
+            .into_iter()
+            .map(|(name, value)| Fact::observed("data", &name.replace(' ', "_"), value, source))
+            .collect();
+        if !self.keeps_data() {
+            return Ok(facts);
+        }
+        let mut desk = self.desk()?;
+        let manifest = self.manifest(&mut desk)?;
+        let mut rows = 0;
+        for table in Table::ALL {
+            let content = manifest.table(table)?;
+            rows += content.rows;
+            facts.push(Fact::observed("data", &format!("rows.{}", table.name()), content.rows.to_string(), source));
+            facts.push(Fact::observed("data", &format!("content_hash.{}", table.name()), content.to_string(), source));
+        }
+        facts.push(Fact::observed("data", "rows", rows.to_string(), source));
+        let bytes = integer(&desk.one_row(&self.dialect.suite.statement("database_bytes")?.sql)?, 0)?;
+        facts.push(Fact::observed("data", "bytes", bytes.to_string(), "the engine, after the build"));
+        facts.push(Fact::observed("data", "conditions_at_load", "12 of 12 hold", "checked after the load"));
+        Ok(facts)
+    }
+
+    /// A session with the settings of the build.
+    pub(super) fn desk(&self) -> Result<Desk, Error> {
+        Desk::open(self.job.engine, &self.target)
+    }
+
+    fn manifest(&self, desk: &mut Desk) -> Result<Manifest, Error> {
+        Manifest::read(desk, self.dialect)?.ok_or_else(|| Error::new("the manifest has gone"))
+    }
+
+    fn keeps_data(&self) -> bool {
+        self.job.engine.facts().capabilities.durable
+    }
+}

@@ -1,0 +1,50 @@
+//! Agreement: new orders by the database's own counter are those that it acknowledged, and the clients' two counts are one.
+
+use super::totals::Totals;
+use crate::workloads::tprocc::tally::Tally;
+use crate::workloads::tprocc::user::KINDS;
+use proofload_gen::tprocc::inputs::Transaction;
+use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
+
+/// Both agreements.
+pub(super) fn checks(before: &Totals, after: &Totals, tally: &Tally, counts: &[OperationCounts]) -> Vec<Check> {
+    vec![new_orders(before, after, tally), clients(tally, counts)]
+}
+
+/// From quiet to quiet the counter grows by acknowledged New-Orders, and by such of unknown outcome.
+fn new_orders(before: &Totals, after: &Totals, tally: &Tally) -> Check {
+    let gained = after.d_next_o_id - before.d_next_o_id;
+    let (acknowledged, unknown) = (tally.entered.orders, tally.unknown[Transaction::NewOrder as usize]);
+    let range = i128::from(acknowledged)..=i128::from(acknowledged + unknown);
+    Check {
+        group: "agreement".to_owned(),
+        name: "new orders".to_owned(),
+        rule: "the sum of d_next_o_id grows by the New-Orders that were acknowledged as committed".to_owned(),
+        found: format!("database {gained}, acknowledged {acknowledged}, of unknown outcome {unknown}"),
+        outcome: if range.contains(&i128::from(gained)) { CheckOutcome::Met } else { CheckOutcome::Failed },
+        offenders: Vec::new(),
+    }
+}
+
+/// The recorder of latencies and the users' tallies count the same transactions, each on its own.
+fn clients(tally: &Tally, counts: &[OperationCounts]) -> Check {
+    let counted = |kind: &str| {
+        let of_kind = counts.iter().find(|counts| counts.kind == kind);
+        of_kind.map_or(0, |counts| counts.done + counts.rolled_back)
+    };
+    let tallied = [tally.new_orders(), tally.payments, tally.order_statuses, tally.deliveries, tally.stock_levels];
+    let offenders: Vec<String> = KINDS
+        .iter()
+        .zip(tallied)
+        .filter(|(kind, tallied)| counted(kind) != *tallied)
+        .map(|(kind, tallied)| format!("{kind}: recorded {}, tallied {tallied}", counted(kind)))
+        .collect();
+    Check {
+        group: "agreement".to_owned(),
+        name: "clients' counts".to_owned(),
+        rule: "completed transactions recorded with a latency are those that users tallied, per type".to_owned(),
+        found: format!("{} transactions tallied", tally.transactions()),
+        outcome: if offenders.is_empty() { CheckOutcome::Met } else { CheckOutcome::Failed },
+        offenders,
+    }
+}

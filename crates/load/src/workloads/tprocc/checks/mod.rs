@@ -1,0 +1,12 @@
+//! What is verified after a run. Lists and re-exports.
+
+mod agreement;
+mod audit;
+pub(super) mod conditions;
+mod conservation;
+mod orders;
+mod statistics;
+pub(super) mod totals;
+mod verify;
+
+pub(super) use verify::{Evidence, all, without_data};

@@ -1,0 +1,63 @@
+//! All checks of a run, from quiet to quiet.
+
+use super::totals::Totals;
+use super::{agreement, audit, conditions, conservation, orders};
+use crate::workload::ProgressSink;
+use crate::workloads::tprocc::acknowledged::Acknowledged;
+use crate::workloads::tprocc::desk::Desk;
+use crate::workloads::tprocc::dialect::Dialect;
+use crate::workloads::tprocc::opened::Before;
+use crate::workloads::tprocc::settings::TproccSettings;
+use crate::workloads::tprocc::tally::Tally;
+use proofload_model::error::Error;
+use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
+
+/// What the checks know of a run.
+pub(in crate::workloads::tprocc) struct Evidence<'r> {
+    /// What all users counted.
+    pub(in crate::workloads::tprocc) tally: &'r Tally,
+    /// Orders that the database acknowledged.
+    pub(in crate::workloads::tprocc) acknowledged: &'r Acknowledged,
+    /// The database before the run.
+    pub(in crate::workloads::tprocc) before: Option<&'r Before>,
+    /// The settings of the run.
+    pub(in crate::workloads::tprocc) settings: &'r TproccSettings,
+    /// The SQL.
+    pub(in crate::workloads::tprocc) dialect: &'r Dialect,
+    /// What the recorder of latencies counted, by kind.
+    pub(in crate::workloads::tprocc) counts: &'r [OperationCounts],
+}
+
+/// Every check.
+pub(in crate::workloads::tprocc) fn all(
+    desk: &mut Desk,
+    evidence: &Evidence<'_>,
+    progress: &ProgressSink,
+) -> Result<Vec<Check>, Error> {
+    let before = evidence
+        .before
+        .ok_or_else(|| Error::new("the database was not read before the run, so nothing can be compared"))?;
+    progress("summing up the database", 0, 0);
+    let after = Totals::read(desk, evidence.dialect)?;
+    let mut checks = conditions::checks(&conditions::examine(desk, evidence.dialect, evidence.settings, progress)?);
+    checks.extend(conservation::checks(&before.totals, &after, evidence.tally));
+    progress("looking for acknowledged orders", 0, 0);
+    checks.extend(orders::checks(desk, evidence.dialect, before, evidence)?);
+    checks.extend(agreement::checks(&before.totals, &after, evidence.tally, evidence.counts));
+    checks.extend(audit::checks(evidence.tally, evidence.settings));
+    Ok(checks)
+}
+
+/// The checks of a run on an engine that keeps no data: none applies.
+pub(in crate::workloads::tprocc) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
+    let transactions = evidence.tally.transactions();
+    let check = |group: &str| Check {
+        group: group.to_owned(),
+        name: format!("all of {group}"),
+        rule: "an engine that keeps data is needed".to_owned(),
+        found: format!("the engine keeps no data; {transactions} transactions were answered"),
+        outcome: CheckOutcome::NotApplicable,
+        offenders: Vec::new(),
+    };
+    ["consistency", "conservation", "acknowledged", "agreement", "inputs"].map(check).into()
+}

@@ -1,0 +1,19 @@
+//! TPROC-C: the OLTP workload derived from TPC-C, with its own data, transactions and checks. Lists and re-exports.
+
+mod acknowledged;
+mod build;
+mod checks;
+mod desk;
+mod dialect;
+mod opened;
+mod settings;
+mod statements;
+mod tally;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod transactions;
+mod user;
+mod workload;
+
+pub use workload::Tprocc;

@@ -1,0 +1,188 @@
+//! An opened TPROC-C: builds, checks, and runs virtual users on client threads.
+
+use super::acknowledged::Acknowledged;
+use super::build::{Build, Manifest, wanted};
+use super::checks::totals::Totals;
+use super::checks::{self, Evidence};
+use super::desk::{Desk, integer};
+use super::dialect::Dialect;
+use super::settings::TproccSettings;
+use super::statements;
+use super::tally::Tally;
+use super::terminal::Terminal;
+use super::user::{KINDS, User};
+use crate::drive::{Retry, UserContext};
+use crate::workload::{Job, LocalFuture, Opened};
+use proofload_engine::{Session as _, Statement};
+use proofload_gen::tprocc::inputs::InputPlan;
+use proofload_model::error::Error;
+use proofload_model::samples::{Check, Fact, OperationCounts};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The workload with its job.
+pub(super) struct OpenedTprocc {
+    job: Job,
+    settings: TproccSettings,
+    dialect: Dialect,
+    statements: Vec<Statement>,
+    inputs: InputPlan,
+    /// Taken when users begin and end and by checks; never per transaction.
+    run: Mutex<Run>,
+}
+
+/// What a run leaves for its checks.
+#[derive(Default)]
+struct Run {
+    before: Option<Before>,
+    tally: Tally,
+    acknowledged: Acknowledged,
+}
+
+/// The database before the run.
+#[derive(Debug, Clone)]
+pub(super) struct Before {
+    pub(super) totals: Totals,
+    /// d_next_o_id by (w_id, d_id), sorted.
+    pub(super) next_o_ids: Vec<(i32, i32, i32)>,
+}
+
+impl OpenedTprocc {
+    /// Takes a job; reads its settings and suite.
+    pub(super) fn new(job: Job) -> Result<Self, Error> {
+        let settings = TproccSettings::read(&job.spec.settings)?;
+        let dialect = Dialect::of(job.engine)?;
+        let statements = statements::of(&dialect)?;
+        let inputs = settings.inputs(&job.spec)?;
+        Ok(Self { job, settings, dialect, statements, inputs, run: Mutex::new(Run::default()) })
+    }
+
+    fn keeps_data(&self) -> bool {
+        self.job.engine.facts().capabilities.durable
+    }
+
+    fn desk(&self) -> Result<Desk, Error> {
+        Desk::open(self.job.engine, &self.job.target)
+    }
+
+    fn run(&self) -> MutexGuard<'_, Run> {
+        self.run.lock().expect("nobody panics while holding what a run leaves")
+    }
+
+    /// The manifest, when the data fit the study and their build has ended.
+    fn fitting_manifest(&self, desk: &mut Desk) -> Result<Manifest, Error> {
+        let manifest = Manifest::read(desk, &self.dialect)?
+            .ok_or_else(|| Error::new("the database has no manifest of ours; build the data first"))?;
+        manifest.fits(&wanted(&self.settings, &self.settings.population(&self.job.spec)))?;
+        if !manifest.is_complete() {
+            return Err(Error::new(
+                "the build of the data has not come to its end; build again, it goes on where it stopped",
+            ));
+        }
+        Ok(manifest)
+    }
+
+    /// What the checks compare with after the run; refuses data that do not fit.
+    pub(super) fn before(&self, desk: &mut Desk) -> Result<Before, Error> {
+        let manifest = self.fitting_manifest(desk)?;
+        let totals = Totals::before_run(desk, &self.dialect, &manifest)?;
+        Ok(Before { totals, next_o_ids: next_o_ids(desk, &self.dialect)? })
+    }
+
+    /// What the inputs of this run are drawn by.
+    fn input_facts(&self) -> Vec<Fact> {
+        let plan = self.inputs.settings();
+        let fact = |name: &str, value: String| Fact::observed("client", name, value, "inputs of the run");
+        vec![
+            fact("inputs.seed", plan.seed.0.to_string()),
+            fact("inputs.profile", plan.profile.name().to_owned()),
+            fact("inputs.mix", format!("{:?}", plan.mix)),
+            fact("inputs.homes", format!("{:?}", plan.homes)),
+            fact("inputs.c_run", plan.constants.c_run.to_string()),
+            fact("inputs.c_of_c_id", plan.constants.c_id.to_string()),
+            fact("inputs.c_of_ol_i_id", plan.constants.ol_i_id.to_string()),
+        ]
+    }
+
+    /// One user from its connection to its end.
+    async fn live_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
+        let mut session = self.job.engine.connect(&self.job.target).await?;
+        session.prepare(&self.statements).await?;
+        let terminal = Terminal::new(session, context.clock(), self.keeps_data());
+        let inputs = self.inputs.user(i32::try_from(number).map_err(|_| Error::new("too many virtual users"))?);
+        let mut user = User::new(terminal, inputs, self.settings.warehouses);
+        let Some(origin) = context.ready().await else { return Ok(()) };
+        let ended = context.drive(origin, &mut user, Retry { at_most: self.settings.max_retries }).await;
+        let mut run = self.run();
+        run.tally.merge(&user.tally);
+        run.acknowledged.merge(user.acknowledged);
+        ended
+    }
+}
+
+impl Opened for OpenedTprocc {
+    fn kinds(&self) -> &'static [&'static str] {
+        KINDS
+    }
+
+    fn users(&self) -> u32 {
+        self.settings.users
+    }
+
+    fn client_threads(&self) -> Option<u32> {
+        self.settings.client_threads
+    }
+
+    fn build(&self) -> Result<Vec<Fact>, Error> {
+        Build::new(&self.job, &self.dialect, self.settings).run()
+    }
+
+    fn check_data(&self) -> Result<(), Error> {
+        if self.keeps_data() { self.fitting_manifest(&mut self.desk()?).map(|_| ()) } else { Ok(()) }
+    }
+
+    fn begin(&self) -> Result<Vec<Fact>, Error> {
+        *self.run() = Run::default();
+        if self.keeps_data() {
+            let before = self.before(&mut self.desk()?)?;
+            self.run().before = Some(before);
+        }
+        Ok(self.input_facts())
+    }
+
+    fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
+        Box::pin(async move { self.live_user(user, context).await })
+    }
+
+    fn counters(&self) -> Result<Vec<(String, i64)>, Error> {
+        if !self.keeps_data() {
+            return Ok(Vec::new());
+        }
+        let sum = integer(&self.desk()?.one_row(&self.dialect.suite.statement("new_orders")?.sql)?, 0)?;
+        Ok(vec![("new_orders".to_owned(), sum)])
+    }
+
+    fn verify(&self, totals: &[OperationCounts]) -> Result<Vec<Check>, Error> {
+        let run = self.run();
+        let evidence = Evidence {
+            tally: &run.tally,
+            acknowledged: &run.acknowledged,
+            before: run.before.as_ref(),
+            settings: &self.settings,
+            dialect: &self.dialect,
+            counts: totals,
+        };
+        if !self.keeps_data() {
+            return Ok(checks::without_data(&evidence));
+        }
+        checks::all(&mut self.desk()?, &evidence, &self.job.progress)
+    }
+}
+
+/// The next order number of every district.
+fn next_o_ids(desk: &mut Desk, dialect: &Dialect) -> Result<Vec<(i32, i32, i32)>, Error> {
+    let narrow = |value: i64| i32::try_from(value).map_err(|_| Error::new("a key of district does not fit 32 bits"));
+    desk.query(&dialect.suite.statement("district_next")?.sql)?
+        .iter()
+        .map(|row| Ok((narrow(integer(row, 0)?)?, narrow(integer(row, 1)?)?, narrow(integer(row, 2)?)?)))
+        .collect()
+}

@@ -1,0 +1,153 @@
+//! The workload's settings: what a study may say, and what it comes to. May not touch a database.
+
+use proofload_gen::Seed;
+use proofload_gen::tprocc::inputs::{Homes, InputPlan, InputSettings, Mix, Weights};
+use proofload_gen::tprocc::population::{GENERATOR_VERSION, Population, Table, Timestamp};
+use proofload_gen::tprocc::{CLoad, Constants, Profile, Scale};
+use proofload_model::error::Error;
+use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
+use proofload_model::units::Bytes;
+use proofload_model::wire::LoadSpec;
+
+/// The word in `workload.kind`.
+pub(super) const NAME: &str = "tprocc";
+
+/// Version of tables, indexes and manifest. Data of another version are refused.
+pub(super) const FORMAT: u32 = 1;
+
+/// The most warehouses: an acknowledged order is kept in 64 bits, 18 of them for its warehouse.
+const MOST_WAREHOUSES: i64 = 200_000;
+
+const SCOPE: Scope = Scope::Workload(NAME);
+
+/// What a study may say.
+pub(super) const SETTINGS: &[SettingSpec] = &[
+    SettingSpec::required("workload.warehouses", Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
+    SettingSpec::required("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run transactions, 1..=100000.").only(SCOPE),
+    SettingSpec::new("workload.form", Kind::OneOf(&["statements"]), "statements", "How transactions are sent: as statements, those that need no answer of each other together.").only(SCOPE),
+    SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated"]), "saturated", "Waits of users: none.").only(SCOPE),
+    SettingSpec::new("workload.all_warehouses", Kind::Boolean, "false", "Each user owns its share of all warehouses and draws one per transaction, instead of one home warehouse for the whole run.").only(SCOPE),
+    SettingSpec::new("workload.mix", Kind::OneOf(&["deck", "weights", "draw"]), "deck", "Order of transactions: shuffled decks of 23 cards (10 New-Order, 10 Payment, 1 each of the rest), independent draws with those weights, or with `workload.weights`.").only(SCOPE),
+    SettingSpec::new("workload.weights", Kind::Text, "45/43/4/4/4", "Weights of New-Order, Payment, Order-Status, Delivery and Stock-Level when the mix is `weights`.").only(SCOPE),
+    SettingSpec::new("workload.profile", Kind::OneOf(&["spec"]), "spec", "Rules of data and inputs: those of the TPC-C specification, revision 5.11.").fixed().only(SCOPE),
+    SettingSpec::new("workload.scale", Kind::OneOf(&["full", "toy"]), "full", "Rows per warehouse: as specified, or a hundredth of it, for tests only.").fixed().only(SCOPE),
+    SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; without it one per core, or one per user on an embedded engine.").only(SCOPE),
+    SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is tried again, with the same inputs, after a deadlock, serialization failure or busy answer.").only(SCOPE),
+];
+
+/// What the settings come to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TproccSettings {
+    pub(super) warehouses: i32,
+    pub(super) users: u32,
+    pub(super) scale: Scale,
+    pub(super) profile: Profile,
+    pub(super) mix: Mix,
+    pub(super) homes: Homes,
+    pub(super) max_retries: u32,
+    pub(super) client_threads: Option<u32>,
+}
+
+impl TproccSettings {
+    /// Reads resolved settings.
+    pub(super) fn read(settings: &Settings) -> Result<Self, Error> {
+        let from_gen = |error: proofload_gen::Error| Error::new(error.to_string());
+        Ok(Self {
+            warehouses: i32::try_from(settings.integer("workload.warehouses")?.clamp(1, MOST_WAREHOUSES))
+                .expect("it is clamped"),
+            users: settings.count("workload.virtual_users")?.max(1),
+            scale: Scale::from_name(settings.text("workload.scale")?).map_err(from_gen)?,
+            profile: Profile::from_name(settings.text("workload.profile")?).map_err(from_gen)?,
+            mix: mix(settings)?,
+            homes: if settings.boolean("workload.all_warehouses")? { Homes::AllWarehouses } else { Homes::Fixed },
+            max_retries: settings.count("workload.max_retries")?,
+            client_threads: settings
+                .get("workload.client_threads")
+                .map(|_| settings.count("workload.client_threads"))
+                .transpose()?,
+        })
+    }
+
+    /// The rows of the data.
+    pub(super) fn population(&self, spec: &LoadSpec) -> Population {
+        let seed = Seed(spec.data_seed);
+        let loaded_at = Timestamp(spec.load_time.0);
+        Population { seed, profile: self.profile, scale: self.scale, c_load: CLoad::draw(seed), loaded_at }
+    }
+
+    /// The inputs of the run. The constants of NURand belong to the study, not to the run (clause 2.1.6).
+    pub(super) fn inputs(&self, spec: &LoadSpec) -> Result<InputPlan, Error> {
+        let study = Seed(spec.data_seed);
+        let settings = InputSettings {
+            seed: Seed(spec.input_seed),
+            profile: self.profile,
+            scale: self.scale,
+            constants: Constants::for_run(study, CLoad::draw(study), &self.scale),
+            warehouses: self.warehouses,
+            users: i32::try_from(self.users).map_err(|_| Error::new("too many virtual users"))?,
+            mix: self.mix,
+            homes: self.homes,
+        };
+        InputPlan::new(settings).map_err(|error| Error::new(error.to_string()))
+    }
+
+    /// Names the data; equal labels mean equal data.
+    pub(super) fn label(&self, seed: u64) -> String {
+        format!(
+            "tprocc format {FORMAT}, generator {GENERATOR_VERSION}, profile {}, scale {}, {} warehouses, seed {seed}",
+            self.profile.name(),
+            self.scale.name,
+            self.warehouses
+        )
+    }
+
+    /// Bytes of all rows by the lengths of clause 4.2.2.
+    pub(super) fn expected_bytes(&self) -> Bytes {
+        // Ten lines per order on average.
+        let rows = |table| self.scale.rows(table, self.warehouses);
+        let lines = rows(Table::Orders).unwrap_or(0) * 10;
+        let bytes = Table::ALL.iter().map(|table| rows(*table).unwrap_or(lines).unsigned_abs() * table.row_bytes());
+        Bytes(bytes.sum())
+    }
+}
+
+/// The mix of transactions.
+fn mix(settings: &Settings) -> Result<Mix, Error> {
+    match settings.text("workload.mix")? {
+        "draw" => Ok(Mix::Draw),
+        "weights" => weights(settings.text("workload.weights")?).map(Mix::Weights),
+        _ => Ok(Mix::Deck),
+    }
+}
+
+/// Reads five weights such as `45/43/4/4/4`.
+fn weights(text: &str) -> Result<Weights, Error> {
+    let wrong = || {
+        Error::new(format!(
+            "workload.weights is {text:?}; write five whole numbers, not all 0, such as \"45/43/4/4/4\""
+        ))
+    };
+    let numbers: Vec<u32> =
+        text.split('/').map(|part| part.trim().parse().map_err(|_| wrong())).collect::<Result<_, _>>()?;
+    let [new_order, payment, order_status, delivery, stock_level] = numbers[..] else { return Err(wrong()) };
+    let weights = Weights { new_order, payment, order_status, delivery, stock_level };
+    if weights.total() == 0 { Err(wrong()) } else { Ok(weights) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Option<[u32; 5]>) {
+        assert_eq!(weights(text).ok().map(|weights| weights.all()), expected, "{text}");
+    }
+
+    #[test]
+    fn weights_are_five_whole_numbers() {
+        check("45/43/4/4/4", Some([45, 43, 4, 4, 4]));
+        check(" 1 / 0/0/0/0", Some([1, 0, 0, 0, 0]));
+        check("45/43/4/4", None);
+        check("0/0/0/0/0", None);
+        check("a/1/1/1/1", None);
+    }
+}

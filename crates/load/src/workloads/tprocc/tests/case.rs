@@ -1,0 +1,217 @@
+//! A case: a place, a job and what tests do with it.
+
+use super::support::{Place, Special};
+use crate::drive::{Completed, VirtualUser as _};
+use crate::workload::{Job, Opened as _};
+use crate::workloads::tprocc::build::Build;
+use crate::workloads::tprocc::checks::{self, Evidence};
+use crate::workloads::tprocc::desk::Desk;
+use crate::workloads::tprocc::dialect::Dialect;
+use crate::workloads::tprocc::opened::{Before, OpenedTprocc};
+use crate::workloads::tprocc::settings::{SETTINGS, TproccSettings};
+use crate::workloads::tprocc::statements;
+use crate::workloads::tprocc::terminal::Terminal;
+use crate::workloads::tprocc::user::{KINDS, User};
+use proofload_engine::{Engine, Session as _, engine};
+use proofload_gen::tprocc::population::{
+    ContentHash, Hundredths, Kind, RowHash, Table, TenThousandths, Timestamp, Value,
+};
+use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
+use proofload_model::settings::{Settings, Value as Setting};
+use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::wire::LoadSpec;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+/// 2026-01-01.
+pub(super) const LOAD_TIME: WallTime = WallTime(1_767_225_600_000_000);
+
+/// A clock that moves on by a second each time it is read, from a constant.
+#[derive(Debug)]
+pub(super) struct SteppingClock(AtomicI64);
+
+impl SteppingClock {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self(AtomicI64::new(LOAD_TIME.0)))
+    }
+}
+
+impl Clock for SteppingClock {
+    fn now(&self) -> Moment {
+        Moment(0)
+    }
+
+    fn wall(&self) -> WallTime {
+        WallTime(self.0.fetch_add(1_000_000, Ordering::Relaxed) + 1_000_000)
+    }
+
+    fn sleep(&self, _time: Duration) {}
+}
+
+/// An engine at a place with a job.
+pub(super) struct Case {
+    _place: Place,
+    pub(super) job: Job,
+    pub(super) settings: TproccSettings,
+    pub(super) dialect: Dialect,
+}
+
+/// The settings of a study of the toy scale, these changed.
+pub(super) fn toy(changes: &[(&str, &str)]) -> Settings {
+    let mut settings = Settings::default();
+    for spec in SETTINGS {
+        let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path).map(|(_, value)| *value);
+        let value = match spec.path {
+            "workload.warehouses" => given.or(Some("2")),
+            "workload.virtual_users" => given.or(Some("1")),
+            "workload.scale" => given.or(Some("toy")),
+            _ => given.or(spec.default),
+        };
+        if let Some(value) = value {
+            settings.0.insert(spec.path.to_owned(), spec.kind.read_text(value).unwrap());
+        }
+    }
+    settings.0.insert("workload.kind".to_owned(), Setting::Text("tprocc".to_owned()));
+    settings
+}
+
+impl Case {
+    /// A case on an engine; none, said aloud, where the engine cannot be had.
+    pub(super) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
+        let of_name: &'static dyn Engine = engine(name).unwrap();
+        match Place::new(of_name, &[], &Special { prefix: "proofload-tprocc-", ..Special::default() }) {
+            Ok(place) => Some(Self::at(place, of_name, changes)),
+            Err(reason) => {
+                assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "{name} is required: {reason}");
+                eprintln!("SKIPPED: {name}: {reason}");
+                None
+            }
+        }
+    }
+
+    fn at(place: Place, engine: &'static dyn Engine, changes: &[(&str, &str)]) -> Self {
+        let settings = toy(changes);
+        let spec = LoadSpec {
+            workload: "tprocc".to_owned(),
+            settings: settings.clone(),
+            place: place.target.place.clone(),
+            address: place.target.address.clone(),
+            data_seed: 1,
+            input_seed: 2,
+            load_time: LOAD_TIME,
+        };
+        let job = Job { spec, engine, target: place.target.clone(), progress: Arc::new(|_, _, _| {}) };
+        let settings = TproccSettings::read(&settings).unwrap();
+        Self { _place: place, job, settings, dialect: Dialect::of(engine).unwrap() }
+    }
+
+    /// The same with data.
+    pub(super) fn built(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
+        let case = Self::new(name, changes)?;
+        case.opened().build().unwrap();
+        Some(case)
+    }
+
+    pub(super) fn opened(&self) -> Arc<OpenedTprocc> {
+        Arc::new(OpenedTprocc::new(self.job.clone()).unwrap())
+    }
+
+    pub(super) fn build(&self) -> Build<'_> {
+        Build::new(&self.job, &self.dialect, self.settings)
+    }
+
+    pub(super) fn desk(&self) -> Desk {
+        Desk::open(self.job.engine, &self.job.target).unwrap()
+    }
+
+    /// A session with the workload's statements prepared, and its runtime.
+    pub(super) fn terminal(&self) -> (tokio::runtime::Runtime, Terminal) {
+        let Desk { runtime, mut session } = self.desk();
+        runtime.block_on(session.prepare(&statements::of(&self.dialect).unwrap())).unwrap();
+        (runtime, Terminal::new(session, SteppingClock::new(), self.job.engine.facts().capabilities.durable))
+    }
+
+    /// Runs so many transactions of one user, one after another, and returns the user.
+    pub(super) fn run_user(&self, number: i32, transactions: u64) -> (User, Vec<OperationCounts>) {
+        let (runtime, terminal) = self.terminal();
+        let inputs = self.settings.inputs(&self.job.spec).unwrap().user(number);
+        let mut user = User::new(terminal, inputs, self.settings.warehouses);
+        let mut counts: Vec<OperationCounts> = KINDS
+            .iter()
+            .map(|kind| OperationCounts { kind: (*kind).to_owned(), ..OperationCounts::default() })
+            .collect();
+        runtime.block_on(async {
+            for _ in 0..transactions {
+                let kind = user.draw();
+                loop {
+                    match user.run().await {
+                        Ok(Completed::Done) => counts[kind].done += 1,
+                        Ok(Completed::RolledBack) => counts[kind].rolled_back += 1,
+                        Err(error) => {
+                            assert!(error.is_retryable(), "{error}");
+                            user.recover().await.unwrap();
+                            continue;
+                        }
+                    }
+                    break;
+                }
+            }
+        });
+        (user, counts)
+    }
+
+    /// What the checks compare with.
+    pub(super) fn before(&self) -> Before {
+        self.opened().before(&mut self.desk()).unwrap()
+    }
+
+    /// All checks after a run of one user.
+    pub(super) fn verify(&self, before: &Before, user: &User, counts: &[OperationCounts]) -> Vec<Check> {
+        let evidence = Evidence {
+            tally: &user.tally,
+            acknowledged: &user.acknowledged,
+            before: Some(before),
+            settings: &self.settings,
+            dialect: &self.dialect,
+            counts,
+        };
+        checks::all(&mut self.desk(), &evidence, &self.job.progress).unwrap()
+    }
+
+    /// Content hash of every table as the engine gives it back.
+    pub(super) fn content(&self) -> Vec<(&'static str, ContentHash)> {
+        let mut desk = self.desk();
+        Table::ALL.iter().map(|table| (table.name(), content(&mut desk, *table))).collect()
+    }
+}
+
+/// Content hash of a table as the engine gives it back.
+fn content(desk: &mut Desk, table: Table) -> ContentHash {
+    let names: Vec<&str> = table.columns().iter().map(|column| column.name).collect();
+    let mut hash = ContentHash::default();
+    for row in desk.query(&format!("SELECT {} FROM {}", names.join(", "), table.name())).unwrap() {
+        let mut row_hash = RowHash::new(table);
+        for (column, value) in table.columns().iter().zip(&row) {
+            let value = value.as_value();
+            row_hash.value(match column.kind {
+                _ if value == proofload_engine::Value::Null => Value::Null,
+                Kind::Integer => Value::Integer(value.integer().unwrap()),
+                Kind::Hundredths => Value::Hundredths(Hundredths(value.units(2).unwrap())),
+                Kind::TenThousandths => Value::TenThousandths(TenThousandths(value.units(4).unwrap())),
+                Kind::Timestamp => Value::Timestamp(Timestamp(value.integer().unwrap())),
+                Kind::Text { .. } => match value {
+                    proofload_engine::Value::Text(text) => Value::Text(text),
+                    other => panic!("{} is {other:?}", column.name),
+                },
+            });
+        }
+        hash.add(row_hash);
+    }
+    hash
+}
+
+/// Names of the checks that failed.
+pub(super) fn failed(checks: &[Check]) -> Vec<&str> {
+    checks.iter().filter(|check| check.outcome == CheckOutcome::Failed).map(|check| check.name.as_str()).collect()
+}

@@ -1,0 +1,98 @@
+//! Delivery (clause 2.7): one transaction for the ten districts, three flights: take from the queues, date orders and lines,
+//! credit the customers.
+
+use crate::workloads::tprocc::statements as sql;
+use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only, wrong};
+use proofload_engine::{Control, Decimal, Error, Value};
+use proofload_gen::tprocc::inputs::Delivery;
+
+/// Districts of a warehouse.
+const DISTRICTS: usize = proofload_gen::tprocc::DISTRICTS_PER_WAREHOUSE as usize;
+
+/// What a Delivery gave back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::workloads::tprocc) struct DeliveryOutput {
+    /// The order delivered of each district, by d_id from 1; none where the queue was empty.
+    pub(in crate::workloads::tprocc) orders: [Option<i32>; DISTRICTS],
+}
+
+impl DeliveryOutput {
+    /// Number of orders delivered.
+    pub(in crate::workloads::tprocc) fn delivered(&self) -> usize {
+        self.orders.iter().flatten().count()
+    }
+}
+
+/// Runs one Delivery.
+pub(in crate::workloads::tprocc) async fn run(
+    terminal: &mut Terminal,
+    input: &Delivery,
+) -> Result<DeliveryOutput, Error> {
+    let output = take(terminal, input).await?;
+    if output.delivered() > 0 {
+        date_orders(terminal, input, &output).await?;
+    }
+    credit(terminal, input, &output)?;
+    terminal.fly_first().await?;
+    match (0..output.delivered()).find(|call| terminal.first.answer(*call).affected() != 1) {
+        Some(call) => {
+            Err(wrong(format!("the customer of delivered order {:?} does not exist", taken(&output).nth(call))))
+        }
+        None => Ok(output),
+    }
+}
+
+/// The d_id and order of each district that had one.
+fn taken(output: &DeliveryOutput) -> impl Iterator<Item = (i32, i32)> {
+    (1..).zip(output.orders).filter_map(|(d_id, order)| Some((d_id, order?)))
+}
+
+/// Takes the oldest order from each queue.
+async fn take(terminal: &mut Terminal, input: &Delivery) -> Result<DeliveryOutput, Error> {
+    let flight = &mut terminal.first;
+    flight.clear();
+    flight.control(Control::Begin);
+    for d_id in (1..).take(DISTRICTS) {
+        flight.call(sql::DELIVERY_TAKE, &[int(input.w_id), int(d_id)]);
+    }
+    terminal.fly_first().await?;
+    let mut orders = [None; DISTRICTS];
+    for (index, order) in orders.iter_mut().enumerate() {
+        *order = terminal.first.row(index + 1, 0).map(|row| row.int(0)).transpose()?;
+    }
+    Ok(DeliveryOutput { orders })
+}
+
+/// Gives the orders their carrier and the lines their date.
+async fn date_orders(terminal: &mut Terminal, input: &Delivery, output: &DeliveryOutput) -> Result<(), Error> {
+    let date = terminal.date();
+    let flight = &mut terminal.second;
+    flight.clear();
+    for (d_id, o_id) in taken(output) {
+        let key = [int(input.w_id), int(d_id), int(o_id)];
+        flight.call(sql::DELIVERY_ORDER, &[key[0], key[1], key[2], int(input.o_carrier_id)]);
+        flight.call(sql::DELIVERY_LINES, &[key[0], key[1], key[2], date]);
+    }
+    terminal.fly_second().await
+}
+
+/// Fills the last flight: each customer is credited with the sum of the order's lines.
+fn credit(terminal: &mut Terminal, input: &Delivery, output: &DeliveryOutput) -> Result<(), Error> {
+    let Terminal { first, second, .. } = terminal;
+    first.clear();
+    for (index, (d_id, o_id)) in taken(output).enumerate() {
+        let (order, lines) = (2 * index, 2 * index + 1);
+        let c_id = only(second, order, "orders for the head of a queue")?.int(0)?;
+        if second.rows(lines) == 0 {
+            return Err(wrong(format!("order ({}, {d_id}, {o_id}) has no lines", input.w_id)));
+        }
+        let mut units = 0;
+        for row in 0..second.rows(lines) {
+            units += second.row(lines, row).expect("the row is counted").units(0, 2)?;
+        }
+        let amount = Value::Decimal(Decimal { units, scale: 2 });
+        first.call(sql::DELIVERY_CUSTOMER, &[int(input.w_id), int(d_id), int(c_id), amount]);
+    }
+    first.control(Control::Commit);
+    Ok(())
+}

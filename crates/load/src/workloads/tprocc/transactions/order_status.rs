@@ -1,0 +1,61 @@
+//! Order-Status (clause 2.6): read only; one flight by number, two by last name.
+
+use crate::workloads::tprocc::statements as sql;
+use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only};
+use proofload_engine::{Control, Error, Value};
+use proofload_gen::tprocc::inputs::{CustomerBy, OrderStatus};
+
+/// What an Order-Status gave back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::workloads::tprocc) struct OrderStatusOutput {
+    /// The customer.
+    pub(in crate::workloads::tprocc) c_id: i32,
+    /// The customer's last order.
+    pub(in crate::workloads::tprocc) o_id: i32,
+    /// Its lines.
+    pub(in crate::workloads::tprocc) lines: usize,
+}
+
+/// Runs one Order-Status.
+pub(in crate::workloads::tprocc) async fn run(
+    terminal: &mut Terminal,
+    input: &OrderStatus,
+) -> Result<OrderStatusOutput, Error> {
+    let (w_id, d_id) = (int(input.w_id), int(input.d_id));
+    let flight = &mut terminal.first;
+    flight.clear();
+    flight.control(Control::BeginReadOnly);
+    let customer = match &input.customer {
+        CustomerBy::Id(c_id) => {
+            flight.call(sql::ORDER_STATUS_CUSTOMER_BY_ID, &[w_id, d_id, int(*c_id)]);
+            Some(*c_id)
+        }
+        CustomerBy::LastName(last) => {
+            flight.call(sql::ORDER_STATUS_CUSTOMER_BY_NAME, &[w_id, d_id, Value::Text(last.as_str())]);
+            None
+        }
+    };
+    if let Some(c_id) = customer {
+        flight.call(sql::ORDER_STATUS_ORDER, &[w_id, d_id, int(c_id)]);
+        flight.control(Control::Commit);
+        terminal.fly_first().await?;
+        let found = only(&terminal.first, 1, "customer")?;
+        found.present(0)?;
+        return read_order(&terminal.first, 2, found.int(0)?);
+    }
+    terminal.fly_first().await?;
+    let found = only(&terminal.first, 1, "customer")?;
+    found.present(0)?;
+    let c_id = found.int(0)?;
+    terminal.second.clear();
+    terminal.second.call(sql::ORDER_STATUS_ORDER, &[w_id, d_id, int(c_id)]);
+    terminal.second.control(Control::Commit);
+    terminal.fly_second().await?;
+    read_order(&terminal.second, 0, c_id)
+}
+
+/// Reads the order and its lines; carrier and delivery date may be null.
+fn read_order(flight: &proofload_engine::Flight, call: usize, c_id: i32) -> Result<OrderStatusOutput, Error> {
+    let order = only(flight, call, "orders with its lines")?;
+    Ok(OrderStatusOutput { c_id, o_id: order.int(0)?, lines: flight.rows(call) })
+}

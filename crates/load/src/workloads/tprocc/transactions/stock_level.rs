@@ -1,0 +1,19 @@
+//! Stock-Level (clause 2.8): read only, one flight.
+
+use crate::workloads::tprocc::statements as sql;
+use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only};
+use proofload_engine::{Control, Error};
+use proofload_gen::tprocc::inputs::StockLevel;
+
+/// Runs one Stock-Level; returns how many items run short.
+pub(in crate::workloads::tprocc) async fn run(terminal: &mut Terminal, input: &StockLevel) -> Result<i32, Error> {
+    let flight = &mut terminal.first;
+    flight.clear();
+    flight.control(Control::BeginReadOnly);
+    let call = flight.call(sql::STOCK_LEVEL, &[int(input.w_id), int(input.d_id), int(input.threshold)]);
+    flight.control(Control::Commit);
+    terminal.fly_first().await?;
+    let found = only(&terminal.first, call, "district")?;
+    found.present(0)?;
+    found.int(1)
+}

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::tidy;
+use crate::{crash, tidy};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -25,6 +25,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[--bless]",
         summary: "the project's own rules; --bless lowers the ratchet to what the tree has",
         run: tidy::run,
+    },
+    Chore {
+        name: "crash",
+        arguments: "[KILLS]",
+        summary: "kill conductor, agents and servers at random instants (1,000 times) and prove that nothing is lost",
+        run: crash::run,
     },
     Chore { name: "help", arguments: "", summary: "this list", run: help },
 ];

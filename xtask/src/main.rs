@@ -7,6 +7,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 mod chores;
+mod crash;
 mod tidy;
 
 fn main() -> ExitCode {

@@ -1,2 +1,23 @@
-//! The proofload command.
-fn main() {}
+//! The `proofload` command: reads the command line, hands over to one command, ends with its exit code.
+//!
+//! This crate joins the others. It may not hold logic that is worth testing alone.
+
+mod agent;
+mod catalogue;
+mod cli;
+mod clock;
+mod commands;
+mod conductor;
+mod exit;
+mod interrupt;
+mod live;
+mod output;
+
+use clap::Parser;
+
+fn main() -> std::process::ExitCode {
+    match cli::Arguments::try_parse() {
+        Ok(arguments) => commands::run(arguments.command).code(),
+        Err(error) => output::usage(&error).code(),
+    }
+}

@@ -1,0 +1,49 @@
+//! The agent: hands the requests of a conductor to the host role and the load role. May not decide anything.
+
+use crate::clock::SystemClock;
+use crate::exit::Exit;
+use proofload_load::LoadRole;
+use proofload_model::error::Error;
+use proofload_model::time::Clock;
+use proofload_model::wire::{Reply, Request};
+use proofload_testbed::HostRole;
+use proofload_testbed::agents::{Handler, serve};
+use std::sync::Arc;
+
+/// Both roles of one agent.
+struct Roles {
+    clock: Arc<dyn Clock>,
+    host: HostRole,
+    load: LoadRole,
+}
+
+impl Handler for Roles {
+    fn handle(&mut self, request: Request) -> Result<Reply, Error> {
+        match request {
+            Request::Ping | Request::Quit => Ok(Reply::Pong { moment: self.clock.now(), pid: std::process::id() }),
+            Request::Host(request) => self.host.handle(request),
+            Request::Load(request) => self.load.handle(request),
+        }
+    }
+
+    fn abandon(&self) -> Arc<dyn Fn() + Send + Sync> {
+        self.host.abandon()
+    }
+}
+
+/// Serves one conductor until it says quit or goes away, then releases everything.
+pub(crate) fn run() -> Exit {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let served = serve(std::io::stdin(), std::io::stdout(), &clock, |events| Roles {
+        clock: Arc::clone(&clock),
+        host: HostRole::new(Arc::clone(&clock), Arc::clone(&events)),
+        load: LoadRole::new(Arc::clone(&clock), events),
+    });
+    match served {
+        Ok(()) => Exit::Good,
+        Err(error) => {
+            crate::output::error(&error.to_string());
+            Exit::Failure
+        }
+    }
+}

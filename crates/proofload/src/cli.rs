@@ -1,0 +1,131 @@
+//! The command line. Words only: what commands do stands in `commands`.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Puts a proof load on a database and the storage under it, and writes down what held, what broke first and why.
+#[derive(Debug, Parser)]
+#[command(name = "proofload", version, about, disable_help_subcommand = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Commands, in the order of their use.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check a study file: all faults at once
+    Validate(StudyArguments),
+    /// Show what a study would do: points in order, time, space, limits, destructive steps
+    Plan(StudyArguments),
+    /// Run a study and write its record
+    Run(RunArguments),
+    /// Finish what is missing in a record
+    Resume(ResumeArguments),
+    /// Show where a record stands, also while it is written
+    Status(StatusArguments),
+    /// Write the paper from a record
+    Report(ReportArguments),
+    /// Show what this machine allows, with a remedy for what it does not
+    Doctor(DoctorArguments),
+    /// List the engines that are built in, and what is found of them here
+    Engines,
+    /// List the workloads that are built in
+    Workloads,
+    /// Print the JSON Schema of study files, or the reference of all settings
+    Schema(SchemaArguments),
+    /// Serve a conductor on standard input and output (started by `run`)
+    Agent,
+}
+
+/// A study file, with changes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StudyArguments {
+    /// The study file
+    pub(crate) study: PathBuf,
+    /// Replace a setting (`limits.cores=1`) or a factor's levels (`factor.limits.memory=["64MiB"]`)
+    #[arg(long = "set", value_name = "SETTING=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// What `run` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) study: StudyArguments,
+    /// The record to write [default: <study name>.proof]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Confirm a destructive step by naming its device again
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) yes: Option<String>,
+}
+
+/// What `resume` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ResumeArguments {
+    /// The record
+    pub(crate) record: PathBuf,
+    /// Confirm a destructive step by naming its device again
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) yes: Option<String>,
+}
+
+/// What `status` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatusArguments {
+    /// The record
+    pub(crate) record: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `report` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArguments {
+    /// The record
+    pub(crate) record: PathBuf,
+    /// File to write [default: standard output; for html the record's name with .html]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Formats of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// One self-contained page
+    Html,
+    /// Markdown
+    Markdown,
+    /// One value a line
+    Csv,
+    /// For programs
+    Json,
+    /// A table for the terminal
+    Text,
+}
+
+/// What `doctor` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArguments {
+    /// A study whose folder and engine to look at
+    pub(crate) study: Option<PathBuf>,
+    /// Replace a setting of the study
+    #[arg(long = "set", value_name = "SETTING=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `schema` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SchemaArguments {
+    /// Print the reference of all settings as Markdown instead
+    #[arg(long)]
+    pub(crate) reference: bool,
+}

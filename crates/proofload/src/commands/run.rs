@@ -1,0 +1,159 @@
+//! `run` and `resume`: a study from its file, or from its record, to the last point.
+
+use crate::cli::{ResumeArguments, RunArguments};
+use crate::clock::SystemClock;
+use crate::conductor::{Assignment, Journal, Outcome, conduct};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::{live, output};
+use proofload_model::error::Error;
+use proofload_model::plan::{Plan, expand};
+use proofload_model::study::{Study, preconditioning};
+use proofload_model::time::Clock;
+use proofload_record::{Opening, Recorder};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The program and its version, as records name it.
+pub(crate) const PROGRAM: &str = concat!("proofload ", env!("CARGO_PKG_VERSION"));
+
+/// Runs a study file.
+pub(crate) fn run(arguments: &RunArguments) -> Exit {
+    let file = match super::study_file::read(&arguments.study) {
+        Ok(file) => file,
+        Err(exit) => return exit,
+    };
+    let plan = expand(&file.study);
+    let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.proof", file.study.name())));
+    if let Err(text) = destructive_steps_named(&file.study, arguments.yes.as_deref()) {
+        output::error(&text);
+        return Exit::Usage;
+    }
+    let opening =
+        Opening { study_text: &file.text, study: &file.study, plan: &plan, program: PROGRAM, at: SystemClock.wall() };
+    let recorder = match Recorder::create(&path, &opening) {
+        Ok(recorder) => recorder,
+        Err(error) => return failed(&error.to_string()),
+    };
+    let assignment = Assignment {
+        study: file.study,
+        plan,
+        finished: BTreeSet::new(),
+        preconditioned: false,
+        confirmed: arguments.yes.clone(),
+    };
+    go(recorder, &assignment, &path)
+}
+
+/// Finishes a record.
+pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
+    // The lock first: what is read afterwards cannot change under us.
+    let recorder = match Recorder::resume(&arguments.record, PROGRAM, SystemClock.wall()) {
+        Ok(recorder) => recorder,
+        Err(error) => return failed(&error.to_string()),
+    };
+    let record = match proofload_record::read(&arguments.record) {
+        Ok(record) => record,
+        Err(error) => return failed(&error.to_string()),
+    };
+    let finished: BTreeSet<u32> =
+        record.plan.runs.iter().map(|run| run.index).filter(|run| record.finished(*run).is_some()).collect();
+    let preconditioned = record.events.iter().any(|event| event.name == "preconditioned");
+    if !preconditioned && let Err(text) = destructive_steps_named(&record.study, arguments.yes.as_deref()) {
+        output::error(&text);
+        return Exit::Usage;
+    }
+    let assignment = Assignment {
+        study: record.study,
+        plan: record.plan,
+        finished,
+        preconditioned,
+        confirmed: arguments.yes.clone(),
+    };
+    go(recorder, &assignment, &arguments.record)
+}
+
+/// Destructive steps are carried out only when their device is named twice.
+fn destructive_steps_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
+    let asked = preconditioning(&study.settings, confirmed).map_err(|error| error.to_string())?;
+    match asked.and_then(|how| how.device) {
+        Some(device) if confirmed != Some(device.as_str()) => Err(format!(
+            "this study destroys all data on {device} (storage.precondition.device); if that is what you want, name it again: --yes {device}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Conducts, closes the record, says how it ended.
+fn go(recorder: Recorder, assignment: &Assignment, path: &Path) -> Exit {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let interrupt = match Interrupt::install() {
+        Ok(interrupt) => interrupt,
+        Err(error) => return failed(&format!("installing signal handlers: {error}")),
+    };
+    let mut journal = Journal::new(recorder, Arc::clone(&clock));
+    let title = format!("{} · {}", assignment.study.name(), assignment.study.title());
+    let mut view = live::for_this_terminal(&title, &labels(&assignment.plan, &assignment.finished), Arc::clone(&clock));
+    let outcome = conduct(assignment, &mut journal, view.as_mut(), clock, interrupt);
+    view.close();
+    let closed = journal.close();
+    match (outcome, closed) {
+        (Ok(outcome), Ok(())) => end(&outcome, path),
+        (Err(error), _) | (Ok(_), Err(error)) => stopped_by(&error, path),
+    }
+}
+
+/// Says how a study ended.
+fn end(outcome: &Outcome, path: &Path) -> Exit {
+    let record = match proofload_record::read(path) {
+        Ok(record) => record,
+        Err(error) => return failed(&error.to_string()),
+    };
+    if let Ok(table) = proofload_report::render(&record, proofload_report::Format::Text) {
+        output::note(table.trim_end());
+    }
+    match outcome {
+        Outcome::Complete => super::verdict::exit_of(&record),
+        Outcome::Interrupted if record.attempts.is_empty() => Exit::InterruptedEarly,
+        Outcome::Interrupted => {
+            output::note(&format!("interrupted; go on with: proofload resume {}", path.display()));
+            Exit::Interrupted
+        }
+        Outcome::Failed { runs, reason } => {
+            let what = if *runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first:") };
+            output::error(&format!("{what}: {reason}"));
+            output::note(&format!(
+                "nothing that was finished is lost; when the cause is mended: proofload resume {}",
+                path.display()
+            ));
+            Exit::Failure
+        }
+    }
+}
+
+/// The study could not go on at all.
+fn stopped_by(error: &Error, path: &Path) -> Exit {
+    output::error(&error.to_string());
+    output::note(&format!("what was finished is kept; when the cause is mended: proofload resume {}", path.display()));
+    Exit::Failure
+}
+
+fn failed(text: &str) -> Exit {
+    output::error(text);
+    Exit::Failure
+}
+
+/// A label for each run of the plan, and whether it is done.
+fn labels(plan: &Plan, finished: &BTreeSet<u32>) -> Vec<(String, bool)> {
+    plan.runs
+        .iter()
+        .map(|run| {
+            let levels: Vec<String> =
+                plan.points[run.point as usize].levels.values().map(ToString::to_string).collect();
+            let repeated = if run.repetition > 0 { format!(" #{}", run.repetition + 1) } else { String::new() };
+            let sentinel = if run.sentinel { " (sentinel)" } else { "" };
+            (format!("{}{repeated}{sentinel}", levels.join(" · ")), finished.contains(&run.index))
+        })
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! The record as the conductor writes it: every row with its time, committed once per interval. May not decide anything.
+
+use proofload_model::error::Error;
+use proofload_model::samples::{Check, Fact, IntervalSample, Mark, Reading};
+use proofload_model::time::{Clock, Offset};
+use proofload_record::{AttemptId, Recorder};
+use std::sync::Arc;
+
+/// A recorder with a clock, and the attempt that is going on.
+pub(crate) struct Journal {
+    recorder: Recorder,
+    clock: Arc<dyn Clock>,
+    attempt: Option<AttemptId>,
+}
+
+impl Journal {
+    pub(crate) fn new(recorder: Recorder, clock: Arc<dyn Clock>) -> Self {
+        Self { recorder, clock, attempt: None }
+    }
+
+    /// The attempt that is going on.
+    fn current(&self) -> Result<AttemptId, Error> {
+        self.attempt.ok_or_else(|| Error::new("samples arrived while no run was going on"))
+    }
+
+    pub(crate) fn begin(&mut self, run_index: u32) -> Result<(), Error> {
+        self.attempt = Some(self.recorder.begin_attempt(run_index, self.clock.wall())?);
+        Ok(self.recorder.commit()?)
+    }
+
+    /// Something happened to the attempt, or to the study when there is none.
+    pub(crate) fn event(&mut self, name: &str, detail: &str) -> Result<(), Error> {
+        self.recorder.event(self.attempt, self.clock.wall(), None, name, detail)?;
+        Ok(self.recorder.commit()?)
+    }
+
+    pub(crate) fn facts(&mut self, facts: &[Fact]) -> Result<(), Error> {
+        Ok(self.recorder.facts(self.attempt, facts)?)
+    }
+
+    pub(crate) fn document(&mut self, name: &str, body: &str) -> Result<(), Error> {
+        Ok(self.recorder.document(self.clock.wall(), name, body)?)
+    }
+
+    /// One second of load; committed before it counts.
+    pub(crate) fn interval(&mut self, sample: &IntervalSample) -> Result<(), Error> {
+        let attempt = self.current()?;
+        self.recorder.interval(attempt, sample)?;
+        Ok(self.recorder.commit()?)
+    }
+
+    pub(crate) fn telemetry(
+        &mut self,
+        probe: &str,
+        at: Offset,
+        span_ns: u64,
+        readings: &[Reading],
+    ) -> Result<(), Error> {
+        let attempt = self.current()?;
+        Ok(self.recorder.telemetry(attempt, probe, at, span_ns, readings)?)
+    }
+
+    pub(crate) fn mark(&mut self, label: &str, mark: &Mark) -> Result<(), Error> {
+        let attempt = self.current()?;
+        Ok(self.recorder.mark(attempt, label, mark)?)
+    }
+
+    pub(crate) fn checks(&mut self, checks: &[Check]) -> Result<(), Error> {
+        let attempt = self.current()?;
+        Ok(self.recorder.checks(attempt, checks)?)
+    }
+
+    pub(crate) fn log(&mut self, level: &str, source: &str, text: &str) -> Result<(), Error> {
+        Ok(self.recorder.log(self.attempt, self.clock.wall(), level, source, text)?)
+    }
+
+    /// The attempt went through.
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        let attempt = self.current()?;
+        self.attempt = None;
+        Ok(self.recorder.finish(attempt, self.clock.wall(), "")?)
+    }
+
+    /// The attempt failed; `resume` tries its run again.
+    pub(crate) fn fail(&mut self, reason: &str) -> Result<(), Error> {
+        match self.attempt.take() {
+            Some(attempt) => Ok(self.recorder.fail(attempt, self.clock.wall(), reason)?),
+            None => self.event("failed", reason),
+        }
+    }
+
+    /// Folds the write-ahead log in, so that the record is one file.
+    pub(crate) fn close(self) -> Result<(), Error> {
+        Ok(self.recorder.close()?)
+    }
+}

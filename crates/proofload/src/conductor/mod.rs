@@ -1,0 +1,12 @@
+//! The conductor: carries out a plan run by run, through agents, and writes the record. Lists and re-exports.
+
+mod crew;
+mod data;
+mod journal;
+mod preparation;
+mod run;
+mod study;
+mod warm_up;
+
+pub(crate) use journal::Journal;
+pub(crate) use study::{Assignment, Outcome, conduct};

@@ -1,0 +1,106 @@
+//! What a run needs to know of its point: settings, place of the data, limits. Pure.
+
+use proofload_engine::{Engine, place_settings};
+use proofload_model::error::Error;
+use proofload_model::plan::{Plan, Run};
+use proofload_model::settings::Settings;
+use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure};
+use proofload_model::time::WallTime;
+use proofload_model::wire::{DataPlace, LimitsAsked, LoadSpec};
+
+/// Date of every date column at load: 2026-01-01T00:00:00Z. One date for all, so that equal studies give equal bytes.
+pub(crate) const LOAD_TIME: WallTime = WallTime(1_767_225_600_000_000);
+
+/// Everything about one run.
+pub(crate) struct Prepared {
+    pub(crate) run: Run,
+    pub(crate) settings: Settings,
+    pub(crate) place: DataPlace,
+    pub(crate) limits: LimitsAsked,
+    pub(crate) procedure: Procedure,
+    pub(crate) engine: &'static dyn Engine,
+    /// Names the data: engine, workload, seed, scale. Runs with equal labels share a snapshot.
+    pub(crate) label: String,
+    data_seed: u64,
+}
+
+impl Prepared {
+    /// Draws a run's settings together.
+    pub(crate) fn of(study: &Study, plan: &Plan, run: Run) -> Result<Self, Error> {
+        let settings = plan.settings(study, run.point);
+        let engine_name = settings.text("engine.kind")?;
+        let engine = proofload_engine::engine(engine_name)
+            .ok_or_else(|| Error::new(format!("there is no engine {engine_name}")))?;
+        let workload_name = settings.text("workload.kind")?;
+        let workload = proofload_load::workload(workload_name)
+            .ok_or_else(|| Error::new(format!("there is no workload {workload_name}")))?;
+        let limits = limits_asked(&settings);
+        let sessions = workload.sessions(&settings);
+        let mut place = data_place(&settings, place_settings(engine, &settings, sessions))?;
+        let label = format!("{engine_name} {}", workload.data_label(&settings, study.seed()));
+        place.folder = format!("{}/{}", place.folder, folder_name(&label));
+        Ok(Self {
+            run,
+            place,
+            limits,
+            procedure: procedure(&settings)?,
+            engine,
+            label,
+            data_seed: study.seed(),
+            settings,
+        })
+    }
+
+    /// The place without the settings that a memory limit implies: a build may use the machine.
+    pub(crate) fn building_place(&self) -> DataPlace {
+        let mut unlimited = self.settings.clone();
+        unlimited.0.remove("limits.memory");
+        DataPlace { settings: place_settings(self.engine, &unlimited, 1), ..self.place.clone() }
+    }
+
+    /// What the load agent is told.
+    pub(crate) fn load_spec(&self, address: Option<String>) -> LoadSpec {
+        LoadSpec {
+            workload: self.settings.text("workload.kind").unwrap_or_default().to_owned(),
+            settings: self.settings.clone(),
+            place: self.place.clone(),
+            address,
+            data_seed: self.data_seed,
+            input_seed: self.run.seed,
+            load_time: LOAD_TIME,
+        }
+    }
+
+    /// Is the database a server that we start ourselves?
+    pub(crate) fn starts_instance(&self) -> bool {
+        self.place.url.is_none() && self.engine.server().is_some()
+    }
+
+    /// Does the load run inside the limited process?
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.engine.facts().capabilities.embedded
+    }
+
+    /// Does the engine keep data that can be built, copied and checked?
+    pub(crate) fn keeps_data(&self) -> bool {
+        self.engine.facts().capabilities.durable
+    }
+}
+
+/// A label as the name of a folder.
+fn folder_name(label: &str) -> String {
+    label
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() || letter == '-' || letter == '.' { letter } else { '_' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_make_folders_that_stay_in_their_place() {
+        assert_eq!(folder_name("sqlite tprocc/w=4 ../x"), "sqlite_tprocc_w_4_.._x");
+    }
+}

@@ -1,0 +1,220 @@
+//! One run of the plan, phase by phase: prepare, warm up, measure, verify, release.
+
+use super::crew::{Crew, Role, Watch, unexpected};
+use super::data::copied_text;
+use super::preparation::Prepared;
+use super::warm_up::{WarmUpState, WarmUpWatch};
+use proofload_model::error::Error;
+use proofload_model::samples::OperationCounts;
+use proofload_model::wire::{HostRequest, LoadRequest, Reply};
+use std::time::Duration;
+
+/// Time between the order to start and time zero, so that probes are ready.
+const LEAD: Duration = Duration::from_secs(1);
+
+/// A second that has not arrived after so long is taken for a stopped agent.
+const SILENCE: Duration = Duration::from_secs(60);
+
+impl Crew<'_> {
+    /// Carries out one run. On an error the caller cleans up and marks the attempt.
+    pub(crate) fn carry_out(&mut self, prepared: &Prepared, load_command: &[String]) -> Result<(), Error> {
+        self.watch = Watch::default();
+        self.ensure_data(prepared, load_command)?;
+        self.prepare(prepared, load_command)?;
+        self.begin_load(prepared)?;
+        self.warm_up(prepared)?;
+        self.measure(prepared)?;
+        self.end_load()?;
+        self.verify()?;
+        self.release(prepared)
+    }
+
+    /// Restore, limits, start, facts, connections.
+    fn prepare(&mut self, prepared: &Prepared, load_command: &[String]) -> Result<(), Error> {
+        let place = || prepared.place.clone();
+        if prepared.keeps_data() && prepared.place.url.is_none() {
+            self.restore(prepared)?;
+        }
+        self.view.phase("preparing");
+        if prepared.place.url.is_none() {
+            let facts = self.host(HostRequest::PrepareLimits { place: place(), limits: prepared.limits.clone() })?;
+            self.keep_facts(facts)?;
+        }
+        let address = if prepared.starts_instance() { Some(self.start_instance(prepared)?) } else { None };
+        self.start(Role::Load, load_command)?;
+        let opened = self.load(LoadRequest::Open { spec: Box::new(prepared.load_spec(address)) })?;
+        if let (Reply::Pong { pid, .. }, true) = (&opened, prepared.is_embedded()) {
+            self.host(HostRequest::JoinLimits { pid: *pid })?;
+        }
+        if prepared.keeps_data() {
+            self.load(LoadRequest::CheckData)?;
+        }
+        let connected = self.load(LoadRequest::Connect)?;
+        self.keep_facts(connected)?;
+        self.keep_limits(prepared)?;
+        self.journal.event("prepared", "")
+    }
+
+    fn restore(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        let place = prepared.place.clone();
+        if prepared.procedure.restore_every_run {
+            self.view.phase("restoring");
+            let copied = self.host(HostRequest::RestoreSnapshot { place: place.clone() })?;
+            self.journal.event("restored", &copied_text(&copied))?;
+        }
+        self.host(HostRequest::DropPageCache { place })?;
+        Ok(())
+    }
+
+    fn start_instance(&mut self, prepared: &Prepared) -> Result<String, Error> {
+        match self.host(HostRequest::StartInstance { place: prepared.place.clone() })? {
+            Reply::Started { address, facts } => {
+                self.journal.facts(&facts)?;
+                Ok(address)
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Reads back what should be in force.
+    fn keep_limits(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        if prepared.place.url.is_some() {
+            return Ok(());
+        }
+        let facts = self.host(HostRequest::VerifyLimits)?;
+        self.keep_facts(facts)
+    }
+
+    fn keep_facts(&mut self, reply: Reply) -> Result<(), Error> {
+        match reply {
+            Reply::Facts(facts) | Reply::Connected { facts } => self.journal.facts(&facts),
+            Reply::Done => Ok(()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn begin_load(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        self.mark("before")?;
+        let pid = match self.load(LoadRequest::Start { after: LEAD })? {
+            Reply::Starting { origin } => {
+                self.watch.origin = Some(self.from_clock_of(Role::Load, origin));
+                self.load_pid(prepared)
+            }
+            other => return Err(unexpected(&other)),
+        };
+        let origin =
+            self.watch.origin.map_or(proofload_model::time::Moment(0), |ours| self.on_clock_of(Role::Host, ours));
+        self.host(HostRequest::StartProbes { origin, place: prepared.place.clone(), pid })?;
+        self.journal.event("load_started", &format!("{}", prepared.run.seed))
+    }
+
+    /// Process to observe when the engine is embedded.
+    fn load_pid(&self, prepared: &Prepared) -> Option<u32> {
+        if prepared.is_embedded() { self.pid(Role::Load) } else { None }
+    }
+
+    /// Rounds until steady, or until the budget ends.
+    fn warm_up(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        self.view.phase("warming up");
+        let mut watch = WarmUpWatch::new(&prepared.procedure);
+        loop {
+            self.next_second()?;
+            let seconds = self.watch.throughput.len();
+            match watch.look(&self.watch.throughput) {
+                WarmUpState::Waiting => {}
+                WarmUpState::Settled => {
+                    return self.journal.event("steady", &serde_json::json!({ "seconds": seconds }).to_string());
+                }
+                WarmUpState::NeverSettled { reasons } => {
+                    let detail = serde_json::json!({ "seconds": seconds, "verdict": reasons.join("; ") });
+                    return self.journal.event("not_steady", &detail.to_string());
+                }
+            }
+        }
+    }
+
+    /// The fixed window: whole seconds after the one that is running now.
+    fn measure(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        let from = self.watch.throughput.len() + 1;
+        let to = from + usize::try_from(prepared.procedure.measure.as_secs()).unwrap_or(usize::MAX);
+        self.view.phase("measuring");
+        self.wait_for(from)?;
+        self.mark("window_start")?;
+        self.wait_for(to)?;
+        self.mark("window_end")?;
+        self.journal.event("window", &serde_json::json!({ "from": from, "to": to }).to_string())
+    }
+
+    /// Waits until `count` seconds have been reported.
+    fn wait_for(&mut self, count: usize) -> Result<(), Error> {
+        while self.watch.throughput.len() < count {
+            self.next_second()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the next second of load.
+    fn next_second(&mut self) -> Result<(), Error> {
+        let seen = self.watch.throughput.len();
+        let mut waited = Duration::ZERO;
+        let glance = Duration::from_millis(100);
+        while self.watch.throughput.len() == seen {
+            self.hear(glance)?;
+            self.troubled()?;
+            if self.watch.throughput.len() == seen {
+                waited += glance;
+            }
+            if waited > SILENCE {
+                return Err(Error::new(format!(
+                    "no second of load has been reported for {SILENCE:?}; the load agent or the database hangs"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn end_load(&mut self) -> Result<(), Error> {
+        self.view.phase("stopping");
+        let stopped = self.load(LoadRequest::Stop)?;
+        let Reply::Stopped { intervals, totals } = stopped else { return Err(unexpected(&stopped)) };
+        self.host(HostRequest::StopProbes)?;
+        let usage = self.host(HostRequest::ReadUsage)?;
+        self.keep_facts(usage)?;
+        self.mark("after")?;
+        self.journal.event("load_stopped", &totals_text(intervals, &totals))
+    }
+
+    /// Limits are read back once more, then lifted: the checks are not what is measured.
+    fn verify(&mut self) -> Result<(), Error> {
+        self.view.phase("verifying");
+        let facts = self.host(HostRequest::VerifyLimits)?;
+        self.keep_facts(facts)?;
+        self.host(HostRequest::Release)?;
+        match self.load(LoadRequest::Verify)? {
+            Reply::Checked(checks) => self.journal.checks(&checks),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn release(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        self.load(LoadRequest::Close)?;
+        self.stop(Role::Load);
+        if prepared.starts_instance() {
+            self.host(HostRequest::StopInstance)?;
+        }
+        self.journal.event("released", "")
+    }
+
+    /// Reads the database's counters.
+    fn mark(&mut self, label: &str) -> Result<(), Error> {
+        match self.load(LoadRequest::Mark)? {
+            Reply::Marked(mark) => self.journal.mark(label, &mark),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+/// The clients' own totals, to be compared with the sum of the intervals.
+fn totals_text(intervals: u64, totals: &[OperationCounts]) -> String {
+    serde_json::json!({ "intervals": intervals, "totals": totals }).to_string()
+}

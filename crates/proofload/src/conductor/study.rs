@@ -1,0 +1,180 @@
+//! A whole study: agents, preconditioning, then every run that is still missing.
+
+use super::crew::{Crew, Role, unexpected};
+use super::journal::Journal;
+use super::preparation::Prepared;
+use crate::interrupt::Interrupt;
+use crate::live::View;
+use proofload_model::error::Error;
+use proofload_model::plan::{Plan, Run};
+use proofload_model::study::{Study, preconditioning};
+use proofload_model::time::Clock;
+use proofload_model::wire::{HostRequest, Reply};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What is to be done.
+pub(crate) struct Assignment {
+    pub(crate) study: Study,
+    pub(crate) plan: Plan,
+    /// Runs that the record already has.
+    pub(crate) finished: BTreeSet<u32>,
+    /// Was storage preconditioned in an earlier session of this record?
+    pub(crate) preconditioned: bool,
+    /// The device that `--yes` names.
+    pub(crate) confirmed: Option<String>,
+}
+
+/// How a study ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Every run is in the record.
+    Complete,
+    /// Someone asked to stop.
+    Interrupted,
+    /// Runs failed; the first reason.
+    Failed {
+        /// How many.
+        runs: usize,
+        /// The first reason.
+        reason: String,
+    },
+}
+
+/// Carries out all that is missing.
+pub(crate) fn conduct(
+    assignment: &Assignment,
+    journal: &mut Journal,
+    view: &mut dyn View,
+    clock: Arc<dyn Clock>,
+    interrupt: Interrupt,
+) -> Result<Outcome, Error> {
+    let mut crew = Crew::new(journal, view, clock, interrupt);
+    let outcome = runs(assignment, &mut crew);
+    crew.stop(Role::Load);
+    crew.stop(Role::Host);
+    match outcome {
+        Err(error) if crew.interrupted() => {
+            crew.journal.log("info", "conductor", &error.to_string())?;
+            Ok(Outcome::Interrupted)
+        }
+        other => other,
+    }
+}
+
+fn runs(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Error> {
+    let commands = Commands::of(&assignment.study)?;
+    crew.start(Role::Host, &commands.host)?;
+    let folder = study_folder(&assignment.study)?;
+    if let Reply::Facts(facts) = crew.host(HostRequest::Describe { folder: folder.clone() })? {
+        crew.journal.facts(&facts)?;
+    }
+    crew.host(HostRequest::Sweep { folder })?;
+    if !assignment.preconditioned {
+        precondition(assignment, crew)?;
+    }
+    let mut reasons = Vec::new();
+    for run in assignment.plan.runs.iter().filter(|run| !assignment.finished.contains(&run.index)) {
+        if let Err(error) = one_run(assignment, crew, &commands, *run) {
+            if crew.interrupted() {
+                return Ok(Outcome::Interrupted);
+            }
+            reasons.push(error.to_string());
+        }
+    }
+    Ok(match reasons.first() {
+        None => Outcome::Complete,
+        Some(first) => Outcome::Failed { runs: reasons.len(), reason: first.clone() },
+    })
+}
+
+/// One attempt at one run; whatever happens, it ends in the record and nothing of it stays behind.
+fn one_run(assignment: &Assignment, crew: &mut Crew<'_>, commands: &Commands, run: Run) -> Result<(), Error> {
+    crew.view.begin_run(run.index);
+    crew.journal.begin(run.index)?;
+    let prepared = Prepared::of(&assignment.study, &assignment.plan, run)?;
+    if !crew.is_running(Role::Host) {
+        crew.start(Role::Host, &commands.host)?;
+    }
+    let done = crew.carry_out(&prepared, &commands.load);
+    match done {
+        Ok(()) => {
+            crew.journal.finish()?;
+            crew.view.end_run(run.index, None);
+            Ok(())
+        }
+        Err(error) => {
+            let error = if crew.interrupted() {
+                Error::new("interrupted")
+            } else {
+                error.context(format!("run {}", run.index))
+            };
+            crew.journal.fail(&error.to_string())?;
+            crew.view.end_run(run.index, Some(&error.to_string()));
+            clean_up(crew, &prepared, commands);
+            Err(error)
+        }
+    }
+}
+
+/// After a failed run: agents stop and release; what a dead one left is swept by a fresh one.
+fn clean_up(crew: &mut Crew<'_>, prepared: &Prepared, commands: &Commands) {
+    crew.stop(Role::Load);
+    crew.stop(Role::Host);
+    crew.watch = super::crew::Watch::default();
+    if crew.interrupted() {
+        return;
+    }
+    let swept = crew
+        .start(Role::Host, &commands.host)
+        .and_then(|()| crew.host(HostRequest::Sweep { folder: prepared.place.folder.clone() }).map(|_| ()));
+    if let Err(error) = swept {
+        let _noted = crew.journal.log("error", "conductor", &format!("cleaning up after a failed run: {error}"));
+    }
+}
+
+/// Preconditioning, when the study asks for it.
+fn precondition(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<(), Error> {
+    let settings = &assignment.study.settings;
+    let Some(how) = preconditioning(settings, assignment.confirmed.as_deref())? else { return Ok(()) };
+    let first = assignment.plan.runs.first().ok_or_else(|| Error::new("the plan has no run"))?;
+    let prepared = Prepared::of(&assignment.study, &assignment.plan, *first)?;
+    crew.view.phase("preconditioning storage");
+    match crew.host(HostRequest::Precondition { place: prepared.place, how })? {
+        Reply::Documents { documents, facts } => {
+            for (name, body) in documents {
+                crew.journal.document(&name, &body)?;
+            }
+            crew.journal.facts(&facts)?;
+            crew.journal.event("preconditioned", "")
+        }
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// The folder below which everything of a study lies.
+fn study_folder(study: &Study) -> Result<String, Error> {
+    let (root, name) = (study.settings.text("storage.path")?, study.settings.text("study.name")?);
+    Ok(format!("{}/{name}", root.trim_end_matches('/')))
+}
+
+/// How agents are started.
+struct Commands {
+    host: Vec<String>,
+    load: Vec<String>,
+}
+
+impl Commands {
+    fn of(study: &Study) -> Result<Self, Error> {
+        let local = || -> Result<Vec<String>, Error> {
+            let program = std::env::current_exe()
+                .map_err(|error| Error::new(format!("finding this program's own file: {error}")))?;
+            Ok(vec![program.to_string_lossy().into_owned(), "agent".to_owned()])
+        };
+        let given = |path: &str| match study.settings.list(path) {
+            [] => local(),
+            command => Ok(command.to_vec()),
+        };
+        Ok(Self { host: given("agents.host")?, load: given("agents.load")? })
+    }
+}

@@ -1,0 +1,55 @@
+//! Deciding live when the warm-up ends. The decision itself is `report::analysis::steady`, which needs nothing but the seconds so far.
+
+use proofload_model::study::Procedure;
+use proofload_report::analysis::steady::{Detector, Rule, Verdict};
+
+/// How the warm-up stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum WarmUpState {
+    /// Go on.
+    Waiting,
+    /// Settled.
+    Settled,
+    /// The budget is spent. The window is measured all the same, as context; the point is void.
+    NeverSettled {
+        /// What stands against it.
+        reasons: Vec<String>,
+    },
+}
+
+/// Watches one warm-up.
+pub(crate) struct WarmUpWatch {
+    detector: Detector,
+    at_most: u64,
+}
+
+impl WarmUpWatch {
+    /// For a procedure.
+    pub(crate) fn new(procedure: &Procedure) -> Self {
+        let rule = Rule {
+            round: procedure.warm_up.round,
+            rounds_in_window: 5,
+            at_least: procedure.warm_up.at_least,
+            at_most: procedure.warm_up.at_most,
+            measure: procedure.measure,
+            drift_tolerance: procedure.warm_up.tolerance,
+            remainder_tolerance: procedure.warm_up.tolerance,
+        };
+        Self { detector: Detector::new(rule), at_most: procedure.warm_up.at_most.as_secs() }
+    }
+
+    /// Looks at all seconds since the load began.
+    pub(crate) fn look(&mut self, throughput: &[f64]) -> WarmUpState {
+        let spent = throughput.len() as u64 >= self.at_most;
+        match self.detector.update(throughput, &[]) {
+            Verdict::Steady { .. } => WarmUpState::Settled,
+            Verdict::NotSteady { reasons, .. } if spent => {
+                WarmUpState::NeverSettled { reasons: reasons.iter().map(ToString::to_string).collect() }
+            }
+            Verdict::Lost { at, .. } if spent => {
+                WarmUpState::NeverSettled { reasons: vec![format!("throughput changed at second {at}")] }
+            }
+            Verdict::NotSteady { .. } | Verdict::Lost { .. } => WarmUpState::Waiting,
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! No view: stderr is not a terminal.
+
+use super::view::View;
+
+/// Shows nothing.
+pub(crate) struct Quiet;
+
+impl View for Quiet {
+    fn begin_run(&mut self, _run: u32) {}
+    fn phase(&mut self, _phase: &str) {}
+    fn progress(&mut self, _what: &str, _done: u64, _total: u64) {}
+    fn interval(&mut self, _throughput: &[f64]) {}
+    fn end_run(&mut self, _run: u32, _trouble: Option<&str>) {}
+    fn close(&mut self) {}
+}

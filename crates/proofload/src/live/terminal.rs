@@ -1,0 +1,157 @@
+//! The live view: one line a run, the running one with its phase, rate and a sparkline, and a line with the time left.
+
+use super::sparkline::sparkline;
+use super::view::View;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use proofload_model::time::{Clock, Moment};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Width of the sparkline in characters.
+const SPARK: usize = 30;
+
+/// Runs shown at most; longer plans show a window around the running one.
+const SHOWN: usize = 16;
+
+/// Draws on stderr.
+pub(crate) struct Terminal {
+    lines: MultiProgress,
+    runs: Vec<Line>,
+    foot: ProgressBar,
+    clock: Arc<dyn Clock>,
+    began: Moment,
+    run_began: Moment,
+    running: Option<usize>,
+    phase: String,
+    rate: String,
+    durations: Vec<Duration>,
+}
+
+/// One run's line.
+struct Line {
+    bar: ProgressBar,
+    label: String,
+    done: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new(title: &str, runs: &[(String, bool)], clock: Arc<dyn Clock>) -> Self {
+        let lines = MultiProgress::new();
+        let plain = ProgressStyle::with_template("{msg}").expect("the template is constant");
+        let head = lines.add(ProgressBar::new(0).with_style(plain.clone()));
+        head.set_message(title.to_owned());
+        let width = runs.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+        let runs: Vec<Line> = runs
+            .iter()
+            .enumerate()
+            .map(|(index, (label, done))| {
+                let bar = ProgressBar::new(0).with_style(plain.clone());
+                let bar = if index < SHOWN { lines.add(bar) } else { ProgressBar::hidden() };
+                let label = format!("{label:<width$}");
+                bar.set_message(format!("  {} {label}", if *done { "✓" } else { "·" }));
+                Line { bar, label, done: *done }
+            })
+            .collect();
+        let foot = lines.add(ProgressBar::new(0).with_style(plain));
+        let began = clock.now();
+        Self {
+            lines,
+            runs,
+            foot,
+            clock,
+            began,
+            run_began: began,
+            running: None,
+            phase: String::new(),
+            rate: String::new(),
+            durations: Vec::new(),
+        }
+    }
+
+    fn draw(&self) {
+        let Some(line) = self.running.and_then(|run| self.runs.get(run)) else { return };
+        let seconds = self.clock.now().since(self.run_began).as_secs();
+        line.bar.set_message(format!(
+            "  ▶ {}  {:<12} {:>6}  {}",
+            line.label,
+            self.phase,
+            clock_text(seconds),
+            self.rate
+        ));
+        self.foot.set_message(self.foot_text());
+    }
+
+    fn foot_text(&self) -> String {
+        let done = self.runs.iter().filter(|run| run.done).count();
+        let left = self.runs.len() - done;
+        let so_far = clock_text(self.clock.now().since(self.began).as_secs());
+        let mean = self
+            .durations
+            .iter()
+            .sum::<Duration>()
+            .checked_div(u32::try_from(self.durations.len()).unwrap_or(u32::MAX));
+        let remaining = mean.map(|mean| {
+            let gone = self.clock.now().since(self.run_began);
+            mean.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX)).saturating_sub(gone)
+        });
+        let remaining =
+            remaining.map_or_else(String::new, |time| format!(", about {} left", clock_text(time.as_secs())));
+        format!("  {done} of {} runs, {so_far} so far{remaining}  (Ctrl-C stops; resume goes on)", self.runs.len())
+    }
+}
+
+impl View for Terminal {
+    fn begin_run(&mut self, run: u32) {
+        self.running = Some(run as usize);
+        self.run_began = self.clock.now();
+        self.rate = String::new();
+        self.phase("starting");
+    }
+
+    fn phase(&mut self, phase: &str) {
+        phase.clone_into(&mut self.phase);
+        self.draw();
+    }
+
+    fn progress(&mut self, what: &str, done: u64, total: u64) {
+        self.rate = match (done * 100).checked_div(total) {
+            Some(percent) => format!("{what} {percent} %"),
+            None => what.to_owned(),
+        };
+        self.draw();
+    }
+
+    fn interval(&mut self, throughput: &[f64]) {
+        let last = throughput.last().copied().unwrap_or(0.0);
+        self.rate = format!("{last:>8.0} tx/s  {}", sparkline(throughput, SPARK));
+        self.draw();
+    }
+
+    fn end_run(&mut self, run: u32, trouble: Option<&str>) {
+        let took = self.clock.now().since(self.run_began);
+        if let Some(line) = self.runs.get_mut(run as usize) {
+            line.done = trouble.is_none();
+            let message = match trouble {
+                None => format!("  ✓ {}  {:<12} {:>6}  {}", line.label, "done", clock_text(took.as_secs()), self.rate),
+                Some(trouble) => format!("  ✗ {}  {trouble}", line.label),
+            };
+            line.bar.finish_with_message(message);
+        }
+        self.durations.push(took);
+        self.running = None;
+        self.foot.set_message(self.foot_text());
+    }
+
+    fn close(&mut self) {
+        self.foot.finish_and_clear();
+        for line in &self.runs {
+            line.bar.abandon();
+        }
+        let _cleared = self.lines.println("");
+    }
+}
+
+/// Minutes and seconds.
+fn clock_text(seconds: u64) -> String {
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}

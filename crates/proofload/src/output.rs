@@ -1,0 +1,45 @@
+//! Writing to the terminal: results on stdout, everything else on stderr. The only module of the program that prints.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this module is where the program prints")]
+
+use crate::exit::Exit;
+use std::io::{IsTerminal, Write};
+
+/// A result, on stdout. A closed pipe is the reader's choice, not an error.
+pub(crate) fn result(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _closed = out
+        .write_all(text.as_bytes())
+        .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") })
+        .and_then(|()| out.flush());
+}
+
+/// A note for the operator, on stderr.
+pub(crate) fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// An error, on stderr.
+pub(crate) fn error(text: &str) {
+    eprintln!("proofload: {text}");
+}
+
+/// What the command line parser has to say: help and version are results, the rest are errors of usage.
+pub(crate) fn usage(error: &clap::Error) -> Exit {
+    let _closed = error.print();
+    if error.use_stderr() { Exit::Usage } else { Exit::Good }
+}
+
+/// May a live view be drawn on stderr?
+pub(crate) fn is_terminal() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// May colours be used on stderr? (no-color.org: any non-empty value of `NO_COLOR` says no.)
+pub(crate) fn colours() -> bool {
+    is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Width of the terminal, if stdout is one.
+pub(crate) fn stdout_is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}

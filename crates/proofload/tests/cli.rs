@@ -1,0 +1,159 @@
+//! The program as a user meets it: exit codes, texts on the right stream, bad input.
+
+mod support;
+
+use expect_test::{Expect, expect};
+use support::{Bench, small_study, text};
+
+/// Runs, and compares exit code, stdout and stderr.
+fn check(bench: &Bench, arguments: &[&str], expected: &Expect) {
+    let output = bench.run(arguments);
+    let found = format!(
+        "exit {}\n-- stdout\n{}-- stderr\n{}",
+        output.status.code().unwrap_or(-1),
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    expected.assert_eq(&found.replace(&bench.path("").display().to_string(), "<folder>/"));
+}
+
+#[test]
+fn a_wrong_command_line_is_an_error_of_usage() {
+    let bench = Bench::new("usage");
+    assert_eq!(bench.run(&["rnu"]).status.code(), Some(2));
+    assert_eq!(bench.run(&[]).status.code(), Some(2));
+    assert_eq!(bench.run(&["--help"]).status.code(), Some(0));
+    assert_eq!(bench.run(&["--version"]).status.code(), Some(0));
+    assert_eq!(bench.run(&["validate", "missing.toml"]).status.code(), Some(2));
+}
+
+#[test]
+fn faults_of_a_study_come_all_at_once() {
+    let bench = Bench::new("faults");
+    bench.study(&small_study("sqlit", "[limits]\nmemroy = \"1GiB\"\ncores = 0\n", 1));
+    check(&bench, &["validate", "study.toml"], &expect![[""]]);
+    check(&bench, &["run", "study.toml"], &expect![[""]]);
+    assert!(!bench.path("small.proof").exists(), "a study with faults leaves no record");
+}
+
+#[test]
+fn a_valid_study_says_so_and_shows_its_plan() {
+    let bench = Bench::new("plan");
+    bench.study(&small_study(
+        "sqlite",
+        "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n",
+        1,
+    ));
+    check(&bench, &["validate", "study.toml"], &expect![[""]]);
+    check(&bench, &["plan", "study.toml"], &expect![[""]]);
+}
+
+#[test]
+fn a_destructive_step_wants_its_device_named_twice() {
+    let bench = Bench::new("device");
+    bench.study(
+        &small_study("sqlite", "[storage.precondition]\ndevice = \"/dev/proofload-none\"\n", 1)
+            .replace("[storage]\npath = \"data\"\n", ""),
+    );
+    let output = bench.run(&["run", "study.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--yes /dev/proofload-none"), "{}", text(&output.stderr));
+    assert!(!bench.path("small.proof").exists());
+    let output = bench.run(&["run", "study.toml", "--yes", "/dev/proofload-none"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("/dev/proofload-none"));
+}
+
+#[test]
+fn a_missing_foreign_or_existing_record_is_refused() {
+    let bench = Bench::new("record");
+    bench.study(&small_study("null", "", 1));
+    std::fs::write(
+        bench.path("notes.proof"),
+        "no record, but long enough to be looked at as a database header would be ....... ".repeat(9),
+    )
+    .expect("the folder takes a file");
+    for command in ["status", "resume", "report"] {
+        assert_eq!(bench.run(&[command, "none.proof"]).status.code(), Some(1), "{command}");
+        let output = bench.run(&[command, "notes.proof"]);
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        assert!(text(&output.stderr).contains("not a"), "{command}: {}", text(&output.stderr));
+    }
+    let output = bench.run(&["run", "study.toml", "-o", "notes.proof"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("exists"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_study_on_the_null_engine_goes_through_and_reports_in_every_format() {
+    let bench = Bench::new("null");
+    bench.study(&small_study("null", "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n", 1));
+    let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    let code = output.status.code();
+    assert!(matches!(code, Some(0 | 5 | 6 | 7)), "{code:?}: {}", text(&output.stderr));
+    assert!(text(&output.stdout).is_empty(), "results go to the record; stdout stays free");
+    for format in ["html", "markdown", "csv", "json", "text"] {
+        let once = bench.run(&["report", "x.proof", "--format", format, "-o", "-"]);
+        let twice = bench.run(&["report", "x.proof", "--format", format, "-o", "-"]);
+        assert_eq!(once.status.code(), Some(0), "{format}: {}", text(&once.stderr));
+        assert!(!once.stdout.is_empty() && once.stdout == twice.stdout, "{format} is the same twice");
+    }
+    assert!(text(&bench.run(&["status", "x.proof"]).stdout).contains("2 of 2 runs finished"));
+    let again = bench.run(&["resume", "x.proof"]);
+    assert_eq!(again.status.code(), code, "resuming a finished record changes nothing");
+    bench.expect_no_process();
+}
+
+#[test]
+fn every_command_that_lists_something_lists_it() {
+    let bench = Bench::new("lists");
+    for (arguments, wanted) in [
+        (&["engines"][..], "sqlite"),
+        (&["workloads"], "tprocc"),
+        (&["schema"], "limits"),
+        (&["schema", "--reference"], "`limits.memory`"),
+        (&["doctor"], "fio"),
+        (&["doctor", "--json"], "remedy"),
+    ] {
+        let output = bench.run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).contains(wanted), "{arguments:?}: {}", text(&output.stdout));
+    }
+}
+
+#[test]
+fn an_interrupt_is_resumable() {
+    let bench = Bench::new("interrupt");
+    bench.study(&small_study("null", "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n", 1));
+    let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    while !bench.path("x.proof").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let _sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(75), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("proofload resume x.proof"), "{}", text(&output.stderr));
+    bench.expect_no_process();
+    let resumed = bench.run(&["resume", "x.proof"]);
+    assert!(matches!(resumed.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&resumed.stderr));
+}
+
+#[test]
+fn an_agent_is_started_by_any_command() {
+    let bench = Bench::new("wrapper");
+    let wrapper = bench.path("far-away.sh");
+    let program = env!("CARGO_BIN_EXE_proofload");
+    let script = format!(
+        "#!/bin/sh\necho 'Welcome to db1. Authorised users only.'\necho far >> {}\nexec {program} agent\n",
+        bench.path("started").display()
+    );
+    std::fs::write(&wrapper, script).expect("the folder takes a file");
+    std::fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("the file is ours");
+    let agents = format!("[agents]\nhost = [{0:?}]\nload = [\"sh\", {0:?}]\n", wrapper.display().to_string());
+    bench.study(&small_study("null", &agents, 1));
+    let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    assert!(matches!(output.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&output.stderr));
+    let started = std::fs::read_to_string(bench.path("started")).expect("the wrapper ran");
+    assert_eq!(started.lines().count(), 2, "one host agent, one load agent");
+}

@@ -1,0 +1,186 @@
+//! Invariant: killed at any instant, `resume` loses no finished run and doubles none, and nothing stays behind.
+//!
+//! `PROOFLOAD_KILLS` sets how many kills each test does; `cargo xtask crash` does 1,000 in all.
+
+mod support;
+
+use proofload_record::{Record, State};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Child;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use support::{Bench, kill, orphaned_groups, postgresql_here, small_study, text};
+
+/// One test at a time: each counts control groups without an owner.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Who is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Victim {
+    Conductor,
+    Agent,
+    Server,
+}
+
+/// Kills per test: the default, or what the environment asks.
+fn kills(default: u32) -> u32 {
+    std::env::var("PROOFLOAD_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// A small generator: kills should be spread, and the same in each test run.
+struct Instants(u64);
+
+impl Instants {
+    /// Up to `longest`, uniform.
+    fn next(&mut self, longest: Duration) -> Duration {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        longest.mul_f64((self.0 >> 11) as f64 / (1u64 << 53) as f64)
+    }
+}
+
+/// What must never change about a finished run: its attempt, its seconds, its seal.
+fn finished(record: &Record) -> BTreeMap<u32, (i64, usize)> {
+    let mut runs = BTreeMap::new();
+    for attempt in record.attempts.iter().filter(|attempt| attempt.state == State::Finished) {
+        assert_eq!(attempt.seal_holds, Some(true), "the rows of run {} were changed", attempt.run.index);
+        let doubled = runs.insert(attempt.run.index, (attempt.id, attempt.intervals.len()));
+        assert_eq!(doubled, None, "run {} was finished twice", attempt.run.index);
+    }
+    runs
+}
+
+/// Runs studies to their end, one after another, through so many kills in all.
+fn check(name: &str, study: &str, victim: Victim, kills: u32, longest: Duration) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut instants = Instants(0x9E37_79B9_7F4A_7C15 ^ u64::from(kills));
+    let mut left = kills;
+    while left > 0 {
+        let bench = Bench::new(name);
+        bench.study(study);
+        let killed = run_through(&bench, victim, left, longest, &mut instants);
+        assert!(killed > 0, "no kill hit");
+        left -= killed;
+        bench.expect_no_process();
+        assert_eq!(orphaned_groups(), Vec::<std::path::PathBuf>::new(), "control groups were left behind");
+    }
+    println!("{name}: {kills} kills");
+}
+
+/// Runs one study to its end through at most so many kills; says how many hit.
+fn run_through(bench: &Bench, victim: Victim, kills: u32, longest: Duration, instants: &mut Instants) -> u32 {
+    let record = bench.path("x.proof");
+    let mut before = BTreeMap::new();
+    let mut killed = 0;
+    for _ in 0..kills * 4 + 20 {
+        let mut child = begin(bench, &record);
+        if killed < kills && strike(bench, &mut child, victim, instants.next(longest)) {
+            killed += 1;
+        }
+        let ended = child.wait_with_output().expect("the conductor ends");
+        if !record.exists() {
+            continue;
+        }
+        let now = finished(&proofload_record::read(&record).expect("the record is readable after a kill"));
+        for (run, what) in &before {
+            assert_eq!(now.get(run), Some(what), "finished run {run} was lost or replaced after {killed} kills");
+        }
+        before = now;
+        if ended.status.code().is_some_and(|code| code != 1 && code != 75) {
+            break;
+        }
+        let undisturbed = killed >= kills && ended.status.code() == Some(1) && victim == Victim::Conductor;
+        assert!(!undisturbed || before.is_empty(), "{}", text(&ended.stderr));
+    }
+    let read = proofload_record::read(&record).expect("the record is readable");
+    assert_eq!(before.len(), read.plan.runs.len(), "the study came to its end: {:?}", read.logs.last());
+    killed
+}
+
+/// `run`, or `resume` once there is a record.
+fn begin(bench: &Bench, record: &Path) -> Child {
+    if record.exists() {
+        bench.spawn(&["resume", "x.proof"])
+    } else {
+        bench.spawn(&["run", "study.toml", "-o", "x.proof"])
+    }
+}
+
+/// Waits, then kills the victim if it lives; the instant counts from the victim's birth.
+fn strike(bench: &Bench, child: &mut Child, victim: Victim, after: Duration) -> bool {
+    let begun = Instant::now();
+    loop {
+        if child.try_wait().expect("the child is ours").is_some() {
+            return false;
+        }
+        if let Some(pid) = find(bench, child, victim) {
+            std::thread::sleep(after);
+            if child.try_wait().expect("the child is ours").is_some() {
+                return false;
+            }
+            kill(pid);
+            return true;
+        }
+        if begun.elapsed() > Duration::from_secs(60) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn find(bench: &Bench, child: &Child, victim: Victim) -> Option<u32> {
+    let matches = |line: &str| match victim {
+        Victim::Conductor => false,
+        Victim::Agent => line.contains("proofload agent"),
+        Victim::Server => line.contains("postgres -D") || line.contains("postgres  -D"),
+    };
+    match victim {
+        Victim::Conductor => Some(child.id()),
+        Victim::Agent | Victim::Server => {
+            bench.processes().into_iter().filter(|(_, line)| matches(line)).map(|(pid, _)| pid).max()
+        }
+    }
+}
+
+/// Ten runs on the null engine.
+fn null_study() -> String {
+    small_study("null", "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n", 5)
+}
+
+#[test]
+fn the_conductor_is_killed_on_the_null_engine() {
+    check("kill-null", &null_study(), Victim::Conductor, kills(24), Duration::from_secs(5));
+}
+
+#[test]
+fn an_agent_is_killed_on_the_null_engine() {
+    check("kill-agent", &null_study(), Victim::Agent, kills(10), Duration::from_secs(4));
+}
+
+#[test]
+fn the_conductor_is_killed_on_sqlite() {
+    let study = small_study("sqlite", "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n", 2);
+    check("kill-sqlite", &study, Victim::Conductor, kills(8), Duration::from_secs(7));
+}
+
+#[test]
+fn the_conductor_is_killed_on_postgresql() {
+    if postgresql_here("kill-postgresql") {
+        check(
+            "kill-postgresql",
+            &small_study("postgresql", "", 3),
+            Victim::Conductor,
+            kills(5),
+            Duration::from_secs(10),
+        );
+    }
+}
+
+#[test]
+fn the_server_is_killed() {
+    if postgresql_here("kill-server") {
+        check("kill-server", &small_study("postgresql", "", 3), Victim::Server, kills(4), Duration::from_secs(4));
+    }
+}

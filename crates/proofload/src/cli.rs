@@ -3,9 +3,13 @@
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Puts a proof load on a database and the storage under it, and writes down what held, what broke first and why.
+/// What it is for.
+const ABOUT: &str =
+    "Puts a proof load on a database and the storage under it, and writes down what held, what broke first and why.";
+
+/// The whole command line.
 #[derive(Debug, Parser)]
-#[command(name = "proofload", version, about, disable_help_subcommand = true, max_term_width = 100)]
+#[command(name = "proofload", version, about = ABOUT, long_about = None, disable_help_subcommand = true, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -29,17 +29,7 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     if error.use_stderr() { Exit::Usage } else { Exit::Good }
 }
 
-/// May a live view be drawn on stderr?
+/// May a live view be drawn on stderr? It uses no colours, so `NO_COLOR` has nothing to switch off.
 pub(crate) fn is_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-}
-
-/// May colours be used on stderr? (no-color.org: any non-empty value of `NO_COLOR` says no.)
-pub(crate) fn colours() -> bool {
-    is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
-
-/// Width of the terminal, if stdout is one.
-pub(crate) fn stdout_is_terminal() -> bool {
-    std::io::stdout().is_terminal()
 }

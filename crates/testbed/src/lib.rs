@@ -8,6 +8,7 @@ pub mod facts;
 pub mod probes;
 
 mod host;
+mod instances;
 mod limits;
 mod snapshots;
 mod sys;

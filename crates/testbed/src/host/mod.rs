@@ -4,4 +4,6 @@ mod remains;
 mod role;
 mod sweep;
 
+pub(crate) use remains::Remains;
 pub use role::HostRole;
+pub(crate) use sweep::is_server_of;

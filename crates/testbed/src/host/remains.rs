@@ -16,6 +16,7 @@ pub(crate) struct Remains {
 struct Held {
     server: Option<u32>,
     group: Option<Group>,
+    guests: Vec<u32>,
 }
 
 impl Remains {
@@ -24,9 +25,16 @@ impl Remains {
         self.held().server = process;
     }
 
-    /// The group of the limits; none when it is gone.
+    /// The group of the limits, empty; none when it is gone.
     pub(crate) fn set_group(&self, group: Option<Group>) {
-        self.held().group = group;
+        let mut held = self.held();
+        held.group = group;
+        held.guests.clear();
+    }
+
+    /// A process that joined the limits and is no child of ours: it is not killed.
+    pub(crate) fn add_guest(&self, process: u32) {
+        self.held().guests.push(process);
     }
 
     /// Has the conductor gone? Long waits look at it.
@@ -42,8 +50,9 @@ impl Remains {
             sys::signal(process, 9);
         }
         if let Some(group) = held.group {
-            group.evict();
-            group.remove();
+            // Also children that were born between the look and the signal.
+            group.kill_members(&held.guests);
+            group.dissolve();
         }
     }
 

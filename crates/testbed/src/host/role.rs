@@ -4,6 +4,7 @@ use super::remains::Remains;
 use super::sweep::sweep;
 use crate::agents::EventSink;
 use crate::facts;
+use crate::instances::{self, Server, Start};
 use crate::limits::{Enclosure, Group, of_machine};
 use crate::probes::{Probes, Subject};
 use crate::snapshots;
@@ -12,7 +13,7 @@ use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Reply};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What an agent holds on its host. Dropping it stops the instance and lifts the limits.
@@ -21,20 +22,28 @@ pub struct HostRole {
     events: EventSink,
     // In this order they are dropped: nobody watches what is gone, and the limits outlive who is under them.
     probes: Option<Probes>,
+    server: Option<Running>,
     limits: Option<Enclosure>,
     remains: Arc<Remains>,
 }
 
+/// A server that we started, and from what.
+#[derive(Debug)]
+struct Running {
+    server: Server,
+    target: Target,
+}
+
 impl std::fmt::Debug for HostRole {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HostRole").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("HostRole").field("server", &self.server).field("limits", &self.limits).finish_non_exhaustive()
     }
 }
 
 impl HostRole {
     /// A role that holds nothing yet. `events` is told of telemetry, warnings and servers that die.
     pub fn new(clock: Arc<dyn Clock>, events: EventSink) -> Self {
-        Self { clock, events, probes: None, limits: None, remains: Arc::default() }
+        Self { clock, events, probes: None, server: None, limits: None, remains: Arc::default() }
     }
 
     /// What frees everything that must not stay behind, callable while a request is stuck: kills the server, removes the limits.
@@ -59,10 +68,8 @@ impl HostRole {
             HostRequest::VerifyLimits => self.verify_limits(),
             HostRequest::ReadUsage => Ok(Reply::Facts(self.usage())),
             HostRequest::StopInstance => self.stop_instance(),
-            HostRequest::SaveSnapshot { place } => snapshots::save(Path::new(&place.folder), &*self.clock).map(copied),
-            HostRequest::RestoreSnapshot { place } => {
-                snapshots::restore(Path::new(&place.folder), &*self.clock).map(copied)
-            }
+            HostRequest::SaveSnapshot { place } => self.save(&place),
+            HostRequest::RestoreSnapshot { place } => self.restore(&place),
             HostRequest::FindSnapshot { place, label } => {
                 Ok(Reply::Found(snapshots::find(Path::new(&place.folder), &label)))
             }
@@ -88,15 +95,18 @@ impl HostRole {
         if place.url.is_some() {
             return Ok(Reply::Done);
         }
-        let folder = Path::new(&place.folder);
-        snapshots::claim(folder)?;
-        snapshots::remove_data(folder)?;
-        let data = snapshots::data_folder(folder);
+        self.refuse_while_running("make an instance")?;
+        let folder = absolute(place)?;
+        snapshots::claim(&folder)?;
+        snapshots::remove_data(&folder)?;
+        let data = snapshots::data_folder(&folder);
         std::fs::create_dir(&data).map_err(|error| Error::new(format!("make {}: {error}", data.display())))?;
-        match engine(place)?.server() {
-            None => Ok(Reply::Done),
-            Some(_) => Err(Error::new(format!("this agent cannot create instances of {}", place.engine))),
+        let Some(recipe) = engine(place)?.server() else { return Ok(Reply::Done) };
+        let made = instances::create(recipe, &data, &*self.clock, &self.remains);
+        if made.is_err() {
+            let _half_made = snapshots::remove_data(&folder);
         }
+        done(made)
     }
 
     fn prepare_limits(&mut self, asked: LimitsAsked) -> Result<Reply, Error> {
@@ -115,16 +125,35 @@ impl HostRole {
 
     fn join_limits(&mut self, process: u32) -> Result<Reply, Error> {
         let limits = self.limits.as_mut().ok_or_else(|| Error::new("join limits: none were prepared"))?;
+        self.remains.add_guest(process);
         done(limits.join(process))
     }
 
     fn start_instance(&mut self, place: &DataPlace) -> Result<Reply, Error> {
-        Err(Error::new(format!("this agent cannot start instances of {}", place.engine)))
+        self.refuse_while_running("start the server")?;
+        let without = || Error::new(format!("start the server: no recipe says how to run {}", place.engine));
+        let (server, facts) = instances::start(Start {
+            recipe: engine(place)?.server().ok_or_else(without)?,
+            data: snapshots::data_folder(&absolute(place)?),
+            settings: &place.settings,
+            limits: self.limits.as_mut(),
+            clock: &self.clock,
+            events: &self.events,
+            remains: &self.remains,
+        })?;
+        let address = server.address().to_owned();
+        let target = Target { place: place.clone(), address: Some(address.clone()) };
+        self.server = Some(Running { server, target });
+        Ok(Reply::Started { address, facts })
     }
 
     fn verify_limits(&self) -> Result<Reply, Error> {
         let limits = self.limits.as_ref().ok_or_else(|| Error::new("verify limits: none were prepared"))?;
-        Ok(Reply::Facts(limits.verify()))
+        let mut facts = limits.verify();
+        if let Some(running) = &self.server {
+            facts.extend(settings_in_force(&running.target)?);
+        }
+        Ok(Reply::Facts(facts))
     }
 
     fn usage(&self) -> Vec<Fact> {
@@ -134,12 +163,32 @@ impl HostRole {
     }
 
     fn stop_instance(&mut self) -> Result<Reply, Error> {
-        Ok(Reply::Done)
+        done(self.server.take().map_or(Ok(()), |running| running.server.stop()))
+    }
+
+    fn refuse_while_running(&self, what: &str) -> Result<(), Error> {
+        match &self.server {
+            None => Ok(()),
+            Some(Running { server, .. }) => {
+                Err(Error::new(format!("{what}: process {} still serves the data; stop it first", server.process())))
+            }
+        }
+    }
+
+    fn save(&self, place: &DataPlace) -> Result<Reply, Error> {
+        self.refuse_while_running("save a snapshot")?;
+        snapshots::save(Path::new(&place.folder), &*self.clock).map(copied)
+    }
+
+    fn restore(&self, place: &DataPlace) -> Result<Reply, Error> {
+        self.refuse_while_running("restore the snapshot")?;
+        snapshots::restore(Path::new(&place.folder), &*self.clock).map(copied)
     }
 
     fn start_probes(&mut self, origin: Moment, place: &DataPlace, pid: Option<u32>) -> Result<Reply, Error> {
         self.probes = None;
-        let target = Target { place: place.clone(), address: None };
+        let address = self.server.as_ref().map(|running| running.server.address().to_owned());
+        let target = Target { place: place.clone(), address };
         let observer = engine(place)?.observer(&target).unwrap_or_else(|error| {
             let text = format!("the engine's statistics are not observed: {error}");
             (self.events)(Event::Log { level: "warning".to_owned(), text });
@@ -147,7 +196,7 @@ impl HostRole {
         });
         let subject = Subject {
             folder: snapshots::data_folder(Path::new(&place.folder)),
-            pid,
+            pid: self.server.as_ref().map(|running| running.server.process()).or(pid),
             group: self.limits.as_ref().and_then(Enclosure::group).map(|group: &Group| group.folder().to_owned()),
             cores: self.limits.as_ref().and_then(Enclosure::cores).cloned(),
             observer,
@@ -163,6 +212,28 @@ impl HostRole {
 
 fn engine(place: &DataPlace) -> Result<&'static dyn Engine, Error> {
     proofload_engine::engine(&place.engine).ok_or_else(|| Error::new(format!("there is no engine {:?}", place.engine)))
+}
+
+/// The folder as processes see it that work elsewhere.
+fn absolute(place: &DataPlace) -> Result<PathBuf, Error> {
+    std::path::absolute(&place.folder).map_err(|error| Error::new(format!("find the folder {}: {error}", place.folder)))
+}
+
+/// The engine's own view of its settings. What cannot be read back is a fact that does not hold.
+fn settings_in_force(target: &Target) -> Result<Vec<Fact>, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::new(format!("make a runtime: {error}")))?;
+    let engine = engine(&target.place)?;
+    Ok(runtime.block_on(engine.verify_settings(target)).unwrap_or_else(|error| {
+        vec![Fact {
+            subject: "engine".to_owned(),
+            name: "settings".to_owned(),
+            requested: Some("readable".to_owned()),
+            effective: None,
+            source: error.to_string(),
+            holds: Some(false),
+        }]
+    }))
 }
 
 fn done(outcome: Result<(), Error>) -> Result<Reply, Error> {

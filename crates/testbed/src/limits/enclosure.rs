@@ -4,7 +4,6 @@ use super::LIMITS;
 use super::group::Group;
 use super::hierarchy::{Hierarchy, Version};
 use super::limit::Fence;
-use super::usage;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
@@ -72,11 +71,6 @@ impl Enclosure {
         LIMITS.iter().flat_map(|limit| limit.usage(&self.fence)).collect()
     }
 
-    /// Kills for want of memory so far.
-    pub(crate) fn kills(&self) -> u64 {
-        self.fence.group.as_ref().and_then(usage::kills).unwrap_or(0)
-    }
-
     /// The control group, for those who watch it.
     pub(crate) const fn group(&self) -> Option<&Group> {
         self.fence.group.as_ref()
@@ -97,7 +91,7 @@ impl Enclosure {
             .map(|limit| limit.lift(&self.fence).map_err(|error| error.context(format!("lift {}", limit.setting()))))
             .collect();
         self.fence.is_lifted = true;
-        if self.fence.group.as_ref().is_some_and(|group| group.members().is_empty() && group.remove()) {
+        if self.fence.group.as_ref().is_some_and(Group::remove) {
             self.fence.group = None;
         }
         lifted.into_iter().collect()
@@ -136,8 +130,7 @@ impl Drop for Enclosure {
     fn drop(&mut self) {
         let _as_far_as_it_goes = self.lift();
         if let Some(group) = &self.fence.group {
-            group.evict();
-            group.remove();
+            group.dissolve();
         }
     }
 }
@@ -145,6 +138,7 @@ impl Drop for Enclosure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::usage;
     use crate::sys;
     use std::process::{Child, Command, Stdio};
     use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -238,7 +232,7 @@ mod tests {
         enclosure.join(child.id()).unwrap();
         drop(child.stdin.take());
         assert!(!child.wait().unwrap().success());
-        assert!(enclosure.kills() > 0);
+        assert!(usage::kills(enclosure.group().unwrap()) > Some(0));
         let peak = enclosure.usage().into_iter().find(|fact| fact.name == "memory.peak").unwrap();
         let peak = Bytes::parse(&peak.effective.unwrap()).unwrap();
         assert!(peak > Bytes::mebi(16) && peak <= Bytes::mebi(32), "peak {peak}");

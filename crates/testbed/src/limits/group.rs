@@ -10,6 +10,9 @@ use std::time::Duration;
 /// How long a killed process may take to leave its group: it first ends the system call that it is in.
 const LEAVING: Duration = Duration::from_secs(10);
 
+/// How long members that are ending may keep a group from being removed.
+const DISSOLVING: Duration = Duration::from_secs(2);
+
 /// A control group that this process made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
@@ -110,46 +113,50 @@ impl Group {
         self.read("cgroup.procs").unwrap_or_default().lines().filter_map(|line| line.parse().ok()).collect()
     }
 
-    /// Moves all members to the group that made this one, so that it can be removed while they run.
-    pub(crate) fn evict(&self) {
+    /// Removes the group although processes run in it: they move to the group that made this one. False if it will not go.
+    pub(crate) fn dissolve(&self) -> bool {
         let home = self.hierarchy.own.join("cgroup.procs");
-        for process in self.members() {
-            // A member that has ended meanwhile needs no move.
-            let _ended = write(&home, &process.to_string());
-        }
+        within(DISSOLVING, || {
+            for process in self.members() {
+                // A member that is ending cannot be moved; the next look finds it gone.
+                let _ending = write(&home, &process.to_string());
+            }
+            self.remove()
+        })
     }
 
-    /// Kills all members, also those that are born meanwhile, and waits until the group is empty.
-    pub(crate) fn kill_members(&self) -> bool {
-        const GLANCE: Duration = Duration::from_millis(10);
-        let mut waited = Duration::ZERO;
-        loop {
-            let members = self.members();
-            if members.is_empty() || waited > LEAVING {
-                return members.is_empty();
+    /// Kills all members but `spared`, also those that are born meanwhile, and waits until they are gone.
+    pub(crate) fn kill_members(&self, spared: &[u32]) -> bool {
+        within(LEAVING, || {
+            let members: Vec<u32> = self.members().into_iter().filter(|member| !spared.contains(member)).collect();
+            for process in &members {
+                sys::signal(*process, 9);
             }
-            for process in members {
-                sys::signal(process, 9);
-            }
-            std::thread::sleep(GLANCE);
-            waited += GLANCE;
-        }
+            members.is_empty()
+        })
     }
 
     /// Removes the group; false while it has members.
     pub(crate) fn remove(&self) -> bool {
-        const TRIES: u32 = 100;
-        for _ in 0..TRIES {
-            match std::fs::remove_dir(&self.folder) {
-                Ok(()) => return true,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return true,
-                Err(_) if !self.members().is_empty() => return false,
-                // A process that has just left is still being taken down.
-                Err(_) => std::thread::sleep(Duration::from_millis(10)),
-            }
+        match std::fs::remove_dir(&self.folder) {
+            Ok(()) => true,
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
         }
-        false
     }
+}
+
+/// Tries until it works, or the patience is over.
+fn within(patience: Duration, mut works: impl FnMut() -> bool) -> bool {
+    const GLANCE: Duration = Duration::from_millis(10);
+    let mut waited = Duration::ZERO;
+    while !works() {
+        if waited > patience {
+            return false;
+        }
+        std::thread::sleep(GLANCE);
+        waited += GLANCE;
+    }
+    true
 }
 
 fn write(path: &Path, value: &str) -> Result<(), Error> {

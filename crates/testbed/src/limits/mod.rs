@@ -12,7 +12,7 @@ mod usage;
 pub(crate) use enclosure::{Enclosure, try_memory};
 pub(crate) use group::Group;
 pub(crate) use sweep::orphans;
-pub(crate) use usage::of_machine;
+pub(crate) use usage::{kills, of_machine};
 
 /// Every limit.
 const LIMITS: &[&dyn limit::Limit] = &[&memory::Memory, &cores::Cores];

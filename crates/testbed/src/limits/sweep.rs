@@ -14,7 +14,7 @@ pub(crate) fn orphans() -> (Vec<PathBuf>, Vec<PathBuf>) {
     walk(&hierarchy.root, DEPTH, &mut found);
     let sweep = |folder: &PathBuf| {
         let group = Group::existing(hierarchy.clone(), folder.clone());
-        group.kill_members() && group.remove()
+        group.kill_members(&[]) && group.dissolve()
     };
     found.into_iter().partition(sweep)
 }

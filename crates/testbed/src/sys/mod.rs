@@ -6,6 +6,6 @@ mod process;
 mod spawn;
 
 pub(crate) use affinity::{allowed_cores, restrict};
-pub(crate) use files::{Space, clone_file, drop_cached, set_owner, space_at, sync_file_system};
-pub(crate) use process::{descendants, folder_of, is_root, is_running, kill_group, signal, start_time, threads};
+pub(crate) use files::{clone_file, drop_cached, set_owner, space_at, sync_file_system};
+pub(crate) use process::{descendants, folder_of, is_root, is_running, signal, start_time, threads};
 pub(crate) use spawn::{Spawn, spawn};

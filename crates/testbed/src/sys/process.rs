@@ -15,11 +15,6 @@ pub(crate) fn signal(process: u32, number: i32) -> bool {
     pid(process).is_some_and(|process| rustix::process::kill_process(process, signal).is_ok())
 }
 
-/// Kills a process group at once; false when there is none such any more, or it is not ours.
-pub(crate) fn kill_group(group: u32) -> bool {
-    pid(group).is_some_and(|group| rustix::process::kill_process_group(group, Signal::KILL).is_ok())
-}
-
 /// Is there a process of this number that has not ended? One that ended and was not waited for yet does not run.
 pub(crate) fn is_running(process: u32) -> bool {
     fields(process).is_some_and(|fields| !matches!(fields.first().map(String::as_str), Some("Z" | "X")))
@@ -79,17 +74,16 @@ fn numbers(folder: &str) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::CommandExt;
 
     #[test]
     fn a_process_is_seen_while_it_runs_and_dies_by_a_signal() {
-        let mut child = std::process::Command::new("sleep").arg("60").process_group(0).spawn().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         assert!(is_running(child.id()));
         assert!(descendants(std::process::id()).contains(&child.id()));
         assert!(start_time(child.id()) >= start_time(std::process::id()));
         assert!(start_time(child.id()).is_some());
         assert!(!signal(child.id(), 0), "0 is no signal");
-        assert!(kill_group(child.id()));
+        assert!(signal(child.id(), 9));
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&child.wait().unwrap()), Some(9));
         assert!(!is_running(child.id()) && !signal(child.id(), 15) && !signal(0, 15));
     }

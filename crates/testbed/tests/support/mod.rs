@@ -1,5 +1,5 @@
 //! What the tests of the host role share: a clock, a role in a folder of its own, its events.
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment, WallTime};
@@ -31,6 +31,8 @@ pub struct Bench {
     pub events: Arc<Mutex<Vec<Event>>>,
     pub clock: Arc<dyn Clock>,
     pub folder: tempfile::TempDir,
+    /// Of the server that was started last.
+    pub address: Option<String>,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -44,7 +46,7 @@ impl Bench {
         let events = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&events);
         let role = HostRole::new(Arc::clone(&clock), Arc::new(move |event| told.lock().expect("no panic").push(event)));
-        Self { role, events, clock, folder, _alone: alone }
+        Self { role, events, clock, folder, address: None, _alone: alone }
     }
 
     /// Where the data of an engine lies: one folder below the study's.
@@ -70,7 +72,11 @@ impl Bench {
     #[track_caller]
     pub fn facts(&mut self, request: HostRequest) -> Vec<Fact> {
         match self.ask(request) {
-            Reply::Facts(facts) | Reply::Started { facts, .. } => facts,
+            Reply::Facts(facts) => facts,
+            Reply::Started { facts, address } => {
+                self.address = Some(address);
+                facts
+            }
             other => panic!("{other:?}"),
         }
     }

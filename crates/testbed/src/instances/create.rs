@@ -1,0 +1,73 @@
+//! Makes an empty instance by the recipe's commands, as the user that will run it.
+
+use super::log::Log;
+use super::user::User;
+use crate::host::Remains;
+use crate::sys::{self, Spawn};
+use proofload_engine::{CommandLine, ServerRecipe};
+use proofload_model::error::Error;
+use proofload_model::time::Clock;
+use std::path::Path;
+use std::time::Duration;
+
+const KILL: i32 = 9;
+
+/// Makes the instance in `data`, an empty folder that exists.
+pub(crate) fn create(
+    recipe: &dyn ServerRecipe,
+    data: &Path,
+    clock: &dyn Clock,
+    remains: &Remains,
+) -> Result<(), Error> {
+    let user = User::for_server(recipe.refuses_root())?;
+    if let Some(user) = &user {
+        user.can_reach(data)?;
+        user.own(data)?;
+    }
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(data, private)
+        .map_err(|error| Error::new(format!("make {} private: {error}", data.display())))?;
+    for command in recipe.create(data)? {
+        run(&command, data, user.as_ref(), clock, remains)
+            .map_err(|error| error.context(format!("make an instance in {}", data.display())))?;
+    }
+    Ok(())
+}
+
+/// Runs one command to its end. Its output goes beside the data folder, which must stay empty for it.
+fn run(
+    command: &CommandLine,
+    data: &Path,
+    user: Option<&User>,
+    clock: &dyn Clock,
+    remains: &Remains,
+) -> Result<(), Error> {
+    let (log, file) = Log::open(&data.with_file_name("create.log"), None)?;
+    let mut child = sys::spawn(Spawn {
+        program: &command.program,
+        arguments: &command.arguments,
+        environment: &command.environment,
+        folder: data,
+        log: &file,
+        groups: Vec::new(),
+        cores: None,
+        user: user.map(|user| (user.user, user.group)),
+        at_our_death: KILL,
+    })?;
+    remains.set_server(Some(child.id()));
+    let ended = loop {
+        match child.try_wait() {
+            Ok(None) if !remains.is_abandoned() => clock.sleep(Duration::from_millis(10)),
+            Ok(None) => {
+                let _gone = child.kill();
+            }
+            Ok(Some(status)) => break Ok(status),
+            Err(error) => break Err(Error::new(format!("wait for {}: {error}", command.program.display()))),
+        }
+    };
+    remains.set_server(None);
+    match ended? {
+        status if status.success() => Ok(()),
+        status => Err(Error::new(format!("{} ended with {status}; {}", command.program.display(), log.tail()))),
+    }
+}

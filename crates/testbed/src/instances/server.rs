@@ -1,0 +1,183 @@
+//! A running server: watched until it ends, stopped by signals. The thread that started it waits for it, because the kernel's signal
+//! at our death counts from the end of that thread.
+
+use super::log::Log;
+use crate::agents::EventSink;
+use crate::host::Remains;
+use crate::limits::Group;
+use crate::sys;
+use proofload_engine::ServerRecipe;
+use proofload_model::error::Error;
+use proofload_model::time::Clock;
+use proofload_model::wire::Event;
+use std::process::{Child, ExitStatus};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+const KILL: i32 = 9;
+
+/// How long a server that was told to end at once may take, when it is not waited for with patience.
+const HASTE: Duration = Duration::from_secs(2);
+
+/// How long the kernel may take to end what was killed.
+const DYING: Duration = Duration::from_secs(10);
+
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// How far a server's life has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Life {
+    /// Has not answered yet: its end is the starter's business.
+    Starting,
+    /// Answers: its end is told as an event.
+    Serving,
+    /// We told it to end.
+    Stopping,
+    /// Ended; unasked, with the reason.
+    Ended(Option<String>),
+}
+
+/// What the watching thread shares with the role.
+#[derive(Debug)]
+pub(super) struct Watch {
+    life: Mutex<Life>,
+    log: Log,
+    group: Option<Group>,
+    kills_before: u64,
+}
+
+impl Watch {
+    pub(super) fn new(log: Log, group: Option<Group>) -> Self {
+        let kills_before = group.as_ref().and_then(crate::limits::kills).unwrap_or(0);
+        Self { life: Mutex::new(Life::Starting), log, group, kills_before }
+    }
+
+    /// Waits for the end of the server and tells it when nobody asked for it.
+    pub(super) fn until_end(&self, mut child: Child, events: &EventSink) {
+        let status = child.wait();
+        let mut life = self.life();
+        let before = life.clone();
+        *life = Life::Ended((before != Life::Stopping).then(|| self.reason(status)));
+        if let (Life::Serving, Life::Ended(Some(reason))) = (before, &*life) {
+            let error = Error::new(format!("the server ended during the run: {reason}"));
+            drop(life);
+            events(Event::LoadFailed { error });
+        }
+    }
+
+    fn reason(&self, status: std::io::Result<ExitStatus>) -> String {
+        let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+        let kills = self.group.as_ref().and_then(crate::limits::kills).unwrap_or(0);
+        let memory = if kills > self.kills_before { "; killed by the memory limit: it is too small" } else { "" };
+        format!("{status}{memory}; {}", self.log.tail())
+    }
+
+    /// Why it ended unasked; none while it lives.
+    pub(super) fn ended(&self) -> Option<String> {
+        match &*self.life() {
+            Life::Ended(reason) => Some(reason.clone().unwrap_or_else(|| "it was stopped".to_owned())),
+            Life::Starting | Life::Serving | Life::Stopping => None,
+        }
+    }
+
+    pub(super) fn tail(&self) -> String {
+        self.log.tail()
+    }
+
+    /// From now on its end is told.
+    pub(super) fn is_serving(&self) {
+        let mut life = self.life();
+        if *life == Life::Starting {
+            *life = Life::Serving;
+        }
+    }
+
+    fn life(&self) -> MutexGuard<'_, Life> {
+        self.life.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A server that was started. Dropping it ends it at once.
+pub(crate) struct Server {
+    pub(super) recipe: &'static dyn ServerRecipe,
+    pub(super) process: u32,
+    pub(super) address: String,
+    pub(super) watch: Arc<Watch>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) remains: Arc<Remains>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("process", &self.process).field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Its first process.
+    pub(crate) const fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// Where it answers, without secrets.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Stops it cleanly, so that its files are a snapshot's source.
+    ///
+    /// # Errors
+    /// It had ended before, or did not end at the polite signal within the recipe's patience and was made to.
+    pub(crate) fn stop(self) -> Result<(), Error> {
+        if let Some(reason) = self.watch.ended() {
+            return Err(Error::new(format!("stop the server: it had ended before: {reason}")));
+        }
+        let (polite, _, patience) = self.recipe.stop_signals();
+        self.tell(polite);
+        if self.ends_within(patience) {
+            return Ok(());
+        }
+        // Dropping it does what is left to do.
+        Err(Error::new(format!(
+            "stop the server: it did not end within {patience:?} of signal {polite} and was made to; its files are no clean copy; {}",
+            self.watch.tail()
+        )))
+    }
+
+    fn tell(&self, signal: i32) {
+        let mut life = self.watch.life();
+        if !matches!(*life, Life::Ended(_)) {
+            *life = Life::Stopping;
+            // Under the lock: the process is not waited for yet, so its number is its own.
+            sys::signal(self.process, signal);
+        }
+    }
+
+    /// Waits for its end, not at all when the conductor is gone.
+    fn ends_within(&self, patience: Duration) -> bool {
+        let begun = self.clock.now();
+        while self.watch.ended().is_none() {
+            if self.clock.now().since(begun) > patience || self.remains.is_abandoned() {
+                return false;
+            }
+            self.clock.sleep(GLANCE);
+        }
+        true
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.watch.ended().is_none() {
+            let (_, firm, _) = self.recipe.stop_signals();
+            self.tell(firm);
+            if !self.ends_within(HASTE) {
+                for process in sys::descendants(self.process) {
+                    sys::signal(process, KILL);
+                }
+                self.ends_within(DYING);
+            }
+        }
+        self.remains.set_server(None);
+    }
+}

@@ -1,0 +1,167 @@
+//! Starts a server in its place, under the limits that stand, and waits until it answers.
+
+use super::log::Log;
+use super::server::{Server, Watch};
+use super::user::User;
+use crate::agents::EventSink;
+use crate::host::{Remains, is_server_of};
+use crate::limits::Enclosure;
+use crate::sys::{self, Spawn};
+use proofload_engine::{CommandLine, FileToWrite, ServerRecipe};
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use proofload_model::time::Clock;
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+/// How long a server may take from its start to its first answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// What is needed to start a server.
+pub(crate) struct Start<'a> {
+    pub(crate) recipe: &'static dyn ServerRecipe,
+    /// Its data folder, absolute.
+    pub(crate) data: PathBuf,
+    /// Names and values, later ones win.
+    pub(crate) settings: &'a [(String, String)],
+    pub(crate) limits: Option<&'a mut Enclosure>,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) events: &'a EventSink,
+    pub(crate) remains: &'a Arc<Remains>,
+}
+
+/// Starts the server; answers with it and with facts about the start.
+///
+/// # Errors
+/// No instance in the folder, one that runs already, a start that failed or took longer than 60 s, with the end of its log.
+pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
+    let Start { recipe, data, settings, limits, clock, events, remains } = order;
+    let begun = clock.now();
+    let user = User::for_server(recipe.refuses_root())?;
+    refuse_unfit(recipe, &data, user.as_ref())?;
+    let port = free_port()?;
+    for file in recipe.configure(&data, settings, port)? {
+        write(&data, &file, user.as_ref())?;
+    }
+    let command = recipe.start(&data)?;
+    let (log, file) = Log::open(&data.join(recipe.log_file()), user.as_ref())?;
+    let group = limits.as_deref().and_then(Enclosure::group).cloned();
+    let (groups, cores) = limits.as_deref().map_or_else(|| Ok((Vec::new(), None)), Enclosure::entrance)?;
+    let watch = Arc::new(Watch::new(log, group));
+    let birth = Birth { command: command.clone(), data: data.clone(), file, groups, cores, user: user.clone() };
+    let process = give_birth(birth, recipe, &watch, events)?;
+    remains.set_server(Some(process));
+    if let Some(limits) = limits {
+        limits.born(process);
+    }
+    let address = recipe.address(&data, port);
+    let (clock, remains) = (Arc::clone(clock), Arc::clone(remains));
+    let server = Server { recipe, process, address, watch, clock, remains };
+    until_it_answers(&server)?;
+    server.watch.is_serving();
+    let took = server.clock.now().since(begun);
+    let facts = facts(&command, user.as_ref(), process, took);
+    Ok((server, facts))
+}
+
+fn refuse_unfit(recipe: &dyn ServerRecipe, data: &Path, user: Option<&User>) -> Result<(), Error> {
+    if !data.is_dir() {
+        return Err(Error::new(format!("start the server: there is no instance in {}", data.display())));
+    }
+    if let Some(process) = recipe.running_pid(data).filter(|process| is_server_of(*process, data)) {
+        return Err(Error::new(format!("start the server: process {process} already serves {}", data.display())));
+    }
+    user.map_or(Ok(()), |user| user.can_reach(data))
+}
+
+/// A port that nobody listens on at this moment.
+fn free_port() -> Result<u16, Error> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+    listener.map(|address| address.port()).map_err(|error| Error::new(format!("find a free port: {error}")))
+}
+
+fn write(data: &Path, file: &FileToWrite, user: Option<&User>) -> Result<(), Error> {
+    let path = data.join(&file.path);
+    std::fs::write(&path, &file.content).map_err(|error| Error::new(format!("write {}: {error}", path.display())))?;
+    user.map_or(Ok(()), |user| user.own(&path))
+}
+
+/// All that the thread needs that gives birth to the server.
+struct Birth {
+    command: CommandLine,
+    data: PathBuf,
+    file: File,
+    groups: Vec<File>,
+    cores: Option<Vec<usize>>,
+    user: Option<User>,
+}
+
+/// Starts the process on a thread that lives as long as it does, and answers with its number.
+fn give_birth(
+    birth: Birth,
+    recipe: &'static dyn ServerRecipe,
+    watch: &Arc<Watch>,
+    events: &EventSink,
+) -> Result<u32, Error> {
+    let (born, birthday) = sync_channel(1);
+    let (watch, events) = (Arc::clone(watch), Arc::clone(events));
+    let (_, at_our_death, _) = recipe.stop_signals();
+    std::thread::spawn(move || {
+        let child = sys::spawn(Spawn {
+            program: &birth.command.program,
+            arguments: &birth.command.arguments,
+            environment: &birth.command.environment,
+            folder: &birth.data,
+            log: &birth.file,
+            groups: birth.groups,
+            cores: birth.cores,
+            user: birth.user.map(|user| (user.user, user.group)),
+            at_our_death,
+        });
+        match child {
+            Err(error) => drop(born.send(Err(error))),
+            Ok(child) => {
+                let _waiting = born.send(Ok(child.id()));
+                watch.until_end(child, &events);
+            }
+        }
+    });
+    birthday.recv().unwrap_or_else(|_| Err(Error::new("start the server: the thread that starts it ended by a panic")))
+}
+
+fn until_it_answers(server: &Server) -> Result<(), Error> {
+    let begun = server.clock.now();
+    loop {
+        let answer = server.recipe.probe(&server.address);
+        if let Some(reason) = server.watch.ended() {
+            return Err(Error::new(format!("start the server: it ended at once: {reason}")));
+        }
+        let Err(error) = answer else { return Ok(()) };
+        if server.remains.is_abandoned() {
+            return Err(Error::new("start the server: the conductor is gone"));
+        }
+        if server.clock.now().since(begun) > PATIENCE {
+            let text = format!("start the server: no answer within {PATIENCE:?}: {error}; {}", server.watch.tail());
+            return Err(Error::new(text));
+        }
+        server.clock.sleep(GLANCE);
+    }
+}
+
+fn facts(command: &CommandLine, user: Option<&User>, process: u32, took: Duration) -> Vec<Fact> {
+    let line = format!("{} {}", command.program.display(), command.arguments.join(" "));
+    let user = user.map_or("ourselves", |user| &user.name);
+    let observed = |name: &str, value: String| Fact::observed("engine", name, value, "the start of the instance");
+    vec![
+        observed("instance.command", line),
+        observed("instance.user", user.to_owned()),
+        observed("instance.process", process.to_string()),
+        observed("instance.start_time", format!("{:.3}s", took.as_secs_f64())),
+    ]
+}

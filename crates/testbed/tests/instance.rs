@@ -1,0 +1,156 @@
+//! The host role with a real PostgreSQL: made, limited, watched, stopped, copied, killed, swept.
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod support;
+
+use proofload_engine::Target;
+use proofload_model::units::Bytes;
+use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Reply};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use support::{Bench, of};
+
+/// A bench with an instance made, or none where there is no PostgreSQL.
+fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataPlace)> {
+    if let Err(error) = proofload_engine::engine("postgresql").expect("it is built in").locate() {
+        println!("SKIPPED: {error}");
+        return None;
+    }
+    let mut bench = Bench::new();
+    let place = bench.place("postgresql", settings);
+    bench.ask(HostRequest::CreateInstance { place: place.clone() });
+    Some((bench, place))
+}
+
+fn limit(bench: &mut Bench, place: &DataPlace, memory: u64) -> bool {
+    let limits = LimitsAsked { memory: Some(Bytes::mebi(memory)), cores: Some(1) };
+    let prepared = bench.role.handle(HostRequest::PrepareLimits { place: place.clone(), limits });
+    prepared.map_err(|error| println!("SKIPPED: no memory limit here: {error}")).is_ok()
+}
+
+#[track_caller]
+fn start(bench: &mut Bench, place: &DataPlace) -> u32 {
+    let facts = bench.facts(HostRequest::StartInstance { place: place.clone() });
+    of(&facts, "instance.process").0.expect("it is told").parse().expect("a number")
+}
+
+/// What a build does first.
+#[track_caller]
+fn make_database(bench: &Bench, place: &DataPlace) {
+    let target = Target { place: place.clone(), address: bench.address.clone() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let engine = proofload_engine::engine("postgresql").expect("it is built in");
+    runtime.block_on(engine.create_database(&target)).unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn runs(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+#[track_caller]
+fn expect_gone(process: u32) {
+    let begun = Instant::now();
+    while runs(process) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "process {process} lives on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_limited_server_is_verified_watched_stopped_and_copied() {
+    let Some((mut bench, place)) = bench(&[("shared_buffers", "32MB"), ("work_mem", "1MB")]) else { return };
+    if !limit(&mut bench, &place, 256) {
+        return;
+    }
+    let process = start(&mut bench, &place);
+    assert_eq!(of(&bench.facts(HostRequest::VerifyLimits), "settings").1, Some(false), "there is no database to ask");
+    make_database(&bench, &place);
+    let facts = bench.facts(HostRequest::VerifyLimits);
+    for name in ["memory.max", "memory.swap.max", "memory.members", "cores", "shared_buffers", "work_mem"] {
+        assert_eq!(of(&facts, name).1, Some(true), "{name}: {facts:#?}");
+    }
+    let error = bench.refused(HostRequest::SaveSnapshot { place: place.clone() });
+    assert!(error.contains("still serves the data"), "{error}");
+    let origin = bench.clock.now();
+    bench.ask(HostRequest::StartProbes { origin, place: place.clone(), pid: None });
+    for probe in ["threads", "memory", "engine"] {
+        bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
+    }
+    bench.ask(HostRequest::StopProbes);
+    bench.ask(HostRequest::Release);
+    assert!(runs(process), "released, not stopped");
+    bench.ask(HostRequest::StopInstance);
+    expect_gone(process);
+    bench.ask(HostRequest::SaveSnapshot { place: place.clone() });
+    bench.ask(HostRequest::LabelSnapshot { place: place.clone(), label: "x".to_owned() });
+    bench.ask(HostRequest::RestoreSnapshot { place: place.clone() });
+    bench.ask(HostRequest::DropPageCache { place: place.clone() });
+    let again = start(&mut bench, &place);
+    assert!(!bench.events.lock().expect("no panic").iter().any(|event| matches!(event, Event::LoadFailed { .. })));
+    drop(bench);
+    expect_gone(again);
+}
+
+#[test]
+fn a_server_that_cannot_start_says_why() {
+    let Some((mut bench, place)) = bench(&[("max_connections", "-3")]) else { return };
+    let error = bench.refused(HostRequest::StartInstance { place: place.clone() });
+    assert!(error.contains("ended at once") && error.contains("max_connections"), "{error}");
+    let mut missing = place;
+    missing.folder.push_str("-missing");
+    let error = bench.refused(HostRequest::StartInstance { place: missing });
+    assert!(error.contains("there is no instance in"), "{error}");
+}
+
+#[test]
+fn a_limit_that_is_too_small_for_the_server_is_named() {
+    let Some((mut bench, place)) = bench(&[("shared_buffers", "128MB")]) else { return };
+    if limit(&mut bench, &place, 2) {
+        let error = bench.refused(HostRequest::StartInstance { place });
+        assert!(error.contains("killed by the memory limit"), "{error}");
+    }
+}
+
+#[test]
+fn a_server_that_dies_during_the_load_is_told() {
+    let Some((mut bench, place)) = bench(&[]) else { return };
+    let process = start(&mut bench, &place);
+    let killed = Command::new("kill").args(["-9", &process.to_string()]).status().expect("there is a kill");
+    assert!(killed.success());
+    let event = bench.expect_event("the death", |event| matches!(event, Event::LoadFailed { .. }));
+    assert!(format!("{event:?}").contains("signal: 9"), "{event:?}");
+    let error = bench.refused(HostRequest::StopInstance);
+    assert!(error.contains("had ended before"), "{error}");
+    assert_eq!(bench.ask(HostRequest::StopInstance), Reply::Done, "there is none any more");
+}
+
+#[test]
+fn a_server_left_by_a_dead_agent_is_swept() {
+    let Some((mut bench, place)) = bench(&[]) else { return };
+    let process = start(&mut bench, &place);
+    let study = bench.folder.path().join("study").display().to_string();
+    bench.ask(HostRequest::Sweep { folder: study });
+    expect_gone(process);
+    bench.expect_event("the sweep", |event| matches!(event, Event::Log { text, .. } if text.contains("ended process")));
+    assert!(!Path::new(&place.folder).join("data/postmaster.pid").exists(), "it ended in order");
+}
+
+#[test]
+fn an_abandoned_server_is_killed_from_outside() {
+    let Some((mut bench, place)) = bench(&[]) else { return };
+    if !limit(&mut bench, &place, 256) {
+        return;
+    }
+    let process = start(&mut bench, &place);
+    let facts = bench.facts(HostRequest::VerifyLimits);
+    let group = of(&facts, "group").0.expect("it is told").to_owned();
+    (bench.role.abandon())();
+    expect_gone(process);
+    let begun = Instant::now();
+    while Path::new(&group).exists() && begun.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(!Path::new(&group).exists(), "the group went with it");
+}

@@ -10,7 +10,7 @@ use proofload_model::error::Error;
 
 /// What was loaded into a table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(in crate::workloads::tprocc) struct Part {
     pub(super) table: Table,
     pub(super) content: ContentHash,
 }

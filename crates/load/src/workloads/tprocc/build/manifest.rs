@@ -88,7 +88,7 @@ impl Manifest {
     }
 
     /// Is a chunk loaded?
-    pub(super) fn has(&self, chunk: Chunk) -> bool {
+    pub(in crate::workloads::tprocc) fn has(&self, chunk: Chunk) -> bool {
         let w_id = i64::from(chunk.warehouse().unwrap_or(0));
         chunk.tables().iter().all(|table| self.notes.contains_key(&(rows_entry(*table), w_id)))
     }

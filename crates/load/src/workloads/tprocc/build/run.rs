@@ -1,7 +1,7 @@
 //! Builds the data: schema, rows in chunks, indexes, statistics. Killed at any instant it leaves each part done or absent,
 //! and goes on from there.
 
-use super::chunk_loader;
+use super::chunk_loader::{self, Part};
 use super::manifest::{self, Manifest};
 use crate::workload::{Job, ProgressSink};
 use crate::workloads::tprocc::checks::{conditions, totals};
@@ -47,7 +47,7 @@ impl<'j> Build<'j> {
     }
 
     /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
-    pub(super) fn begin(&self) -> Result<Manifest, Error> {
+    pub(in crate::workloads::tprocc) fn begin(&self) -> Result<Manifest, Error> {
         runtime()?.block_on(self.job.engine.create_database(&self.target))?;
         let mut desk = self.desk()?;
         let wanted = manifest::wanted(&self.settings, &self.population);
@@ -74,12 +74,12 @@ impl<'j> Build<'j> {
     }
 
     /// Every chunk of the data.
-    pub(super) fn chunks(&self) -> impl Iterator<Item = Chunk> + use<> {
+    pub(in crate::workloads::tprocc) fn chunks(&self) -> impl Iterator<Item = Chunk> + use<> {
         Chunk::all(self.settings.warehouses)
     }
 
     /// Loads chunks, several at a time where the engine gains by it. The first error ends all loaders after their chunk.
-    pub(super) fn load(&self, chunks: &[Chunk]) -> Result<(), Error> {
+    pub(in crate::workloads::tprocc) fn load(&self, chunks: &[Chunk]) -> Result<(), Error> {
         let (all, before) = (self.chunks().count() as u64, (self.chunks().count() - chunks.len()) as u64);
         let queue = Mutex::new((chunks.iter(), before, Ok(())));
         let next = || {
@@ -111,15 +111,19 @@ impl<'j> Build<'j> {
     }
 
     /// Loads one chunk and notes it, in one transaction.
-    pub(super) fn load_chunk(&self, desk: &mut Desk, chunk: Chunk) -> Result<(), Error> {
-        let context = |error: Error| match chunk.warehouse() {
+    fn load_chunk(&self, desk: &mut Desk, chunk: Chunk) -> Result<(), Error> {
+        desk.script("BEGIN")?;
+        let parts = self.load_rows(desk, chunk)?;
+        let notes = manifest::add_chunk(self.dialect, chunk, &parts)?;
+        desk.script(&format!("{notes}COMMIT;"))
+    }
+
+    /// Loads the rows of a chunk in the open transaction.
+    pub(in crate::workloads::tprocc) fn load_rows(&self, desk: &mut Desk, chunk: Chunk) -> Result<Vec<Part>, Error> {
+        chunk_loader::load(desk, &self.population, chunk).map_err(|error| match chunk.warehouse() {
             Some(w_id) => error.context(format!("loading {} of warehouse {w_id}", chunk.name())),
             None => error.context(format!("loading {}", chunk.name())),
-        };
-        desk.script("BEGIN").map_err(context)?;
-        let parts = chunk_loader::load(desk, &self.population, chunk).map_err(context)?;
-        let notes = manifest::add_chunk(self.dialect, chunk, &parts)?;
-        desk.script(&format!("{notes}COMMIT;")).map_err(context)
+        })
     }
 
     /// Indexes, statistics and the proof that the data are right; each noted when done.
@@ -196,7 +200,7 @@ impl<'j> Build<'j> {
     }
 
     /// A session with the settings of the build.
-    pub(super) fn desk(&self) -> Result<Desk, Error> {
+    pub(in crate::workloads::tprocc) fn desk(&self) -> Result<Desk, Error> {
         Desk::open(self.job.engine, &self.target)
     }
 

@@ -3,6 +3,9 @@
 use super::case::Case;
 use crate::workload::Opened as _;
 use crate::workloads::tprocc::build::Manifest;
+use crate::workloads::tprocc::opened::OpenedTprocc;
+use proofload_gen::Seed;
+use proofload_gen::tprocc::CLoad;
 use proofload_gen::tprocc::population::{Chunk, ContentHash, Table};
 
 /// What the generator draws.
@@ -38,4 +41,92 @@ fn sqlite_gives_back_what_was_drawn() {
 #[test]
 fn postgresql_gives_back_what_was_drawn() {
     check_content("postgresql");
+}
+
+/// A build that was killed between chunks, and once inside one, goes on to the same content.
+fn check_resuming(engine: &str) {
+    let Some(case) = Case::new(engine, &[]) else { return };
+    let build = case.build();
+    build.begin().unwrap();
+    let chunks: Vec<Chunk> = build.chunks().collect();
+    build.load(&chunks[..4]).unwrap();
+    let mut killed = build.desk().unwrap();
+    killed.script("BEGIN").unwrap();
+    build.load_rows(&mut killed, chunks[4]).unwrap();
+    drop(killed);
+
+    let error = case.opened().check_data().unwrap_err().to_string();
+    assert_eq!(error, "the build of the data has not come to its end; build again, it goes on where it stopped");
+    let manifest = Manifest::read(&mut case.desk(), &case.dialect).unwrap().unwrap();
+    let loaded: Vec<bool> = chunks.iter().map(|chunk| manifest.has(*chunk)).collect();
+    assert_eq!(loaded, [true, true, true, true, false, false, false, false, false]);
+
+    let build = || {
+        let mut facts = case.opened().build().unwrap();
+        facts.retain(|fact| fact.name != "bytes");
+        facts
+    };
+    let facts = build();
+    assert_eq!(kept(&case), drawn(&case));
+    case.opened().check_data().unwrap();
+    assert_eq!(build(), facts, "a build that has ended changes nothing");
+}
+
+#[test]
+fn a_killed_build_goes_on_to_the_same_content_on_sqlite() {
+    check_resuming("sqlite");
+}
+
+#[test]
+fn a_killed_build_goes_on_to_the_same_content_on_postgresql() {
+    check_resuming("postgresql");
+}
+
+#[test]
+fn data_that_do_not_fit_are_refused_with_each_difference() {
+    let case = Case::built("sqlite", &[]).unwrap();
+    let mut job = case.job.clone();
+    job.spec.data_seed = 7;
+    job.spec.settings = super::case::toy(&[("warehouses", "3")]);
+    let other = OpenedTprocc::new(job).unwrap();
+    let [ours, theirs] = [1, 7].map(|seed| CLoad::draw(Seed(seed)).0);
+    let expected = format!(
+        "the data in the database do not fit the study: warehouses is 2 where the study needs 3, seed is 1 where the study \
+         needs 7, c_load is {ours} where the study needs {theirs}; give the study another name or storage.path, or remove \
+         the data to build anew"
+    );
+    assert_eq!(other.check_data().unwrap_err().to_string(), expected);
+    assert_eq!(other.build().unwrap_err().to_string(), expected);
+}
+
+#[test]
+fn a_database_with_other_tables_is_refused() {
+    let case = Case::new("sqlite", &[]).unwrap();
+    let desk = || case.build().desk();
+    desk().err().expect("there is no database yet");
+    crate::workloads::tprocc::desk::runtime()
+        .unwrap()
+        .block_on(case.job.engine.create_database(&case.job.target))
+        .unwrap();
+    desk().unwrap().script("CREATE TABLE precious (a)").unwrap();
+    let error = case.opened().build().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the database is not empty: it has a table precious and no manifest of ours; name an empty database"
+    );
+    let error = case.opened().check_data().unwrap_err().to_string();
+    assert_eq!(error, "the database has no manifest of ours; build the data first");
+}
+
+#[test]
+fn a_wrong_number_of_rows_stops_the_build() {
+    let case = Case::new("sqlite", &[]).unwrap();
+    let build = case.build();
+    build.begin().unwrap();
+    build.load(&build.chunks().collect::<Vec<_>>()).unwrap();
+    case.desk()
+        .script("DELETE FROM order_line WHERE ol_w_id = 2 AND ol_d_id = 1 AND ol_o_id = 1 AND ol_number = 1")
+        .unwrap();
+    let error = case.opened().build().unwrap_err().to_string();
+    assert!(error.starts_with("order_line has ") && error.ends_with(" were loaded"), "{error}");
 }

@@ -3,6 +3,9 @@
 
 mod build;
 mod case;
+mod faults;
+mod many;
+mod role;
 mod run;
 /// The conformance suite's places: a folder, or a started server.
 #[path = "../../../../../engine/tests/support/mod.rs"]

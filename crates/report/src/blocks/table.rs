@@ -40,28 +40,32 @@ pub enum Align {
 
 /// Where a table prints sample sizes, so that none is missing and none is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SampleSizes {
-    /// In the heads of columns, all cells of a column having one sample size; none for columns without quantities.
-    InHeads(Vec<Option<u64>>),
-    /// In a column of their own, all cells of a row having one; none for rows without quantities.
-    InRows(Vec<Option<u64>>),
-    /// In each cell.
-    InCells,
+pub struct SampleSizes {
+    /// Columns whose cells have one sample size print it in their head; none elsewhere.
+    pub heads: Vec<Option<u64>>,
+    /// Where the other columns have one sample size in each row, a column of its own prints it.
+    pub rows: Option<Vec<Option<u64>>>,
+}
+
+impl SampleSizes {
+    /// Must the cells of a column print theirs?
+    pub fn in_cell(&self, column: usize) -> bool {
+        self.rows.is_none() && self.heads.get(column).copied().flatten().is_none()
+    }
 }
 
 impl Table {
     /// Where sample sizes are printed.
     pub fn sample_sizes(&self) -> SampleSizes {
-        let columns = (0..self.columns.len()).map(|column| common(self.rows.iter().filter_map(|row| row.get(column))));
-        if let Some(sizes) = columns.collect::<Option<Vec<_>>>() {
-            return SampleSizes::InHeads(sizes);
-        }
-        let several =
-            self.rows.iter().any(|row| row.iter().filter(|cell| matches!(cell, Cell::Quantity(_))).count() > 1);
-        match self.rows.iter().map(|row| common(row.iter())).collect::<Option<Vec<_>>>() {
-            Some(sizes) if several => SampleSizes::InRows(sizes),
-            _ => SampleSizes::InCells,
-        }
+        let column = |index: usize| self.rows.iter().filter_map(move |row| row.get(index));
+        let heads: Vec<Option<Option<u64>>> = (0..self.columns.len()).map(|index| common(column(index))).collect();
+        let uneven = heads.iter().filter(|size| size.is_none()).count();
+        let others = |row: &Vec<Cell>| {
+            let cells = row.iter().enumerate().filter(|(index, _)| heads.get(*index) == Some(&None));
+            common(cells.map(|(_, cell)| cell))
+        };
+        let rows: Option<Vec<Option<u64>>> = self.rows.iter().map(others).collect();
+        SampleSizes { heads: heads.iter().map(|size| size.flatten()).collect(), rows: rows.filter(|_| uneven > 1) }
     }
 }
 
@@ -119,5 +123,32 @@ impl Cell {
     /// A name set as code.
     pub fn code(text: impl Into<String>) -> Self {
         Self::Prose(vec![super::Inline::Code(text.into())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::quantity::{Interval, Unit};
+
+    #[track_caller]
+    fn check(sizes: &[&[u64]], heads: &[Option<u64>], rows: Option<&[u64]>) {
+        let cell = |n: &u64| Cell::Quantity(Quantity::new(1.0, Unit::RATIO, *n, Interval::none("test")));
+        let table = Table {
+            columns: sizes[0].iter().map(|_| Column::quantities("x", "")).collect(),
+            rows: sizes.iter().map(|row| row.iter().map(cell).collect()).collect(),
+            ..Table::default()
+        };
+        let found = table.sample_sizes();
+        assert_eq!(found.heads, heads);
+        assert_eq!(found.rows, rows.map(|rows| rows.iter().copied().map(Some).collect()));
+    }
+
+    #[test]
+    fn sample_sizes_stand_once() {
+        check(&[&[30, 5], &[30, 6]], &[Some(30), None], None);
+        check(&[&[7, 7], &[8, 8]], &[None, None], Some(&[7, 8]));
+        check(&[&[7, 9], &[8, 8]], &[None, None], None);
+        check(&[&[30, 7, 7], &[30, 8, 8]], &[Some(30), None, None], Some(&[7, 8]));
     }
 }

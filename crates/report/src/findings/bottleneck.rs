@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// A step whose elasticity is below this leaves throughput flat.
 const FLAT: f64 = 0.1;
 
+/// What tasks stall for, by the kernel's names.
+const STALLS: &[(&str, &str)] = &[("io", "storage"), ("cpu", "the processor"), ("memory", "memory")];
+
 /// Events under which sessions do work rather than wait.
 const RUNNING: &[&str] = &["", "running", "CPU", "cpu"];
 
@@ -92,7 +95,11 @@ fn observed(
 fn pressure(attempt: &Attempt) -> Vec<Trace> {
     let series = attempt.series.iter().filter(|series| series.probe == "pressure" && series.unit == "%");
     let trace = |series: &proofload_record::SeriesPoint| {
-        let name = format!("{} ({})", series.instance, series.name);
+        let what = STALLS
+            .iter()
+            .find(|(known, _)| *known == series.instance)
+            .map_or(series.instance.as_str(), |(_, what)| what);
+        let name = format!("{what} (pressure, {})", series.name);
         let samples =
             series.samples.iter().map(|(offset, span, value)| (offset.as_seconds() - *span as f64 / 2e9, *value));
         Trace { instance: name, samples: samples.collect() }

@@ -129,7 +129,12 @@ fn relative(point: &PointFindings, largest: u32, to: &crate::analysis::bootstrap
     }
     let own = point.throughput.as_ref().map_err(Clone::clone)?;
     if point.id == largest {
-        return Ok(Quantity::new(100.0, Unit::PERCENT, own.n, Interval::none("the largest point is the reference")));
+        return Ok(Quantity::new(
+            100.0,
+            Unit::PERCENT,
+            2 * own.n,
+            Interval::none("the largest point is the reference"),
+        ));
     }
     Ok(ratio_of_means(own, to).scaled(100.0, Unit::PERCENT))
 }

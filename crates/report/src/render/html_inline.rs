@@ -17,8 +17,8 @@ pub(super) fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
 
 fn inline(piece: &Inline, numbering: &Numbering) -> String {
     match piece {
-        Inline::Text(text) => quoted(text),
-        Inline::Datum(text) => quoted(text),
+        Inline::Text(text) => unbroken(&quoted(text)),
+        Inline::Datum(text) => unbroken(&quoted(text)),
         Inline::Code(text) => format!("<code>{}</code>", quoted(text)),
         Inline::Strong(pieces) => format!("<strong>{}</strong>", prose(pieces, numbering)),
         Inline::Quantity(quantity, words) => quantity_text(quantity, *words),
@@ -31,6 +31,11 @@ fn inline(piece: &Inline, numbering: &Numbering) -> String {
             None => format!("<a href=\"#{id}\">appendix</a>"),
         },
     }
+}
+
+/// No line ends between a number and its per cent sign.
+fn unbroken(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
 }
 
 /// Value, unit, then interval and sample size, smaller.

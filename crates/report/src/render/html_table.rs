@@ -26,10 +26,10 @@ pub(super) fn table_html(table: &Table, numbering: &Numbering) -> String {
         text.push_str("<tr>");
         for (column, value) in row.iter().enumerate() {
             let align = table.columns.get(column).map_or(Align::Left, |column| column.align);
-            text.push_str(&cell(value, column == 0, align, &sizes, numbering));
+            text.push_str(&cell(value, (column, align), &sizes, numbering));
         }
-        if let SampleSizes::InRows(sizes) = &sizes {
-            let size = sizes.get(index).copied().flatten().map(count).unwrap_or_default();
+        if let Some(rows) = &sizes.rows {
+            let size = rows.get(index).copied().flatten().map(count).unwrap_or_default();
             text.push_str(&format!("<td class=\"n\">{size}</td>"));
         }
         text.push_str("</tr>\n");
@@ -45,42 +45,39 @@ fn heads(table: &Table, sizes: &SampleSizes, numbering: &Numbering) -> String {
     let head = |(index, column): (usize, &Column)| {
         let class = if column.align == Align::Right { " class=\"n\"" } else { "" };
         let unit = column.unit.as_ref().map(|unit| format!("<span class=\"unit\">{}</span>", quoted(unit)));
-        let size = match sizes {
-            SampleSizes::InHeads(sizes) => sizes.get(index).copied().flatten(),
-            SampleSizes::InRows(_) | SampleSizes::InCells => None,
-        };
+        let size = sizes.heads.get(index).copied().flatten();
         let size = size.map(|size| format!("<span class=\"unit\">n\u{202f}=\u{202f}{}</span>", count(size)));
         let title = prose(&column.title, numbering);
         format!("<th scope=\"col\"{class}>{title}{}{}</th>", unit.unwrap_or_default(), size.unwrap_or_default())
     };
     let mut heads: String = table.columns.iter().enumerate().map(head).collect();
-    if matches!(sizes, SampleSizes::InRows(_)) {
+    if sizes.rows.is_some() {
         heads.push_str("<th scope=\"col\" class=\"n\">n</th>");
     }
     heads
 }
 
-fn cell(cell: &Cell, first: bool, align: Align, sizes: &SampleSizes, numbering: &Numbering) -> String {
+fn cell(cell: &Cell, (column, align): (usize, Align), sizes: &SampleSizes, numbering: &Numbering) -> String {
     let class = if align == Align::Right { " class=\"n\"" } else { "" };
     match cell {
         Cell::Empty => "<td></td>".to_owned(),
-        Cell::Prose(pieces) if first => format!("<th scope=\"row\"{class}>{}</th>", prose(pieces, numbering)),
+        Cell::Prose(pieces) if column == 0 => format!("<th scope=\"row\"{class}>{}</th>", prose(pieces, numbering)),
         Cell::Prose(pieces) => format!("<td{class}>{}</td>", prose(pieces, numbering)),
         Cell::Count(number) => format!("<td class=\"n\">{}</td>", count(*number)),
         Cell::Gap(why) => format!("<td class=\"gap\">not measured: {}</td>", quoted(why)),
         Cell::Verdict(true, word) => format!("<td><span class=\"good\">✓\u{a0}{}</span></td>", quoted(word)),
         Cell::Verdict(false, word) => format!("<td><span class=\"bad\">✗\u{a0}{}</span></td>", quoted(word)),
-        Cell::Quantity(quantity) => quantity_cell(quantity, sizes),
+        Cell::Quantity(quantity) => quantity_cell(quantity, sizes.in_cell(column)),
     }
 }
 
 /// A number; below it, smaller, its confidence interval, and its sample size unless that stands elsewhere.
-fn quantity_cell(quantity: &Quantity, sizes: &SampleSizes) -> String {
+fn quantity_cell(quantity: &Quantity, with_size: bool) -> String {
     let shown = shown_as_is(quantity);
     let interval = match &shown.interval {
         Some((low, high)) => format!("{low}\u{2009}–\u{2009}{high}"),
         None => "no interval".to_owned(),
     };
-    let size = if *sizes == SampleSizes::InCells { format!(", n\u{202f}=\u{202f}{}", shown.n) } else { String::new() };
+    let size = if with_size { format!(", n\u{202f}=\u{202f}{}", shown.n) } else { String::new() };
     format!("<td class=\"n\">{}<span class=\"ci\"{}>{interval}{size}</span></td>", shown.value, reason(&shown))
 }

@@ -79,7 +79,10 @@ fn quantity_text(quantity: &Quantity, words: Option<&'static str>) -> String {
 fn support(shown: &Shown) -> String {
     match &shown.interval {
         Some((low, high)) => format!("({low} to {high}; n = {})", shown.n),
-        None => format!("(n = {}, no interval)", shown.n),
+        None => {
+            let why = shown.missing.as_deref().unwrap_or("no reason was given");
+            format!("(n = {}, no interval: {})", shown.n, quoted(why))
+        }
     }
 }
 
@@ -92,7 +95,7 @@ fn block(part: &Block, numbering: &Numbering) -> String {
     let pair = |(name, value): &(Prose, Prose)| format!("- **{}**: {}\n", text(name), text(value));
     match part {
         Block::Heading(level, pieces) => format!("{} {}\n\n", "#".repeat(usize::from(*level)), text(pieces)),
-        Block::Paragraph(pieces) | Block::Lead(pieces) => format!("{}\n\n", text(pieces)),
+        Block::Paragraph(pieces) | Block::Lead(pieces) => format!("{}\n\n", text(pieces).trim_end()),
         Block::List(items) => items.iter().map(|item| format!("- {}\n", text(item))).collect::<String>() + "\n",
         Block::Steps(items) => {
             let numbered = items.iter().enumerate().map(|(index, item)| format!("{}. {}\n", index + 1, text(item)));

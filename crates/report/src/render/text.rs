@@ -1,7 +1,7 @@
 //! A table for a terminal, at most 100 columns wide, without colours; what does not fit is left to the report.
 
 use crate::findings::{Findings, Measured, PointFindings, setting_title};
-use crate::numbers::{grouped, readable, shown_as_is};
+use crate::numbers::{grouped, three_digits};
 
 /// Most columns of a line.
 const WIDTH: usize = 100;
@@ -51,8 +51,7 @@ fn whole(measured: &Measured) -> String {
 }
 
 fn value(measured: &Measured) -> String {
-    let text = measured.as_ref().map(|quantity| shown_as_is(&readable(quantity)).value);
-    text.unwrap_or_else(|_| "-".to_owned())
+    measured.as_ref().map_or_else(|_| "-".to_owned(), |quantity| three_digits(quantity.value()))
 }
 
 /// Text of a record without control characters, so that it cannot steer a terminal.

@@ -122,7 +122,7 @@ fn sample(point: &PointFindings, x: Option<f64>, shown: &Shown<'_>) -> Option<Sa
 fn describe(findings: &Findings<'_>, panel: &Panel, shown: &Shown<'_>) -> String {
     let kind = if findings.curve.is_ok() { "Line chart" } else { "Dot chart" };
     let unit = if shown.unit.is_empty() { String::new() } else { format!(" in {}", shown.unit) };
-    let mut text = format!("{kind} of {}{unit} against {}.", shown.title, panel.x.title.to_lowercase());
+    let mut text = format!("{kind} of {}{unit} against {}.", shown.title.to_lowercase(), panel.x.title.to_lowercase());
     for series in &panel.series {
         let mut finite = series.samples.iter().filter(|sample| sample.y.is_finite());
         let Some(first) = finite.next() else { continue };

@@ -45,7 +45,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let figure = Figure {
         id: "figure-cores",
         caption: prose![
-            "Use of each core of the host in the measured window of each point's first run, in per cent of the core. Dark is busy; empty cells were not observed."
+            "Use of each core of the host in the measured window of each point's first run, in per cent of the core; outlined cells were not observed."
         ],
         alt,
         chart: Chart::Heats(heats),

@@ -19,7 +19,7 @@ pub(super) const SECTION: Section = Section {
 const DRAWN: &[(&str, &str, &str, Option<f64>)] = &[
     ("Drive reads", "MB/s", "device_read_mb_s", None),
     ("Drive writes", "MB/s", "device_write_mb_s", None),
-    ("Processor", "% of its cores", "cpu_percent", Some(100.0)),
+    ("Processor", "% of the cores", "cpu_percent", Some(100.0)),
     ("Drive reads per transaction", "", "reads_per_transaction", None),
 ];
 
@@ -78,7 +78,7 @@ fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
             MetricColumn { title: "Drive reads", unit: "MB/s", of: &read },
             MetricColumn { title: "Drive writes", unit: "MB/s", of: &write },
             MetricColumn { title: "Drive busy", unit: "% of the time", of: &busy },
-            MetricColumn { title: "Processor", unit: "% of its cores", of: &cpu },
+            MetricColumn { title: "Processor", unit: "% of the cores", of: &cpu },
         ],
     );
     data.caption = prose!["Drive and processor in the measured window."];

@@ -33,7 +33,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     blocks.push(Block::Paragraph(prose![
         "Brackets after a number give its 95 % confidence interval and the number of samples behind it; where there is no \
-         interval, pointing at the brackets says why."
+         interval, the reason stands with them."
     ]));
     blocks
 }

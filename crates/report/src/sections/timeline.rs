@@ -14,7 +14,7 @@ pub(super) const SECTION: Section =
     Section { id: "timeline", title: "Second by second", level: 3, numbered: true, needs: a_finished_run, render };
 
 /// Most panels that are drawn; of more runs only the first of each point is.
-const MOST_PANELS: usize = 24;
+const MOST_PANELS: usize = 12;
 
 /// Most places on a line; longer runs are drawn as means of several seconds.
 const MOST_PLACES: usize = 600;

@@ -207,29 +207,20 @@ fn audits(findings: &Findings<'_>) -> Table {
     }
 }
 
-/// What checks found, in words: failures with offenders first, the audit of inputs after them.
+/// What checks found, in words: failures with offenders, then what every check found, equal findings together.
 fn details(findings: &Findings<'_>) -> Vec<Block> {
     let mut failed: Vec<Prose> = Vec::new();
-    let mut found: Vec<Prose> = Vec::new();
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for point in &findings.points {
         for run in &point.runs {
             for check in &run.checks {
-                let mut words = prose![
-                    name(point, run),
-                    ", ",
-                    check.group.clone(),
-                    " ",
-                    check.name.clone(),
-                    ": ",
-                    check.found.clone()
-                ];
+                let words = format!("{} {}: {}", check.group, check.name, check.found);
                 if check.outcome == CheckOutcome::Failed {
-                    if !check.offenders.is_empty() {
-                        words.extend(prose!["; offenders: ", check.offenders.join("; ")]);
-                    }
-                    failed.push(words);
-                } else {
-                    found.push(words);
+                    failed.push(failure(&name(point, run), &words, &check.offenders));
+                }
+                match found.iter_mut().find(|(known, _)| *known == words) {
+                    Some((_, runs)) => runs.push(name(point, run)),
+                    None => found.push((words, vec![name(point, run)])),
                 }
             }
         }
@@ -240,9 +231,23 @@ fn details(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::List(failed));
     }
     if !found.is_empty() {
-        blocks.push(Block::Fold(prose!["What every check found"], vec![Block::List(found)]));
+        let all: usize = findings.points.iter().map(|point| point.runs.len()).sum();
+        let line = |(words, runs): (String, Vec<String>)| {
+            let place = if runs.len() == all { "all runs".to_owned() } else { runs.join(", ") };
+            prose![words, " (", place, ")"]
+        };
+        let lines = found.into_iter().map(line).collect();
+        blocks.push(Block::Fold(prose!["What every check found"], vec![Block::List(lines)]));
     }
     blocks
+}
+
+fn failure(run: &str, words: &str, offenders: &[String]) -> Prose {
+    let mut text = prose![run.to_owned(), ", ", words.to_owned()];
+    if !offenders.is_empty() {
+        text.extend(prose!["; offenders: ", offenders.join("; ")]);
+    }
+    text
 }
 
 fn sentinels(findings: &Findings<'_>) -> Block {

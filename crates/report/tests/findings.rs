@@ -1,0 +1,307 @@
+//! What a record leads to: keys, gaps, verdicts and sentences.
+
+mod support;
+
+use expect_test::{Expect, expect};
+use proofload_record::{Record, State};
+use proofload_report::findings::{Verdict, VoidClass, evaluate};
+use proofload_report::{Format, render};
+use serde_json::Value as Json;
+use support::{Shape, record};
+
+fn json_of(record: &Record) -> Json {
+    serde_json::from_str(&render(record, Format::Json).expect("the record has points")).expect("JSON is JSON")
+}
+
+/// The Markdown below a heading, up to the next one.
+fn check_section(shape: &Shape, heading: &str, expected: Expect) {
+    let markdown = render(&record(shape), Format::Markdown).expect("the record has points");
+    let from = markdown.find(heading).unwrap_or_else(|| panic!("there is no {heading}"));
+    let rest = &markdown[from..];
+    let to = rest[2..].find("\n#").map_or(rest.len(), |at| at + 2);
+    expected.assert_eq(&rest[..to]);
+}
+
+#[test]
+fn json_has_the_promised_keys() {
+    let json = json_of(&record(&Shape::memory(2)));
+    assert_eq!(json["study"]["name"], "memory-sweep");
+    for point in json["points"].as_array().unwrap() {
+        assert!(point["levels"]["limits.memory"].is_string());
+        assert_eq!(point["runs"].as_array().unwrap().len(), 1);
+        assert_eq!(point["verdict"], "valid");
+        assert!(point["relative_percent"].is_number());
+        let metrics = &point["metrics"];
+        let one = |name: &str| &metrics[name];
+        for metric in ["tpm", "nopm", "cpu_percent", "device_read_mb_s", "device_write_mb_s"].map(one) {
+            check_metric(metric);
+        }
+        for kind in ["new_order", "payment", "order_status", "delivery", "stock_level", "all"] {
+            for percentile in ["response_ns_p50", "response_ns_p95", "response_ns_p99", "response_ns_p999"] {
+                check_metric(&metrics[percentile][kind]);
+            }
+        }
+    }
+    assert!(json["knee"].is_object() && json["bottleneck"]["points"].is_array());
+}
+
+fn check_metric(metric: &Json) {
+    assert!(metric["value"].is_number() && metric["unit"].is_string() && metric["n"].as_u64() > Some(0), "{metric}");
+    assert!(metric["ci95"].is_array() || metric["ci95_missing"].is_string(), "{metric}");
+}
+
+#[test]
+fn relative_throughput_follows_the_known_curve() {
+    let json = json_of(&record(&Shape { repetitions: 2, ..Shape::memory(4) }));
+    let known = |memory: f64| 1.0 - 0.9 * (-memory / 190.0_f64).exp();
+    for (point, memory) in json["points"].as_array().unwrap().iter().zip([64.0, 128.0, 256.0, 512.0]) {
+        let percent = point["relative_percent"].as_f64().unwrap();
+        let truth = 100.0 * known(memory) / known(512.0);
+        assert!((percent / truth - 1.0).abs() < 0.05, "{memory} MiB: {percent} % where {truth} % is true");
+    }
+    assert_eq!(json["points"][3]["relative_percent"], 100.0);
+}
+
+#[test]
+fn missing_telemetry_is_a_gap_and_not_a_zero() {
+    let blind = record(&Shape { blind: true, ..Shape::memory(2) });
+    let json = json_of(&blind);
+    let cpu = &json["points"][0]["metrics"]["cpu_percent"];
+    assert_eq!((cpu["value"].clone(), cpu["n"].clone()), (Json::Null, Json::from(0)));
+    assert_eq!(cpu["missing"], "the use of the cores was not observed");
+    let markdown = render(&blind, Format::Markdown).unwrap();
+    for gap in [
+        "**Not measured:** Drive reads: the device was not observed.",
+        "**Not measured:** the use of single cores was not observed.",
+    ] {
+        assert!(markdown.contains(gap), "{gap}");
+    }
+}
+
+/// Changes a record of one point and expects one reason of a class.
+fn check_void(change: impl Fn(&mut Record), class: VoidClass, text: &str) {
+    let mut changed = record(&Shape::memory(1));
+    change(&mut changed);
+    let findings = evaluate(&changed);
+    let Verdict::Void(voids) = &findings.points[0].verdict else { panic!("{text}: the point is not void") };
+    assert!(voids.iter().any(|void| void.class == class && void.text.contains(text)), "{text} is not among {voids:?}");
+}
+
+#[test]
+fn every_fault_of_a_run_voids_its_point() {
+    use VoidClass::{NotSteady, Verification};
+    check_void(
+        |r| r.attempts[0].facts.last_mut().unwrap().requested = Some("1".to_owned()),
+        Verification,
+        "could not be verified",
+    );
+    check_void(|r| r.attempts[0].facts[1].holds = Some(false), Verification, "limit memory.max: asked for 64MiB");
+    check_void(|r| drop(r.attempts[0].intervals.remove(30)), Verification, "1 s of samples are missing");
+    check_void(
+        |r| r.attempts[0].series.iter_mut().for_each(|s| drop(s.samples.drain(25..30))),
+        Verification,
+        "telemetry of",
+    );
+    check_void(|r| r.attempts[0].events.retain(|e| e.name != "steady"), NotSteady, "no verdict on the warm-up");
+    check_void(|r| r.attempts[0].events[2].name = "not_steady".to_owned(), NotSteady, "never settled");
+    check_void(|r| r.attempts[0].events.retain(|e| e.name != "window"), Verification, "no measured window");
+    check_void(slower, NotSteady, "throughput");
+    check_void(|r| r.attempts[0].seal_holds = Some(false), Verification, "the seal does not fit");
+    check_void(|r| r.attempts[0].intervals[20].counts[0].due += 1, Verification, "conservation of operations");
+    check_void(|r| r.attempts[0].intervals[5].histograms[0].count += 1, Verification, "latencies and counts");
+    check_void(|r| r.attempts[0].intervals[20].histograms[0].payload.truncate(9), Verification, "reading a histogram");
+    check_void(|r| r.attempts[0].marks[3].1.counters[0].1 -= 1, Verification, "new orders, client and database");
+    check_void(failing, Verification, "operations failed");
+    check_void(lost, Verification, "intervals and totals");
+}
+
+/// The second half of the window does half of the work.
+fn slower(record: &mut Record) {
+    for interval in &mut record.attempts[0].intervals[31..] {
+        for counts in &mut interval.counts {
+            (counts.done, counts.rolled_back, counts.due) = (counts.done / 2, 0, counts.done / 2);
+        }
+    }
+}
+
+fn failing(record: &mut Record) {
+    let counts = &mut record.attempts[0].intervals[20].counts[1];
+    (counts.due, counts.failed) = (counts.due + 1, 1);
+}
+
+/// An interval's counts were lost on the way.
+fn lost(record: &mut Record) {
+    let counts = &mut record.attempts[0].intervals[20].counts[1];
+    (counts.due, counts.done) = (counts.due - 1, counts.done - 1);
+}
+
+#[test]
+fn a_busy_client_makes_the_point_generator_bound_unless_the_engine_lives_in_it() {
+    let busy = |engine: &str| {
+        let factor = format!("[[factor]]\nsetting = \"engine.kind\"\nlevels = [\"{engine}\"]\n");
+        let mut busy = record(&Shape { factors: factor, ..Shape::memory(1) });
+        for interval in &mut busy.attempts[0].intervals {
+            interval.client.thread_cpu_ns = vec![950_000_000, 100_000_000];
+        }
+        evaluate(&busy).points[0].verdict.clone()
+    };
+    assert_eq!(busy("sqlite"), Verdict::Valid);
+    let Verdict::Void(voids) = busy("postgresql") else { panic!("a busy client went unseen") };
+    assert_eq!(voids[0].class, VoidClass::GeneratorBound);
+}
+
+#[test]
+fn points_that_were_not_finished_say_why() {
+    let mut partly = record(&Shape { not_run: vec![1], ..Shape::memory(3) });
+    let failed = partly.attempts.iter_mut().find(|attempt| attempt.run.point == 2).unwrap();
+    failed.state = State::Failed { reason: "the server was killed".to_owned() };
+    let json = json_of(&partly);
+    assert_eq!(json["points"][1]["reasons"][0], "the study has not come to it yet");
+    assert_eq!(json["points"][2]["reasons"][0], "its last attempt failed: the server was killed");
+    assert_eq!(json["points"][2]["verdict"], "void");
+    assert!(json["points"][2]["relative_percent"].is_null());
+}
+
+#[test]
+fn the_summary_is_in_sentences() {
+    check_section(
+        &Shape { void: vec![1], ..Shape::memory(4) },
+        "## Summary",
+        expect![[r#"
+            ## Summary
+
+            TPROC-C on SQLite with 4 warehouses and 4 virtual users was measured at 4 levels of database memory, 64 MiB to 512 MiB, once each. The machine: Simulated 2-core processor, 2 cores, 8 GiB of memory, storage on simulated NVMe drive.
+
+            Throughput rose from 26,704 transactions per minute (26,573 to 26,835; n = 30) at 64 MiB to 72,170 transactions per minute (71,807 to 72,533; n = 30) at 512 MiB. With 12.5 % of the largest level it kept 37.00 % (36.75 to 37.25; n = 60) of the throughput at 512 MiB. No knee was found: only the largest level is within 5 % of the largest result: no plateau was reached.
+
+            Drive reads per transaction fell from 19.25 (18.88 to 19.62; n = 60) at 64 MiB to 1.823 (1.782 to 1.865; n = 60) at 512 MiB. At 512 MiB the first candidate for what limited throughput is processor: all 2 cores together were busy 87 % \[86, 88\] of the window (n = 30 s) (observed, not confirmed by intervention; section 4).
+
+            - **largest throughput, transactions per minute, at 512 MiB**: 72,170 (71,807 to 72,533; n = 30)
+            - **new orders per minute (NOPM) at 512 MiB**: 32,172 (32,012 to 32,332; n = 30)
+            - **of it kept at 64 MiB**: 37.00 % (36.75 to 37.25; n = 60)
+            - **99th percentile of New-Order response times at 512 MiB**: 11.69 ms (11.40 to 12.01; n = 16,236)
+
+            > **Void:** 1 of 4 points is not valid and supports no statement here; it is shown where it would stand, with the reasons in section 5.
+
+            **Figure 1.** Throughput against database memory. Bars show 95 % confidence intervals; where none is seen, it is smaller than the marker or does not exist (see the data).
+
+            > Line chart of throughput in transactions per minute against database memory. valid points: 26,704 at 64 MiB, 72,170 at 512 MiB. void, not a result: 40,788 at 128 MiB.
+
+            | Database memory | Throughput, transactions per minute | New orders, per minute | Of the largest, % | Verdict |
+            |---|---:|---:|---:|---|
+            | 64 MiB | 26,704 (26,573 to 26,835; n = 30) | 11,926 (11,871 to 11,981; n = 30) | 37.00 (36.75 to 37.25; n = 60) | ✓ valid |
+            | 128 MiB | 40,788 (40,456 to 41,120; n = 30) | 18,182 (18,031 to 18,333; n = 30) | *not measured: the point is void* | ✗ **void** |
+            | 256 MiB | 57,566 (57,171 to 57,961; n = 30) | 25,668 (25,495 to 25,841; n = 30) | 79.76 (79.12 to 80.41; n = 60) | ✓ valid |
+            | 512 MiB | 72,170 (71,807 to 72,533; n = 30) | 32,172 (32,012 to 32,332; n = 30) | 100 (n = 60, no interval: the largest point is the reference) | ✓ valid |
+
+            Brackets after a number give its 95 % confidence interval and the number of samples behind it; where there is no interval, the reason stands with them.
+
+        "#]],
+    );
+    check_section(
+        &Shape { void: vec![0, 1], ..Shape::memory(2) },
+        "## Summary",
+        expect![[r#"
+            ## Summary
+
+            TPROC-C on SQLite with 4 warehouses and 4 virtual users was measured at 2 levels of database memory, 64 MiB to 128 MiB, once each. The machine: Simulated 2-core processor, 2 cores, 8 GiB of memory, storage on simulated NVMe drive.
+
+            > **Void:** No point of this study is valid, so it has no result. What was observed is shown for context; section 5 says why each point is void.
+
+            **Figure 1.** Throughput against database memory. Bars show 95 % confidence intervals; where none is seen, it is smaller than the marker or does not exist (see the data).
+
+            > Line chart of throughput in transactions per minute against database memory. void, not a result: 26,704 at 64 MiB, 40,788 at 128 MiB.
+
+            | Database memory | Throughput, transactions per minute | New orders, per minute | Of the largest, % | Verdict |
+            |---|---:|---:|---:|---|
+            | 64 MiB | 26,704 (26,573 to 26,835; n = 30) | 11,926 (11,871 to 11,981; n = 30) | *not measured: no point is valid* | ✗ **void** |
+            | 128 MiB | 40,788 (40,456 to 41,120; n = 30) | 18,182 (18,031 to 18,333; n = 30) | *not measured: no point is valid* | ✗ **void** |
+
+            Brackets after a number give its 95 % confidence interval and the number of samples behind it; where there is no interval, the reason stands with them.
+
+        "#]],
+    );
+}
+
+#[test]
+fn the_curve_says_where_it_bends() {
+    check_section(
+        &Shape { repetitions: 2, ..Shape::memory(8) },
+        "### 3.1 Shape",
+        expect![[r#"
+            ### 3.1 Shape of the curve
+
+            The curve bends at 363 MiB (320 to 448; n = 8); beyond it a larger level gains little. Of 3 shapes with enough points the two straight pieces fits best by AICc.
+
+            Elasticity is the relative change of throughput for a relative change of database memory, step by step (Table 4): 1 is proportional, 0 a plateau. It says what a step is worth, and nothing about why.
+
+            **Table 4.** What each step between neighbouring valid levels is worth.
+
+            | From | To | Elasticity of throughput, d ln X / d ln R |
+            |---|---|---:|
+            | 64 MiB | 128 MiB | 0.59 (0.41 to 0.76; n = 2) |
+            | 128 MiB | 256 MiB | 0.51 (0.37 to 0.65; n = 2) |
+            | 256 MiB | 512 MiB | 0.323 (0.258 to 0.388; n = 2) |
+            | 512 MiB | 1 GiB | 0.06 (−0.05 to 0.16; n = 2) |
+            | 1 GiB | 2 GiB | 0.001 (−0.028 to 0.030; n = 2) |
+            | 2 GiB | 4 GiB | 0.006 (−0.045 to 0.057; n = 2) |
+            | 4 GiB | 8 GiB | 0.00 (−0.16 to 0.15; n = 2) |
+
+        "#]],
+    );
+}
+
+#[test]
+fn candidates_are_observed_and_not_confirmed() {
+    check_section(
+        &Shape::memory(2),
+        "## 4 What limited it",
+        expect![[r#"
+            ## 4 What limited it
+
+            Candidates are ranked by what was observed in the measured window. **They are observed, not confirmed by intervention**: a resource that is busy is not yet a cause. It becomes one when changing it, and nothing else, changes the throughput; this study has changed nothing but its factors.
+
+            At the point with the largest throughput, 128 MiB, the first candidate is **storage (pressure, some)**: tasks stalled for storage (pressure, some) during 27 % \[27, 28\] of the window (n = 30 s).
+
+            **Table 8.** Candidates for the bottleneck of each point, likeliest first. Observed, not confirmed by intervention.
+
+            | Point | Rank | Candidate | Use, % of the window | Evidence |
+            |---|---:|---|---:|---|
+            | 64 MiB | 1 | storage (pressure, some) | 38.72 (38.33 to 39.11; n = 30) | tasks stalled for storage (pressure, some) during 39 % \[38, 39\] of the window (n = 30 s) |
+            | 64 MiB | 2 | nvme0n1 | 67.2 (65.6 to 68.8; n = 30) | nvme0n1 was busy 67 % \[66, 69\] of the window (n = 30 s); a device that serves requests in parallel can be busy and still have room |
+            | 64 MiB | 3 | processor | 65.17 (64.68 to 65.65; n = 30) | all 2 cores together were busy 65 % \[65, 66\] of the window (n = 30 s) |
+            | 128 MiB | 1 | storage (pressure, some) | 27.10 (26.56 to 27.65; n = 30) | tasks stalled for storage (pressure, some) during 27 % \[27, 28\] of the window (n = 30 s) |
+            | 128 MiB | 2 | processor | 73.0 (71.9 to 74.1; n = 30) | all 2 cores together were busy 73 % \[72, 74\] of the window (n = 30 s) |
+            | 128 MiB | 3 | nvme0n1 | 53.8 (52.4 to 55.1; n = 30) | nvme0n1 was busy 54 % \[52, 55\] of the window (n = 30 s); a device that serves requests in parallel can be busy and still have room |
+
+            > **Not measured:** network, wait events of the database. What was not observed cannot be excluded.
+
+        "#]],
+    );
+}
+
+#[test]
+fn the_terminal_gets_a_narrow_table() {
+    let text = render(&record(&Shape { void: vec![1], ..Shape::memory(4) }), Format::Text).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    expect![[r#"
+        database memory     TPM    NOPM  % of max  CPU %  read MB/s  write MB/s  p99 NO ms  verdict
+        64 MiB           26,704  11,926      37.0   65.4       35.2        7.38       32.7  valid
+        128 MiB          40,788  18,182         -   72.6       38.9        11.2       21.3  void
+        256 MiB          57,566  25,668      79.8   81.1       27.2        15.7       14.9  valid
+        512 MiB          72,170  32,172       100   86.9       8.92        19.8       11.7  valid
+
+        128 MiB is void: consistency condition 1: 1 of 4 warehouses differs
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn csv_is_tidy() {
+    let csv = render(&record(&Shape::memory(2)), Format::Csv).unwrap();
+    let head = csv.lines().next().unwrap();
+    assert_eq!(head.trim_end(), "point,limits.memory,verdict,metric,type,value,unit,ci_low,ci_high,n,note");
+    let tpm = csv.lines().find(|line| line.contains(",tpm,,")).unwrap();
+    assert!(tpm.starts_with("0,64MiB,valid,tpm,,") && tpm.contains(",1/min,"), "{tpm}");
+    assert!(csv.lines().any(|line| line.contains(",response_ns_p99,new_order,")));
+}

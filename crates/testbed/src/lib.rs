@@ -5,6 +5,7 @@
 pub mod agents;
 pub mod doctor;
 pub mod facts;
+pub mod preconditioning;
 pub mod probes;
 
 mod host;

@@ -1,0 +1,154 @@
+//! The decision: a device named twice, with no reason against it, held so that nobody else takes it meanwhile.
+
+use super::kernel::{self, Device, Machine};
+use super::signatures;
+use proofload_model::error::Error;
+use proofload_model::units::Bytes;
+use rustix::fs::OFlags;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// A device that may be written over. While it lives nobody can mount the device or build upon it.
+#[derive(Debug)]
+pub(in super::super) struct Claim {
+    node: PathBuf,
+    size: Bytes,
+    _held: File,
+}
+
+impl Claim {
+    /// The device's own node, without links.
+    pub(in super::super) fn node(&self) -> &Path {
+        &self.node
+    }
+
+    /// Its size.
+    pub(in super::super) fn size(&self) -> Bytes {
+        self.size
+    }
+}
+
+/// Claims a device whose data may all be lost. Refuses with every reason at once: not named twice alike, no block device below
+/// `/dev`, in use in any way that the kernel knows, signed in its content, under `/` or under the study's folder.
+pub(in super::super) fn claim(device: &str, confirmed: Option<&str>, folder: &Path) -> Result<Claim, Error> {
+    claim_on(&Machine::here(), device, confirmed, folder)
+}
+
+fn claim_on(machine: &Machine, device: &str, confirmed: Option<&str>, folder: &Path) -> Result<Claim, Error> {
+    let mut reasons: Vec<String> = unconfirmed(device, confirmed).into_iter().collect();
+    let claimed = match node_of(device) {
+        Ok(node) => examine(machine, node, folder, &mut reasons),
+        Err(reason) => {
+            reasons.push(reason);
+            None
+        }
+    };
+    match claimed {
+        Some(claim) if reasons.is_empty() => Ok(claim),
+        _ => Err(Error::new(format!(
+            "refuse to precondition {device}, whose data would all be lost: {}; name a spare whole device, or free this one \
+             (umount, swapoff) and clear it (wipefs --all) if nothing on it is needed",
+            reasons.join("; ")
+        ))),
+    }
+}
+
+fn unconfirmed(device: &str, confirmed: Option<&str>) -> Option<String> {
+    match confirmed {
+        None => Some(format!("it was not confirmed (add --yes {device})")),
+        Some(other) if other != device => Some(format!("--yes names {other:?} instead")),
+        Some(_) => None,
+    }
+}
+
+/// The block device behind a path, without links.
+fn node_of(device: &str) -> Result<PathBuf, String> {
+    if !device.starts_with("/dev/") {
+        return Err("it is not named by an absolute path below /dev".to_owned());
+    }
+    let node = std::fs::canonicalize(device).map_err(|error| format!("it cannot be found: {error}"))?;
+    let found = std::fs::metadata(&node).map_err(|error| format!("it cannot be looked at: {error}"))?;
+    if !node.starts_with("/dev") {
+        return Err(format!("it leads out of /dev, to {}", node.display()));
+    }
+    if found.file_type().is_block_device() { Ok(node) } else { Err("it is not a block device".to_owned()) }
+}
+
+/// Adds every reason of kernel and content; none when the device cannot be held at all.
+fn examine(machine: &Machine, node: PathBuf, folder: &Path, reasons: &mut Vec<String>) -> Option<Claim> {
+    let number = match std::fs::metadata(&node) {
+        Ok(found) => format!("{}:{}", rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev())),
+        Err(error) => return refused(reasons, format!("it cannot be looked at: {error}")),
+    };
+    let size = match Device::find(machine, &number) {
+        Ok(device) => {
+            reasons.extend(kernel::refusals(
+                machine,
+                &device,
+                &[("/", Path::new("/")), ("the study's folder", folder)],
+            ));
+            device.size().unwrap_or_default()
+        }
+        Err(error) => return refused(reasons, format!("it cannot be told whether it is in use: {error}")),
+    };
+    // Held before its content is read, so that nothing comes upon it in between.
+    let held = exclusive(&node).map_err(|error| {
+        reasons.push(format!("it cannot be had for ourselves alone, so something uses it: {error}"));
+    });
+    match File::open(&node).and_then(|mut content| signatures::found(&mut content)) {
+        Ok(found) => reasons.extend(found.into_iter().map(|name| format!("it carries {name}"))),
+        Err(error) => reasons.push(format!("its content cannot be read: {error}")),
+    }
+    held.ok().map(|held| Claim { node, size, _held: held })
+}
+
+fn refused(reasons: &mut Vec<String>, reason: String) -> Option<Claim> {
+    reasons.push(reason);
+    None
+}
+
+/// Opens a device as its only user. Source: open(2), `O_EXCL` without `O_CREAT` on a block device fails when it is mounted,
+/// swapped on, or part of an array.
+fn exclusive(node: &Path) -> std::io::Result<File> {
+    let flag = i32::try_from(OFlags::EXCL.bits()).unwrap_or(0);
+    OpenOptions::new().read(true).custom_flags(flag).open(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(device: &str, confirmed: Option<&str>, expected: &[&str]) {
+        let error = claim(device, confirmed, Path::new("/tmp")).unwrap_err().to_string();
+        for part in expected {
+            assert!(error.contains(part), "{part:?} in {error}");
+        }
+    }
+
+    #[test]
+    fn a_device_is_named_twice_alike_and_by_its_path() {
+        check("/dev/null", None, &["add --yes /dev/null", "not a block device", "all be lost"]);
+        check("/dev/null", Some("/dev/zero"), &["--yes names \"/dev/zero\" instead", "not a block device"]);
+        check("nvme0n1", Some("nvme0n1"), &["absolute path below /dev"]);
+        check("/tmp/image", Some("/tmp/image"), &["absolute path below /dev"]);
+        check("/dev/nothing/here", Some("/dev/nothing/here"), &["cannot be found"]);
+        check("/dev/../etc/passwd", Some("/dev/../etc/passwd"), &["leads out of /dev, to /etc/passwd"]);
+    }
+
+    /// The device under this very test is refused, on any machine that has one.
+    #[test]
+    fn the_device_under_the_system_is_refused() {
+        let Ok(device) = crate::probes::device_of(Path::new("/")) else {
+            println!("SKIPPED: the_device_under_the_system_is_refused: / is on no block device");
+            return;
+        };
+        let path = format!("/dev/{}", device.name);
+        if !Path::new(&path).exists() {
+            println!("SKIPPED: the_device_under_the_system_is_refused: there is no {path} here");
+            return;
+        }
+        check(&path, Some(&path), &["/ (/) lies on it"]);
+    }
+}

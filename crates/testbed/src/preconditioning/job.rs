@@ -1,0 +1,201 @@
+//! One fio job as its command line; pure.
+
+use super::access::Access;
+use super::target::Target;
+use proofload_model::units::Bytes;
+use std::path::Path;
+use std::time::Duration;
+
+/// Block of a sequential fill. Source: SNIA PTS, workload-independent preconditioning.
+pub(super) const FILL_BLOCK: Bytes = Bytes(128 << 10);
+
+/// Block of random writes. Source: SNIA PTS, tracking variable of the IOPS test.
+const RANDOM_BLOCK: Bytes = Bytes(4 << 10);
+
+/// What a job writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// The first block, to see whether it can be written.
+    OneBlock,
+    /// Every block once, in order.
+    SequentialFill,
+    /// Every block once, in random order.
+    RandomPass,
+    /// Random blocks of the whole size, with repetition, for so long.
+    Round(Duration),
+}
+
+/// One run of fio.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Job<'a> {
+    /// Name without its number, such as `random-pass-1`.
+    pub(super) name: &'a str,
+    /// Number in the order of the procedure; also the seed of offsets and contents, so that no two jobs write the same.
+    pub(super) number: u32,
+    /// What it writes.
+    pub(super) pattern: Pattern,
+    /// How it writes.
+    pub(super) access: &'a Access,
+    /// Where it writes.
+    pub(super) target: &'a Target,
+}
+
+impl Job<'_> {
+    /// Name of its document.
+    pub(super) fn document(&self) -> String {
+        format!("fio/{:02}-{}.json", self.number, self.name)
+    }
+
+    /// fio's arguments: it works in the target's folder and writes its result to `output`.
+    pub(super) fn arguments(&self, output: &Path) -> Vec<String> {
+        let mut arguments = vec![
+            format!("--name={}", self.name),
+            format!("--filename={}", self.target.name_for_fio()),
+            format!("--size={}", self.target.size().0),
+            format!("--ioengine={}", self.access.engine),
+            format!("--iodepth={}", self.access.depth()),
+            format!("--direct={}", u8::from(self.access.direct)),
+            // Fresh contents for every write, so that neither compression nor deduplication helps.
+            "--refill_buffers=1".to_owned(),
+            // Else the seed is not heard for offsets (axboe/fio#1391, #1502), and every round writes the same blocks.
+            "--randrepeat=0".to_owned(),
+            format!("--randseed={}", self.number + 1),
+            // A thread, not a child process: killing fio then kills all of it.
+            "--thread=1".to_owned(),
+            // fio's own guard beside ours.
+            "--allow_mounted_write=0".to_owned(),
+        ];
+        arguments.extend(self.of_pattern());
+        arguments.push("--eta=never".to_owned());
+        arguments.push("--output-format=json+".to_owned());
+        arguments.push(format!("--output={}", output.display()));
+        arguments
+    }
+
+    fn of_pattern(&self) -> Vec<String> {
+        let fill = format!("--bs={}", FILL_BLOCK.0);
+        let random = format!("--bs={}", RANDOM_BLOCK.0);
+        match self.pattern {
+            Pattern::OneBlock => vec!["--rw=write".to_owned(), random, format!("--io_size={}", RANDOM_BLOCK.0)],
+            Pattern::SequentialFill => vec!["--rw=write".to_owned(), fill, "--end_fsync=1".to_owned()],
+            // The shift register meets every block exactly once and needs no map of those it has met.
+            Pattern::RandomPass => vec![
+                "--rw=randwrite".to_owned(),
+                random,
+                "--random_generator=lfsr".to_owned(),
+                "--end_fsync=1".to_owned(),
+            ],
+            Pattern::Round(length) => vec![
+                "--rw=randwrite".to_owned(),
+                random,
+                "--random_generator=tausworthe64".to_owned(),
+                "--norandommap=1".to_owned(),
+                "--time_based=1".to_owned(),
+                format!("--runtime={}ms", length.as_millis()),
+            ],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(pattern: Pattern, access: &Access, expected: &Expect) {
+        let folder = Path::new("/data/study");
+        let target = Target::file(folder, Bytes::mebi(64));
+        let job = Job { name: "step", number: 3, pattern, access, target: &target };
+        let arguments = job.arguments(Path::new("/data/study/out.json"));
+        expected.assert_eq(&arguments.join("\n"));
+    }
+
+    #[test]
+    fn a_fill_is_sequential_direct_and_deep() {
+        let access = Access { engine: "libaio", direct: true, refused: Vec::new() };
+        check(
+            Pattern::SequentialFill,
+            &access,
+            &expect![[r#"
+            --name=step
+            --filename=precondition.fio
+            --size=67108864
+            --ioengine=libaio
+            --iodepth=32
+            --direct=1
+            --refill_buffers=1
+            --randrepeat=0
+            --randseed=4
+            --thread=1
+            --allow_mounted_write=0
+            --rw=write
+            --bs=131072
+            --end_fsync=1
+            --eta=never
+            --output-format=json+
+            --output=/data/study/out.json"#]],
+        );
+    }
+
+    #[test]
+    fn a_pass_meets_every_block_once_and_a_round_ends_by_time() {
+        let access = Access { engine: "psync", direct: false, refused: Vec::new() };
+        check(
+            Pattern::RandomPass,
+            &access,
+            &expect![[r#"
+            --name=step
+            --filename=precondition.fio
+            --size=67108864
+            --ioengine=psync
+            --iodepth=1
+            --direct=0
+            --refill_buffers=1
+            --randrepeat=0
+            --randseed=4
+            --thread=1
+            --allow_mounted_write=0
+            --rw=randwrite
+            --bs=4096
+            --random_generator=lfsr
+            --end_fsync=1
+            --eta=never
+            --output-format=json+
+            --output=/data/study/out.json"#]],
+        );
+        check(
+            Pattern::Round(Duration::from_millis(1500)),
+            &access,
+            &expect![[r#"
+            --name=step
+            --filename=precondition.fio
+            --size=67108864
+            --ioengine=psync
+            --iodepth=1
+            --direct=0
+            --refill_buffers=1
+            --randrepeat=0
+            --randseed=4
+            --thread=1
+            --allow_mounted_write=0
+            --rw=randwrite
+            --bs=4096
+            --random_generator=tausworthe64
+            --norandommap=1
+            --time_based=1
+            --runtime=1500ms
+            --eta=never
+            --output-format=json+
+            --output=/data/study/out.json"#]],
+        );
+    }
+
+    #[test]
+    fn documents_sort_in_the_order_of_the_procedure() {
+        let access = Access { engine: "libaio", direct: true, refused: Vec::new() };
+        let target = Target::file(Path::new("/data"), Bytes::mebi(1));
+        let job =
+            Job { name: "random-pass-1", number: 2, pattern: Pattern::RandomPass, access: &access, target: &target };
+        assert_eq!(job.document(), "fio/02-random-pass-1.json");
+    }
+}

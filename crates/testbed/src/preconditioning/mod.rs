@@ -1,0 +1,20 @@
+//! Bringing a drive to the state in which it will stay, with fio, before anything on it is measured. May not know what is
+//! measured afterwards. Lists and re-exports.
+//!
+//! Order of the SNIA Performance Test Specification: sequential fills of the whole size, random passes over it, then rounds
+//! of the test's own pattern until five in a row are steady. Purging the drive first is left to the operator.
+
+mod access;
+mod guard;
+mod job;
+mod output;
+mod procedure;
+mod program;
+mod run;
+mod scratch;
+mod steady;
+mod summary;
+mod target;
+
+pub use procedure::{Preconditioned, precondition};
+pub use scratch::sweep;

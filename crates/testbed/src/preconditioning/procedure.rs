@@ -1,0 +1,147 @@
+//! The order of preconditioning: fills, passes, rounds until steady. What it finds is a fact, also when the drive never settles.
+
+use super::access::{self, Access};
+use super::guard;
+use super::job::{FILL_BLOCK, Job, Pattern};
+use super::program::Fio;
+use super::run::{Kept, run};
+use super::scratch::Scratch;
+use super::steady::judge;
+use super::summary::{self, Done};
+use super::target::Target;
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use proofload_model::units::{Bytes, PerSecond};
+use proofload_model::wire::{DataPlace, Preconditioning};
+use std::path::Path;
+use std::time::Duration;
+
+/// What preconditioning leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preconditioned {
+    /// fio's JSON of each run, in order: name such as `fio/02-random-pass-1.json`, and body.
+    pub documents: Vec<(String, String)>,
+    /// fio's version, how it wrote, what each step wrote and how fast, and whether the drive was steady at the end.
+    pub facts: Vec<Fact>,
+}
+
+/// Hears what is being done, how much of it, and of how much (bytes, or rounds).
+type Progress<'a> = &'a dyn Fn(&str, u64, u64);
+
+/// Preconditions the file system of the study's folder by a file, which is removed afterwards, or a whole device, ALL OF WHOSE
+/// DATA IS LOST. Takes hours on a large drive. The calling thread must not end before it.
+///
+/// Fails when fio is missing, when the folder has no room, when the guard refuses the device (every reason is named), and when
+/// a fio run fails. A drive that does not become steady is a fact, not an error.
+pub fn precondition(place: &DataPlace, how: &Preconditioning, progress: Progress<'_>) -> Result<Preconditioned, Error> {
+    precondition_with(&Fio::find()?, place, how, progress)
+}
+
+/// The same with a given fio.
+fn precondition_with(
+    fio: &Fio,
+    place: &DataPlace,
+    how: &Preconditioning,
+    progress: Progress<'_>,
+) -> Result<Preconditioned, Error> {
+    check(how)?;
+    let scratch = Scratch::open(Path::new(&place.folder))?;
+    let done = match &how.device {
+        Some(device) => {
+            // Held to the end: while we hold it, nobody mounts it.
+            let claim = guard::claim(device, how.device_confirmed.as_deref(), scratch.folder())?;
+            let target = Target::device(scratch.folder(), claim.node(), claim.size());
+            let done = course(fio, &target, how, progress);
+            drop(claim);
+            done
+        }
+        None => {
+            let target = Target::file(scratch.folder(), how.size);
+            target.check_room()?;
+            course(fio, &target, how, progress)
+        }
+    };
+    let done = done?;
+    scratch.close()?;
+    Ok(done)
+}
+
+/// Every fault of what is asked.
+fn check(how: &Preconditioning) -> Result<(), Error> {
+    let mut faults = Vec::new();
+    if how.device.is_none() && how.size < FILL_BLOCK {
+        faults.push(format!("storage.precondition.size is {}; {FILL_BLOCK} is the least that can be filled", how.size));
+    }
+    if how.rounds_at_most > 0 && how.round < Duration::from_millis(1) {
+        faults.push("storage.precondition.round is no time at all; a minute is usual".to_owned());
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Error::new(format!("precondition: {}", faults.join("; ")))) }
+}
+
+fn course(fio: &Fio, target: &Target, how: &Preconditioning, progress: Progress<'_>) -> Result<Preconditioned, Error> {
+    let named = |error: Error| error.context(format!("precondition {}", target.path().display()));
+    let (access, first) = access::find(fio, target).map_err(named)?;
+    let mut course = Course { fio, target, access: &access, progress, number: 0, kept: vec![first] };
+    let fills = course.over_all("sequential-fill", Pattern::SequentialFill, how.sequential_fills).map_err(named)?;
+    let passes = course.over_all("random-pass", Pattern::RandomPass, how.random_passes).map_err(named)?;
+    let rounds = course.rounds(how.round, how.rounds_at_most).map_err(named)?;
+    let kept = course.kept;
+    let facts =
+        summary::facts(&Done { fio, target, access: &access, how, fills: &fills, passes: &passes, rounds: &rounds });
+    Ok(Preconditioned { documents: kept.into_iter().map(|kept| (kept.name, kept.document)).collect(), facts })
+}
+
+/// The steps up to now.
+struct Course<'a> {
+    fio: &'a Fio,
+    target: &'a Target,
+    access: &'a Access,
+    progress: Progress<'a>,
+    number: u32,
+    kept: Vec<Kept>,
+}
+
+impl Course<'_> {
+    /// So many times over the whole size.
+    fn over_all(&mut self, name: &str, pattern: Pattern, times: u32) -> Result<Vec<Kept>, Error> {
+        let whole = self.target.size();
+        let mut all = Vec::new();
+        for time in 1..=times {
+            let what = format!("fio: {} {time} of {times}", name.replace('-', " "));
+            (self.progress)(&what, 0, whole.0);
+            let kept = self.step(&format!("{name}-{time}"), pattern, &|done: Bytes| {
+                (self.progress)(&what, done.0.min(whole.0), whole.0);
+            })?;
+            (self.progress)(&what, whole.0, whole.0);
+            all.push(kept);
+        }
+        Ok(all)
+    }
+
+    /// Rounds until the last ones are steady, or there are enough of them: writes per second of each.
+    fn rounds(&mut self, length: Duration, at_most: u32) -> Result<Vec<PerSecond>, Error> {
+        let mut rates = Vec::new();
+        for round in 1..=at_most {
+            let what = format!("fio: round {round} of at most {at_most}");
+            (self.progress)(&what, u64::from(round - 1), u64::from(at_most));
+            let kept = self.step(&format!("round-{round}"), Pattern::Round(length), &|_| ())?;
+            rates.push(kept.written.iops);
+            if judge(&rates).is_some_and(|judgement| judgement.steady) {
+                break;
+            }
+        }
+        Ok(rates)
+    }
+
+    fn step(&mut self, name: &str, pattern: Pattern, progress: &dyn Fn(Bytes)) -> Result<Kept, Error> {
+        let number = self.number + 1;
+        let job = Job { name, number, pattern, access: self.access, target: self.target };
+        let kept = run(self.fio, &job, progress).map_err(|error| error.context(name.replace('-', " ")))?;
+        self.number = number;
+        self.kept.push(kept.clone());
+        Ok(kept)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! Runs one fio job and waits for it. fio never outlives us: it is killed when we stop waiting, by the kernel when we die.
+
+use super::job::Job;
+use super::output::{self, Written};
+use super::program::Fio;
+use super::scratch::{LOG, OUTPUT};
+use crate::sys::{self, Spawn};
+use proofload_model::error::Error;
+use proofload_model::units::Bytes;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, ExitStatus};
+use std::time::Duration;
+
+/// Between two looks at whether fio has ended.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Looks between two words about progress: one second.
+const LOOKS_PER_WORD: u32 = 20;
+
+/// SIGKILL: fio has nothing to save.
+const KILL: i32 = 9;
+
+/// Characters of fio's own text that an error repeats.
+const TEXT_IN_ERROR: usize = 600;
+
+/// What a run leaves for the record.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Kept {
+    /// Name of the document.
+    pub(super) name: String,
+    /// fio's output, whole.
+    pub(super) document: String,
+    /// What it wrote.
+    pub(super) written: Written,
+}
+
+/// Runs a job in the target's folder; `progress` hears of the bytes written so far, once a second.
+pub(super) fn run(fio: &Fio, job: &Job<'_>, progress: &dyn Fn(Bytes)) -> Result<Kept, Error> {
+    let folder = job.target.folder();
+    let (output, log) = (folder.join(OUTPUT), folder.join(LOG));
+    let stale = |error: std::io::Error| Error::new(format!("prepare {}: {error}", output.display()));
+    File::create(&output).map_err(stale)?;
+    let heard = File::create(&log).map_err(|error| Error::new(format!("create {}: {error}", log.display())))?;
+    let arguments = job.arguments(Path::new(OUTPUT));
+    let child = sys::spawn(Spawn {
+        program: &fio.path,
+        arguments: &arguments,
+        environment: &[],
+        folder,
+        log: &heard,
+        groups: Vec::new(),
+        cores: None,
+        user: None,
+        at_our_death: KILL,
+    })?;
+    let status = Running(child).wait(progress)?;
+    let document = text_of(&output)?;
+    let failed = |error: Error| error.context(said(&text_of(&log).unwrap_or_default(), &document));
+    if !status.success() {
+        let cause = output::read(&document).err().filter(|_| document.contains('{'));
+        let ended = Error::new(format!("fio ended with {status}"));
+        return Err(failed(cause.map_or(ended.clone(), |cause| ended.context(cause.to_string()))));
+    }
+    let written = output::read(&document).map_err(failed)?;
+    Ok(Kept { name: job.document(), document, written })
+}
+
+/// A started fio. Dropping it kills fio and all that it started.
+struct Running(Child);
+
+impl Running {
+    fn wait(mut self, progress: &dyn Fn(Bytes)) -> Result<ExitStatus, Error> {
+        let mut looks = 0u32;
+        loop {
+            let ended = self.0.try_wait().map_err(|error| Error::new(format!("wait for fio: {error}")))?;
+            if let Some(status) = ended {
+                return Ok(status);
+            }
+            std::thread::sleep(LOOK);
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(LOOKS_PER_WORD)
+                && let Some(bytes) = written_by(self.0.id())
+            {
+                progress(bytes);
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Only one that was not waited for: its number may belong to another process by now.
+        if matches!(self.0.try_wait(), Ok(None)) {
+            sys::kill_group(self.0.id());
+            let _ended = self.0.wait();
+        }
+    }
+}
+
+/// Bytes that a process has sent to storage. Source: proc(5), `/proc/pid/io`.
+fn written_by(process: u32) -> Option<Bytes> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/io")).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix("write_bytes: "))?;
+    value.trim().parse().ok().map(Bytes)
+}
+
+fn text_of(path: &Path) -> Result<String, Error> {
+    let bytes = std::fs::read(path).map_err(|error| Error::new(format!("read {}: {error}", path.display())))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// fio's words on one line, the last ones when there are many.
+fn said(log: &str, document: &str) -> String {
+    let words: Vec<&str> = log.split_whitespace().chain(output::notes(document).split_whitespace()).collect();
+    let line = words.join(" ");
+    let from = line.char_indices().rev().nth(TEXT_IN_ERROR).map_or(0, |(at, _)| at);
+    if line.is_empty() { "fio said nothing".to_owned() } else { line[from..].to_owned() }
+}

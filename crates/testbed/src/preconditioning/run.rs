@@ -92,7 +92,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         // Only one that was not waited for: its number may belong to another process by now.
         if matches!(self.0.try_wait(), Ok(None)) {
-            sys::kill_group(self.0.id());
+            for process in sys::descendants(self.0.id()) {
+                sys::signal(process, KILL);
+            }
             let _ended = self.0.wait();
         }
     }

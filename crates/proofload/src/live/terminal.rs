@@ -15,7 +15,8 @@ const SHOWN: usize = 16;
 
 /// Draws on stderr.
 pub(crate) struct Terminal {
-    lines: MultiProgress,
+    /// Its last handle: a bar without one is cleared.
+    _head: ProgressBar,
     runs: Vec<Line>,
     foot: ProgressBar,
     clock: Arc<dyn Clock>,
@@ -24,6 +25,7 @@ pub(crate) struct Terminal {
     running: Option<usize>,
     phase: String,
     rate: String,
+    step: String,
     durations: Vec<Duration>,
 }
 
@@ -55,7 +57,7 @@ impl Terminal {
         let foot = lines.add(ProgressBar::new(0).with_style(plain));
         let began = clock.now();
         Self {
-            lines,
+            _head: head,
             runs,
             foot,
             clock,
@@ -64,6 +66,7 @@ impl Terminal {
             running: None,
             phase: String::new(),
             rate: String::new(),
+            step: String::new(),
             durations: Vec::new(),
         }
     }
@@ -104,17 +107,18 @@ impl View for Terminal {
     fn begin_run(&mut self, run: u32) {
         self.running = Some(run as usize);
         self.run_began = self.clock.now();
-        self.rate = String::new();
+        self.rate.clear();
         self.phase("starting");
     }
 
     fn phase(&mut self, phase: &str) {
         phase.clone_into(&mut self.phase);
+        self.step.clear();
         self.draw();
     }
 
     fn progress(&mut self, what: &str, done: u64, total: u64) {
-        self.rate = match (done * 100).checked_div(total) {
+        self.step = match (done * 100).checked_div(total) {
             Some(percent) => format!("{what} {percent} %"),
             None => what.to_owned(),
         };
@@ -123,6 +127,7 @@ impl View for Terminal {
 
     fn interval(&mut self, throughput: &[f64]) {
         let last = throughput.last().copied().unwrap_or(0.0);
+        self.step.clear();
         self.rate = format!("{last:>8.0} tx/s  {}", sparkline(throughput, SPARK));
         self.draw();
     }
@@ -147,7 +152,6 @@ impl View for Terminal {
         for line in &self.runs {
             line.bar.abandon();
         }
-        let _cleared = self.lines.println("");
     }
 }
 

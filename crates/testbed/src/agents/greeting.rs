@@ -19,11 +19,13 @@ pub(super) fn greet(output: &mut impl Write) -> std::io::Result<()> {
 /// Reads up to and including the greeting line; refuses another protocol or program version.
 pub(super) fn expect_greeting(input: &mut impl Read) -> Result<(), Error> {
     let mut line = Vec::new();
+    let mut last = String::new();
     let mut skipped = 0;
     loop {
         let mut byte = [0];
         input.read_exact(&mut byte).map_err(|error| {
-            let heard = String::from_utf8_lossy(&line).trim().to_owned();
+            let end = String::from_utf8_lossy(&line).trim().to_owned();
+            let heard = if end.is_empty() { &last } else { &end };
             let heard = if heard.is_empty() { "nothing".to_owned() } else { format!("{heard:?}") };
             Error::new(format!(
                 "waiting for an agent's greeting: {error} after {heard}; does the command start `proofload agent`?"
@@ -41,6 +43,9 @@ pub(super) fn expect_greeting(input: &mut impl Read) -> Result<(), Error> {
             let text = String::from_utf8_lossy(&line);
             if let Some(at) = text.find(MAGIC) {
                 return check(text[at..].trim());
+            }
+            if !text.trim().is_empty() {
+                last = text.trim().to_owned();
             }
             skipped += line.len() + 1;
             line.clear();

@@ -5,9 +5,10 @@
 mod support;
 
 use proofload_model::units::Bytes;
-use proofload_model::wire::{Event, HostRequest, LimitsAsked, Reply};
+use proofload_model::wire::{Event, HostRequest, LimitsAsked, Preconditioning, Reply};
 use std::path::Path;
 use std::process::{Child, Command};
+use std::time::Duration;
 use support::{Bench, of};
 
 /// A process that dies with the test.
@@ -128,4 +129,31 @@ fn a_sweep_of_nothing_says_nothing_and_drafts_are_removed() {
     bench.ask(HostRequest::Sweep { folder: study });
     assert!(!draft.exists());
     bench.expect_event("the removal", |event| matches!(event, Event::Log { text, .. } if text.contains("data.draft")));
+}
+
+#[test]
+fn storage_is_preconditioned_by_a_file_that_goes() {
+    if let Err(error) = Command::new("fio").arg("--version").output() {
+        println!("SKIPPED: fio: {error}");
+        return;
+    }
+    let mut bench = Bench::new();
+    let place = bench.place("sqlite", &[]);
+    let how = Preconditioning {
+        device: None,
+        device_confirmed: None,
+        size: Bytes::mebi(4),
+        sequential_fills: 1,
+        random_passes: 1,
+        round: Duration::from_millis(100),
+        rounds_at_most: 1,
+    };
+    let Reply::Documents { documents, facts } = bench.ask(HostRequest::Precondition { place: place.clone(), how })
+    else {
+        panic!("documents are kept")
+    };
+    assert!(documents.len() >= 3 && documents.iter().all(|(_, body)| body.contains("jobs")), "{documents:?}");
+    assert!(!facts.is_empty());
+    bench.expect_event("progress", |event| matches!(event, Event::Progress { what, .. } if what.contains("fio")));
+    bench.ask(HostRequest::CreateInstance { place });
 }

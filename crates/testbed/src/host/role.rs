@@ -6,13 +6,14 @@ use crate::agents::EventSink;
 use crate::facts;
 use crate::instances::{self, Server, Start};
 use crate::limits::{Enclosure, Group, of_machine};
+use crate::preconditioning::{self, Preconditioned};
 use crate::probes::{Probes, Subject};
 use crate::snapshots;
 use proofload_engine::{Engine, Target};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
-use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Reply};
+use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Preconditioning, Reply};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ impl HostRole {
         match request {
             HostRequest::Describe { folder } => Ok(Reply::Facts(facts::describe(Path::new(&folder)))),
             HostRequest::Sweep { folder } => self.sweep(&folder),
-            HostRequest::Precondition { .. } => Err(Error::new("this agent cannot precondition storage")),
+            HostRequest::Precondition { place, how } => self.precondition(&place, &how),
             HostRequest::CreateInstance { place } => self.create_instance(&place),
             HostRequest::PrepareLimits { limits, .. } => self.prepare_limits(limits),
             HostRequest::JoinLimits { pid } => self.join_limits(pid),
@@ -89,6 +90,16 @@ impl HostRole {
             (self.events)(Event::Log { level: "info".to_owned(), text });
         }
         Ok(Reply::Done)
+    }
+
+    fn precondition(&self, place: &DataPlace, how: &Preconditioning) -> Result<Reply, Error> {
+        // Ours before the first file, so that a sweep finds what a killed agent leaves.
+        snapshots::claim(Path::new(&place.folder))?;
+        let tell = |what: &str, done: u64, total: u64| {
+            (self.events)(Event::Progress { what: what.to_owned(), done, total });
+        };
+        let Preconditioned { documents, facts } = preconditioning::precondition(place, how, &tell)?;
+        Ok(Reply::Documents { documents, facts })
     }
 
     fn create_instance(&self, place: &DataPlace) -> Result<Reply, Error> {

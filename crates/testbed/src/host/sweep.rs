@@ -1,6 +1,7 @@
 //! Frees what earlier, killed processes of ours left: control groups with what lives in them, servers on our data, drafts of copies.
 
 use crate::limits;
+use crate::preconditioning;
 use crate::snapshots;
 use crate::sys;
 use proofload_engine::ENGINES;
@@ -34,6 +35,7 @@ pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Err
                 found.push(format!("ended process {pid}, a server left running on {}", data.display()));
             }
         }
+        preconditioning::sweep(&place)?;
         found.extend(snapshots::remove_drafts(&place)?.into_iter().map(|draft| format!("removed {}", draft.display())));
     }
     Ok(found)

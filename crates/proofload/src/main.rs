@@ -17,7 +17,7 @@ use clap::Parser;
 
 fn main() -> std::process::ExitCode {
     match cli::Arguments::try_parse() {
-        Ok(arguments) => commands::run(arguments.command).code(),
+        Ok(arguments) => commands::dispatch(arguments.command).code(),
         Err(error) => output::usage(&error).code(),
     }
 }

@@ -1,6 +1,7 @@
 //! One file per command. Lists them.
 
 mod built_in;
+mod dispatch;
 mod doctor;
 mod plan;
 mod report;
@@ -11,22 +12,4 @@ mod study_file;
 mod validate;
 mod verdict;
 
-use crate::cli::Command;
-use crate::exit::Exit;
-
-/// Runs one command.
-pub(crate) fn run(command: Command) -> Exit {
-    match command {
-        Command::Validate(arguments) => validate::run(&arguments),
-        Command::Plan(arguments) => plan::run(&arguments),
-        Command::Run(arguments) => run::run(&arguments),
-        Command::Resume(arguments) => run::resume(&arguments),
-        Command::Status(arguments) => status::run(&arguments),
-        Command::Report(arguments) => report::run(&arguments),
-        Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Engines => built_in::engines(),
-        Command::Workloads => built_in::workloads(),
-        Command::Schema(arguments) => schema::run(&arguments),
-        Command::Agent => crate::agent::run(),
-    }
-}
+pub(crate) use dispatch::dispatch;

@@ -1,0 +1,22 @@
+//! From a parsed command to the module that carries it out. Decides nothing else.
+
+use super::{built_in, doctor, plan, report, run, schema, status, validate};
+use crate::cli::Command;
+use crate::exit::Exit;
+
+/// Runs one command.
+pub(crate) fn dispatch(command: Command) -> Exit {
+    match command {
+        Command::Validate(arguments) => validate::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Resume(arguments) => run::resume(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Engines => built_in::engines(),
+        Command::Workloads => built_in::workloads(),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Agent => crate::agent::run(),
+    }
+}

@@ -22,6 +22,7 @@ impl Layout {
         let usable = values.filter(|value| value.is_finite() && (!positive_only || *value > 0.0));
         let (low, high) =
             usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        let given = (low, high);
         // Nothing usable: an axis all the same.
         let (low, high) = if low > high { (if positive_only { 1.0 } else { 0.0 }, 1.0) } else { (low, high) };
         let mut layout = match axis.scale {
@@ -29,7 +30,7 @@ impl Layout {
             Scale::Logarithmic => logarithmic(low, high),
         };
         if let Some(ticks) = &axis.ticks {
-            layout.with_given(ticks, (low, high));
+            layout.with_given(ticks, given);
         }
         (layout.from, layout.to) = (from, to);
         layout
@@ -49,6 +50,9 @@ impl Layout {
         let all = || ticks.iter().map(|(value, _)| *value).filter(|value| value.is_finite());
         let (low, high) = (all().fold(low, f64::min), all().fold(high, f64::max));
         self.ticks = ticks.to_vec();
+        if low > high {
+            return;
+        }
         match self.scale {
             Scale::Linear => {
                 let margin = if high > low { (high - low) * 0.06 } else { 0.5 };

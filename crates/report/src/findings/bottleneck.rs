@@ -91,15 +91,15 @@ fn observed(
     found
 }
 
-/// Pressure-stall series: shares of time in per cent.
+/// Pressure-stall series: shares of time in per cent in which some task stalled; those in which all did are part of them.
 fn pressure(attempt: &Attempt) -> Vec<Trace> {
-    let series = attempt.series.iter().filter(|series| series.probe == "pressure" && series.unit == "%");
+    let series = attempt.series.iter().filter(|series| series.probe == "pressure" && series.name == "some");
     let trace = |series: &proofload_record::SeriesPoint| {
         let what = STALLS
             .iter()
             .find(|(known, _)| *known == series.instance)
             .map_or(series.instance.as_str(), |(_, what)| what);
-        let name = format!("{what} (pressure, {})", series.name);
+        let name = format!("{what} (pressure)");
         let samples =
             series.samples.iter().map(|(offset, span, value)| (offset.as_seconds() - *span as f64 / 2e9, *value));
         Trace { instance: name, samples: samples.collect() }

@@ -65,6 +65,17 @@ pub fn level_text(value: &Value) -> String {
     }
 }
 
+/// A size of a fact as people say it: `24684084KiB` as `23.5 GiB`; other text as it stands.
+pub fn size_text(text: &str) -> String {
+    let Some(bytes) = Bytes::parse(text).ok().filter(|_| !text.contains(' ')) else { return text.to_owned() };
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.into_iter().find(|(_, shift)| bytes.0 >= 1 << shift);
+    unit.map_or_else(
+        || spaced(text),
+        |(unit, shift)| format!("{}\u{a0}{unit}", crate::numbers::short(bytes.0 as f64 / (1u64 << shift) as f64)),
+    )
+}
+
 /// `64MiB` as `64 MiB`, the space not breaking.
 fn spaced(text: &str) -> String {
     match text.find(|letter: char| letter.is_alphabetic()) {
@@ -80,6 +91,15 @@ mod tests {
     #[track_caller]
     fn check(value: Value, number: Option<f64>, text: &str) {
         assert_eq!((level_number(&value), level_text(&value).as_str()), (number, text));
+    }
+
+    #[test]
+    fn sizes_of_facts_are_readable() {
+        for (fact, text) in
+            [("24684084KiB", "23.5\u{a0}GiB"), ("0B", "0\u{a0}B"), ("256GiB", "256\u{a0}GiB"), ("8 of 9", "8 of 9")]
+        {
+            assert_eq!(size_text(fact), text);
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use audits::Audit;
 pub use bottleneck::Ranking;
 pub use curve::{Curve, CurveGroup};
 pub use evaluate::{Findings, evaluate};
-pub use factor::{level_number, level_text, setting_title};
+pub use factor::{level_number, level_text, setting_title, size_text};
 pub use level::Measured;
 pub use metrics::PERCENTILES;
 pub use point::{PointFindings, Verdict};

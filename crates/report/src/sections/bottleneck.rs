@@ -9,7 +9,7 @@ pub(super) const SECTION: Section =
     Section { id: "bottleneck", title: "What limited it", level: 2, numbered: true, needs: a_finished_run, render };
 
 /// Candidates listed for each point.
-const LISTED: usize = 5;
+const LISTED: usize = 3;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![

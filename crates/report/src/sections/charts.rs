@@ -83,7 +83,7 @@ fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &Shown<'_>) -> Ve
             if point.verdict.is_valid() {
                 samples.push(sample);
             } else {
-                void.push(sample);
+                void.push(Sample { interval: None, ..sample });
                 // The line breaks here: nothing is drawn through a point that has no result.
                 samples.push(Sample { y: f64::NAN, interval: None, ..sample });
             }

@@ -2,7 +2,7 @@
 
 use super::charts::{factor_axis, factors_title, measured_cell, milliseconds};
 use super::section::{Section, a_finished_run};
-use crate::blocks::{Axis, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Sample, Series, Table, prose};
+use crate::blocks::{Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Role, Sample, Series, Table, prose};
 use crate::findings::{Findings, PERCENTILES, PointFindings, kind_title, level_number};
 use crate::numbers::short;
 
@@ -19,16 +19,17 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![
         "Response time counts from the intended start of a transaction to its completion. Percentiles come from histograms merged \
          over the window, never from averages of percentiles; their confidence intervals come from resampling seconds, not \
-         requests, since neighbouring requests share their fate. ",
-        Inline::Reference("figure-latency"),
-        " shows every kind of transaction; ",
-        Inline::Reference("table-latency"),
-        " has the figures of one point."
+         requests, since neighbouring requests share their fate.",
     ])];
     if let Some(point) = shown {
         blocks.push(Block::Table(point_table(point, &kinds)));
     }
-    blocks.push(Block::Figure(Box::new(figure(findings, &kinds))));
+    if findings.valid().next().is_some() {
+        blocks.push(Block::Figure(Box::new(figure(findings, &kinds))));
+    } else {
+        let words = prose!["response times against ", factors_title(findings), ": no point is valid."];
+        blocks.push(Block::Notice(Notice::Gap, words));
+    }
     blocks
 }
 

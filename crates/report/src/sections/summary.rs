@@ -5,7 +5,7 @@ use super::section::{Section, always};
 use crate::analysis::knee::Knee;
 use crate::blocks::{Axis, Bars, Block, Chart, Figure, Group, Inline, Notice, Prose, prose};
 use crate::findings::{
-    Curve, CurveGroup, Findings, PointFindings, kind_title, level_number, level_text, setting_title,
+    Curve, CurveGroup, Findings, PointFindings, kind_title, level_number, level_text, setting_title, size_text,
 };
 
 /// The section.
@@ -86,7 +86,7 @@ fn machine(findings: &Findings<'_>) -> Prose {
     let facts = || record.facts.iter().chain(record.attempts.iter().flat_map(|attempt| &attempt.facts));
     let fact = |subject: &str, name: &str| {
         let found = facts().find(|fact| fact.subject == subject && fact.name == name && fact.requested.is_none());
-        found.and_then(|fact| fact.effective.clone()).filter(|value| !value.is_empty())
+        found.and_then(|fact| fact.effective.as_deref()).map(size_text).filter(|value| !value.is_empty())
     };
     let mut parts: Vec<Prose> = Vec::new();
     parts.extend(fact("host", "cpu").map(|cpu| prose![cpu]));

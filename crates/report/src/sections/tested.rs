@@ -2,7 +2,7 @@
 
 use super::section::{Section, always};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
-use crate::findings::{Findings, setting_title};
+use crate::findings::{Findings, setting_title, size_text};
 use proofload_model::samples::Fact;
 use std::collections::BTreeMap;
 
@@ -18,6 +18,9 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("data", "Data"),
     ("client", "Load generator"),
 ];
+
+/// Parts of names of facts that only those need who run it again.
+const DETAILS: &[&str] = &["hash", "format", "generator_version", "c_load", "load_time"];
 
 /// Longer lists of facts are folded.
 const SHOWN: usize = 14;
@@ -45,7 +48,8 @@ fn observed(findings: &Findings<'_>) -> BTreeMap<String, Vec<(String, String)>> 
     let mut order: Vec<(String, String)> = Vec::new();
     for fact in all_facts(findings).into_iter().filter(|fact| fact.requested.is_none()) {
         let key = (fact.subject.clone(), fact.name.clone());
-        let value = fact.effective.clone().unwrap_or_else(|| format!("not observed: {}", fact.source));
+        let seen = fact.effective.as_deref().map(size_text);
+        let value = seen.unwrap_or_else(|| format!("not observed: {}", fact.source));
         let known = values.entry(key.clone()).or_default();
         if known.is_empty() {
             order.push(key);
@@ -75,16 +79,19 @@ fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
 }
 
 fn facts_blocks(facts: &[(String, String)]) -> Vec<Block> {
+    let is_detail = |name: &str| DETAILS.iter().any(|part| name.contains(part));
+    let (details, main): (Vec<_>, Vec<_>) = facts.iter().partition(|(name, _)| is_detail(name));
     let pair = |(name, value): &(String, String)| -> (Prose, Prose) {
-        (prose![name.replace('_', " ")], prose![value.clone()])
+        (prose![name.replace(['_', '.'], " ")], prose![value.clone()])
     };
-    let pairs: Vec<(Prose, Prose)> = facts.iter().map(pair).collect();
-    if pairs.len() <= SHOWN {
-        return vec![Block::KeyValues(pairs)];
+    let shown = main.len().min(SHOWN);
+    let pairs = |facts: &[&(String, String)]| -> Vec<(Prose, Prose)> { facts.iter().copied().map(pair).collect() };
+    let mut blocks = vec![Block::KeyValues(pairs(&main[..shown]))];
+    let folded = [pairs(&main[shown..]), pairs(&details)].concat();
+    if !folded.is_empty() {
+        blocks.push(Block::Fold(prose![folded.len(), " more"], vec![Block::KeyValues(folded)]));
     }
-    let (shown, folded) = pairs.split_at(SHOWN);
-    let label = prose![folded.len(), " more"];
-    vec![Block::KeyValues(shown.to_vec()), Block::Fold(label, vec![Block::KeyValues(folded.to_vec())])]
+    blocks
 }
 
 /// What was asked for at each point and what was read back.
@@ -131,7 +138,8 @@ fn usage(findings: &Findings<'_>) -> Option<Block> {
             continue;
         };
         for fact in attempt.facts.iter().filter(|fact| fact.subject == "limit" && fact.requested.is_none()) {
-            let value = fact.effective.clone().map_or_else(|| Cell::Gap("could not be read".to_owned()), Cell::datum);
+            let value = fact.effective.as_deref().map(size_text);
+            let value = value.map_or_else(|| Cell::Gap("could not be read".to_owned()), Cell::datum);
             rows.push(vec![
                 Cell::datum(point.label()),
                 Cell::code(fact.name.clone()),

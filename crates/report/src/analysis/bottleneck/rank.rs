@@ -102,7 +102,8 @@ fn percent(share: f64) -> String {
 }
 
 fn with_interval(share: &Quantity) -> String {
-    match share.interval().bounds() {
+    // A window of few independent seconds gives bounds that no share can have; they say nothing.
+    match share.interval().bounds().filter(|(low, high)| *low >= 0.0 && *high <= 1.05) {
         Some((low, high)) => format!(
             "{} [{:.0}, {:.0}] of the window (n = {} s)",
             percent(share.value()),

@@ -28,7 +28,7 @@ tidy: ## the project's own rules: imports, lengths, pages, words
 	cargo xtask tidy
 
 check: ## all tests
-	cargo test --workspace
+	cargo test --workspace --no-fail-fast
 
 toy: ## the demo's study at toy size, with the binary of the tests
 	cargo build

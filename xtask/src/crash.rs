@@ -19,5 +19,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         .env("PROOFLOAD_KILLS", each)
         .status()
         .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err("a kill lost or doubled something; the output above says what".to_owned()) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err("a kill lost or doubled something; the output above says what".to_owned())
+    }
 }

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// A step whose elasticity is below this leaves throughput flat.
 const FLAT: f64 = 0.1;
 
+/// Shares of fewer sampled sessions than this say nothing.
+const LEAST_SESSIONS: f64 = 20.0;
+
 /// What tasks stall for, by the kernel's names.
 const STALLS: &[(&str, &str)] = &[("io", "storage"), ("cpu", "the processor"), ("memory", "memory")];
 
@@ -121,7 +124,10 @@ fn waits(attempts: &[(&RunFindings, &Attempt)]) -> Vec<Wait> {
         }
     }
     let all: f64 = sums.values().map(|(sum, _)| sum).sum();
-    let waiting = sums.iter().filter(|(event, _)| !RUNNING.contains(*event) && all > 0.0);
+    if all < LEAST_SESSIONS {
+        return Vec::new();
+    }
+    let waiting = sums.iter().filter(|(event, _)| !RUNNING.contains(*event));
     waiting
         .map(|(event, (sum, samples))| Wait {
             class: (*event).to_owned(),

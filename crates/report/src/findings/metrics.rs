@@ -54,7 +54,7 @@ pub(super) fn metrics(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
         put(name, above.and_then(|above| Ok(ratio(&above, &per_second.clone()?).scaled(factor, unit))));
     }
     latencies(runs, &mut metrics);
-    engine_counters(runs, &mut metrics);
+    metrics.extend(super::counters::engine_counters(runs));
     metrics.into_iter().map(|(name, value)| (name, value.map(informative))).collect()
 }
 
@@ -75,7 +75,7 @@ pub(super) fn throughput(runs: &[Pair<'_>]) -> Result<Estimate, String> {
     estimate(&windows)
 }
 
-fn estimate(windows: &[&[f64]]) -> Result<Estimate, String> {
+pub(super) fn estimate(windows: &[&[f64]]) -> Result<Estimate, String> {
     if windows.is_empty() {
         return Err("no run was completed".to_owned());
     }
@@ -85,7 +85,7 @@ fn estimate(windows: &[&[f64]]) -> Result<Estimate, String> {
     Ok(mean_of_runs(windows))
 }
 
-fn measured(estimate: &Result<Estimate, String>, unit: Unit, factor: f64) -> Measured {
+pub(super) fn measured(estimate: &Result<Estimate, String>, unit: Unit, factor: f64) -> Measured {
     let quantity = estimate.as_ref().map_err(Clone::clone)?.quantity(unit.clone()).scaled(factor, unit);
     if quantity.value().is_finite() { Ok(quantity) } else { Err("the window has gaps".to_owned()) }
 }
@@ -222,28 +222,4 @@ fn widened(merged: Quantity, per_run: &[f64]) -> Quantity {
         "block bootstrap over intervals, widened by the scatter of repetitions",
     );
     Quantity::new(merged.value(), merged.unit().clone(), merged.n(), interval)
-}
-
-/// Counters of an embedded engine, per second: `engine.<name>`.
-fn engine_counters(runs: &[Pair<'_>], metrics: &mut BTreeMap<String, Measured>) {
-    let mut names: Vec<(String, String)> = Vec::new();
-    for reading in runs.iter().flat_map(|(_, attempt)| attempt.intervals.iter().flat_map(|interval| &interval.engine)) {
-        let name = (reading.name.clone(), reading.unit.clone());
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    for (name, unit) in names {
-        let window = |(run, attempt): &Pair<'_>| {
-            let (from, to) = run.window?;
-            let inside = attempt.intervals.iter().filter(|interval| (from..to).contains(&interval.index));
-            let sum = |interval: &proofload_model::samples::IntervalSample| {
-                interval.engine.iter().filter(|reading| reading.name == name).map(|reading| reading.value).sum::<f64>()
-            };
-            Some(inside.map(sum).collect::<Vec<f64>>())
-        };
-        let Some(windows) = runs.iter().map(window).collect::<Option<Vec<Vec<f64>>>>() else { continue };
-        let slices: Vec<&[f64]> = windows.iter().map(Vec::as_slice).collect();
-        metrics.insert(format!("engine.{name}"), measured(&estimate(&slices), Unit(unit.into()), 1.0));
-    }
 }

@@ -3,6 +3,7 @@
 
 mod audits;
 mod bottleneck;
+mod counters;
 mod curve;
 mod evaluate;
 mod factor;

@@ -2,7 +2,7 @@
 
 use super::charts::{MetricColumn, Shown, factors_title, over_factor, points_table};
 use super::section::{Section, a_finished_run};
-use crate::blocks::{Block, Chart, Figure, Inline, Notice, Panel, prose};
+use crate::blocks::{Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Table, prose};
 use crate::findings::{Findings, Measured, PointFindings};
 
 /// The section.
@@ -95,7 +95,7 @@ fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
     }
 }
 
-fn table(findings: &Findings<'_>) -> crate::blocks::Table {
+fn table(findings: &Findings<'_>) -> Table {
     let metric = |name: &'static str| move |point: &PointFindings| -> Measured { point.metric(name) };
     let (reads, writes, read, written) = (
         metric("reads_per_transaction"),
@@ -119,7 +119,7 @@ fn table(findings: &Findings<'_>) -> crate::blocks::Table {
     table
 }
 
-/// Counters of an embedded engine, where it has any.
+/// Counters of the engine, where it has any.
 fn engine_counters(findings: &Findings<'_>) -> Option<Block> {
     let mut names: Vec<String> = findings
         .points
@@ -129,26 +129,25 @@ fn engine_counters(findings: &Findings<'_>) -> Option<Block> {
     names.sort();
     names.dedup();
     let rows = names.iter().flat_map(|name| {
-        let label = name.replace('_', " ");
+        let value = move |point: &PointFindings| point.metric(&format!("engine.{name}"));
+        let unit =
+            findings.points.iter().find_map(|point| value(point).ok()).map(|quantity| quantity.unit().to_string());
+        let label = format!("{}, {}", name.replace('_', " "), unit.unwrap_or_default());
         findings.points.iter().map(move |point| {
-            vec![
-                crate::blocks::Cell::datum(label.clone()),
-                crate::blocks::Cell::datum(point.label()),
-                super::charts::measured_cell(point.metric(&format!("engine.{name}"))),
-            ]
+            vec![Cell::datum(label.clone()), Cell::datum(point.label()), super::charts::measured_cell(value(point))]
         })
     });
     let rows: Vec<_> = rows.collect();
     (!rows.is_empty()).then(|| {
         Block::Fold(
             prose!["The engine's own counters"],
-            vec![Block::Table(crate::blocks::Table {
+            vec![Block::Table(Table {
                 id: "table-engine",
-                caption: prose!["Counters of the engine, per second of the measured window."],
+                caption: prose!["Counters of the engine in the measured window, those that moved."],
                 columns: vec![
-                    crate::blocks::Column::words("Counter"),
-                    crate::blocks::Column::words(super::charts::capital(&factors_title(findings))),
-                    crate::blocks::Column::quantities("Mean", "per second"),
+                    Column::words("Counter"),
+                    Column::words(super::charts::capital(&factors_title(findings))),
+                    Column::quantities("Mean", ""),
                 ],
                 rows,
                 note: Vec::new(),

@@ -1,0 +1,82 @@
+//! The engine's own counters over the window: an embedded engine's by interval, a server's by its probe.
+
+use super::level::Measured;
+use super::metrics::{Pair, estimate, measured};
+use crate::analysis::quantity::Unit;
+use proofload_model::samples::IntervalSample;
+use proofload_record::SeriesPoint;
+use std::collections::BTreeMap;
+
+/// The probe that reads a server's statistics.
+const PROBE: &str = "engine";
+
+/// The series of that probe that are states of sessions, not counters.
+const SESSIONS: &str = "active_sessions";
+
+/// Counters with their unit as metrics `engine.<name>`; those that stood still are left out.
+pub(super) fn engine_counters(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
+    let mut metrics = BTreeMap::new();
+    for (name, unit) in embedded_names(runs) {
+        put(&mut metrics, &name, unit, runs.iter().map(|pair| embedded(pair, &name)).collect());
+    }
+    for (name, unit) in server_names(runs) {
+        put(&mut metrics, &name, unit, runs.iter().map(|pair| server(pair, &name)).collect());
+    }
+    metrics
+}
+
+fn put(metrics: &mut BTreeMap<String, Measured>, name: &str, unit: String, windows: Option<Vec<Vec<f64>>>) {
+    let moved = |windows: &Vec<Vec<f64>>| windows.iter().flatten().any(|value| *value != 0.0);
+    let Some(windows) = windows.filter(moved) else { return };
+    let slices: Vec<&[f64]> = windows.iter().map(Vec::as_slice).collect();
+    metrics.insert(format!("engine.{name}"), measured(&estimate(&slices), Unit(unit.into()), 1.0));
+}
+
+fn push(names: &mut Vec<(String, String)>, name: &str, unit: &str) {
+    if !names.iter().any(|(known, _)| known == name) {
+        names.push((name.to_owned(), unit.to_owned()));
+    }
+}
+
+/// Counters of an embedded engine are differences over intervals of one second.
+fn embedded_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
+    let mut names = Vec::new();
+    for reading in runs.iter().flat_map(|(_, attempt)| attempt.intervals.iter().flat_map(|interval| &interval.engine)) {
+        push(&mut names, &reading.name, if reading.unit == "1" { "1/s" } else { &reading.unit });
+    }
+    names
+}
+
+fn embedded((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>> {
+    let (from, to) = run.window?;
+    let inside = attempt.intervals.iter().filter(|interval| (from..to).contains(&interval.index));
+    let sum = |interval: &IntervalSample| {
+        interval.engine.iter().filter(|reading| reading.name == name).map(|reading| reading.value).sum::<f64>()
+    };
+    Some(inside.map(sum).collect())
+}
+
+fn server_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
+    let mut names = Vec::new();
+    for series in runs.iter().flat_map(|(_, attempt)| &attempt.series) {
+        if series.probe == PROBE && series.name != SESSIONS {
+            push(&mut names, &series.name, &series.unit);
+        }
+    }
+    names
+}
+
+/// A server's counter summed over its instances, by moment. An instance that has nothing to say at a moment adds nothing.
+fn server((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>> {
+    let (from, to) = run.window_seconds()?;
+    let series = attempt.series.iter().filter(|series| series.probe == PROBE && series.name == name);
+    let mut sums: BTreeMap<i64, f64> = BTreeMap::new();
+    let samples = |series: &SeriesPoint| series.samples.clone();
+    for (offset, span, value) in series.flat_map(samples) {
+        let middle = offset.as_seconds() - span as f64 / 2e9;
+        if (from..to).contains(&middle) {
+            *sums.entry(offset.0).or_default() += value;
+        }
+    }
+    Some(sums.into_values().collect::<Vec<f64>>()).filter(|values| !values.is_empty())
+}

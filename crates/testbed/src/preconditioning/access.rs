@@ -5,6 +5,7 @@ use super::job::{Job, Pattern};
 use super::program::Fio;
 use super::run::{Kept, run};
 use super::target::Target;
+use crate::sys;
 use proofload_model::error::Error;
 
 /// What is wanted: Linux's native asynchronous interface. Source: SNIA PTS asks for many requests in flight, fio's documentation
@@ -24,6 +25,8 @@ pub(super) struct Access {
     pub(super) engine: &'static str,
     /// Around the page cache?
     pub(super) direct: bool,
+    /// Asked for and accepted, but the file system buffers all the same.
+    pub(super) buffered_all_the_same: bool,
     /// What was tried before it and what came back.
     pub(super) refused: Vec<String>,
 }
@@ -40,11 +43,15 @@ pub(super) fn find(fio: &Fio, target: &Target) -> Result<(Access, Kept), Error> 
     let mut refused = Vec::new();
     for direct in [true, false] {
         for engine in ENGINES {
-            let access = Access { engine, direct, refused: refused.clone() };
+            let access = Access { engine, direct, buffered_all_the_same: false, refused: refused.clone() };
             let how = if direct { "direct" } else { "buffered" };
             let job = Job { name: "one-block", number: 0, pattern: Pattern::OneBlock, access: &access, target };
             match run(fio, &job, &|_| ()) {
-                Ok(kept) => return Ok((access, kept)),
+                Ok(kept) => {
+                    // Asked after the first write: until then there is no file.
+                    let buffered_all_the_same = direct && matches!(sys::takes_direct(target.path()), Ok(Some(false)));
+                    return Ok((Access { buffered_all_the_same, ..access }, kept));
+                }
                 Err(error) => refused.push(format!("{engine}, {how}: {error}")),
             }
         }

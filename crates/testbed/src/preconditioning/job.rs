@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_fill_is_sequential_direct_and_deep() {
-        let access = Access { engine: "libaio", direct: true, refused: Vec::new() };
+        let access = Access { engine: "libaio", direct: true, buffered_all_the_same: false, refused: Vec::new() };
         check(
             Pattern::SequentialFill,
             &access,
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_pass_meets_every_block_once_and_a_round_ends_by_time() {
-        let access = Access { engine: "psync", direct: false, refused: Vec::new() };
+        let access = Access { engine: "psync", direct: false, buffered_all_the_same: false, refused: Vec::new() };
         check(
             Pattern::RandomPass,
             &access,
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn documents_sort_in_the_order_of_the_procedure() {
-        let access = Access { engine: "libaio", direct: true, refused: Vec::new() };
+        let access = Access { engine: "libaio", direct: true, buffered_all_the_same: false, refused: Vec::new() };
         let target = Target::file(Path::new("/data"), Bytes::mebi(1));
         let job =
             Job { name: "random-pass-1", number: 2, pattern: Pattern::RandomPass, access: &access, target: &target };

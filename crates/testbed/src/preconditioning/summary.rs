@@ -72,11 +72,16 @@ fn access_facts(access: &Access) -> [Fact; 3] {
     } else {
         format!("one block was written so, after {}", access.refused.join("; "))
     };
-    let direct = if access.direct { "yes" } else { "no: through the page cache" };
+    let direct = match access.direct {
+        true if access.buffered_all_the_same => "no: accepted, but the file system buffers all the same (statx)",
+        true => "yes",
+        false => "no: through the page cache",
+    };
+    let holds = access.direct && !access.buffered_all_the_same;
     let (depth, wanted) = (access.depth().to_string(), WANTED_DEPTH.to_string());
     let same = depth == wanted;
     [
-        asked("direct", "yes", direct, &source, access.direct),
+        asked("direct", "yes", direct, &source, holds),
         asked("io_engine", WANTED_ENGINE, access.engine, &source, access.engine == WANTED_ENGINE),
         asked("queue_depth", &wanted, depth, "of the engine", same),
     ]

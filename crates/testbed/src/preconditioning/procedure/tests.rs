@@ -18,7 +18,7 @@ fn small() -> Preconditioning {
         size: Bytes::mebi(4),
         sequential_fills: 1,
         random_passes: 2,
-        round: Duration::from_secs(1),
+        round: Duration::from_millis(300),
         rounds_at_most: 2,
     }
 }
@@ -84,7 +84,8 @@ fn a_file_is_filled_passed_over_and_measured_in_rounds() {
     let study = folder.path().join("a:b c");
     let heard = RefCell::new(Vec::new());
     let progress = |what: &str, done: u64, total: u64| heard.borrow_mut().push((what.to_owned(), done, total));
-    let done = precondition_with(&fio, &place(&study), &small(), &progress).unwrap();
+    let how = Preconditioning { round: Duration::from_secs(1), ..small() };
+    let done = precondition_with(&fio, &place(&study), &how, &progress).unwrap();
     let names: Vec<&str> = done.documents.iter().map(|(name, _)| name.as_str()).collect();
     let expected = [
         "fio/00-one-block.json",
@@ -266,7 +267,7 @@ fn fio_does_not_outlive_the_thread_that_waits_for_it() {
     let panicking = std::thread::spawn(move || {
         let scratch = Scratch::open(Path::new(&study.folder)).unwrap();
         let target = Target::file(scratch.folder(), Bytes::mebi(1));
-        let access = Access { engine: "psync", direct: false, refused: Vec::new() };
+        let access = Access { engine: "psync", direct: false, buffered_all_the_same: false, refused: Vec::new() };
         let pattern = Pattern::OneBlock;
         let job = Job { name: "one-block", number: 0, pattern, access: &access, target: &target };
         let stop = |_: Bytes| panic!("the one who waits ends");

@@ -186,3 +186,73 @@ fn mix_floor(transaction: Transaction, (part, whole): (u64, u64), law: f64, floo
     let text = format!("{:.2} % ({part} of {whole}), p = {p:.2e} against {:.2} %", found * 100.0, law * 100.0);
     check(&name, rule, text, judge(found >= floor, p))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::tprocc::tests::case::toy;
+
+    /// The tally of a generator that draws exactly by the law, 110,000 New-Orders and as many Payments, in 4 warehouses.
+    fn lawful() -> Tally {
+        let mut tally = Tally::new(4);
+        tally.entered.orders = 108_900;
+        tally.rolled_back = 1_100;
+        tally.orders_by_lines[5..=15].fill(10_000);
+        for (draws, count) in [(&mut tally.remote_lines, 2_750), (&mut tally.remote_payments, 4_125)] {
+            draws.by_home.fill(count);
+            draws.by_target.fill(count);
+        }
+        (tally.payments, tally.payments_by_name) = (110_000, 66_000);
+        (tally.order_statuses, tally.order_statuses_by_name) = (11_000, 6_600);
+        (tally.deliveries, tally.stock_levels) = (11_000, 11_000);
+        tally
+    }
+
+    /// Changes the lawful tally; the checks that do not hold afterwards.
+    fn check_broken(change: impl FnOnce(&mut Tally), expected: &[(&str, CheckOutcome)]) {
+        let mut tally = lawful();
+        change(&mut tally);
+        let settings = TproccSettings::read(&toy(&[("warehouses", "4"), ("scale", "full")])).unwrap();
+        let checks = checks(&tally, &settings);
+        let found: Vec<(&str, CheckOutcome)> = checks
+            .iter()
+            .filter(|check| check.outcome != CheckOutcome::Met)
+            .map(|check| (check.name.as_str(), check.outcome))
+            .collect();
+        assert_eq!(found, expected, "{checks:#?}");
+    }
+
+    #[test]
+    fn inputs_by_the_law_are_met_and_others_are_not() {
+        use CheckOutcome::{Failed, NotApplicable, TooSmall};
+        check_broken(|_| (), &[]);
+        // sysbench-tpcc's loop: never a remote line.
+        check_broken(
+            |tally| tally.remote_lines = Tally::new(4).remote_lines,
+            &[("remote lines", Failed), ("warehouses of remote lines", TooSmall)],
+        );
+        check_broken(|tally| tally.rolled_back = 0, &[("rollbacks", Failed)]);
+        check_broken(|tally| tally.rolled_back = 1_216, &[("rollbacks", TooSmall)]);
+        check_broken(
+            |tally| (tally.orders_by_lines[5], tally.orders_by_lines[15]) = (20_000, 0),
+            &[("lines per order", Failed), ("numbers of lines", Failed), ("remote lines", Failed)],
+        );
+        check_broken(
+            |tally| tally.orders_by_lines[9..=11].copy_from_slice(&[0, 30_000, 0]),
+            &[("numbers of lines", Failed)],
+        );
+        // "Another" warehouse that is always the next one of four.
+        check_broken(
+            |tally| tally.remote_payments.by_target = vec![8_250, 0, 8_250, 0],
+            &[("warehouses of remote payments", Failed)],
+        );
+        check_broken(|tally| tally.payments_by_name = 110_000, &[("payments by name", Failed)]);
+        check_broken(|tally| tally.order_statuses_by_name = 0, &[("order-status by name", Failed)]);
+        check_broken(|tally| tally.deliveries_with_skips = 200, &[("skipped deliveries", Failed)]);
+        check_broken(|tally| tally.stock_levels = 100, &[("mix of Stock-Level", Failed)]);
+        check_broken(
+            |tally| (tally.order_statuses, tally.order_statuses_by_name) = (0, 0),
+            &[("order-status by name", NotApplicable), ("mix of Order-Status", Failed)],
+        );
+    }
+}

@@ -58,7 +58,7 @@ pub(super) struct Case {
 }
 
 /// The settings of a study of the toy scale, these changed.
-pub(super) fn toy(changes: &[(&str, &str)]) -> Settings {
+pub(in crate::workloads::tprocc) fn toy(changes: &[(&str, &str)]) -> Settings {
     let mut settings = Settings::default();
     for spec in SETTINGS {
         let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path).map(|(_, value)| *value);

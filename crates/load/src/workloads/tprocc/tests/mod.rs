@@ -2,7 +2,7 @@
 //! `PROOFLOAD_REQUIRE_POSTGRESQL` is set.
 
 mod build;
-mod case;
+pub(super) mod case;
 mod faults;
 mod many;
 mod model;

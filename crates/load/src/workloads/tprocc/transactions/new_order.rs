@@ -75,15 +75,12 @@ pub(in crate::workloads::tprocc) async fn run(
     ask(&mut terminal.first, input, &supplies);
     terminal.fly_first().await?;
     let date = terminal.date();
-    let output = enter(&terminal.first, &mut terminal.second, input, &supplies, date)?;
-    let output =
-        NewOrderOutput { rolled_back: output.rolled_back || (!terminal.keeps_data && input.rolls_back), ..output };
-    if output.rolled_back != input.rolls_back {
-        return Err(wrong(format!(
-            "item {} should {}exist",
-            input.lines()[input.lines().len() - 1].ol_i_id,
-            if input.rolls_back { "not " } else { "" }
-        )));
+    let mut output = enter(&terminal.first, &mut terminal.second, input, &supplies, date)?;
+    if input.rolls_back && !output.rolled_back {
+        if terminal.keeps_data {
+            return Err(wrong("there is an item of the number that no item may have".to_owned()));
+        }
+        output.rolled_back = true;
     }
     terminal.second.control(if output.rolled_back { Control::Rollback } else { Control::Commit });
     terminal.fly_second().await?;
@@ -111,7 +108,7 @@ fn ask(flight: &mut Flight, input: &NewOrder, supplies: &Supplies) {
 }
 
 /// Reads the first flight and fills the second: the order, its place in the queue and its lines. The transaction's end is left
-/// to the caller. A line whose item does not exist is left out.
+/// to the caller. The line of the unused item, which is the last, is left out.
 fn enter(
     answers: &Flight,
     flight: &mut Flight,
@@ -135,8 +132,11 @@ fn enter(
     let mut amounts = 0;
     for (index, (number, line)) in (1..).zip(input.lines()).enumerate() {
         let Some(item) = answers.row(FIRST_ITEM + index, 0) else {
-            output.rolled_back = true;
-            continue;
+            if input.rolls_back && index + 1 == input.lines().len() {
+                output.rolled_back = true;
+                continue;
+            }
+            return Err(wrong(format!("there is no item {}", line.ol_i_id)));
         };
         let supply = supplies.place(line.ol_supply_w_id, line.ol_i_id).expect("every line has its stock row");
         let stock = only(answers, FIRST_ITEM + input.lines().len() + supply, "stock")?;

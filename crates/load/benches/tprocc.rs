@@ -11,6 +11,7 @@ use proofload_model::settings::{Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{Event, LoadRequest, LoadSpec, Reply};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 #[path = "../../engine/tests/support/mod.rs"]
@@ -111,7 +112,12 @@ fn main() {
             .expect("the engine can be had");
     let clock = Arc::new(RealClock(Instant::now()));
     let said = Instant::now();
+    let cpu_ns = Arc::new(AtomicU64::new(0));
+    let cpu_of_clients = Arc::clone(&cpu_ns);
     let events = Arc::new(move |event: Event| match event {
+        Event::Interval(second) => {
+            cpu_of_clients.fetch_add(second.client.thread_cpu_ns.iter().sum(), Ordering::Relaxed);
+        }
         Event::Progress { what, done: 0, .. } => println!("  {:9.3} s {what}", said.elapsed().as_secs_f64()),
         Event::LoadFailed { error } => println!("  FAILED: {error}"),
         _ => {}
@@ -125,6 +131,9 @@ fn main() {
     timed(&mut role, "start", LoadRequest::Start { after: Duration::ZERO });
     clock.sleep(Duration::from_secs(asked.seconds));
     if let Reply::Stopped { totals, .. } = timed(&mut role, "stop", LoadRequest::Stop) {
+        let done: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back).sum();
+        let cpu_ms = cpu_ns.load(Ordering::Relaxed) as f64 / 1e6 / done.max(1) as f64;
+        println!("  {done} transactions, {cpu_ms:.4} ms of the client threads' CPU each");
         for counts in &totals {
             let rate = (counts.done + counts.rolled_back) as f64 / asked.seconds as f64;
             println!(

@@ -1,0 +1,66 @@
+//! A transaction of TPROC-C allocates nothing of ours. A binary of its own, because the allocator counts a process.
+
+use proofload_load::LoadRole;
+use proofload_model::settings::{Settings, Value};
+use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::wire::{DataPlace, LoadRequest, LoadSpec, Reply};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// The machine's monotonic clock.
+struct RealClock(Instant);
+
+impl Clock for RealClock {
+    fn now(&self) -> Moment {
+        Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
+    }
+
+    fn wall(&self) -> WallTime {
+        WallTime(1_767_225_600_000_000)
+    }
+
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+/// One user of all five transactions on the null engine, whose sessions allocate nothing either.
+fn spec() -> LoadSpec {
+    let mut settings = Settings::default();
+    for spec in proofload_load::WORKLOADS.iter().flat_map(|workload| workload.facts().settings) {
+        let value = match spec.path {
+            "workload.warehouses" => Some(Value::Integer(10)),
+            "workload.virtual_users" => Some(Value::Integer(1)),
+            _ => spec.default.map(|default| spec.kind.read_text(default).unwrap()),
+        };
+        settings.0.extend(value.map(|value| (spec.path.to_owned(), value)));
+    }
+    let place = DataPlace { engine: "null".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+    let load_time = WallTime(0);
+    LoadSpec { workload: "tprocc".to_owned(), settings, place, address: None, data_seed: 1, input_seed: 1, load_time }
+}
+
+#[test]
+fn a_transaction_allocates_nothing_of_ours() {
+    let clock = Arc::new(RealClock(Instant::now()));
+    let mut role = LoadRole::new(clock.clone(), Arc::new(|_| ()));
+    for request in [LoadRequest::Open { spec: Box::new(spec()) }, LoadRequest::Connect] {
+        role.handle(request).unwrap();
+    }
+    role.handle(LoadRequest::Start { after: Duration::ZERO }).unwrap();
+    // Buffers grow in the first moments; what is left afterwards belongs to the end of each second, not to transactions.
+    clock.sleep(Duration::from_millis(300));
+    let region = Region::new(ALLOCATOR);
+    clock.sleep(Duration::from_millis(500));
+    let allocations = region.change().allocations;
+    let Reply::Stopped { totals, .. } = role.handle(LoadRequest::Stop).unwrap() else { panic!("a stop is answered") };
+    let transactions: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back).sum();
+    let per_transaction = allocations as f64 / (transactions as f64 * 500.0 / 800.0);
+    assert!(transactions > 2_000, "{transactions} transactions are too few to tell");
+    assert!(per_transaction < 0.05, "{allocations} allocations in about {transactions} transactions");
+}

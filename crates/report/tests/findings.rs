@@ -224,6 +224,20 @@ fn the_summary_is_in_sentences() {
 }
 
 #[test]
+fn several_factors_give_a_sentence_each() {
+    let engines = "[[factor]]\nsetting = \"engine.kind\"\nlevels = [\"sqlite\", \"postgresql\"]\n";
+    let shape = Shape { factors: format!("{engines}{}", Shape::memory(2).factors), ..Shape::memory(1) };
+    let markdown = render(&record(&shape), Format::Markdown).unwrap();
+    for text in [
+        "at 4 points: engine × database memory",
+        "\nSQLite: throughput rose from",
+        "\nPostgreSQL: throughput rose from",
+    ] {
+        assert!(markdown.contains(text), "{text}");
+    }
+}
+
+#[test]
 fn the_curve_says_where_it_bends() {
     check_section(
         &Shape { repetitions: 2, ..Shape::memory(8) },

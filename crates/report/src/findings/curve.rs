@@ -88,7 +88,7 @@ fn knee(levels: &[Level], seed: u64, of: &[proofload_model::settings::Value]) ->
 pub(super) fn other_levels(point: &PointFindings, but: &str) -> String {
     let others = point.levels.iter().filter(|(setting, _)| setting != but);
     let word = |(setting, value): &(String, proofload_model::settings::Value)| match value {
-        proofload_model::settings::Value::Text(text) => text.clone(),
+        text @ proofload_model::settings::Value::Text(_) => super::factor::level_text(text),
         value => format!("{} {}", super::factor::level_text(value), setting_title(setting)),
     };
     others.map(word).collect::<Vec<_>>().join(", ")

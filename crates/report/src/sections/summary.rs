@@ -22,8 +22,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
             " says why each point is void."
         ];
         blocks.push(Block::Notice(Notice::Void, text));
-    } else if !found.is_empty() {
-        blocks.push(Block::Paragraph(found));
+    } else {
+        blocks.extend(found.into_iter().filter(|text| !text.is_empty()).map(Block::Paragraph));
     }
     blocks.extend(more_findings(findings));
     blocks.extend(headlines(findings));
@@ -72,7 +72,7 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
             [prose![" was measured at ", factor.levels.len(), " levels of ", setting_title(&factor.setting)], range]
                 .concat()
         }
-        _ => prose![" was measured at ", points, " points, the product of ", factors_title(findings)],
+        _ => prose![" was measured at ", points, " points: ", factors_title(findings).replace(", ", " × ")],
     });
     let repetitions = record.study.repetitions();
     text.extend(if repetitions == 1 { prose![", once each."] } else { prose![", ", repetitions, " times each."] });
@@ -118,13 +118,13 @@ fn varies(findings: &Findings<'_>, path: &str) -> bool {
 }
 
 /// The curve in sentences, one group after the other; without a curve, the best and the worst point.
-fn what_was_found(findings: &Findings<'_>) -> Prose {
+fn what_was_found(findings: &Findings<'_>) -> Vec<Prose> {
     match &findings.curve {
         Ok(curve) => {
             let sentences = curve.groups.iter().filter_map(|group| group_sentence(findings, curve, group));
-            sentences.flatten().collect()
+            sentences.collect()
         }
-        Err(_) => best_point(findings),
+        Err(_) => vec![best_point(findings)],
     }
 }
 
@@ -153,7 +153,8 @@ fn group_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) ->
         level(last),
         ". "
     ]);
-    if let (Ok(kept), Some(largest)) = (&first.relative, findings.largest().filter(|largest| largest.id != first.id)) {
+    let largest = findings.largest().filter(|largest| largest.id != first.id && group.label.is_empty());
+    if let (Ok(kept), Some(largest)) = (&first.relative, largest) {
         let share = level_share(first, last, &curve.setting);
         text.extend(prose![
             "With ",

@@ -3,7 +3,6 @@
 use super::{frame, greeting};
 use proofload_model::error::Error;
 use proofload_model::wire::{Call, Event, Message, Reply, Request};
-use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -99,7 +98,7 @@ impl AgentProcess {
         let child = lock(&self.child).id();
         std::thread::spawn(move || {
             if met.recv_timeout(GREETING) == Err(RecvTimeoutError::Timeout) {
-                kill_group(child);
+                crate::sys::kill_group(child);
             }
         });
         sender
@@ -186,7 +185,7 @@ impl AgentProcess {
             }
             std::thread::sleep(CLOSING_GLANCE);
         }
-        kill_group(child.id());
+        crate::sys::kill_group(child.id());
         let _reaped = child.wait();
     }
 }
@@ -227,13 +226,6 @@ fn next_line(stderr: &mut impl BufRead) -> Option<String> {
         if !line.is_empty() {
             return Some(line);
         }
-    }
-}
-
-/// Kills the process and all of its group: a wrapper script's agent too.
-fn kill_group(leader: u32) {
-    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
-        let _gone = kill_process_group(group, Signal::KILL);
     }
 }
 

@@ -46,8 +46,7 @@ fn existing(folder: &Path) -> PathBuf {
 
 /// Free bytes for unprivileged users at a folder (or its nearest existing parent).
 pub(crate) fn free(folder: &Path) -> Option<Bytes> {
-    let stat = rustix::fs::statvfs(existing(folder)).ok()?;
-    Some(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
+    crate::sys::space_at(&existing(folder)).ok().map(|space| space.available)
 }
 
 /// Type, mount point and options of the mount that holds a path.

@@ -16,16 +16,22 @@ pub(super) struct Tally {
     pub(super) files: u64,
 }
 
+/// A copy under way.
+struct Copying<'a> {
+    from: &'a Path,
+    to: &'a Path,
+    tally: Tally,
+}
+
 /// Copies the folder `from` to `to`, which must not exist. On an error `to` is removed again.
 pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<Tally, Error> {
-    room_for(from, to)?;
-    let mut tally = Tally::default();
-    let copied = copy_folder(from, to, &mut tally).and_then(|()| sys::sync_file_system(to));
+    let mut copying = Copying { from, to, tally: Tally::default() };
+    let copied = copying.folder(from, to).and_then(|()| sys::sync_file_system(to));
     if let Err(error) = copied {
         let _removed = fs::remove_dir_all(to);
         return Err(error);
     }
-    Ok(tally)
+    Ok(copying.tally)
 }
 
 /// Bytes of all files of a tree.
@@ -38,51 +44,55 @@ pub(super) fn size_of(folder: &Path) -> Result<Bytes, Error> {
     Ok(Bytes(bytes))
 }
 
-/// Refuses before the first byte when the copy cannot fit. Shared blocks would need less, but are not promised.
-fn room_for(from: &Path, to: &Path) -> Result<(), Error> {
-    let needed = size_of(from)?;
-    let parent = to.parent().unwrap_or(Path::new("."));
-    let available = sys::space_at(parent)?.available;
-    if needed > available {
-        return Err(Error::new(format!(
-            "copying {} to {}: {} MiB are needed and {} MiB are free; make room or choose another storage.path",
-            from.display(),
-            to.display(),
-            needed.0.div_ceil(1 << 20),
-            available.0 >> 20
-        )));
-    }
-    Ok(())
-}
-
-fn copy_folder(from: &Path, to: &Path, tally: &mut Tally) -> Result<(), Error> {
-    fs::create_dir(to).map_err(|error| failed("making", to, &error))?;
-    for entry in entries(from)? {
-        let metadata = look(&entry)?;
-        let target = to.join(entry.file_name().expect("an entry of a folder has a name"));
-        if metadata.is_dir() {
-            copy_folder(&entry, &target, tally)?;
-        } else if metadata.is_symlink() {
-            let link = fs::read_link(&entry).map_err(|error| failed("reading", &entry, &error))?;
-            std::os::unix::fs::symlink(link, &target).map_err(|error| failed("making", &target, &error))?;
-        } else if metadata.is_file() {
-            copy_file(&entry, &target, &metadata, tally)?;
+impl Copying<'_> {
+    fn folder(&mut self, from: &Path, to: &Path) -> Result<(), Error> {
+        fs::create_dir(to).map_err(|error| failed("making", to, &error))?;
+        for entry in entries(from)? {
+            let metadata = look(&entry)?;
+            let target = to.join(entry.file_name().expect("an entry of a folder has a name"));
+            if metadata.is_dir() {
+                self.folder(&entry, &target)?;
+            } else if metadata.is_symlink() {
+                let link = fs::read_link(&entry).map_err(|error| failed("reading", &entry, &error))?;
+                std::os::unix::fs::symlink(link, &target).map_err(|error| failed("making", &target, &error))?;
+            } else if metadata.is_file() {
+                self.file(&entry, &target, &metadata)?;
+            }
         }
+        keep_rights(to, &look(from)?)
     }
-    keep_rights(to, &look(from)?)
-}
 
-fn copy_file(from: &Path, to: &Path, metadata: &Metadata, tally: &mut Tally) -> Result<(), Error> {
-    let mut source = File::open(from).map_err(|error| failed("opening", from, &error))?;
-    let mut target = File::create_new(to).map_err(|error| failed("making", to, &error))?;
-    if sys::clone_file(&source, &target) {
-        tally.shared += 1;
-    } else {
-        std::io::copy(&mut source, &mut target).map_err(|error| failed("writing", to, &error))?;
+    fn file(&mut self, from: &Path, to: &Path, metadata: &Metadata) -> Result<(), Error> {
+        let mut source = File::open(from).map_err(|error| failed("opening", from, &error))?;
+        let mut target = File::create_new(to).map_err(|error| failed("making", to, &error))?;
+        if sys::clone_file(&source, &target) {
+            self.tally.shared += 1;
+        } else {
+            if self.tally.shared == self.tally.files {
+                self.expect_room()?;
+            }
+            std::io::copy(&mut source, &mut target).map_err(|error| failed("writing", to, &error))?;
+        }
+        self.tally.bytes += metadata.len();
+        self.tally.files += 1;
+        keep_rights(to, metadata)
     }
-    tally.bytes += metadata.len();
-    tally.files += 1;
-    keep_rights(to, metadata)
+
+    /// Refuses when what is left cannot fit. Asked when blocks turn out not to be shared, before the first byte is written.
+    fn expect_room(&self) -> Result<(), Error> {
+        let needed = size_of(self.from)?.0.saturating_sub(self.tally.bytes);
+        let available = sys::space_at(self.to)?.available.0;
+        if needed <= available {
+            return Ok(());
+        }
+        Err(Error::new(format!(
+            "copying {} to {}: {} MiB are needed and {} MiB are free; make room or choose another storage.path",
+            self.from.display(),
+            self.to.display(),
+            needed.div_ceil(1 << 20),
+            available >> 20
+        )))
+    }
 }
 
 fn keep_rights(path: &Path, like: &Metadata) -> Result<(), Error> {
@@ -103,5 +113,76 @@ fn look(path: &Path) -> Result<Metadata, Error> {
 }
 
 fn failed(what: &str, path: &Path, error: &std::io::Error) -> Error {
-    Error::new(format!("{what} {}: {error}", path.display()))
+    let remedy = if error.kind() == std::io::ErrorKind::StorageFull {
+        "; the file system is full: make room or choose another storage.path"
+    } else {
+        ""
+    };
+    Error::new(format!("{what} {}: {error}{remedy}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// A file system of one mebibyte, gone with the test.
+    struct Small(tempfile::TempDir);
+
+    impl Small {
+        fn mount() -> Option<Self> {
+            let folder = tempfile::tempdir().unwrap();
+            let mut mount = Command::new("mount");
+            mount.args(["-t", "tmpfs", "-o", "size=1m", "none"]).arg(folder.path());
+            if mount.output().is_ok_and(|output| output.status.success()) {
+                return Some(Self(folder));
+            }
+            println!("SKIPPED: no right to mount a small file system here");
+            None
+        }
+    }
+
+    impl Drop for Small {
+        fn drop(&mut self) {
+            Command::new("umount").arg(self.0.path()).status().unwrap();
+        }
+    }
+
+    #[track_caller]
+    fn check_full(files: usize, bytes_each: usize, expected: &str) {
+        let Some(small) = Small::mount() else { return };
+        let from = tempfile::tempdir().unwrap();
+        for number in 0..files {
+            fs::write(from.path().join(number.to_string()), vec![1; bytes_each]).unwrap();
+        }
+        let to = small.0.path().join("copy");
+        let error = copy_tree(from.path(), &to).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        assert!(!to.exists(), "what was copied is removed again");
+    }
+
+    #[test]
+    fn a_copy_that_cannot_fit_is_refused_with_both_sizes() {
+        check_full(1, 3 << 20, "3 MiB are needed and 1 MiB are free; make room");
+    }
+
+    #[test]
+    fn a_file_system_that_fills_up_meanwhile_is_told() {
+        // Each file of one byte takes a page: little is needed by the sum, and yet there is no room.
+        check_full(600, 1, "the file system is full: make room");
+    }
+
+    #[test]
+    fn shared_blocks_are_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        fs::write(&one, vec![5; 1 << 20]).unwrap();
+        if !sys::clone_file(&File::open(&one).unwrap(), &File::create(&two).unwrap()) {
+            println!("SKIPPED: the file system of {} shares no blocks", folder.path().display());
+            assert_eq!(fs::metadata(&two).unwrap().len(), 0, "a refusal does nothing");
+            return;
+        }
+        fs::write(&one, "changed").unwrap();
+        assert_eq!(fs::read(&two).unwrap(), vec![5; 1 << 20]);
+    }
 }

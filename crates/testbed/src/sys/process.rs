@@ -15,6 +15,11 @@ pub(crate) fn signal(process: u32, number: i32) -> bool {
     pid(process).is_some_and(|process| rustix::process::kill_process(process, signal).is_ok())
 }
 
+/// Kills a process group at once; false when there is none such any more, or it is not ours.
+pub(crate) fn kill_group(leader: u32) -> bool {
+    pid(leader).is_some_and(|group| rustix::process::kill_process_group(group, Signal::KILL).is_ok())
+}
+
 /// Is there a process of this number that has not ended? One that ended and was not waited for yet does not run.
 pub(crate) fn is_running(process: u32) -> bool {
     fields(process).is_some_and(|fields| !matches!(fields.first().map(String::as_str), Some("Z" | "X")))

@@ -64,6 +64,8 @@ impl Job<'_> {
             "--thread=1".to_owned(),
             // fio's own guard beside ours.
             "--allow_mounted_write=0".to_owned(),
+            // A device that has gone must not become a file of its name in memory.
+            format!("--allow_file_create={}", u8::from(self.target.is_file())),
         ];
         arguments.extend(self.of_pattern());
         arguments.push("--eta=never".to_owned());
@@ -128,6 +130,7 @@ mod tests {
             --randseed=4
             --thread=1
             --allow_mounted_write=0
+            --allow_file_create=1
             --rw=write
             --bs=131072
             --end_fsync=1
@@ -155,6 +158,7 @@ mod tests {
             --randseed=4
             --thread=1
             --allow_mounted_write=0
+            --allow_file_create=1
             --rw=randwrite
             --bs=4096
             --random_generator=lfsr
@@ -178,6 +182,7 @@ mod tests {
             --randseed=4
             --thread=1
             --allow_mounted_write=0
+            --allow_file_create=1
             --rw=randwrite
             --bs=4096
             --random_generator=tausworthe64

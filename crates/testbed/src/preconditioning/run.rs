@@ -112,10 +112,29 @@ fn text_of(path: &Path) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// fio's words on one line, the last ones when there are many.
+/// fio's words on one line, each of its lines once, the last ones when there are many.
 fn said(log: &str, document: &str) -> String {
-    let words: Vec<&str> = log.split_whitespace().chain(output::notes(document).split_whitespace()).collect();
-    let line = words.join(" ");
-    let from = line.char_indices().rev().nth(TEXT_IN_ERROR).map_or(0, |(at, _)| at);
-    if line.is_empty() { "fio said nothing".to_owned() } else { line[from..].to_owned() }
+    let mut lines: Vec<&str> = Vec::new();
+    for line in log.lines().chain(output::notes(document).lines()).map(str::trim).filter(|line| !line.is_empty()) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let words = lines.join(" ");
+    let from = words.char_indices().rev().nth(TEXT_IN_ERROR).map_or(0, |(at, _)| at);
+    if words.is_empty() { "fio said nothing".to_owned() } else { words[from..].to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fio_is_quoted_without_repetition_and_not_at_length() {
+        assert_eq!(said("a\nb\na\n\n", "b\n c\n{\n}"), "a b c");
+        assert_eq!(said("", "{}"), "fio said nothing");
+        let long: String = (0..500).map(|line| format!("line {line}\n")).collect();
+        let quoted = said(&long, "");
+        assert!(quoted.len() < 700 && quoted.ends_with("line 499"), "{quoted}");
+    }
 }

@@ -39,6 +39,11 @@ impl Target {
         &self.path
     }
 
+    /// Is it the file of the study's folder?
+    pub(super) fn is_file(&self) -> bool {
+        self.path.starts_with(&self.folder)
+    }
+
     /// How much of it: what was asked, rounded down to whole blocks of a fill.
     pub(super) fn size(&self) -> Bytes {
         self.size
@@ -84,6 +89,7 @@ mod tests {
         assert_eq!(file.path(), Path::new("/data/a:b/precondition.fio"));
         let device = Target::device(folder, Path::new("/dev/by:id"), Bytes::mebi(1));
         assert_eq!(device.name_for_fio(), "/dev/by\\:id");
+        assert!(file.is_file() && !device.is_file());
     }
 
     #[test]

@@ -121,8 +121,8 @@ mod tests {
         check(Axis { up_to: Some(100.0), ..Axis::linear("x", "%") }, &[41.0], "0@0 20@20 40@40 60@60 80@80 100@100");
         check(Axis::logarithmic("x", "ms"), &[0.3, 7.0], "0.2@0 0.5@23 1@41 2@59 5@82 10@100");
         check(Axis::logarithmic("x", "ms"), &[0.3, 7000.0], "0.1@0 1@20 10@40 100@60 1,000@80 10,000@100");
-        check(Axis::logarithmic("x", "ms"), &[], "0.5@0 1@50 2@100");
-        check(Axis::logarithmic("x", "ms"), &[5.0], "5@50");
+        check(Axis::logarithmic("x", "ms"), &[], "1@50 2@100");
+        check(Axis::logarithmic("x", "ms"), &[5.0], "5@50 10@100");
         check(Axis::linear("x", ""), &[], "0@0 0.2@20 0.4@40 0.6@60 0.8@80 1@100");
     }
 }

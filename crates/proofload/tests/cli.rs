@@ -31,8 +31,24 @@ fn a_wrong_command_line_is_an_error_of_usage() {
 fn faults_of_a_study_come_all_at_once() {
     let bench = Bench::new("faults");
     bench.study(&small_study("sqlit", "[limits]\nmemroy = \"1GiB\"\ncores = 0\n", 1));
-    check(&bench, &["validate", "study.toml"], &expect![[""]]);
-    check(&bench, &["run", "study.toml"], &expect![[""]]);
+    check(&bench, &["validate", "study.toml"], &expect![[r#"
+        exit 3
+        -- stdout
+        -- stderr
+        proofload: the study study.toml has 3 faults
+        line 12: engine.kind: there is no engine "sqlit"; built in: sqlite, postgresql, null; did you mean sqlite?
+        line 20: limits.memroy: this setting is not known; did you mean limits.memory?
+        line 21: limits.cores: 0 is not a whole number of 1..=4096
+    "#]]);
+    check(&bench, &["run", "study.toml"], &expect![[r#"
+        exit 3
+        -- stdout
+        -- stderr
+        proofload: the study study.toml has 3 faults
+        line 12: engine.kind: there is no engine "sqlit"; built in: sqlite, postgresql, null; did you mean sqlite?
+        line 20: limits.memroy: this setting is not known; did you mean limits.memory?
+        line 21: limits.cores: 0 is not a whole number of 1..=4096
+    "#]]);
     assert!(!bench.path("small.proof").exists(), "a study with faults leaves no record");
 }
 
@@ -44,8 +60,28 @@ fn a_valid_study_says_so_and_shows_its_plan() {
         "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n",
         1,
     ));
-    check(&bench, &["validate", "study.toml"], &expect![[""]]);
-    check(&bench, &["plan", "study.toml"], &expect![[""]]);
+    check(&bench, &["validate", "study.toml"], &expect![[r#"
+        exit 0
+        -- stdout
+        study.toml: valid, 2 points
+        -- stderr
+    "#]]);
+    check(&bench, &["plan", "study.toml"], &expect![[r#"
+        exit 0
+        -- stdout
+        small: A study of a few seconds
+
+        2 runs of 2 points, in this order:
+            0  limits.memory = 128MiB  repetition 1  3s to 5s
+            1  limits.memory = 64MiB  repetition 1  3s to 5s
+
+        load: 6s to 10s, plus about 1s to build the data once, plus restoring, starting and verifying each run
+        space: about 3MiB in data (1 data set, 2 copies each, half as much again while it grows)
+        limits.memory: 64MiB, 128MiB
+        limits.cores: none
+        destructive steps: none
+        -- stderr
+    "#]]);
 }
 
 #[test]

@@ -31,7 +31,10 @@ fn a_wrong_command_line_is_an_error_of_usage() {
 fn faults_of_a_study_come_all_at_once() {
     let bench = Bench::new("faults");
     bench.study(&small_study("sqlit", "[limits]\nmemroy = \"1GiB\"\ncores = 0\n", 1));
-    check(&bench, &["validate", "study.toml"], &expect![[r#"
+    check(
+        &bench,
+        &["validate", "study.toml"],
+        &expect![[r#"
         exit 3
         -- stdout
         -- stderr
@@ -39,8 +42,12 @@ fn faults_of_a_study_come_all_at_once() {
         line 12: engine.kind: there is no engine "sqlit"; built in: sqlite, postgresql, null; did you mean sqlite?
         line 20: limits.memroy: this setting is not known; did you mean limits.memory?
         line 21: limits.cores: 0 is not a whole number of 1..=4096
-    "#]]);
-    check(&bench, &["run", "study.toml"], &expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        &["run", "study.toml"],
+        &expect![[r#"
         exit 3
         -- stdout
         -- stderr
@@ -48,7 +55,8 @@ fn faults_of_a_study_come_all_at_once() {
         line 12: engine.kind: there is no engine "sqlit"; built in: sqlite, postgresql, null; did you mean sqlite?
         line 20: limits.memroy: this setting is not known; did you mean limits.memory?
         line 21: limits.cores: 0 is not a whole number of 1..=4096
-    "#]]);
+    "#]],
+    );
     assert!(!bench.path("small.proof").exists(), "a study with faults leaves no record");
 }
 
@@ -60,13 +68,20 @@ fn a_valid_study_says_so_and_shows_its_plan() {
         "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n",
         1,
     ));
-    check(&bench, &["validate", "study.toml"], &expect![[r#"
+    check(
+        &bench,
+        &["validate", "study.toml"],
+        &expect![[r#"
         exit 0
         -- stdout
         study.toml: valid, 2 points
         -- stderr
-    "#]]);
-    check(&bench, &["plan", "study.toml"], &expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        &["plan", "study.toml"],
+        &expect![[r#"
         exit 0
         -- stdout
         small: A study of a few seconds
@@ -81,7 +96,8 @@ fn a_valid_study_says_so_and_shows_its_plan() {
         limits.cores: none
         destructive steps: none
         -- stderr
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

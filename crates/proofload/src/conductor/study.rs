@@ -64,12 +64,11 @@ pub(crate) fn conduct(
 
 fn runs(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Error> {
     let commands = Commands::of(&assignment.study)?;
-    crew.start(Role::Host, &commands.host)?;
+    start_host(crew, &assignment.study, &commands)?;
     let folder = study_folder(&assignment.study)?;
-    if let Reply::Facts(facts) = crew.host(HostRequest::Describe { folder: folder.clone() })? {
+    if let Reply::Facts(facts) = crew.host(HostRequest::Describe { folder })? {
         crew.journal.facts(&facts)?;
     }
-    crew.host(HostRequest::Sweep { folder })?;
     if !assignment.preconditioned {
         precondition(assignment, crew)?;
     }
@@ -90,14 +89,11 @@ fn runs(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Error> 
 
 /// One attempt at one run; whatever happens, it ends in the record and nothing of it stays behind.
 fn one_run(assignment: &Assignment, crew: &mut Crew<'_>, commands: &Commands, run: Run) -> Result<(), Error> {
+    let prepared = Prepared::of(&assignment.study, &assignment.plan, run)?;
     crew.view.begin_run(run.index);
     crew.journal.begin(run.index)?;
-    let prepared = Prepared::of(&assignment.study, &assignment.plan, run)?;
-    if !crew.is_running(Role::Host) {
-        crew.start(Role::Host, &commands.host)?;
-    }
-    let done = crew.carry_out(&prepared, &commands.load);
-    match done {
+    let hosted = if crew.is_running(Role::Host) { Ok(()) } else { start_host(crew, &assignment.study, commands) };
+    match hosted.and_then(|()| crew.carry_out(&prepared, &commands.load)) {
         Ok(()) => {
             crew.journal.finish()?;
             crew.view.end_run(run.index, None);
@@ -111,26 +107,30 @@ fn one_run(assignment: &Assignment, crew: &mut Crew<'_>, commands: &Commands, ru
             };
             crew.journal.fail(&error.to_string())?;
             crew.view.end_run(run.index, Some(&error.to_string()));
-            clean_up(crew, &prepared, commands);
+            clean_up(crew, &assignment.study, commands);
             Err(error)
         }
     }
 }
 
 /// After a failed run: agents stop and release; what a dead one left is swept by a fresh one.
-fn clean_up(crew: &mut Crew<'_>, prepared: &Prepared, commands: &Commands) {
+fn clean_up(crew: &mut Crew<'_>, study: &Study, commands: &Commands) {
     crew.stop(Role::Load);
     crew.stop(Role::Host);
     crew.watch = super::crew::Watch::default();
     if crew.interrupted() {
         return;
     }
-    let swept = crew
-        .start(Role::Host, &commands.host)
-        .and_then(|()| crew.host(HostRequest::Sweep { folder: prepared.place.folder.clone() }).map(|_| ()));
+    let swept = start_host(crew, study, commands);
     if let Err(error) = swept {
         let _noted = crew.journal.log("error", "conductor", &format!("cleaning up after a failed run: {error}"));
     }
+}
+
+/// Starts a host agent and lets it free what earlier, killed ones left.
+fn start_host(crew: &mut Crew<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
+    crew.start(Role::Host, &commands.host)?;
+    crew.host(HostRequest::Sweep { folder: study_folder(study)? }).map(|_| ())
 }
 
 /// Preconditioning, when the study asks for it.

@@ -8,7 +8,7 @@ use crate::instances::{self, Server, Start};
 use crate::limits::{Enclosure, Group, of_machine};
 use crate::preconditioning::{self, Preconditioned};
 use crate::probes::{Probes, Subject};
-use crate::snapshots;
+use crate::snapshots::{self, FolderLock};
 use proofload_engine::{Engine, Target};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
@@ -26,6 +26,7 @@ pub struct HostRole {
     server: Option<Running>,
     limits: Option<Enclosure>,
     remains: Arc<Remains>,
+    lock: Option<FolderLock>,
 }
 
 /// A server that we started, and from what.
@@ -44,7 +45,7 @@ impl std::fmt::Debug for HostRole {
 impl HostRole {
     /// A role that holds nothing yet. `events` is told of telemetry, warnings and servers that die.
     pub fn new(clock: Arc<dyn Clock>, events: EventSink) -> Self {
-        Self { clock, events, probes: None, server: None, limits: None, remains: Arc::default() }
+        Self { clock, events, probes: None, server: None, limits: None, remains: Arc::default(), lock: None }
     }
 
     /// What frees everything that must not stay behind, callable while a request is stuck: kills the server, removes the limits.
@@ -85,7 +86,11 @@ impl HostRole {
         }
     }
 
-    fn sweep(&self, folder: &str) -> Result<Reply, Error> {
+    /// Takes the study's folder for this agent, then frees what others left.
+    fn sweep(&mut self, folder: &str) -> Result<Reply, Error> {
+        if self.lock.is_none() {
+            self.lock = Some(snapshots::hold(Path::new(folder), &*self.clock)?);
+        }
         for text in sweep(Path::new(folder), &*self.clock)? {
             (self.events)(Event::Log { level: "info".to_owned(), text });
         }

@@ -11,9 +11,11 @@
 
 mod copy;
 mod folder;
+mod lock;
 mod page_cache;
 mod snapshot;
 
 pub(crate) use folder::{claim, data_folder, is_ours};
+pub(crate) use lock::{FolderLock, hold};
 pub(crate) use page_cache::drop_page_cache;
 pub(crate) use snapshot::{Copied, find, label, remove_data, remove_drafts, restore, save};

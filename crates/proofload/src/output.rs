@@ -1,5 +1,5 @@
 //! Writing to the terminal: results on stdout, everything else on stderr. The only module of the program that prints.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this module is where the program prints")]
+#![expect(clippy::print_stderr, reason = "this module is where the program prints")]
 
 use crate::exit::Exit;
 use std::io::{IsTerminal, Write};

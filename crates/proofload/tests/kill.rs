@@ -2,6 +2,8 @@
 //!
 //! `PROOFLOAD_KILLS` sets how many kills each test does; `cargo xtask crash` does 1,000 in all.
 
+#![expect(clippy::print_stdout, reason = "the number of kills is part of the result")]
+
 mod support;
 
 use proofload_record::{Record, State};

@@ -159,13 +159,13 @@ impl<'a> Crew<'a> {
     }
 
     /// A moment of our clock on an agent's clock.
-    pub(crate) fn on_clock_of(&self, role: Role, ours: Moment) -> Moment {
+    pub(crate) fn in_time_of(&self, role: Role, ours: Moment) -> Moment {
         let ahead = self.ahead(role);
         Moment(ours.0.saturating_add_signed(ahead))
     }
 
     /// A moment of an agent's clock on ours.
-    pub(crate) fn from_clock_of(&self, role: Role, theirs: Moment) -> Moment {
+    pub(crate) fn in_our_time(&self, role: Role, theirs: Moment) -> Moment {
         Moment(theirs.0.saturating_add_signed(-self.ahead(role)))
     }
 
@@ -257,7 +257,7 @@ impl<'a> Crew<'a> {
             }
             AgentEvent::Event(Event::Telemetry(telemetry)) => match self.watch.origin {
                 Some(origin) => {
-                    let at: Offset = self.from_clock_of(Role::Host, telemetry.moment).offset_from(origin);
+                    let at: Offset = self.in_our_time(Role::Host, telemetry.moment).offset_from(origin);
                     self.journal.telemetry(&telemetry.probe, at, telemetry.span_ns, &telemetry.readings)
                 }
                 None => Ok(()),

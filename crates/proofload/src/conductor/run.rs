@@ -97,13 +97,13 @@ impl Crew<'_> {
         self.mark("before")?;
         let pid = match self.load(LoadRequest::Start { after: LEAD })? {
             Reply::Starting { origin } => {
-                self.watch.origin = Some(self.from_clock_of(Role::Load, origin));
+                self.watch.origin = Some(self.in_our_time(Role::Load, origin));
                 self.load_pid(prepared)
             }
             other => return Err(unexpected(&other)),
         };
         let origin =
-            self.watch.origin.map_or(proofload_model::time::Moment(0), |ours| self.on_clock_of(Role::Host, ours));
+            self.watch.origin.map_or(proofload_model::time::Moment(0), |ours| self.in_time_of(Role::Host, ours));
         self.host(HostRequest::StartProbes { origin, place: prepared.place.clone(), pid })?;
         self.journal.event("load_started", &format!("{}", prepared.run.seed))
     }

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 const MARK: &str = "PROOFLOAD_TEST_MARK";
 
 /// A folder of one test, and the mark of its processes. Below `/tmp`, so that unprivileged servers reach it.
-pub struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
     mark: String,
 }
 
 impl Bench {
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("proofload-test-").tempdir_in("/tmp").expect("a temporary folder");
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(folder.path(), open).expect("the folder is ours");
@@ -24,34 +24,34 @@ impl Bench {
         Self { folder, mark }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes a study file.
-    pub fn study(&self, text: &str) -> PathBuf {
+    pub(crate) fn study(&self, text: &str) -> PathBuf {
         let path = self.path("study.toml");
         std::fs::write(&path, text).expect("the folder takes a file");
         path
     }
 
     /// The program, in this folder, with these arguments.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_proofload"));
         command.args(arguments).current_dir(self.folder.path()).env(MARK, &self.mark).stdin(Stdio::null());
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().expect("the program starts")
     }
 
-    pub fn spawn(&self, arguments: &[&str]) -> Child {
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
         self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
     }
 
     /// Living processes of this test, with their command lines.
-    pub fn processes(&self) -> Vec<(u32, String)> {
+    pub(crate) fn processes(&self) -> Vec<(u32, String)> {
         let wanted = format!("{MARK}={}", self.mark);
         let numbers = std::fs::read_dir("/proc").expect("/proc is there").flatten();
         numbers
@@ -69,7 +69,7 @@ impl Bench {
 
     /// Waits until no process of this test lives; says which do after a while.
     #[track_caller]
-    pub fn expect_no_process(&self) {
+    pub(crate) fn expect_no_process(&self) {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(30) {
             if self.processes().is_empty() {
@@ -82,17 +82,17 @@ impl Bench {
 }
 
 /// Text of an output stream.
-pub fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Kills a process at once.
-pub fn kill(pid: u32) {
+pub(crate) fn kill(pid: u32) {
     let _status = Command::new("kill").args(["-9", &pid.to_string()]).stderr(Stdio::null()).status();
 }
 
 /// Control groups of ours whose owner is dead. The owner's process number stands in the name.
-pub fn orphaned_groups() -> Vec<PathBuf> {
+pub(crate) fn orphaned_groups() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"] {
         walk(Path::new(root), 4, &mut found);
@@ -115,7 +115,7 @@ fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
 }
 
 /// Is PostgreSQL installed? Without it tests are skipped, visibly, unless `PROOFLOAD_REQUIRE_POSTGRESQL` says that it must be.
-pub fn postgresql_here(test: &str) -> bool {
+pub(crate) fn postgresql_here(test: &str) -> bool {
     let found = proofload_engine::engine("postgresql").is_some_and(|engine| engine.locate().is_ok());
     if !found {
         assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "{test} needs PostgreSQL");
@@ -125,7 +125,7 @@ pub fn postgresql_here(test: &str) -> bool {
 }
 
 /// A study of a few seconds: so many points, so many repetitions.
-pub fn small_study(engine: &str, extra: &str, repetitions: u32) -> String {
+pub(crate) fn small_study(engine: &str, extra: &str, repetitions: u32) -> String {
     format!(
         r#"
 [study]

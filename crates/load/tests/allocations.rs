@@ -17,7 +17,7 @@ struct RealClock(Instant);
 
 impl Clock for RealClock {
     fn now(&self) -> Moment {
-        Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
+        Moment(u64::try_from(self.0.elapsed().as_nanos()).expect("short"))
     }
 
     fn wall(&self) -> WallTime {
@@ -36,7 +36,7 @@ fn spec() -> LoadSpec {
         let value = match spec.path {
             "workload.warehouses" => Some(Value::Integer(10)),
             "workload.virtual_users" => Some(Value::Integer(1)),
-            _ => spec.default.map(|default| spec.kind.read_text(default).unwrap()),
+            _ => spec.default.map(|default| spec.kind.read_text(default).expect("defaults are valid")),
         };
         settings.0.extend(value.map(|value| (spec.path.to_owned(), value)));
     }

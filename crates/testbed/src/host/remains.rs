@@ -1,7 +1,9 @@
 //! What must not stay behind when the conductor is gone and a request does not end: known to whoever frees it from outside.
 
 use crate::limits::Group;
+use crate::preconditioning;
 use crate::sys;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +19,7 @@ struct Held {
     server: Option<u32>,
     group: Option<Group>,
     guests: Vec<u32>,
+    preconditioned: Option<PathBuf>,
 }
 
 impl Remains {
@@ -37,17 +40,26 @@ impl Remains {
         self.held().guests.push(process);
     }
 
+    /// The folder in which preconditioning is under way; none when it is not.
+    pub(crate) fn set_preconditioned(&self, folder: Option<&Path>) {
+        self.held().preconditioned = folder.map(Path::to_owned);
+    }
+
     /// Has the conductor gone? Long waits look at it.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Acquire)
     }
 
-    /// Kills the server with all its processes, frees others from the limits and removes the group.
+    /// Kills the server with all its processes and preconditioning with its files, frees others from the limits and removes
+    /// the group.
     pub(crate) fn abandon(&self) {
         self.abandoned.store(true, Ordering::Release);
         let held = std::mem::take(&mut *self.held());
         for process in held.server.into_iter().flat_map(sys::descendants) {
             sys::signal(process, 9);
+        }
+        if let Some(folder) = held.preconditioned {
+            preconditioning::abandon(&folder);
         }
         if let Some(group) = held.group {
             // Also children that were born between the look and the signal.

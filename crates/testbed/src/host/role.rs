@@ -103,7 +103,10 @@ impl HostRole {
         let tell = |what: &str, done: u64, total: u64| {
             (self.events)(Event::Progress { what: what.to_owned(), done, total });
         };
-        let Preconditioned { documents, facts } = preconditioning::precondition(place, how, &tell)?;
+        self.remains.set_preconditioned(Some(Path::new(&place.folder)));
+        let done = preconditioning::precondition(place, how, &tell);
+        self.remains.set_preconditioned(None);
+        let Preconditioned { documents, facts } = done?;
         Ok(Reply::Documents { documents, facts })
     }
 

@@ -17,4 +17,5 @@ mod summary;
 mod target;
 
 pub use procedure::{Preconditioned, precondition};
+pub(crate) use run::abandon;
 pub use scratch::sweep;

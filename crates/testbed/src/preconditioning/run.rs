@@ -3,7 +3,7 @@
 use super::job::Job;
 use super::output::{self, Written};
 use super::program::Fio;
-use super::scratch::{LOG, OUTPUT};
+use super::scratch::{LOG, OUTPUT, sweep};
 use crate::sys::{self, Spawn};
 use proofload_model::error::Error;
 use proofload_model::units::Bytes;
@@ -55,8 +55,9 @@ pub(super) fn run(fio: &Fio, job: &Job<'_>, progress: &dyn Fn(Bytes)) -> Result<
         at_our_death: KILL,
     })?;
     let status = Running(child).wait(progress)?;
-    let document = text_of(&output)?;
-    let failed = |error: Error| error.context(said(&text_of(&log).unwrap_or_default(), &document));
+    // Not there when the files were swept because nobody waits any more; then it says nothing either.
+    let document = text_of(&output);
+    let failed = |error: Error| error.context(said(&text_of(&log), &document));
     if !status.success() {
         let cause = output::read(&document).err().filter(|_| document.contains('{'));
         let ended = Error::new(format!("fio ended with {status}"));
@@ -100,6 +101,19 @@ impl Drop for Running {
     }
 }
 
+/// Kills the fio that works in a folder for this agent and removes its files: for when the one who waits for it is not heard.
+pub(crate) fn abandon(folder: &Path) {
+    let Ok(folder) = std::fs::canonicalize(folder) else { return };
+    let ours = std::process::id();
+    for process in sys::descendants(ours).into_iter().filter(|process| *process != ours) {
+        if sys::folder_of(process).as_ref() == Some(&folder) {
+            sys::signal(process, KILL);
+        }
+    }
+    // What cannot be removed now is found by the next sweep.
+    let _left = sweep(&folder);
+}
+
 /// Bytes that a process has sent to storage. Source: proc(5), `/proc/pid/io`.
 fn written_by(process: u32) -> Option<Bytes> {
     let text = std::fs::read_to_string(format!("/proc/{process}/io")).ok()?;
@@ -107,9 +121,8 @@ fn written_by(process: u32) -> Option<Bytes> {
     value.trim().parse().ok().map(Bytes)
 }
 
-fn text_of(path: &Path) -> Result<String, Error> {
-    let bytes = std::fs::read(path).map_err(|error| Error::new(format!("read {}: {error}", path.display())))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+fn text_of(path: &Path) -> String {
+    std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
 /// fio's words on one line, each of its lines once, the last ones when there are many.

@@ -1,6 +1,7 @@
 //! Preconditioning with the real fio, where there is one, on small files and a loop device, and with scripts that behave badly.
 
 use super::*;
+use crate::preconditioning::abandon;
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -275,6 +276,32 @@ fn fio_does_not_outlive_the_thread_that_waits_for_it() {
     });
     assert!(panicking.join().is_err());
     let number: u32 = std::fs::read_to_string(folder.path().join("number")).unwrap().trim().parse().unwrap();
+    assert!(!crate::sys::is_running(number));
+    check_clean(folder.path());
+}
+
+#[test]
+fn an_abandoned_preconditioning_ends_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let pretended = pretending(folder.path(), &[1]);
+    let inner = folder.path().join("inner");
+    std::fs::rename(&pretended.path, &inner).unwrap();
+    let body = format!(
+        "case \"$*\" in *sequential-fill*) echo $$ > number; touch precondition.fio; mv number started; exec sleep 600 ;; esac\n\
+         exec {} \"$@\"",
+        inner.display()
+    );
+    let fio = script(folder.path(), &body);
+    let study = place(folder.path());
+    let working = std::thread::spawn(move || precondition_with(&fio, &study, &small(), &ignore));
+    while !folder.path().join("started").exists() {
+        assert!(!working.is_finished());
+        std::thread::yield_now();
+    }
+    abandon(folder.path());
+    let error = working.join().unwrap().unwrap_err().to_string();
+    assert!(error.contains("sequential fill 1") && error.contains("signal: 9"), "{error}");
+    let number: u32 = std::fs::read_to_string(folder.path().join("started")).unwrap().trim().parse().unwrap();
     assert!(!crate::sys::is_running(number));
     check_clean(folder.path());
 }

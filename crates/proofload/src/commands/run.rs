@@ -121,7 +121,7 @@ fn end(outcome: &Outcome, path: &Path) -> Exit {
             Exit::Interrupted
         }
         Outcome::Failed { runs, reason } => {
-            let what = if *runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first:") };
+            let what = if *runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first") };
             output::error(&format!("{what}: {reason}"));
             output::note(&format!(
                 "nothing that was finished is lost; when the cause is mended: proofload resume {}",

@@ -1,0 +1,115 @@
+//! Faults of the world during a study: a full disk, a record in use, a server that cannot start. Each ends with a clear text, the right
+//! exit code, nothing lost, and nothing left behind.
+
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod support;
+
+use proofload_record::State;
+use std::path::PathBuf;
+use std::process::Command;
+use support::{Bench, orphaned_groups, postgresql_here, small_study, text};
+
+/// A file system of its own, so that it can be full.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// None when we may not mount.
+    fn mount(at: PathBuf, size: &str) -> Option<Self> {
+        std::fs::create_dir_all(&at).ok()?;
+        let options = format!("size={size}");
+        let status = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(&at).status().ok()?;
+        status.success().then_some(Self(at))
+    }
+
+    fn resize(&self, size: &str) {
+        let options = format!("remount,size={size}");
+        let status = Command::new("mount").args(["-o", &options]).arg(&self.0).status().expect("mount is there");
+        assert!(status.success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _unmounted = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_fails_the_run_and_resume_finishes_it_when_there_is_room() {
+    let bench = Bench::new("full");
+    let Some(disk) = SmallDisk::mount(bench.path("data"), "3m") else {
+        println!("SKIPPED: a full disk: mounting a file system is not allowed here");
+        return;
+    };
+    bench.study(&small_study("sqlite", "", 1));
+    let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("SQLITE_FULL") || said.contains("are free"), "{said}");
+    assert!(said.contains("proofload resume x.proof"), "{said}");
+    bench.expect_no_process();
+    let failed = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert!(failed.attempts.iter().all(|attempt| matches!(attempt.state, State::Failed { .. })));
+    disk.resize("400m");
+    let output = bench.run(&["resume", "x.proof"]);
+    assert!(matches!(output.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&output.stderr));
+    let finished = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert!(finished.finished(0).is_some());
+    assert_eq!(orphaned_groups(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_record_that_is_being_written_can_be_looked_at_and_not_be_written_twice() {
+    let bench = Bench::new("twice");
+    bench.study(&small_study("null", "", 2));
+    let first = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    while !bench.path("x.proof").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let status = bench.run(&["status", "x.proof"]);
+    assert!(text(&status.stdout).contains("being written now"), "{}", text(&status.stdout));
+    let second = bench.run(&["resume", "x.proof"]);
+    assert_eq!(second.status.code(), Some(1));
+    assert!(text(&second.stderr).contains("another process"), "{}", text(&second.stderr));
+    let ended = first.wait_with_output().expect("it ends");
+    assert!(matches!(ended.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&ended.stderr));
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_refused_and_left_alone() {
+    let bench = Bench::new("foreign");
+    bench.study(&small_study("sqlite", "", 1));
+    let first = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    assert!(matches!(first.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&first.stderr));
+    let place = std::fs::read_dir(bench.path("data/small"))
+        .expect("the study's folder")
+        .flatten()
+        .find(|entry| entry.path().is_dir());
+    let place = place.expect("the folder of the data").path();
+    std::fs::remove_dir_all(&place).expect("it is ours");
+    std::fs::create_dir(&place).expect("its parent is there");
+    std::fs::write(place.join("thesis.txt"), "years of work").expect("it is empty");
+    let output = bench.run(&["run", "study.toml", "-o", "y.proof"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("not ours"), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read_to_string(place.join("thesis.txt")).expect("untouched"), "years of work");
+}
+
+#[test]
+fn a_server_that_cannot_start_says_why() {
+    if !postgresql_here("a server that cannot start") {
+        return;
+    }
+    let bench = Bench::new("server");
+    bench.study(&small_study("postgresql", "[engine.settings]\nshared_buffers = \"900TB\"\n", 1));
+    let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("shared_buffers") || said.contains("shared memory"),
+        "the server's own words are shown: {said}"
+    );
+    bench.expect_no_process();
+    assert_eq!(orphaned_groups(), Vec::<PathBuf>::new());
+}

@@ -1,8 +1,6 @@
 //! Faults of the world during a study: a full disk, a record in use, a server that cannot start. Each ends with a clear text, the right
 //! exit code, nothing lost, and nothing left behind.
 
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
-
 mod support;
 
 use proofload_record::State;

@@ -19,6 +19,10 @@ use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+/// What the profile `spec` does otherwise than the clauses, for the report.
+const DEPARTURES: &str = "dates at load are the study's (4.3.3); Delivery runs in line and is not queued (2.7.2); there are no \
+    keying and think times (5.2.5) and no screens (2.2); the run is shorter than 120 minutes unless the study says so (5.5)";
+
 /// The workload with its job.
 pub(super) struct OpenedTprocc {
     job: Job,
@@ -100,6 +104,7 @@ impl OpenedTprocc {
             fact("inputs.c_run", plan.constants.c_run.to_string()),
             fact("inputs.c_of_c_id", plan.constants.c_id.to_string()),
             fact("inputs.c_of_ol_i_id", plan.constants.ol_i_id.to_string()),
+            fact("departures", DEPARTURES.to_owned()),
         ]
     }
 

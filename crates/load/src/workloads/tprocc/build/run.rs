@@ -78,36 +78,41 @@ impl<'j> Build<'j> {
         Chunk::all(self.settings.warehouses)
     }
 
-    /// Loads chunks, several at a time where the engine gains by it. The first error ends all loaders after their chunk.
+    /// Loads chunks, several at a time where the engine gains by it.
     pub(in crate::workloads::tprocc) fn load(&self, chunks: &[Chunk]) -> Result<(), Error> {
-        let (all, before) = (self.chunks().count() as u64, (self.chunks().count() - chunks.len()) as u64);
-        let queue = Mutex::new((chunks.iter(), before, Ok(())));
-        let next = || {
-            let mut queue = queue.lock().expect("no loader panics while it holds the queue");
-            if queue.2.is_err() { None } else { queue.0.next().copied() }
-        };
-        let ended = |outcome: Result<(), Error>| {
-            let mut queue = queue.lock().expect("no loader panics while it holds the queue");
-            queue.1 += 1;
-            (self.job.progress)("loading rows", queue.1, all);
-            if outcome.is_err() && queue.2.is_ok() {
-                queue.2 = outcome;
-            }
-        };
+        let all = self.chunks().count();
+        let progress =
+            |ended: usize| (self.job.progress)("loading rows", (all - chunks.len() + ended) as u64, all as u64);
+        self.side_by_side(chunks, progress, |desk, chunk| self.load_chunk(desk, *chunk))
+    }
+
+    /// Does work on all items, each session taking the next one. The first error ends all sessions after their item.
+    fn side_by_side<T: Sync>(
+        &self,
+        items: &[T],
+        progress: impl Fn(usize) + Sync,
+        work: impl Fn(&mut Desk, &T) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let queue = Mutex::new(Queue { items: items.iter(), ended: 0, outcome: Ok(()) });
+        let queue_now = || queue.lock().expect("no session panics while it holds the queue");
+        // Closures, so that no lock is held while an item is worked on.
+        let next = || queue_now().next();
+        let end_one = || queue_now().end_one();
         std::thread::scope(|scope| {
-            for _ in 0..self.dialect.loaders.min(chunks.len()) {
+            for _ in 0..self.dialect.loaders.min(items.len()) {
                 scope.spawn(|| {
-                    let mut desk = match self.desk() {
-                        Ok(desk) => desk,
-                        Err(error) => return ended(Err(error)),
-                    };
-                    while let Some(chunk) = next() {
-                        ended(self.load_chunk(&mut desk, chunk));
-                    }
+                    let ended = self.desk().and_then(|mut desk| {
+                        while let Some(item) = next() {
+                            work(&mut desk, item)?;
+                            progress(end_one());
+                        }
+                        Ok(())
+                    });
+                    queue_now().note(ended);
                 });
             }
         });
-        queue.into_inner().expect("no loader panics while it holds the queue").2
+        queue.into_inner().expect("no session panics while it holds the queue").outcome
     }
 
     /// Loads one chunk and notes it, in one transaction.
@@ -128,17 +133,21 @@ impl<'j> Build<'j> {
 
     /// Indexes, statistics and the proof that the data are right; each noted when done.
     fn finish(&self, manifest: &Manifest) -> Result<(), Error> {
+        let missing: Vec<&String> = self
+            .dialect
+            .suite
+            .names_in("indexes.sql")
+            .iter()
+            .filter(|name| manifest.content(&index_entry(name)).is_none())
+            .collect();
+        let progress = |ended: usize| (self.job.progress)("making indexes", ended as u64, missing.len() as u64);
+        progress(0);
+        self.side_by_side(&missing, progress, |desk, name| {
+            let (entry, sql) = (index_entry(name), &self.dialect.suite.statement(name)?.sql);
+            let note = manifest::add(self.dialect, &entry, "yes")?;
+            desk.script(&format!("BEGIN; {sql}; {note} COMMIT;")).map_err(|error| error.context(entry))
+        })?;
         let mut desk = self.desk()?;
-        let indexes = self.dialect.suite.names_in("indexes.sql");
-        for (done, name) in indexes.iter().enumerate() {
-            (self.job.progress)("making indexes", done as u64, indexes.len() as u64);
-            let entry = format!("index {name}");
-            if manifest.content(&entry).is_none() {
-                let note = manifest::add(self.dialect, &entry, "yes")?;
-                let sql = &self.dialect.suite.statement(name)?.sql;
-                desk.script(&format!("BEGIN; {sql}; {note} COMMIT;")).map_err(|error| error.context(entry))?;
-            }
-        }
         desk.script("ANALYZE")?;
         if self.keeps_data() {
             (self.job.progress)("checking the data", 0, 0);
@@ -211,4 +220,36 @@ impl<'j> Build<'j> {
     fn keeps_data(&self) -> bool {
         self.job.engine.facts().capabilities.durable
     }
+}
+
+/// Work that sessions share.
+struct Queue<'w, T> {
+    items: std::slice::Iter<'w, T>,
+    ended: usize,
+    outcome: Result<(), Error>,
+}
+
+impl<'w, T> Queue<'w, T> {
+    /// The next item; none after an error.
+    fn next(&mut self) -> Option<&'w T> {
+        if self.outcome.is_ok() { self.items.next() } else { None }
+    }
+
+    /// Counts an item that is done; returns how many are.
+    fn end_one(&mut self) -> usize {
+        self.ended += 1;
+        self.ended
+    }
+
+    /// Keeps the first error.
+    fn note(&mut self, ended: Result<(), Error>) {
+        if self.outcome.is_ok() {
+            self.outcome = ended;
+        }
+    }
+}
+
+/// The manifest's entry of an index.
+fn index_entry(name: &str) -> String {
+    format!("index {name}")
 }

@@ -42,6 +42,7 @@ pub struct Answer {
 
 impl Answer {
     /// Rows inserted, updated or deleted.
+    #[inline]
     pub fn affected(&self) -> u64 {
         self.affected
     }
@@ -57,6 +58,7 @@ pub struct Flight {
 }
 
 /// Adds values to storage.
+#[inline]
 fn keep(target: &mut Vec<Stored>, text: &mut String, value: Value<'_>) {
     target.push(match value {
         Value::Null => Stored::Null,
@@ -72,17 +74,20 @@ fn keep(target: &mut Vec<Stored>, text: &mut String, value: Value<'_>) {
 }
 
 /// A position in an arena.
+#[inline]
 fn place(position: usize) -> u32 {
     u32::try_from(position).expect("a flight holds less than 4 GiB")
 }
 
 impl Flight {
     /// An empty flight.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Forgets calls and answers; keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.calls.clear();
         self.parameters.clear();
@@ -91,15 +96,18 @@ impl Flight {
     }
 
     /// Adds transaction control; returns the call's place.
+    #[inline]
     pub fn control(&mut self, control: Control) -> usize {
         self.add(Action::Control(control), &[])
     }
 
     /// Adds a call of a prepared statement; returns its place.
+    #[inline]
     pub fn call(&mut self, statement: StatementId, parameters: &[Value<'_>]) -> usize {
         self.add(Action::Run(statement), parameters)
     }
 
+    #[inline]
     fn add(&mut self, action: Action, parameters: &[Value<'_>]) -> usize {
         let start = place(self.parameters.len());
         for value in parameters {
@@ -114,59 +122,70 @@ impl Flight {
     }
 
     /// Number of calls.
+    #[inline]
     pub fn len(&self) -> usize {
         self.calls.len()
     }
 
     /// No calls?
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
     /// What call `index` does. For engines.
+    #[inline]
     pub fn action(&self, index: usize) -> Action {
         self.calls[index].action
     }
 
     /// Number of parameters of call `index`. For engines.
+    #[inline]
     pub fn parameter_count(&self, index: usize) -> usize {
         self.calls[index].parameters.len()
     }
 
     /// Parameter `position` of call `index`. For engines.
+    #[inline]
     pub fn parameter(&self, index: usize, position: usize) -> Value<'_> {
         self.load(self.parameters[self.calls[index].parameters.start as usize + position])
     }
 
     /// Starts the answer of call `index`: rows of `width` values follow by [`Flight::answer_value`]. For engines.
+    #[inline]
     pub fn start_answer(&mut self, index: usize, width: usize) {
         let start = place(self.values.len());
         self.calls[index].answer = Answer { values: start..start, width: place(width), affected: 0 };
     }
 
     /// Adds one value to the answer of call `index`, row by row. For engines.
+    #[inline]
     pub fn answer_value(&mut self, index: usize, value: Value<'_>) {
         keep(&mut self.values, &mut self.text, value);
         self.calls[index].answer.values.end = place(self.values.len());
     }
 
     /// Ends the answer of call `index`. For engines.
+    #[inline]
     pub fn end_answer(&mut self, index: usize, affected: u64) {
         self.calls[index].answer.affected = affected;
     }
 
     /// The answer of call `index`.
+    #[inline]
     pub fn answer(&self, index: usize) -> &Answer {
         &self.calls[index].answer
     }
 
     /// Number of rows of call `index`.
+    #[inline]
     pub fn rows(&self, index: usize) -> usize {
         let answer = &self.calls[index].answer;
         if answer.width == 0 { 0 } else { answer.values.len() / answer.width as usize }
     }
 
     /// Row `row` of call `index`; none when there is no such row.
+    #[inline]
     pub fn row(&self, index: usize, row: usize) -> Option<Row<'_>> {
         (row < self.rows(index)).then(|| {
             let answer = &self.calls[index].answer;
@@ -178,6 +197,7 @@ impl Flight {
         })
     }
 
+    #[inline]
     fn load(&self, stored: Stored) -> Value<'_> {
         match stored {
             Stored::Null => Value::Null,
@@ -199,11 +219,13 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// Number of columns.
+    #[inline]
     pub fn width(&self) -> usize {
         self.width
     }
 
     /// The value of column `column`; null beyond the last.
+    #[inline]
     pub fn value(&self, column: usize) -> Value<'a> {
         if column < self.width { self.flight.load(self.flight.values[self.start + column]) } else { Value::Null }
     }

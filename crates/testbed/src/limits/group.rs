@@ -89,6 +89,15 @@ impl Group {
         text.map(|text| text.trim().to_owned()).map_err(|error| Error::new(format!("read {}: {error}", path.display())))
     }
 
+    /// Where a fact was read, without the path: that bears numbers of processes and differs in every run.
+    pub(crate) fn source(&self, file: &str) -> String {
+        let version = match self.version() {
+            Version::One => "version 1",
+            Version::Two => "version 2",
+        };
+        format!("{file} of the control group ({version})")
+    }
+
     pub(crate) fn write(&self, file: &str, value: &str) -> Result<(), Error> {
         write(&self.folder.join(file), value)
     }

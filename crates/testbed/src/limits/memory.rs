@@ -10,7 +10,6 @@ use super::usage;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
-use std::path::Path;
 
 /// The limit of memory.
 pub(super) struct Memory;
@@ -88,14 +87,11 @@ impl Limit for Memory {
 fn limit_in_force(group: &Group, asked: Bytes) -> Fact {
     let file = files(group.version()).limit;
     let own = group.read(file).map(|text| amount(&text));
-    let smallest = group
-        .above()
-        .filter_map(|folder| Some((amount(&std::fs::read_to_string(folder.join(file)).ok()?)?, folder)))
-        .min_by_key(|(bytes, _)| *bytes);
-    let source = group.folder().join(file).display().to_string();
+    let smallest = group.above().filter_map(|folder| amount(&std::fs::read_to_string(folder.join(file)).ok()?)).min();
+    let source = group.source(file);
     match (own, smallest) {
-        (Ok(Some(own)), Some((above, folder))) if above < own => {
-            let source = format!("{}: a group above is smaller than {source}", folder.join(file).display());
+        (Ok(Some(own)), Some(above)) if above < own => {
+            let source = format!("{source}: a group above it allows less than its {}", Bytes(own));
             verified("memory.max", asked.to_string(), Ok((Bytes(above).to_string(), false)), source)
         }
         (own, _) => {
@@ -112,20 +108,20 @@ fn limit_in_force(group: &Group, asked: Bytes) -> Fact {
 fn swap_in_force(group: &Group) -> Fact {
     let (effective, source) = match group.version() {
         Version::Two if group.has("memory.swap.max") => {
-            (group.read("memory.swap.max").map(|text| amount(&text)), group.folder().join("memory.swap.max"))
+            (group.read("memory.swap.max").map(|text| amount(&text)), group.source("memory.swap.max"))
         }
         Version::One if group.has(BOTH) => {
             let beside = group.read(BOTH).and_then(|both| {
                 let memory = group.read(files(Version::One).limit)?;
                 Ok(amount(&both).map(|both| both.saturating_sub(amount(&memory).unwrap_or(0))))
             });
-            (beside, group.folder().join(BOTH))
+            (beside, group.source(BOTH))
         }
-        Version::One | Version::Two => (swap_of_machine(), Path::new("/proc/swaps").to_owned()),
+        Version::One | Version::Two => (swap_of_machine(), "/proc/swaps".to_owned()),
     };
     let compared =
         effective.map(|swap| (swap.map_or_else(|| "none".to_owned(), |swap| Bytes(swap).to_string()), swap == Some(0)));
-    verified("memory.swap.max", Bytes(0).to_string(), compared, source.display().to_string())
+    verified("memory.swap.max", Bytes(0).to_string(), compared, source)
 }
 
 /// All swap of the machine, where the group's cannot be limited.
@@ -142,7 +138,7 @@ fn members_inside(group: &Group, joined: &[u32]) -> Fact {
     let all: Vec<u32> = joined.iter().flat_map(|root| crate::sys::descendants(*root)).collect();
     let outside = all.iter().filter(|process| !inside.contains(process) && crate::sys::is_running(**process)).count();
     let effective = format!("{} inside, {outside} outside", inside.len());
-    let source = group.folder().join("cgroup.procs").display().to_string();
+    let source = group.source("cgroup.procs");
     let missing = !joined.is_empty() && all.is_empty();
     verified("memory.members", "every process inside".to_owned(), Ok((effective, outside == 0 && !missing)), source)
 }

@@ -27,27 +27,29 @@ pub(super) fn of_group(group: &Group) -> Vec<Fact> {
     };
     for (name, file) in [("memory.usage", now), ("memory.peak", peak)] {
         let value = group.read(file).ok().and_then(|text| text.parse().ok());
-        facts.extend(value.map(|value| fact(name, Bytes(value).to_string(), &source(group, file))));
+        facts.extend(value.map(|value| fact(name, Bytes(value).to_string(), &group.source(file))));
     }
     for (name, one, two, in_bytes) in STAT {
         let key = if group.version() == Version::One { one } else { two };
         let text = |value: u64| if *in_bytes { Bytes(value).to_string() } else { value.to_string() };
-        facts.extend(value_of(&stat, key).map(|value| fact(name, text(value), &source(group, "memory.stat"))));
+        facts.extend(value_of(&stat, key).map(|value| fact(name, text(value), &group.source("memory.stat"))));
     }
     if let (Version::One, Ok(Ok(value))) =
         (group.version(), group.read("memory.kmem.tcp.usage_in_bytes").map(|text| text.parse()))
     {
-        facts.push(fact("memory.sock", Bytes(value).to_string(), &source(group, "memory.kmem.tcp.usage_in_bytes")));
+        facts.push(fact("memory.sock", Bytes(value).to_string(), &group.source("memory.kmem.tcp.usage_in_bytes")));
     }
     facts.extend(limit_hits(group).map(|hits| fact("memory.limit_hits", hits.to_string(), &events_source(group))));
     facts.extend(kills(group).map(|kills| fact("memory.oom_kills", kills.to_string(), &events_source(group))));
-    facts.extend(pressure("group", group.folder(), &["memory.pressure", "io.pressure", "cpu.pressure"]));
+    facts.extend(pressure("group", group.folder(), &["memory.pressure", "io.pressure", "cpu.pressure"], |file| {
+        group.source(file)
+    }));
     facts
 }
 
 /// Facts of the machine: time for which something waited for cores, memory, devices.
 pub(crate) fn of_machine() -> Vec<Fact> {
-    pressure("machine", Path::new("/proc/pressure"), &["memory", "io", "cpu"])
+    pressure("machine", Path::new("/proc/pressure"), &["memory", "io", "cpu"], |file| format!("/proc/pressure/{file}"))
 }
 
 /// Processes of the group that the kernel killed for want of memory; none when it does not tell.
@@ -67,11 +69,7 @@ fn limit_hits(group: &Group) -> Option<u64> {
 }
 
 fn events_source(group: &Group) -> String {
-    source(group, if group.version() == Version::One { "memory.failcnt, memory.oom_control" } else { "memory.events" })
-}
-
-fn source(group: &Group, file: &str) -> String {
-    group.folder().join(file).display().to_string()
+    group.source(if group.version() == Version::One { "memory.failcnt, memory.oom_control" } else { "memory.events" })
 }
 
 fn fact(name: &str, value: impl Into<String>, source: &str) -> Fact {
@@ -79,16 +77,15 @@ fn fact(name: &str, value: impl Into<String>, source: &str) -> Fact {
 }
 
 /// Totals of `some` and `full` in the kernel's pressure files. Source: Documentation/accounting/psi.rst.
-fn pressure(whose: &str, folder: &Path, files: &[&str]) -> Vec<Fact> {
+fn pressure(whose: &str, folder: &Path, files: &[&str], source: impl Fn(&str) -> String) -> Vec<Fact> {
     let mut facts = Vec::new();
     for file in files {
-        let path = folder.join(file);
         let resource = file.trim_end_matches(".pressure");
-        for line in std::fs::read_to_string(&path).unwrap_or_default().lines() {
+        for line in std::fs::read_to_string(folder.join(file)).unwrap_or_default().lines() {
             let kind = line.split(' ').next().unwrap_or_default();
             let total = line.rsplit_once("total=").and_then(|(_, total)| total.trim().parse::<u64>().ok());
             let name = format!("pressure.{whose}.{resource}.{kind}");
-            facts.extend(total.map(|total| fact(&name, format!("{total}us"), &path.display().to_string())));
+            facts.extend(total.map(|total| fact(&name, format!("{total}us"), &source(file))));
         }
     }
     facts
@@ -108,7 +105,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
         std::fs::write(folder.path().join("memory.pressure"), text).unwrap();
-        let facts = pressure("group", folder.path(), &["memory.pressure", "io.pressure"]);
+        let facts = pressure("group", folder.path(), &["memory.pressure", "io.pressure"], str::to_owned);
         let found: Vec<_> = facts.iter().map(|fact| (fact.name.as_str(), fact.effective.as_deref())).collect();
         let expected = [("pressure.group.memory.some", Some("12us")), ("pressure.group.memory.full", Some("7us"))];
         assert_eq!(found, expected);

@@ -33,7 +33,7 @@ impl Sparse {
             .map(|histogram| Self::from_histogram(&histogram))
             .map_err(|cause| {
                 Error::new(format!(
-                    "reading a histogram of {} bytes: {cause:?}; is the record damaged? try `proofload verify`",
+                    "reading a histogram of {} bytes: {cause:?}; is the record damaged? `proofload status` says whether its seal holds",
                     payload.len()
                 ))
             })
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn damaged_payloads_are_refused_with_a_remedy() {
         let error = Sparse::from_v2_deflate(b"not a histogram").expect_err("must refuse");
-        assert!(error.to_string().contains("try `proofload verify`"), "{error}");
+        assert!(error.to_string().contains("`proofload status` says whether its seal holds"), "{error}");
     }
 
     #[test]

@@ -136,5 +136,5 @@ fn relative(point: &PointFindings, largest: u32, to: &crate::analysis::bootstrap
             Interval::none("the largest point is the reference"),
         ));
     }
-    Ok(ratio_of_means(own, to).scaled(100.0, Unit::PERCENT))
+    Ok(super::metrics::informative(ratio_of_means(own, to).scaled(100.0, Unit::PERCENT)))
 }

@@ -60,7 +60,7 @@ pub(super) fn metrics(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
 
 /// Where a window is worth so few independent seconds that an interval leaves the range of what can be, or spans a hundredfold,
 /// it says nothing and is left out with that reason.
-fn informative(quantity: Quantity) -> Quantity {
+pub(super) fn informative(quantity: Quantity) -> Quantity {
     let says_nothing = |(low, high): (f64, f64)| low < 0.0 || high > 100.0 * low.max(quantity.value() / 10.0);
     if quantity.interval().bounds().is_some_and(says_nothing) {
         let why = "the window holds too few independent seconds";

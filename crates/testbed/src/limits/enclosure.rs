@@ -236,6 +236,11 @@ mod tests {
         let peak = enclosure.usage().into_iter().find(|fact| fact.name == "memory.peak").unwrap();
         let peak = Bytes::parse(&peak.effective.unwrap()).unwrap();
         assert!(peak > Bytes::mebi(16) && peak <= Bytes::mebi(32), "peak {peak}");
+        let hits = enclosure.usage().into_iter().find(|fact| fact.name == "memory.limit_hits");
+        assert!(
+            hits.is_none_or(|hits| hits.effective.as_deref() != Some("0")),
+            "a group at its limit is not said never to be"
+        );
     }
 
     #[test]

@@ -60,16 +60,27 @@ pub(crate) fn kills(group: &Group) -> Option<u64> {
     }
 }
 
-/// How often the group was at its limit and had to give pages back.
+/// How often the group was at its limit and had to give pages back. In version 1 the kernel charges memory and swap together
+/// first, so where both have the same limit the hits are counted there, and since some release of Linux 6 not at all: none of both
+/// is no number then. Source: mm/memcontrol.c, `try_charge_memcg`; tried on 6.18.
 fn limit_hits(group: &Group) -> Option<u64> {
     match group.version() {
-        Version::One => group.read("memory.failcnt").ok()?.parse().ok(),
+        Version::One => {
+            let number = |file: &str| group.read(file).ok()?.parse::<u64>().ok();
+            let hits = number("memory.failcnt")? + number("memory.memsw.failcnt").unwrap_or(0);
+            let is_shared = number("memory.memsw.limit_in_bytes") == number("memory.limit_in_bytes");
+            (hits > 0 || !is_shared).then_some(hits)
+        }
         Version::Two => value_of(&group.read("memory.events").ok()?, "max"),
     }
 }
 
 fn events_source(group: &Group) -> String {
-    group.source(if group.version() == Version::One { "memory.failcnt, memory.oom_control" } else { "memory.events" })
+    group.source(if group.version() == Version::One {
+        "memory.failcnt, memory.memsw.failcnt, memory.oom_control"
+    } else {
+        "memory.events"
+    })
 }
 
 fn fact(name: &str, value: impl Into<String>, source: &str) -> Fact {

@@ -275,16 +275,16 @@ fn candidates_are_observed_and_not_confirmed() {
 
             Candidates are ranked by what was observed in the measured window. **They are observed, not confirmed by intervention**: a resource that is busy is not yet a cause. It becomes one when changing it, and nothing else, changes the throughput; this study has changed nothing but its factors.
 
-            At the point with the largest throughput, 128 MiB, the first candidate is **storage (pressure)**: tasks stalled for storage (pressure) during 27 % \[27, 28\] of the window (n = 30 s).
+            At the point with the largest throughput, 128 MiB, the first candidate is **storage (pressure)**: tasks stalled for storage during 27 % \[27, 28\] of the window (n = 30 s).
 
             **Table 8.** Candidates for the bottleneck of each point, likeliest first. Observed, not confirmed by intervention.
 
             | Point | Rank | Candidate | Use, % of the window | Evidence |
             |---|---:|---|---:|---|
-            | 64 MiB | 1 | storage (pressure) | 38.72 (38.33 to 39.11; n = 30) | tasks stalled for storage (pressure) during 39 % \[38, 39\] of the window (n = 30 s) |
+            | 64 MiB | 1 | storage (pressure) | 38.72 (38.33 to 39.11; n = 30) | tasks stalled for storage during 39 % \[38, 39\] of the window (n = 30 s) |
             | 64 MiB | 2 | nvme0n1 | 67.2 (65.6 to 68.8; n = 30) | nvme0n1 was busy 67 % \[66, 69\] of the window (n = 30 s); a device that serves requests in parallel can be busy and still have room |
             | 64 MiB | 3 | processor | 65.17 (64.68 to 65.65; n = 30) | all 2 cores together were busy 65 % \[65, 66\] of the window (n = 30 s) |
-            | 128 MiB | 1 | storage (pressure) | 27.10 (26.56 to 27.65; n = 30) | tasks stalled for storage (pressure) during 27 % \[27, 28\] of the window (n = 30 s) |
+            | 128 MiB | 1 | storage (pressure) | 27.10 (26.56 to 27.65; n = 30) | tasks stalled for storage during 27 % \[27, 28\] of the window (n = 30 s) |
             | 128 MiB | 2 | processor | 73.0 (71.9 to 74.1; n = 30) | all 2 cores together were busy 73 % \[72, 74\] of the window (n = 30 s) |
             | 128 MiB | 3 | nvme0n1 | 53.8 (52.4 to 55.1; n = 30) | nvme0n1 was busy 54 % \[52, 55\] of the window (n = 30 s); a device that serves requests in parallel can be busy and still have room |
 

@@ -56,7 +56,7 @@ impl Layout {
         match self.scale {
             Scale::Linear => {
                 let margin = if high > low { (high - low) * 0.06 } else { 0.5 };
-                let zero_near = low >= 0.0 && low - margin < 0.0;
+                let zero_near = high > low && low >= 0.0 && low - margin < 0.0;
                 (self.low, self.high) = (if zero_near { 0.0 } else { low - margin }, high + margin);
             }
             Scale::Logarithmic => {

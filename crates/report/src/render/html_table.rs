@@ -21,12 +21,19 @@ pub(super) fn table_html(table: &Table, numbering: &Numbering) -> String {
     let class = if table.columns.len() > MOST_COLUMNS { "scroll wide" } else { "scroll" };
     let name = label.unwrap_or("Data");
     let region = format!("<div class=\"{class}\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">");
-    text.push_str(&format!("{region}<table><thead><tr>{}</tr></thead>\n<tbody>\n", heads(table, &sizes, numbering)));
+    let of_words = is_of_words(table);
+    let class = if of_words { " class=\"words\"" } else { "" };
+    text.push_str(&format!(
+        "{region}<table{class}><thead><tr>{}</tr></thead>\n<tbody>\n",
+        heads(table, &sizes, numbering)
+    ));
     for (index, row) in table.rows.iter().enumerate() {
         text.push_str("<tr>");
         for (column, value) in row.iter().enumerate() {
             let align = table.columns.get(column).map_or(Align::Left, |column| column.align);
-            text.push_str(&cell(value, (column, align), &sizes, numbering));
+            let text_of_cell = cell(value, (column, align), &sizes, numbering);
+            let head = table.columns.get(column).filter(|_| of_words && column > 0);
+            text.push_str(&head.map_or(text_of_cell.clone(), |head| headed(&text_of_cell, head, numbering)));
         }
         if let Some(rows) = &sizes.rows {
             let size = rows.get(index).copied().flatten().map(count).unwrap_or_default();
@@ -39,6 +46,16 @@ pub(super) fn table_html(table: &Table, numbering: &Numbering) -> String {
         text.push_str(&format!("<p class=\"note\">{}</p>\n", prose(&table.note, numbering)));
     }
     text
+}
+
+/// Has it words alone, in so many columns that a phone shows each row as a list?
+fn is_of_words(table: &Table) -> bool {
+    table.columns.len() > 2 && table.columns.iter().all(|column| column.align == Align::Left)
+}
+
+/// A cell that bears the head of its column, for where the heads are not seen.
+fn headed(cell: &str, column: &Column, numbering: &Numbering) -> String {
+    cell.replacen("<td", &format!("<td data-head=\"{}\"", prose(&column.title, numbering)), 1)
 }
 
 fn heads(table: &Table, sizes: &SampleSizes, numbering: &Numbering) -> String {

@@ -41,7 +41,10 @@ fn imprint(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
         .study
         .factors
         .iter()
-        .map(|factor| format!("{} ({} levels)", setting_title(&factor.setting), factor.levels.len()))
+        .map(|factor| {
+            let levels = factor.levels.len();
+            format!("{} ({levels} level{})", setting_title(&factor.setting), if levels == 1 { "" } else { "s" })
+        })
         .collect();
     let valid = findings.valid().count();
     let mut pairs = vec![

@@ -61,10 +61,14 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
     let points = findings.points.len();
     text.extend(match record.study.factors.as_slice() {
         [] => prose![" was measured at one point"],
+        [factor] if factor.levels.len() == 1 => {
+            let level = factor.levels.first().map(level_text).unwrap_or_default();
+            prose![" was measured at one level of ", setting_title(&factor.setting), ", ", level]
+        }
         [factor] => {
             let (first, last) = (factor.levels.first(), factor.levels.last());
             let ends = |level: Option<&proofload_model::settings::Value>| level.map(level_text).unwrap_or_default();
-            let range = if factor.levels.iter().all(|level| level_number(level).is_some()) && factor.levels.len() > 1 {
+            let range = if factor.levels.iter().all(|level| level_number(level).is_some()) {
                 prose![", ", ends(first), " to ", ends(last)]
             } else {
                 prose![": ", factor.levels.iter().map(level_text).collect::<Vec<_>>().join(", ")]
@@ -75,7 +79,12 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
         _ => prose![" was measured at ", points, " points: ", factors_title(findings).replace(", ", " × ")],
     });
     let repetitions = record.study.repetitions();
-    text.extend(if repetitions == 1 { prose![", once each."] } else { prose![", ", repetitions, " times each."] });
+    text.extend(match (repetitions, points) {
+        (1, 1) => prose![", once."],
+        (1, _) => prose![", once each."],
+        (_, 1) => prose![", ", repetitions, " times."],
+        _ => prose![", ", repetitions, " times each."],
+    });
     text.extend(machine(findings));
     text
 }

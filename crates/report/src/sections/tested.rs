@@ -1,8 +1,9 @@
 //! What was tested: machine, software, storage, data, and each setting as asked and as in force.
 
 use super::section::{Section, always};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
-use crate::findings::{Findings, setting_title, size_text};
+use super::{facts, settings};
+use crate::blocks::{Block, Inline, Notice, Prose, prose};
+use crate::findings::Findings;
 use proofload_model::samples::Fact;
 use std::collections::BTreeMap;
 
@@ -20,7 +21,21 @@ const SUBJECTS: &[(&str, &str)] = &[
 ];
 
 /// Parts of names of facts that only those need who run it again.
-const DETAILS: &[&str] = &["hash", "format", "generator_version", "c_load", "load_time"];
+const DETAILS: &[&str] = &[
+    "hash",
+    "format",
+    "generator_version",
+    "load_time",
+    "rows.",
+    "c_load",
+    "inputs.c_",
+    "inputs.seed",
+    "instance.command",
+    "instance.process",
+    "vm.",
+    "control_groups",
+    "clock_source",
+];
 
 /// Longer lists of facts are folded.
 const SHOWN: usize = 14;
@@ -31,42 +46,37 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     for (subject, title) in SUBJECTS {
         blocks.push(Block::Heading(4, prose![*title]));
         match observed.get(*subject) {
-            Some(facts) => blocks.extend(facts_blocks(facts)),
+            Some(facts) => blocks.extend(facts_blocks(subject, facts)),
             None => blocks.push(Block::Notice(Notice::Gap, prose!["no facts about this were recorded."])),
         }
     }
     blocks.push(Block::Heading(4, prose!["Settings, asked and in force"]));
-    blocks.extend(asked(findings));
-    blocks.extend(usage(findings));
+    blocks.extend(settings::asked(findings));
+    blocks.extend(settings::usage(findings));
     blocks
 }
 
-/// Plain observations by subject: the study's, and those that are equal in every finished run. Values that differ between
-/// runs are listed together.
-fn observed(findings: &Findings<'_>) -> BTreeMap<String, Vec<(String, String)>> {
-    let mut values: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    let mut order: Vec<(String, String)> = Vec::new();
+/// A fact that was only read: its name, and its values over the runs; none where it could not be read.
+struct Observed {
+    name: String,
+    values: Vec<String>,
+}
+
+/// Plain observations by subject, of the study and of every finished run.
+fn observed(findings: &Findings<'_>) -> BTreeMap<String, Vec<Observed>> {
+    let mut subjects: BTreeMap<String, Vec<Observed>> = BTreeMap::new();
     for fact in all_facts(findings).into_iter().filter(|fact| fact.requested.is_none()) {
-        let key = (fact.subject.clone(), fact.name.clone());
-        let seen = fact.effective.as_deref().map(size_text);
-        let value = seen.unwrap_or_else(|| format!("not observed: {}", fact.source));
-        let known = values.entry(key.clone()).or_default();
-        if known.is_empty() {
-            order.push(key);
+        let subject = subjects.entry(fact.subject.clone()).or_default();
+        let at = subject.iter().position(|known| known.name == fact.name).unwrap_or_else(|| {
+            subject.push(Observed { name: fact.name.clone(), values: Vec::new() });
+            subject.len() - 1
+        });
+        let value = fact.effective.as_ref().map(|text| facts::value(&fact.subject, &fact.name, &fact.source, text));
+        if let (Some(known), Some(value)) = (subject.get_mut(at), value)
+            && !known.values.contains(&value)
+        {
+            known.values.push(value);
         }
-        if !known.contains(&value) {
-            known.push(value);
-        }
-    }
-    let mut subjects: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
-    for (subject, name) in order {
-        let values = values.remove(&(subject.clone(), name.clone())).unwrap_or_default();
-        let text = match values.as_slice() {
-            [only] => only.clone(),
-            [first, .., last] => format!("{first} … {last} ({} values over the runs)", values.len()),
-            [] => continue,
-        };
-        subjects.entry(subject).or_default().push((name, text));
     }
     subjects
 }
@@ -78,110 +88,48 @@ fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
     record.facts.iter().chain(finished.flat_map(|attempt| &attempt.facts)).collect()
 }
 
-fn facts_blocks(facts: &[(String, String)]) -> Vec<Block> {
-    let is_detail = |name: &str| DETAILS.iter().any(|part| name.contains(part));
-    let (details, main): (Vec<_>, Vec<_>) = facts.iter().partition(|(name, _)| is_detail(name));
-    let pair = |(name, value): &(String, String)| -> (Prose, Prose) {
-        (prose![name.replace(['_', '.'], " ")], prose![value.clone()])
+fn facts_blocks(subject: &str, observed: &[Observed]) -> Vec<Block> {
+    let (seen, unseen): (Vec<&Observed>, Vec<&Observed>) = observed.iter().partition(|fact| !fact.values.is_empty());
+    let is_detail = |fact: &&Observed| DETAILS.iter().any(|part| fact.name.contains(part));
+    let (details, main): (Vec<&Observed>, Vec<&Observed>) = seen.into_iter().partition(is_detail);
+    let pair = |fact: &&Observed| -> (Prose, Prose) {
+        (facts::title(subject, &fact.name), prose![facts::together(fact.values.clone())])
     };
-    let shown = main.len().min(SHOWN);
-    let pairs = |facts: &[&(String, String)]| -> Vec<(Prose, Prose)> { facts.iter().copied().map(pair).collect() };
-    let mut blocks = vec![Block::KeyValues(pairs(&main[..shown]))];
-    let folded = [pairs(&main[shown..]), pairs(&details)].concat();
+    let (shown, rest) = main.split_at(main.len().min(SHOWN));
+    let mut pairs: Vec<(Prose, Prose)> = shown.iter().map(pair).collect();
+    if !unseen.is_empty() {
+        pairs.push((prose!["Not observed"], names(subject, &unseen)));
+    }
+    let mut blocks = vec![Block::KeyValues(pairs)];
+    let folded: Vec<(Prose, Prose)> = rest.iter().chain(&details).map(pair).collect();
     if !folded.is_empty() {
         blocks.push(Block::Fold(prose![folded.len(), " more"], vec![Block::KeyValues(folded)]));
     }
     blocks
 }
 
-/// What was asked for at each point and what was read back.
-fn asked(findings: &Findings<'_>) -> Vec<Block> {
-    let mut rows = Vec::new();
-    for point in &findings.points {
-        let Some(attempt) = point.runs.first().and_then(|run| findings.record.finished(run.run.index)) else {
-            continue;
-        };
-        let mut seen: Vec<(&str, &str)> = Vec::new();
-        for fact in attempt.facts.iter().rev().filter(|fact| fact.requested.is_some()) {
-            if seen.contains(&(fact.subject.as_str(), fact.name.as_str())) {
-                continue;
-            }
-            seen.push((&fact.subject, &fact.name));
-            rows.push((point.id, row(&point.label(), fact)));
+/// A title inside a sentence: its capital goes, unless it is an abbreviation.
+fn uncapital(piece: Inline) -> Inline {
+    let text = match &piece {
+        Inline::Text(text) => (*text).to_owned(),
+        Inline::Datum(text) => text.clone(),
+        _ => return piece,
+    };
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            Inline::Datum(first.to_lowercase().chain([second]).chain(letters).collect())
         }
+        _ => piece,
     }
-    rows.sort_by_key(|(point, _)| *point);
-    let mut blocks = vec![Block::Paragraph(prose![
-        "A limit that was asked for is not a limit that holds. Each was read back from where it acts, before the load and after it; \
-         one that could not be verified voids its point. ",
-        factors(findings)
-    ])];
-    if rows.is_empty() {
-        blocks.push(Block::Notice(Notice::Gap, prose!["no setting was read back."]));
-        return blocks;
-    }
-    blocks.push(Block::Table(Table {
-        id: "table-settings",
-        caption: prose!["Settings as asked and as read back, in the first run of each point; read last."],
-        columns: ["Point", "Setting", "Asked", "In force", "Read from", "Holds"].map(Column::words).to_vec(),
-        rows: rows.into_iter().map(|(_, row)| row).collect(),
-        note: Vec::new(),
-    }));
-    blocks
 }
 
-/// What was used of the limited resources, by point.
-fn usage(findings: &Findings<'_>) -> Option<Block> {
-    let mut rows = Vec::new();
-    for point in &findings.points {
-        let Some(attempt) = point.runs.first().and_then(|run| findings.record.finished(run.run.index)) else {
-            continue;
-        };
-        for fact in attempt.facts.iter().filter(|fact| fact.subject == "limit" && fact.requested.is_none()) {
-            let value = fact.effective.as_deref().map(size_text);
-            let value = value.map_or_else(|| Cell::Gap("could not be read".to_owned()), Cell::datum);
-            rows.push(vec![
-                Cell::datum(point.label()),
-                Cell::code(fact.name.clone()),
-                value,
-                Cell::datum(fact.source.clone()),
-            ]);
-        }
+/// Titles of facts, one after the other; where they were looked for stands in the appendix.
+fn names(subject: &str, facts: &[&Observed]) -> Prose {
+    let mut text: Prose = Vec::new();
+    for fact in facts {
+        text.extend(if text.is_empty() { Prose::new() } else { prose![", "] });
+        text.extend(facts::title(subject, &fact.name).into_iter().map(uncapital));
     }
-    (!rows.is_empty()).then(|| {
-        let table = Table {
-            id: "table-usage",
-            caption: prose!["What each point used of the limited resources over its whole first run; a peak at the limit says that the limit was felt."],
-            columns: ["Point", "Name", "Value", "Read from"].map(Column::words).to_vec(),
-            rows,
-            note: Vec::new(),
-        };
-        Block::Fold(prose!["Use of the limited resources"], vec![Block::Table(table)])
-    })
-}
-
-fn row(label: &str, fact: &Fact) -> Vec<Cell> {
-    let word = |value: &Option<String>| value.clone().map_or(Cell::Gap("could not be read".to_owned()), Cell::datum);
-    vec![
-        Cell::datum(label),
-        Cell::Prose(vec![Inline::Code(fact.name.clone())]),
-        word(&fact.requested),
-        word(&fact.effective),
-        Cell::datum(fact.source.clone()),
-        match fact.holds {
-            Some(true) => Cell::Verdict(true, "holds"),
-            Some(false) => Cell::Verdict(false, "differs"),
-            None => Cell::Verdict(false, "not verified"),
-        },
-    ]
-}
-
-fn factors(findings: &Findings<'_>) -> String {
-    let names: Vec<String> =
-        findings.record.study.factors.iter().map(|factor| setting_title(&factor.setting)).collect();
-    if names.is_empty() {
-        "No setting varied.".to_owned()
-    } else {
-        format!("What varied: {}; everything else was the same for all points.", names.join(", "))
-    }
+    text
 }

@@ -169,7 +169,7 @@ fn facts(simulated: &Simulated) -> Vec<Fact> {
         holds: Some(true),
     });
     let peak = format!("{:.0}MiB", simulated.memory_mib.min(360.0));
-    facts.push(Fact::observed("limit", "memory.peak", peak, "control group v2, memory.peak"));
+    facts.push(Fact::observed("usage", "memory.peak", peak, "control group v2, memory.peak"));
     facts
 }
 

@@ -211,7 +211,11 @@ fn pressures(observed: &Observations) -> Vec<Candidate> {
     listed
         .map(|resource| {
             let measure = resource.mean();
-            let evidence = format!("tasks stalled for {} during {}", resource.name, with_interval(&measure));
+            let evidence = format!(
+                "tasks stalled for {} during {}",
+                resource.name.trim_end_matches(" (pressure)"),
+                with_interval(&measure)
+            );
             let score = 1.0 + measure.value();
             candidate(Cause::Pressure, &resource.name, measure, score, evidence)
         })

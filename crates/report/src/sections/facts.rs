@@ -1,0 +1,207 @@
+//! Facts in the words and units of papers: what a fact is called and how its value is read. May not choose which facts are shown.
+
+use crate::blocks::{Inline, Prose, prose};
+use crate::findings::{level_number, size_text};
+use crate::numbers::count;
+use proofload_model::settings::Value;
+
+/// How the text of a value is meant.
+enum Meaning {
+    /// As it stands, sizes in readable units.
+    Plain,
+    /// A number of bytes.
+    Bytes,
+    /// A number of KiB.
+    Kibibytes,
+    /// A number of milliseconds.
+    Milliseconds,
+    /// A number of things; the word for them, which may be empty.
+    Number(&'static str),
+    /// Words of the kernel or the engine, with ours.
+    Words(&'static [(&'static str, &'static str)]),
+    /// Of SQLite's cache: pages, or KiB where negative. Source: sqlite.org/pragma.html#pragma_cache_size.
+    PagesOrKibibytes,
+}
+
+use Meaning::{Bytes, Kibibytes, Milliseconds, Number, PagesOrKibibytes, Plain, Words};
+
+const YES_NO: Meaning = Words(&[("0", "no"), ("1", "yes")]);
+
+/// What `/sys/devices/system/cpu/smt/control` says. Source: Documentation/ABI/testing/sysfs-devices-system-cpu.
+const SMT: Meaning = Words(&[
+    ("notsupported", "not supported"),
+    ("notimplemented", "not known to the kernel"),
+    ("forceoff", "off, by force"),
+]);
+
+/// `vm.overcommit_memory`. Source: Documentation/mm/overcommit-accounting.rst.
+const OVERCOMMIT: Meaning = Words(&[("0", "0 (by heuristic)"), ("1", "1 (always)"), ("2", "2 (never)")]);
+
+const MIX: Meaning = Words(&[("Deck", "a shuffled deck of 23 for each user"), ("Draw", "drawn, 10/10/1/1/1 of 23")]);
+
+const HOMES: Meaning =
+    Words(&[("Fixed", "one for each user"), ("AllWarehouses", "drawn from all for each transaction")]);
+
+/// Subject, name, title, meaning. A title in backquotes is a name of the kernel or the engine.
+const KNOWN: &[(&str, &str, &str, Meaning)] = &[
+    ("host", "cpu", "CPU", Plain),
+    ("host", "smt", "SMT", SMT),
+    ("host", "governor", "Frequency governor", Plain),
+    ("host", "model", "Machine model", Plain),
+    ("host", "system", "Operating system", Plain),
+    ("host", "vm.swappiness", "`vm.swappiness`", Plain),
+    ("host", "vm.dirty_ratio", "`vm.dirty_ratio`", Number("%")),
+    ("host", "vm.dirty_background_ratio", "`vm.dirty_background_ratio`", Number("%")),
+    ("host", "vm.overcommit_memory", "`vm.overcommit_memory`", OVERCOMMIT),
+    ("storage", "free", "Free space", Plain),
+    ("storage", "rotational", "Rotational, says the device", YES_NO),
+    ("storage", "scheduler", "I/O scheduler", Plain),
+    ("storage", "read_ahead_kb", "Read-ahead", Kibibytes),
+    ("engine", "version", "Version", Plain),
+    ("engine", "server_version", "Version", Plain),
+    ("engine", "page_size", "`page_size`", Bytes),
+    ("engine", "block_size", "`block_size`", Bytes),
+    ("engine", "page_count", "`page_count`", Number("pages")),
+    ("engine", "mmap_size", "`mmap_size`", Bytes),
+    ("engine", "wal_autocheckpoint", "`wal_autocheckpoint`", Number("pages")),
+    ("engine", "threads", "`threads` (helpers of one query)", Plain),
+    ("engine", "cache_size", "`cache_size`", PagesOrKibibytes),
+    ("engine", "busy_timeout", "`busy_timeout`", Milliseconds),
+    ("engine", "instance.command", "Command", Plain),
+    ("engine", "instance.user", "Run as", Plain),
+    ("engine", "instance.process", "Process number", Plain),
+    ("engine", "instance.start_time", "Time to start", Plain),
+    ("data", "rows", "Rows, all tables", Number("")),
+    ("data", "bytes", "Size after the build", Bytes),
+    ("data", "seed", "Seed of the data", Plain),
+    ("data", "conditions_at_load", "Consistency conditions after the load", Plain),
+    ("data", "c_load", "Constant C for C_LAST at load", Plain),
+    ("data", "load_time", "Time stamp in loaded rows, µs since 1970", Number("")),
+    ("client", "inputs.seed", "Seed of the inputs", Plain),
+    ("client", "inputs.profile", "Profile", Plain),
+    ("client", "inputs.mix", "Mix of transactions", MIX),
+    ("client", "inputs.homes", "Home warehouses", HOMES),
+    ("client", "inputs.c_run", "Constant C for C_LAST in the run", Plain),
+    ("client", "inputs.c_of_c_id", "Constant C for C_ID", Plain),
+    ("client", "inputs.c_of_ol_i_id", "Constant C for OL_I_ID", Plain),
+    ("client", "departures", "Departures from TPC-C", Plain),
+];
+
+/// What a fact is called.
+pub(super) fn title(subject: &str, name: &str) -> Prose {
+    let known = KNOWN.iter().find(|known| (known.0, known.1) == (subject, name)).map(|known| known.2);
+    match known {
+        Some(text) => match text.strip_prefix('`').and_then(|text| text.split_once('`')) {
+            Some((code, rest)) => vec![Inline::Code(code.to_owned()), Inline::Text(rest)],
+            None => prose![text],
+        },
+        None if subject == "engine" || subject == "limit" => vec![Inline::Code(name.to_owned())],
+        None => prose![sentence(name)],
+    }
+}
+
+/// `clock_source` as `Clock source`, `rows.order_line` as `Rows order line`.
+fn sentence(name: &str) -> String {
+    let words = name.replace(['_', '.'], " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The value of a fact, in readable units.
+pub(super) fn value(subject: &str, name: &str, source: &str, text: &str) -> String {
+    let number = text.parse::<u64>().ok();
+    let known = KNOWN.iter().find(|known| (known.0, known.1) == (subject, name)).map_or(&Plain, |known| &known.3);
+    match (known, number) {
+        (Words(words), _) => {
+            words.iter().find(|(word, _)| *word == text).map_or_else(|| text.to_owned(), |(_, ours)| (*ours).to_owned())
+        }
+        (Bytes, Some(_)) => size_text(&format!("{text}B")),
+        (Kibibytes, Some(number)) => format!("{}\u{a0}KiB", count(number)),
+        (Milliseconds, Some(number)) => format!("{}\u{a0}ms", count(number)),
+        (Number(""), Some(number)) => count(number),
+        (Number(of), Some(number)) => format!("{}\u{a0}{of}", count(number)),
+        (PagesOrKibibytes, Some(number)) => format!("{}\u{a0}pages", count(number)),
+        (PagesOrKibibytes, None) => {
+            let kibibytes = text.strip_prefix('-').map(|size| size_text(&format!("{size}KiB")));
+            kibibytes.map_or_else(|| text.to_owned(), |size| format!("{size} ({text})"))
+        }
+        _ if name == "mount_options" => text.replace(',', ", "),
+        _ if source == "pg_settings" => size_text(&binary(text)),
+        _ if subject == "data" && name.starts_with("rows.") => number.map_or_else(|| text.to_owned(), count),
+        _ => spaced_time(&size_text(&text.replace(" kB", " KiB"))),
+    }
+}
+
+/// PostgreSQL writes kB, MB, GB for powers of 1,024. Source: its manual, "Parameter Names and Values".
+fn binary(text: &str) -> String {
+    let units = [("kB", "KiB"), ("MB", "MiB"), ("GB", "GiB"), ("TB", "TiB")];
+    let found = units.into_iter().find_map(|(theirs, ours)| Some((text.strip_suffix(theirs)?, ours)));
+    match found.filter(|(size, _)| size.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some((size, unit)) => format!("{size}{unit}"),
+        None => spaced_time(text),
+    }
+}
+
+/// `0.159s` as `0.159 s`, `5min` as `5 min`; other text as it stands.
+fn spaced_time(text: &str) -> String {
+    let Some(at) = text.find(|letter: char| letter.is_ascii_alphabetic()) else { return text.to_owned() };
+    let (number, unit) = text.split_at(at);
+    let is_time = ["us", "ms", "s", "min", "h", "d"].contains(&unit) && number.parse::<f64>().is_ok();
+    if is_time { format!("{number}\u{a0}{unit}") } else { text.to_owned() }
+}
+
+/// Values that differ between runs in one text: both of two, else the ends of the range.
+pub(super) fn together(mut values: Vec<String>) -> String {
+    let number = |text: &String| level_number(&Value::Text(text.replace('\u{a0}', "")));
+    if values.iter().all(|value| number(value).is_some()) {
+        values.sort_by(|one, other| number(one).partial_cmp(&number(other)).unwrap_or(std::cmp::Ordering::Equal));
+    }
+    match values.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [one, other] => format!("{one} or {other}, by run"),
+        [first, .., last] => format!("{first} … {last} ({} values over the runs)", values.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(subject: &str, name: &str, source: &str, text: &str, expected: &str) {
+        assert_eq!(value(subject, name, source, text).replace('\u{a0}', " "), expected);
+    }
+
+    #[test]
+    fn values_have_units() {
+        check("storage", "read_ahead_kb", "", "8192", "8,192 KiB");
+        check("storage", "rotational", "", "1", "yes");
+        check("host", "smt", "", "notsupported", "not supported");
+        check("host", "smt", "", "on", "on");
+        check("host", "memory", "", "24684084KiB", "23.5 GiB");
+        check("engine", "cache_size", "PRAGMA cache_size", "-16384", "16 MiB (-16384)");
+        check("engine", "cache_size", "PRAGMA cache_size", "2000", "2,000 pages");
+        check("engine", "page_size", "PRAGMA page_size", "4096", "4 KiB");
+        check("data", "rows.stock", "manifest", "400000", "400,000");
+        check("engine", "instance.start_time", "", "0.159s", "0.159 s");
+    }
+
+    #[test]
+    fn sizes_of_postgresql_are_powers_of_1024() {
+        check("engine", "wal_buffers", "pg_settings", "768kB", "768 KiB");
+        check("engine", "max_wal_size", "pg_settings", "1GB", "1 GiB");
+        check("engine", "work_mem", "pg_settings", "4096kB", "4 MiB");
+        check("engine", "checkpoint_timeout", "pg_settings", "5min", "5 min");
+        check("engine", "jit", "pg_settings", "on", "on");
+        check("engine", "max_connections", "pg_settings", "18", "18");
+    }
+
+    #[test]
+    fn values_of_several_runs_stand_in_order() {
+        let of = |values: &[&str]| together(values.iter().map(|value| (*value).to_owned()).collect());
+        assert_eq!(of(&["1.5\u{a0}MiB", "768\u{a0}KiB"]), "768\u{a0}KiB or 1.5\u{a0}MiB, by run");
+        assert_eq!(of(&["7", "12", "9"]), "7 … 12 (3 values over the runs)");
+        assert_eq!(of(&["off"]), "off");
+    }
+}

@@ -1,0 +1,161 @@
+//! Each setting as asked and as in force, and what was used of the limited resources: the end of "what was tested".
+
+use super::facts;
+use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
+use crate::findings::{Findings, PointFindings, setting_title};
+use proofload_model::samples::Fact;
+
+/// A setting at one point or at all: the cells behind its name.
+type Read = Vec<Cell>;
+
+/// Where a setting was read, and its reading at each of those points.
+struct Setting {
+    subject: String,
+    name: String,
+    readings: Vec<(String, Read)>,
+}
+
+/// What of a group's memory is shown: name of the fact, head of the column.
+const USAGE: &[(&str, &str)] = &[
+    ("memory.peak", "Peak"),
+    ("memory.anon", "Anonymous"),
+    ("memory.file", "Page cache"),
+    ("memory.refaults.file", "Pages read again"),
+    ("memory.limit_hits", "Times at the limit"),
+    ("memory.oom_kills", "Processes killed"),
+];
+
+/// What was asked for at each point and what was read back.
+pub(super) fn asked(findings: &Findings<'_>) -> Vec<Block> {
+    let mut blocks = vec![Block::Paragraph(prose![
+        "A limit that was asked for is not a limit that holds. Each was read back from where it acts, before the load and after it; \
+         one that could not be verified voids its point. ",
+        factors(findings)
+    ])];
+    let settings = settings(findings);
+    if settings.is_empty() {
+        blocks.push(Block::Notice(Notice::Gap, prose!["no setting was read back."]));
+        return blocks;
+    }
+    blocks.push(Block::Table(Table {
+        id: "table-settings",
+        caption: prose![
+            "Settings as asked and as read back: the last reading of each point's first run, or the first reading of any run that \
+             differed. A setting that was the same at every point stands once."
+        ],
+        columns: ["Setting", "Points", "Asked", "In force", "Read from", "Holds"].map(Column::words).to_vec(),
+        rows: settings.into_iter().flat_map(|setting| rows(setting, findings.points.len())).collect(),
+        note: Vec::new(),
+    }));
+    blocks
+}
+
+/// One row where every point reads alike, else one for each.
+fn rows(setting: Setting, points: usize) -> Vec<Vec<Cell>> {
+    let name = facts::title(&setting.subject, &setting.name);
+    let row = |place: String, read: Read| [vec![Cell::Prose(name.clone()), Cell::datum(place)], read].concat();
+    let first = setting.readings.first().map(|(_, read)| read.clone()).unwrap_or_default();
+    let alike = setting.readings.iter().all(|(_, read)| *read == first);
+    if alike && points > 1 && setting.readings.len() == points {
+        return vec![row("all\u{a0}points".to_owned(), first)];
+    }
+    setting.readings.into_iter().map(|(place, read)| row(place, read)).collect()
+}
+
+/// Settings in the order of their readings, limits first.
+fn settings(findings: &Findings<'_>) -> Vec<Setting> {
+    let mut settings: Vec<Setting> = Vec::new();
+    for point in &findings.points {
+        for fact in of_point(findings, point) {
+            let known = settings.iter().position(|known| known.subject == fact.subject && known.name == fact.name);
+            let at = known.unwrap_or_else(|| {
+                settings.push(Setting { subject: fact.subject.clone(), name: fact.name.clone(), readings: Vec::new() });
+                settings.len() - 1
+            });
+            if let Some(setting) = settings.get_mut(at) {
+                setting.readings.push((point.label(), cells(fact)));
+            }
+        }
+    }
+    settings.sort_by_key(|setting| setting.subject != "limit");
+    settings
+}
+
+/// One fact for each setting that was asked for at a point, in the order of the record.
+fn of_point<'a>(findings: &'a Findings<'_>, point: &PointFindings) -> Vec<&'a Fact> {
+    let attempts = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index));
+    let mut chosen: Vec<&Fact> = Vec::new();
+    for (number, attempt) in attempts.enumerate() {
+        for fact in attempt.facts.iter().filter(|fact| fact.requested.is_some()) {
+            let known = chosen.iter_mut().find(|known| known.subject == fact.subject && known.name == fact.name);
+            match known {
+                None => chosen.push(fact),
+                Some(known) if known.holds == Some(false) => {}
+                Some(known) if number == 0 || fact.holds == Some(false) => *known = fact,
+                Some(_) => {}
+            }
+        }
+    }
+    chosen
+}
+
+fn cells(fact: &Fact) -> Read {
+    let word = |value: &Option<String>| {
+        let text = value.as_ref().map(|text| facts::value(&fact.subject, &fact.name, &fact.source, text));
+        text.map_or_else(|| Cell::Gap("could not be read".to_owned()), Cell::datum)
+    };
+    let verdict = match fact.holds {
+        Some(true) => Cell::Verdict(true, "holds"),
+        Some(false) => Cell::Verdict(false, "differs"),
+        None => Cell::Verdict(false, "not verified"),
+    };
+    vec![word(&fact.requested), word(&fact.effective), Cell::datum(fact.source.clone()), verdict]
+}
+
+/// What was used of the limited memory, by point.
+pub(super) fn usage(findings: &Findings<'_>) -> Option<Block> {
+    let mut rows = Vec::new();
+    for point in &findings.points {
+        let attempt = point.runs.first().and_then(|run| findings.record.finished(run.run.index));
+        let Some(attempt) = attempt else { continue };
+        let last = |name: &str| attempt.facts.iter().rev().find(|fact| fact.subject == "usage" && fact.name == name);
+        if USAGE.iter().all(|(name, _)| last(name).is_none()) {
+            continue;
+        }
+        let cell = |(name, _): &(&str, &str)| last(name).map_or_else(|| Cell::Gap("not told".to_owned()), used);
+        rows.push([Cell::datum(point.label())].into_iter().chain(USAGE.iter().map(cell)).collect());
+    }
+    let columns = USAGE.iter().map(|(_, title)| Column::counts(*title));
+    (!rows.is_empty()).then(|| {
+        Block::Table(Table {
+            id: "table-usage",
+            caption: prose![
+                "What each point used of its memory limit over the whole of its first run, by the control group's own counters. \
+                 A peak at the limit says that the limit was felt; pages read again were evicted though they were needed."
+            ],
+            columns: [Column::words("Point")].into_iter().chain(columns).collect(),
+            rows,
+            note: Prose::new(),
+        })
+    })
+}
+
+fn used(fact: &Fact) -> Cell {
+    let Some(text) = fact.effective.as_deref() else { return Cell::Gap("could not be read".to_owned()) };
+    match text.parse() {
+        Ok(number) => Cell::Count(number),
+        Err(_) => Cell::datum(facts::value(&fact.subject, &fact.name, &fact.source, text)),
+    }
+}
+
+fn factors(findings: &Findings<'_>) -> String {
+    let names: Vec<String> =
+        findings.record.study.factors.iter().map(|factor| setting_title(&factor.setting)).collect();
+    if names.is_empty() || findings.points.len() < 2 {
+        return "No setting varied.".to_owned();
+    }
+    let names = names.join(", ");
+    format!(
+        "What varied: {names}, and what the engine's settings derive from it; all else was the same for all points."
+    )
+}

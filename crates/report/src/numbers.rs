@@ -87,11 +87,6 @@ fn places(value: f64, digits: i32) -> usize {
     usize::try_from(digits - 1 - magnitude).unwrap_or(0).min(6)
 }
 
-/// A number with three significant digits; a thousandth is nothing.
-pub fn three_digits(value: f64) -> String {
-    if value.abs() < 0.0005 { "0".to_owned() } else { grouped(value, places(value, 3)) }
-}
-
 /// A number with at most three significant digits, for ticks and labels.
 pub fn short(value: f64) -> String {
     let text = grouped(value, places(value, 3));
@@ -162,7 +157,6 @@ mod tests {
     fn signs_and_groups() {
         assert_eq!(grouped(-0.001, 1), "0.0");
         assert_eq!(grouped(-1234.5, 1), "−1,234.5");
-        assert_eq!([three_digits(37.0), three_digits(0.00001), three_digits(1234.5)], ["37.0", "0", "1,234"]);
         assert_eq!(short(0.25), "0.25");
         assert_eq!(short(1500.0), "1,500");
         assert_eq!(short(100.0), "100");

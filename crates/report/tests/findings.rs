@@ -299,11 +299,21 @@ fn the_terminal_gets_a_narrow_table() {
         64 MiB           26,704  11,926      37.0   65.4       35.2        7.38       32.7  valid
         128 MiB          40,788  18,182         -   72.6       38.9        11.2       21.3  void
         256 MiB          57,566  25,668      79.8   81.1       27.2        15.7       14.9  valid
-        512 MiB          72,170  32,172       100   86.9       8.92        19.8       11.7  valid
+        512 MiB          72,170  32,172     100.0   86.9       8.92        19.8       11.7  valid
 
         128 MiB is void: consistency condition 1: 1 of 4 warehouses differs
     "#]]
     .assert_eq(&text);
+}
+
+#[test]
+fn a_reason_shared_by_runs_and_points_stands_once() {
+    let shape = Shape { void: vec![1, 2], repetitions: 2, ..Shape::memory(3) };
+    let text = render(&record(&shape), Format::Text).unwrap();
+    let reasons = text.split_once("\n\n").unwrap().1;
+    expect![[r#"
+        128 MiB; 256 MiB are void: consistency condition 1: 1 of 4 warehouses differs
+    "#]].assert_eq(reasons);
 }
 
 #[test]

@@ -123,9 +123,17 @@ fn verdict(record: &Record, id: u32, runs: &[RunFindings]) -> Verdict {
     if runs.is_empty() {
         return Verdict::NotRun(why_not_run(record, id));
     }
-    let many = runs.len() > 1;
-    let of_run = |run: &RunFindings, void: &Void| if many { void.of_run(run.run.repetition) } else { void.clone() };
-    let reasons: Vec<Void> = runs.iter().flat_map(|run| run.voids.iter().map(move |void| of_run(run, void))).collect();
+    let mut found: Vec<(&Void, Vec<u32>)> = Vec::new();
+    for (void, run) in runs.iter().flat_map(|run| run.voids.iter().map(move |void| (void, run.run.repetition))) {
+        match found.iter_mut().find(|(known, _)| *known == void) {
+            Some((_, runs)) if runs.contains(&run) => {}
+            Some((_, runs)) => runs.push(run),
+            None => found.push((void, vec![run])),
+        }
+    }
+    let of_all = |of: &[u32]| of.len() == runs.len();
+    let reasons: Vec<Void> =
+        found.iter().map(|(void, of)| if of_all(of) { (*void).clone() } else { void.of_runs(of) }).collect();
     if reasons.is_empty() { Verdict::Valid } else { Verdict::Void(reasons) }
 }
 

@@ -38,9 +38,11 @@ impl Void {
         Self { class: VoidClass::GeneratorBound, text: text.into() }
     }
 
-    /// The same reason, with the run that it belongs to.
-    pub(super) fn of_run(&self, repetition: u32) -> Self {
-        Self { class: self.class, text: format!("run {}: {}", repetition + 1, self.text) }
+    /// The same reason, with the runs that it belongs to, by their repetition from 0.
+    pub(super) fn of_runs(&self, repetitions: &[u32]) -> Self {
+        let numbers: Vec<String> = repetitions.iter().map(|repetition| (repetition + 1).to_string()).collect();
+        let word = if numbers.len() == 1 { "run" } else { "runs" };
+        Self { class: self.class, text: format!("{word} {}: {}", numbers.join(", "), self.text) }
     }
 }
 

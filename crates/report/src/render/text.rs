@@ -1,7 +1,7 @@
 //! A table for a terminal, at most 100 columns wide, without colours; what does not fit is left to the report.
 
 use crate::findings::{Findings, Measured, PointFindings, setting_title};
-use crate::numbers::{grouped, three_digits};
+use crate::numbers::grouped;
 
 /// Most columns of a line.
 const WIDTH: usize = 100;
@@ -36,8 +36,8 @@ fn row(point: &PointFindings, kinds: &[String]) -> Vec<String> {
     cells.extend([
         whole(&point.metric("tpm")),
         whole(&point.metric("nopm")),
-        value(&point.relative),
-        value(&point.metric("cpu_percent")),
+        percent(&point.relative),
+        percent(&point.metric("cpu_percent")),
         value(&point.metric("device_read_mb_s")),
         value(&point.metric("device_write_mb_s")),
         value(&p99),
@@ -50,8 +50,23 @@ fn whole(measured: &Measured) -> String {
     measured.as_ref().map_or_else(|_| "-".to_owned(), |quantity| grouped(quantity.value(), 0))
 }
 
+fn percent(measured: &Measured) -> String {
+    measured.as_ref().map_or_else(|_| "-".to_owned(), |quantity| grouped(quantity.value(), 1))
+}
+
 fn value(measured: &Measured) -> String {
-    measured.as_ref().map_or_else(|_| "-".to_owned(), |quantity| three_digits(quantity.value()))
+    measured.as_ref().map_or_else(|_| "-".to_owned(), |quantity| hundredths(quantity.value()))
+}
+
+/// Three digits, and none beyond the hundredths.
+fn hundredths(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if size < 0.005 => "<0.01".to_owned(),
+        size if size < 9.995 => grouped(value, 2),
+        size if size < 99.95 => grouped(value, 1),
+        _ => grouped(value, 0),
+    }
 }
 
 /// Text of a record without control characters, so that it cannot steer a terminal.
@@ -89,19 +104,36 @@ fn aligned(rows: &[Vec<String>], factors: usize) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// What stands against points, wrapped.
+/// What stands against points, wrapped; a reason that several points share stands once.
 fn reasons(findings: &Findings<'_>) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut found: Vec<(String, Vec<&PointFindings>)> = Vec::new();
     for point in findings.points.iter().filter(|point| !point.verdict.is_valid()) {
-        let label = plain(&point.label());
         for reason in point.verdict.reasons() {
-            lines.extend(wrapped(&format!("{label} is {}: {}", point.verdict.word(), plain(&reason))));
+            let reason = format!("{}: {}", point.verdict.word(), plain(&reason));
+            match found.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, points)) => points.push(point),
+                None => found.push((reason, vec![point])),
+            }
         }
     }
+    let mut lines: Vec<String> = found
+        .iter()
+        .flat_map(|(reason, points)| wrapped(&format!("{} {reason}", whose(points, findings.points.len()))))
+        .collect();
     if !lines.is_empty() {
         lines.insert(0, String::new());
     }
     lines
+}
+
+/// The points in words, with their verb.
+fn whose(points: &[&PointFindings], all: usize) -> String {
+    let labels: Vec<String> = points.iter().map(|point| plain(&point.label())).collect();
+    match labels.as_slice() {
+        [only] => format!("{only} is"),
+        many if many.len() == all => format!("all {all} points are"),
+        many => format!("{} are", many.join("; ")),
+    }
 }
 
 fn wrapped(text: &str) -> Vec<String> {
@@ -118,4 +150,15 @@ fn wrapped(text: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_a_terminal_needs() {
+        let shown = [0.0, 0.00304, 0.0451, 9.784, 9.997, 68.94, 99.97, 242.3, 1234.5].map(hundredths);
+        assert_eq!(shown.join(" "), "0 <0.01 0.05 9.78 10.0 68.9 100 242 1,234");
+    }
 }

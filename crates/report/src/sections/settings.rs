@@ -112,35 +112,49 @@ fn cells(fact: &Fact) -> Read {
     vec![word(&fact.requested), word(&fact.effective), Cell::datum(fact.source.clone()), verdict]
 }
 
-/// What was used of the limited memory, by point.
+/// What was used of the limited memory, by point; what the kernel told at no point stands below.
 pub(super) fn usage(findings: &Findings<'_>) -> Option<Block> {
-    let mut rows = Vec::new();
-    for point in &findings.points {
-        let attempt = point.runs.first().and_then(|run| findings.record.finished(run.run.index));
-        let Some(attempt) = attempt else { continue };
-        let last = |name: &str| attempt.facts.iter().rev().find(|fact| fact.subject == "usage" && fact.name == name);
-        if USAGE.iter().all(|(name, _)| last(name).is_none()) {
-            continue;
-        }
-        let cell = |(name, _): &(&str, &str)| last(name).map_or_else(|| Cell::Gap("not told".to_owned()), used);
-        rows.push([Cell::datum(point.label())].into_iter().chain(USAGE.iter().map(cell)).collect());
+    let record = findings.record;
+    let attempt = |point: &PointFindings| point.runs.first().and_then(|run| record.finished(run.run.index));
+    let attempts: Vec<(String, &[Fact])> = findings
+        .points
+        .iter()
+        .filter_map(|point| Some((point.label(), attempt(point)?.facts.as_slice())))
+        .filter(|(_, facts)| USAGE.iter().any(|(name, _)| used(facts, name).is_some()))
+        .collect();
+    let is_told = |(name, _): &&(&str, &str)| attempts.iter().any(|(_, facts)| used(facts, name).is_some());
+    let (told, untold): (Vec<_>, Vec<_>) = USAGE.iter().partition(is_told);
+    if told.is_empty() {
+        return None;
     }
-    let columns = USAGE.iter().map(|(_, title)| Column::counts(*title));
-    (!rows.is_empty()).then(|| {
-        Block::Table(Table {
-            id: "table-usage",
-            caption: prose![
-                "What each point used of its memory limit over the whole of its first run, by the control group's own counters. \
-                 A peak at the limit says that the limit was felt; pages read again were evicted though they were needed."
-            ],
-            columns: [Column::words("Point")].into_iter().chain(columns).collect(),
-            rows,
-            note: Prose::new(),
-        })
-    })
+    let row = |(label, facts): &(String, &[Fact])| -> Vec<Cell> {
+        let cells = told.iter().map(|(name, _)| used(facts, name).map_or_else(not_told, usage_cell));
+        [Cell::datum(label.clone())].into_iter().chain(cells).collect()
+    };
+    let untold: Vec<String> = untold.iter().map(|(_, title)| title.to_lowercase()).collect();
+    let columns = told.iter().map(|(_, title)| Column::counts(*title));
+    Some(Block::Table(Table {
+        id: "table-usage",
+        caption: prose![
+            "What each point used of its memory limit over the whole of its first run, by the control group's own counters. \
+             A peak at the limit says that the limit was felt; pages read again were evicted though they were needed."
+        ],
+        columns: [Column::words("Point")].into_iter().chain(columns).collect(),
+        rows: attempts.iter().map(row).collect(),
+        note: if untold.is_empty() { Prose::new() } else { prose!["Not told by the kernel: ", untold.join(", "), "."] },
+    }))
 }
 
-fn used(fact: &Fact) -> Cell {
+/// The last reading of what was used.
+fn used<'a>(facts: &'a [Fact], name: &str) -> Option<&'a Fact> {
+    facts.iter().rev().find(|fact| fact.subject == "usage" && fact.name == name)
+}
+
+fn not_told() -> Cell {
+    Cell::Gap("the kernel did not tell".to_owned())
+}
+
+fn usage_cell(fact: &Fact) -> Cell {
     let Some(text) = fact.effective.as_deref() else { return Cell::Gap("could not be read".to_owned()) };
     match text.parse() {
         Ok(number) => Cell::Count(number),

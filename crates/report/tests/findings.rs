@@ -313,7 +313,8 @@ fn a_reason_shared_by_runs_and_points_stands_once() {
     let reasons = text.split_once("\n\n").unwrap().1;
     expect![[r#"
         128 MiB; 256 MiB are void: consistency condition 1: 1 of 4 warehouses differs
-    "#]].assert_eq(reasons);
+    "#]]
+    .assert_eq(reasons);
 }
 
 #[test]

@@ -131,6 +131,7 @@ fn whose(points: &[&PointFindings], all: usize) -> String {
     let labels: Vec<String> = points.iter().map(|point| plain(&point.label())).collect();
     match labels.as_slice() {
         [only] => format!("{only} is"),
+        [_, _] if all == 2 => "both points are".to_owned(),
         many if many.len() == all => format!("all {all} points are"),
         many => format!("{} are", many.join("; ")),
     }

@@ -87,7 +87,7 @@ fn create_sql(engine: &str) -> String {
     )
 }
 
-const fn integer(name: &'static str, bits: u8) -> Column {
+const fn integer(name: &'static str, bits: u8) -> Column<'static> {
     Column { name, kind: ColumnKind::Integer { bits } }
 }
 

@@ -1,6 +1,6 @@
 //! The load role of an agent: carries out the conductor's requests one after another. May not decide when anything happens.
 
-use crate::drive::{ClientThreads, Crew, LoadEvents, Saturated};
+use crate::drive::{ClientThreads, Crew, LoadEvents};
 use crate::workload::{Job, Opened, workload};
 use proofload_engine::Target;
 use proofload_model::error::Error;
@@ -70,7 +70,8 @@ impl LoadRole {
         let how = ClientThreads {
             threads,
             blocking: job.is_blocking(),
-            schedule: Arc::new(Saturated),
+            schedule: opened.schedule(),
+            operations: opened.operations(),
             clock: Arc::clone(&self.clock),
             events: Arc::clone(&self.events),
         };
@@ -79,6 +80,8 @@ impl LoadRole {
         let mut facts = opened.begin()?;
         facts.push(Fact::observed("client", "threads", threads.to_string(), "load agent"));
         facts.push(Fact::observed("client", "virtual_users", opened.users().to_string(), "load agent"));
+        let in_process = job.engine.facts().capabilities.embedded;
+        facts.push(Fact::observed("client", "engine_in_process", in_process.to_string(), "load agent"));
         facts.extend(settings_in_force(job)?);
         Ok(Reply::Connected { facts })
     }

@@ -11,6 +11,8 @@ pub struct Capabilities {
     pub embedded: bool,
     /// Speaks SQL sessions.
     pub sql: bool,
+    /// Has sessions of documents found by key.
+    pub documents: bool,
     /// Has stored procedures for the OLTP workload.
     pub procedures: bool,
     /// Proofload can start a local instance of it.

@@ -6,13 +6,13 @@
 use crate::error::Error;
 use crate::samples::{Check, Fact, IntervalSample, Mark, Telemetry};
 use crate::settings::Settings;
-use crate::time::{Moment, WallTime};
+use crate::time::{Moment, Offset, WallTime};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages; agents of another version are refused at the greeting.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// From the conductor to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -321,6 +321,15 @@ pub enum Event {
         level: String,
         /// The text.
         text: String,
+    },
+    /// Every virtual user has ended: all asked-for operations are done, or the load was stopped.
+    LoadEnded {
+        /// Seconds reported.
+        intervals: u64,
+        /// From time zero to the first user that had no operation left; none when the load was stopped before that.
+        first_without_work: Option<Offset>,
+        /// From time zero to the end of the last operation.
+        ran: Offset,
     },
     /// The load ended by itself: a user failed for good, the server went away.
     LoadFailed {

@@ -13,6 +13,7 @@ const WORKLOAD_SETTINGS: &[SettingSpec] =
 const CAPABILITIES: Capabilities = Capabilities {
     embedded: true,
     sql: true,
+    documents: false,
     procedures: false,
     local_instance: false,
     url: false,

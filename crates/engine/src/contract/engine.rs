@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::observer::Observer;
 use super::server::ServerRecipe;
-use crate::engines::AnySession;
+use crate::engines::{AnyDocuments, AnySession};
 use proofload_model::catalogue::EngineFacts;
 use proofload_model::samples::Fact;
 use proofload_model::settings::Settings;
@@ -45,8 +45,16 @@ pub trait Engine: Sync {
     /// How a local instance is run; none for embedded engines and for those reached only by URL.
     fn server(&self) -> Option<&dyn ServerRecipe>;
 
-    /// Opens a session. Cold path, blocking runtimes included: call it from a client thread's runtime.
-    fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession>;
+    /// Opens an SQL session; an error unless the capability `sql` says that there are such. Cold path, blocking runtimes
+    /// included: call it from a client thread's runtime.
+    fn connect<'a>(&'a self, _target: &'a Target) -> Work<'a, AnySession> {
+        Box::pin(async { Err(Error::other(format!("the engine {} has no SQL sessions", self.facts().name))) })
+    }
+
+    /// Opens a session of documents; an error unless the capability `documents` says that there are such. Cold path likewise.
+    fn connect_documents<'a>(&'a self, _target: &'a Target) -> Work<'a, AnyDocuments> {
+        Box::pin(async { Err(Error::other(format!("the engine {} has no sessions of documents", self.facts().name))) })
+    }
 
     /// Creates the empty database of the study, or refuses one that is not ours. Called before a build.
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;

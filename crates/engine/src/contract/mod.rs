@@ -1,5 +1,7 @@
 //! What every engine must supply. Lists and re-exports.
 
+mod document_buffer;
+mod documents;
 mod engine;
 mod error;
 mod flight;
@@ -10,6 +12,8 @@ mod session;
 mod statement;
 mod value;
 
+pub use document_buffer::{DocumentBuffer, DocumentRef};
+pub use documents::{Collection, Documents, Fields, Inserted};
 pub use engine::{Engine, Installation, Target, Work, place_settings};
 pub use error::{Error, ErrorClass};
 pub use flight::{Action, Answer, Flight, Row};

@@ -17,26 +17,28 @@ pub enum ColumnKind {
     },
     /// Text.
     Text,
+    /// Text that is JSON, in a column of the engine's own type for it.
+    Json,
     /// Date and time.
     Time,
 }
 
 /// One column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Column {
+pub struct Column<'a> {
     /// Name.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Kind.
     pub kind: ColumnKind,
 }
 
 /// The shape of a table as rows are loaded into it.
 #[derive(Debug, Clone, Copy)]
-pub struct Table {
+pub struct Table<'a> {
     /// Name.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Columns in order.
-    pub columns: &'static [Column],
+    pub columns: &'a [Column<'a>],
 }
 
 /// Gives rows one after another.

@@ -57,7 +57,7 @@ pub trait Session {
     async fn script(&mut self, sql: &str) -> Result<(), Error>;
 
     /// Appends rows by the fastest way that the engine has, inside the open transaction if there is one; returns their number.
-    async fn append(&mut self, table: &Table, rows: &mut dyn RowSource) -> Result<u64, Error>;
+    async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error>;
 
     /// Counters of an embedded engine since the last call (differences), such as cache hits; nothing for servers.
     fn counters(&mut self, into: &mut Vec<Reading>);

@@ -5,7 +5,7 @@ mod registry;
 pub use registry::engine;
 
 registry::registry! {
-    sqlite: Sqlite,
-    postgresql: Postgresql,
-    null: Null,
+    sqlite: Sqlite { sql },
+    postgresql: Postgresql { sql },
+    null: Null { sql, documents },
 }

@@ -1,5 +1,6 @@
 //! What a virtual user is given: clock, schedule, stop, where to record, and when to begin.
 
+use super::finish::Finish;
 use super::schedule::Schedule;
 use super::session_loop::{self, VirtualUser};
 use super::stop::Stop;
@@ -25,6 +26,7 @@ pub struct UserContext {
     pub(super) schedule: Arc<dyn Schedule>,
     pub(super) stop: Arc<dyn Stop>,
     pub(super) recorder: Rc<RefCell<ThreadRecorder>>,
+    pub(super) finish: Finish,
     pub(super) wait: Wait,
     pub(super) user: u32,
     pub(super) users: u32,
@@ -49,6 +51,8 @@ impl UserContext {
 
     /// Runs the user's operations until the phase ends. An error means that the user cannot go on.
     pub async fn drive<U: VirtualUser>(&self, origin: Moment, user: &mut U, retry: Retry) -> Result<(), Error> {
-        session_loop::drive(self, origin, user, retry).await
+        let ended = session_loop::drive(self, origin, user, retry).await;
+        self.finish.note(self.clock.now().since(origin));
+        ended
     }
 }

@@ -2,6 +2,7 @@
 //! May not know any workload. Lists and re-exports.
 
 mod context;
+mod finish;
 mod schedule;
 mod session_loop;
 mod stop;

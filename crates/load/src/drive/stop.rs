@@ -26,12 +26,38 @@ impl Stop for StopFlag {
     }
 }
 
-/// Ends after so many operations of each user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AfterCount(pub u64);
+/// Ends after so many operations of a user, or when someone says so.
+#[derive(Debug, Clone)]
+pub struct AfterCount {
+    /// Operations of this user.
+    pub operations: u64,
+    /// Ends it earlier.
+    pub flag: StopFlag,
+}
+
+impl AfterCount {
+    /// The share of one user of operations that are dealt out in turn: user u has numbers u, u + users, u + 2 users, …
+    pub fn share(operations: u64, user: u32, users: u32, flag: StopFlag) -> Self {
+        let (user, users) = (u64::from(user), u64::from(users.max(1)));
+        Self { operations: operations.saturating_sub(user).div_ceil(users), flag }
+    }
+}
 
 impl Stop for AfterCount {
     fn reached(&self, done: u64) -> bool {
-        done >= self.0
+        done >= self.operations || self.flag.reached(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_to_the_whole() {
+        for (operations, users) in [(0, 3), (1, 3), (10, 3), (2_000_000_000, 256), (u64::MAX, 7)] {
+            let share = |user| AfterCount::share(operations, user, users, StopFlag::default()).operations;
+            assert_eq!((0..users).map(share).sum::<u64>(), operations);
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! The session loop and the collector under a simulated clock: due times, stalls, sums. No thread sleeps here.
 
 use super::context::{Retry, UserContext};
+use super::finish::Finish;
 use super::schedule::{ConstantRate, Saturated, Schedule};
 use super::session_loop::{Completed, VirtualUser};
-use super::stop::AfterCount;
+use super::stop::{AfterCount, StopFlag};
 use super::wait::Wait;
 use crate::intervals::{Collector, Latencies, ThreadRecorder};
 use proofload_engine::{Error as EngineError, ErrorClass};
@@ -88,7 +89,8 @@ fn run<F: Fn(u64, u32) -> Step>(
     let context = UserContext {
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
         schedule,
-        stop: Arc::new(AfterCount(operations)),
+        stop: Arc::new(AfterCount { operations, flag: StopFlag::default() }),
+        finish: Finish::new(StopFlag::default()),
         recorder: Rc::clone(&recorder),
         wait: Wait::Clock,
         user: 0,

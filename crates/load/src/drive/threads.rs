@@ -1,8 +1,9 @@
 //! Client threads: each owns one single-threaded runtime and a fixed set of virtual users; nothing moves between threads.
 
 use super::context::UserContext;
+use super::finish::Finish;
 use super::schedule::Schedule;
-use super::stop::{Stop, StopFlag};
+use super::stop::{AfterCount, Stop, StopFlag};
 use super::wait::Wait;
 use crate::intervals::{Collector, ThreadRecorder};
 use crate::workload::Opened;
@@ -31,6 +32,8 @@ pub struct ClientThreads {
     pub blocking: bool,
     /// When operations are due.
     pub schedule: Arc<dyn Schedule>,
+    /// Operations of all users together after which the load ends; none: only when it is stopped.
+    pub operations: Option<u64>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Who hears of it.
@@ -53,6 +56,7 @@ impl Crew {
         let (start, started) = watch::channel(None);
         let (connected, mut connections) = mpsc::unbounded_channel();
         let stop = StopFlag::default();
+        let finish = Finish::new(stop.clone());
         let handles = (0..threads)
             .map(|thread| {
                 let member = Member {
@@ -60,6 +64,7 @@ impl Crew {
                     how: how.clone(),
                     collector: Arc::clone(&collector),
                     stop: stop.clone(),
+                    finish: finish.clone(),
                     start: started.clone(),
                     connected: connected.clone(),
                     thread,
@@ -71,7 +76,7 @@ impl Crew {
             .map_err(|error| Error::new(format!("starting client threads: {error}")))?;
         drop(connected);
         let events = Arc::clone(&how.events);
-        let collecting = std::thread::spawn(move || collect(&collector, &events));
+        let collecting = std::thread::spawn(move || collect(&collector, &events, &finish));
         let crew = Self { start, stop, threads: handles, collecting };
         for _ in 0..opened.users() {
             match connections.blocking_recv() {
@@ -134,13 +139,15 @@ fn add(totals: &mut Vec<OperationCounts>, more: Vec<OperationCounts>) {
     }
 }
 
-/// Sends each second as soon as it is complete; returns how many there were.
-fn collect(collector: &Collector, events: &LoadEvents) -> u64 {
+/// Sends each second as soon as it is complete, then that the load has ended; returns how many seconds there were.
+fn collect(collector: &Collector, events: &LoadEvents, finish: &Finish) -> u64 {
     let mut seconds = 0;
     while let Some(sample) = collector.next() {
         seconds = sample.index + 1;
         events(Event::Interval(Box::new(sample)));
     }
+    let (first_without_work, ran) = (finish.first_without_work(), finish.last());
+    events(Event::LoadEnded { intervals: seconds, first_without_work, ran });
     seconds
 }
 
@@ -150,6 +157,7 @@ struct Member {
     how: ClientThreads,
     collector: Arc<Collector>,
     stop: StopFlag,
+    finish: Finish,
     start: watch::Receiver<Option<Option<Moment>>>,
     connected: mpsc::UnboundedSender<Result<u32, Error>>,
     thread: u32,
@@ -194,12 +202,22 @@ impl Member {
         ticking.abort();
     }
 
+    /// What ends a user's operations.
+    fn stop_of(&self, user: u32) -> Arc<dyn Stop> {
+        let flag = self.stop.clone();
+        match self.how.operations {
+            Some(operations) => Arc::new(AfterCount::share(operations, user, self.opened.users(), flag)),
+            None => Arc::new(flag),
+        }
+    }
+
     /// One user's life; how it ends badly is told once.
     fn life(&self, user: u32, recorder: &Rc<RefCell<ThreadRecorder>>) -> impl Future<Output = ()> + use<> {
         let context = UserContext {
             clock: Arc::clone(&self.how.clock),
             schedule: Arc::clone(&self.how.schedule),
-            stop: Arc::new(self.stop.clone()) as Arc<dyn Stop>,
+            stop: self.stop_of(user),
+            finish: self.finish.clone(),
             recorder: Rc::clone(recorder),
             wait: if self.how.blocking { Wait::Clock } else { Wait::Timer },
             user,

@@ -47,8 +47,21 @@ pub(crate) struct Watch {
     pub(crate) throughput: Vec<f64>,
     /// Failed operations so far.
     pub(crate) failed: u64,
+    /// How the load came to the end of its operations; none while it runs, and for loads that have no end.
+    pub(crate) ended: Option<Ended>,
     /// Why the run cannot go on.
     pub(crate) trouble: Option<Error>,
+}
+
+/// A load that has done all its operations.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    /// Seconds reported.
+    pub(crate) intervals: u64,
+    /// From time zero to the first user without work.
+    pub(crate) first_without_work: Offset,
+    /// From time zero to the end of the last operation.
+    pub(crate) ran: Offset,
 }
 
 impl Watch {
@@ -267,6 +280,10 @@ impl<'a> Crew<'a> {
                 Ok(())
             }
             AgentEvent::Event(Event::Log { level, text }) => self.journal.log(&level, name, &text),
+            AgentEvent::Event(Event::LoadEnded { intervals, first_without_work, ran }) => {
+                self.watch.ended = first_without_work.map(|first| Ended { intervals, first_without_work: first, ran });
+                Ok(())
+            }
             AgentEvent::Event(Event::LoadFailed { error }) => {
                 self.journal.log("error", name, &error.to_string())?;
                 self.watch.trouble.get_or_insert(error);

@@ -51,6 +51,16 @@ impl Prepared {
         })
     }
 
+    /// Does the load end by itself after a number of operations?
+    pub(crate) fn has_end(&self) -> bool {
+        self.settings.get("workload.operations").is_some()
+    }
+
+    /// Length of the measured window, whole seconds.
+    pub(crate) fn seconds(&self) -> usize {
+        usize::try_from(self.procedure.measure.as_secs()).unwrap_or(usize::MAX)
+    }
+
     /// The place without the settings that a memory limit implies: a build may use the machine.
     pub(crate) fn building_place(&self) -> DataPlace {
         let mut unlimited = self.settings.clone();

@@ -1,6 +1,6 @@
 //! One run of the plan, phase by phase: prepare, warm up, measure, verify, release.
 
-use super::crew::{Crew, Role, Watch, unexpected};
+use super::crew::{Crew, Ended, Role, Watch, unexpected};
 use super::data::copied_text;
 use super::preparation::Prepared;
 use super::warm_up::{WarmUpState, WarmUpWatch};
@@ -22,8 +22,8 @@ impl Crew<'_> {
         self.ensure_data(prepared, load_command)?;
         self.prepare(prepared, load_command)?;
         self.begin_load(prepared)?;
-        self.warm_up(prepared)?;
-        self.measure(prepared)?;
+        let warmed_up = self.warm_up(prepared)?;
+        self.measure(prepared, warmed_up)?;
         self.end_load()?;
         self.verify()?;
         self.release(prepared)
@@ -113,64 +113,90 @@ impl Crew<'_> {
         if prepared.is_embedded() { self.pid(Role::Load) } else { None }
     }
 
-    /// Rounds until steady, or until the budget ends.
-    fn warm_up(&mut self, prepared: &Prepared) -> Result<(), Error> {
+    /// Rounds until steady, or until the budget or the load ends.
+    fn warm_up(&mut self, prepared: &Prepared) -> Result<WarmedUp, Error> {
         self.view.phase("warming up");
         let mut watch = WarmUpWatch::new(&prepared.procedure);
         loop {
-            self.next_second()?;
+            if !self.next_second()? {
+                let reason = "all operations were done before the load was steady".to_owned();
+                return Ok(WarmedUp { seconds: self.watch.throughput.len(), doubts: vec![reason] });
+            }
             let seconds = self.watch.throughput.len();
             match watch.look(&self.watch.throughput) {
                 WarmUpState::Waiting => {}
-                WarmUpState::Settled => {
-                    return self.journal.event("steady", &serde_json::json!({ "seconds": seconds }).to_string());
-                }
-                WarmUpState::NeverSettled { reasons } => {
-                    let detail = serde_json::json!({ "seconds": seconds, "verdict": reasons.join("; ") });
-                    return self.journal.event("not_steady", &detail.to_string());
-                }
+                WarmUpState::Settled => return Ok(WarmedUp { seconds, doubts: Vec::new() }),
+                WarmUpState::NeverSettled { reasons } => return Ok(WarmedUp { seconds, doubts: reasons }),
             }
         }
     }
 
-    /// The fixed window: whole seconds after the one that is running now.
-    fn measure(&mut self, prepared: &Prepared) -> Result<(), Error> {
+    /// The fixed window: whole seconds after the one that is running now. A load that ends by itself is measured to its end.
+    fn measure(&mut self, prepared: &Prepared, warmed_up: WarmedUp) -> Result<(), Error> {
         let from = self.watch.throughput.len() + 1;
-        let to = from + usize::try_from(prepared.procedure.measure.as_secs()).unwrap_or(usize::MAX);
+        let to = if prepared.has_end() { usize::MAX } else { from + prepared.seconds() };
         self.view.phase("measuring");
-        self.wait_for(from)?;
+        let began = self.wait_for(from)?;
         self.mark("window_start")?;
-        self.wait_for(to)?;
+        let lasted = began && self.wait_for(to)?;
         self.mark("window_end")?;
+        if lasted {
+            return self.keep_window(&warmed_up, from, to);
+        }
+        // The last whole second in which every user still had work.
+        let end = self.watch.ended.map_or(0.0, |ended| ended.first_without_work.as_seconds());
+        let end = (end as usize).min(self.watch.throughput.len());
+        if end > from {
+            return self.keep_window(&warmed_up, from, end);
+        }
+        let reason = "all operations were done before a window could be measured".to_owned();
+        self.keep_window(&WarmedUp { doubts: vec![reason], ..warmed_up }, 0, end.max(1))
+    }
+
+    /// Notes the verdict on the warm-up and the window.
+    fn keep_window(&mut self, warmed_up: &WarmedUp, from: usize, to: usize) -> Result<(), Error> {
+        let WarmedUp { seconds, doubts } = warmed_up;
+        if doubts.is_empty() {
+            self.journal.event("steady", &serde_json::json!({ "seconds": seconds }).to_string())?;
+        } else {
+            let detail = serde_json::json!({ "seconds": seconds, "verdict": doubts.join("; ") });
+            self.journal.event("not_steady", &detail.to_string())?;
+        }
         self.journal.event("window", &serde_json::json!({ "from": from, "to": to }).to_string())
     }
 
-    /// Waits until `count` seconds have been reported.
-    fn wait_for(&mut self, count: usize) -> Result<(), Error> {
+    /// Waits until `count` seconds have been reported; false when the load ended before.
+    fn wait_for(&mut self, count: usize) -> Result<bool, Error> {
         while self.watch.throughput.len() < count {
-            self.next_second()?;
+            if !self.next_second()? {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Waits for the next second of load.
-    fn next_second(&mut self) -> Result<(), Error> {
+    /// Waits for the next second of load; false when there is none because all operations are done.
+    fn next_second(&mut self) -> Result<bool, Error> {
         let seen = self.watch.throughput.len();
         let mut waited = Duration::ZERO;
         let glance = Duration::from_millis(100);
         while self.watch.throughput.len() == seen {
             self.hear(glance)?;
             self.troubled()?;
-            if self.watch.throughput.len() == seen {
-                waited += glance;
+            if self.watch.throughput.len() > seen {
+                break;
             }
+            if self.watch.ended.is_some_and(|ended| ended.intervals <= seen as u64) {
+                return Ok(false);
+            }
+            waited += glance;
             if waited > SILENCE {
                 return Err(Error::new(format!(
                     "no second of load has been reported for {SILENCE:?}; the load agent or the database hangs"
                 )));
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn end_load(&mut self) -> Result<(), Error> {
@@ -181,6 +207,9 @@ impl Crew<'_> {
         let usage = self.host(HostRequest::ReadUsage)?;
         self.keep_facts(usage)?;
         self.mark("after")?;
+        if let Some(ended) = self.watch.ended {
+            self.journal.event("completed", &completed_text(&ended, &totals))?;
+        }
         self.journal.event("load_stopped", &totals_text(intervals, &totals))
     }
 
@@ -212,6 +241,21 @@ impl Crew<'_> {
             other => Err(unexpected(&other)),
         }
     }
+}
+
+/// How the warm-up ended.
+struct WarmedUp {
+    /// How long it took, whole seconds.
+    seconds: usize,
+    /// What stands against its being steady; empty when it is.
+    doubts: Vec<String>,
+}
+
+/// How a load came to its own end.
+fn completed_text(ended: &Ended, totals: &[OperationCounts]) -> String {
+    let operations: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back + counts.failed).sum();
+    let (seconds, first) = (ended.ran.as_seconds(), ended.first_without_work.as_seconds());
+    serde_json::json!({ "seconds": seconds, "operations": operations, "first_user_ended": first }).to_string()
 }
 
 /// The clients' own totals, to be compared with the sum of the intervals.

@@ -14,6 +14,7 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
     let capabilities = Capabilities {
         embedded,
         sql: true,
+        documents: false,
         procedures: !embedded,
         local_instance: !embedded,
         url: !embedded,

@@ -1,8 +1,8 @@
 //! What the null engine says of itself. It has one setting and no state.
 
-use super::Session;
+use super::{Documents, Session};
 use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
-use crate::engines::AnySession;
+use crate::engines::{AnyDocuments, AnySession};
 use proofload_model::catalogue::{Capabilities, EngineFacts};
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Kind, Scope, SettingSpec};
@@ -30,6 +30,7 @@ impl Engine for Null {
             capabilities: Capabilities {
                 embedded: true,
                 sql: true,
+                documents: true,
                 procedures: false,
                 local_instance: false,
                 url: false,
@@ -56,6 +57,10 @@ impl Engine for Null {
 
     fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession> {
         Box::pin(async move { Ok(AnySession::Null(Session::new(service_time(target)?))) })
+    }
+
+    fn connect_documents<'a>(&'a self, target: &'a Target) -> Work<'a, AnyDocuments> {
+        Box::pin(async move { Ok(AnyDocuments::Null(Documents::new(service_time(target)?))) })
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

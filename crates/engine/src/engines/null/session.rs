@@ -54,7 +54,7 @@ impl crate::contract::Session for Session {
         Ok(())
     }
 
-    async fn append(&mut self, _table: &Table, rows: &mut dyn RowSource) -> Result<u64, Error> {
+    async fn append(&mut self, _table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
         let mut count = 0;
         while rows.next(&mut |_| count += 1) {}
         Ok(count)

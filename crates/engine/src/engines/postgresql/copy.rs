@@ -17,7 +17,7 @@ const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const MESSAGE_BYTES: usize = 64 << 10;
 
 /// Appends all rows; returns how many the server took.
-pub(super) async fn append(client: &Client, table: &Table, rows: &mut dyn RowSource) -> Result<u64, Error> {
+pub(super) async fn append(client: &Client, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
     let context = |error| failed(error).context(format!("append to {}", table.name));
     let sink: CopyInSink<Bytes> = client.copy_in(&copy_sql(table)).await.map_err(context)?;
     let mut sink = pin!(sink);
@@ -87,6 +87,13 @@ fn write_field(column: &Column, value: Value<'_>, out: &mut BytesMut) -> Option<
         ColumnKind::Text => {
             let text = text(value)?;
             out.put_i32(text.len().try_into().ok()?);
+            out.put_slice(text.as_bytes());
+        }
+        ColumnKind::Json => {
+            // The binary form of jsonb: its version, 1, then the text. Source: PostgreSQL manual, jsonb_recv.
+            let text = text(value)?;
+            out.put_i32((text.len() + 1).try_into().ok()?);
+            out.put_u8(1);
             out.put_slice(text.as_bytes());
         }
         ColumnKind::Time => {

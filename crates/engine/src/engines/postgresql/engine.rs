@@ -23,6 +23,7 @@ impl Engine for Postgresql {
             capabilities: Capabilities {
                 embedded: false,
                 sql: true,
+                documents: false,
                 procedures: true,
                 local_instance: true,
                 url: true,

@@ -225,7 +225,7 @@ impl crate::contract::Session for Session {
         self.client.batch_execute(sql).await.map_err(|error| failed(error).context("run a script"))
     }
 
-    async fn append(&mut self, table: &Table, rows: &mut dyn RowSource) -> Result<u64, Error> {
+    async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
         copy::append(&self.client, table, rows).await
     }
 

@@ -26,6 +26,7 @@ impl Engine for Sqlite {
             capabilities: Capabilities {
                 embedded: true,
                 sql: true,
+                documents: false,
                 procedures: false,
                 local_instance: false,
                 url: false,

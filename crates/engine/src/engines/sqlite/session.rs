@@ -27,7 +27,7 @@ impl Session {
     }
 
     /// Inserts all rows by one prepared statement.
-    fn insert(&self, table: &Table, rows: &mut dyn RowSource) -> Result<u64, Error> {
+    fn insert(&self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
         let mut statement = self.connection.prepare(&insert_sql(table)).map_err(failed)?;
         let mut count = 0;
         let mut outcome = Ok(());
@@ -74,7 +74,7 @@ impl crate::contract::Session for Session {
         self.connection.execute_batch(sql).map_err(|error| failed(error).context("run a script"))
     }
 
-    async fn append(&mut self, table: &Table, rows: &mut dyn RowSource) -> Result<u64, Error> {
+    async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
         let context = |error: Error| error.context(format!("append to {}", table.name));
         if !self.connection.is_autocommit() {
             return self.insert(table, rows).map_err(context);

@@ -7,7 +7,7 @@ use proofload_gen::tprocc::population::{Column, Kind, Table};
 pub(super) const MOST_COLUMNS: usize = 21;
 
 /// The columns of a table for an engine; `N` is their number.
-const fn columns<const N: usize>(table: Table) -> [engine::Column; N] {
+const fn columns<const N: usize>(table: Table) -> [engine::Column<'static>; N] {
     let from: &[Column] = table.columns();
     assert!(from.len() == N && N <= MOST_COLUMNS);
     let mut columns = [engine::Column { name: "", kind: engine::ColumnKind::Text }; N];
@@ -37,7 +37,7 @@ static ITEM: [engine::Column; 5] = columns(Table::Item);
 static STOCK: [engine::Column; 17] = columns(Table::Stock);
 
 /// The shape in which an engine loads a table.
-pub(super) fn shape(table: Table) -> engine::Table {
+pub(super) fn shape(table: Table) -> engine::Table<'static> {
     let columns: &'static [engine::Column] = match table {
         Table::Warehouse => &WAREHOUSE,
         Table::District => &DISTRICT,

@@ -10,6 +10,7 @@ mod format;
 pub mod numbers;
 mod render;
 pub mod sections;
+pub mod workloads;
 
 pub use error::Error;
 pub use format::{Format, render};

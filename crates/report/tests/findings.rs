@@ -3,6 +3,7 @@
 mod support;
 
 use expect_test::{Expect, expect};
+use proofload_model::samples::Fact;
 use proofload_record::{Record, State};
 use proofload_report::findings::{Verdict, VoidClass, evaluate};
 use proofload_report::{Format, render};
@@ -133,17 +134,22 @@ fn lost(record: &mut Record) {
 
 #[test]
 fn a_busy_client_makes_the_point_generator_bound_unless_the_engine_lives_in_it() {
-    let busy = |engine: &str| {
+    let busy = |engine: &str, in_process: Option<&str>| {
         let factor = format!("[[factor]]\nsetting = \"engine.kind\"\nlevels = [\"{engine}\"]\n");
         let mut busy = record(&Shape { factors: factor, ..Shape::memory(1) });
         for interval in &mut busy.attempts[0].intervals {
             interval.client.thread_cpu_ns = vec![950_000_000, 100_000_000];
         }
+        let fact = in_process.map(|said| Fact::observed("client", "engine_in_process", said, "load agent"));
+        busy.attempts[0].facts.extend(fact);
         evaluate(&busy).points[0].verdict.clone()
     };
-    assert_eq!(busy("sqlite"), Verdict::Valid);
-    let Verdict::Void(voids) = busy("postgresql") else { panic!("a busy client went unseen") };
-    assert_eq!(voids[0].class, VoidClass::GeneratorBound);
+    assert_eq!(busy("sqlite", None), Verdict::Valid);
+    assert_eq!(busy("postgresql", Some("true")), Verdict::Valid);
+    for (engine, said) in [("postgresql", None), ("sqlite", Some("false"))] {
+        let Verdict::Void(voids) = busy(engine, said) else { panic!("{engine}: a busy client went unseen") };
+        assert_eq!(voids[0].class, VoidClass::GeneratorBound);
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::tree::Tree;
 const LAYERS: &[(&str, &[&str])] = &[
     ("analysis", &["findings", "blocks", "charts", "sections", "render"]),
     ("findings", &["blocks", "charts", "sections", "render"]),
+    ("workloads", &["analysis", "findings", "blocks", "charts", "sections", "render"]),
     ("blocks", &["findings", "charts", "sections", "render"]),
     ("charts", &["analysis", "findings", "sections", "render"]),
     ("sections", &["charts", "render"]),

@@ -1,5 +1,6 @@
 //! Comparisons of sums: what clients counted, what the record holds, what the database says. Exact, no tolerance.
 
+use crate::workloads::{Counted, Workload};
 use proofload_model::samples::{IntervalSample, OperationCounts};
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
@@ -18,11 +19,11 @@ pub struct Audit {
 }
 
 /// All comparisons that the record allows.
-pub(super) fn audits(attempt: &Attempt) -> Vec<Audit> {
+pub(super) fn audits(attempt: &Attempt, workload: &'static Workload) -> Vec<Audit> {
     let mut audits =
         vec![continuity(&attempt.intervals), conservation(&attempt.intervals), histograms(&attempt.intervals)];
     audits.extend(totals(attempt));
-    audits.extend(agreement(attempt));
+    audits.extend(workload.counted.iter().filter_map(|counted| agreement(attempt, counted)));
     audits
 }
 
@@ -106,20 +107,20 @@ fn totals(attempt: &Attempt) -> Option<Audit> {
     Some(Audit { name: "intervals and totals", rule, found, holds: wrong.is_empty() })
 }
 
-/// New orders by the database's counter against those acknowledged to clients, over the whole run.
-fn agreement(attempt: &Attempt) -> Option<Audit> {
+/// A kind by the database's counter against what was acknowledged to clients, over the whole run.
+fn agreement(attempt: &Attempt, counted: &Counted) -> Option<Audit> {
     let read = |label: &str| {
         let (_, mark) = attempt.marks.iter().rev().find(|(known, _)| known == label)?;
-        mark.counters.iter().find(|(name, _)| name == "new_orders").map(|(_, value)| *value)
+        mark.counters.iter().find(|(name, _)| name == counted.counter).map(|(_, value)| *value)
     };
     let stored = read("after")? - read("before")?;
     let counts =
-        || attempt.intervals.iter().flat_map(|interval| &interval.counts).filter(|counts| counts.kind == "new_order");
+        || attempt.intervals.iter().flat_map(|interval| &interval.counts).filter(|counts| counts.kind == counted.kind);
     let acknowledged = i64::try_from(counts().map(|counts| counts.done).sum::<u64>()).ok()?;
     let uncertain = i64::try_from(counts().map(|counts| counts.failed).sum::<u64>()).ok()?;
     Some(Audit {
-        name: "new orders, client and database",
-        rule: "the database holds every acknowledged New-Order, and no more than those whose outcome is uncertain",
+        name: counted.audit,
+        rule: counted.rule,
         found: format!("{acknowledged} acknowledged, {stored} stored, {uncertain} uncertain"),
         holds: (acknowledged..=acknowledged + uncertain).contains(&stored),
     })

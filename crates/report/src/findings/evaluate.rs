@@ -5,6 +5,7 @@ use super::curve::{Curve, curve, fill_relative};
 use super::point::{PointFindings, point};
 use super::reference::{Reference, find_reference};
 use super::sentinel::{Sentinels, sentinels};
+use crate::workloads::{Workload, workload};
 use proofload_record::Record;
 
 /// Everything that a report says.
@@ -12,6 +13,8 @@ use proofload_record::Record;
 pub struct Findings<'r> {
     /// The record.
     pub record: &'r Record,
+    /// What differs by workload.
+    pub workload: &'static Workload,
     /// Points in the order of the study.
     pub points: Vec<PointFindings>,
     /// The curve over a numeric factor, or why there is none.
@@ -45,7 +48,7 @@ impl Findings<'_> {
     pub fn kinds(&self) -> Vec<String> {
         let mut kinds: Vec<String> =
             self.points.iter().flat_map(|point| point.runs.iter().flat_map(|run| run.kinds.clone())).collect();
-        super::words::in_order(&mut kinds);
+        self.workload.sort_kinds(&mut kinds);
         kinds.dedup();
         kinds
     }
@@ -58,6 +61,7 @@ pub fn evaluate(record: &Record) -> Findings<'_> {
     let curve = curve(&record.study, &points);
     Findings {
         record,
+        workload: workload(&record.study.settings),
         rankings: rankings(record, &points, curve.as_ref().ok()),
         curve,
         sentinels: sentinels(record),

@@ -8,27 +8,40 @@ use crate::analysis::distribution::{mean, student_quantile, variance};
 use crate::analysis::hierarchy::mean_of_runs;
 use crate::analysis::latency::{Latencies, Sparse};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
+use crate::workloads::Workload;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 
 /// Percentiles of response times: the end of the metric's name and the share.
 pub const PERCENTILES: &[(&str, f64)] = &[("p50", 0.50), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
 
+/// What a unit of work costs on the device: start of the metric, what is observed, unit and its factor.
+const PER_OPERATION: &[(&str, Probed, &str, f64)] = &[
+    ("reads", Probed::DeviceReads, "reads", 1.0),
+    ("writes", Probed::DeviceWrites, "writes", 1.0),
+    ("read_kb", Probed::DeviceReadBytes, "kB", 1e-3),
+    ("write_kb", Probed::DeviceWriteBytes, "kB", 1e-3),
+];
+
 /// A run with its attempt.
 pub(super) type Pair<'a> = (&'a RunFindings, &'a Attempt);
 
 /// All metrics of a point by name. `response_ns_p99.new_order` is the percentile of one kind of operation,
 /// `response_ns_p99.all` of all together.
-pub(super) fn metrics(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
+pub(super) fn metrics(runs: &[Pair<'_>], workload: &Workload) -> BTreeMap<String, Measured> {
     let mut metrics = BTreeMap::new();
     let per_second = throughput(runs);
     let mut put = |name: &str, value: Measured| {
         metrics.insert(name.to_owned(), value);
     };
     put("throughput", measured(&per_second, Unit::PER_SECOND, 1.0));
-    put("tpm", measured(&per_second, Unit::PER_MINUTE, 60.0));
-    put("nopm", nopm(runs));
-    put("nopm_database", nopm_database(runs));
+    for (name, unit, factor) in workload.rates {
+        put(name, measured(&per_second, Unit::named(unit), *factor));
+    }
+    for (place, counted) in workload.counted.iter().enumerate() {
+        put(counted.metric, by_clients(runs, place, counted.missing));
+        put(counted.metric_database, by_database(runs, place));
+    }
     put("failed_percent", failed_percent(runs));
     put("cpu_percent", cpu(runs));
     let devices = [
@@ -43,17 +56,13 @@ pub(super) fn metrics(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
     for (name, probed, unit, factor) in devices {
         put(name, observed(runs, probed).and_then(|estimate| measured(&Ok(estimate), unit, factor)));
     }
-    let per_transaction = [
-        ("reads_per_transaction", Probed::DeviceReads, Unit::named("reads/transaction"), 1.0),
-        ("writes_per_transaction", Probed::DeviceWrites, Unit::named("writes/transaction"), 1.0),
-        ("read_kb_per_transaction", Probed::DeviceReadBytes, Unit::named("kB/transaction"), 1e-3),
-        ("write_kb_per_transaction", Probed::DeviceWriteBytes, Unit::named("kB/transaction"), 1e-3),
-    ];
-    for (name, probed, unit, factor) in per_transaction {
-        let above = observed(runs, probed);
-        put(name, above.and_then(|above| Ok(ratio(&above, &per_second.clone()?).scaled(factor, unit))));
+    let work = workload.work.one;
+    for (what, probed, unit, factor) in PER_OPERATION {
+        let quantity = observed(runs, *probed).and_then(|above| Ok(ratio(&above, &per_second.clone()?)));
+        let unit = Unit(format!("{unit}/{work}").into());
+        put(&format!("{what}_per_{work}"), quantity.map(|quantity| quantity.scaled(*factor, unit)));
     }
-    latencies(runs, &mut metrics);
+    latencies(runs, workload, &mut metrics);
     metrics.extend(super::counters::engine_counters(runs));
     metrics.into_iter().map(|(name, value)| (name, value.map(informative))).collect()
 }
@@ -90,16 +99,20 @@ pub(super) fn measured(estimate: &Result<Estimate, String>, unit: Unit, factor: 
     if quantity.value().is_finite() { Ok(quantity) } else { Err("the window has gaps".to_owned()) }
 }
 
-fn nopm(runs: &[Pair<'_>]) -> Measured {
-    let windows: Option<Vec<&[f64]>> = runs.iter().map(|(run, _)| run.new_orders.as_deref()).collect();
+/// A kind that the database counts as well, by the clients' counts, per minute.
+fn by_clients(runs: &[Pair<'_>], place: usize, missing: &str) -> Measured {
+    let windows: Option<Vec<&[f64]>> =
+        runs.iter().map(|(run, _)| run.counted.get(place).and_then(|counted| counted.clients.as_deref())).collect();
     match windows {
         Some(windows) => measured(&estimate(&windows), Unit::PER_MINUTE, 60.0),
-        None => Err("the workload has no New-Order".to_owned()),
+        None => Err(missing.to_owned()),
     }
 }
 
-fn nopm_database(runs: &[Pair<'_>]) -> Measured {
-    let values: Option<Vec<f64>> = runs.iter().map(|(run, _)| run.new_orders_database).collect();
+/// The same by the database's counter.
+fn by_database(runs: &[Pair<'_>], place: usize) -> Measured {
+    let values: Option<Vec<f64>> =
+        runs.iter().map(|(run, _)| run.counted.get(place).and_then(|counted| counted.database)).collect();
     let values = values.filter(|values| !values.is_empty());
     let values = values.ok_or("the database's counter was not read at both ends of the window")?;
     Ok(over_runs(&values, Unit::PER_MINUTE, "two readings of a counter have no spread"))
@@ -171,9 +184,9 @@ fn ratio(above: &Estimate, below: &Estimate) -> Quantity {
     ratio_of_means(above, below)
 }
 
-fn latencies(runs: &[Pair<'_>], metrics: &mut BTreeMap<String, Measured>) {
+fn latencies(runs: &[Pair<'_>], workload: &Workload, metrics: &mut BTreeMap<String, Measured>) {
     let mut kinds: Vec<String> = runs.iter().flat_map(|(run, _)| run.kinds.clone()).collect();
-    super::words::in_order(&mut kinds);
+    workload.sort_kinds(&mut kinds);
     kinds.dedup();
     for kind in &kinds {
         let per_run: Vec<&[Sparse]> =

@@ -15,7 +15,6 @@ mod run;
 mod sentinel;
 mod telemetry;
 mod void;
-mod words;
 
 pub use audits::Audit;
 pub use bottleneck::Ranking;
@@ -26,8 +25,7 @@ pub use level::Measured;
 pub use metrics::PERCENTILES;
 pub use point::{PointFindings, Verdict};
 pub use reference::{REFERENCES, Reference, ReferencePoint, find_reference};
-pub use run::{RunFindings, WarmUp};
+pub use run::{CountedTwice, RunFindings, WarmUp};
 pub use sentinel::Sentinels;
 pub use telemetry::{Probed, Trace, traces};
 pub use void::{Void, VoidClass};
-pub use words::kind_title;

@@ -6,9 +6,13 @@ use super::metrics::{Pair, metrics, throughput};
 use super::run::{RunFindings, run};
 use super::void::Void;
 use crate::analysis::bootstrap::Estimate;
+use crate::workloads::workload;
 use proofload_model::settings::Value;
 use proofload_record::{Record, State};
 use std::collections::BTreeMap;
+
+/// The name of [`PointFindings::relative`] among the metrics.
+const RELATIVE: &str = "relative_percent";
 
 /// What is said about a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +74,9 @@ pub struct PointFindings {
 impl PointFindings {
     /// A metric by name.
     pub fn metric(&self, name: &str) -> Measured {
+        if name == RELATIVE {
+            return self.relative.clone();
+        }
         self.metrics.get(name).cloned().unwrap_or_else(|| Err("there is no such metric in this workload".to_owned()))
     }
 
@@ -100,7 +107,7 @@ pub(super) fn point(record: &Record, id: u32) -> PointFindings {
     let attempts: Vec<_> = planned.iter().filter_map(|run| record.finished(run.index)).collect();
     let runs: Vec<RunFindings> = attempts.iter().map(|attempt| run(attempt, &settings)).collect();
     let pairs: Vec<Pair<'_>> = runs.iter().zip(attempts.iter().copied()).collect();
-    let (metrics, throughput) = (metrics(&pairs), throughput(&pairs));
+    let (metrics, throughput) = (metrics(&pairs, workload(&settings)), throughput(&pairs));
     PointFindings {
         id,
         levels: levels(record, id),

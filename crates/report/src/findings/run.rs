@@ -7,6 +7,7 @@ use crate::analysis::generator::{ClosedLoop, GeneratorCheck, LittleAudit, Observ
 use crate::analysis::latency::Sparse;
 use crate::analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
 use crate::analysis::validity::{Check as WindowCheck, Limits, VoidReason, check_window};
+use crate::workloads::{Counted, Workload, workload};
 use proofload_model::plan::Run;
 use proofload_model::samples::{Check, CheckOutcome, IntervalSample, LatencyClock};
 use proofload_model::settings::Settings;
@@ -15,8 +16,13 @@ use proofload_record::Attempt;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Engines that run inside the load agent, whose threads' CPU is the engine's own and says nothing of the generator.
-const EMBEDDED: &[&str] = &["sqlite", "duckdb", "null"];
+/// Engines that ran inside the load agent when records did not yet hold the fact [`IN_PROCESS`]. Not to be added to:
+/// whether an engine does is for the load agent to say.
+const EMBEDDED: &[&str] = &["sqlite", "null"];
+
+/// The fact of subject `client` that says whether the engine runs inside the load agent, whose threads' CPU is then the
+/// engine's own and says nothing of the generator: `true` or `false`.
+const IN_PROCESS: &str = "engine_in_process";
 
 /// A stretch without telemetry that is longer than this within the window is a gap, seconds.
 const LONGEST_SILENCE: f64 = 3.0;
@@ -32,6 +38,15 @@ pub struct WarmUp {
     pub verdict: Option<SteadyVerdict>,
 }
 
+/// One kind of operation by the clients' counts and by the database's own.
+#[derive(Debug, Clone)]
+pub struct CountedTwice {
+    /// Committed in each second of the window; none when the run has no such kind.
+    pub clients: Option<Vec<f64>>,
+    /// Per minute, by the database's counter between the marks at the window's ends.
+    pub database: Option<f64>,
+}
+
 /// One finished run.
 #[derive(Debug, Clone)]
 pub struct RunFindings {
@@ -45,10 +60,8 @@ pub struct RunFindings {
     pub per_second: Vec<f64>,
     /// The same for each kind.
     pub kinds: Vec<String>,
-    /// New orders committed in each second of the window; none when the workload has none.
-    pub new_orders: Option<Vec<f64>>,
-    /// New orders per minute by the database's own counter between the marks at the window's ends.
-    pub new_orders_database: Option<f64>,
+    /// Kinds that the database counts as well, in the order of the workload.
+    pub counted: Vec<CountedTwice>,
     /// Response-time histograms of the window by kind, one per second.
     pub latencies: BTreeMap<String, Vec<Sparse>>,
     /// Warm-up.
@@ -85,22 +98,21 @@ impl RunFindings {
 
 /// Evaluates a finished attempt.
 pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
-    let window = attempt.window();
+    let (window, workload) = (attempt.window(), workload(settings));
     let inside = window.map(|window| within(&attempt.intervals, window)).unwrap_or_default();
     let mut findings = RunFindings {
         run: attempt.run,
         attempt: attempt.id,
         window,
         per_second: per_second(attempt, window),
-        kinds: kinds(&attempt.intervals),
-        new_orders: new_orders(&inside, window),
-        new_orders_database: new_orders_database(attempt),
+        kinds: kinds(&attempt.intervals, workload),
+        counted: workload.counted.iter().map(|counted| counted_twice(attempt, &inside, window, counted)).collect(),
         latencies: BTreeMap::new(),
         warm_up: None,
         stability: None,
         generator: GeneratorCheck::default(),
         little: None,
-        audits: audits(attempt),
+        audits: audits(attempt, workload),
         checks: attempt.checks.clone(),
         failures: failures(&inside),
         voids: Vec::new(),
@@ -111,7 +123,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     if let Some(procedure) = &procedure {
         findings.stability = Some(check_window(&padded(&findings), &limits(procedure)));
     }
-    findings.generator = generator(&inside, settings, findings.measured());
+    findings.generator = generator(&inside, is_in_process(attempt, settings), findings.measured());
     findings.little = little_of(&findings, settings);
     findings.voids = voids(&findings, attempt, procedure.as_ref());
     findings.voids.extend(unreadable.into_iter().map(Void::verification));
@@ -156,21 +168,30 @@ fn per_second(attempt: &Attempt, window: Option<(u64, u64)>) -> Vec<f64> {
     values
 }
 
-fn kinds(intervals: &[IntervalSample]) -> Vec<String> {
+fn kinds(intervals: &[IntervalSample], workload: &Workload) -> Vec<String> {
     let mut kinds: Vec<String> =
         intervals.iter().flat_map(|interval| interval.counts.iter().map(|counts| counts.kind.clone())).collect();
     kinds.sort();
     kinds.dedup();
-    super::words::in_order(&mut kinds);
+    workload.sort_kinds(&mut kinds);
     kinds
 }
 
-fn new_orders(inside: &[&IntervalSample], window: Option<(u64, u64)>) -> Option<Vec<f64>> {
+fn counted_twice(
+    attempt: &Attempt,
+    inside: &[&IntervalSample],
+    window: Option<(u64, u64)>,
+    counted: &Counted,
+) -> CountedTwice {
+    CountedTwice { clients: by_clients(inside, window, counted.kind), database: by_database(attempt, counted.counter) }
+}
+
+fn by_clients(inside: &[&IntervalSample], window: Option<(u64, u64)>, kind: &str) -> Option<Vec<f64>> {
     let (from, to) = window?;
     let mut values = vec![f64::NAN; (to - from) as usize];
     let mut any = false;
     for interval in inside {
-        let found = interval.counts.iter().find(|counts| counts.kind == "new_order");
+        let found = interval.counts.iter().find(|counts| counts.kind == kind);
         any |= found.is_some();
         values[(interval.index - from) as usize] = found.map_or(0.0, |counts| counts.done as f64);
     }
@@ -178,11 +199,11 @@ fn new_orders(inside: &[&IntervalSample], window: Option<(u64, u64)>) -> Option<
 }
 
 /// Growth of the database's counter between the marks at the ends of the window, per minute.
-fn new_orders_database(attempt: &Attempt) -> Option<f64> {
+fn by_database(attempt: &Attempt, counter: &str) -> Option<f64> {
     let read = |label: &str| {
         let (_, mark) = attempt.marks.iter().rev().find(|(known, _)| known == label)?;
-        let (_, orders) = mark.counters.iter().find(|(name, _)| name == "new_orders")?;
-        Some((mark.offset.as_seconds(), *orders as f64))
+        let (_, count) = mark.counters.iter().find(|(name, _)| name == counter)?;
+        Some((mark.offset.as_seconds(), *count as f64))
     };
     let ((from, before), (to, after)) = (read("window_start")?, read("window_end")?);
     (to > from).then(|| (after - before) / (to - from) * 60.0)
@@ -245,8 +266,14 @@ fn fill_latencies(findings: &mut RunFindings, inside: &[&IntervalSample]) -> Vec
     unreadable
 }
 
-fn generator(inside: &[&IntervalSample], settings: &Settings, measured: &[f64]) -> GeneratorCheck {
-    let embedded = settings.text("engine.kind").is_ok_and(|kind| EMBEDDED.contains(&kind));
+/// Does the engine run inside the load agent?
+fn is_in_process(attempt: &Attempt, settings: &Settings) -> bool {
+    let fact = attempt.facts.iter().rev().find(|fact| fact.subject == "client" && fact.name == IN_PROCESS);
+    let engine = || settings.text("engine.kind").is_ok_and(|kind| EMBEDDED.contains(&kind));
+    fact.and_then(|fact| fact.effective.as_deref()).map_or_else(engine, |said| said == "true")
+}
+
+fn generator(inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> GeneratorCheck {
     let threads = inside.iter().map(|interval| interval.client.thread_cpu_ns.len()).max().unwrap_or(0);
     let share = |thread: usize| {
         let spent: u64 = inside.iter().filter_map(|interval| interval.client.thread_cpu_ns.get(thread)).sum();

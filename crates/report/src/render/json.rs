@@ -1,7 +1,7 @@
 //! JSON of the findings: keys are stable, every number has unit, interval and sample size, or says why it has none.
 
 use crate::analysis::knee::Knee;
-use crate::analysis::quantity::Quantity;
+use crate::analysis::quantity::{Quantity, Unit};
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, RunFindings};
 use proofload_model::settings::Value;
 use serde_json::{Map, Value as Json, json};
@@ -31,7 +31,7 @@ pub(crate) fn json(findings: &Findings<'_>) -> String {
         "bottleneck": super::json_bottleneck::bottleneck(findings),
         "sentinels": sentinels_json(findings),
         "reference": study.settings.text("study.reference").ok(),
-        "workload_is": "TPC-C-derived; not a TPC result",
+        "workload_is": findings.workload.disclaimer,
     });
     let mut text = format!("{body:#}");
     text.push('\n');
@@ -93,13 +93,9 @@ pub(super) fn measured(value: &Measured) -> Json {
 }
 
 fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
-    let measured_seconds = run.measured();
-    let mean = crate::analysis::bootstrap::mean_of(measured_seconds);
-    let tpm = mean
-        .quantity(crate::analysis::quantity::Unit::PER_SECOND)
-        .scaled(60.0, crate::analysis::quantity::Unit::PER_MINUTE);
+    let mean = crate::analysis::bootstrap::mean_of(run.measured()).quantity(Unit::PER_SECOND);
     let attempts = findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count();
-    json!({
+    let mut body = json!({
         "index": run.run.index,
         "repetition": run.run.repetition,
         "seed": run.run.seed,
@@ -110,7 +106,7 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         "warm_up_seconds": run.warm_up.as_ref().map(|warm_up| warm_up.seconds),
         "settled": run.warm_up.as_ref().map(|warm_up| warm_up.settled),
         "window": run.window.map(|(from, to)| json!({ "from": from, "to": to })),
-        "tpm": tpm.to_json(),
+        "throughput": mean.to_json(),
         "failed": run.failures.0,
         "due": run.failures.1,
         "checks": run.checks.iter().map(|check| json!({
@@ -119,7 +115,11 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         "audits": run.audits.iter().map(|audit| json!({
             "name": audit.name, "holds": audit.holds, "found": audit.found,
         })).collect::<Vec<_>>(),
-    })
+    });
+    for (name, unit, factor) in findings.workload.rates {
+        body[*name] = mean.scaled(*factor, Unit::named(unit)).to_json();
+    }
+    body
 }
 
 /// The knee of the only group; with several factors, of each.

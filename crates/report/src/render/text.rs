@@ -1,7 +1,8 @@
 //! A table for a terminal, at most 100 columns wide, without colours; what does not fit is left to the report.
 
-use crate::findings::{Findings, Measured, PointFindings, setting_title};
+use crate::findings::{Findings, PointFindings, setting_title};
 use crate::numbers::grouped;
+use crate::workloads::{Digits, Terminal};
 
 /// Most columns of a line.
 const WIDTH: usize = 100;
@@ -14,48 +15,45 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
         heads.push("point".to_owned());
     }
     let factors = heads.len();
-    heads.extend(
-        ["TPM", "NOPM", "% of max", "CPU %", "read MB/s", "write MB/s", "p99 NO ms", "verdict"].map(str::to_owned),
-    );
+    let columns = columns(findings);
+    heads.extend(columns.iter().map(|column| column.title.to_owned()));
+    heads.push("verdict".to_owned());
     let mut rows: Vec<Vec<String>> = vec![heads];
-    rows.extend(findings.points.iter().map(|point| row(point, &findings.kinds())));
+    rows.extend(findings.points.iter().map(|point| row(point, &columns)));
     let mut lines = aligned(&rows, factors);
     lines.extend(reasons(findings));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-fn row(point: &PointFindings, kinds: &[String]) -> Vec<String> {
+/// The workload's columns, those of kinds that no run has left out.
+fn columns(findings: &Findings<'_>) -> Vec<Terminal> {
+    let kinds = findings.kinds();
+    let met = |column: &&Terminal| {
+        let kind = column.metric.split_once('.').map(|(_, kind)| kind);
+        kind.is_none_or(|kind| kinds.is_empty() || kind == "all" || kinds.iter().any(|known| known == kind))
+    };
+    findings.workload.terminal.iter().filter(met).copied().collect()
+}
+
+fn row(point: &PointFindings, columns: &[Terminal]) -> Vec<String> {
     let mut cells: Vec<String> =
         point.levels.iter().map(|(_, value)| plain(&crate::findings::level_text(value))).collect();
     if cells.is_empty() {
         cells.push(point.id.to_string());
     }
-    let kind = if kinds.iter().any(|kind| kind == "new_order") { "new_order" } else { "all" };
-    let p99 = point.metric(&format!("response_ns_p99.{kind}"));
-    let p99 = p99.map(|quantity| quantity.scaled(1e-6, crate::analysis::quantity::Unit::named("ms")));
-    cells.extend([
-        whole(&point.metric("tpm")),
-        whole(&point.metric("nopm")),
-        percent(&point.relative),
-        percent(&point.metric("cpu_percent")),
-        value(&point.metric("device_read_mb_s")),
-        value(&point.metric("device_write_mb_s")),
-        value(&p99),
-        point.verdict.word().to_owned(),
-    ]);
+    cells.extend(columns.iter().map(|column| value(point, column)));
+    cells.push(point.verdict.word().to_owned());
     cells
 }
 
-fn whole(measured: &Measured) -> String {
-    measured.as_ref().map_or_else(|_| "-".to_owned(), |quantity| grouped(quantity.value(), 0))
-}
-
-fn percent(measured: &Measured) -> String {
-    measured.as_ref().map_or_else(|_| "-".to_owned(), |quantity| grouped(quantity.value(), 1))
-}
-
-fn value(measured: &Measured) -> String {
-    measured.as_ref().map_or_else(|_| "-".to_owned(), |quantity| hundredths(quantity.value()))
+fn value(point: &PointFindings, column: &Terminal) -> String {
+    let Ok(quantity) = point.metric(column.metric) else { return "-".to_owned() };
+    let shown = if column.metric.contains("_ns_") { quantity.value() * 1e-6 } else { quantity.value() };
+    match column.digits {
+        Digits::Whole => grouped(shown, 0),
+        Digits::Tenths => grouped(shown, 1),
+        Digits::Three => hundredths(shown),
+    }
 }
 
 /// Three digits, and none beyond the hundredths.

@@ -5,6 +5,7 @@ use crate::analysis::quantity::Unit;
 use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Role, Sample, Scale, Series, Table};
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, level_number, level_text, setting_title};
 use crate::numbers::grouped;
+use crate::workloads::MetricColumn;
 
 /// What a panel shows of each point.
 pub(super) struct Shown<'a> {
@@ -14,8 +15,8 @@ pub(super) struct Shown<'a> {
     pub(super) unit: &'a str,
     /// Title above the panel; empty for none.
     pub(super) above: &'a str,
-    /// The quantity, in the unit of the axis.
-    pub(super) of: &'a dyn Fn(&PointFindings) -> Measured,
+    /// The metric, in the unit of the axis.
+    pub(super) metric: &'a str,
     /// Fixed upper end of the axis.
     pub(super) up_to: Option<f64>,
 }
@@ -114,7 +115,7 @@ fn x_of(point: &PointFindings, curve: &Curve) -> Option<f64> {
 }
 
 fn sample(point: &PointFindings, x: Option<f64>, shown: &Shown<'_>) -> Option<Sample> {
-    let quantity = (shown.of)(point).ok().filter(|quantity| quantity.value().is_finite())?;
+    let quantity = shown_value(point, shown.metric).ok().filter(|quantity| quantity.value().is_finite())?;
     Some(Sample { x: x?, y: quantity.value(), interval: quantity.interval().bounds() })
 }
 
@@ -166,27 +167,23 @@ pub(super) fn level_words(findings: &Findings<'_>, setting: &str, number: f64) -
 }
 
 /// A table of points: a column for the levels, one for each metric, and the verdict.
-pub(super) struct MetricColumn<'a> {
-    /// Head.
-    pub(super) title: &'static str,
-    /// Unit in the head.
-    pub(super) unit: &'a str,
-    /// The quantity in that unit.
-    pub(super) of: &'a dyn Fn(&PointFindings) -> Measured,
-}
-
-/// A table of points and metrics.
 pub(super) fn points_table(findings: &Findings<'_>, columns: &[MetricColumn<'_>]) -> Table {
     let mut heads = vec![Column::words(capital(&factors_title(findings)))];
-    heads.extend(columns.iter().map(|column| Column::quantities(column.title, column.unit)));
+    heads.extend(columns.iter().map(|column| Column::quantities(column.title.to_owned(), column.unit)));
     heads.push(Column::words("Verdict"));
     let row = |point: &PointFindings| {
         let mut cells = vec![Cell::datum(point.label())];
-        cells.extend(columns.iter().map(|column| measured_cell((column.of)(point))));
+        cells.extend(columns.iter().map(|column| measured_cell(shown_value(point, column.metric))));
         cells.push(Cell::Verdict(point.verdict.is_valid(), point.verdict.word()));
         cells
     };
     Table { columns: heads, rows: findings.points.iter().map(row).collect(), ..Table::default() }
+}
+
+/// A metric as tables and axes show it: times in ns as ms.
+pub(super) fn shown_value(point: &PointFindings, metric: &str) -> Measured {
+    let value = point.metric(metric);
+    if metric.contains("_ns_") { milliseconds(value) } else { value }
 }
 
 /// A measured value as a cell.

@@ -27,11 +27,10 @@ pub fn document(findings: &Findings<'_>) -> Document {
 }
 
 fn kicker(findings: &Findings<'_>) -> Prose {
-    let settings = &findings.record.study.settings;
-    let workload = settings.text("workload.kind").unwrap_or_default();
-    match workload {
-        "tprocc" => prose!["Proofload study · TPROC-C, a TPC-C-derived workload · not a TPC result"],
-        other => prose!["Proofload study · workload ", other.to_owned()],
+    let kind = findings.record.study.settings.text("workload.kind").unwrap_or_default();
+    match findings.workload.kicker {
+        Some(words) => prose!["Proofload study · ", words],
+        None => prose!["Proofload study · workload ", kind.to_owned()],
     }
 }
 

@@ -3,7 +3,7 @@
 use super::charts::{factor_axis, factors_title, measured_cell, milliseconds};
 use super::section::{Section, a_finished_run};
 use crate::blocks::{Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Role, Sample, Series, Table, prose};
-use crate::findings::{Findings, PERCENTILES, PointFindings, kind_title, level_number};
+use crate::findings::{Findings, PERCENTILES, PointFindings, level_number};
 use crate::numbers::short;
 
 /// The section.
@@ -17,12 +17,14 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let kinds = findings.kinds();
     let shown = findings.largest().or_else(|| findings.points.iter().find(|point| !point.runs.is_empty()));
     let mut blocks = vec![Block::Paragraph(prose![
-        "Response time counts from the intended start of a transaction to its completion. Percentiles come from histograms merged \
+        "Response time counts from the intended start of ",
+        findings.workload.work.with_article(),
+        " to its completion. Percentiles come from histograms merged \
          over the window, never from averages of percentiles; their confidence intervals come from resampling seconds, not \
          requests, since neighbouring requests share their fate.",
     ])];
     if let Some(point) = shown {
-        blocks.push(Block::Table(point_table(point, &kinds)));
+        blocks.push(Block::Table(point_table(findings, point, &kinds)));
     }
     if findings.valid().next().is_some() {
         blocks.push(Block::Figure(Box::new(figure(findings, &kinds))));
@@ -47,13 +49,14 @@ fn cells(point: &PointFindings, kind: &str) -> Vec<Cell> {
     std::iter::once(mean).chain(percentiles).map(|value| measured_cell(milliseconds(value))).collect()
 }
 
-fn point_table(point: &PointFindings, kinds: &[String]) -> Table {
-    let row = |kind: &String| [vec![Cell::datum(kind_title(kind))], cells(point, kind)].concat();
+fn point_table(findings: &Findings<'_>, point: &PointFindings, kinds: &[String]) -> Table {
+    let workload = findings.workload;
+    let row = |kind: &String| [vec![Cell::datum(workload.kind_title(kind))], cells(point, kind)].concat();
     let validity = if point.verdict.is_valid() { "" } else { " (void: context, not a result)" };
     Table {
         id: "table-latency",
-        caption: prose!["Response times at ", point.label(), validity, " by kind of transaction."],
-        columns: columns(vec![Column::words("Transaction")]),
+        caption: prose!["Response times at ", point.label(), validity, " by kind of ", workload.work.one, "."],
+        columns: columns(vec![Column::words(workload.work.one_capital)]),
         rows: kinds.iter().map(row).collect(),
         note: Vec::new(),
     }
@@ -62,16 +65,17 @@ fn point_table(point: &PointFindings, kinds: &[String]) -> Table {
 fn figure(findings: &Findings<'_>, kinds: &[String]) -> Figure {
     let panels: Vec<Panel> = kinds.iter().map(|kind| panel(findings, kind)).collect();
     let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
+    let title = |kind: &String| findings.workload.kind_title(kind);
     let rows = findings.points.iter().flat_map(|point| {
         kinds
             .iter()
-            .map(|kind| [vec![Cell::datum(point.label()), Cell::datum(kind_title(kind))], cells(point, kind)].concat())
+            .map(|kind| [vec![Cell::datum(point.label()), Cell::datum(title(kind))], cells(point, kind)].concat())
     });
     let data = Table {
         caption: prose!["Response times of every point."],
         columns: columns(vec![
             Column::words(super::charts::capital(&factors_title(findings))),
-            Column::words("Transaction"),
+            Column::words(findings.workload.work.one_capital),
         ]),
         rows: rows.collect(),
         ..Table::default()
@@ -81,7 +85,9 @@ fn figure(findings: &Findings<'_>, kinds: &[String]) -> Figure {
         caption: prose![
             "Percentiles of response times against ",
             factors_title(findings),
-            ", logarithmic; one panel for each kind of transaction, valid points only."
+            ", logarithmic; one panel for each kind of ",
+            findings.workload.work.one,
+            ", valid points only."
         ],
         alt,
         chart: Chart::Panels(panels),
@@ -114,8 +120,11 @@ fn panel(findings: &Findings<'_>, kind: &str) -> Panel {
         },
     );
     Panel {
-        title: kind_title(kind),
-        alt: format!("Line chart of percentiles of {} response times in ms, logarithmic.{words}", kind_title(kind)),
+        title: findings.workload.kind_title(kind),
+        alt: format!(
+            "Line chart of percentiles of {} response times in ms, logarithmic.{words}",
+            findings.workload.kind_title(kind)
+        ),
         x: factor_axis(findings),
         y: Axis::logarithmic("Response time", "ms"),
         bands: Vec::new(),

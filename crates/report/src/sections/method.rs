@@ -2,7 +2,7 @@
 
 use super::section::{Section, always};
 use crate::blocks::{Block, Inline, Prose, prose};
-use crate::findings::{Findings, level_text};
+use crate::findings::Findings;
 use proofload_model::study::{Procedure, preconditioning, procedure};
 use proofload_model::units::duration_text;
 use std::time::Duration;
@@ -24,37 +24,27 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
-fn text(findings: &Findings<'_>, path: &str) -> Option<String> {
-    findings.record.study.settings.get(path).map(level_text)
-}
-
+/// What the workload is, and what its settings make of it.
 fn load(findings: &Findings<'_>) -> Vec<Block> {
     let settings = &findings.record.study.settings;
-    let is_tprocc = settings.text("workload.kind") == Ok("tprocc");
-    let mut words = Prose::new();
-    if is_tprocc {
-        words.extend(prose![
-            "The workload is TPROC-C, derived from TPC-C: nine tables and five transactions with the inputs and the mix that TPC-C \
-             defines (New-Order about 45 %, Payment 43 %, Order-Status, Delivery and Stock-Level 4 % each), one New-Order in a hundred rolled back by design. \
-             It is not a TPC benchmark, its results are not TPC results, and they are not comparable with any."
-        ]);
-    }
-    let pacing = text(findings, "workload.pacing");
-    match pacing.as_deref() {
-        Some("saturated") => words.extend(prose![
-            " Users are saturated: each sends its next transaction as soon as the last one has ended, without keying or think times. \
-             It is a closed loop, so a slower database is also asked less often."
-        ]),
-        Some("paced") => words.extend(prose![" Users are paced: they keep TPC-C's keying and think times, and response time counts from the intended start."]),
-        Some(other) => words.extend(prose![" Pacing: ", other.to_owned(), "."]),
-        None => {}
-    }
-    match text(findings, "workload.form").as_deref() {
-        Some("statements") => words.extend(prose![" Transactions are sent as statements from the client."]),
-        Some("procedures") => words.extend(prose![" Transactions are procedures stored in the database."]),
-        _ => {}
+    let workload = findings.workload;
+    let mut words = marked(workload.description);
+    for (path, value, sentence) in workload.choices {
+        if settings.text(path) == Ok(*value) {
+            words.extend(if words.is_empty() { Prose::new() } else { prose![" "] });
+            words.extend(marked(sentence));
+        }
     }
     if words.is_empty() { Vec::new() } else { vec![Block::Paragraph(words)] }
+}
+
+/// Words of ours in which names are set as code in backquotes.
+fn marked(text: &'static str) -> Prose {
+    let pieces = text.split('`').enumerate().filter(|(_, piece)| !piece.is_empty());
+    let inline = |(place, piece): (usize, &'static str)| {
+        if place % 2 == 1 { Inline::Code(piece.to_owned()) } else { Inline::Text(piece) }
+    };
+    pieces.map(inline).collect()
 }
 
 fn time(span: Duration) -> String {
@@ -114,8 +104,9 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
         " of its mean voids the run, whatever was declared before."
     ]);
     steps.push(prose![
-        "Verification: limits once more, the workload's consistency conditions over all of its data, every acknowledged order looked for in the database, \
-         the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ", percent(procedure.error_budget), "."
+        "Verification: limits once more, ",
+        findings.workload.verification,
+        ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ", percent(procedure.error_budget), "."
     ]);
     steps
 }
@@ -150,16 +141,8 @@ fn order(findings: &Findings<'_>) -> Prose {
 }
 
 fn definitions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
-    let mut pairs = Vec::new();
-    pairs.push((prose!["TPM"], prose![
-        "Completed transactions of all types per minute of the window, those rolled back by design included, failures excluded; counted by the clients."
-    ]));
-    if findings.record.study.settings.text("workload.kind") == Ok("tprocc") {
-        pairs.push((prose!["NOPM"], prose![
-            "New orders per minute of the window, rolled-back ones excluded: from the clients' counts, and from the growth of the sum of ",
-            Inline::Code("d_next_o_id".to_owned()), " in the database. They must agree."
-        ]));
-    }
+    let mut pairs: Vec<(Prose, Prose)> =
+        findings.workload.definitions.iter().map(|(term, meaning)| (prose![*term], marked(meaning))).collect();
     pairs.push((
         prose!["Response time"],
         prose!["From the intended start to the completion. Percentiles from merged HDR histograms with three digits."],
@@ -170,7 +153,11 @@ fn definitions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     ]));
     pairs.push((
         prose!["n"],
-        prose!["The number of samples: seconds for rates, transactions for response times, readings for counters."],
+        prose![
+            "The number of samples: seconds for rates, ",
+            findings.workload.work.many,
+            " for response times, readings for counters."
+        ],
     ));
     pairs
 }

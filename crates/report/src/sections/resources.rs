@@ -1,9 +1,10 @@
 //! CPU and storage against the factor, and what a transaction costs in reads and writes.
 
-use super::charts::{MetricColumn, Shown, factors_title, over_factor, points_table};
+use super::charts::{Shown, factors_title, over_factor, points_table};
 use super::section::{Section, a_finished_run};
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Table, prose};
-use crate::findings::{Findings, Measured, PointFindings};
+use crate::findings::{Findings, PointFindings};
+use crate::workloads::{MetricColumn, Work};
 
 /// The section.
 pub(super) const SECTION: Section = Section {
@@ -15,28 +16,35 @@ pub(super) const SECTION: Section = Section {
     render,
 };
 
-/// What is drawn: title, unit, metric, fixed end of the axis.
-const DRAWN: &[(&str, &str, &str, Option<f64>)] = &[
-    ("Drive reads", "MB/s", "device_read_mb_s", None),
-    ("Drive writes", "MB/s", "device_write_mb_s", None),
-    ("Processor", "% of the cores", "cpu_percent", Some(100.0)),
-    ("Drive reads per transaction", "", "reads_per_transaction", None),
-];
+/// A panel: title, unit, metric, fixed end of the axis.
+type Drawn = (String, &'static str, String, Option<f64>);
+
+/// What is drawn.
+fn all_drawn(work: Work) -> Vec<Drawn> {
+    let one = work.one;
+    let of_second = |title: &str, unit, metric: &str, up_to| (title.to_owned(), unit, metric.to_owned(), up_to);
+    vec![
+        of_second("Drive reads", "MB/s", "device_read_mb_s", None),
+        of_second("Drive writes", "MB/s", "device_write_mb_s", None),
+        of_second("Processor", "% of the cores", "cpu_percent", Some(100.0)),
+        (format!("Drive reads per {one}"), "", format!("reads_per_{one}"), None),
+    ]
+}
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let has = |name: &str| findings.points.iter().any(|point| point.metric(name).is_ok());
-    let drawn: Vec<_> = DRAWN.iter().filter(|(_, _, metric, _)| has(metric)).collect();
+    let (drawn, gaps): (Vec<Drawn>, Vec<Drawn>) =
+        all_drawn(findings.workload.work).into_iter().partition(|(_, _, metric, _)| has(metric));
     let mut blocks = Vec::new();
-    for (title, _, metric, _) in DRAWN.iter().filter(|(_, _, metric, _)| !has(metric)) {
-        let why = findings.points.iter().find_map(|point| point.metric(metric).err()).unwrap_or_default();
-        blocks.push(Block::Notice(Notice::Gap, prose![*title, ": ", why, "."]));
+    for (title, _, metric, _) in gaps {
+        let why = findings.points.iter().find_map(|point| point.metric(&metric).err()).unwrap_or_default();
+        blocks.push(Block::Notice(Notice::Gap, prose![title, ": ", why, "."]));
     }
     if !drawn.is_empty() {
         let panels: Vec<Panel> = drawn
             .iter()
             .map(|(title, unit, metric, up_to)| {
-                let of = |point: &PointFindings| -> Measured { point.metric(metric) };
-                let panel = over_factor(findings, &Shown { title, unit, above: title, of: &of, up_to: *up_to });
+                let panel = over_factor(findings, &Shown { title, unit, above: title, metric, up_to: *up_to });
                 without_names(findings, panel)
             })
             .collect();
@@ -47,7 +55,9 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
                 Inline::Reference("figure-resources"),
                 "; ",
                 Inline::Reference("table-storage"),
-                " gives what each transaction cost."
+                " gives what each ",
+                findings.workload.work.one,
+                " cost."
             ]),
         );
         blocks.push(Block::Figure(Box::new(figure(findings, panels))));
@@ -69,16 +79,13 @@ fn without_names(findings: &Findings<'_>, mut panel: Panel) -> Panel {
 
 fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
     let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
-    let metric = |name: &'static str| move |point: &PointFindings| -> Measured { point.metric(name) };
-    let (read, write, cpu, busy) =
-        (metric("device_read_mb_s"), metric("device_write_mb_s"), metric("cpu_percent"), metric("device_busy_percent"));
     let mut data = points_table(
         findings,
         &[
-            MetricColumn { title: "Drive reads", unit: "MB/s", of: &read },
-            MetricColumn { title: "Drive writes", unit: "MB/s", of: &write },
-            MetricColumn { title: "Drive busy", unit: "% of the time", of: &busy },
-            MetricColumn { title: "Processor", unit: "% of the cores", of: &cpu },
+            MetricColumn { title: "Drive reads", unit: "MB/s", metric: "device_read_mb_s" },
+            MetricColumn { title: "Drive writes", unit: "MB/s", metric: "device_write_mb_s" },
+            MetricColumn { title: "Drive busy", unit: "% of the time", metric: "device_busy_percent" },
+            MetricColumn { title: "Processor", unit: "% of the cores", metric: "cpu_percent" },
         ],
     );
     data.caption = prose!["Drive and processor in the measured window."];
@@ -96,25 +103,21 @@ fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
 }
 
 fn table(findings: &Findings<'_>) -> Table {
-    let metric = |name: &'static str| move |point: &PointFindings| -> Measured { point.metric(name) };
-    let (reads, writes, read, written) = (
-        metric("reads_per_transaction"),
-        metric("writes_per_transaction"),
-        metric("read_kb_per_transaction"),
-        metric("write_kb_per_transaction"),
-    );
-    let mut table = points_table(
-        findings,
-        &[
-            MetricColumn { title: "Reads", unit: "per transaction", of: &reads },
-            MetricColumn { title: "Read", unit: "kB per transaction", of: &read },
-            MetricColumn { title: "Writes", unit: "per transaction", of: &writes },
-            MetricColumn { title: "Written", unit: "kB per transaction", of: &written },
-        ],
-    );
+    let work = findings.workload.work;
+    let (count, bytes) = (format!("per {}", work.one), format!("kB per {}", work.one));
+    let metric = |what: &str| format!("{what}_per_{}", work.one);
+    let metrics = ["reads", "read_kb", "writes", "write_kb"].map(metric);
+    let heads = [("Reads", &count), ("Read", &bytes), ("Writes", &count), ("Written", &bytes)];
+    let columns: Vec<MetricColumn<'_>> =
+        heads.into_iter().zip(&metrics).map(|((title, unit), metric)| MetricColumn { title, unit, metric }).collect();
+    let mut table = points_table(findings, &columns);
     table.id = "table-storage";
     table.caption = prose![
-        "What a transaction cost on the drive: operations and bytes of the device divided by completed transactions."
+        "What ",
+        work.with_article(),
+        " cost on the drive: operations and bytes of the device divided by completed ",
+        work.many,
+        "."
     ];
     table
 }

@@ -1,12 +1,11 @@
 //! The summary: what was asked, what was found, in sentences computed from the data, and the main chart.
 
-use super::charts::{MetricColumn, Shown, factors_title, knee_band, level_words, over_factor, points_table};
+use super::charts::{Shown, factors_title, knee_band, level_words, over_factor, points_table};
 use super::section::{Section, always};
 use crate::analysis::knee::Knee;
 use crate::blocks::{Axis, Bars, Block, Chart, Figure, Group, Inline, Notice, Prose, prose};
-use crate::findings::{
-    Curve, CurveGroup, Findings, PointFindings, kind_title, level_number, level_text, setting_title, size_text,
-};
+use crate::findings::{Curve, CurveGroup, Findings, PointFindings, level_number, level_text, setting_title, size_text};
+use crate::workloads::MetricColumn;
 
 /// The section.
 pub(super) const SECTION: Section =
@@ -42,19 +41,17 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
     let record = findings.record;
     let settings = &record.study.settings;
     let value = |path: &str| settings.get(path).map(level_text);
-    let mut text = prose![workload_name(settings.text("workload.kind").unwrap_or_default())];
+    let mut text = prose![(findings.workload.name)(settings)];
     if let Some(engine) = value("engine.kind").filter(|_| !varies(findings, "engine.kind")) {
         text.extend(prose![" on ", engine]);
     }
-    for (path, one, many) in [
-        ("workload.warehouses", " warehouse", " warehouses"),
-        ("workload.virtual_users", " virtual user", " virtual users"),
-    ] {
+    for (path, one, many) in findings.workload.scale {
         if let Some(count) = settings.count(path).ok().filter(|_| !varies(findings, path)) {
             text.extend(prose![
                 if path.ends_with("users") { " and " } else { " with " },
                 count,
-                if count == 1 { one } else { many }
+                " ",
+                if count == 1 { *one } else { *many }
             ]);
         }
     }
@@ -118,10 +115,6 @@ fn machine(findings: &Findings<'_>) -> Prose {
     text
 }
 
-fn workload_name(kind: &str) -> String {
-    if kind == "tprocc" { "TPROC-C".to_owned() } else { format!("The workload {kind}") }
-}
-
 fn varies(findings: &Findings<'_>, path: &str) -> bool {
     findings.record.study.factors.iter().any(|factor| factor.setting == path)
 }
@@ -140,12 +133,12 @@ fn what_was_found(findings: &Findings<'_>) -> Vec<Prose> {
 fn group_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Option<Prose> {
     let valid: Vec<&PointFindings> =
         group.points.iter().map(|index| &findings.points[*index]).filter(|point| point.verdict.is_valid()).collect();
-    let (first, last) = (valid.first()?, valid.last()?);
-    let (low, high) = (first.result("tpm").ok()?, last.result("tpm").ok()?);
+    let (first, last, headline) = (valid.first()?, valid.last()?, findings.workload.headline);
+    let (low, high) = (first.result(headline.metric).ok()?, last.result(headline.metric).ok()?);
     let level = |point: &PointFindings| point.level(&curve.setting).map(level_text).unwrap_or_default();
     let mut text = if group.label.is_empty() { Prose::new() } else { prose![capital_first(&group.label), ": "] };
     if first.id == last.id {
-        text.extend(prose!["At ", level(first), " throughput was ", (&low, "transactions per minute"), ". "]);
+        text.extend(prose!["At ", level(first), " throughput was ", (&low, headline.words), ". "]);
         return Some(text);
     }
     let direction = if high.value() >= low.value() { " rose from " } else { " fell from " };
@@ -153,11 +146,11 @@ fn group_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) ->
     text.extend(prose![
         lead,
         direction,
-        (&low, "transactions per minute"),
+        (&low, headline.words),
         " at ",
         level(first),
         " to ",
-        (&high, "transactions per minute"),
+        (&high, headline.words),
         " at ",
         level(last),
         ". "
@@ -206,8 +199,9 @@ pub(super) fn knee_sentence(findings: &Findings<'_>, curve: &Curve, group: &Curv
 
 fn best_point(findings: &Findings<'_>) -> Prose {
     let Some(best) = findings.largest() else { return Prose::new() };
-    let Ok(tpm) = best.result("tpm") else { return Prose::new() };
-    let mut text = prose!["The largest throughput was ", (&tpm, "transactions per minute")];
+    let headline = findings.workload.headline;
+    let Ok(largest) = best.result(headline.metric) else { return Prose::new() };
+    let mut text = prose!["The largest throughput was ", (&largest, headline.words)];
     if findings.points.len() > 1 {
         text.extend(prose![" with ", best.label()]);
     }
@@ -226,13 +220,16 @@ fn best_point(findings: &Findings<'_>) -> Prose {
 fn more_findings(findings: &Findings<'_>) -> Option<Block> {
     let mut text = Prose::new();
     let by_level = by_level(findings);
+    let work = findings.workload.work.one;
+    let reads = format!("reads_per_{work}");
     if let (Some(first), Some(last)) = (by_level.first(), by_level.last())
         && first.id != last.id
-        && let (Ok(low), Ok(high)) = (first.result("reads_per_transaction"), last.result("reads_per_transaction"))
+        && let (Ok(low), Ok(high)) = (first.result(&reads), last.result(&reads))
     {
         let words = if high.value() < low.value() { " fell from " } else { " went from " };
         text.extend(prose![
-            "Drive reads per transaction",
+            "Drive reads per ",
+            work,
             words,
             (&low, ""),
             " at ",
@@ -284,27 +281,33 @@ fn by_level<'a>(findings: &'a Findings<'_>) -> Vec<&'a PointFindings> {
 fn headlines(findings: &Findings<'_>) -> Option<Block> {
     let largest = findings.largest()?;
     let mut pairs = Vec::new();
-    if let Ok(tpm) = largest.result("tpm") {
-        pairs.push((prose!["largest throughput, transactions per minute, at ", largest.label()], prose![(&tpm, "")]));
-    }
-    if let Ok(nopm) = largest.result("nopm") {
-        pairs.push((prose!["new orders per minute (NOPM) at ", largest.label()], prose![(&nopm, "")]));
+    for (words, metric) in findings.workload.headlines {
+        let Ok(value) = largest.result(metric) else { continue };
+        pairs.push((prose![*words, largest.label()], prose![(&value, "")]));
     }
     if let Some(first) = by_level(findings).first().filter(|first| first.id != largest.id)
         && let Ok(kept) = &first.relative
     {
         pairs.push((prose!["of it kept at ", first.label()], prose![kept]));
     }
-    let kind = if findings.kinds().iter().any(|kind| kind == "new_order") { "new_order" } else { "all" };
-    if let Ok(p99) = largest.result(&format!("response_ns_p99.{kind}")) {
+    for kind in tails(findings) {
+        let Ok(p99) = largest.result(&format!("response_ns_p99.{kind}")) else { continue };
         let what = if kind == "all" {
             "99th percentile of response times at ".to_owned()
         } else {
-            format!("99th percentile of {} response times at ", kind_title(kind))
+            format!("99th percentile of {} response times at ", findings.workload.kind_title(kind))
         };
         pairs.push((prose![what, largest.label()], prose![&p99]));
     }
     (!pairs.is_empty()).then_some(Block::Headlines(pairs))
+}
+
+/// Kinds whose 99th percentile is shown.
+fn tails(findings: &Findings<'_>) -> Vec<&'static str> {
+    let kinds = findings.kinds();
+    let met: Vec<&str> =
+        findings.workload.tails.iter().copied().filter(|tail| kinds.iter().any(|kind| kind == tail)).collect();
+    if met.is_empty() { vec!["all"] } else { met }
 }
 
 fn void_notice(findings: &Findings<'_>) -> Option<Block> {
@@ -336,18 +339,11 @@ fn capital_first(text: &str) -> String {
 
 /// Throughput against the factor.
 fn main_figure(findings: &Findings<'_>) -> Figure {
-    let of = |point: &PointFindings| point.metric("tpm");
-    let shown = Shown { title: "Throughput", unit: "transactions per minute", above: "", of: &of, up_to: None };
-    let nopm = |point: &PointFindings| point.metric("nopm");
-    let relative = |point: &PointFindings| point.relative.clone();
-    let data = points_table(
-        findings,
-        &[
-            MetricColumn { title: "Throughput", unit: "transactions per minute", of: &of },
-            MetricColumn { title: "New orders", unit: "per minute", of: &nopm },
-            MetricColumn { title: "Of the largest", unit: "%", of: &relative },
-        ],
-    );
+    let headline = findings.workload.headline;
+    let shown = Shown { title: "Throughput", unit: headline.words, above: "", metric: headline.metric, up_to: None };
+    let relative = MetricColumn { title: "Of the largest", unit: "%", metric: "relative_percent" };
+    let columns: Vec<MetricColumn<'_>> = findings.workload.figure.iter().copied().chain([relative]).collect();
+    let data = points_table(findings, &columns);
     let mut panel = over_factor(findings, &shown);
     let alt = panel.alt.clone();
     let mut caption = prose!["Throughput against ", factors_title(findings), "."];
@@ -368,13 +364,14 @@ fn main_figure(findings: &Findings<'_>) -> Figure {
 }
 
 fn bars(findings: &Findings<'_>) -> Bars {
+    let headline = findings.workload.headline;
     let value = |point: &PointFindings| {
-        let quantity = point.result("tpm").ok()?;
+        let quantity = point.result(headline.metric).ok()?;
         Some((quantity.value(), quantity.interval().bounds()))
     };
     let group = |point: &PointFindings| Group { label: point.label(), values: vec![value(point)] };
     Bars {
-        axis: Axis::linear("Throughput", "transactions per minute"),
+        axis: Axis::linear("Throughput", headline.words),
         names: vec!["throughput".to_owned()],
         groups: findings.points.iter().map(group).collect(),
     }

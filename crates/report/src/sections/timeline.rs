@@ -8,6 +8,7 @@ use crate::blocks::{
 };
 use crate::findings::{Findings, PointFindings, RunFindings};
 use crate::numbers::short;
+use crate::workloads::Work;
 
 /// The section.
 pub(super) const SECTION: Section =
@@ -27,12 +28,13 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut panels = Vec::new();
     for point in &findings.points {
         for run in point.runs.iter().filter(shown).filter(|run| !run.per_second.is_empty()) {
-            panels.push(panel(point, run, top));
+            panels.push(panel(findings.workload.work, point, run, top));
         }
     }
     let alt = panels.iter().map(|panel| format!("{}: {}", panel.title, panel.alt)).collect::<Vec<_>>().join(" ");
     let mut caption = prose![
-        "Transactions in each second from the start of the load. Warm-up is shaded first, the measured window second; the dashed line is the mean of the window. All panels share one scale."
+        findings.workload.work.many_capital,
+        " in each second from the start of the load. Warm-up is shaded first, the measured window second; the dashed line is the mean of the window. All panels share one scale."
     ];
     if all > MOST_PANELS {
         caption.extend(prose![" Of each point the first repetition is drawn."]);
@@ -59,7 +61,7 @@ fn title(point: &PointFindings, run: &RunFindings) -> String {
     format!("{}{repetition}{verdict}", point.label())
 }
 
-fn panel(point: &PointFindings, run: &RunFindings, top: f64) -> Panel {
+fn panel(work: Work, point: &PointFindings, run: &RunFindings, top: f64) -> Panel {
     let step = run.per_second.len().div_ceil(MOST_PLACES).max(1);
     let place = |(index, seconds): (usize, &[f64])| {
         let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
@@ -82,16 +84,16 @@ fn panel(point: &PointFindings, run: &RunFindings, top: f64) -> Panel {
     let unit = if step == 1 { "1/s".to_owned() } else { format!("1/s, means of {step} s") };
     Panel {
         title: title(point, run),
-        alt: description(run, mean),
+        alt: description(work, run, mean),
         x: Axis { from_zero: true, up_to: Some(run.per_second.len() as f64), ..Axis::linear("Time", "s") },
-        y: Axis { up_to: Some(1.15 * top), ..Axis::linear("Transactions", &unit) },
+        y: Axis { up_to: Some(1.15 * top), ..Axis::linear(work.many_capital, &unit) },
         bands,
         rules: rules.into_iter().collect(),
         series: vec![Series { name: "throughput".to_owned(), role: Role::Trace(0), samples }],
     }
 }
 
-fn description(run: &RunFindings, mean: f64) -> String {
+fn description(work: Work, run: &RunFindings, mean: f64) -> String {
     let warm_up = run.warm_up.as_ref().map_or_else(
         || "no verdict on the warm-up".to_owned(),
         |warm_up| {
@@ -101,10 +103,10 @@ fn description(run: &RunFindings, mean: f64) -> String {
     let window = run.window.map_or_else(
         || "no measured window".to_owned(),
         |(from, to)| {
-            format!("window from second {from} to {to} with a mean of {} transactions per second", short(mean))
+            format!("window from second {from} to {to} with a mean of {} {} per second", short(mean), work.many)
         },
     );
-    format!("Line chart of transactions per second: {warm_up}; {window}.")
+    format!("Line chart of {} per second: {warm_up}; {window}.", work.many)
 }
 
 fn data(findings: &Findings<'_>) -> Table {

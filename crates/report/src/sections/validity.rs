@@ -85,7 +85,9 @@ fn little(findings: &Findings<'_>) -> Option<Block> {
                 " of ",
                 runs().count(),
                 " runs throughput times mean response time differs from the number of users by more than 2 %: \
-                 users spent time outside the transactions that were timed, or what is counted is not what is timed."
+                 users spent time outside the ",
+                findings.workload.work.many,
+                " that were timed, or what is counted is not what is timed."
             ],
         )
     })

@@ -1,0 +1,9 @@
+//! What a report says differently of each workload: names, units of work, columns, definitions. Constants only; may
+//! not compute anything from a record.
+
+mod generic;
+mod tprocc;
+mod workload;
+mod ycsb;
+
+pub use workload::{Clocks, Counted, Digits, Headline, MetricColumn, Terminal, WORKLOADS, Work, Workload, workload};

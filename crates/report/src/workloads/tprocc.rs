@@ -1,0 +1,94 @@
+//! TPROC-C in the words of its papers.
+
+use super::workload::{Clocks, Counted, Digits, Headline, MetricColumn, Terminal, Work, Workload};
+
+pub(super) const WORKLOAD: Workload = Workload {
+    kind: "tprocc",
+    name: |_| "TPROC-C".to_owned(),
+    kicker: Some("TPROC-C, a TPC-C-derived workload · not a TPC result"),
+    disclaimer: "TPC-C-derived; not a TPC result",
+    work: Work { one: "transaction", many: "transactions", one_capital: "Transaction", many_capital: "Transactions" },
+    kinds: &[
+        ("new_order", "New-Order"),
+        ("payment", "Payment"),
+        ("order_status", "Order-Status"),
+        ("delivery", "Delivery"),
+        ("stock_level", "Stock-Level"),
+    ],
+    headline: Headline { metric: "tpm", words: "transactions per minute" },
+    scale: &[
+        ("workload.warehouses", "warehouse", "warehouses"),
+        ("workload.virtual_users", "virtual user", "virtual users"),
+    ],
+    tails: &["new_order"],
+    headlines: &[
+        ("largest throughput, transactions per minute, at ", "tpm"),
+        ("new orders per minute (NOPM) at ", "nopm"),
+    ],
+    figure: &[
+        MetricColumn { title: "Throughput", unit: "transactions per minute", metric: "tpm" },
+        MetricColumn { title: "New orders", unit: "per minute", metric: "nopm" },
+    ],
+    results: &[
+        MetricColumn { title: "TPM", unit: "per minute", metric: "tpm" },
+        MetricColumn { title: "NOPM, client", unit: "per minute", metric: "nopm" },
+        MetricColumn { title: "NOPM, database", unit: "per minute", metric: "nopm_database" },
+        MetricColumn { title: "Of the largest", unit: "%", metric: "relative_percent" },
+        MetricColumn { title: "CPU", unit: "%", metric: "cpu_percent" },
+        MetricColumn { title: "New-Order p99", unit: "ms", metric: "response_ns_p99.new_order" },
+    ],
+    results_note: "Values of void points are what was observed in their window; they are context, not results. TPM counts completed \
+                   transactions of all types, those rolled back by design included and failures excluded. CPU is the mean over the cores that the database may run on.",
+    terminal: &[
+        Terminal { title: "TPM", metric: "tpm", digits: Digits::Whole },
+        Terminal { title: "NOPM", metric: "nopm", digits: Digits::Whole },
+        Terminal { title: "% of max", metric: "relative_percent", digits: Digits::Tenths },
+        Terminal { title: "CPU %", metric: "cpu_percent", digits: Digits::Tenths },
+        Terminal { title: "read MB/s", metric: "device_read_mb_s", digits: Digits::Three },
+        Terminal { title: "write MB/s", metric: "device_write_mb_s", digits: Digits::Three },
+        Terminal { title: "p99 NO ms", metric: "response_ns_p99.new_order", digits: Digits::Three },
+    ],
+    description: "The workload is TPROC-C, derived from TPC-C: nine tables and five transactions with the inputs and the mix that TPC-C \
+                  defines (New-Order about 45 %, Payment 43 %, Order-Status, Delivery and Stock-Level 4 % each), one New-Order in a hundred rolled back by design. \
+                  It is not a TPC benchmark, its results are not TPC results, and they are not comparable with any.",
+    choices: &[
+        (
+            "workload.pacing",
+            "saturated",
+            "Users are saturated: each sends its next transaction as soon as the last one has ended, without keying or think times. \
+             It is a closed loop, so a slower database is also asked less often.",
+        ),
+        (
+            "workload.pacing",
+            "paced",
+            "Users are paced: they keep TPC-C's keying and think times, and response time counts from the intended start.",
+        ),
+        ("workload.form", "statements", "Transactions are sent as statements from the client."),
+        ("workload.form", "procedures", "Transactions are procedures stored in the database."),
+    ],
+    verification: "the workload's consistency conditions over all of its data, every acknowledged order looked for in the database",
+    definitions: &[
+        (
+            "TPM",
+            "Completed transactions of all types per minute of the window, those rolled back by design included, failures excluded; counted by the clients.",
+        ),
+        (
+            "NOPM",
+            "New orders per minute of the window, rolled-back ones excluded: from the clients' counts, and from the growth of the sum of `d_next_o_id` in the database. They must agree.",
+        ),
+    ],
+    facts: &[],
+    rates: &[("tpm", "1/min", 60.0)],
+    counted: &[Counted {
+        kind: "new_order",
+        counter: "new_orders",
+        metric: "nopm",
+        metric_database: "nopm_database",
+        missing: "the workload has no New-Order",
+        audit: "new orders, client and database",
+        rule: "the database holds every acknowledged New-Order, and no more than those whose outcome is uncertain",
+    }],
+    clocks: Clocks::Response,
+    beyond_percentile: 0,
+    tells_absence: false,
+};

@@ -1,0 +1,201 @@
+//! What differs by workload, and the list of all: a file and one line add one.
+
+use proofload_model::settings::Settings;
+
+/// Every workload that a report knows by name; others are told as [`super::generic::WORKLOAD`].
+pub const WORKLOADS: &[Workload] = &[super::tprocc::WORKLOAD, super::ycsb::WORKLOAD];
+
+/// What a report says of a workload. Texts may set names as code in backquotes.
+#[derive(Debug, Clone, Copy)]
+pub struct Workload {
+    /// `workload.kind` of the study; empty for the fallback.
+    pub kind: &'static str,
+    /// Its name at the start of a sentence.
+    pub name: fn(&Settings) -> String,
+    /// What stands above the title, behind "Proofload study"; none: the kind itself.
+    pub kicker: Option<&'static str>,
+    /// What it is and is not, for readers of the JSON form.
+    pub disclaimer: &'static str,
+    /// One unit of work.
+    pub work: Work,
+    /// Kinds of operations in the order of tables, with their titles.
+    pub kinds: &'static [(&'static str, &'static str)],
+    /// The metric of curves, bars and summary.
+    pub headline: Headline,
+    /// Settings that say how large it is: path, word for one, word for many, in the order of the summary.
+    pub scale: &'static [(&'static str, &'static str, &'static str)],
+    /// Kinds whose 99th percentile is in the summary; all kinds together where a run has none of them.
+    pub tails: &'static [&'static str],
+    /// Large figures of the summary: words before "at ..." and metric.
+    pub headlines: &'static [(&'static str, &'static str)],
+    /// Columns of the table behind the main chart; throughput in per cent follows them.
+    pub figure: &'static [MetricColumn<'static>],
+    /// Columns of the main table, those of a missing kind left out.
+    pub results: &'static [MetricColumn<'static>],
+    /// The remark below the main table.
+    pub results_note: &'static str,
+    /// Columns of the table for a terminal.
+    pub terminal: &'static [Terminal],
+    /// What it is, for the section on method.
+    pub description: &'static str,
+    /// Sentences of that section for values of settings: path, value, sentence.
+    pub choices: &'static [(&'static str, &'static str, &'static str)],
+    /// What a run is checked for at its end.
+    pub verification: &'static str,
+    /// Terms and what they mean here, first of the list of definitions.
+    pub definitions: &'static [(&'static str, &'static str)],
+    /// Facts of its own: subject, name, title.
+    pub facts: &'static [(&'static str, &'static str, &'static str)],
+    /// Rates under other names and units: metric, unit, factor from operations per second.
+    pub rates: &'static [(&'static str, &'static str, f64)],
+    /// Kinds that the database counts as well.
+    pub counted: &'static [Counted],
+    /// Which clocks are told apart.
+    pub clocks: Clocks,
+    /// Values that must lie beyond a percentile for it to be printed; 0: any, its interval then says what it is worth.
+    pub beyond_percentile: u64,
+    /// Must sections on stalls, failures and efficiency say so when there is nothing to tell?
+    pub tells_absence: bool,
+}
+
+/// What one unit of work is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// One, such as `transaction`; also the end of metrics such as `reads_per_transaction`.
+    pub one: &'static str,
+    /// Several.
+    pub many: &'static str,
+    /// One, with a capital.
+    pub one_capital: &'static str,
+    /// Several, with a capital.
+    pub many_capital: &'static str,
+}
+
+/// The metric of curves, bars and summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Headline {
+    /// Metric.
+    pub metric: &'static str,
+    /// Its unit in words, such as `transactions per minute`.
+    pub words: &'static str,
+}
+
+/// A column of a table of points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetricColumn<'a> {
+    /// Head.
+    pub title: &'a str,
+    /// Unit in the head.
+    pub unit: &'a str,
+    /// Metric; times in ns are shown in ms.
+    pub metric: &'a str,
+}
+
+/// A column of the table for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Head.
+    pub title: &'static str,
+    /// Metric; times in ns are shown in ms.
+    pub metric: &'static str,
+    /// How many digits.
+    pub digits: Digits,
+}
+
+/// Digits of a number in a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Digits {
+    /// None behind the point.
+    Whole,
+    /// One behind the point.
+    Tenths,
+    /// Three in all, at most hundredths.
+    Three,
+}
+
+/// A kind of operation that the database counts too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// The kind.
+    pub kind: &'static str,
+    /// The database's counter among the marks.
+    pub counter: &'static str,
+    /// Metric by the clients' counts, per minute.
+    pub metric: &'static str,
+    /// Metric by the database's counter, per minute.
+    pub metric_database: &'static str,
+    /// What is said when no run has the kind, a lower-case fragment.
+    pub missing: &'static str,
+    /// Name of the audit that compares the two.
+    pub audit: &'static str,
+    /// What must hold, in words.
+    pub rule: &'static str,
+}
+
+/// Which clocks of an operation a report tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clocks {
+    /// Response time alone.
+    Response,
+    /// Response and service time.
+    Both,
+}
+
+impl Work {
+    /// `a transaction`, `an operation`.
+    pub fn with_article(&self) -> String {
+        let article = if self.one.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {}", self.one)
+    }
+}
+
+impl Workload {
+    /// What a kind of operation is called: `new_order` as `New-Order`.
+    pub fn kind_title(&self, kind: &str) -> String {
+        let known = self.kinds.iter().find(|(known, _)| *known == kind).map(|(_, title)| (*title).to_owned());
+        known.unwrap_or_else(|| kind.split('_').map(capital).collect::<Vec<_>>().join("-"))
+    }
+
+    /// Sorts kinds of operations for tables; unknown ones follow by name.
+    pub fn sort_kinds(&self, kinds: &mut [String]) {
+        let place = |kind: &String| self.kinds.iter().position(|(known, _)| known == kind).unwrap_or(self.kinds.len());
+        kinds.sort_by_key(|kind| (place(kind), kind.clone()));
+    }
+}
+
+/// The workload of a study.
+pub fn workload(settings: &Settings) -> &'static Workload {
+    let kind = settings.text("workload.kind").unwrap_or_default();
+    WORKLOADS.iter().find(|known| known.kind == kind).unwrap_or(&super::generic::WORKLOAD)
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_is_listed_once_and_names_what_it_shows() {
+        for (place, one) in WORKLOADS.iter().enumerate() {
+            assert!(WORKLOADS[place + 1..].iter().all(|other| other.kind != one.kind), "{} stands twice", one.kind);
+            assert!(one.results.iter().any(|column| column.metric == one.headline.metric), "{}", one.kind);
+            assert!(one.tails.iter().all(|tail| one.kinds.iter().any(|(kind, _)| kind == tail)), "{}", one.kind);
+        }
+    }
+
+    #[test]
+    fn kinds_stand_in_the_order_of_the_workload_and_have_its_titles() {
+        let order = |workload: &Workload, kinds: &[&str]| {
+            let mut kinds: Vec<String> = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+            workload.sort_kinds(&mut kinds);
+            kinds.iter().map(|kind| workload.kind_title(kind)).collect::<Vec<_>>().join(", ")
+        };
+        let (tprocc, ycsb) = (&super::super::tprocc::WORKLOAD, &super::super::ycsb::WORKLOAD);
+        assert_eq!(order(tprocc, &["a_new_kind", "payment", "new_order"]), "New-Order, Payment, A-New-Kind");
+        assert_eq!(order(ycsb, &["read_modify_write", "scan", "read"]), "Read, Scan, Read-modify-write");
+    }
+}

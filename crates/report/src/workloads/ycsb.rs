@@ -1,0 +1,98 @@
+//! The key-value workload in the words of YCSB and of the studies that used it.
+
+use super::generic::{OPERATION, SATURATED, THROUGHPUT};
+use super::workload::{Clocks, Digits, Headline, MetricColumn, Terminal, Workload};
+use proofload_model::settings::Settings;
+
+pub(super) const WORKLOAD: Workload = Workload {
+    kind: "ycsb",
+    name,
+    kicker: Some("key-value workload in YCSB's vocabulary · not made with YCSB"),
+    disclaimer: "key-value operations in YCSB's vocabulary; not made with YCSB",
+    work: OPERATION,
+    kinds: &[
+        ("read", "Read"),
+        ("update", "Update"),
+        ("insert", "Insert"),
+        ("scan", "Scan"),
+        ("read_modify_write", "Read-modify-write"),
+    ],
+    headline: Headline { metric: "throughput", words: "operations per second" },
+    scale: &[("workload.records", "record", "records"), ("workload.virtual_users", "virtual user", "virtual users")],
+    tails: &["read", "update", "insert", "scan", "read_modify_write"],
+    headlines: &[("largest throughput, operations per second, at ", "throughput")],
+    figure: &[MetricColumn { title: "Throughput", unit: "operations per second", metric: "throughput" }],
+    results: &[
+        MetricColumn { title: "Run time", unit: "s", metric: "run_time_s" },
+        MetricColumn { title: "Throughput", unit: "operations/s", metric: "throughput" },
+        MetricColumn { title: "Of the largest", unit: "%", metric: "relative_percent" },
+        MetricColumn { title: "Read, mean", unit: "ms", metric: "response_ns_mean.read" },
+        MetricColumn { title: "Update, mean", unit: "ms", metric: "response_ns_mean.update" },
+        MetricColumn { title: "Insert, mean", unit: "ms", metric: "response_ns_mean.insert" },
+        MetricColumn { title: "Scan, mean", unit: "ms", metric: "response_ns_mean.scan" },
+        MetricColumn { title: "Read-modify-write, mean", unit: "ms", metric: "response_ns_mean.read_modify_write" },
+        MetricColumn { title: "Failed", unit: "%", metric: "failed_percent" },
+        MetricColumn { title: "CPU", unit: "%", metric: "cpu_percent" },
+    ],
+    results_note: "Values of void points are what was observed in their window; they are context, not results. Means are of response times. \
+                   CPU is the mean over the cores that the database may run on.",
+    terminal: &[
+        Terminal { title: "ops/s", metric: "throughput", digits: Digits::Whole },
+        Terminal { title: "% of max", metric: "relative_percent", digits: Digits::Tenths },
+        Terminal { title: "read ms", metric: "response_ns_mean.read", digits: Digits::Three },
+        Terminal { title: "p99", metric: "response_ns_p99.read", digits: Digits::Three },
+        Terminal { title: "update ms", metric: "response_ns_mean.update", digits: Digits::Three },
+        Terminal { title: "p99", metric: "response_ns_p99.update", digits: Digits::Three },
+        Terminal { title: "failed %", metric: "failed_percent", digits: Digits::Three },
+        Terminal { title: "CPU %", metric: "cpu_percent", digits: Digits::Tenths },
+    ],
+    description: "The workload is made of YCSB's operations on records of one table: read, update, insert, scan and read-modify-write, in the mix and \
+                  with the choice of keys listed below. Keys, values and operations are functions of the seed and of the operation's number, \
+                  so every value that is read can be verified. The load is Proofload's own and not YCSB's.",
+    choices: &[SATURATED],
+    verification: "sampled or all records read back and compared with what the seed says, every acknowledged insert looked for",
+    definitions: &[
+        THROUGHPUT,
+        (
+            "Run time",
+            "Of a study that ends by a number of operations: from time zero to the end of the last operation. Else: the length of the measured window.",
+        ),
+        (
+            "Service time",
+            "From the actual start to the completion. Where users are saturated it equals the response time.",
+        ),
+        (
+            "Device bytes per logical byte",
+            "Bytes written to the device over bytes of field values updated or inserted, both per second of the window.",
+        ),
+        (
+            "Stall",
+            "A second of the window with less than half of its median throughput, or one with a response time above ten times the window's 99th percentile.",
+        ),
+    ],
+    facts: &[
+        ("client", "path", "Client path"),
+        ("client", "engine_in_process", "Engine inside the load generator"),
+        ("client", "mix", "Mix of operations"),
+        ("client", "keys.choice", "Choice of keys"),
+        ("client", "keys.mode", "Mode of the choice"),
+        ("client", "record shape", "Shape of a record"),
+        ("client", "data.records", "Records to choose from"),
+        ("client", "reads checked", "Reads checked"),
+        ("data", "records", "Records"),
+    ],
+    rates: &[],
+    counted: &[],
+    clocks: Clocks::Both,
+    beyond_percentile: 10,
+    tells_absence: true,
+};
+
+/// `YCSB workload A`, or the mix of the study's own.
+fn name(settings: &Settings) -> String {
+    match settings.text("workload.mix") {
+        Ok("own") => "YCSB's operations in a mix of the study's own".to_owned(),
+        Ok(preset) => format!("YCSB workload {}", preset.to_uppercase()),
+        Err(_) => "YCSB's operations".to_owned(),
+    }
+}

@@ -14,6 +14,8 @@ pub struct Error {
 enum Kind {
     NotPositive { what: &'static str, found: i64 },
     EmptyMix,
+    OutOfRange { what: &'static str, found: u64, least: u64, most: u64 },
+    Unfit { what: &'static str, found: String, allowed: &'static str },
     UnknownName { what: &'static str, found: String, known: String },
 }
 
@@ -24,6 +26,14 @@ impl Error {
 
     pub(crate) fn empty_mix() -> Self {
         Self { kind: Kind::EmptyMix }
+    }
+
+    pub(crate) fn out_of_range(what: &'static str, found: u64, least: u64, most: u64) -> Self {
+        Self { kind: Kind::OutOfRange { what, found, least, most } }
+    }
+
+    pub(crate) fn unfit(what: &'static str, found: f64, allowed: &'static str) -> Self {
+        Self { kind: Kind::Unfit { what, found: found.to_string(), allowed } }
     }
 
     pub(crate) fn unknown_name(what: &'static str, found: &str, known: &[&str]) -> Self {
@@ -39,6 +49,10 @@ impl fmt::Display for Error {
                 write!(f, "drawing inputs needs at least one {what} but {found} were asked for")
             }
             Kind::EmptyMix => f.write_str("the mix weighs every transaction 0; give one a positive weight"),
+            Kind::OutOfRange { what, found, least, most } => {
+                write!(f, "{what}: {found} were asked for; give {least} to {most}")
+            }
+            Kind::Unfit { what, found, allowed } => write!(f, "{what}: {found} was asked for; give {allowed}"),
             Kind::UnknownName { what, found, known } => {
                 write!(f, "no {what} is called \"{found}\"; known are: {known}")
             }

@@ -1,9 +1,10 @@
 //! Deterministic data, keys and parameters.
 //!
 //! This crate answers two questions and nothing else: *which rows does a database hold after
-//! the load*, and *which inputs does virtual user `u` send as its transaction number `n`*. Both
-//! answers are pure functions of a [`Seed`]: no clock, no thread, no file, no environment, no
-//! floating-point number in a row, and no import from the other crates.
+//! the load*, and *which inputs does virtual user `u` send as its transaction number `n`* (of the
+//! key-value workload: *which operation has number `n`*). Both answers are pure functions of a
+//! [`Seed`]: no clock, no thread, no file, no environment, no floating-point number in a row, and
+//! no import from the other crates.
 //!
 //! # Population
 //!
@@ -56,12 +57,52 @@
 //! assert_eq!(first, plan.input_at(3, 0));
 //! # Ok::<(), proofload_gen::Error>(())
 //! ```
+//!
+//! # Key-value operations
+//!
+//! ```
+//! use proofload_gen::Seed;
+//! use proofload_gen::ycsb::{
+//!     Compatibility, InsertOrder, KeyChoice, LengthChoice, Mix, Plan, ScanLengths, Settings, Shape,
+//! };
+//!
+//! let plan = Plan::new(Settings {
+//!     data_seed: Seed(42),
+//!     input_seed: Seed(43),
+//!     records: 300_000_000,
+//!     expected_operations: 2_000_000_000,
+//!     mix: Mix::preset('a')?,
+//!     shape: Shape { fields: 10, length: 100, lengths: LengthChoice::Constant, least_length: 100 },
+//!     key_choice: KeyChoice::preset('a')?,
+//!     compatibility: Compatibility::Exact,
+//!     insert_order: InsertOrder::Hashed,
+//!     zero_padding: 1,
+//!     read_all_fields: true,
+//!     write_all_fields: false,
+//!     scan_lengths: ScanLengths { least: 1, most: 100, choice: LengthChoice::Uniform },
+//! })?;
+//! let (keys, values) = (plan.keys(), plan.values());
+//! let mut keyspace = plan.keyspace(); // one per virtual user
+//! let mut key = String::with_capacity(proofload_gen::ycsb::Keys::MOST_CHARACTERS);
+//! let mut value = [0; 100];
+//!
+//! let index = 1_999_999_999;
+//! keyspace.set(plan.readable_after(index));
+//! let operation = plan.operation(index, &keyspace);
+//! keys.write(operation.record, &mut key);
+//! if let Some(field) = operation.field {
+//!     values.fill(operation.record, field, index + 1, &mut value);
+//!     assert_eq!(values.check(operation.record, field, &value), Ok(index + 1));
+//! }
+//! # Ok::<(), proofload_gen::Error>(())
+//! ```
 
 mod error;
 mod rng;
 mod seed;
 mod text;
 pub mod tprocc;
+pub mod ycsb;
 
 pub use error::Error;
 pub use rng::Rng;

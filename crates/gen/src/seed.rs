@@ -6,7 +6,7 @@
 use crate::rng::Rng;
 
 /// The increment of SplitMix64: 2^64 divided by the golden ratio, made odd.
-const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A 64-bit seed from which further seeds and generators are derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,99 @@
+//! The name of a record: "user" and a number, as YCSB has it.
+
+use super::compatible::fnv_hash;
+use super::settings::{Compatibility, InsertOrder, MOST_PADDING, Settings};
+use crate::seed::{GOLDEN_GAMMA, mix};
+
+/// What every key begins with.
+const PREFIX: &str = "user";
+/// Digits of the largest 64-bit number, and of every key in the exact mode.
+const DIGITS: u8 = 20;
+/// Digits that there is room for.
+const ROOM: usize = MOST_PADDING as usize;
+
+/// The names of the records.
+///
+/// | mode | hashed | ordered |
+/// |---|---|---|
+/// | exact | 20 digits of a 64-bit bijection of the record's number | 20 digits of the number |
+/// | `ycsb` | FNV-1a of the number, padded as set | the number, padded as set |
+///
+/// Keys of the exact mode do not collide. Those of `ycsb` may: 64-bit hashes of which the sign is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keys {
+    compatibility: Compatibility,
+    insert_order: InsertOrder,
+    digits: u8,
+}
+
+impl Keys {
+    /// Characters of a key at most.
+    pub const MOST_CHARACTERS: usize = PREFIX.len() + ROOM;
+
+    pub(super) const fn new(settings: &Settings) -> Self {
+        let digits = match settings.compatibility {
+            Compatibility::Exact => DIGITS,
+            Compatibility::Ycsb => settings.zero_padding,
+        };
+        Self { compatibility: settings.compatibility, insert_order: settings.insert_order, digits }
+    }
+
+    /// Replaces `into` by the key of `record`. Allocates only if `into` has too little room.
+    #[inline]
+    pub fn write(&self, record: u64, into: &mut String) {
+        let mut digits = [b'0'; ROOM];
+        let (number, negative) = self.number(record);
+        let start = write_decimal(number, &mut digits).min(ROOM - usize::from(self.digits));
+        into.clear();
+        into.push_str(PREFIX);
+        if negative {
+            into.push('-');
+        }
+        into.push_str(str::from_utf8(&digits[start..]).expect("digits are ASCII"));
+    }
+
+    /// The number in the key, and whether a minus stands before it, as one hash in 2^64 has in YCSB.
+    #[inline]
+    fn number(&self, record: u64) -> (u64, bool) {
+        match (self.compatibility, self.insert_order) {
+            (_, InsertOrder::Ordered) => (record, false),
+            (Compatibility::Exact, InsertOrder::Hashed) => (mix(record.wrapping_add(GOLDEN_GAMMA)), false),
+            (Compatibility::Ycsb, InsertOrder::Hashed) => {
+                let hash = fnv_hash(record);
+                (hash.unsigned_abs(), hash < 0)
+            }
+        }
+    }
+}
+
+/// Writes `number` at the end of `digits` and tells where it begins.
+#[inline]
+fn write_decimal(mut number: u64, digits: &mut [u8; ROOM]) -> usize {
+    let mut start = ROOM;
+    while number >= 100 {
+        start -= 2;
+        digits[start..start + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
+        number /= 100;
+    }
+    if number >= 10 {
+        start -= 2;
+        digits[start..start + 2].copy_from_slice(&PAIRS[number as usize]);
+    } else {
+        start -= 1;
+        digits[start] += number as u8;
+    }
+    start
+}
+
+/// "00" to "99".
+static PAIRS: [[u8; 2]; 100] = pairs();
+
+const fn pairs() -> [[u8; 2]; 100] {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+}

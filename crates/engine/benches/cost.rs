@@ -14,7 +14,7 @@ use std::time::Instant;
 use support::{Place, Special};
 
 fn main() {
-    for engine in ENGINES {
+    for engine in ENGINES.iter().filter(|engine| engine.facts().capabilities.sql) {
         let name = engine.facts().name;
         match Place::new(*engine, &[], &Special::default()) {
             Ok(place) => {

@@ -7,5 +7,6 @@ pub use registry::engine;
 registry::registry! {
     sqlite: Sqlite { sql },
     postgresql: Postgresql { sql },
+    mongodb: Mongodb { documents },
     null: Null { sql, documents },
 }

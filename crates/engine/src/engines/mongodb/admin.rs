@@ -1,0 +1,67 @@
+//! Commands outside the hot path, over the client path of the settings: their replies come as bytes of their own.
+
+use super::bson::{Document, Writer};
+use super::failure::lost;
+use super::lean;
+use super::options::{ClientPath, Options};
+use crate::contract::{Error, Target};
+use std::time::Duration;
+
+/// The database of commands about the server.
+pub(super) const SERVER: &str = "admin";
+
+/// A connection for commands.
+#[derive(Debug)]
+pub(super) struct Admin(Path);
+
+#[derive(Debug)]
+enum Path {
+    Lean(lean::Connection),
+}
+
+/// A reply.
+#[derive(Debug)]
+pub(super) struct Reply(Vec<u8>);
+
+impl Reply {
+    /// Its document.
+    pub(super) fn document(&self) -> Result<Document<'_>, Error> {
+        Document::whole(&self.0).map_err(|_| lost("the reply is damaged: it is not BSON"))
+    }
+}
+
+impl Admin {
+    /// Connects by the path that the settings ask for.
+    pub(super) async fn connect(target: &Target) -> Result<Self, Error> {
+        let options = Options::read(&target.place.settings)?;
+        Self::by(options.path, target, options.timeout).await
+    }
+
+    /// Connects by this path; an answer is waited for so long.
+    pub(super) async fn by(path: ClientPath, target: &Target, patience: Duration) -> Result<Self, Error> {
+        match path {
+            ClientPath::Lean => {
+                lean::open(target, patience).await.map(|(connection, _)| Self(Path::Lean(connection)))
+            }
+            ClientPath::Driver => Err(Error::other("engine.path = \"driver\" is not built in")),
+        }
+    }
+
+    /// Waits so long for each answer from now on.
+    pub(super) fn wait(&mut self, patience: Duration) {
+        match &mut self.0 {
+            Path::Lean(connection) => connection.patience = patience,
+        }
+    }
+
+    /// Runs a command in a database. An error of the server is an error with its code.
+    pub(super) async fn run(&mut self, database: &str, fill: impl FnOnce(&mut Writer<'_>)) -> Result<Reply, Error> {
+        let command = Writer::bytes(fill);
+        match &mut self.0 {
+            Path::Lean(connection) => {
+                let reply = connection.run(database, |message| message.elements_of(&command)).await?;
+                Ok(Reply(Writer::bytes(|copy| copy.all_of(reply))))
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The study's database: marked as ours, refused when it is somebody's, settled after a build. Touches nothing else.
+
+use super::Documents;
+use super::admin::{Admin, SERVER};
+use super::lean::Greeting;
+use super::names::MARK_COLLECTION;
+use super::options::Options;
+use super::url::Url;
+use crate::contract::{Documents as _, Error, Target};
+use std::time::Duration;
+
+/// The note in the marking collection, and its text for the format that is ours.
+const MARK: (&str, &str) = ("format", "proofload:1");
+/// Writing all that is in memory to a slow drive takes long.
+const SETTLING: Duration = Duration::from_secs(3600);
+/// Error codes of a server that has no such command or does not let us: unauthorised, not offered, illegal, not implemented.
+const NOT_OFFERED: &[&str] = &["13", "59", "20", "115", "238"];
+
+/// Marks the database. One that is ours stays as it is, so that a build can go on.
+pub(super) async fn create(target: &Target) -> Result<(), Error> {
+    check_server(target).await?;
+    let database = Url::of(target)?.database;
+    let mut session = Documents::connect(target).await?;
+    let notes = session.notes(MARK_COLLECTION).await?;
+    let strangers = session.collections().await?;
+    match notes.iter().find(|(key, _)| key == MARK.0) {
+        Some((_, text)) if text == MARK.1 => Ok(()),
+        Some((_, other)) => Err(Error::other(format!(
+            "database {database} holds data of another format, {other:?} instead of {:?}; drop it to build anew",
+            MARK.1
+        ))),
+        None if strangers.is_empty() => {
+            let note = [(MARK.0.to_owned(), MARK.1.to_owned())];
+            session.note(MARK_COLLECTION, &note).await.map_err(|error| error.context(format!("mark database {database}")))
+        }
+        None => Err(Error::other(format!(
+            "database {database} holds the collection {} that Proofload did not make; it is left as it is, name another \
+             database in engine.url",
+            strangers[0]
+        ))),
+    }
+}
+
+/// Refuses a server that takes no writes, or that is in no replica set where the study wants one.
+async fn check_server(target: &Target) -> Result<(), Error> {
+    let mut admin = Admin::connect(target).await?;
+    let reply = admin.run(SERVER, |command| command.int32("hello", 1)).await?;
+    let greeting = Greeting::read(reply.document()?);
+    if !greeting.writable {
+        return Err(Error::other(
+            "the server takes no writes: it is no primary; name the primary in engine.url, or use engine.path = \"driver\"",
+        ));
+    }
+    let wants_set = Options::read(&target.place.settings)?.replica_set;
+    if wants_set && greeting.set_name.is_none() && !greeting.router {
+        return Err(Error::other(
+            "engine.replica_set is asked for, but the server is in no replica set and has no transactions; start it with \
+             --replSet, or leave engine.replica_set out",
+        ));
+    }
+    Ok(())
+}
+
+/// Writes everything to the drive, where the server offers it.
+pub(super) async fn settle(target: &Target) -> Result<(), Error> {
+    let mut admin = Admin::connect(target).await?;
+    admin.wait(SETTLING);
+    match admin.run(SERVER, |command| command.int32("fsync", 1)).await {
+        // The data are complete without it; what the server offers is told among the facts.
+        Err(error) if NOT_OFFERED.contains(&error.code()) && target.address.is_none() => Ok(()),
+        outcome => outcome.map(|_| ()).map_err(|error| error.context("write everything to the drive (fsync)")),
+    }
+}

@@ -1,0 +1,94 @@
+//! A session of documents over either client path, dispatched by a match.
+
+use super::lean;
+use super::options::{ClientPath, Options};
+use crate::contract::{Collection, DocumentBuffer, DocumentRef, Error, Fields, Inserted, Target};
+use proofload_model::samples::Reading;
+
+/// A session on one of the client paths; in a box, so that sessions of all engines are small.
+#[derive(Debug)]
+pub struct Documents(Path);
+
+#[derive(Debug)]
+enum Path {
+    Lean(Box<lean::Session>),
+}
+
+impl Documents {
+    /// Connects by the path that the settings ask for.
+    pub(super) async fn connect(target: &Target) -> Result<Self, Error> {
+        let options = Options::read(&target.place.settings)?;
+        match options.path {
+            ClientPath::Lean => lean::Session::connect(target, &options).await.map(|session| Self(Path::Lean(Box::new(session)))),
+            ClientPath::Driver => Err(Error::other("engine.path = \"driver\" is not built in")),
+        }
+    }
+}
+
+impl crate::contract::Documents for Documents {
+    async fn open(&mut self, collection: &Collection) -> Result<(), Error> {
+        match &mut self.0 {
+            Path::Lean(session) => session.open(collection).await,
+        }
+    }
+
+    async fn find(&mut self, key: &str, fields: Fields, found: &mut DocumentBuffer) -> Result<(), Error> {
+        match &mut self.0 {
+            Path::Lean(session) => session.find(key, fields, found).await,
+        }
+    }
+
+    async fn scan(
+        &mut self,
+        from: &str,
+        limit: u32,
+        fields: Fields,
+        found: &mut DocumentBuffer,
+    ) -> Result<(), Error> {
+        match &mut self.0 {
+            Path::Lean(session) => session.scan(from, limit, fields, found).await,
+        }
+    }
+
+    async fn update(&mut self, document: DocumentRef<'_>) -> Result<u64, Error> {
+        match &mut self.0 {
+            Path::Lean(session) => session.update(document).await,
+        }
+    }
+
+    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<Inserted, Error> {
+        match &mut self.0 {
+            Path::Lean(session) => session.insert(batch).await,
+        }
+    }
+
+    async fn count(&mut self) -> Result<u64, Error> {
+        match &mut self.0 {
+            Path::Lean(session) => session.count().await,
+        }
+    }
+
+    async fn collections(&mut self) -> Result<Vec<String>, Error> {
+        match &mut self.0 {
+            Path::Lean(session) => session.collections().await,
+        }
+    }
+
+    async fn notes(&mut self, collection: &str) -> Result<Vec<(String, String)>, Error> {
+        match &mut self.0 {
+            Path::Lean(session) => session.notes(collection).await,
+        }
+    }
+
+    async fn note(&mut self, collection: &str, notes: &[(String, String)]) -> Result<(), Error> {
+        match &mut self.0 {
+            Path::Lean(session) => session.note(collection, notes).await,
+        }
+    }
+
+    fn counters(&mut self, into: &mut Vec<Reading>) {
+        match &mut self.0 {
+            Path::Lean(session) => session.counters(into),
+        }
+    }
+}

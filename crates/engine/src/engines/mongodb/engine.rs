@@ -1,0 +1,108 @@
+//! What MongoDB can do, and which of its settings a memory limit implies. May not know a workload's collections.
+
+use super::options::SETTINGS;
+use super::recipe::Recipe;
+use super::{Documents, database, installation, observer, settings};
+use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
+use crate::engines::AnyDocuments;
+use proofload_model::catalogue::{Capabilities, EngineFacts};
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+
+/// MongoDB.
+#[derive(Debug)]
+pub struct Mongodb;
+
+/// The smallest cache that MongoDB takes by default.
+const LEAST_CACHE: Bytes = Bytes::mebi(256);
+
+impl Engine for Mongodb {
+    fn facts(&self) -> EngineFacts {
+        EngineFacts {
+            name: "mongodb",
+            title: "MongoDB, started locally (not yet tried on a mongod) or reached by URL",
+            capabilities: Capabilities {
+                embedded: false,
+                sql: false,
+                documents: true,
+                procedures: false,
+                local_instance: true,
+                url: true,
+                file_snapshot: true,
+                memory_setting: true,
+                durable: true,
+            },
+            minimum_memory_bytes: 512 << 20,
+            settings: SETTINGS,
+        }
+    }
+
+    fn locate(&self) -> Result<Installation, Error> {
+        let found = installation::find()?;
+        Ok(Installation { version: found.version, place: found.path.display().to_string() })
+    }
+
+    /// MongoDB's own rule for a machine of this size: half of what is left after 1 GiB, but 256 MiB at least. The rest is for
+    /// connections and for the kernel's page cache, through which WiredTiger reads and which the control group is charged for.
+    /// Source: MongoDB manual, "WiredTiger Storage Engine", memory use.
+    fn memory_settings(&self, memory: Bytes, _sessions: u32) -> Vec<(String, String)> {
+        let left = memory.0.saturating_sub(1 << 30) / 2;
+        let whole = Bytes(left >> 20 << 20).max(LEAST_CACHE);
+        vec![("cache_size".to_owned(), whole.to_string())]
+    }
+
+    fn server(&self) -> Option<&dyn ServerRecipe> {
+        Some(&Recipe)
+    }
+
+    fn connect_documents<'a>(&'a self, target: &'a Target) -> Work<'a, AnyDocuments> {
+        Box::pin(async move { Ok(AnyDocuments::Mongodb(Documents::connect(target).await?)) })
+    }
+
+    fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
+        Box::pin(database::create(target))
+    }
+
+    fn verify_settings<'a>(&'a self, target: &'a Target) -> Work<'a, Vec<Fact>> {
+        Box::pin(settings::verify(target))
+    }
+
+    fn after_build<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
+        Box::pin(database::settle(target))
+    }
+
+    fn observer(&self, target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
+        Ok(Some(Box::new(observer::ServerObserver::new(target)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::place_settings;
+    use proofload_model::settings::{Settings, Value};
+
+    #[test]
+    fn a_memory_limit_implies_the_cache_that_a_machine_of_that_size_would_have() {
+        let check = |memory, expected: &str| {
+            assert_eq!(Mongodb.memory_settings(memory, 64), [("cache_size".to_owned(), expected.to_owned())]);
+        };
+        check(Bytes::mebi(512), "256MiB");
+        check(Bytes::mebi(1536), "256MiB");
+        check(Bytes::mebi(2048), "512MiB");
+        check(Bytes(160_000_000_000), "75781MiB");
+    }
+
+    #[test]
+    fn a_study_overrules_the_cache_that_its_memory_limit_implies() {
+        let given = [
+            ("limits.memory", Value::Bytes(Bytes::mebi(4096))),
+            ("engine.cache_size", Value::Bytes(Bytes::mebi(1024))),
+            ("engine.settings.syncdelay", Value::Text("60".to_owned())),
+        ];
+        let settings = Settings(given.into_iter().map(|(path, value)| (path.to_owned(), value)).collect());
+        let found = place_settings(&Mongodb, &settings, 4);
+        let found: Vec<_> = found.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(found, [("cache_size", "1536MiB"), ("cache_size", "1GiB"), ("syncdelay", "60")]);
+    }
+}

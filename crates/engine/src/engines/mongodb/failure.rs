@@ -1,0 +1,82 @@
+//! Errors of the server by their code, and those of the connection, as classes. May not retry.
+//! Source: MongoDB's list of error codes, and its specification "Retryable Writes" for the codes that may be tried again.
+
+use super::bson::Document;
+use crate::contract::{Error, ErrorClass};
+
+/// There is no such command.
+pub(super) const COMMAND_NOT_FOUND: i64 = 59;
+
+/// The class of a server's error code.
+fn class(code: i64) -> ErrorClass {
+    match code {
+        // Write conflict, lock timeout, lock busy, exceeded time limit: nothing was done.
+        112 | 24 | 46 | 262 | 50 => ErrorClass::Retryable,
+        // Not primary any more or not yet, stepped down, transaction aborted, stale routing.
+        10107 | 13435 | 13436 | 189 | 11602 | 251 | 63 | 150 | 13388 => ErrorClass::Retryable,
+        // Shuts down, host unreachable, network.
+        91 | 11600 | 6 | 7 | 89 | 9001 => ErrorClass::ConnectionLost,
+        // Out of disk space; memory of an operation used up.
+        14031 | 146 | 292 => ErrorClass::OutOfSpace,
+        // Duplicate key (three numbers), document too large, failed validation, too deep, bad value in a document.
+        11000 | 11001 | 12582 | 10334 | 17280 | 121 | 15 | 66 | 2 => ErrorClass::Data,
+        _ => ErrorClass::Other,
+    }
+}
+
+/// An error that a document of the server tells: `code`, `codeName`, `errmsg`.
+pub(super) fn told(document: Document<'_>) -> Error {
+    let code = document.get("code").and_then(|code| code.integer()).unwrap_or(0);
+    let text = document.get("errmsg").and_then(|text| text.text()).unwrap_or("the server gives no reason");
+    let name = document.get("codeName").and_then(|name| name.text()).map(|name| format!("{name}: ")).unwrap_or_default();
+    let advice = match code {
+        13 | 18 | 8000 => "; a server with authentication needs engine.path = \"driver\" with MONGODB_USER and MONGODB_PASSWORD",
+        10107 | 13435 | 13436 => "; this member is not the primary: name the primary in engine.url, or use engine.path = \"driver\"",
+        _ => "",
+    };
+    with_code(code, format!("{name}{text}{advice}"))
+}
+
+/// An error with a server's code.
+pub(super) fn with_code(code: i64, text: String) -> Error {
+    Error::new(class(code), if code == 0 { String::new() } else { code.to_string() }, text)
+}
+
+/// The connection cannot be used any more; what was on its way has an unknown outcome.
+pub(super) fn lost(text: impl Into<String>) -> Error {
+    Error::new(ErrorClass::ConnectionLost, "", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bson::Writer;
+    use super::*;
+
+    #[test]
+    fn codes_have_classes() {
+        let cases = [
+            (11000, ErrorClass::Data),
+            (112, ErrorClass::Retryable),
+            (251, ErrorClass::Retryable),
+            (10107, ErrorClass::Retryable),
+            (14031, ErrorClass::OutOfSpace),
+            (91, ErrorClass::ConnectionLost),
+            (59, ErrorClass::Other),
+            (0, ErrorClass::Other),
+        ];
+        for (code, expected) in cases {
+            assert_eq!(class(code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn an_error_says_name_text_code_and_what_to_do() {
+        let bytes = Writer::bytes(|document| {
+            document.int32("code", 13);
+            document.text("codeName", "Unauthorized");
+            document.text("errmsg", "not allowed");
+        });
+        let text = told(Document::whole(&bytes).unwrap()).to_string();
+        assert!(text.starts_with("Unauthorized: not allowed; ") && text.ends_with("MONGODB_PASSWORD (13)"), "{text}");
+    }
+}

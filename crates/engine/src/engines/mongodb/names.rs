@@ -1,0 +1,15 @@
+//! Names that the parts of this engine share.
+
+/// The database of a local instance, and of a URL that names none.
+pub(super) const DATABASE: &str = "proofload";
+/// The name under which a server lists our connections.
+pub(super) const APPLICATION: &str = "proofload";
+/// The replica set of a local instance.
+pub(super) const REPLICA_SET: &str = "proofload";
+/// The collection that marks a database as ours.
+pub(super) const MARK_COLLECTION: &str = "proofload_mark";
+
+/// Is this collection the server's, or the mark of this engine, and none of a workload?
+pub(super) fn is_internal(collection: &str) -> bool {
+    collection.starts_with("system.") || collection == MARK_COLLECTION
+}

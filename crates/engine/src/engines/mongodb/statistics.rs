@@ -1,0 +1,66 @@
+//! What an observer reads of `serverStatus`, as a table. What a server does not tell is left out.
+//! Source: MongoDB manual, "serverStatus", 4.2 to 8.0.
+
+/// One number of `serverStatus`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Counter {
+    /// Where it stands: names with dots between them.
+    pub(super) path: &'static str,
+    /// Name of the series.
+    pub(super) name: &'static str,
+    /// Unit; of the rate where the number is a total.
+    pub(super) unit: &'static str,
+    /// Is it a total since the start of the server?
+    pub(super) cumulative: bool,
+}
+
+const fn events(path: &'static str, name: &'static str) -> Counter {
+    Counter { path, name, unit: "1/s", cumulative: true }
+}
+
+const fn bytes(path: &'static str, name: &'static str) -> Counter {
+    Counter { path, name, unit: "B/s", cumulative: true }
+}
+
+/// Microseconds spent per second.
+const fn busy(path: &'static str, name: &'static str) -> Counter {
+    Counter { path, name, unit: "us/s", cumulative: true }
+}
+
+const fn level(path: &'static str, name: &'static str, unit: &'static str) -> Counter {
+    Counter { path, name, unit, cumulative: false }
+}
+
+/// All of them.
+pub(super) const COUNTERS: &[Counter] = &[
+    events("opcounters.query", "finds"),
+    events("opcounters.insert", "inserts"),
+    events("opcounters.update", "updates"),
+    events("opcounters.delete", "deletes"),
+    events("opcounters.getmore", "cursor_reads"),
+    events("opcounters.command", "commands"),
+    events("metrics.document.returned", "documents_returned"),
+    events("metrics.operation.writeConflicts", "write_conflicts"),
+    busy("opLatencies.reads.latency", "read_time"),
+    busy("opLatencies.writes.latency", "write_time"),
+    bytes("network.bytesIn", "network_received"),
+    bytes("network.bytesOut", "network_sent"),
+    level("connections.current", "connections", "connections"),
+    level("connections.active", "active_connections", "connections"),
+    level("globalLock.currentQueue.readers", "queued_readers", "operations"),
+    level("globalLock.currentQueue.writers", "queued_writers", "operations"),
+    bytes("wiredTiger.cache.bytes read into cache", "cache_read_bytes"),
+    bytes("wiredTiger.cache.bytes written from cache", "cache_written_bytes"),
+    events("wiredTiger.cache.pages read into cache", "cache_pages_read"),
+    events("wiredTiger.cache.pages written from cache", "cache_pages_written"),
+    events("wiredTiger.cache.pages requested from the cache", "cache_page_requests"),
+    events("wiredTiger.cache.modified pages evicted", "cache_modified_evictions"),
+    events("wiredTiger.cache.unmodified pages evicted", "cache_unmodified_evictions"),
+    level("wiredTiger.cache.bytes currently in the cache", "cache_used", "B"),
+    level("wiredTiger.cache.tracked dirty bytes in the cache", "cache_dirty", "B"),
+    level("wiredTiger.cache.maximum bytes configured", "cache_size", "B"),
+    bytes("wiredTiger.log.log bytes written", "journal_bytes"),
+    events("wiredTiger.log.log sync operations", "journal_syncs"),
+    events("wiredTiger.transaction.transaction checkpoints", "checkpoints"),
+    level("wiredTiger.transaction.transaction checkpoint currently running", "checkpoint_running", "checkpoints"),
+];

@@ -1,0 +1,71 @@
+//! What a write waits for before it is acknowledged. Source: MongoDB manual, "Write Concern".
+
+use super::bson::Writer;
+use crate::contract::Error;
+
+/// Members that must have a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Acknowledged {
+    /// So many, at least one.
+    By(u32),
+    /// More than half of those that vote.
+    ByMajority,
+}
+
+/// The write concern of a session. Always sent, because the default of a server from 5.0 on is another than before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WriteConcern {
+    /// Who must have it.
+    pub(super) acknowledged: Acknowledged,
+    /// Must it be in the journal on the drive?
+    pub(super) journal: bool,
+}
+
+impl WriteConcern {
+    /// As durable as the server can: what Proofload's own notes are written with.
+    pub(super) const DURABLE: Self = Self { acknowledged: Acknowledged::ByMajority, journal: true };
+
+    /// Writes it as an element of a command.
+    #[inline]
+    pub(super) fn write(self, command: &mut Writer<'_>) {
+        command.nested("writeConcern", |concern| {
+            match self.acknowledged {
+                Acknowledged::By(members) => concern.int32("w", i32::try_from(members).unwrap_or(i32::MAX)),
+                Acknowledged::ByMajority => concern.text("w", "majority"),
+            }
+            if self.journal {
+                concern.boolean("j", true);
+            }
+        });
+    }
+}
+
+impl Acknowledged {
+    /// Reads `engine.write_concern`.
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        match (text, text.parse::<u32>()) {
+            ("majority", _) => Ok(Self::ByMajority),
+            (_, Ok(0)) => Err(Error::other(
+                "engine.write_concern is 0: a write that nobody acknowledges has no response time and may be lost unnoticed; \
+                 use 1 or majority",
+            )),
+            (_, Ok(members)) if members <= 50 => Ok(Self::By(members)),
+            _ => Err(Error::other(format!("engine.write_concern is {text:?}; use 1, a number of members up to 50, or majority"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unacknowledged_write_is_refused_with_the_reason() {
+        assert_eq!(Acknowledged::parse("1").unwrap(), Acknowledged::By(1));
+        assert_eq!(Acknowledged::parse("majority").unwrap(), Acknowledged::ByMajority);
+        assert!(Acknowledged::parse("0").unwrap_err().to_string().contains("no response time"));
+        for wrong in ["", "-1", "51", "most"] {
+            Acknowledged::parse(wrong).unwrap_err();
+        }
+    }
+}

@@ -5,7 +5,11 @@
 //! summed; growth of the number of ranks changes one constant.
 
 use super::compatible::Draws;
+use super::real::{exp, exp_m1_ratio, ln, ln_1p_ratio};
 use super::stream::Stream;
+
+/// The least argument of ln(1 + t) that leaves a positive number.
+const NEARLY_MINUS_ONE: f64 = -1.0 + f64::EPSILON / 2.0;
 
 /// A skew: ranks k = 1, 2, ... in proportion to k^-θ.
 #[derive(Clone, Copy, Debug)]
@@ -46,20 +50,20 @@ impl Skew {
 
     /// h(x) = x^-θ
     fn height(&self, x: f64) -> f64 {
-        (self.exponent * x.ln()).exp()
+        exp(self.exponent * ln(x))
     }
 
     /// H(x) = (x^(1-θ) - 1) / (1-θ), or ln x for θ = 1
     fn integral(&self, x: f64) -> f64 {
-        let log = x.ln();
-        ratio(self.complement * log, f64::exp_m1) * log
+        let log = ln(x);
+        exp_m1_ratio(self.complement * log) * log
     }
 
     /// H⁻¹(y) = (1 + y (1-θ))^(1/(1-θ)), or e^y for θ = 1
     #[inline]
     fn inverse(&self, y: f64) -> f64 {
-        // Rounding may carry the argument past -1 at the far end of a skew above 1.
-        (ratio((self.complement * y).max(-1.0), f64::ln_1p) * y).exp()
+        // Rounding may carry the argument to -1 and past it at the far end of a skew above 1.
+        exp(ln_1p_ratio((self.complement * y).max(NEARLY_MINUS_ONE)) * y)
     }
 }
 
@@ -75,16 +79,10 @@ impl Zipf {
         loop {
             let area = self.high + stream.unit() * (self.skew.low - self.high);
             let x = self.skew.inverse(area);
-            let rank = x.round().clamp(1.0, self.ranks);
+            let rank = ((x + 0.5) as i64 as f64).clamp(1.0, self.ranks);
             if rank - x <= self.skew.shortcut || area >= self.skew.integral(rank + 0.5) - self.skew.height(rank) {
                 return rank as u64;
             }
         }
     }
-}
-
-/// f(t) / t for an f with f(t) ≈ t near 0, and 1 at 0: keeps every digit near θ = 1.
-#[inline]
-fn ratio(t: f64, f: fn(f64) -> f64) -> f64 {
-    if t == 0.0 { 1.0 } else { f(t) / t }
 }

@@ -98,20 +98,26 @@ impl Flight {
     /// Adds transaction control; returns the call's place.
     #[inline]
     pub fn control(&mut self, control: Control) -> usize {
-        self.add(Action::Control(control), &[])
+        self.add(Action::Control(control), [])
     }
 
     /// Adds a call of a prepared statement; returns its place.
     #[inline]
     pub fn call(&mut self, statement: StatementId, parameters: &[Value<'_>]) -> usize {
+        self.add(Action::Run(statement), parameters.iter().copied())
+    }
+
+    /// Adds a call of a prepared statement whose parameters come one by one; returns its place.
+    #[inline]
+    pub fn call_each<'v>(&mut self, statement: StatementId, parameters: impl IntoIterator<Item = Value<'v>>) -> usize {
         self.add(Action::Run(statement), parameters)
     }
 
     #[inline]
-    fn add(&mut self, action: Action, parameters: &[Value<'_>]) -> usize {
+    fn add<'v>(&mut self, action: Action, parameters: impl IntoIterator<Item = Value<'v>>) -> usize {
         let start = place(self.parameters.len());
         for value in parameters {
-            keep(&mut self.parameters, &mut self.text, *value);
+            keep(&mut self.parameters, &mut self.text, value);
         }
         self.calls.push(CallEntry {
             action,

@@ -2,8 +2,9 @@
 
 pub mod suite;
 pub mod tprocc;
+pub mod ycsb;
 
 use crate::workload::Workload;
 
 /// Every workload that is built in.
-pub const WORKLOADS: &[&dyn Workload] = &[&tprocc::Tprocc];
+pub const WORKLOADS: &[&dyn Workload] = &[&tprocc::Tprocc, &ycsb::Ycsb];

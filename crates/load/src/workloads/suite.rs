@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 
 /// One file of a suite: its path, for errors, and its text.
 #[derive(Debug, Clone, Copy)]
-pub struct SuiteFile {
+pub struct SuiteFile<'a> {
     /// Path below the repository.
-    pub path: &'static str,
+    pub path: &'a str,
     /// Whole text.
-    pub text: &'static str,
+    pub text: &'a str,
 }
 
 /// The statements of a suite, by name.
@@ -27,7 +27,7 @@ pub struct Suite {
 impl Suite {
     /// Reads files. Fails on what is not understood, on names that occur twice, and on parameters that are listed but not
     /// used or used but not listed.
-    pub fn read(files: &[SuiteFile]) -> Result<Self, Error> {
+    pub fn read(files: &[SuiteFile<'_>]) -> Result<Self, Error> {
         let mut suite = Self::default();
         for file in files {
             suite.read_file(file)?;
@@ -62,7 +62,7 @@ impl Suite {
         self.files.iter().find(|(path, _)| path.ends_with(file)).map_or(&[], |(_, names)| names)
     }
 
-    fn read_file(&mut self, file: &SuiteFile) -> Result<(), Error> {
+    fn read_file(&mut self, file: &SuiteFile<'_>) -> Result<(), Error> {
         let mut names = Vec::new();
         let mut open: Option<(usize, Statement)> = None;
         for (index, line) in file.text.lines().enumerate() {
@@ -87,7 +87,7 @@ impl Suite {
     /// Checks a statement that has ended and keeps it.
     fn close(
         &mut self,
-        file: &SuiteFile,
+        file: &SuiteFile<'_>,
         open: Option<(usize, Statement)>,
         names: &mut Vec<String>,
     ) -> Result<(), Error> {
@@ -115,7 +115,7 @@ fn literal(value: Value<'_>) -> String {
 }
 
 /// An error at a line.
-fn wrong(file: &SuiteFile, line: usize, text: &str) -> Error {
+fn wrong(file: &SuiteFile<'_>, line: usize, text: &str) -> Error {
     Error::new(format!("{} line {line}: {text}", file.path))
 }
 

@@ -64,12 +64,38 @@ fn insert(root: &mut Json, path: &str, spec: &SettingSpec) {
         node["additionalProperties"] = kind_schema(spec);
         return;
     }
-    node["properties"][*last] = kind_schema(spec);
+    let schema = kind_schema(spec);
+    node["properties"][*last] = match node["properties"][*last].take() {
+        Json::Null => schema,
+        // Several workloads or engines have a setting of this path.
+        known => json!({ "anyOf": [known, schema] }),
+    };
     if spec.required {
-        match node["required"].as_array_mut() {
-            Some(list) => list.push(json!(last)),
-            None => node["required"] = json!([last]),
+        require(node, last, spec.scope);
+    }
+}
+
+/// Makes a key required, if only for one kind.
+fn require(node: &mut Json, key: &str, scope: Scope) {
+    let place = match scope {
+        Scope::Always => &mut node["required"],
+        Scope::Workload(name) | Scope::Engine(name) => {
+            let rules = &mut node["allOf"];
+            if rules.is_null() {
+                *rules = json!([]);
+            }
+            let Some(rules) = rules.as_array_mut() else { return };
+            let condition = json!({ "properties": { "kind": { "const": name } } });
+            let index = rules.iter().position(|rule| rule["if"] == condition).unwrap_or_else(|| {
+                rules.push(json!({ "if": condition, "then": {} }));
+                rules.len() - 1
+            });
+            &mut rules[index]["then"]["required"]
         }
+    };
+    match place.as_array_mut() {
+        Some(list) => list.push(json!(key)),
+        None => *place = json!([key]),
     }
 }
 

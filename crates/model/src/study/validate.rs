@@ -53,18 +53,22 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
         return Err(taken.faults);
     }
     lay_over(&mut taken, overrides);
+    let kinds = Kinds::of(&taken);
     let mut faults = std::mem::take(&mut taken.faults);
     let mut settings = Settings::default();
     for assignment in &taken.assignments {
-        read_setting(assignment, catalogue, &mut settings, &mut faults);
+        read_setting(assignment, (catalogue, &kinds), &mut settings, &mut faults);
     }
-    let factors =
-        taken.factors.iter().filter_map(|factor| read_factor(factor, catalogue, &mut faults)).collect::<Vec<_>>();
-    let given = Given { taken: &taken, catalogue };
+    let factors = taken
+        .factors
+        .iter()
+        .filter_map(|factor| read_factor(factor, (catalogue, &kinds), &mut faults))
+        .collect::<Vec<_>>();
+    let given = Given { taken: &taken, catalogue, kinds: &kinds };
     given.repeated_factors(&factors, &mut faults);
-    fill_defaults(&mut settings, &factors, catalogue, &mut faults);
+    fill_defaults(&mut settings, &factors, (catalogue, &kinds), &mut faults);
     given.kinds(&settings, &factors, &mut faults);
-    given.scopes(&settings, &factors, &mut faults);
+    given.scopes(&settings, &mut faults);
     let study = Study { settings, factors };
     if faults.is_empty() {
         super::contradictions::find_all(&study, &given, &mut faults);
@@ -103,9 +107,14 @@ fn factor_setting(factor: &FactorText) -> Option<&str> {
 }
 
 /// Reads one assignment into the settings.
-fn read_setting(assignment: &Assignment, catalogue: &Catalogue, settings: &mut Settings, faults: &mut Vec<Fault>) {
+fn read_setting(
+    assignment: &Assignment,
+    (catalogue, kinds): (&Catalogue, &Kinds),
+    settings: &mut Settings,
+    faults: &mut Vec<Fault>,
+) {
     let Assignment { path, line, value } = assignment;
-    let Some(spec) = find(catalogue, path) else {
+    let Some(spec) = find(catalogue, path, kinds) else {
         faults.push(unknown(path, *line, catalogue));
         return;
     };
@@ -119,9 +128,42 @@ fn read_setting(assignment: &Assignment, catalogue: &Catalogue, settings: &mut S
     }
 }
 
-/// The specification of a path.
-fn find<'a>(catalogue: &'a Catalogue, path: &str) -> Option<&'a SettingSpec> {
-    catalogue.settings().find(|spec| spec.matches(path))
+/// The workloads and engines that a study names, as written.
+#[derive(Debug, Default)]
+struct Kinds {
+    workloads: Vec<String>,
+    engines: Vec<String>,
+}
+
+impl Kinds {
+    /// Those of the settings and of the factors' levels.
+    fn of(taken: &Taken) -> Self {
+        let named = |path: &str| -> Vec<String> {
+            let assigned = taken.assignments.iter().filter(|key| key.path == path).map(|key| &key.value);
+            let factors = taken.factors.iter().filter(|factor| factor_setting(factor) == Some(path));
+            let lists = factors.flat_map(|factor| factor.keys.iter().filter(|key| key.path == "levels"));
+            let levels = lists.filter_map(|key| key.value.as_array()).flatten();
+            assigned.chain(levels).filter_map(|value| value.as_str().map(str::to_owned)).collect()
+        };
+        Self { workloads: named("workload.kind"), engines: named("engine.kind") }
+    }
+
+    /// Does a setting of this scope apply?
+    fn have(&self, scope: Scope) -> bool {
+        let has = |kinds: &[String], name: &str| kinds.iter().any(|kind| kind == name);
+        match scope {
+            Scope::Always => true,
+            Scope::Workload(name) => has(&self.workloads, name),
+            Scope::Engine(name) => has(&self.engines, name),
+        }
+    }
+}
+
+/// The specification of a path: several workloads or engines may have one of the same path, and the study's own counts.
+fn find<'a>(catalogue: &'a Catalogue, path: &str, kinds: &Kinds) -> Option<&'a SettingSpec> {
+    let mut known = catalogue.settings().filter(|spec| spec.matches(path)).peekable();
+    let first = known.peek().copied();
+    known.find(|spec| kinds.have(spec.scope)).or(first)
 }
 
 /// The fault of an unknown key.
@@ -141,7 +183,11 @@ fn near_word(spec: &SettingSpec, value: &toml_edit::Value) -> Option<String> {
 }
 
 /// Reads one factor.
-fn read_factor(factor: &FactorText, catalogue: &Catalogue, faults: &mut Vec<Fault>) -> Option<Factor> {
+fn read_factor(
+    factor: &FactorText,
+    (catalogue, kinds): (&Catalogue, &Kinds),
+    faults: &mut Vec<Fault>,
+) -> Option<Factor> {
     let fault = |line, key: &str, reason: String, suggestion| Fault { line, key: key.to_owned(), reason, suggestion };
     for key in factor.keys.iter().filter(|key| !["setting", "levels"].contains(&key.path.as_str())) {
         let near = nearest(&key.path, ["setting", "levels"].into_iter());
@@ -162,7 +208,7 @@ fn read_factor(factor: &FactorText, catalogue: &Catalogue, faults: &mut Vec<Faul
         ));
         return None;
     };
-    let Some(spec) = find(catalogue, setting) else {
+    let Some(spec) = find(catalogue, setting, kinds) else {
         faults.push(unknown(setting, factor.line, catalogue));
         return None;
     };
@@ -193,17 +239,15 @@ fn read_factor(factor: &FactorText, catalogue: &Catalogue, faults: &mut Vec<Faul
 }
 
 /// Defaults for what is not given; faults for what must be.
-fn fill_defaults(settings: &mut Settings, factors: &[Factor], catalogue: &Catalogue, faults: &mut Vec<Fault>) {
-    let chosen = |settings: &Settings, path: &str| settings.text(path).map(str::to_owned).ok();
-    let (workload, engine) = (chosen(settings, "workload.kind"), chosen(settings, "engine.kind"));
+fn fill_defaults(
+    settings: &mut Settings,
+    factors: &[Factor],
+    (catalogue, kinds): (&Catalogue, &Kinds),
+    faults: &mut Vec<Fault>,
+) {
     for spec in catalogue.settings() {
-        let applies = match spec.scope {
-            Scope::Always => true,
-            Scope::Workload(name) => workload.as_deref() == Some(name),
-            Scope::Engine(name) => engine.as_deref() == Some(name),
-        };
         let varied = factors.iter().find(|factor| factor.setting == spec.path);
-        if !applies || settings.get(spec.path).is_some() {
+        if !kinds.have(spec.scope) || settings.get(spec.path).is_some() {
             continue;
         }
         if let Some(level) = varied.and_then(|factor| factor.levels.first()) {
@@ -222,6 +266,7 @@ fn fill_defaults(settings: &mut Settings, factors: &[Factor], catalogue: &Catalo
 pub(super) struct Given<'a> {
     taken: &'a Taken,
     catalogue: &'a Catalogue,
+    kinds: &'a Kinds,
 }
 
 impl Given<'_> {
@@ -279,20 +324,13 @@ impl Given<'_> {
     }
 
     /// Settings of an engine or workload that is not the study's.
-    fn scopes(&self, settings: &Settings, factors: &[Factor], faults: &mut Vec<Fault>) {
-        let engines = values_of("engine.kind", settings, factors);
-        let workloads = values_of("workload.kind", settings, factors);
-        let has =
-            |kinds: &[&Value], name: &str| kinds.iter().any(|kind| matches!(kind, Value::Text(text) if text == name));
+    fn scopes(&self, settings: &Settings, faults: &mut Vec<Fault>) {
         for path in settings.0.keys().filter(|path| self.line(path).is_some()) {
-            let reason = match find(self.catalogue, path).map(|spec| spec.scope) {
-                Some(Scope::Workload(name)) if !has(&workloads, name) => {
-                    format!("belongs to the workload {name}, which this study does not run")
-                }
-                Some(Scope::Engine(name)) if !has(&engines, name) => {
-                    format!("belongs to the engine {name}, which this study does not use")
-                }
-                _ => continue,
+            let scope = find(self.catalogue, path, self.kinds).map(|spec| spec.scope);
+            let reason = match scope.filter(|scope| !self.kinds.have(*scope)) {
+                Some(Scope::Workload(name)) => format!("belongs to the workload {name}, which this study does not run"),
+                Some(Scope::Engine(name)) => format!("belongs to the engine {name}, which this study does not use"),
+                Some(Scope::Always) | None => continue,
             };
             faults.push(Fault { line: self.line(path), key: path.clone(), reason, suggestion: None });
         }

@@ -36,10 +36,10 @@ macro_rules! dialect_files {
 }
 
 /// For embedded SQLite; also for the null engine, which understands every dialect.
-const SQLITE: &[SuiteFile] = dialect_files!("sqlite");
+const SQLITE: &[SuiteFile<'static>] = dialect_files!("sqlite");
 
 /// For PostgreSQL.
-const POSTGRESQL: &[SuiteFile] = dialect_files!("postgresql");
+const POSTGRESQL: &[SuiteFile<'static>] = dialect_files!("postgresql");
 
 impl Dialect {
     /// The dialect of an engine; the error names those that there are.
@@ -57,7 +57,7 @@ impl Dialect {
     }
 
     fn read(
-        files: &[SuiteFile],
+        files: &[SuiteFile<'_>],
         build_settings: &'static [(&'static str, &'static str)],
         loaders: usize,
     ) -> Result<Self, Error> {
@@ -69,7 +69,7 @@ impl Dialect {
 mod tests {
     use super::*;
 
-    fn names(files: &[SuiteFile]) -> Vec<(String, Vec<String>, u16)> {
+    fn names(files: &[SuiteFile<'_>]) -> Vec<(String, Vec<String>, u16)> {
         let suite = Suite::read(files).unwrap();
         let in_both =
             ["manifest.sql", "new_order.sql", "payment.sql", "order_status.sql", "delivery.sql", "stock_level.sql"];

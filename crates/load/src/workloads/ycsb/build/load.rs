@@ -1,0 +1,162 @@
+//! Loads the data: table, chunks side by side, count, sample. Killed at any instant it leaves each chunk noted or not, and goes on
+//! from there.
+
+use super::chunk::{Source, chunks};
+use super::manifest::{Manifest, chunk_entry, complete_entry, wanted};
+use crate::workload::Job;
+use crate::workloads::ycsb::checks::read_back;
+use crate::workloads::ycsb::settings::YcsbSettings;
+use crate::workloads::ycsb::store::{ChunkRows, Desk, Dialect, MANIFEST, Way, runtime};
+use proofload_engine::Target;
+use proofload_gen::ycsb::Plan;
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A load: what, and where.
+pub(in crate::workloads::ycsb) struct Load<'j> {
+    job: &'j Job,
+    dialect: &'j Dialect,
+    settings: &'j YcsbSettings,
+    plan: &'j Plan,
+    target: Target,
+}
+
+impl<'j> Load<'j> {
+    /// A load of a job's data. During it the dialect's settings for loads hold.
+    pub(in crate::workloads::ycsb) fn new(
+        job: &'j Job,
+        dialect: &'j Dialect,
+        settings: &'j YcsbSettings,
+        plan: &'j Plan,
+    ) -> Self {
+        let mut target = job.target.clone();
+        let extra = dialect.build_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        target.place.settings.extend(extra);
+        Self { job, dialect, settings, plan, target }
+    }
+
+    /// Loads, or goes on with a load; then settles the data.
+    pub(in crate::workloads::ycsb) fn run(&self) -> Result<Vec<Fact>, Error> {
+        let manifest = self.begin()?;
+        if !manifest.is_complete() {
+            self.load_missing(&manifest)?;
+            let checked = self.prove()?;
+            let entry = complete_entry(self.settings.records);
+            self.desk()?.work(async |store| store.note(std::slice::from_ref(&entry)).await)?;
+            (self.job.progress)("settling the data", 0, 0);
+            runtime()?.block_on(self.job.engine.after_build(&self.target))?;
+            return Ok(self.facts(&checked.to_string()));
+        }
+        Ok(self.facts("0, the load was complete already"))
+    }
+
+    fn way(&self) -> Way<'_> {
+        Way { engine: self.job.engine, target: &self.target, dialect: self.dialect, settings: self.settings }
+    }
+
+    fn desk(&self) -> Result<Desk, Error> {
+        Desk::open(self.way())
+    }
+
+    /// Makes the empty table unless it is there; refuses what is not ours or does not fit.
+    fn begin(&self) -> Result<Manifest, Error> {
+        if self.settings.adopted {
+            return Err(Error::new(
+                "workload.data is \"adopted\": the data come from another client, and Proofload neither loads nor replaces them; give engine.url of a database that holds them",
+            ));
+        }
+        runtime()?.block_on(self.job.engine.create_database(&self.target))?;
+        let mut desk = self.desk()?;
+        let wanted = wanted(self.settings.data(self.job.spec.data_seed), self.plan);
+        if let Some(manifest) = Manifest::read(&mut desk)? {
+            manifest.fits(&wanted)?;
+            return Ok(manifest);
+        }
+        let tables = desk.work(async |store| store.tables().await)?;
+        if let Some(name) = tables.iter().find(|name| *name != MANIFEST) {
+            return Err(Error::new(format!(
+                "the database is not empty: it has {name} and no manifest of ours; name an empty database"
+            )));
+        }
+        desk.work(async |store| store.create(&wanted).await).map_err(|error| error.context("making the table"))?;
+        Ok(Manifest::default())
+    }
+
+    /// Loads every chunk that is not noted, several sessions taking one after another.
+    fn load_missing(&self, manifest: &Manifest) -> Result<(), Error> {
+        let all = chunks(self.settings.records);
+        let missing: Vec<u64> = (0..all).filter(|chunk| !manifest.has(*chunk)).collect();
+        let next = AtomicU64::new(0);
+        let loaded = AtomicU64::new(all - missing.len() as u64);
+        let outcome = Mutex::new(Ok(()));
+        let failed = || outcome.lock().is_ok_and(|outcome| outcome.is_err());
+        let work = || -> Result<(), Error> {
+            let mut desk = self.desk()?;
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed) as usize;
+                let Some(chunk) = missing.get(place).filter(|_| !failed()) else { return Ok(()) };
+                self.load_chunk(&mut desk, *chunk)?;
+                let done = loaded.fetch_add(1, Ordering::Relaxed) + 1;
+                (self.job.progress)("loading records", done, all);
+            }
+        };
+        let sessions = self.settings.loaders.unwrap_or(self.dialect.loaders).min(missing.len().max(1));
+        std::thread::scope(|scope| {
+            for _ in 0..sessions {
+                scope.spawn(|| {
+                    let ended = work();
+                    if let Ok(mut outcome) = outcome.lock()
+                        && outcome.is_ok()
+                    {
+                        *outcome = ended;
+                    }
+                });
+            }
+        });
+        outcome.into_inner().unwrap_or_else(|_| Err(Error::new("a session of the load broke off")))
+    }
+
+    fn load_chunk(&self, desk: &mut Desk, number: u64) -> Result<(), Error> {
+        let mut source = Source::new(self.plan, number, self.settings.batch);
+        let note = (chunk_entry(number), source.len().to_string());
+        let mut next = |into: &mut _| source.next(into);
+        let mut rows = ChunkRows { next: &mut next, fields: self.settings.shape.fields };
+        desk.work(async |store| store.load(&mut rows, (&note.0, &note.1)).await)
+            .map_err(|error| error.context(format!("loading chunk {number}")))
+    }
+
+    /// The load is complete only when the count is right and the sample is.
+    fn prove(&self) -> Result<u64, Error> {
+        if !self.job.engine.facts().capabilities.durable {
+            return Ok(0);
+        }
+        (self.job.progress)("counting the records", 0, 0);
+        let found = self.desk()?.work(async |store| store.count().await)?;
+        let wanted = self.settings.records;
+        if found != wanted {
+            return Err(Error::new(format!(
+                "the load ended with {found} records where {wanted} were sent; the load is not complete"
+            )));
+        }
+        let read = read_back::run(self.way(), self.plan, wanted, &self.job.progress)?;
+        match read.offenders.first() {
+            None => Ok(read.checked),
+            Some(first) => Err(Error::new(format!(
+                "{} of {} records read back after the load are wrong, such as {first}; the load is not complete",
+                read.wrong, read.checked
+            ))),
+        }
+    }
+
+    fn facts(&self, checked: &str) -> Vec<Fact> {
+        let settings = self.settings;
+        let shape = format!("{} fields of {} characters", settings.shape.fields, settings.shape.length);
+        vec![
+            Fact::observed("data", "records", settings.records.to_string(), "the manifest"),
+            Fact::observed("data", "record shape", shape, "the manifest"),
+            Fact::observed("data", "read back after the load", checked, "compared byte by byte"),
+        ]
+    }
+}

@@ -1,0 +1,9 @@
+//! What is verified after the load and after each run. Lists and re-exports.
+
+mod acknowledged;
+mod audit;
+mod conservation;
+pub(super) mod read_back;
+mod run;
+
+pub(super) use run::{Evidence, all, without_data};

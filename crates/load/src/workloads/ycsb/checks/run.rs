@@ -1,0 +1,80 @@
+//! All checks after a run, from what users left and what the database holds.
+
+use super::conservation::{self, Inserts};
+use super::{acknowledged, audit, read_back};
+use crate::workload::ProgressSink;
+use crate::workloads::ycsb::store::{Desk, Way};
+use crate::workloads::ycsb::tally::Tally;
+use proofload_gen::ycsb::Plan;
+use proofload_model::error::Error;
+use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
+
+/// What the checks look at.
+pub(in crate::workloads::ycsb) struct Evidence<'e> {
+    pub(in crate::workloads::ycsb) plan: &'e Plan,
+    pub(in crate::workloads::ycsb) tallies: &'e [Tally],
+    /// Records before the run; none when they were not counted.
+    pub(in crate::workloads::ycsb) before: Option<u64>,
+    pub(in crate::workloads::ycsb) counts: &'e [OperationCounts],
+}
+
+/// Every check of a run on an engine that keeps data.
+pub(in crate::workloads::ycsb) fn all(
+    way: Way<'_>,
+    evidence: &Evidence<'_>,
+    progress: &ProgressSink,
+) -> Result<Vec<Check>, Error> {
+    let mut checks = without_data(evidence);
+    let mut desk = Desk::open_for_operations(way)?;
+    let inserts = evidence.inserts(way.settings.records);
+    progress("counting the records", 0, 0);
+    let found = desk.work(async |store| store.count().await)?;
+    checks.push(conservation::check(inserts, found));
+    if way.settings.adopted {
+        return Ok(checks);
+    }
+    checks.push(acknowledged::check(&mut desk, evidence.plan, evidence.tallies, way.settings.users)?);
+    // Records beyond those of the load are found by the users' own acknowledged inserts.
+    let read = read_back::run(way, evidence.plan, way.settings.records, progress)?;
+    checks.push(of_data(&read));
+    checks.push(evidence.reads());
+    Ok(checks)
+}
+
+/// The checks that need no data.
+pub(in crate::workloads::ycsb) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
+    audit::mix(&evidence.plan.settings().mix, evidence.counts)
+}
+
+impl Evidence<'_> {
+    fn inserts(&self, loaded: u64) -> Inserts {
+        let done = self.counts.iter().filter(|counts| counts.kind == "insert").map(|counts| counts.done).sum();
+        let unknown = self.tallies.iter().map(|tally| tally.unknown_inserts).sum();
+        Inserts { before: self.before.unwrap_or(loaded), acknowledged: done, unknown }
+    }
+
+    /// Reads compared while the load ran. Wrong ones are failed operations.
+    fn reads(&self) -> Check {
+        let checked: u64 = self.tallies.iter().map(|tally| tally.reads_checked).sum();
+        Check {
+            group: "data".to_owned(),
+            name: "reads of the run".to_owned(),
+            rule: "every compared read gives what its writer wrote; a wrong one counts as a failed operation"
+                .to_owned(),
+            found: format!("{checked} reads compared byte by byte"),
+            outcome: if checked > 0 { CheckOutcome::Met } else { CheckOutcome::NotApplicable },
+            offenders: Vec::new(),
+        }
+    }
+}
+
+fn of_data(read: &read_back::ReadBack) -> Check {
+    Check {
+        group: "data".to_owned(),
+        name: "records read back".to_owned(),
+        rule: "records read after the run hold, in every byte, what their writers wrote".to_owned(),
+        found: format!("{} of {} are missing or wrong", read.wrong, read.checked),
+        outcome: if read.wrong == 0 { CheckOutcome::Met } else { CheckOutcome::Failed },
+        offenders: read.offenders.clone(),
+    }
+}

@@ -1,0 +1,218 @@
+//! An opened YCSB: loads, checks, and runs virtual users on client threads.
+
+use super::build::{Load, Manifest, wanted};
+use super::checks::{self, Evidence};
+use super::settings::{YcsbSettings, choice_text};
+use super::store::{Desk, Dialect, TABLE, Way};
+use super::tally::Tally;
+use super::user::{Checking, KINDS, Seat, User};
+use super::watermark::{Progress, Watermark};
+use crate::drive::{ConstantRate, Retry, Saturated, Schedule, UserContext};
+use crate::workload::{Job, LocalFuture, Opened};
+use proofload_gen::ycsb::{Compatibility, Kind, Plan};
+use proofload_model::error::Error;
+use proofload_model::samples::{Check, Fact, OperationCounts};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Acknowledged writes that are remembered of all users together.
+const REMEMBERED: u32 = 2_000;
+
+/// The workload with its job.
+pub(super) struct OpenedYcsb {
+    job: Job,
+    settings: YcsbSettings,
+    dialect: Dialect,
+    plan: Arc<Plan>,
+    /// Taken when users begin and end and by checks; never per operation.
+    run: Mutex<Run>,
+}
+
+/// What a run leaves for its checks.
+struct Run {
+    watermark: Watermark,
+    before: Option<u64>,
+    tallies: Vec<Tally>,
+}
+
+impl Run {
+    fn new(users: u32) -> Self {
+        Self { watermark: Watermark::new(users), before: None, tallies: Vec::new() }
+    }
+}
+
+impl OpenedYcsb {
+    /// Takes a job; reads its settings and suite.
+    pub(super) fn new(job: Job) -> Result<Self, Error> {
+        let settings = YcsbSettings::read(&job.spec.settings)?;
+        let dialect = Dialect::of(job.engine, &settings)?;
+        let plan = Arc::new(settings.plan(&job.spec)?);
+        let run = Mutex::new(Run::new(settings.users));
+        Ok(Self { job, settings, dialect, plan, run })
+    }
+
+    fn keeps_data(&self) -> bool {
+        self.job.engine.facts().capabilities.durable
+    }
+
+    fn grows(&self) -> bool {
+        self.settings.mix.share(Kind::Insert) > 0.0
+    }
+
+    fn way(&self) -> Way<'_> {
+        Way { engine: self.job.engine, target: &self.job.target, dialect: &self.dialect, settings: &self.settings }
+    }
+
+    fn run(&self) -> MutexGuard<'_, Run> {
+        self.run.lock().expect("nobody panics while holding what a run leaves")
+    }
+
+    /// Refuses data that do not fit the study or whose load has not ended.
+    fn fits(&self, desk: &mut Desk) -> Result<(), Error> {
+        if self.settings.adopted {
+            return Self::has_table(desk);
+        }
+        let manifest = Manifest::read(desk)?
+            .ok_or_else(|| Error::new("the database has no manifest of ours; load the data first"))?;
+        manifest.fits(&wanted(self.settings.data(self.job.spec.data_seed), &self.plan))?;
+        if !manifest.is_complete() {
+            return Err(Error::new(
+                "the load of the data has not come to its end; load again, it goes on where it stopped",
+            ));
+        }
+        Ok(())
+    }
+
+    fn has_table(desk: &mut Desk) -> Result<(), Error> {
+        let tables = desk.work(async |store| store.tables().await)?;
+        if tables.iter().any(|name| name.eq_ignore_ascii_case(TABLE)) {
+            return Ok(());
+        }
+        Err(Error::new(format!("workload.data is \"adopted\" and the database has no {TABLE}")))
+    }
+
+    /// Records before the run; an error when they are not those that operations would be drawn over.
+    fn count(&self, desk: &mut Desk) -> Result<u64, Error> {
+        let found = desk.work(async |store| store.count().await)?;
+        let wanted = self.settings.records;
+        if found == wanted {
+            return Ok(found);
+        }
+        let why = if found > wanted && !self.settings.adopted {
+            "an earlier run has inserted some; let procedure.restore be \"every-run\" or load anew"
+        } else {
+            "operations would look for records that are not there; set workload.records to what there is"
+        };
+        Err(Error::new(format!("{TABLE} holds {found} records and workload.records is {wanted}: {why}")))
+    }
+
+    /// What the operations of this run are drawn by.
+    fn input_facts(&self) -> Vec<Fact> {
+        let settings = &self.settings;
+        let fact = |name: &str, value: String| Fact::observed("client", name, value, "inputs of the run");
+        let mode = match settings.compatibility {
+            Compatibility::Exact => "exact",
+            Compatibility::Ycsb => "ycsb",
+        };
+        let shares: Vec<String> = Kind::ALL
+            .into_iter()
+            .filter(|kind| settings.mix.share(*kind) > 0.0)
+            .map(|kind| format!("{} {} %", kind.name(), settings.mix.share(kind) * 100.0))
+            .collect();
+        vec![
+            fact("inputs.seed", self.job.spec.input_seed.to_string()),
+            fact("mix", format!("{}: {}", settings.mix_name, shares.join(", "))),
+            fact("keys.choice", choice_text(settings)),
+            fact("keys.mode", mode.to_owned()),
+            fact(
+                "reads compared",
+                match settings.check_reads {
+                    0 => "none".to_owned(),
+                    every => format!("one of {every}"),
+                },
+            ),
+        ]
+    }
+
+    fn seat(&self, user: u32) -> Seat {
+        let users = self.settings.users;
+        Seat { user, users, room: (REMEMBERED / users).clamp(4, 256) as usize }
+    }
+
+    /// One user from its connection to its end.
+    async fn live_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
+        let store = self.way().connect_for_operations().await?;
+        let progress = self.grows().then(|| Progress::new(self.run().watermark.clone(), number));
+        let compare = self.keeps_data() && !self.settings.adopted;
+        let every = if compare { self.settings.check_reads } else { 0 };
+        let checking = Checking { keeps_data: self.keeps_data(), every };
+        let mut user = User::new(store, Arc::clone(&self.plan), progress, self.seat(number), checking);
+        let Some(origin) = context.ready().await else { return Ok(()) };
+        let ended = context.drive(origin, &mut user, Retry { at_most: self.settings.max_retries }).await;
+        self.run().tallies.push(user.tally);
+        ended
+    }
+}
+
+impl Opened for OpenedYcsb {
+    fn kinds(&self) -> &'static [&'static str] {
+        KINDS
+    }
+
+    fn users(&self) -> u32 {
+        self.settings.users
+    }
+
+    fn client_threads(&self) -> Option<u32> {
+        self.settings.client_threads
+    }
+
+    fn schedule(&self) -> Arc<dyn Schedule> {
+        match self.settings.rate {
+            // Thousandths of operations, so that a rate below one a second is exact too.
+            Some(rate) => {
+                Arc::new(ConstantRate { operations: (rate * 1_000.0).round() as u64, nanoseconds: 1_000_000_000_000 })
+            }
+            None => Arc::new(Saturated),
+        }
+    }
+
+    fn operations(&self) -> Option<u64> {
+        self.settings.operations
+    }
+
+    fn build(&self) -> Result<Vec<Fact>, Error> {
+        Load::new(&self.job, &self.dialect, &self.settings, &self.plan).run()
+    }
+
+    fn check_data(&self) -> Result<(), Error> {
+        if self.keeps_data() { self.fits(&mut Desk::open(self.way())?) } else { Ok(()) }
+    }
+
+    fn begin(&self) -> Result<Vec<Fact>, Error> {
+        let mut run = Run::new(self.settings.users);
+        if self.keeps_data() {
+            let mut desk = Desk::open(self.way())?;
+            self.fits(&mut desk)?;
+            run.before = Some(self.count(&mut desk)?);
+        }
+        *self.run() = run;
+        Ok(self.input_facts())
+    }
+
+    fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
+        Box::pin(async move { self.live_user(user, context).await })
+    }
+
+    fn counters(&self) -> Result<Vec<(String, i64)>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn verify(&self, totals: &[OperationCounts]) -> Result<Vec<Check>, Error> {
+        let run = self.run();
+        let evidence = Evidence { plan: &self.plan, tallies: &run.tallies, before: run.before, counts: totals };
+        if !self.keeps_data() {
+            return Ok(checks::without_data(&evidence));
+        }
+        checks::all(self.way(), &evidence, &self.job.progress)
+    }
+}

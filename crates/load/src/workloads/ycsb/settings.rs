@@ -1,0 +1,313 @@
+//! The workload's settings: what a study may say, and what it comes to. May not touch a database.
+
+use proofload_gen::Seed;
+use proofload_gen::ycsb::{
+    Compatibility, GENERATOR_VERSION, InsertOrder, KeyChoice, LengthChoice, Mix, Plan, ScanLengths,
+    Settings as PlanSettings, Shape, Shares, YCSB_THETA,
+};
+use proofload_model::error::Error;
+use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
+use proofload_model::units::Bytes;
+use proofload_model::wire::LoadSpec;
+
+/// The word in `workload.kind`.
+pub(super) const NAME: &str = "ycsb";
+
+/// Version of tables and manifest. Data of another version are refused.
+pub(super) const FORMAT: u32 = 1;
+
+const SCOPE: Scope = Scope::Workload(NAME);
+
+const SHARE: Kind = Kind::Number { least: 0.0, most: 1.0 };
+const LENGTHS: Kind = Kind::OneOf(&["constant", "uniform", "zipfian"]);
+
+/// What a study may say.
+pub(super) const SETTINGS: &[SettingSpec] = &[
+    SettingSpec::required("workload.records", Kind::Integer { least: 1, most: 1_000_000_000_000_000 }, "Records that are loaded (YCSB's recordcount).").only(SCOPE),
+    SettingSpec::required("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run operations, 1..=100000.").only(SCOPE),
+    SettingSpec::optional("workload.operations", Kind::Integer { least: 1, most: i64::MAX }, "Operations of all users together (YCSB's operationcount): the run ends when they are done. Without it the run ends with the measured window.").only(SCOPE),
+    SettingSpec::optional("workload.rate", Kind::Number { least: 0.001, most: 1e9 }, "Operations that become due each second, all users together, 1/s; response times count from then. Without it each user begins its next operation as soon as it is free.").only(SCOPE),
+    SettingSpec::new("workload.mix", Kind::OneOf(&["a", "b", "c", "d", "e", "f", "own"]), "a", "One of YCSB's core workloads A to F, with its choice of keys, or `own` with the five shares below.").only(SCOPE),
+    SettingSpec::new("workload.read", SHARE, "0", "Share of reads when the mix is `own`; the five shares add up to 1.").only(SCOPE),
+    SettingSpec::new("workload.update", SHARE, "0", "Share of updates when the mix is `own`.").only(SCOPE),
+    SettingSpec::new("workload.insert", SHARE, "0", "Share of inserts when the mix is `own`.").only(SCOPE),
+    SettingSpec::new("workload.scan", SHARE, "0", "Share of scans when the mix is `own`.").only(SCOPE),
+    SettingSpec::new("workload.read_modify_write", SHARE, "0", "Share of read-modify-writes when the mix is `own`.").only(SCOPE),
+    SettingSpec::optional("workload.keys", Kind::OneOf(&["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"]), "How the record of an operation is chosen; without it as the core workload says, `zipfian` for an own mix.").only(SCOPE),
+    SettingSpec::new("workload.theta", Kind::Number { least: 0.0, most: 10.0 }, "0.99", "Skew of `zipfian` and `latest`.").only(SCOPE),
+    SettingSpec::new("workload.hotspot_set", SHARE, "0.2", "Share of the records that is hot, for `hotspot`.").only(SCOPE),
+    SettingSpec::new("workload.hotspot_operations", SHARE, "0.8", "Share of the operations that go to the hot records, for `hotspot`.").only(SCOPE),
+    SettingSpec::new("workload.exponential_percentile", Kind::Number { least: 1.0, most: 99.9 }, "95", "So many per cent of the operations go to the newest share of the records, for `exponential`.").only(SCOPE),
+    SettingSpec::new("workload.exponential_share", Kind::Number { least: 0.000_001, most: 1.0 }, "0.8571428571", "That share of the records, for `exponential`.").only(SCOPE),
+    SettingSpec::new("workload.key_mode", Kind::OneOf(&["exact", "ycsb"]), "exact", "`exact`: distributions that are what they are called, over a permutation of the records. `ycsb`: key names and draws of YCSB 0.17, bit for bit.").only(SCOPE),
+    SettingSpec::new("workload.insert_order", Kind::OneOf(&["hashed", "ordered"]), "hashed", "Whether records are scattered over the order of keys or ascend in it.").only(SCOPE),
+    SettingSpec::new("workload.zero_padding", Kind::Integer { least: 1, most: 64 }, "1", "Digits of a key at least, in the mode `ycsb`; keys of the mode `exact` have 20.").only(SCOPE),
+    SettingSpec::new("workload.fields", Kind::Integer { least: 1, most: 1000 }, "10", "Fields of a record.").only(SCOPE),
+    SettingSpec::new("workload.field_length", Kind::Integer { least: 12, most: 1_000_000 }, "100", "Length of a value, at most, characters; at least 12, of which 11 name the operation that wrote it.").only(SCOPE),
+    SettingSpec::new("workload.field_lengths", LENGTHS, "constant", "How the length of a value is drawn between `workload.least_field_length` and `workload.field_length`.").only(SCOPE),
+    SettingSpec::new("workload.least_field_length", Kind::Integer { least: 12, most: 1_000_000 }, "12", "Length of a value at least, when lengths are not constant.").only(SCOPE),
+    SettingSpec::new("workload.read_all_fields", Kind::Boolean, "true", "Reads and scans take all fields, or one.").only(SCOPE),
+    SettingSpec::new("workload.write_all_fields", Kind::Boolean, "false", "Updates set all fields, or one.").only(SCOPE),
+    SettingSpec::new("workload.scan_least", Kind::Integer { least: 1, most: 100_000 }, "1", "Records of a scan, at least.").only(SCOPE),
+    SettingSpec::new("workload.scan_most", Kind::Integer { least: 1, most: 100_000 }, "100", "Records of a scan, at most.").only(SCOPE),
+    SettingSpec::new("workload.scan_lengths", LENGTHS, "uniform", "How the number of records of a scan is drawn.").only(SCOPE),
+    SettingSpec::new("workload.form", Kind::OneOf(&["columns", "json"]), "columns", "On SQL engines: a column for each field, or one column of the engine's JSON type (PostgreSQL: jsonb).").only(SCOPE),
+    SettingSpec::new("workload.data", Kind::OneOf(&["built", "adopted"]), "built", "`built`: loaded by Proofload, with a manifest. `adopted`: a usertable that another client loaded is used as it stands; only its shape and count are checked.").fixed().only(SCOPE),
+    SettingSpec::new("workload.batch", Kind::Integer { least: 1, most: 100_000 }, "500", "Records that the load sends at once.").fixed().only(SCOPE),
+    SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Sessions that load at the same time; without it as many as the engine gains by.").fixed().only(SCOPE),
+    SettingSpec::new("workload.check_reads", Kind::Integer { least: 0, most: 1_000_000 }, "16", "Each user compares every so many-th of its reads byte by byte with what was written; 0: none.").only(SCOPE),
+    SettingSpec::new("workload.verify", Kind::OneOf(&["sample", "full"]), "sample", "After the load and after each run: 1,000 records read back and compared, or all of them.").only(SCOPE),
+    SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; without it one per core, or one per user on an embedded engine.").only(SCOPE),
+    SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often an operation is tried again, with the same inputs, after a conflict or busy answer.").only(SCOPE),
+];
+
+/// How records lie on an SQL engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A column for each field.
+    Columns,
+    /// One column of JSON.
+    Json,
+}
+
+/// What the settings come to.
+#[derive(Debug, Clone)]
+pub(super) struct YcsbSettings {
+    pub(super) records: u64,
+    pub(super) users: u32,
+    pub(super) operations: Option<u64>,
+    /// Operations due each second.
+    pub(super) rate: Option<f64>,
+    pub(super) mix: Mix,
+    pub(super) mix_name: String,
+    pub(super) key_choice: KeyChoice,
+    pub(super) compatibility: Compatibility,
+    pub(super) insert_order: InsertOrder,
+    pub(super) zero_padding: u8,
+    pub(super) shape: Shape,
+    pub(super) read_all_fields: bool,
+    pub(super) write_all_fields: bool,
+    pub(super) scans: ScanLengths,
+    pub(super) form: Form,
+    pub(super) adopted: bool,
+    pub(super) batch: usize,
+    pub(super) loaders: Option<usize>,
+    pub(super) check_reads: u32,
+    pub(super) verify_all: bool,
+    pub(super) client_threads: Option<u32>,
+    pub(super) max_retries: u32,
+}
+
+impl YcsbSettings {
+    /// Reads resolved settings.
+    pub(super) fn read(settings: &Settings) -> Result<Self, Error> {
+        let optional = |path: &str| settings.get(path).map(|_| settings.integer(path)).transpose();
+        Ok(Self {
+            records: whole(settings, "workload.records")?,
+            users: settings.count("workload.virtual_users")?.max(1),
+            operations: optional("workload.operations")?.map(i64::unsigned_abs),
+            rate: settings.get("workload.rate").map(|_| settings.number("workload.rate")).transpose()?,
+            mix: mix(settings)?,
+            mix_name: settings.text("workload.mix")?.to_owned(),
+            key_choice: key_choice(settings)?,
+            compatibility: compatibility(settings)?,
+            insert_order: insert_order(settings)?,
+            zero_padding: narrow(settings, "workload.zero_padding")?,
+            shape: shape(settings)?,
+            read_all_fields: settings.boolean("workload.read_all_fields")?,
+            write_all_fields: settings.boolean("workload.write_all_fields")?,
+            scans: scans(settings)?,
+            form: if settings.text("workload.form")? == "json" { Form::Json } else { Form::Columns },
+            adopted: settings.text("workload.data")? == "adopted",
+            batch: narrow(settings, "workload.batch")?,
+            loaders: optional("workload.loaders")?.map(|count| usize::try_from(count).unwrap_or(1)),
+            check_reads: narrow(settings, "workload.check_reads")?,
+            verify_all: settings.text("workload.verify")? == "full",
+            client_threads: settings
+                .get("workload.client_threads")
+                .map(|_| settings.count("workload.client_threads"))
+                .transpose()?,
+            max_retries: settings.count("workload.max_retries")?,
+        })
+    }
+
+    /// Keys, values and operations.
+    pub(super) fn plan(&self, spec: &LoadSpec) -> Result<Plan, Error> {
+        self.plan_of(Seed(spec.data_seed), Seed(spec.input_seed))
+    }
+
+    /// The same from seeds.
+    pub(super) fn plan_of(&self, data_seed: Seed, input_seed: Seed) -> Result<Plan, Error> {
+        let settings = PlanSettings {
+            data_seed,
+            input_seed,
+            records: self.records,
+            expected_operations: self.operations.unwrap_or(0),
+            mix: self.mix,
+            shape: self.shape,
+            key_choice: self.key_choice,
+            compatibility: self.compatibility,
+            insert_order: self.insert_order,
+            zero_padding: self.zero_padding,
+            read_all_fields: self.read_all_fields,
+            write_all_fields: self.write_all_fields,
+            scan_lengths: self.scans,
+        };
+        Plan::new(settings).map_err(from_gen)
+    }
+
+    /// What decides about the bytes of the data: name and value, in the order in which differences are told.
+    pub(super) fn data(&self, seed: u64) -> Vec<(String, String)> {
+        let pairs = [
+            ("format", FORMAT.to_string()),
+            ("generator version", GENERATOR_VERSION.to_string()),
+            ("seed", seed.to_string()),
+            ("records", self.records.to_string()),
+            ("fields", self.shape.fields.to_string()),
+            ("field length", lengths_text(&self.shape)),
+            ("keys", self.keys_text()),
+            ("form", if self.form == Form::Json { "json" } else { "columns" }.to_owned()),
+        ];
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// How keys are named.
+    fn keys_text(&self) -> String {
+        let order = if self.insert_order == InsertOrder::Hashed { "hashed" } else { "ordered" };
+        match self.compatibility {
+            Compatibility::Exact => format!("exact {order}"),
+            Compatibility::Ycsb => format!("ycsb {order} padded to {}", self.zero_padding),
+        }
+    }
+
+    /// Names the data; equal labels mean equal data.
+    pub(super) fn label(&self, seed: u64) -> String {
+        let parts: Vec<String> = self.data(seed).iter().map(|(name, value)| format!("{name} {value}")).collect();
+        format!("{NAME} {}", parts.join(", "))
+    }
+
+    /// Bytes of all keys and values.
+    pub(super) fn expected_bytes(&self) -> Bytes {
+        let Shape { fields, length, least_length, lengths } = self.shape;
+        let mean = match lengths {
+            LengthChoice::Constant => u64::from(length),
+            LengthChoice::Uniform | LengthChoice::Zipfian => u64::midpoint(length.into(), least_length.into()),
+        };
+        Bytes(self.records.saturating_mul(24 + u64::from(fields) * mean))
+    }
+}
+
+fn from_gen(error: proofload_gen::Error) -> Error {
+    Error::new(error.to_string())
+}
+
+fn whole(settings: &Settings, path: &str) -> Result<u64, Error> {
+    Ok(settings.integer(path)?.unsigned_abs())
+}
+
+/// A number that its setting's range makes fit.
+fn narrow<T: TryFrom<i64>>(settings: &Settings, path: &str) -> Result<T, Error> {
+    T::try_from(settings.integer(path)?).map_err(|_| Error::new(format!("{path} is too large")))
+}
+
+fn mix(settings: &Settings) -> Result<Mix, Error> {
+    let name = settings.text("workload.mix")?;
+    if name != "own" {
+        return Mix::preset(name.chars().next().unwrap_or('a')).map_err(from_gen);
+    }
+    let share = |path: &str| settings.number(path);
+    Mix::new(&Shares {
+        read: share("workload.read")?,
+        update: share("workload.update")?,
+        insert: share("workload.insert")?,
+        scan: share("workload.scan")?,
+        read_modify_write: share("workload.read_modify_write")?,
+    })
+    .map_err(|error| {
+        Error::new(format!(
+            "{error}; the shares of an own mix are workload.read, update, insert, scan and read_modify_write"
+        ))
+    })
+}
+
+fn key_choice(settings: &Settings) -> Result<KeyChoice, Error> {
+    let theta = settings.number("workload.theta")?;
+    let of_mix = if settings.text("workload.mix")? == "d" { "latest" } else { "zipfian" };
+    Ok(match settings.text("workload.keys").unwrap_or(of_mix) {
+        "uniform" => KeyChoice::Uniform,
+        "latest" => KeyChoice::Latest { theta },
+        "hotspot" => KeyChoice::Hotspot {
+            set: settings.number("workload.hotspot_set")?,
+            operations: settings.number("workload.hotspot_operations")?,
+        },
+        "exponential" => KeyChoice::Exponential {
+            percentile: settings.number("workload.exponential_percentile")?,
+            share: settings.number("workload.exponential_share")?,
+        },
+        "sequential" => KeyChoice::Sequential,
+        _ => KeyChoice::Zipfian { theta },
+    })
+}
+
+fn compatibility(settings: &Settings) -> Result<Compatibility, Error> {
+    Ok(if settings.text("workload.key_mode")? == "ycsb" { Compatibility::Ycsb } else { Compatibility::Exact })
+}
+
+fn insert_order(settings: &Settings) -> Result<InsertOrder, Error> {
+    Ok(if settings.text("workload.insert_order")? == "ordered" { InsertOrder::Ordered } else { InsertOrder::Hashed })
+}
+
+fn lengths(settings: &Settings, path: &str) -> Result<LengthChoice, Error> {
+    Ok(match settings.text(path)? {
+        "uniform" => LengthChoice::Uniform,
+        "zipfian" => LengthChoice::Zipfian,
+        _ => LengthChoice::Constant,
+    })
+}
+
+fn shape(settings: &Settings) -> Result<Shape, Error> {
+    Ok(Shape {
+        fields: narrow(settings, "workload.fields")?,
+        length: narrow(settings, "workload.field_length")?,
+        lengths: lengths(settings, "workload.field_lengths")?,
+        least_length: narrow(settings, "workload.least_field_length")?,
+    })
+}
+
+fn scans(settings: &Settings) -> Result<ScanLengths, Error> {
+    Ok(ScanLengths {
+        least: narrow(settings, "workload.scan_least")?,
+        most: narrow(settings, "workload.scan_most")?,
+        choice: lengths(settings, "workload.scan_lengths")?,
+    })
+}
+
+/// Lengths of values as the manifest notes them.
+fn lengths_text(shape: &Shape) -> String {
+    match shape.lengths {
+        LengthChoice::Constant => shape.length.to_string(),
+        LengthChoice::Uniform => format!("uniform {}..={}", shape.least_length, shape.length),
+        LengthChoice::Zipfian => format!("zipfian {}..={}", shape.least_length, shape.length),
+    }
+}
+
+/// How operations choose their records, in words.
+pub(super) fn choice_text(settings: &YcsbSettings) -> String {
+    match settings.key_choice {
+        KeyChoice::Uniform => "uniform".to_owned(),
+        KeyChoice::Zipfian { .. } if settings.compatibility == Compatibility::Ycsb => {
+            format!(
+                "scrambled zipfian of YCSB, theta {YCSB_THETA} over 10,000,000,001 items, hashed modulo the keyspace"
+            )
+        }
+        KeyChoice::Zipfian { theta } => format!("zipfian, theta {theta}"),
+        KeyChoice::Latest { theta } => format!("latest, zipfian by age, theta {theta}"),
+        KeyChoice::Hotspot { set, operations } => {
+            format!("hotspot, {} % of the operations on {} % of the records", operations * 100.0, set * 100.0)
+        }
+        KeyChoice::Exponential { percentile, share } => {
+            format!("exponential, {percentile} % of the operations on the newest {} % of the records", share * 100.0)
+        }
+        KeyChoice::Sequential => "sequential".to_owned(),
+    }
+}

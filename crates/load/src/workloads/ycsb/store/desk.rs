@@ -1,0 +1,81 @@
+//! A store with a runtime of its own, for work outside the hot path: loads and checks. Blocking.
+
+use super::Store;
+use super::dialect::Dialect;
+use super::documents::DocumentStore;
+use super::sql::SqlStore;
+use crate::workloads::ycsb::settings::YcsbSettings;
+use proofload_engine::{Engine, Target};
+use proofload_model::error::Error;
+use tokio::runtime::{Builder, Runtime};
+
+/// A store and its runtime.
+pub(in crate::workloads::ycsb) struct Desk {
+    runtime: Runtime,
+    /// The session.
+    pub(in crate::workloads::ycsb) store: Store,
+}
+
+/// What a session is opened by.
+#[derive(Clone, Copy)]
+pub(in crate::workloads::ycsb) struct Way<'a> {
+    pub(in crate::workloads::ycsb) engine: &'static dyn Engine,
+    pub(in crate::workloads::ycsb) target: &'a Target,
+    pub(in crate::workloads::ycsb) dialect: &'a Dialect,
+    pub(in crate::workloads::ycsb) settings: &'a YcsbSettings,
+}
+
+impl Way<'_> {
+    /// A session without prepared statements: the table may not be there yet.
+    pub(in crate::workloads::ycsb) async fn connect(self) -> Result<Store, Error> {
+        let fields = self.settings.shape.fields;
+        if self.dialect.suite.is_none() {
+            let session = self.engine.connect_documents(self.target).await?;
+            return Ok(Store::Documents(DocumentStore::new(session, fields).await?));
+        }
+        let session = self.engine.connect(self.target).await?;
+        Ok(Store::Sql(Box::new(SqlStore::new(session, self.dialect, fields)?)))
+    }
+
+    /// A session that is ready for operations.
+    pub(in crate::workloads::ycsb) async fn connect_for_operations(self) -> Result<Store, Error> {
+        let mut store = self.connect().await?;
+        if let Store::Sql(sql) = &mut store {
+            sql.prepare().await?;
+        }
+        Ok(store)
+    }
+}
+
+impl Desk {
+    /// Connects; the table may not be there yet.
+    pub(in crate::workloads::ycsb) fn open(way: Way<'_>) -> Result<Self, Error> {
+        let runtime = runtime()?;
+        let store = runtime.block_on(way.connect())?;
+        Ok(Self { runtime, store })
+    }
+
+    /// Connects and prepares for operations.
+    pub(in crate::workloads::ycsb) fn open_for_operations(way: Way<'_>) -> Result<Self, Error> {
+        let runtime = runtime()?;
+        let store = runtime.block_on(way.connect_for_operations())?;
+        Ok(Self { runtime, store })
+    }
+
+    /// Does work on the store.
+    pub(in crate::workloads::ycsb) fn work<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Store) -> Result<T, proofload_engine::Error>,
+    ) -> Result<T, Error> {
+        let Self { runtime, store } = self;
+        Ok(runtime.block_on(work(store))?)
+    }
+}
+
+/// A runtime for one thread.
+pub(in crate::workloads::ycsb) fn runtime() -> Result<Runtime, Error> {
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::new(format!("starting a runtime: {error}")))
+}

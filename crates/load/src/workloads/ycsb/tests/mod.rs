@@ -1,0 +1,1 @@
+//! The workload on real engines.

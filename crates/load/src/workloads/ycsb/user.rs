@@ -1,0 +1,238 @@
+//! One virtual user: draws operations by their index, runs them on its store, checks what it reads.
+
+use super::store::Store;
+use super::tally::{Acknowledged, Tally};
+use super::watermark::Progress;
+use crate::drive::{Completed, VirtualUser};
+use proofload_engine::{DocumentBuffer, Error, ErrorClass, Fields};
+use proofload_gen::ycsb::{Keys, Keyspace, Kind, Operation, Plan, Values};
+use proofload_model::samples::Reading;
+use std::sync::Arc;
+
+/// Kinds of operations, in the order of [`Kind`]'s numbers.
+pub(super) const KINDS: &[&str] = &["read", "update", "insert", "scan", "read_modify_write"];
+
+/// A virtual user.
+pub(super) struct User {
+    store: Store,
+    plan: Arc<Plan>,
+    keys: Keys,
+    values: Values,
+    keyspace: Keyspace,
+    /// None when the keyspace does not grow.
+    progress: Option<Progress>,
+    checking: Checking,
+    /// Index of the next operation.
+    next: u64,
+    users: u64,
+    operation: Operation,
+    index: u64,
+    key: String,
+    /// What the operation writes; one record.
+    record: DocumentBuffer,
+    found: DocumentBuffer,
+    /// What was done.
+    pub(super) tally: Tally,
+}
+
+/// Which reads are compared with what was written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Checking {
+    /// Does the engine keep data?
+    pub(super) keeps_data: bool,
+    /// Every so many-th read; 0: none.
+    pub(super) every: u32,
+}
+
+/// Who a user is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seat {
+    pub(super) user: u32,
+    pub(super) users: u32,
+    /// Room for acknowledged writes.
+    pub(super) room: usize,
+}
+
+impl User {
+    /// A user whose store is ready for operations.
+    pub(super) fn new(
+        store: Store,
+        plan: Arc<Plan>,
+        progress: Option<Progress>,
+        seat: Seat,
+        checking: Checking,
+    ) -> Self {
+        let keyspace = plan.keyspace();
+        Self {
+            keys: plan.keys(),
+            values: plan.values(),
+            operation: plan.operation(u64::from(seat.user), &keyspace),
+            keyspace,
+            progress,
+            checking,
+            next: seat.user.into(),
+            users: seat.users.max(1).into(),
+            index: 0,
+            key: String::with_capacity(Keys::MOST_CHARACTERS + 1),
+            record: DocumentBuffer::new(),
+            found: DocumentBuffer::new(),
+            tally: Tally::new(seat.room),
+            store,
+            plan,
+        }
+    }
+
+    /// Draws the values that the operation writes.
+    fn draw_values(&mut self) {
+        let Self { record, values, operation, index, key, .. } = self;
+        record.clear();
+        let fields = match operation.kind {
+            Kind::Read | Kind::Scan => return,
+            Kind::Insert => 0..self.plan.settings().shape.fields,
+            Kind::Update | Kind::ReadModifyWrite => match operation.field {
+                Some(field) => field..field + 1,
+                None => 0..self.plan.settings().shape.fields,
+            },
+        };
+        let (number, writer) = (operation.record, *index + 1);
+        record.begin(key);
+        for field in fields {
+            let length = values.length(number, field, writer) as usize;
+            record.put_with(field, length, |space| values.fill(number, field, writer, space));
+        }
+    }
+
+    async fn operate(&mut self) -> Result<Completed, Error> {
+        match self.operation.kind {
+            Kind::Read => self.read(self.operation.field).await?,
+            Kind::Update => self.write().await?,
+            Kind::Insert => self.insert().await?,
+            Kind::Scan => self.scan().await?,
+            Kind::ReadModifyWrite => {
+                self.read(self.operation.read_field).await?;
+                self.write().await?;
+            }
+        }
+        Ok(Completed::Done)
+    }
+
+    async fn read(&mut self, field: Option<u16>) -> Result<(), Error> {
+        self.found.clear();
+        self.store.read(&self.key, fields(field), &mut self.found).await?;
+        if self.found.is_empty() {
+            return Err(not_found(&self.key));
+        }
+        self.look_at_first(field)
+    }
+
+    async fn scan(&mut self) -> Result<(), Error> {
+        let Operation { field, scan_length, .. } = self.operation;
+        self.found.clear();
+        self.store.scan(&self.key, scan_length, fields(field), &mut self.found).await?;
+        let first = self.found.get(0).map(|record| record.key() == self.key);
+        if self.checking.keeps_data && first != Some(true) {
+            return Err(not_found(&self.key));
+        }
+        if self.found.len() > scan_length as usize {
+            return Err(wrong(format!("a scan of {scan_length} records gave {}", self.found.len())));
+        }
+        if self.checking.every != 0 && !self.found.iter().is_sorted_by(|one, next| one.key() < next.key()) {
+            return Err(wrong("a scan gave records out of the order of their keys".to_owned()));
+        }
+        self.look_at_first(field)
+    }
+
+    /// Counts what was read, and compares the first record's values now and then.
+    fn look_at_first(&mut self, field: Option<u16>) -> Result<(), Error> {
+        let bytes: usize = self.found.iter().flat_map(|record| record.values()).map(|(_, value)| value.len()).sum();
+        self.tally.has_read(bytes as u64);
+        let Checking { keeps_data, every } = self.checking;
+        let turn = self.index / self.users;
+        if !keeps_data || every == 0 || !turn.is_multiple_of(every.into()) {
+            return Ok(());
+        }
+        self.tally.reads_checked += 1;
+        let Some(found) = self.found.get(0) else { return Ok(()) };
+        let wanted = field.map_or(self.plan.settings().shape.fields, |_| 1);
+        if found.values().count() != usize::from(wanted) {
+            let count = found.values().count();
+            return Err(wrong(format!("record {} has {count} fields where {wanted} were asked for", self.key)));
+        }
+        for (field, value) in found.values() {
+            if let Err(fault) = self.values.check(self.operation.record, field, value) {
+                return Err(wrong(format!("record {}, field {field}: {fault}", self.key)));
+            }
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self) -> Result<(), Error> {
+        let Some(record) = self.record.get(0) else { return Err(wrong("an update without values".to_owned())) };
+        let matched = self.store.update(record).await?;
+        if matched == 0 && self.checking.keeps_data {
+            return Err(not_found(&self.key));
+        }
+        self.acknowledged();
+        Ok(())
+    }
+
+    async fn insert(&mut self) -> Result<(), Error> {
+        self.store.insert(&self.record).await?;
+        self.acknowledged();
+        Ok(())
+    }
+
+    /// The write of this operation was acknowledged.
+    fn acknowledged(&mut self) {
+        let bytes: usize = self.record.iter().flat_map(|record| record.values()).map(|(_, value)| value.len()).sum();
+        self.tally.wrote(bytes as u64);
+        let Operation { record, field, .. } = self.operation;
+        self.tally.acknowledge(Acknowledged { record, field, index: self.index });
+    }
+}
+
+impl VirtualUser for User {
+    fn draw(&mut self) -> usize {
+        self.index = self.next;
+        self.next += self.users;
+        if let Some(ended) = self.progress.as_mut().and_then(|progress| progress.advance(self.index)) {
+            self.keyspace.set(self.plan.readable_after(ended));
+        }
+        self.operation = self.plan.operation(self.index, &self.keyspace);
+        self.keys.write(self.operation.record, &mut self.key);
+        self.draw_values();
+        self.operation.kind as usize
+    }
+
+    async fn run(&mut self) -> Result<Completed, Error> {
+        let ended = self.operate().await;
+        let lost = matches!(&ended, Err(error) if error.class() == ErrorClass::ConnectionLost);
+        if lost && self.operation.kind == Kind::Insert {
+            self.tally.unknown_inserts += 1;
+        }
+        ended
+    }
+
+    async fn recover(&mut self) -> Result<(), Error> {
+        self.store.recover().await
+    }
+
+    fn counters(&mut self, into: &mut Vec<Reading>) {
+        self.tally.readings(into);
+        self.store.counters(into);
+    }
+}
+
+fn fields(field: Option<u16>) -> Fields {
+    field.map_or(Fields::All, Fields::One)
+}
+
+#[cold]
+fn not_found(key: &str) -> Error {
+    Error::new(ErrorClass::Other, "not_found", format!("record {key} was not found"))
+}
+
+#[cold]
+fn wrong(text: String) -> Error {
+    Error::new(ErrorClass::Other, "wrong_value", text)
+}

@@ -9,8 +9,6 @@ mod opened;
 mod settings;
 mod store;
 mod tally;
-#[cfg(test)]
-mod tests;
 mod user;
 mod watermark;
 mod workload;

@@ -1,6 +1,6 @@
 //! A store with a runtime of its own, for work outside the hot path: loads and checks. Blocking.
 
-use super::Store;
+use super::any::Store;
 use super::dialect::Dialect;
 use super::documents::DocumentStore;
 use super::sql::SqlStore;

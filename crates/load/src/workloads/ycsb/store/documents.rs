@@ -1,6 +1,6 @@
 //! Records as documents of one collection.
 
-use super::{ChunkRows, MANIFEST, TABLE, refusals};
+use super::any::{ChunkRows, MANIFEST, TABLE, refusals};
 use proofload_engine::{
     AnyDocuments, Collection, DocumentBuffer, DocumentRef, Documents as _, Error, ErrorClass, Fields,
 };

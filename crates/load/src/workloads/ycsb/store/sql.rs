@@ -1,6 +1,7 @@
 //! Records as rows of one table, by prepared statements. Allocates nothing per operation once the memory has grown.
 
-use super::{ChunkRows, MANIFEST, TABLE, dialect::Dialect};
+use super::any::{ChunkRows, MANIFEST, TABLE};
+use super::dialect::Dialect;
 use crate::workloads::suite::Suite;
 use proofload_engine::{
     AnySession, Column, ColumnKind, DocumentBuffer, DocumentRef, Error, Fields, Flight, OwnedValue, RowSource,

@@ -1,0 +1,156 @@
+//! A store of either session kind: each operation passed on by a match.
+
+use super::documents::DocumentStore;
+use super::sql::SqlStore;
+use proofload_engine::{DocumentBuffer, DocumentRef, Error, Fields, Inserted};
+use proofload_model::samples::Reading;
+
+/// Name of the table or collection; YCSB's own.
+pub(in crate::workloads::ycsb) const TABLE: &str = "usertable";
+
+/// Name of the table or collection of the manifest.
+pub(in crate::workloads::ycsb) const MANIFEST: &str = "proofload_manifest";
+
+/// One session with what the operations need. An enum, so that an operation costs a match and no allocation.
+pub(in crate::workloads::ycsb) enum Store {
+    /// Statements.
+    Sql(Box<SqlStore>),
+    /// Documents.
+    Documents(DocumentStore),
+}
+
+/// The operations, each passed on to the session's kind.
+impl Store {
+    /// Adds the record of this key to `found`; nothing when there is none.
+    pub(in crate::workloads::ycsb) async fn read(
+        &mut self,
+        key: &str,
+        fields: Fields,
+        found: &mut DocumentBuffer,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Sql(store) => store.read(key, fields, found).await,
+            Self::Documents(store) => store.read(key, fields, found).await,
+        }
+    }
+
+    /// Adds up to `limit` records from this key on, in the order of keys.
+    pub(in crate::workloads::ycsb) async fn scan(
+        &mut self,
+        key: &str,
+        limit: u32,
+        fields: Fields,
+        found: &mut DocumentBuffer,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Sql(store) => store.scan(key, limit, fields, found).await,
+            Self::Documents(store) => store.scan(key, limit, fields, found).await,
+        }
+    }
+
+    /// Sets the fields that `record` has; returns how many records matched.
+    pub(in crate::workloads::ycsb) async fn update(&mut self, record: DocumentRef<'_>) -> Result<u64, Error> {
+        match self {
+            Self::Sql(store) => store.update(record).await,
+            Self::Documents(store) => store.update(record).await,
+        }
+    }
+
+    /// Inserts one record, from a buffer that holds nothing else.
+    pub(in crate::workloads::ycsb) async fn insert(&mut self, record: &DocumentBuffer) -> Result<(), Error> {
+        match self {
+            Self::Sql(store) => store.insert(record).await,
+            Self::Documents(store) => store.insert(record).await,
+        }
+    }
+
+    /// Brings the session back after an error.
+    pub(in crate::workloads::ycsb) async fn recover(&mut self) -> Result<(), Error> {
+        match self {
+            Self::Sql(store) => store.recover().await,
+            Self::Documents(_) => Ok(()),
+        }
+    }
+
+    /// Loads a chunk with its note: all or nothing on SQL; on documents each record that is not there yet.
+    pub(in crate::workloads::ycsb) async fn load(
+        &mut self,
+        chunk: &mut ChunkRows<'_>,
+        note: (&str, &str),
+    ) -> Result<(), Error> {
+        match self {
+            Self::Sql(store) => store.load(chunk, note).await,
+            Self::Documents(store) => store.load(chunk, note).await,
+        }
+    }
+
+    /// Makes the empty table and the manifest with its first entries.
+    pub(in crate::workloads::ycsb) async fn create(&mut self, entries: &[(String, String)]) -> Result<(), Error> {
+        match self {
+            Self::Sql(store) => store.create(entries).await,
+            Self::Documents(store) => store.note(entries).await,
+        }
+    }
+
+    /// Adds entries to the manifest.
+    pub(in crate::workloads::ycsb) async fn note(&mut self, entries: &[(String, String)]) -> Result<(), Error> {
+        match self {
+            Self::Sql(store) => store.note(entries).await,
+            Self::Documents(store) => store.note(entries).await,
+        }
+    }
+
+    /// The manifest's entries.
+    pub(in crate::workloads::ycsb) async fn notes(&mut self) -> Result<Vec<(String, String)>, Error> {
+        match self {
+            Self::Sql(store) => store.notes().await,
+            Self::Documents(store) => store.notes().await,
+        }
+    }
+
+    /// Names of all tables or collections.
+    pub(in crate::workloads::ycsb) async fn tables(&mut self) -> Result<Vec<String>, Error> {
+        match self {
+            Self::Sql(store) => store.tables().await,
+            Self::Documents(store) => store.tables().await,
+        }
+    }
+
+    /// Number of records, counted.
+    pub(in crate::workloads::ycsb) async fn count(&mut self) -> Result<u64, Error> {
+        match self {
+            Self::Sql(store) => store.count().await,
+            Self::Documents(store) => store.count().await,
+        }
+    }
+
+    /// Counters of an embedded engine since the last call.
+    pub(in crate::workloads::ycsb) fn counters(&mut self, into: &mut Vec<Reading>) {
+        match self {
+            Self::Sql(store) => store.counters(into),
+            Self::Documents(store) => store.counters(into),
+        }
+    }
+}
+
+/// The records of a chunk, one batch after another.
+pub(in crate::workloads::ycsb) struct ChunkRows<'a> {
+    /// Fills the buffer with the next batch; false when there is none.
+    pub(in crate::workloads::ycsb) next: &'a mut dyn FnMut(&mut DocumentBuffer) -> bool,
+    /// Fields of a record.
+    pub(in crate::workloads::ycsb) fields: u16,
+}
+
+/// All refusals of an insertion as one error; none when there are none.
+pub(super) fn refusals(inserted: &Inserted, sent: usize) -> Result<(), Error> {
+    match inserted.refused.first() {
+        Some((place, error)) => {
+            let (refused, place) = (inserted.refused.len(), place + 1);
+            Err(error.clone().context(format!("{refused} of {sent} records refused, the first of them number {place}")))
+        }
+        None if inserted.count != sent as u64 => {
+            Err(Error::other(format!("{sent} records were sent and {} arrived, without a reason", inserted.count)))
+        }
+        None => Ok(()),
+    }
+}

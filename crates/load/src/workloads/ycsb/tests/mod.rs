@@ -1,1 +1,0 @@
-//! The workload on real engines.

@@ -1,0 +1,176 @@
+//! A case: a place, settings, and what tests do with them.
+
+use super::support::{Place, Special};
+use proofload_engine::{Engine, Session as _, engine};
+use proofload_load::{LoadRole, workload};
+use proofload_model::error::Error;
+use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts};
+use proofload_model::settings::{Settings, Value};
+use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::wire::{DataPlace, Event, LoadRequest, LoadSpec, Reply};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The machine's clock; dates stand still.
+struct RealClock(Instant);
+
+impl Clock for RealClock {
+    fn now(&self) -> Moment {
+        Moment(u64::try_from(self.0.elapsed().as_nanos()).expect("584 years"))
+    }
+
+    fn wall(&self) -> WallTime {
+        WallTime(1_767_225_600_000_000)
+    }
+
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+/// An engine at a place.
+pub(crate) struct Case {
+    place: Option<Place>,
+    spec: LoadSpec,
+}
+
+/// What a load left.
+pub(crate) struct Ran {
+    pub(crate) checks: Vec<Check>,
+    pub(crate) totals: Vec<OperationCounts>,
+    pub(crate) seconds: Vec<IntervalSample>,
+    pub(crate) ended_by_itself: bool,
+}
+
+/// Settings of the workload, these changed.
+pub(crate) fn settings(changes: &[(&str, &str)]) -> Settings {
+    let mut settings = Settings::default();
+    for spec in workload("ycsb").expect("it is built in").facts().settings {
+        let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path).map(|(_, value)| *value);
+        let value = match spec.path {
+            "workload.records" => given.or(Some("1000")),
+            "workload.virtual_users" => given.or(Some("2")),
+            "workload.check_reads" => given.or(Some("1")),
+            "workload.verify" => given.or(Some("full")),
+            _ => given.or(spec.default),
+        };
+        if let Some(value) = value {
+            settings.0.insert(spec.path.to_owned(), spec.kind.read_text(value).expect("a valid value"));
+        }
+    }
+    settings.0.insert("workload.kind".to_owned(), Value::Text("ycsb".to_owned()));
+    settings
+}
+
+fn spec(place: DataPlace, address: Option<String>, changes: &[(&str, &str)]) -> LoadSpec {
+    LoadSpec {
+        workload: "ycsb".to_owned(),
+        settings: settings(changes),
+        place,
+        address,
+        data_seed: 1,
+        input_seed: 2,
+        load_time: WallTime(1_767_225_600_000_000),
+    }
+}
+
+impl Case {
+    /// A case on an engine; none, said aloud, where the engine cannot be had.
+    pub(crate) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
+        let of_name: &'static dyn Engine = engine(name).expect("it is built in");
+        match Place::new(of_name, &[], &Special { prefix: "proofload-ycsb-", ..Special::default() }) {
+            Ok(place) => {
+                let spec = spec(place.target.place.clone(), place.target.address.clone(), changes);
+                Some(Self { place: Some(place), spec })
+            }
+            Err(reason) => {
+                assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "{name} is required: {reason}");
+                eprintln!("SKIPPED: {name}: {reason}");
+                None
+            }
+        }
+    }
+
+    /// A case on embedded SQLite in a folder that outlives it.
+    pub(crate) fn in_folder(folder: &Path, changes: &[(&str, &str)]) -> Self {
+        let folder = folder.display().to_string();
+        let place = DataPlace { engine: "sqlite".to_owned(), folder, url: None, settings: Vec::new() };
+        Self { place: None, spec: spec(place, None, changes) }
+    }
+
+    /// The same place with other settings.
+    pub(crate) fn change(&mut self, changes: &[(&str, &str)]) {
+        self.spec.settings = settings(changes);
+    }
+
+    /// The same place with another seed of the data.
+    pub(crate) fn reseed(&mut self, seed: u64) {
+        self.spec.data_seed = seed;
+    }
+
+    /// Loads.
+    pub(crate) fn build(&self) -> Result<Vec<Fact>, Error> {
+        let (mut role, _events) = self.role();
+        role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
+        match role.handle(LoadRequest::Build)? {
+            Reply::Built { facts } => Ok(facts),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Do the data fit?
+    pub(crate) fn check_data(&self) -> Result<(), Error> {
+        let (mut role, _events) = self.role();
+        role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
+        role.handle(LoadRequest::CheckData).map(drop)
+    }
+
+    /// Runs until all operations are done, after which `meddle` may change what is stored; then verifies.
+    pub(crate) fn run(&self, meddle: impl FnOnce(&Self)) -> Result<Ran, Error> {
+        let (mut role, events) = self.role();
+        role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
+        role.handle(LoadRequest::Connect)?;
+        role.handle(LoadRequest::Start { after: Duration::from_millis(10) })?;
+        let mut seconds = Vec::new();
+        let ended_by_itself = loop {
+            match events.recv_timeout(Duration::from_secs(60)).expect("the load ends") {
+                Event::Interval(sample) => seconds.push(*sample),
+                Event::LoadEnded { first_without_work, .. } => break first_without_work.is_some(),
+                Event::LoadFailed { error } => return Err(error),
+                _ => {}
+            }
+        };
+        let Reply::Stopped { totals, .. } = role.handle(LoadRequest::Stop)? else { panic!("a stop is answered") };
+        meddle(self);
+        let Reply::Checked(checks) = role.handle(LoadRequest::Verify)? else { panic!("a verification is answered") };
+        Ok(Ran { checks, totals, seconds, ended_by_itself })
+    }
+
+    /// Runs SQL beside the workload.
+    pub(crate) fn script(&self, sql: &str) {
+        let place = self.place.as_ref().expect("a place");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async { place.connect().await.script(sql).await.expect("the script runs") });
+    }
+
+    fn role(&self) -> (LoadRole, Receiver<Event>) {
+        let (sender, events): (Sender<Event>, Receiver<Event>) = channel();
+        let sender = Mutex::new(sender);
+        let hear = move |event| {
+            let _nobody_listens = sender.lock().expect("nobody panics here").send(event);
+        };
+        (LoadRole::new(Arc::new(RealClock(Instant::now())), Arc::new(hear)), events)
+    }
+}
+
+/// Names of the checks that failed.
+pub(crate) fn failed(checks: &[Check]) -> Vec<&str> {
+    checks.iter().filter(|check| check.outcome == CheckOutcome::Failed).map(|check| check.name.as_str()).collect()
+}
+
+/// Completed operations of a kind.
+pub(crate) fn done(ran: &Ran, kind: &str) -> u64 {
+    ran.totals.iter().filter(|counts| counts.kind == kind).map(|counts| counts.done).sum()
+}

@@ -1,0 +1,11 @@
+//! The key-value workload on real engines, through the load role as an agent goes it. SQLite is always there; PostgreSQL's tests are
+//! skipped aloud where it is missing, unless `PROOFLOAD_REQUIRE_POSTGRESQL` is set.
+
+mod case;
+mod faults;
+mod kills;
+mod loads;
+mod runs;
+/// The conformance suite's places: a folder, or a started server.
+#[path = "../../../engine/tests/support/mod.rs"]
+mod support;

@@ -1,0 +1,87 @@
+//! Runs to their end by count, each verified in full.
+
+use super::case::{Case, done, failed};
+use proofload_model::samples::CheckOutcome;
+
+/// YCSB's core workloads.
+const ALL: &[&str] = &["a", "b", "c", "d", "e", "f"];
+
+/// Core workloads, all reads compared, all records read back.
+fn check_runs(engine: &str, mixes: &[&str], form: &[(&str, &str)]) {
+    for mix in mixes.iter().copied() {
+        let mut changes = vec![("mix", mix), ("operations", "600"), ("fields", "4"), ("scan_most", "20")];
+        changes.extend(form);
+        let Some(case) = Case::new(engine, &changes) else { return };
+        case.build().expect("loads");
+        case.check_data().expect("fits");
+        let ran = case.run(|_| {}).expect("runs");
+        assert!(ran.ended_by_itself, "{mix}");
+        assert_eq!(failed(&ran.checks), [""; 0], "{engine} {mix}: {:?}", ran.checks);
+        let errors: Vec<_> = ran.seconds.iter().flat_map(|second| &second.errors).collect();
+        assert_eq!(ran.totals.iter().map(|counts| counts.done).sum::<u64>(), 600, "{mix}: {errors:?}");
+        let inserted = u64::from(matches!(mix, "d" | "e")) * 30;
+        assert_eq!(done(&ran, "insert"), inserted, "{mix}: one in each stratum of twenty");
+    }
+}
+
+#[test]
+fn core_workloads_on_sqlite() {
+    check_runs("sqlite", ALL, &[]);
+}
+
+#[test]
+fn core_workloads_on_postgresql() {
+    check_runs("postgresql", &["a", "e"], &[]);
+}
+
+#[test]
+fn core_workloads_on_postgresql_as_json() {
+    check_runs("postgresql", &["e", "f"], &[("form", "json"), ("field_lengths", "uniform")]);
+}
+
+#[test]
+fn core_workloads_in_the_mode_of_ycsb() {
+    check_runs("sqlite", ALL, &[("key_mode", "ycsb"), ("operations", "600")]);
+}
+
+#[test]
+fn single_fields_and_whole_updates() {
+    for (all, one) in [("true", "false"), ("false", "true")] {
+        let changes =
+            [("read_all_fields", all), ("write_all_fields", one), ("operations", "400"), ("mix", "f"), ("fields", "3")];
+        let case = Case::new("sqlite", &changes).expect("SQLite is built in");
+        case.build().expect("loads");
+        let ran = case.run(|_| {}).expect("runs");
+        assert_eq!(failed(&ran.checks), [""; 0], "{:?}", ran.checks);
+        let written: f64 = ran
+            .seconds
+            .iter()
+            .flat_map(|second| &second.engine)
+            .filter(|of| of.name == "logical_written")
+            .map(|of| of.value)
+            .sum();
+        let updates = done(&ran, "read_modify_write") as f64;
+        let bytes = if one == "true" { 300.0 } else { 100.0 };
+        assert!(written <= updates * bytes, "{written} bytes of {updates} updates");
+    }
+}
+
+#[test]
+fn the_null_engine_answers_everything_and_proves_only_the_mix() {
+    let case = Case::new("null", &[("operations", "50000"), ("virtual_users", "7"), ("mix", "e")]).expect("built in");
+    let ran = case.run(|_| {}).expect("runs");
+    assert_eq!(ran.totals.iter().map(|counts| counts.done).sum::<u64>(), 50_000);
+    assert_eq!(done(&ran, "insert"), 2_500);
+    assert!(ran.checks.iter().all(|check| check.group == "inputs" && check.outcome == CheckOutcome::Met));
+}
+
+#[test]
+fn operations_become_due_at_the_rate() {
+    let changes = [("operations", "300"), ("rate", "1000"), ("records", "100")];
+    let case = Case::new("sqlite", &changes).expect("SQLite is built in");
+    case.build().expect("loads");
+    let ran = case.run(|_| {}).expect("runs");
+    let service = ran.seconds.iter().flat_map(|second| &second.histograms);
+    assert!(service.filter(|part| part.clock == proofload_model::samples::LatencyClock::Service).count() > 0);
+    assert!(ran.seconds[0].client.send_lag_ns_p99.is_some());
+}

@@ -78,6 +78,7 @@ fn spec(place: DataPlace, address: Option<String>, changes: &[(&str, &str)]) -> 
 
 impl Case {
     /// A case on an engine; none, said aloud, where the engine cannot be had.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     pub(crate) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
         let of_name: &'static dyn Engine = engine(name).expect("it is built in");
         match Place::new(of_name, &[], &Special { prefix: "proofload-ycsb-", ..Special::default() }) {

@@ -13,7 +13,8 @@ fn loaded(changes: &[(&str, &str)]) -> Case {
 fn check_refused(changes: &[(&str, &str)], difference: &str) {
     let mut case = loaded(&[]);
     case.change(changes);
-    for error in [case.check_data().unwrap_err(), case.build().unwrap_err()] {
+    for refused in [case.check_data().err(), case.build().err()] {
+        let error = refused.expect("refused");
         assert!(error.to_string().contains(difference), "{error}");
     }
 }

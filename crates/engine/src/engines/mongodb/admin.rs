@@ -1,8 +1,8 @@
 //! Commands outside the hot path, over the client path of the settings: their replies come as bytes of their own.
 
 use super::bson::{Document, Writer};
-use super::failure::lost;
-use super::lean;
+use super::failure::{COMMAND_NOT_FOUND, lost};
+use super::lean::{self, Greeting};
 use super::options::{ClientPath, Options};
 use crate::contract::{Error, Target};
 use std::time::Duration;
@@ -52,6 +52,17 @@ impl Admin {
         match &mut self.0 {
             Path::Lean(connection) => connection.patience = patience,
         }
+    }
+
+    /// What the server says of itself, by the older name of the command where it does not know the newer.
+    pub(super) async fn hello(&mut self) -> Result<Greeting, Error> {
+        let reply = match self.run(SERVER, |command| command.int32("hello", 1)).await {
+            Err(error) if error.code() == COMMAND_NOT_FOUND => {
+                self.run(SERVER, |command| command.int32("isMaster", 1)).await
+            }
+            outcome => outcome,
+        };
+        reply?.document().map(Greeting::read)
     }
 
     /// Runs a command in a database. An error of the server is an error with its code.

@@ -2,7 +2,6 @@
 
 use super::Documents;
 use super::admin::{Admin, SERVER};
-use super::lean::Greeting;
 use super::names::MARK_COLLECTION;
 use super::options::Options;
 use super::url::Url;
@@ -43,9 +42,7 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
 
 /// Refuses a server that takes no writes, or that is in no replica set where the study wants one.
 async fn check_server(target: &Target) -> Result<(), Error> {
-    let mut admin = Admin::connect(target).await?;
-    let reply = admin.run(SERVER, |command| command.int32("hello", 1)).await?;
-    let greeting = Greeting::read(reply.document()?);
+    let greeting = Admin::connect(target).await?.hello().await?;
     if !greeting.writable {
         return Err(Error::other(
             "the server takes no writes: it is no primary; name the primary in engine.url, or use engine.path = \"driver\"",

@@ -4,8 +4,8 @@
 use super::bson::Document;
 use crate::contract::{Error, ErrorClass};
 
-/// There is no such command.
-pub(super) const COMMAND_NOT_FOUND: i64 = 59;
+/// The code of a command that the server does not know.
+pub(super) const COMMAND_NOT_FOUND: &str = "59";
 
 /// The class of a server's error code.
 fn class(code: i64) -> ErrorClass {

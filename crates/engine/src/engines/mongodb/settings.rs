@@ -23,8 +23,7 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let options = Options::read(&target.place.settings)?;
     let mut admin = Admin::connect(target).await?;
     let mut facts = client(&options, target)?;
-    let hello = admin.run(SERVER, |command| command.int32("hello", 1)).await?;
-    facts.extend(membership(&Greeting::read(hello.document()?), &options));
+    facts.extend(membership(&admin.hello().await?, &options));
     facts.extend(product(&admin.run(SERVER, |command| command.int32("buildInfo", 1)).await?)?);
     // A server that only resembles MongoDB may lack it; then its facts are missing, and what was asked does not hold.
     let status = admin.run(SERVER, |command| command.int32("serverStatus", 1)).await.ok();

@@ -44,6 +44,11 @@ impl Connection {
         Ok(Self { stream, input, filled: 0, output, request: 0, usable: true, patience })
     }
 
+    /// Did bytes arrive for the last request?
+    pub(super) fn has_heard(&self) -> bool {
+        self.filled > 0
+    }
+
     /// Writes a command of the database into the memory for sending.
     #[inline]
     pub(super) fn write(&mut self, database: &str, fill: impl FnOnce(&mut Writer<'_>)) {
@@ -71,6 +76,7 @@ impl Connection {
             return Err(lost("the connection was lost by an earlier operation, or that was given up while it waited"));
         }
         message::finish(&mut self.output);
+        self.filled = 0;
         let patience = self.patience;
         let Ok(received) = tokio::time::timeout(patience, self.round_trip()).await else {
             return Err(lost(format!("no answer within {patience:?} (engine.timeout)")));
@@ -103,7 +109,6 @@ impl Connection {
 
     /// Reads one message; returns its length.
     async fn receive(&mut self) -> Result<usize, Error> {
-        self.filled = 0;
         loop {
             self.read_some().await?;
             let Some(length) = message::length(&self.input[..self.filled])? else { continue };

@@ -73,7 +73,8 @@ pub(in super::super) async fn open(target: &Target, timeout: Duration) -> Result
     let (host, port) = plain::server(&url, target)?;
     let greeted = async {
         let mut connection = Connection::connect(host, port, timeout.min(PATIENCE)).await?;
-        let greeting = greet(&mut connection).await.map_err(wrong_server)?;
+        let greeted = greet(&mut connection).await;
+        let greeting = greeted.map_err(|error| wrong_server(error, connection.has_heard()))?;
         greeting.check()?;
         connection.patience = timeout;
         Ok((connection, greeting))
@@ -84,7 +85,7 @@ pub(in super::super) async fn open(target: &Target, timeout: Duration) -> Result
 async fn greet(connection: &mut Connection) -> Result<Greeting, Error> {
     match connection.run("admin", |command| hello(command, "hello")).await.map(Greeting::read) {
         // Servers before 4.4.2, 4.2.10 and some that only resemble MongoDB know the older name alone.
-        Err(error) if error.code() == COMMAND_NOT_FOUND.to_string() => {
+        Err(error) if error.code() == COMMAND_NOT_FOUND => {
             connection.run("admin", |command| hello(command, "isMaster")).await.map(Greeting::read)
         }
         outcome => outcome,
@@ -103,11 +104,12 @@ fn hello(command: &mut Writer<'_>, name: &str) {
     });
 }
 
-/// A connection that fails at the greeting is most likely one to another kind of server.
-fn wrong_server(error: Error) -> Error {
+/// A connection that fails at the greeting is often one to another kind of server: surely so when that has said something.
+fn wrong_server(error: Error, has_heard: bool) -> Error {
     if error.class() != ErrorClass::ConnectionLost {
         return error;
     }
-    Error::other(format!("{error}; is this a MongoDB server, and one without TLS? TLS needs engine.path = \"driver\""))
-        .context("greet the server")
+    let class = if has_heard { ErrorClass::Other } else { ErrorClass::ConnectionLost };
+    let advice = "is this a MongoDB server, and one without TLS? TLS needs engine.path = \"driver\"";
+    Error::new(class, error.code(), format!("greet the server: {error}; {advice}"))
 }

@@ -1,0 +1,58 @@
+//! What a test wants the server to be.
+
+/// How the server presents itself, and whether it keeps documents.
+#[derive(Debug, Clone)]
+pub(crate) struct Behaviour {
+    /// Smallest and largest wire version.
+    pub(crate) wire_versions: (i32, i32),
+    /// Does it call itself a primary?
+    pub(crate) writable: bool,
+    /// Replica set that it says it belongs to.
+    pub(crate) set_name: Option<&'static str>,
+    /// Does it know `hello`, or only the older name of that command?
+    pub(crate) knows_hello: bool,
+    /// Largest document, bytes.
+    pub(crate) document_bytes: i32,
+    /// Largest message, bytes.
+    pub(crate) message_bytes: i32,
+    /// Most documents of one insertion.
+    pub(crate) batch_documents: i32,
+    /// Most documents in one reply, whatever was asked.
+    pub(crate) reply_documents: usize,
+    /// Answer the hot commands of one collection with constants.
+    pub(crate) canned: Option<Canned>,
+}
+
+/// The collection that is answered with constants, and their shape.
+#[derive(Debug, Clone)]
+pub(crate) struct Canned {
+    /// Its name, in any database.
+    pub(crate) collection: &'static str,
+    /// Fields of a document, named `field0`, `field1`, …
+    pub(crate) fields: usize,
+    /// Bytes of a value.
+    pub(crate) value_bytes: usize,
+}
+
+impl Default for Behaviour {
+    fn default() -> Self {
+        Self {
+            wire_versions: (0, 21),
+            writable: true,
+            set_name: None,
+            knows_hello: true,
+            document_bytes: 16 << 20,
+            message_bytes: 48_000_000,
+            batch_documents: 100_000,
+            reply_documents: 101,
+            canned: None,
+        }
+    }
+}
+
+impl Behaviour {
+    /// The null target for YCSB's default shape.
+    pub(crate) fn null_target() -> Self {
+        Self { canned: Some(Canned { collection: "usertable", fields: 10, value_bytes: 100 }), ..Self::default() }
+    }
+}

@@ -42,26 +42,19 @@ impl Keys {
     #[inline]
     pub fn write(&self, record: u64, into: &mut String) {
         let mut digits = [b'0'; ROOM];
-        let (number, negative) = self.number(record);
-        let start = write_decimal(number, &mut digits).min(ROOM - usize::from(self.digits));
+        let start = write_decimal(self.number(record), &mut digits).min(ROOM - usize::from(self.digits));
         into.clear();
         into.push_str(PREFIX);
-        if negative {
-            into.push('-');
-        }
         into.push_str(str::from_utf8(&digits[start..]).expect("digits are ASCII"));
     }
 
-    /// The number in the key, and whether a minus stands before it, as one hash in 2^64 has in YCSB.
+    /// The number in the key. The one hash of 2^64 that `Math.abs` leaves negative is written without its minus.
     #[inline]
-    fn number(&self, record: u64) -> (u64, bool) {
+    fn number(&self, record: u64) -> u64 {
         match (self.compatibility, self.insert_order) {
-            (_, InsertOrder::Ordered) => (record, false),
-            (Compatibility::Exact, InsertOrder::Hashed) => (mix(record.wrapping_add(GOLDEN_GAMMA)), false),
-            (Compatibility::Ycsb, InsertOrder::Hashed) => {
-                let hash = fnv_hash(record);
-                (hash.unsigned_abs(), hash < 0)
-            }
+            (_, InsertOrder::Ordered) => record,
+            (Compatibility::Exact, InsertOrder::Hashed) => mix(record.wrapping_add(GOLDEN_GAMMA)),
+            (Compatibility::Ycsb, InsertOrder::Hashed) => fnv_hash(record).unsigned_abs(),
         }
     }
 }

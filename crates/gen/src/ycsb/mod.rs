@@ -17,6 +17,7 @@ mod keyspace;
 mod mix;
 mod operation;
 mod plan;
+mod precise;
 mod real;
 mod settings;
 mod stream;

@@ -20,8 +20,7 @@ const RANKS: u64 = 3;
 
 /// All operations of a run; made in microseconds, whatever the number of records.
 ///
-/// It is shared by all virtual users, each with a [`Keyspace`] of its own. Only `latest` of the mode `ycsb` takes
-/// longer to make: up to 30 ms, as it sums as many terms as there are records, at most a million.
+/// It is shared by all virtual users, each with a [`Keyspace`] of its own.
 #[derive(Clone, Debug)]
 pub struct Plan {
     settings: Settings,

@@ -8,22 +8,28 @@
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// Added and subtracted, it rounds a double of modest size to a whole number.
-const ROUNDER: f64 = 3.0 * (1_u64 << 51) as f64;
+pub(super) const ROUNDER: f64 = 3.0 * (1_u64 << 51) as f64;
 /// Beyond these, e^x has no place among the normal numbers.
 const LEAST: f64 = -708.0;
 const MOST: f64 = 709.0;
 
 /// The natural logarithm of a positive normal number.
 ///
-/// x = 2^k m with m in sqrt(1/2)..sqrt(2), and ln m = 2 artanh(s) with s = (m - 1) / (m + 1), by its series.
+/// x = 2^k m, and ln m = 2 artanh(s) with s = (m - 1) / (m + 1), by its series.
 #[inline]
 pub(super) fn ln(x: f64) -> f64 {
+    let (exponent, mantissa) = take_apart(x);
+    let above = mantissa - 1.0;
+    let s = above / (above + 2.0);
+    exponent * LN_2_HIGH + (2.0 * s * polynomial(&ODD_INVERSES, s * s) + exponent * LN_2_LOW)
+}
+
+/// k and m with x = 2^k m and m in sqrt(1/2)..sqrt(2).
+#[inline]
+pub(super) fn take_apart(x: f64) -> (f64, f64) {
     let bits = x.to_bits().cast_signed();
     let exponent = (bits - std::f64::consts::FRAC_1_SQRT_2.to_bits().cast_signed()) >> 52;
-    let above = f64::from_bits((bits - (exponent << 52)).cast_unsigned()) - 1.0;
-    let s = above / (above + 2.0);
-    let exponent = exponent as f64;
-    exponent * LN_2_HIGH + (2.0 * s * polynomial(&ODD_INVERSES, s * s) + exponent * LN_2_LOW)
+    (exponent as f64, f64::from_bits((bits - (exponent << 52)).cast_unsigned()))
 }
 
 /// e^x; the nearest that it can give where that is below 10^-307 or above 10^307.
@@ -56,7 +62,7 @@ pub(super) fn ln_1p_ratio(t: f64) -> f64 {
 
 /// The sum of c[k] x^k, by Estrin's scheme: few steps that wait for each other.
 #[inline]
-fn polynomial(c: &[f64; 16], x: f64) -> f64 {
+pub(super) fn polynomial(c: &[f64; 16], x: f64) -> f64 {
     let (x2, x4, x8) = (x * x, (x * x) * (x * x), (x * x) * (x * x) * ((x * x) * (x * x)));
     let four = |k: usize| (c[k] + c[k + 1] * x) + (c[k + 2] + c[k + 3] * x) * x2;
     (four(0) + four(4) * x4) + (four(8) + four(12) * x4) * x8

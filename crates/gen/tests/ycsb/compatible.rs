@@ -4,7 +4,8 @@
 //! with `>`, a `CoreWorkload` was initialised with the properties on it; then the field `threadLocalRandomSeed` of the
 //! main thread was set to 42, and `buildKeyName(nextKeynum())` was called a million times. Recorded are the first 100
 //! keys and, after every 1,000 keys of the first part and every 10,000 of the others, an FNV-1a hash of all keys so
-//! far, each with a line feed.
+//! far, each with a line feed. With `inserteach`, which is no property of YCSB's, a record was added and acknowledged
+//! after so many keys.
 
 use proofload_gen::ycsb::compatible::{Draws, Exponential, Hotspot, ScrambledZipfian, SkewedLatest, uniform};
 use proofload_gen::ycsb::{Compatibility, InsertOrder, Keys, Settings};
@@ -104,6 +105,24 @@ fn latest_keys_equal_those_of_ycsb() {
 }
 
 #[test]
+fn latest_keys_of_100_million_records_equal_those_of_ycsb() {
+    let latest = SkewedLatest::new(100_000_000);
+    let properties = "> requestdistribution=latest recordcount=100000000 operationcount=1000";
+    check(properties, keys(InsertOrder::Hashed, 1), |random| latest.draw(random));
+}
+
+#[test]
+fn latest_keys_of_growing_records_equal_those_of_ycsb() {
+    let (mut latest, mut draws) = (SkewedLatest::new(1_000), 0);
+    let properties = "> requestdistribution=latest recordcount=1000 operationcount=1000 inserteach=10";
+    check(properties, keys(InsertOrder::Hashed, 1), |random| {
+        latest.set_records(1_000 + draws / 10);
+        draws += 1;
+        latest.draw(random)
+    });
+}
+
+#[test]
 fn uniform_keys_equal_those_of_ycsb() {
     let properties = "> requestdistribution=uniform recordcount=300000000 operationcount=1000 insertorder=ordered";
     check(properties, keys(InsertOrder::Ordered, 1), |random| uniform(300_000_000, random));
@@ -123,6 +142,16 @@ fn exponential_keys_equal_those_of_ycsb() {
     let properties = "> requestdistribution=exponential recordcount=300000000 operationcount=1000 \
                       exponential.percentile=95 exponential.frac=0.8571428571";
     check(properties, keys(InsertOrder::Hashed, 1), |random| exponential.draw_below(300_000_000, random));
+}
+
+#[test]
+fn exponential_keys_of_growing_records_equal_those_of_ycsb() {
+    let (exponential, mut draws) = (Exponential::new(1_000, 95.0, 0.857_142_857_1), 0);
+    let properties = "> requestdistribution=exponential recordcount=1000 operationcount=1000 inserteach=10";
+    check(properties, keys(InsertOrder::Hashed, 1), |random| {
+        draws += 1;
+        exponential.draw_below(1_000 + (draws - 1) / 10, random)
+    });
 }
 
 #[test]

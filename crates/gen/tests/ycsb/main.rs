@@ -3,7 +3,9 @@
 mod chi_square;
 mod compatible;
 mod golden;
+mod keys;
 mod operations;
+mod settings;
 mod support;
 mod values;
 mod zipfian;

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Status(StatusArguments),
     /// Write the paper from a record
     Report(ReportArguments),
+    /// Read results of YCSB, go-ycsb and HDR logs into a file that `report --beside` draws
+    Import(ImportArguments),
     /// Show what this machine allows, with a remedy for what it does not
     Doctor(DoctorArguments),
     /// List the engines that are built in, and what is found of them here
@@ -96,6 +98,9 @@ pub(crate) struct ReportArguments {
     /// Format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
+    /// Draw the results of a file beside the study's own; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) beside: Vec<PathBuf>,
 }
 
 /// Formats of a report.
@@ -111,6 +116,22 @@ pub(crate) enum ReportFormat {
     Json,
     /// A table for the terminal
     Text,
+    /// Result lines as YCSB prints them
+    Ycsb,
+}
+
+/// What `import` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArguments {
+    /// Result texts of YCSB or go-ycsb, and HDR interval logs of one run
+    #[arg(required = true, value_name = "FILES")]
+    pub(crate) files: Vec<PathBuf>,
+    /// File to write; must not exist; `-` for standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Title of the results [default: the program that wrote them]
+    #[arg(long)]
+    pub(crate) title: Option<String>,
 }
 
 /// What `doctor` takes.

@@ -209,3 +209,32 @@ fn an_agent_is_started_by_any_command() {
     let started = std::fs::read_to_string(bench.path("started")).expect("the wrapper ran");
     assert_eq!(started.lines().count(), 2, "one host agent, one load agent");
 }
+
+#[test]
+fn results_of_others_are_imported_and_drawn_or_refused() {
+    let bench = Bench::new("import");
+    let lines = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 10.0\n[READ], Operations, 10\n\
+                 [READ], AverageLatency(us), 5540.0\n[READ], 99thPercentileLatency(us), 9000\n[READ], Return=OK, 10\n";
+    std::fs::write(bench.path("old.txt"), lines).expect("the folder takes a file");
+    std::fs::write(bench.path("half.txt"), &lines[..lines.len() - 30]).expect("the folder takes a file");
+    let refused = bench.run(&["import", "old.txt", "half.txt", "missing.txt", "-o", "old.toml"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let words = text(&refused.stderr);
+    assert!(words.contains("missing.txt: ") && words.contains("half.txt:5: "), "{words}");
+    assert!(!bench.path("old.toml").exists(), "nothing is written");
+    assert_eq!(bench.run(&["import", "old.txt", "-o", "old.toml", "--title", "Old"]).status.code(), Some(0));
+    let again = bench.run(&["import", "old.txt", "-o", "old.toml"]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(text(&again.stderr).contains("old.toml exists"), "{}", text(&again.stderr));
+
+    bench.study(&small_study("null", "", 1));
+    let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    assert!(matches!(output.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&output.stderr));
+    let beside = ["report", "x.proof", "--format", "markdown", "--beside", "old.toml"];
+    assert_eq!(bench.run(&beside).status.code(), Some(0));
+    std::fs::write(bench.path("bad.toml"), "[reference]\nid = 1\n").expect("the folder takes a file");
+    let bad = bench.run(&["report", "x.proof", "--format", "markdown", "--beside", "old.toml", "--beside", "bad.toml"]);
+    assert_eq!(bad.status.code(), Some(1));
+    assert!(text(&bad.stderr).contains("bad.toml:2: [reference]: id is not a text in quotes"), "{}", text(&bad.stderr));
+    assert!(text(&bench.run(&["report", "x.proof", "--format", "ycsb"]).stdout).starts_with("# small, point 1 of 1: "));
+}

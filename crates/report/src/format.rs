@@ -1,8 +1,8 @@
 //! The one way from a record to a report.
 
 use crate::error::Error;
-use crate::findings::evaluate;
-use crate::render::{csv, html, json, markdown, text};
+use crate::findings::{Reference, evaluate_beside};
+use crate::render::{csv, html, json, markdown, text, ycsb};
 use crate::sections::document;
 use proofload_record::Record;
 
@@ -19,19 +19,27 @@ pub enum Format {
     Json,
     /// A table for a terminal.
     Text,
+    /// Result lines as YCSB prints them, a block for each valid point.
+    Ycsb,
 }
 
 /// Renders a record. Pure: equal records give equal bytes. The error says what the record lacks.
 pub fn render(record: &Record, format: Format) -> Result<String, Error> {
+    render_beside(record, format, &[])
+}
+
+/// The same with results from files drawn beside the study's own.
+pub fn render_beside(record: &Record, format: Format, beside: &[Reference]) -> Result<String, Error> {
     if record.plan.points.is_empty() {
         return Err(Error::new("the record's plan has no point; was its creation interrupted?"));
     }
-    let findings = evaluate(record);
+    let findings = evaluate_beside(record, beside);
     Ok(match format {
         Format::Html => html(&document(&findings)),
         Format::Markdown => markdown(&document(&findings)),
         Format::Csv => csv(&findings),
         Format::Json => json(&findings),
         Format::Text => text(&findings),
+        Format::Ycsb => ycsb(&findings),
     })
 }

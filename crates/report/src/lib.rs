@@ -7,10 +7,11 @@ pub mod charts;
 mod error;
 pub mod findings;
 mod format;
+pub mod import;
 pub mod numbers;
 mod render;
 pub mod sections;
 pub mod workloads;
 
 pub use error::Error;
-pub use format::{Format, render};
+pub use format::{Format, render, render_beside};

@@ -3,6 +3,7 @@
 mod built_in;
 mod dispatch;
 mod doctor;
+mod import;
 mod plan;
 mod report;
 mod run;

@@ -3,7 +3,8 @@
 use crate::cli::{ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
-use proofload_report::{Format, render};
+use proofload_report::findings::{REFERENCE_FILE_MOST, Reference, read_reference};
+use proofload_report::{Format, render_beside};
 use std::path::PathBuf;
 
 /// Renders a record.
@@ -18,8 +19,9 @@ pub(crate) fn run(arguments: &ReportArguments) -> Exit {
 }
 
 fn write(arguments: &ReportArguments) -> Result<(), String> {
+    let beside = beside(&arguments.beside)?;
     let record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
-    let text = render(&record, format(arguments.format)).map_err(|error| error.to_string())?;
+    let text = render_beside(&record, format(arguments.format), &beside).map_err(|error| error.to_string())?;
     match target(arguments) {
         Some(file) => {
             std::fs::write(&file, text).map_err(|error| format!("writing the report {}: {error}", file.display()))?;
@@ -28,6 +30,21 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
         None => output::result(&text),
     }
     Ok(())
+}
+
+/// Results from files; the error lists the faults of all of them.
+fn beside(files: &[PathBuf]) -> Result<Vec<Reference>, String> {
+    let read = |file: &PathBuf| {
+        let text = super::import::content(file, REFERENCE_FILE_MOST)?;
+        let text = String::from_utf8(text).map_err(|_| format!("{}: it is not text", file.display()))?;
+        read_reference(&file.display().to_string(), &text)
+    };
+    let (good, bad): (Vec<_>, Vec<_>) = files.iter().map(read).partition(Result::is_ok);
+    if bad.is_empty() {
+        return Ok(good.into_iter().flatten().collect());
+    }
+    let faults: Vec<String> = bad.into_iter().filter_map(Result::err).collect();
+    Err(format!("drawing results of files beside the study's own:\n{}", faults.join("\n")))
 }
 
 /// Where the report goes: the named file; a page beside the record; else standard output.
@@ -47,5 +64,6 @@ const fn format(format: ReportFormat) -> Format {
         ReportFormat::Csv => Format::Csv,
         ReportFormat::Json => Format::Json,
         ReportFormat::Text => Format::Text,
+        ReportFormat::Ycsb => Format::Ycsb,
     }
 }

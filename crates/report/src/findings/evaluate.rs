@@ -25,6 +25,8 @@ pub struct Findings<'r> {
     pub sentinels: Option<Result<Sentinels, String>>,
     /// The published study to compare with, when the study names one.
     pub reference: Option<Result<Reference, String>>,
+    /// Results from files to draw beside the study's own.
+    pub beside: Vec<Reference>,
 }
 
 impl Findings<'_> {
@@ -56,6 +58,11 @@ impl Findings<'_> {
 
 /// Evaluates a record.
 pub fn evaluate(record: &Record) -> Findings<'_> {
+    evaluate_beside(record, &[])
+}
+
+/// Evaluates a record beside results from files.
+pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings<'r> {
     let mut points: Vec<PointFindings> = record.plan.points.iter().map(|planned| point(record, planned.id)).collect();
     fill_relative(&mut points);
     let curve = curve(&record.study, &points);
@@ -66,6 +73,7 @@ pub fn evaluate(record: &Record) -> Findings<'_> {
         curve,
         sentinels: sentinels(record),
         reference: record.study.settings.text("study.reference").ok().map(find_reference),
+        beside: beside.to_vec(),
         points,
     }
 }

@@ -14,18 +14,23 @@ mod reference;
 mod run;
 mod sentinel;
 mod telemetry;
+mod totals;
 mod void;
 
 pub use audits::Audit;
 pub use bottleneck::Ranking;
 pub use curve::{Curve, CurveGroup};
-pub use evaluate::{Findings, evaluate};
+pub use evaluate::{Findings, evaluate, evaluate_beside};
 pub use factor::{level_number, level_text, setting_title, size_text};
 pub use level::Measured;
 pub use metrics::PERCENTILES;
 pub use point::{PointFindings, Verdict};
-pub use reference::{REFERENCES, Reference, ReferencePoint, find_reference};
+pub use reference::{
+    Origin, PublishedFigure, REFERENCE_FILE_MOST, REFERENCES, Reference, ReferenceOperation, ReferencePoint,
+    find_reference, percentile_key, percentile_title, read_reference,
+};
 pub use run::{CountedTwice, RunFindings, WarmUp};
 pub use sentinel::Sentinels;
 pub use telemetry::{Probed, Trace, traces};
+pub use totals::{ClockTotals, KindTotals, PointTotals, point_totals};
 pub use void::{Void, VoidClass};

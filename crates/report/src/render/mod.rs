@@ -10,9 +10,11 @@ mod json;
 mod json_bottleneck;
 mod markdown;
 mod text;
+mod ycsb;
 
 pub(crate) use csv::csv;
 pub(crate) use html::html;
 pub(crate) use json::json;
 pub(crate) use markdown::markdown;
 pub(crate) use text::text;
+pub(crate) use ycsb::ycsb;

@@ -1,0 +1,70 @@
+//! `import`: results of other programs as a file that `report --beside` draws. Opens and writes files; how they are read is
+//! decided by `report::import`.
+
+use crate::cli::ImportArguments;
+use crate::exit::Exit;
+use crate::output;
+use proofload_report::import::{Labels, SOURCE_FILE_MOST, SourceFile, faults_text, import, reference_text};
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// Imports results.
+pub(crate) fn run(arguments: &ImportArguments) -> Exit {
+    match text(arguments).and_then(|text| write(&arguments.output, &text)) {
+        Ok(()) => Exit::Good,
+        Err(text) => {
+            output::error(&text);
+            Exit::Failure
+        }
+    }
+}
+
+fn text(arguments: &ImportArguments) -> Result<String, String> {
+    let to_stdout = arguments.output.as_os_str() == "-";
+    if !to_stdout && arguments.output.exists() {
+        return Err(format!("{} exists; choose another file with -o, or remove it first", arguments.output.display()));
+    }
+    let mut sources = Vec::new();
+    let mut faults = Vec::new();
+    for file in &arguments.files {
+        match content(file, SOURCE_FILE_MOST) {
+            Ok(content) => sources.push(SourceFile { name: file.display().to_string(), content }),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    let id = arguments.output.file_stem().filter(|_| !to_stdout).map(|stem| stem.to_string_lossy().into_owned());
+    let labels = Labels { id: id.unwrap_or_else(|| "imported".to_owned()), title: arguments.title.clone() };
+    let found = if sources.is_empty() { Ok(None) } else { import(&sources, &labels).map(Some) };
+    faults.extend(found.as_ref().err().map(|found| faults_text(found)));
+    match found {
+        Ok(Some(reference)) if faults.is_empty() => Ok(reference_text(&reference)),
+        _ => Err(format!("importing wrote nothing:\n{}", faults.join("\n"))),
+    }
+}
+
+/// The bytes of a file of at most so many; the error names it.
+pub(crate) fn content(file: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(file).and_then(|open| open.take(most + 1).read_to_end(&mut bytes));
+    read.map_err(|error| format!("{}: reading it: {error}", file.display()))?;
+    if bytes.len() as u64 > most {
+        return Err(format!("{}: it is larger than {} MiB", file.display(), most >> 20));
+    }
+    Ok(bytes)
+}
+
+/// Makes the file; one that appeared in the meantime is left alone.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    if path.as_os_str() == "-" {
+        output::result(text);
+        return Ok(());
+    }
+    let made = std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    made.map_err(|error| format!("writing {}: {error}", path.display()))?;
+    output::note(&format!(
+        "imported: {}; draw it with `proofload report STUDY.proof --beside {}`",
+        path.display(),
+        path.display()
+    ));
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Interval logs of HdrHistogram, as YCSB writes one for each measurement: intervals are merged bucket for bucket. May not
+//! average a percentile.
+//!
+//! Source: `HistogramLogWriter` of HdrHistogram 2.1; YCSB's values are microseconds.
+
+use super::cleanse::quoted;
+use super::hdr_v1;
+use super::source::{Fault, Faults};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use std::collections::BTreeMap;
+
+/// All intervals of one measurement.
+#[derive(Debug, Clone)]
+pub(super) struct Merged {
+    /// The file.
+    pub(super) file: String,
+    /// First and last line.
+    pub(super) lines: (usize, usize),
+    /// Number of intervals.
+    pub(super) intervals: usize,
+    /// Their sum, microseconds.
+    pub(super) histogram: Histogram<u64>,
+}
+
+impl Merged {
+    /// Where it stands: `READ.hdr:5-11`.
+    pub(super) fn from(&self) -> String {
+        match self.lines {
+            (first, last) if first == last => format!("{}:{first}", self.file),
+            (first, last) => format!("{}:{first}-{last}", self.file),
+        }
+    }
+}
+
+/// Is it such a log?
+pub(super) fn fits(text: &str) -> bool {
+    let head = text.lines().take(10).filter(|line| line.starts_with('#'));
+    head.clone().any(|line| line.starts_with("#[Histogram log format version") || line.starts_with("#[Logging for: "))
+}
+
+/// Reads a log: the measurement's name and its merged intervals; a log with tags has several.
+pub(super) fn read(file: &str, text: &str) -> Result<BTreeMap<String, Merged>, Vec<Fault>> {
+    let mut faults = Faults::of(file);
+    let name = measurement_of(file, text);
+    let mut merged = BTreeMap::new();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| is_interval(line)) {
+        match interval(line) {
+            Ok((tag, histogram)) => add(&mut merged, tag.unwrap_or(&name), (file, at + 1), histogram, &mut faults),
+            Err(why) => faults.at(at + 1, why),
+        }
+    }
+    if merged.is_empty() {
+        faults.whole("the log holds no whole interval; did the client end before it wrote one?");
+    }
+    faults.or(merged)
+}
+
+/// `#[Logging for: READ]`, else the file's name without its ending.
+fn measurement_of(file: &str, text: &str) -> String {
+    let named = text.lines().find_map(|line| line.strip_prefix("#[Logging for: ")?.strip_suffix(']'));
+    let stem = file.rsplit('/').next().unwrap_or(file).split('.').next().unwrap_or(file);
+    named.unwrap_or(stem).to_owned()
+}
+
+/// Neither a comment nor the legend.
+fn is_interval(line: &str) -> bool {
+    !line.trim().is_empty() && !line.starts_with('#') && !line.starts_with('"')
+}
+
+/// `Tag=READ,0.035,0.945,0.004,HISTgg…`: start, length, largest value, histogram; the tag may be missing.
+fn interval(line: &str) -> Result<(Option<&str>, Histogram<u64>), String> {
+    let (tag, rest) = match line.strip_prefix("Tag=").and_then(|rest| rest.split_once(',')) {
+        Some((tag, rest)) => (Some(tag), rest),
+        None => (None, line),
+    };
+    let parts: Vec<&str> = rest.split(',').collect();
+    let [start, length, largest, payload] = parts[..] else {
+        return Err(format!("`{}` is not an interval: start, length, largest value, histogram", quoted(line)));
+    };
+    for (name, text) in [("start", start), ("length", length), ("largest value", largest)] {
+        text.trim().parse::<f64>().map_err(|_| format!("the {name} `{}` is not a number", quoted(text)))?;
+    }
+    let bytes = STANDARD.decode(payload.trim());
+    let bytes = bytes.map_err(|error| format!("the histogram is not base64 ({error}); was the line cut off?"))?;
+    Ok((tag, decode(&bytes)?))
+}
+
+fn decode(bytes: &[u8]) -> Result<Histogram<u64>, String> {
+    let refused = |why: String| format!("the histogram of {} bytes cannot be read: {why}", bytes.len());
+    if hdr_v1::fits(bytes) {
+        return hdr_v1::decode(bytes).map_err(refused);
+    }
+    Deserializer::new().deserialize(&mut std::io::Cursor::new(bytes)).map_err(|error| refused(error.to_string()))
+}
+
+fn add(
+    merged: &mut BTreeMap<String, Merged>,
+    name: &str,
+    (file, line): (&str, usize),
+    histogram: Histogram<u64>,
+    faults: &mut Faults<'_>,
+) {
+    match merged.get_mut(name) {
+        None => {
+            let whole =
+                Merged { file: file.to_owned(), lines: (line, line), intervals: 1, histogram: resizing(histogram) };
+            merged.insert(name.to_owned(), whole);
+        }
+        Some(sum) => {
+            if let Err(why) = join(&mut sum.histogram, &histogram) {
+                faults.at(line, why);
+            }
+            sum.intervals += 1;
+            sum.lines.1 = line;
+        }
+    }
+}
+
+fn resizing(mut histogram: Histogram<u64>) -> Histogram<u64> {
+    histogram.auto(true);
+    histogram
+}
+
+/// Adds bucket for bucket; buckets of other widths would move values.
+pub(super) fn join(sum: &mut Histogram<u64>, part: &Histogram<u64>) -> Result<(), String> {
+    if sum.sigfig() != part.sigfig() {
+        return Err(format!(
+            "its histogram has {} digits where another has {}; they cannot be merged exactly",
+            part.sigfig(),
+            sum.sigfig()
+        ));
+    }
+    sum.add(part).map_err(|error| format!("merging a histogram: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer, V2Serializer};
+
+    fn line(values: &[u64], deflated: bool) -> String {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        values.iter().for_each(|value| histogram.record(*value).unwrap());
+        let mut bytes = Vec::new();
+        match deflated {
+            true => V2DeflateSerializer::new().serialize(&histogram, &mut bytes).map(drop).unwrap(),
+            false => V2Serializer::new().serialize(&histogram, &mut bytes).map(drop).unwrap(),
+        }
+        format!("0.000,1.000,0.002,{}", STANDARD.encode(&bytes))
+    }
+
+    #[test]
+    fn intervals_of_version_2_are_merged_by_tag() {
+        let text = format!(
+            "#[Histogram log format version 1.2]\n\"StartTimestamp\",\"x\"\nTag=READ,{}\nTag=UPDATE,{}\nTag=READ,{}\n",
+            line(&[100, 200], true),
+            line(&[7], true),
+            line(&[1_000_000], false)
+        );
+        assert!(fits(&text));
+        let merged = read("x.hdr", &text).unwrap();
+        let names: Vec<_> = merged.iter().map(|(name, sum)| (name.as_str(), sum.histogram.len(), sum.from())).collect();
+        assert_eq!(names, [("READ", 3, "x.hdr:3-5".to_owned()), ("UPDATE", 1, "x.hdr:4".to_owned())]);
+        assert!(merged["READ"].histogram.equivalent(merged["READ"].histogram.max(), 1_000_000));
+    }
+
+    #[test]
+    fn every_bad_interval_is_named() {
+        let good = line(&[1], true);
+        let text =
+            format!("#[Logging for: READ]\n{good}\n{}\n0.1,0.2\nx,1,1,AAAA\n0,1,1,AAAA\n", &good[..good.len() - 7]);
+        let faults = read("READ.hdr", &text).unwrap_err();
+        assert_eq!(faults.iter().map(|fault| fault.line).collect::<Vec<_>>(), [Some(3), Some(4), Some(5), Some(6)]);
+        assert!(read("READ.hdr", "#[Logging for: READ]\n").unwrap_err()[0].text.contains("no whole interval"));
+    }
+}

@@ -1,0 +1,19 @@
+//! Results that other programs wrote, read into references so that they can be drawn beside a study's own. Pure: from the bytes
+//! of files to a reference or the list of everything that is wrong with them. May not open files, draw, or change a number.
+
+mod assemble;
+mod cleanse;
+mod go_ycsb;
+mod hdr_log;
+mod hdr_v1;
+mod kinds;
+mod logs;
+mod reference_file;
+mod source;
+mod ycsb_lines;
+mod ycsb_notes;
+mod ycsb_text;
+
+pub use assemble::{Labels, import};
+pub use reference_file::reference_text;
+pub use source::{Fault, SOURCE_FILE_MOST, SourceFile, faults_text};

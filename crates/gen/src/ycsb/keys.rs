@@ -7,7 +7,7 @@ use crate::seed::{GOLDEN_GAMMA, mix};
 /// What every key begins with.
 const PREFIX: &str = "user";
 /// Digits of the largest 64-bit number, and of every key in the exact mode.
-const DIGITS: u8 = 20;
+const DIGITS: u32 = 20;
 /// Digits that there is room for.
 const ROOM: usize = MOST_PADDING as usize;
 
@@ -23,7 +23,7 @@ const ROOM: usize = MOST_PADDING as usize;
 pub struct Keys {
     compatibility: Compatibility,
     insert_order: InsertOrder,
-    digits: u8,
+    digits: u32,
 }
 
 impl Keys {
@@ -33,7 +33,7 @@ impl Keys {
     pub(super) const fn new(settings: &Settings) -> Self {
         let digits = match settings.compatibility {
             Compatibility::Exact => DIGITS,
-            Compatibility::Ycsb => settings.zero_padding,
+            Compatibility::Ycsb => settings.zero_padding as u32,
         };
         Self { compatibility: settings.compatibility, insert_order: settings.insert_order, digits }
     }
@@ -42,7 +42,9 @@ impl Keys {
     #[inline]
     pub fn write(&self, record: u64, into: &mut String) {
         let mut digits = [b'0'; ROOM];
-        let start = write_decimal(self.number(record), &mut digits).min(ROOM - usize::from(self.digits));
+        let number = self.number(record);
+        write_decimal(number, &mut digits);
+        let start = ROOM - self.digits.max(decimal_digits(number)) as usize;
         into.clear();
         into.push_str(PREFIX);
         into.push_str(str::from_utf8(&digits[start..]).expect("digits are ASCII"));
@@ -59,23 +61,26 @@ impl Keys {
     }
 }
 
-/// Writes `number` at the end of `digits` and tells where it begins.
+fn decimal_digits(number: u64) -> u32 {
+    number.checked_ilog10().map_or(1, |log| log + 1)
+}
+
+/// Writes `number` with twenty digits at the end of `digits`, in two halves that do not wait for each other.
 #[inline]
-fn write_decimal(mut number: u64, digits: &mut [u8; ROOM]) -> usize {
-    let mut start = ROOM;
-    while number >= 100 {
-        start -= 2;
-        digits[start..start + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
+fn write_decimal(number: u64, digits: &mut [u8; ROOM]) {
+    const HALF: u64 = 10_u64.pow(DIGITS / 2);
+    let twenty = &mut digits[ROOM - DIGITS as usize..];
+    let (high, low) = twenty.split_at_mut(DIGITS as usize / 2);
+    write_half(number / HALF, high);
+    write_half(number % HALF, low);
+}
+
+#[inline]
+fn write_half(mut number: u64, digits: &mut [u8]) {
+    for pair in digits.as_chunks_mut::<2>().0.iter_mut().rev() {
+        *pair = PAIRS[(number % 100) as usize];
         number /= 100;
     }
-    if number >= 10 {
-        start -= 2;
-        digits[start..start + 2].copy_from_slice(&PAIRS[number as usize]);
-    } else {
-        start -= 1;
-        digits[start] += number as u8;
-    }
-    start
 }
 
 /// "00" to "99".

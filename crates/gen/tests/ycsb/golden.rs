@@ -72,18 +72,18 @@ fn operations_and_values_of_seed_42() {
         .collect();
     expect![[r#"
         version 1
-        Exact Uniform 13e2989df071e1a5
-        Exact Zipfian { theta: 0.99 } 9b60c747f8ea4c1c
-        Exact Latest { theta: 0.99 } 369c3702c15d84cf
-        Exact Hotspot { set: 0.2, operations: 0.8 } fce84f56de27f7ad
-        Exact Exponential { percentile: 95.0, share: 0.8571428571 } 925add6553ba7877
-        Exact Sequential 88eda4f9cdc80ec6
-        Ycsb Uniform d24210f76c44645a
-        Ycsb Zipfian { theta: 0.99 } 5d80a70067687681
-        Ycsb Latest { theta: 0.99 } e4c3d2f920deb632
-        Ycsb Hotspot { set: 0.2, operations: 0.8 } 053b182b6d56be6b
-        Ycsb Exponential { percentile: 95.0, share: 0.8571428571 } a34a84798803d913
-        Ycsb Sequential 8e20c0f07d5ed56d
+        Exact Uniform faaedd11f562c1bb
+        Exact Zipfian { theta: 0.99 } e5397b3927c6ad3c
+        Exact Latest { theta: 0.99 } cd2b50dda4d871b9
+        Exact Hotspot { set: 0.2, operations: 0.8 } 2b4e9d9f4cc53cf4
+        Exact Exponential { percentile: 95.0, share: 0.8571428571 } 4930ccb0a379548b
+        Exact Sequential 32ab7a11f51ab1a0
+        Ycsb Uniform 5ba8da29d506b305
+        Ycsb Zipfian { theta: 0.99 } aa1c3cea38e7ac79
+        Ycsb Latest { theta: 0.99 } 1db471983d237633
+        Ycsb Hotspot { set: 0.2, operations: 0.8 } 2c917019fb578586
+        Ycsb Exponential { percentile: 95.0, share: 0.8571428571 } aa3c87177c5c2527
+        Ycsb Sequential e1f8b924e271e75f
     "#]]
     .assert_eq(&format!("version {GENERATOR_VERSION}\n{lines}"));
 }
@@ -110,21 +110,21 @@ fn first_operations_of_seed_42() {
     check_first(
         Settings { shape, ..settings('a', 300_000_000) },
         expect![[r#"
-        update 9622962 user07011241175700240176 Some(7) ----------0HGXUTZ5U03iw4rSunOh7GhVzJKPrS
-        update 280408002 user06491390098326062411 Some(3) ----------1poKZMV5sShWSr10aQUZOc8x523gdm
-        update 201566834 user03144488990204092248 Some(1) ----------2L8sKAr_eaE5JwXhFWpPebIw79TT9T
-        update 280408002 user06491390098326062411 Some(7) ----------3rxtQFP3ypX4uFimzaPBFHx6Ma2b6b
-        read 78398146 user02290974196426005197 None ----------4S8xnj_eh2YRq239LTuwtFKW_5vhOd
-    "#]],
+            update 9622962 user07011241175700240176 Some(7) ........../GFWTSY4T/2iw3rRunNh6FhUzIJOrR
+            update 280408002 user06491390098326062411 Some(3) ..........0poJYLU4sRhVRr0/aPTYNc7x412gdm
+            update 201566834 user03144488990204092248 Some(1) ..........1K7sJ9rZeaD4IwWhEVpOebHw68SS8S
+            update 280408002 user06491390098326062411 Some(7) ..........2rxtPEO2ypW3uEimzaOAEGx5La1b5b
+            read 78398146 user02290974196426005197 None ..........3R7xnjZeh1XQq128KSuwtEJVZ4vhNd
+        "#]],
     );
     check_first(
         Settings { shape, compatibility: Compatibility::Ycsb, ..settings('d', 1_000) },
         expect![[r#"
-        read 859 user6294714185218053021 None ----------0VFtYui6Kit7ij1AKCRn9m2L0CqRhh
-        read 992 user5364654421627300396 None ----------1KjVDbU0cJNG1yNFjQ4aq910pWfb2W
-        read 999 user2071219101098386137 None ----------2uqDaDQZ78XrVqujetyMpvZxbcFjss
-        read 791 user8516755622340668055 None ----------34_nEbyyb-lrCe5MNglqoRxHZX4eXd
-        read 926 user7707045408439829514 None ----------4IUkfU1QO1JTu6k8clqEtCCA26ARk7
-    "#]],
+            read 859 user6294714185218053021 None ........../UEtXui5Jit6ij09JBQn8m1K/BqQhh
+            read 992 user5364654421627300396 None ..........0JjUCbT/cIMF0yMEjP3aq80/pVfb1V
+            read 999 user2071219101098386137 None ..........1uqCaCPY67WrUqujetyLpvYxbcEjss
+            read 791 user8516755622340668055 None ..........23ZnDbyyb.lrBe4LMglqoQxGYW3eWd
+            read 926 user7707045408439829514 None ..........3HTkfT0PN0ISu5k7clqDtBB9159Qk6
+        "#]],
     );
 }

@@ -25,7 +25,7 @@ fn writers_are_read_back_from_values_of_any_length() {
             let value = value(&values, 17, 3, writer);
             assert_eq!(value.len(), length as usize);
             assert_eq!(values.check(17, 3, &value), Ok(writer));
-            assert!(value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte)));
+            assert!(value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"./".contains(byte)));
         }
     }
 }

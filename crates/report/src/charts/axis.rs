@@ -54,6 +54,8 @@ impl Layout {
             return;
         }
         match self.scale {
+            // Words have no distance: each stands in the middle of a place of its own.
+            Scale::Linear if are_words(ticks) => (self.low, self.high) = (low - 0.5, high + 0.5),
             Scale::Linear => {
                 let margin = if high > low { (high - low) * 0.06 } else { 0.5 };
                 let zero_near = high > low && low >= 0.0 && low - margin < 0.0;
@@ -65,6 +67,12 @@ impl Layout {
             }
         }
     }
+}
+
+/// Do ticks number words one after the other, such as engines by name?
+fn are_words(ticks: &[(f64, String)]) -> bool {
+    ticks.len() > 1
+        && ticks.iter().enumerate().all(|(place, (at, word))| *at == place as f64 && word.parse::<f64>().is_err())
 }
 
 /// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `rough`.
@@ -124,5 +132,11 @@ mod tests {
         check(Axis::logarithmic("x", "ms"), &[], "1@50 2@100");
         check(Axis::logarithmic("x", "ms"), &[5.0], "5@50 10@100");
         check(Axis::linear("x", ""), &[], "0@0 0.2@20 0.4@40 0.6@60 0.8@80 1@100");
+        let given = |words: [&str; 2]| {
+            let ticks = words.iter().enumerate().map(|(place, word)| (place as f64, (*word).to_owned()));
+            Axis { ticks: Some(ticks.collect()), from_zero: false, ..Axis::linear("x", "") }
+        };
+        check(given(["SQLite", "PostgreSQL"]), &[0.0, 1.0], "SQLite@25 PostgreSQL@75");
+        check(given(["0", "1"]), &[0.0, 1.0], "0@0 1@94");
     }
 }

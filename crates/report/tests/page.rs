@@ -3,7 +3,7 @@
 mod support;
 
 use proofload_report::{Format, render};
-use support::{Shape, record, shapes};
+use support::{KeyValue, Shape, key_value, record, shapes};
 
 /// Elements without an end.
 const ALONE: &[&str] = &["meta", "line", "rect", "path", "circle"];
@@ -83,8 +83,11 @@ fn check_charts(name: &str, page: &str) {
 
 #[test]
 fn pages_of_every_shape_are_well_formed_and_stand_alone() {
-    for (name, shape) in shapes() {
-        let page = render(&record(&shape), Format::Html).unwrap();
+    let stalled = KeyValue { stall: vec![25], rate: Some(3_000), not_found: 1, ..KeyValue::engines() };
+    let key_values = [("key-value", key_value(&KeyValue::plain())), ("key-value, overloaded", key_value(&stalled))];
+    let records = shapes().into_iter().map(|(name, shape)| (name, record(&shape))).chain(key_values);
+    for (name, record) in records {
+        let page = render(&record, Format::Html).unwrap();
         check_well_formed(name, &page);
         check_fetches_nothing(name, &page);
         check_charts(name, &page);

@@ -42,12 +42,16 @@ fn push(names: &mut Vec<(String, String)>, name: &str, unit: &str) {
 fn embedded_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
     let mut names = Vec::new();
     for reading in runs.iter().flat_map(|(_, attempt)| attempt.intervals.iter().flat_map(|interval| &interval.engine)) {
+        if super::efficiency::LOGICAL.contains(&reading.name.as_str()) {
+            continue;
+        }
         push(&mut names, &reading.name, if reading.unit == "1" { "1/s" } else { &reading.unit });
     }
     names
 }
 
-fn embedded((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>> {
+/// Its differences over the intervals of a run's window.
+pub(super) fn embedded((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>> {
     let (from, to) = run.window?;
     let inside = attempt.intervals.iter().filter(|interval| (from..to).contains(&interval.index));
     let sum = |interval: &IntervalSample| {

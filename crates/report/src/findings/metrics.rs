@@ -6,14 +6,11 @@ use super::telemetry::{Probed, Trace, average, cores, total, traces};
 use crate::analysis::bootstrap::{Estimate, ratio_of_means};
 use crate::analysis::distribution::{mean, student_quantile, variance};
 use crate::analysis::hierarchy::mean_of_runs;
-use crate::analysis::latency::{Latencies, Sparse};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
-use crate::workloads::Workload;
+use crate::workloads::workload;
+use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
-
-/// Percentiles of response times: the end of the metric's name and the share.
-pub const PERCENTILES: &[(&str, f64)] = &[("p50", 0.50), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
 
 /// What a unit of work costs on the device: start of the metric, what is observed, unit and its factor.
 const PER_OPERATION: &[(&str, Probed, &str, f64)] = &[
@@ -28,7 +25,8 @@ pub(super) type Pair<'a> = (&'a RunFindings, &'a Attempt);
 
 /// All metrics of a point by name. `response_ns_p99.new_order` is the percentile of one kind of operation,
 /// `response_ns_p99.all` of all together.
-pub(super) fn metrics(runs: &[Pair<'_>], workload: &Workload) -> BTreeMap<String, Measured> {
+pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String, Measured> {
+    let workload = workload(settings);
     let mut metrics = BTreeMap::new();
     let per_second = throughput(runs);
     let mut put = |name: &str, value: Measured| {
@@ -62,7 +60,12 @@ pub(super) fn metrics(runs: &[Pair<'_>], workload: &Workload) -> BTreeMap<String
         let unit = Unit(format!("{unit}/{work}").into());
         put(&format!("{what}_per_{work}"), quantity.map(|quantity| quantity.scaled(*factor, unit)));
     }
-    latencies(runs, workload, &mut metrics);
+    for (name, value) in super::efficiency::efficiency(runs, &per_second, settings) {
+        if workload.tells_absence || value.is_ok() && !name.starts_with("run_") {
+            metrics.insert(name.to_owned(), value);
+        }
+    }
+    super::latencies::latencies(runs, workload, &mut metrics);
     metrics.extend(super::counters::engine_counters(runs));
     metrics.into_iter().map(|(name, value)| (name, value.map(informative))).collect()
 }
@@ -119,7 +122,7 @@ fn by_database(runs: &[Pair<'_>], place: usize) -> Measured {
 }
 
 /// The mean of one value per run.
-fn over_runs(values: &[f64], unit: Unit, why_not: &str) -> Quantity {
+pub(super) fn over_runs(values: &[f64], unit: Unit, why_not: &str) -> Quantity {
     let count = values.len() as f64;
     let interval = if values.len() < 2 {
         Interval::none(why_not)
@@ -165,74 +168,26 @@ fn mean_of_cores(attempt: &Attempt) -> Option<Trace> {
     traces(attempt, Probed::CoreMean).pop().or_else(|| average(&cores(attempt)))
 }
 
-fn observed(runs: &[Pair<'_>], probed: Probed) -> Result<Estimate, String> {
+/// A series over the windows of all runs, its instances added up.
+pub(super) fn observed(runs: &[Pair<'_>], probed: Probed) -> Result<Estimate, String> {
     let pick = |attempt: &Attempt| {
         let found = traces(attempt, probed);
         if probed == Probed::DeviceBusy { average(&found) } else { total(&found) }
     };
-    let memory = matches!(probed, Probed::MajorFaults | Probed::Refaults);
-    let found = in_windows(runs, pick, if memory { "the memory of the control group" } else { "the device" })?;
+    let what = match probed {
+        Probed::MajorFaults | Probed::Refaults => "the memory of the control group",
+        Probed::Power => "power",
+        _ => "the device",
+    };
+    let found = in_windows(runs, pick, what)?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
     estimate(&windows)
 }
 
 /// A ratio of two means that may be nothing at all: 0 to something is 0.
-fn ratio(above: &Estimate, below: &Estimate) -> Quantity {
+pub(super) fn ratio(above: &Estimate, below: &Estimate) -> Quantity {
     if above.value == 0.0 && below.value > 0.0 {
         return Quantity::new(0.0, Unit::RATIO, above.n, Interval::none("nothing was counted"));
     }
     ratio_of_means(above, below)
-}
-
-fn latencies(runs: &[Pair<'_>], workload: &Workload, metrics: &mut BTreeMap<String, Measured>) {
-    let mut kinds: Vec<String> = runs.iter().flat_map(|(run, _)| run.kinds.clone()).collect();
-    workload.sort_kinds(&mut kinds);
-    kinds.dedup();
-    for kind in &kinds {
-        let per_run: Vec<&[Sparse]> =
-            runs.iter().map(|(run, _)| run.latencies.get(kind).map_or(&[][..], Vec::as_slice)).collect();
-        put_latencies(kind, &per_run, metrics);
-    }
-    let together: Vec<Vec<Sparse>> = runs.iter().map(|(run, _)| all_kinds(run)).collect();
-    put_latencies("all", &together.iter().map(Vec::as_slice).collect::<Vec<_>>(), metrics);
-}
-
-/// One histogram per second over all kinds.
-fn all_kinds(run: &RunFindings) -> Vec<Sparse> {
-    let seconds = run.latencies.values().map(Vec::len).max().unwrap_or(0);
-    (0..seconds).map(|second| Sparse::merged(run.latencies.values().filter_map(|parts| parts.get(second)))).collect()
-}
-
-fn put_latencies(kind: &str, per_run: &[&[Sparse]], metrics: &mut BTreeMap<String, Measured>) {
-    let joined: Vec<Sparse> = per_run.iter().flat_map(|parts| parts.iter().cloned()).collect();
-    let merged = Latencies::new(&joined);
-    let each: Vec<Sparse> = per_run.iter().map(|parts| Sparse::merged(*parts)).collect();
-    let finite = |quantity: Quantity| {
-        if quantity.value().is_finite() { Ok(quantity) } else { Err("no operation of this kind completed".to_owned()) }
-    };
-    for (name, share) in PERCENTILES {
-        let values: Vec<f64> = each.iter().filter_map(|run| run.percentile(*share)).map(|value| value as f64).collect();
-        let quantity = widened(merged.percentile(*share), &values);
-        metrics.insert(format!("response_ns_{name}.{kind}"), finite(quantity));
-    }
-    let means: Vec<f64> = each.iter().filter(|run| run.count() > 0).map(Sparse::mean).collect();
-    metrics.insert(format!("response_ns_mean.{kind}"), finite(widened(merged.mean(), &means)));
-}
-
-/// With repetitions the interval also holds what they scatter: Student's t of the logarithms of the runs' own values
-/// around the merged one, and never less than the interval within runs.
-fn widened(merged: Quantity, per_run: &[f64]) -> Quantity {
-    if per_run.len() < 2 || per_run.iter().any(|value| *value <= 0.0) {
-        return merged;
-    }
-    let logs: Vec<f64> = per_run.iter().map(|value| value.ln()).collect();
-    let count = logs.len() as f64;
-    let factor = (student_quantile(0.975, count - 1.0) * (variance(&logs) / count).sqrt()).exp();
-    let (low, high) = merged.interval().bounds().unwrap_or((merged.value(), merged.value()));
-    let interval = Interval::known(
-        low.min(merged.value() / factor),
-        high.max(merged.value() * factor),
-        "block bootstrap over intervals, widened by the scatter of repetitions",
-    );
-    Quantity::new(merged.value(), merged.unit().clone(), merged.n(), interval)
 }

@@ -5,9 +5,12 @@ mod audits;
 mod bottleneck;
 mod counters;
 mod curve;
+mod efficiency;
 mod evaluate;
 mod factor;
+mod latencies;
 mod level;
+mod load;
 mod metrics;
 mod point;
 mod reference;
@@ -22,8 +25,9 @@ pub use bottleneck::Ranking;
 pub use curve::{Curve, CurveGroup};
 pub use evaluate::{Findings, evaluate, evaluate_beside};
 pub use factor::{level_number, level_text, setting_title, size_text};
+pub use latencies::{ByKind, FEWER_THAN, PERCENTILES};
 pub use level::Measured;
-pub use metrics::PERCENTILES;
+pub use load::{Completed, Failure, LEAST_ACHIEVED, Offered};
 pub use point::{PointFindings, Verdict};
 pub use reference::{
     Origin, PublishedFigure, REFERENCE_FILE_MOST, REFERENCES, Reference, ReferenceOperation, ReferencePoint,

@@ -6,7 +6,6 @@ use super::metrics::{Pair, metrics, throughput};
 use super::run::{RunFindings, run};
 use super::void::Void;
 use crate::analysis::bootstrap::Estimate;
-use crate::workloads::workload;
 use proofload_model::settings::Value;
 use proofload_record::{Record, State};
 use std::collections::BTreeMap;
@@ -88,6 +87,11 @@ impl PointFindings {
         }
     }
 
+    /// Why its load exceeded what it can do; none when it kept up or no rate was asked for.
+    pub fn overload(&self) -> Option<String> {
+        self.runs.iter().filter_map(|run| run.offered.as_ref()).find_map(crate::findings::Offered::overload)
+    }
+
     /// Its levels in words.
     pub fn label(&self) -> String {
         let texts: Vec<String> = self.levels.iter().map(|(_, value)| level_text(value)).collect();
@@ -107,7 +111,7 @@ pub(super) fn point(record: &Record, id: u32) -> PointFindings {
     let attempts: Vec<_> = planned.iter().filter_map(|run| record.finished(run.index)).collect();
     let runs: Vec<RunFindings> = attempts.iter().map(|attempt| run(attempt, &settings)).collect();
     let pairs: Vec<Pair<'_>> = runs.iter().zip(attempts.iter().copied()).collect();
-    let (metrics, throughput) = (metrics(&pairs, workload(&settings)), throughput(&pairs));
+    let (metrics, throughput) = (metrics(&pairs, &settings), throughput(&pairs));
     PointFindings {
         id,
         levels: levels(record, id),

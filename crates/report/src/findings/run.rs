@@ -1,10 +1,15 @@
 //! One finished run: its window, its throughput second by second, its warm-up, its audits, its verdict.
 
 use super::audits::{Audit, audits};
+use super::latencies::{ByKind, decoded};
+use super::load::{
+    Completed, Failure, Offered, asked_rate, completed, failures as failure_classes, offered, stalls_of,
+};
 use super::telemetry::longest_silence;
 use super::void::Void;
 use crate::analysis::generator::{ClosedLoop, GeneratorCheck, LittleAudit, Observed, check_generator, little};
 use crate::analysis::latency::Sparse;
+use crate::analysis::stall::Stalls;
 use crate::analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
 use crate::analysis::validity::{Check as WindowCheck, Limits, VoidReason, check_window};
 use crate::workloads::{Counted, Workload, workload};
@@ -13,7 +18,6 @@ use proofload_model::samples::{Check, CheckOutcome, IntervalSample, LatencyClock
 use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, procedure};
 use proofload_record::Attempt;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Engines that ran inside the load agent when records did not yet hold the fact [`IN_PROCESS`]. Not to be added to:
@@ -63,7 +67,18 @@ pub struct RunFindings {
     /// Kinds that the database counts as well, in the order of the workload.
     pub counted: Vec<CountedTwice>,
     /// Response-time histograms of the window by kind, one per second.
-    pub latencies: BTreeMap<String, Vec<Sparse>>,
+    pub latencies: ByKind,
+    /// Service-time histograms of the window likewise; none when none is stored, as under a saturated load, whose service
+    /// times are its response times.
+    pub services: Option<ByKind>,
+    /// How it ended, when it ended by a number of operations.
+    pub completed: Option<Completed>,
+    /// Offered against achieved, when a rate was asked for.
+    pub offered: Option<Offered>,
+    /// Errors of the window by class.
+    pub failure_classes: Vec<Failure>,
+    /// Stalls of the window.
+    pub stalls: Stalls,
     /// Warm-up.
     pub warm_up: Option<WarmUp>,
     /// Drift and changes inside the window.
@@ -107,7 +122,12 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         per_second: per_second(attempt, window),
         kinds: kinds(&attempt.intervals, workload),
         counted: workload.counted.iter().map(|counted| counted_twice(attempt, &inside, window, counted)).collect(),
-        latencies: BTreeMap::new(),
+        latencies: ByKind::new(),
+        services: None,
+        completed: completed(attempt),
+        offered: offered(&inside, settings),
+        failure_classes: failure_classes(&inside),
+        stalls: Stalls::default(),
         warm_up: None,
         stability: None,
         generator: GeneratorCheck::default(),
@@ -120,6 +140,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     let procedure = procedure(settings).ok();
     findings.warm_up = warm_up(attempt, &findings.per_second, procedure.as_ref());
     let unreadable = fill_latencies(&mut findings, &inside);
+    findings.stalls = stalls_of(window, &inside, &findings.latencies, findings.measured());
     if let Some(procedure) = &procedure {
         findings.stability = Some(check_window(&padded(&findings), &limits(procedure)));
     }
@@ -239,29 +260,13 @@ fn rule(procedure: &Procedure) -> Rule {
 
 /// Decodes the window's histograms; what cannot be decoded comes back as a reason to void.
 fn fill_latencies(findings: &mut RunFindings, inside: &[&IntervalSample]) -> Vec<String> {
-    let mut unreadable = Vec::new();
-    for kind in &findings.kinds {
-        let mut parts = Vec::new();
-        for interval in inside {
-            let found =
-                interval.histograms.iter().find(|part| part.kind == *kind && part.clock == LatencyClock::Response);
-            let decoded = found.map_or(Ok(Sparse::default()), |part| Sparse::from_v2_deflate(&part.payload));
-            match decoded {
-                Ok(part) => {
-                    if let Some(found) = found.filter(|found| found.count != part.count()) {
-                        unreadable.push(format!(
-                            "histogram of {kind} in second {}: {} values where {} were counted",
-                            interval.index,
-                            part.count(),
-                            found.count
-                        ));
-                    }
-                    parts.push(part);
-                }
-                Err(error) => unreadable.push(format!("second {} of {kind}: {error}", interval.index)),
-            }
-        }
-        findings.latencies.insert(kind.clone(), parts);
+    let (responses, mut unreadable) = decoded(&findings.kinds, inside, LatencyClock::Response);
+    findings.latencies = responses;
+    let mut stored = inside.iter().flat_map(|interval| &interval.histograms);
+    if stored.any(|part| part.clock == LatencyClock::Service) {
+        let (services, more) = decoded(&findings.kinds, inside, LatencyClock::Service);
+        findings.services = Some(services);
+        unreadable.extend(more);
     }
     unreadable
 }
@@ -296,7 +301,8 @@ fn generator(inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> Ge
 
 /// Little's law where users never wait.
 fn little_of(findings: &RunFindings, settings: &Settings) -> Option<LittleAudit> {
-    let saturated = settings.text("workload.pacing").is_ok_and(|pacing| pacing == "saturated");
+    let saturated = settings.text("workload.pacing").map_or(true, |pacing| pacing == "saturated");
+    let saturated = saturated && asked_rate(settings).is_none();
     let users = settings.number("workload.virtual_users").ok().filter(|users| *users > 0.0)?;
     let total = Sparse::merged(findings.latencies.values().flatten());
     let seconds = findings.measured().len() as f64;

@@ -26,6 +26,8 @@ pub enum Probed {
     MemoryCurrent,
     /// Pages that had to be read before a process could go on, per second.
     MajorFaults,
+    /// Power of the host, W; the instances are taken to be disjoint domains.
+    Power,
     /// Pages of files read again after they had been pushed out, per second.
     Refaults,
 }
@@ -41,6 +43,7 @@ const NAMES: &[(Probed, &str, &str)] = &[
     (Probed::DeviceBusy, "device", "busy"),
     (Probed::ThreadBusy, "threads", "cpu"),
     (Probed::MemoryCurrent, "memory", "current"),
+    (Probed::Power, "power", "watts"),
     (Probed::MajorFaults, "memory", "major_faults"),
     (Probed::Refaults, "memory", "refaults"),
 ];

@@ -2,6 +2,7 @@
 
 use crate::analysis::knee::Knee;
 use crate::analysis::quantity::{Quantity, Unit};
+use crate::analysis::stall::Stall;
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, RunFindings};
 use proofload_model::settings::Value;
 use serde_json::{Map, Value as Json, json};
@@ -60,6 +61,7 @@ fn point_json(findings: &Findings<'_>, point: &PointFindings) -> Json {
         "levels": levels,
         "verdict": if point.verdict.is_valid() { "valid" } else { "void" },
         "reasons": reasons,
+        "overloaded": point.overload(),
         "planned_runs": point.planned,
         "runs": point.runs.iter().map(|run| run_json(findings, run)).collect::<Vec<_>>(),
         "metrics": metrics,
@@ -109,6 +111,13 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         "throughput": mean.to_json(),
         "failed": run.failures.0,
         "due": run.failures.1,
+        "failures": run.failure_classes.iter().map(|failure| json!({
+            "type": failure.kind, "code": failure.code, "text": failure.text, "count": failure.count,
+        })).collect::<Vec<_>>(),
+        "stalls": run.stalls.found.iter().map(|stall| stall_json(run, stall)).collect::<Vec<_>>(),
+        "offered": run.offered.as_ref().map(|offered| json!({
+            "asked_per_second": offered.asked, "ended_per_second": offered.ended, "overloaded": offered.overload(),
+        })),
         "checks": run.checks.iter().map(|check| json!({
             "group": check.group, "name": check.name, "outcome": format!("{:?}", check.outcome), "found": check.found,
         })).collect::<Vec<_>>(),
@@ -120,6 +129,16 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         body[*name] = mean.scaled(*factor, Unit::named(unit)).to_json();
     }
     body
+}
+
+/// Seconds from time zero of the load.
+fn stall_json(run: &RunFindings, stall: &Stall) -> Json {
+    let start = run.window.map_or(0, |(from, _)| from as usize);
+    json!({
+        "from": start + stall.from, "to": start + stall.to, "slow_seconds": stall.slow_seconds,
+        "lowest_per_second": stall.lowest, "median_per_second": run.stalls.median,
+        "largest_response_ns": stall.largest_response_ns, "p99_ns": run.stalls.p99_ns,
+    })
 }
 
 /// The knee of the only group; with several factors, of each.

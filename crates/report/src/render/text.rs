@@ -22,6 +22,7 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
     rows.extend(findings.points.iter().map(|point| row(point, &columns)));
     let mut lines = aligned(&rows, factors);
     lines.extend(reasons(findings));
+    lines.extend(overloads(findings));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
@@ -122,6 +123,15 @@ fn reasons(findings: &Findings<'_>) -> Vec<String> {
         lines.insert(0, String::new());
     }
     lines
+}
+
+/// Points whose load was above what they can do.
+fn overloads(findings: &Findings<'_>) -> Vec<String> {
+    let line = |point: &PointFindings| {
+        Some(wrapped(&format!("{} is overloaded: {}", plain(&point.label()), point.overload()?)))
+    };
+    let lines: Vec<String> = findings.points.iter().filter_map(line).flatten().collect();
+    if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
 }
 
 /// The points in words, with their verb.

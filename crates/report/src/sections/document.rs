@@ -22,7 +22,7 @@ pub fn document(findings: &Findings<'_>) -> Document {
         title: study.title().to_owned(),
         kicker: kicker(findings),
         imprint: imprint(findings),
-        sections: sections.collect(),
+        sections: sections.filter(|section| !section.blocks.is_empty()).collect(),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{level_number, size_text};
 use crate::numbers::count;
+use crate::workloads::fact_title;
 use proofload_model::settings::Value;
 
 /// How the text of a value is meant.
@@ -90,7 +91,7 @@ const KNOWN: &[(&str, &str, &str, Meaning)] = &[
 /// What a fact is called.
 pub(super) fn title(subject: &str, name: &str) -> Prose {
     let known = KNOWN.iter().find(|known| (known.0, known.1) == (subject, name)).map(|known| known.2);
-    match known {
+    match known.or_else(|| fact_title(subject, name)) {
         Some(text) => match text.strip_prefix('`').and_then(|text| text.split_once('`')) {
             Some((code, rest)) => vec![Inline::Code(code.to_owned()), Inline::Text(rest)],
             None => prose![text],
@@ -125,10 +126,20 @@ pub(super) fn value(subject: &str, name: &str, source: &str, text: &str) -> Stri
             let kibibytes = text.strip_prefix('-').map(|size| size_text(&format!("{size}KiB")));
             kibibytes.map_or_else(|| text.to_owned(), |size| format!("{size} ({text})"))
         }
+        _ if fact_title(subject, name).is_some() => number.map_or_else(|| of_workload(text), count),
         _ if name == "mount_options" => text.replace(',', ", "),
         _ if source == "pg_settings" => size_text(&binary(text)),
         _ if subject == "data" && name.starts_with("rows.") => number.map_or_else(|| text.to_owned(), count),
         _ => spaced_time(&size_text(&text.replace(" kB", " KiB"))),
+    }
+}
+
+/// A fact of one workload that is no number.
+fn of_workload(text: &str) -> String {
+    match text {
+        "true" => "yes".to_owned(),
+        "false" => "no".to_owned(),
+        other => other.to_owned(),
     }
 }
 

@@ -1,10 +1,13 @@
 //! Response times: percentiles by kind of operation.
 
-use super::charts::{factor_axis, factors_title, measured_cell, milliseconds};
+use super::charts::{factor_axis, factors_title, milliseconds, shown_value};
 use super::section::{Section, a_finished_run};
-use crate::blocks::{Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Role, Sample, Series, Table, prose};
-use crate::findings::{Findings, PERCENTILES, PointFindings, level_number};
+use crate::blocks::{
+    Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
+};
+use crate::findings::{FEWER_THAN, Findings, Measured, PERCENTILES, PointFindings, level_number};
 use crate::numbers::short;
+use crate::workloads::Clocks;
 
 /// The section.
 pub(super) const SECTION: Section =
@@ -16,13 +19,15 @@ const TITLES: [&str; 4] = ["p50", "p95", "p99", "p99.9"];
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let kinds = findings.kinds();
     let shown = findings.largest().or_else(|| findings.points.iter().find(|point| !point.runs.is_empty()));
-    let mut blocks = vec![Block::Paragraph(prose![
+    let mut words = prose![
         "Response time counts from the intended start of ",
         findings.workload.work.with_article(),
         " to its completion. Percentiles come from histograms merged \
          over the window, never from averages of percentiles; their confidence intervals come from resampling seconds, not \
          requests, since neighbouring requests share their fate.",
-    ])];
+    ];
+    words.extend(service_words(findings));
+    let mut blocks = vec![Block::Paragraph(words)];
     if let Some(point) = shown {
         blocks.push(Block::Table(point_table(findings, point, &kinds)));
     }
@@ -43,21 +48,74 @@ fn columns(first: Vec<Column>) -> Vec<Column> {
         .collect()
 }
 
-fn cells(point: &PointFindings, kind: &str) -> Vec<Cell> {
-    let mean = point.metric(&format!("response_ns_mean.{kind}"));
-    let percentiles = PERCENTILES.iter().map(|(name, _)| point.metric(&format!("response_ns_{name}.{kind}")));
-    std::iter::once(mean).chain(percentiles).map(|value| measured_cell(milliseconds(value))).collect()
+/// One row of figures: the start of the metrics' names, and how the row is called where several clocks are told apart.
+type Clock = (&'static str, Option<&'static str>);
+
+/// The clocks of a point's rows.
+fn clocks(findings: &Findings<'_>, point: &PointFindings) -> Vec<Clock> {
+    let stored = point.metrics.keys().any(|name| name.starts_with("service_ns_"));
+    let saturated = point.runs.iter().all(|run| run.offered.is_none());
+    match findings.workload.clocks {
+        Clocks::Response => vec![("response", None)],
+        Clocks::Both if stored => vec![("response", Some("response")), ("service", Some("service"))],
+        Clocks::Both if saturated => vec![("response", Some("response = service"))],
+        Clocks::Both => vec![("response", Some("response; service not recorded"))],
+    }
+}
+
+/// What service time is, or why it is not shown apart.
+fn service_words(findings: &Findings<'_>) -> Prose {
+    let mut clocks = findings.points.iter().flat_map(|point| clocks(findings, point));
+    match findings.workload.clocks {
+        Clocks::Response => Prose::new(),
+        Clocks::Both if clocks.any(|(metric, _)| metric == "service") => prose![
+            " Service time counts from the actual start: where it is short and response time long, operations waited for their turn."
+        ],
+        Clocks::Both => prose![
+            " Users were saturated: an operation is due when its user becomes free, so its service time is its response time, \
+             and one row stands for both."
+        ],
+    }
+}
+
+/// The rows of one kind: its name, the clock where several are told apart, and the figures.
+fn kind_rows(findings: &Findings<'_>, point: &PointFindings, kind: &str) -> Vec<Vec<Cell>> {
+    let row = |(metric, word): Clock| {
+        let head = [Cell::datum(findings.workload.kind_title(kind))];
+        let clock = word.map(|word| Cell::Prose(prose![word]));
+        head.into_iter().chain(clock).chain(cells(point, metric, kind)).collect()
+    };
+    clocks(findings, point).into_iter().map(row).collect()
+}
+
+/// The columns before the figures.
+fn heads(findings: &Findings<'_>) -> Vec<Column> {
+    let clock = (findings.workload.clocks == Clocks::Both).then(|| Column::words("Time"));
+    [Column::words(findings.workload.work.one_capital)].into_iter().chain(clock).collect()
+}
+
+fn cells(point: &PointFindings, clock: &str, kind: &str) -> Vec<Cell> {
+    let mean = shown_value(point, &format!("{clock}_ns_mean.{kind}"));
+    let percentiles = PERCENTILES.iter().map(|(name, _)| shown_value(point, &format!("{clock}_ns_{name}.{kind}")));
+    std::iter::once(mean).chain(percentiles).map(cell).collect()
+}
+
+/// A percentile of too few samples was measured, and says nothing.
+fn cell(value: Measured) -> Cell {
+    match value {
+        Err(why) if why.starts_with(FEWER_THAN) => Cell::datum(why),
+        other => super::charts::measured_cell(other),
+    }
 }
 
 fn point_table(findings: &Findings<'_>, point: &PointFindings, kinds: &[String]) -> Table {
     let workload = findings.workload;
-    let row = |kind: &String| [vec![Cell::datum(workload.kind_title(kind))], cells(point, kind)].concat();
     let validity = if point.verdict.is_valid() { "" } else { " (void: context, not a result)" };
     Table {
         id: "table-latency",
         caption: prose!["Response times at ", point.label(), validity, " by kind of ", workload.work.one, "."],
-        columns: columns(vec![Column::words(workload.work.one_capital)]),
-        rows: kinds.iter().map(row).collect(),
+        columns: columns(heads(findings)),
+        rows: kinds.iter().flat_map(|kind| kind_rows(findings, point, kind)).collect(),
         note: Vec::new(),
     }
 }
@@ -65,18 +123,16 @@ fn point_table(findings: &Findings<'_>, point: &PointFindings, kinds: &[String])
 fn figure(findings: &Findings<'_>, kinds: &[String]) -> Figure {
     let panels: Vec<Panel> = kinds.iter().map(|kind| panel(findings, kind)).collect();
     let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
-    let title = |kind: &String| findings.workload.kind_title(kind);
-    let rows = findings.points.iter().flat_map(|point| {
-        kinds
-            .iter()
-            .map(|kind| [vec![Cell::datum(point.label()), Cell::datum(title(kind))], cells(point, kind)].concat())
-    });
+    let of_point = |point: &PointFindings| -> Vec<Vec<Cell>> {
+        let rows = kinds.iter().flat_map(|kind| kind_rows(findings, point, kind));
+        rows.map(|row| [vec![Cell::datum(point.label())], row].concat()).collect()
+    };
+    let rows = findings.points.iter().flat_map(of_point);
     let data = Table {
         caption: prose!["Response times of every point."],
-        columns: columns(vec![
-            Column::words(super::charts::capital(&factors_title(findings))),
-            Column::words(findings.workload.work.one_capital),
-        ]),
+        columns: columns(
+            [vec![Column::words(super::charts::capital(&factors_title(findings)))], heads(findings)].concat(),
+        ),
         rows: rows.collect(),
         ..Table::default()
     };

@@ -2,7 +2,8 @@
 
 use super::section::{Section, always};
 use crate::blocks::{Block, Inline, Prose, prose};
-use crate::findings::Findings;
+use crate::findings::{Findings, level_number};
+use crate::workloads::{ABSENT, GIVEN};
 use proofload_model::study::{Procedure, preconditioning, procedure};
 use proofload_model::units::duration_text;
 use std::time::Duration;
@@ -14,6 +15,10 @@ pub(super) const SECTION: Section =
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     blocks.extend(load(findings));
+    let chosen = super::tested::named(findings, findings.workload.facts);
+    if !chosen.is_empty() {
+        blocks.push(Block::KeyValues(chosen));
+    }
     if let Ok(procedure) = procedure(&findings.record.study.settings) {
         blocks.push(Block::Paragraph(prose!["Every run of every point went through the same steps:"]));
         blocks.push(Block::Steps(steps(findings, &procedure)));
@@ -26,16 +31,27 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 /// What the workload is, and what its settings make of it.
 fn load(findings: &Findings<'_>) -> Vec<Block> {
-    let settings = &findings.record.study.settings;
     let workload = findings.workload;
     let mut words = marked(workload.description);
     for (path, value, sentence) in workload.choices {
-        if settings.text(path) == Ok(*value) {
+        if is_chosen(findings, path, value) {
             words.extend(if words.is_empty() { Prose::new() } else { prose![" "] });
             words.extend(marked(sentence));
         }
     }
     if words.is_empty() { Vec::new() } else { vec![Block::Paragraph(words)] }
+}
+
+/// Has a setting this value at some point of the study?
+fn is_chosen(findings: &Findings<'_>, path: &str, value: &str) -> bool {
+    let study = &findings.record.study;
+    let varies = study.factors.iter().any(|factor| factor.setting == path);
+    let given = varies || study.settings.get(path).is_some_and(|set| level_number(set) != Some(0.0));
+    match value {
+        ABSENT => !given,
+        GIVEN => given,
+        value => study.settings.text(path) == Ok(value),
+    }
 }
 
 /// Words of ours in which names are set as code in backquotes.

@@ -1,6 +1,7 @@
 //! The main table of results.
 
 use super::charts::points_table;
+use super::offered;
 use super::section::{Section, a_finished_run};
 use crate::blocks::{Block, prose};
 use crate::findings::Findings;
@@ -21,5 +22,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     table.id = "table-results";
     table.caption = prose!["Results by point, with 95 % confidence intervals and the number of samples."];
     table.note = prose![findings.workload.results_note];
-    vec![Block::Table(table)]
+    let mut blocks = vec![Block::Table(table)];
+    blocks.extend(offered::whole_run(findings));
+    blocks.extend(offered::offered(findings));
+    blocks
 }

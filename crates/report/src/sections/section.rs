@@ -15,7 +15,7 @@ pub struct Section {
     pub numbered: bool,
     /// Is there what it needs? The error says what is missing; the section then shows that gap instead.
     pub needs: fn(&Findings<'_>) -> Result<(), String>,
-    /// Its parts.
+    /// Its parts; a section without any is left out.
     pub render: fn(&Findings<'_>) -> Vec<Block>,
 }
 
@@ -28,8 +28,11 @@ pub const SECTIONS: &[Section] = &[
     super::throughput::SECTION,
     super::reference::SECTION,
     super::resources::SECTION,
+    super::efficiency::SECTION,
     super::latency::SECTION,
+    super::failures::SECTION,
     super::timeline::SECTION,
+    super::stalls::SECTION,
     super::cores::SECTION,
     super::bottleneck::SECTION,
     super::validity::SECTION,

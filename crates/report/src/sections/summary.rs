@@ -6,6 +6,7 @@ use crate::analysis::knee::Knee;
 use crate::blocks::{Axis, Bars, Block, Chart, Figure, Group, Inline, Notice, Prose, prose};
 use crate::findings::{Curve, CurveGroup, Findings, PointFindings, level_number, level_text, setting_title, size_text};
 use crate::workloads::MetricColumn;
+use proofload_model::settings::Settings;
 
 /// The section.
 pub(super) const SECTION: Section =
@@ -25,6 +26,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.extend(found.into_iter().filter(|text| !text.is_empty()).map(Block::Paragraph));
     }
     blocks.extend(more_findings(findings));
+    blocks.extend(load_findings(findings));
     blocks.extend(headlines(findings));
     blocks.extend(void_notice(findings));
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
@@ -46,7 +48,7 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
         text.extend(prose![" on ", engine]);
     }
     for (path, one, many) in findings.workload.scale {
-        if let Some(count) = settings.count(path).ok().filter(|_| !varies(findings, path)) {
+        if let Some(count) = whole(settings, path).filter(|_| !varies(findings, path)) {
             text.extend(prose![
                 if path.ends_with("users") { " and " } else { " with " },
                 count,
@@ -84,6 +86,11 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
     });
     text.extend(machine(findings));
     text
+}
+
+/// A count of the study, which may exceed 32 bits.
+fn whole(settings: &Settings, path: &str) -> Option<u64> {
+    settings.integer(path).ok().and_then(|count| u64::try_from(count).ok())
 }
 
 /// The machine in a sentence, as far as its facts go.
@@ -267,6 +274,15 @@ fn more_findings(findings: &Findings<'_>) -> Option<Block> {
     Some(Block::Paragraph(text))
 }
 
+/// The worst stall, and points whose load was above what they can do.
+fn load_findings(findings: &Findings<'_>) -> Vec<Block> {
+    let stall = super::stalls::worst_sentence(findings);
+    let stall = (!stall.is_empty())
+        .then(|| Block::Paragraph([stall, prose![" See ", Inline::Reference("stalls"), "."]].concat()));
+    let overload = super::offered::overloaded(findings).map(|words| Block::Notice(Notice::Caution, words));
+    stall.into_iter().chain(overload).collect()
+}
+
 /// Valid points by rising level, when there is one curve.
 fn by_level<'a>(findings: &'a Findings<'_>) -> Vec<&'a PointFindings> {
     match &findings.curve {
@@ -295,7 +311,7 @@ fn headlines(findings: &Findings<'_>) -> Option<Block> {
         let what = if kind == "all" {
             "99th percentile of response times at ".to_owned()
         } else {
-            format!("99th percentile of {} response times at ", findings.workload.kind_title(kind))
+            format!("99th percentile of {} response times at ", findings.workload.kind_in_sentence(kind))
         };
         pairs.push((prose![what, largest.label()], prose![&p99]));
     }

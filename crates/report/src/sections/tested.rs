@@ -81,6 +81,16 @@ fn observed(findings: &Findings<'_>) -> BTreeMap<String, Vec<Observed>> {
     subjects
 }
 
+/// Facts by name, those that were observed, in the order asked for.
+pub(super) fn named(findings: &Findings<'_>, names: &[(&str, &str, &str)]) -> Vec<(Prose, Prose)> {
+    let observed = observed(findings);
+    let pair = |(subject, name, title): &(&str, &str, &str)| {
+        let fact = observed.get(*subject)?.iter().find(|fact| fact.name == *name)?;
+        Some((prose![(*title).to_owned()], prose![facts::together(fact.values.clone())]))
+    };
+    names.iter().filter_map(pair).collect()
+}
+
 /// Facts of the study and of the finished attempts.
 fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
     let record = findings.record;

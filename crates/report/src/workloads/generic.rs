@@ -2,14 +2,6 @@
 
 use super::workload::{Clocks, Digits, Headline, MetricColumn, Terminal, Work, Workload};
 
-/// The saturated closed loop, whatever its operations are.
-pub(super) const SATURATED: (&str, &str, &str) = (
-    "workload.pacing",
-    "saturated",
-    "Users are saturated: each sends its next operation as soon as the last one has ended. It is a closed loop, so a slower \
-     database is also asked less often.",
-);
-
 /// What throughput is where the operation is the unit of work.
 pub(super) const THROUGHPUT: (&str, &str) = (
     "Throughput",
@@ -49,7 +41,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         Terminal { title: "p99 ms", metric: "response_ns_p99.all", digits: Digits::Three },
     ],
     description: "",
-    choices: &[SATURATED],
+    choices: &[(
+        "workload.pacing",
+        "saturated",
+        "Users are saturated: each sends its next operation as soon as the last one has ended. It is a closed loop, so a \
+         slower database is also asked less often.",
+    )],
     verification: "whatever the workload checks of its data",
     definitions: &[THROUGHPUT],
     facts: &[],

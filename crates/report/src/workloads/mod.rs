@@ -6,4 +6,7 @@ mod tprocc;
 mod workload;
 mod ycsb;
 
-pub use workload::{Clocks, Counted, Digits, Headline, MetricColumn, Terminal, WORKLOADS, Work, Workload, workload};
+pub use workload::{
+    ABSENT, Clocks, Counted, Digits, GIVEN, Headline, MetricColumn, Terminal, WORKLOADS, Work, Workload, fact_title,
+    workload,
+};

@@ -5,6 +5,12 @@ use proofload_model::settings::Settings;
 /// Every workload that a report knows by name; others are told as [`super::generic::WORKLOAD`].
 pub const WORKLOADS: &[Workload] = &[super::tprocc::WORKLOAD, super::ycsb::WORKLOAD];
 
+/// Stands for a setting that is not given, or 0.
+pub const ABSENT: &str = "";
+
+/// Stands for any value of a setting.
+pub const GIVEN: &str = "*";
+
 /// What a report says of a workload. Texts may set names as code in backquotes.
 #[derive(Debug, Clone, Copy)]
 pub struct Workload {
@@ -38,7 +44,8 @@ pub struct Workload {
     pub terminal: &'static [Terminal],
     /// What it is, for the section on method.
     pub description: &'static str,
-    /// Sentences of that section for values of settings: path, value, sentence.
+    /// Sentences of that section for values of settings: path, value, sentence. The value [`ABSENT`] holds where the setting
+    /// is not given or 0, [`GIVEN`] where it is.
     pub choices: &'static [(&'static str, &'static str, &'static str)],
     /// What a run is checked for at its end.
     pub verification: &'static str,
@@ -156,11 +163,23 @@ impl Workload {
         known.unwrap_or_else(|| kind.split('_').map(capital).collect::<Vec<_>>().join("-"))
     }
 
+    /// The same inside a sentence: `Read` as `read`, a name such as `New-Order` as it is.
+    pub fn kind_in_sentence(&self, kind: &str) -> String {
+        let title = self.kind_title(kind);
+        if title.chars().filter(|letter| letter.is_uppercase()).count() > 1 { title } else { title.to_lowercase() }
+    }
+
     /// Sorts kinds of operations for tables; unknown ones follow by name.
     pub fn sort_kinds(&self, kinds: &mut [String]) {
         let place = |kind: &String| self.kinds.iter().position(|(known, _)| known == kind).unwrap_or(self.kinds.len());
         kinds.sort_by_key(|kind| (place(kind), kind.clone()));
     }
+}
+
+/// What a fact is called that only one workload has.
+pub fn fact_title(subject: &str, name: &str) -> Option<&'static str> {
+    let all = WORKLOADS.iter().flat_map(|workload| workload.facts);
+    all.filter(|known| (known.0, known.1) == (subject, name)).map(|known| known.2).next()
 }
 
 /// The workload of a study.
@@ -196,6 +215,7 @@ mod tests {
         };
         let (tprocc, ycsb) = (&super::super::tprocc::WORKLOAD, &super::super::ycsb::WORKLOAD);
         assert_eq!(order(tprocc, &["a_new_kind", "payment", "new_order"]), "New-Order, Payment, A-New-Kind");
+        assert_eq!(tprocc.kind_in_sentence("new_order") + &ycsb.kind_in_sentence("scan"), "New-Orderscan");
         assert_eq!(order(ycsb, &["read_modify_write", "scan", "read"]), "Read, Scan, Read-modify-write");
     }
 }

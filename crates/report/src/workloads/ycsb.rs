@@ -1,7 +1,7 @@
 //! The key-value workload in the words of YCSB and of the studies that used it.
 
-use super::generic::{OPERATION, SATURATED, THROUGHPUT};
-use super::workload::{Clocks, Digits, Headline, MetricColumn, Terminal, Workload};
+use super::generic::{OPERATION, THROUGHPUT};
+use super::workload::{ABSENT, Clocks, Digits, GIVEN, Headline, MetricColumn, Terminal, Workload};
 use proofload_model::settings::Settings;
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -25,13 +25,11 @@ pub(super) const WORKLOAD: Workload = Workload {
     results: &[
         MetricColumn { title: "Run time", unit: "s", metric: "run_time_s" },
         MetricColumn { title: "Throughput", unit: "operations/s", metric: "throughput" },
-        MetricColumn { title: "Of the largest", unit: "%", metric: "relative_percent" },
         MetricColumn { title: "Read, mean", unit: "ms", metric: "response_ns_mean.read" },
         MetricColumn { title: "Update, mean", unit: "ms", metric: "response_ns_mean.update" },
         MetricColumn { title: "Insert, mean", unit: "ms", metric: "response_ns_mean.insert" },
         MetricColumn { title: "Scan, mean", unit: "ms", metric: "response_ns_mean.scan" },
         MetricColumn { title: "Read-modify-write, mean", unit: "ms", metric: "response_ns_mean.read_modify_write" },
-        MetricColumn { title: "Failed", unit: "%", metric: "failed_percent" },
         MetricColumn { title: "CPU", unit: "%", metric: "cpu_percent" },
     ],
     results_note: "Values of void points are what was observed in their window; they are context, not results. Means are of response times. \
@@ -49,7 +47,20 @@ pub(super) const WORKLOAD: Workload = Workload {
     description: "The workload is made of YCSB's operations on records of one table: read, update, insert, scan and read-modify-write, in the mix and \
                   with the choice of keys listed below. Keys, values and operations are functions of the seed and of the operation's number, \
                   so every value that is read can be verified. The load is Proofload's own and not YCSB's.",
-    choices: &[SATURATED],
+    choices: &[
+        (
+            "workload.rate",
+            ABSENT,
+            "Users are saturated: each sends its next operation as soon as the last one has ended. It is a closed loop, so a slower \
+             database is also asked less often.",
+        ),
+        (
+            "workload.rate",
+            GIVEN,
+            "Operations are due at a rate that does not wait for the database; response times count from when each was due.",
+        ),
+        ("workload.operations", GIVEN, "A run ends when its number of operations is done; the window lies inside it."),
+    ],
     verification: "sampled or all records read back and compared with what the seed says, every acknowledged insert looked for",
     definitions: &[
         THROUGHPUT,

@@ -5,6 +5,8 @@
 
 mod attempt;
 mod catalogue;
+mod key_value;
 mod study;
 
+pub(crate) use key_value::{KeyValue, key_value};
 pub(crate) use study::{Shape, record, shapes};

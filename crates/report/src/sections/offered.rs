@@ -1,0 +1,116 @@
+//! The load itself beside the main results: the run as a whole where it ended by a count, and offered against achieved
+//! where a rate was asked for.
+
+use super::charts::{capital, factors_title, measured_cell};
+use crate::analysis::quantity::{Interval, Quantity, Unit};
+use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
+use crate::findings::{Findings, Offered, PointFindings, RunFindings};
+
+/// The run as a whole, as papers of this workload print it.
+pub(super) fn whole_run(findings: &Findings<'_>) -> Option<Block> {
+    let by_count = |point: &&PointFindings| point.metric("run_throughput").is_ok();
+    let rows: Vec<Vec<Cell>> = findings.points.iter().filter(by_count).map(whole_row).collect();
+    (!rows.is_empty()).then(|| {
+        Block::Table(Table {
+            id: "table-whole-run",
+            caption: prose![
+                "Runs that ended by a number of operations, from time zero to the end of the last operation, warm-up included. \
+                 From when the first user had ended, fewer users worked."
+            ],
+            columns: vec![
+                Column::words(capital(&factors_title(findings))),
+                Column::counts("Operations"),
+                Column::quantities("Run time", "s"),
+                Column::quantities("Whole run", "operations/s"),
+                Column::quantities("Measured window", "operations/s"),
+                Column::words("First user ended, s"),
+            ],
+            rows,
+            note: Vec::new(),
+        })
+    })
+}
+
+fn whole_row(point: &PointFindings) -> Vec<Cell> {
+    let ended = || point.runs.iter().filter_map(|run| run.completed);
+    let first: Vec<String> = ended().filter_map(|run| run.first_user_ended).map(crate::numbers::short).collect();
+    vec![
+        Cell::datum(point.label()),
+        Cell::Count(ended().map(|run| run.operations).sum()),
+        measured_cell(point.metric("run_time_s")),
+        measured_cell(point.metric("run_throughput")),
+        measured_cell(point.metric("throughput")),
+        if first.is_empty() { Cell::Gap("was not recorded".to_owned()) } else { Cell::datum(first.join(", ")) },
+    ]
+}
+
+/// Offered against achieved, and a word of caution for points that fell behind.
+pub(super) fn offered(findings: &Findings<'_>) -> Vec<Block> {
+    let rows: Vec<Vec<Cell>> = findings
+        .points
+        .iter()
+        .flat_map(|point| point.runs.iter().filter_map(|run| Some(row(point, run, run.offered.as_ref()?))))
+        .collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks: Vec<Block> =
+        overloaded(findings).map(|words| Block::Notice(Notice::Caution, words)).into_iter().collect();
+    blocks.push(Block::Table(Table {
+        id: "table-offered",
+        caption: prose![
+            "Offered against achieved in the measured window. A run that achieved less than 99 % of what was offered, or whose send \
+             lag grew, is overloaded: its response times grow for as long as the load lasts."
+        ],
+        columns: vec![
+            Column::words("Run"),
+            Column::counts("Offered, 1/s"),
+            Column::quantities("Ended, failures included", "1/s"),
+            Column::quantities("Of what was offered", "%"),
+            Column::words("Not ended at the window's start and end"),
+            Column::words("Send lag at p99, first and last quarter, ms"),
+            Column::words("Load"),
+        ],
+        rows,
+        note: Vec::new(),
+    }));
+    blocks
+}
+
+fn row(point: &PointFindings, run: &RunFindings, offered: &Offered) -> Vec<Cell> {
+    let seconds = run.measured().len() as u64;
+    let why = "counts of the whole window";
+    let quantity = |value, unit| Cell::Quantity(Quantity::new(value, unit, seconds, Interval::none(why)));
+    let name =
+        if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() };
+    let short = crate::numbers::short;
+    let backlog = offered.backlog.map(|(first, last)| format!("{}, {}", count(first), count(last)));
+    let lag = offered.lag_ns.map(|(first, last)| format!("{}, {}", short(first * 1e-6), short(last * 1e-6)));
+    let or_gap = |text: Option<String>| text.map_or_else(|| Cell::Gap("was not observed".to_owned()), Cell::datum);
+    vec![
+        Cell::datum(name),
+        Cell::datum(short(offered.asked)),
+        quantity(offered.ended, Unit::PER_SECOND),
+        quantity(100.0 * offered.share(), Unit::PERCENT),
+        or_gap(backlog),
+        or_gap(lag),
+        offered.overload().map_or(Cell::Verdict(true, "kept up"), |_| Cell::Verdict(false, "overloaded")),
+    ]
+}
+
+fn count(value: u64) -> String {
+    crate::numbers::count(value)
+}
+
+/// Which points fell behind, and by how much.
+pub(super) fn overloaded(findings: &Findings<'_>) -> Option<Prose> {
+    let behind: Vec<String> =
+        findings.points.iter().filter_map(|point| Some(format!("{} ({})", point.label(), point.overload()?))).collect();
+    (!behind.is_empty()).then(|| {
+        prose![
+            "overloaded: ",
+            behind.join("; "),
+            ". Response times of an overloaded point say how long the window was, not how fast the database is."
+        ]
+    })
+}

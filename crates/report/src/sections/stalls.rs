@@ -1,0 +1,132 @@
+//! Stalls: seconds of the window in which far too little was completed or something took far too long.
+
+use super::section::{Section, a_finished_run, always};
+use crate::analysis::quantity::{Interval, Quantity, Unit};
+use crate::analysis::stall::{Stall, TIMES_P99};
+use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use crate::findings::{Findings, PointFindings, RunFindings};
+use crate::numbers::short;
+
+/// The section.
+pub(super) const SECTION: Section =
+    Section { id: "stalls", title: "Stalls", level: 3, numbered: true, needs: always, render };
+
+/// Most stalls listed for each run, the worst ones.
+const LISTED: usize = 8;
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    if a_finished_run(findings).is_err() {
+        return Vec::new();
+    }
+    let any = runs(findings).any(|(_, run)| !run.stalls.found.is_empty());
+    if !any {
+        let words = prose![
+            "No second of any measured window fell below half of the window's median throughput, and no response time \
+             exceeded ten times its 99th percentile."
+        ];
+        return if findings.workload.tells_absence { vec![Block::Paragraph(words)] } else { Vec::new() };
+    }
+    let mut words = prose![
+        "A mean over a window hides its stalls. Listed are seconds with less than half of the window's median throughput \
+         (less, where throughput scatters widely), and seconds in which a response time above ten times the window's 99th percentile ended. "
+    ];
+    words.extend(worst_sentence(findings));
+    vec![Block::Paragraph(words), Block::Table(table(findings))]
+}
+
+fn runs<'a>(findings: &'a Findings<'_>) -> impl Iterator<Item = (&'a PointFindings, &'a RunFindings)> {
+    findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)))
+}
+
+/// The worst stall of the study; none when there is none.
+pub(super) fn worst_sentence(findings: &Findings<'_>) -> Prose {
+    let found = runs(findings).filter_map(|(point, run)| Some((point, run, run.stalls.worst()?)));
+    let share = |run: &RunFindings, stall: &Stall| stall.lacking / run.stalls.median;
+    let worst = found.max_by(|(_, one, a), (_, other, b)| {
+        share(one, a).total_cmp(&share(other, b)).then_with(|| a.largest_response_ns.cmp(&b.largest_response_ns))
+    });
+    let Some((point, run, stall)) = worst else { return Prose::new() };
+    prose![
+        "The worst stall was ",
+        place(run, stall),
+        " at ",
+        name(point, run),
+        ": ",
+        happened(run, stall, findings.workload.work.many),
+        "."
+    ]
+}
+
+/// When, counted from time zero of the load.
+fn place(run: &RunFindings, stall: &Stall) -> String {
+    let start = run.window.map_or(0, |(from, _)| from as usize);
+    match (start + stall.from, start + stall.to - 1) {
+        (first, last) if first == last => format!("in second {first}"),
+        (first, last) => format!("in seconds {first} to {last}"),
+    }
+}
+
+fn name(point: &PointFindings, run: &RunFindings) -> String {
+    if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() }
+}
+
+/// What happened, in words.
+fn happened(run: &RunFindings, stall: &Stall, many: &str) -> String {
+    let mut parts = Vec::new();
+    if stall.slow_seconds > 0 {
+        let (lowest, median) = (short(stall.lowest), short(run.stalls.median));
+        let seconds = stall.slow_seconds;
+        parts.push(format!(
+            "for {seconds} s throughput fell to {lowest} {many}/s where the window's median is {median}"
+        ));
+    }
+    let p99 = run.stalls.p99_ns.unwrap_or(u64::MAX);
+    let late = stall.largest_response_ns.filter(|largest| *largest > p99.saturating_mul(TIMES_P99));
+    if let Some(largest) = late.or(stall.largest_response_ns.filter(|_| stall.slow_seconds > 0)) {
+        let (largest, p99) = (short(largest as f64 * 1e-6), short(p99 as f64 * 1e-6));
+        parts.push(format!("the largest response time that ended was {largest} ms where the window's p99 is {p99} ms"));
+    }
+    parts.join(", and ")
+}
+
+fn table(findings: &Findings<'_>) -> Table {
+    let mut rows = Vec::new();
+    let mut left_out = 0;
+    for (point, run) in runs(findings) {
+        let mut listed: Vec<&Stall> = run.stalls.found.iter().collect();
+        listed.sort_by(|a, b| {
+            b.lacking.total_cmp(&a.lacking).then_with(|| b.largest_response_ns.cmp(&a.largest_response_ns))
+        });
+        left_out += listed.len().saturating_sub(LISTED);
+        listed.truncate(LISTED);
+        listed.sort_by_key(|stall| stall.from);
+        rows.extend(listed.into_iter().map(|stall| row(findings, point, run, stall)));
+    }
+    Table {
+        id: "table-stalls",
+        caption: prose!["Stalls of the measured windows, in seconds from time zero of each load."],
+        columns: vec![
+            Column::words("Run"),
+            Column::words("When"),
+            Column::words("What happened"),
+            Column::quantities("Not completed", ""),
+        ],
+        rows,
+        note: if left_out == 0 { Prose::new() } else { prose![left_out, " lesser ones are left out."] },
+    }
+}
+
+fn row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings, stall: &Stall) -> Vec<Cell> {
+    let many = findings.workload.work.many;
+    let lacking = (stall.slow_seconds > 0).then(|| {
+        let why = "against the window's median, one stall";
+        let unit = Unit::named(many);
+        Cell::Quantity(Quantity::new(stall.lacking.round(), unit, stall.slow_seconds as u64, Interval::none(why)))
+    });
+    vec![
+        Cell::datum(name(point, run)),
+        Cell::datum(place(run, stall)),
+        Cell::datum(happened(run, stall, many)),
+        lacking.unwrap_or(Cell::Empty),
+    ]
+}

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::{crash, tidy};
+use crate::{crash, loads, rehearse, tidy};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -31,6 +31,18 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[KILLS]",
         summary: "kill conductor, agents and servers at random instants (1,000 times) and prove that nothing is lost",
         run: crash::run,
+    },
+    Chore {
+        name: "loads",
+        arguments: "[LOADS]",
+        summary: "load key-value data 10,000 times, killed at random instants, and prove that every record is there",
+        run: loads::run,
+    },
+    Chore {
+        name: "rehearse",
+        arguments: "[OPERATIONS]",
+        summary: "run the key-value paper study in full against the null engine",
+        run: rehearse::run,
     },
     Chore { name: "help", arguments: "", summary: "this list", run: help },
 ];

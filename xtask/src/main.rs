@@ -8,6 +8,8 @@ use std::process::ExitCode;
 
 mod chores;
 mod crash;
+mod loads;
+mod rehearse;
 mod tidy;
 
 fn main() -> ExitCode {

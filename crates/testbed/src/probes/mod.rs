@@ -4,6 +4,7 @@ mod cores;
 mod device;
 mod engine;
 mod memory;
+mod power;
 mod pressure;
 mod probe;
 mod rates;
@@ -21,5 +22,6 @@ pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: "device", open: device::open },
     ProbeSpec { name: "memory", open: memory::open },
     ProbeSpec { name: "pressure", open: pressure::open },
+    ProbeSpec { name: "power", open: power::open },
     ProbeSpec { name: "engine", open: engine::open },
 ];

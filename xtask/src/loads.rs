@@ -1,0 +1,22 @@
+//! Loads the key-value data many times, each load killed at random instants, and lets the tests prove that every record is there.
+//!
+//! The work is done by the tests of the workload; this chore only asks for more of it. It may not judge.
+
+use std::process::Command;
+
+/// Loads unless the first argument says otherwise.
+const LOADS: u32 = 10_000;
+
+/// Runs the tests with so many loads.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let loads = match arguments.first() {
+        None => LOADS,
+        Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of loads"))?,
+    };
+    let status = Command::new("cargo")
+        .args(["test", "--release", "--package", "proofload-load", "--test", "ycsb", "--", "--nocapture", "kills"])
+        .env("PROOFLOAD_LOADS", loads.to_string())
+        .status()
+        .map_err(|error| format!("starting cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err("a load lost a record and did not say so; see above".to_owned()) }
+}

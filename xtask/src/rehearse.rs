@@ -1,0 +1,85 @@
+//! Rehearses the key-value paper study in full against the null engine: all its operations, users and counts, no server.
+//!
+//! The study file is the paper's own; only what names a server, its limits and its room is taken out. It may not judge: the program
+//! says whether the run came to its end.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The study.
+const STUDY: &str = "studies/papers/xd6-mongodb-ycsb.toml";
+
+/// Runs the study with so many operations; all that it has unless the first argument says otherwise.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let text = std::fs::read_to_string(STUDY).map_err(|error| format!("reading {STUDY}: {error}"))?;
+    let folder = std::env::temp_dir().join(format!("proofload-rehearsal-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
+    let study = folder.join("rehearsal.toml");
+    std::fs::write(&study, rehearsal(&text)).map_err(|error| format!("writing {}: {error}", study.display()))?;
+    build()?;
+    let ended = proofload(&folder, arguments.first().map(String::as_str));
+    let removed = std::fs::remove_dir_all(&folder).map_err(|error| format!("removing {}: {error}", folder.display()));
+    ended.and(removed)
+}
+
+fn build() -> Result<(), String> {
+    let status = Command::new("cargo").args(["build", "--release", "--package", "proofload"]).status();
+    match status.map_err(|error| format!("starting cargo: {error}"))?.success() {
+        true => Ok(()),
+        false => Err("the program does not build".to_owned()),
+    }
+}
+
+fn proofload(folder: &Path, operations: Option<&str>) -> Result<(), String> {
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
+    let program = std::path::absolute(Path::new(&target).join("release/proofload"))
+        .map_err(|error| format!("finding the program: {error}"))?;
+    let mut command = Command::new(program);
+    command.arg("run").arg(folder.join("rehearsal.toml")).current_dir(folder);
+    if let Some(operations) = operations {
+        command.arg("--set").arg(format!("workload.operations={operations}"));
+    }
+    let status = command.status().map_err(|error| format!("starting the program: {error}"))?;
+    // 6: the study ended with a void point, as a rehearsal on a busy machine may; its operations are done.
+    match status.code() {
+        Some(0 | 6) => Ok(()),
+        code => Err(format!("the rehearsal did not come to its end: exit code {code:?}")),
+    }
+}
+
+/// The paper's study on the null engine: without limits, and with a short warm-up.
+fn rehearsal(text: &str) -> String {
+    let mut section = "";
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.starts_with('[') {
+            section = line.split(']').next().unwrap_or_default();
+        }
+        match (section, line.split('=').next().unwrap_or_default().trim()) {
+            ("[limits" | "[storage", _) => {}
+            ("[engine", "kind") => lines.push("kind = \"null\"".to_owned()),
+            ("[procedure", "warm_up") => {
+                lines.push("warm_up = { at_least = \"10s\", at_most = \"1m\", tolerance = 0.25 }".to_owned());
+            }
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn server_limits_and_room_are_taken_out_and_the_load_stays() {
+        let text = include_str!("../../studies/papers/xd6-mongodb-ycsb.toml");
+        let rehearsal = rehearsal(text);
+        for kept in ["operations = 2000000000", "records = 300000000", "virtual_users = 256", "kind = \"null\""] {
+            assert!(rehearsal.contains(kept), "{kept}");
+        }
+        for gone in ["kind = \"mongodb\"", "[limits]", "/srv/proofload"] {
+            assert!(!rehearsal.contains(gone), "{gone}");
+        }
+    }
+}

@@ -1,13 +1,15 @@
-//! Costs of TPROC-C on one engine, the whole way through the load role: build, run, verification. For numbers in prose.
+//! Costs of a workload on one engine, the whole way through the load role: build, run, verification. For numbers in prose.
 //!
-//! `cargo bench -p proofload-load --bench tprocc -- <engine> <warehouses> <users> <seconds> [setting=value …]`
+//! `cargo bench -p proofload-load --bench workload -- <workload> <engine> <seconds> [workload.setting=value …] [setting=value …]`,
+//! such as `tprocc postgresql 10 workload.warehouses=2 workload.virtual_users=8 shared_buffers=1GiB` or
+//! `ycsb null 10 workload.records=300000000 workload.virtual_users=256`.
 
 #![expect(clippy::print_stdout, reason = "a bench tells its numbers on standard output")]
 
 use proofload_engine::engine;
 use proofload_load::LoadRole;
-use proofload_model::samples::{Check, CheckOutcome, Fact};
-use proofload_model::settings::{Settings, Value};
+use proofload_model::samples::{Check, CheckOutcome};
+use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{Event, LoadRequest, LoadSpec, Reply};
 use std::sync::Arc;
@@ -38,41 +40,44 @@ impl Clock for RealClock {
 
 /// What the command line asks for.
 struct Asked {
+    workload: String,
     engine: String,
-    warehouses: i64,
-    users: i64,
     seconds: u64,
-    settings: Vec<(String, String)>,
+    /// Settings of the workload by their whole path.
+    workload_settings: Vec<(String, String)>,
+    /// Settings of the engine.
+    engine_settings: Vec<(String, String)>,
 }
 
 fn asked() -> Asked {
     let mut words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let settings = words.extract_if(.., |word| word.contains('='));
-    let settings =
-        settings.filter_map(|word| Some((word.split_once('=')?.0.to_owned(), word.split_once('=')?.1.to_owned())));
-    let settings = settings.collect();
-    let number =
-        |place: usize, otherwise: i64| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(otherwise);
+    let settings: Vec<String> = words.extract_if(.., |word| word.contains('=')).collect();
+    let pairs = settings
+        .iter()
+        .filter_map(|word| word.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let (workload_settings, engine_settings) = pairs.partition(|(name, _)| name.starts_with("workload."));
+    let word = |place: usize, otherwise: &str| words.get(place).cloned().unwrap_or_else(|| otherwise.to_owned());
     Asked {
-        engine: words.first().cloned().unwrap_or_else(|| "sqlite".to_owned()),
-        warehouses: number(1, 1),
-        users: number(2, 4),
-        seconds: number(3, 10).unsigned_abs(),
-        settings,
+        workload: word(0, "tprocc"),
+        engine: word(1, "null"),
+        seconds: word(2, "10").parse().expect("the third word is a number of seconds"),
+        workload_settings,
+        engine_settings,
     }
 }
 
 fn spec(asked: &Asked, place: &support::Place) -> LoadSpec {
+    let workload = proofload_load::workload(&asked.workload).expect("there is such a workload");
     let mut settings = Settings::default();
-    for spec in proofload_load::WORKLOADS.iter().flat_map(|workload| workload.facts().settings) {
-        if let Some(default) = spec.default {
-            settings.0.insert(spec.path.to_owned(), spec.kind.read_text(default).expect("defaults are lawful"));
+    for spec in workload.facts().settings {
+        let given = asked.workload_settings.iter().find(|(name, _)| name == spec.path).map(|(_, value)| value.as_str());
+        if let Some(text) = given.or(spec.default) {
+            settings.0.insert(spec.path.to_owned(), spec.kind.read_text(text).expect("the value is lawful"));
         }
     }
-    settings.0.insert("workload.warehouses".to_owned(), Value::Integer(asked.warehouses));
-    settings.0.insert("workload.virtual_users".to_owned(), Value::Integer(asked.users));
     LoadSpec {
-        workload: "tprocc".to_owned(),
+        workload: asked.workload.clone(),
         settings,
         place: place.target.place.clone(),
         address: place.target.address.clone(),
@@ -90,10 +95,6 @@ fn timed(role: &mut LoadRole, name: &str, request: LoadRequest) -> Reply {
     reply
 }
 
-fn fact<'f>(facts: &'f [Fact], name: &str) -> &'f str {
-    facts.iter().find(|fact| fact.name == name).and_then(|fact| fact.effective.as_deref()).unwrap_or("?")
-}
-
 fn report(checks: &[Check]) {
     for check in checks.iter().filter(|check| check.outcome != CheckOutcome::Met || check.group == "inputs") {
         println!("  {:?} {} / {}: {}", check.outcome, check.group, check.name, check.found);
@@ -106,7 +107,7 @@ fn main() {
     let asked = asked();
     let of_name = engine(&asked.engine).expect("there is such an engine");
     let settings: Vec<(&str, &str)> =
-        asked.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        asked.engine_settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let place =
         support::Place::new(of_name, &settings, &support::Special { prefix: "proofload-bench-", ..Default::default() })
             .expect("the engine can be had");
@@ -125,15 +126,17 @@ fn main() {
     let mut role = LoadRole::new(clock.clone(), events);
     timed(&mut role, "open", LoadRequest::Open { spec: Box::new(spec(&asked, &place)) });
     if let Reply::Built { facts } = timed(&mut role, "build", LoadRequest::Build) {
-        println!("  {} rows, {} bytes", fact(&facts, "rows"), fact(&facts, "bytes"));
+        for fact in facts.iter().filter(|fact| fact.subject == "data") {
+            println!("  {}: {}", fact.name, fact.effective.as_deref().unwrap_or("?"));
+        }
     }
     timed(&mut role, "connect", LoadRequest::Connect);
     timed(&mut role, "start", LoadRequest::Start { after: Duration::ZERO });
     clock.sleep(Duration::from_secs(asked.seconds));
     if let Reply::Stopped { totals, .. } = timed(&mut role, "stop", LoadRequest::Stop) {
         let done: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back).sum();
-        let cpu_ms = cpu_ns.load(Ordering::Relaxed) as f64 / 1e6 / done.max(1) as f64;
-        println!("  {done} transactions, {cpu_ms:.4} ms of the client threads' CPU each");
+        let cpu_us = cpu_ns.load(Ordering::Relaxed) as f64 / 1e3 / done.max(1) as f64;
+        println!("  {done} operations, {cpu_us:.3} µs of the client threads' CPU each");
         for counts in &totals {
             let rate = (counts.done + counts.rolled_back) as f64 / asked.seconds as f64;
             println!(

@@ -101,6 +101,13 @@ impl Case {
         Self { place: None, spec: spec(place, None, changes) }
     }
 
+    /// A case on a server that is there.
+    pub(crate) fn at_url(engine: &str, url: String, changes: &[(&str, &str)]) -> Self {
+        let (engine, folder) = (engine.to_owned(), String::new());
+        let place = DataPlace { engine, folder, url: Some(url), settings: Vec::new() };
+        Self { place: None, spec: spec(place, None, changes) }
+    }
+
     /// The same place with other settings.
     pub(crate) fn change(&mut self, changes: &[(&str, &str)]) {
         self.spec.settings = settings(changes);

@@ -5,7 +5,11 @@ mod case;
 mod faults;
 mod kills;
 mod loads;
+/// A server of the wire protocol in this process, with faults on command.
+#[path = "../../../engine/tests/support/op_msg_server/mod.rs"]
+mod op_msg_server;
 mod runs;
 /// The conformance suite's places: a folder, or a started server.
 #[path = "../../../engine/tests/support/mod.rs"]
 mod support;
+mod wire;

@@ -5,8 +5,8 @@ use crate::places::{Place, run};
 use proofload_engine::{AnyDocuments, DocumentBuffer, Documents, Error, ErrorClass, Fields};
 use std::time::Duration;
 
-/// Time-out of these tests; the silent server is waited for so long.
-const TIMEOUT: (&str, &str) = ("timeout", "200ms");
+/// The silent server is waited for so long.
+const TIMEOUT: (&str, &str) = ("timeout", "500ms");
 
 async fn find(session: &mut AnyDocuments) -> Result<usize, Error> {
     let mut found = DocumentBuffer::new();
@@ -27,14 +27,18 @@ async fn update(session: &mut AnyDocuments) -> Result<u64, Error> {
 }
 
 fn place() -> (Place, std::rc::Rc<Server>) {
-    Place::lean(Behaviour::default(), &[TIMEOUT])
+    Place::lean(Behaviour::default(), &[])
 }
 
 /// After a lost connection a session is of no more use, says so at once, and a new one works.
 async fn check_lost(fault: Fault, part: &str) {
-    let (place, server) = place();
+    let (mut place, server) = place();
+    place.session("usertable").await.insert(&documents(3)).await.expect("inserts");
+    if fault == Fault::Silence {
+        place.target.place.settings.push((TIMEOUT.0.to_owned(), TIMEOUT.1.to_owned()));
+    }
     let mut session = place.session("usertable").await;
-    session.insert(&documents(3)).await.expect("inserts");
+    place.target.place.settings.clear();
     server.fault("find", fault.clone());
     let error = find(&mut session).await.expect_err("a fault");
     assert_eq!(error.class(), ErrorClass::ConnectionLost, "{fault:?}: {error}");
@@ -48,7 +52,7 @@ async fn check_lost(fault: Fault, part: &str) {
 #[test]
 fn a_connection_out_of_step_is_lost() {
     run(async {
-        check_lost(Fault::Silence, "no answer within 200ms (engine.timeout)").await;
+        check_lost(Fault::Silence, "no answer within 500ms (engine.timeout)").await;
         check_lost(Fault::Close, "closed the connection instead of an answer").await;
         check_lost(Fault::WrongResponseTo, "out of step").await;
         check_lost(Fault::ShortFrame, "in the middle of an answer").await;

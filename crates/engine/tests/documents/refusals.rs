@@ -30,7 +30,7 @@ fn impostor(says: &'static [u8]) -> Error {
         let _ = stream.read(&mut request);
         let _ = stream.write_all(says);
     });
-    let error = by_url(&url, &[("timeout", "2s")]);
+    let error = by_url(&url, &[]);
     thread.join().expect("the impostor ends");
     error
 }
@@ -49,9 +49,10 @@ fn other_servers_are_told_from_mongodb() {
 
 #[test]
 fn an_unreachable_server_is_named() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    drop(listener);
+    // Bound, so that nobody else gets the port, and not listening, so that it refuses.
+    let socket = run(async { tokio::net::TcpSocket::new_v4() }).expect("a socket");
+    socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+    let address = socket.local_addr().expect("an address");
     let port = format!("port {}", address.port());
     check(&by_url(&format!("mongodb://{address}"), &[]), ErrorClass::ConnectionLost, &["127.0.0.1", &port, "running"]);
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");

@@ -11,6 +11,7 @@ mod canned;
 mod commands;
 mod faults;
 mod hello;
+mod process;
 mod raw;
 mod serve;
 mod store;
@@ -19,4 +20,5 @@ mod writes;
 
 pub(crate) use behaviour::{Behaviour, Canned};
 pub(crate) use faults::Fault;
-pub(crate) use serve::{Server, serve};
+pub(crate) use process::{Process, serve_if_asked};
+pub(crate) use serve::Server;

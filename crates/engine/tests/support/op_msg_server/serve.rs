@@ -106,11 +106,6 @@ impl Drop for Server {
     }
 }
 
-/// Serves on this thread for ever, in a process that is nothing but the server.
-pub(crate) fn serve(listener: std::net::TcpListener, behaviour: Behaviour) {
-    runtime().block_on(accept(listener, shared(behaviour)));
-}
-
 fn shared(behaviour: Behaviour) -> Arc<Shared> {
     let answers = behaviour.canned.as_ref().map(Answers::new);
     Arc::new(Shared { behaviour, answers, state: Mutex::default() })

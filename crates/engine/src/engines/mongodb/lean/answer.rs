@@ -45,7 +45,7 @@ impl<'a> Batch<'a> {
 /// Adds a document to a buffer: its key, and those fields that the collection has.
 #[inline]
 pub(super) fn take(document: Document<'_>, fields: &[String], found: &mut DocumentBuffer) -> Result<(), Error> {
-    let key = document.get("_id").and_then(Element::text).ok_or_else(|| odd("a document", "a key that is a text"))?;
+    let key = document.get("_id").and_then(Element::text).ok_or_else(|| odd("a document has no key", "a text"))?;
     found.begin(key);
     // Fields mostly come in the order of the collection: the next one is looked at first.
     let mut next = 0;
@@ -55,7 +55,7 @@ pub(super) fn take(document: Document<'_>, fields: &[String], found: &mut Docume
         next = field + 1;
         let bytes = match value {
             Element::Binary(bytes) | Element::Text(bytes) => bytes,
-            other => return Err(odd(&fields[field], "bytes or a text").context(other.word())),
+            other => return Err(odd(&format!("{} is {}", fields[field], other.word()), "bytes or a text")),
         };
         found.put(field as u16, bytes);
     }
@@ -71,7 +71,7 @@ fn place(name: &[u8], fields: &[String], next: usize) -> Option<usize> {
 }
 
 fn odd(what: &str, wanted: &str) -> Error {
-    Error::new(ErrorClass::Data, "", format!("{what} was found without {wanted}: the data are not ours"))
+    Error::new(ErrorClass::Data, "", format!("{what}, where Proofload would have written {wanted}: the data are not ours"))
 }
 
 /// The count of documents that a write matched or took, unless the reply carries an error.
@@ -113,4 +113,42 @@ pub(super) fn unconfirmed(error: Document<'_>) -> Error {
 fn plain(error: &Error) -> String {
     let text = error.to_string();
     text.strip_suffix(&format!(" ({})", error.code())).unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::bson::Writer;
+    use super::*;
+
+    fn taken(fill: impl FnOnce(&mut Writer<'_>)) -> Result<DocumentBuffer, Error> {
+        let (bytes, mut found) = (Writer::bytes(fill), DocumentBuffer::new());
+        let fields = ["field0", "field1", "field2"].map(str::to_owned);
+        take(Document::whole(&bytes).expect("BSON"), &fields, &mut found).map(|()| found)
+    }
+
+    #[test]
+    fn bytes_and_texts_are_taken_in_any_order_and_strangers_left_out() {
+        let found = taken(|document| {
+            document.text("field2", "a text");
+            document.int32("stranger", 1);
+            document.binary("field0", b"\0");
+            document.text("_id", "user1");
+        });
+        let found = found.unwrap();
+        let document = found.get(0).unwrap();
+        assert_eq!((document.key(), document.values().count()), ("user1", 2));
+        assert_eq!((document.value(2), document.value(0)), (Some(&b"a text"[..]), Some(&b"\0"[..])));
+    }
+
+    #[test]
+    fn data_of_another_shape_are_told_from_ours() {
+        let number = taken(|document| {
+            document.text("_id", "user1");
+            document.int32("field1", 1);
+        });
+        let error = number.unwrap_err();
+        assert_eq!(error.class(), ErrorClass::Data);
+        assert!(error.to_string().contains("field1") && error.to_string().contains("a number"), "{error}");
+        assert_eq!(taken(|document| document.int32("_id", 1)).unwrap_err().class(), ErrorClass::Data);
+    }
 }

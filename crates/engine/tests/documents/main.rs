@@ -3,6 +3,7 @@
 
 mod batches;
 mod faults;
+mod instance;
 #[path = "../support/op_msg_server/mod.rs"]
 mod op_msg_server;
 mod places;

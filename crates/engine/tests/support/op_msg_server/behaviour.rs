@@ -9,6 +9,8 @@ pub(crate) struct Behaviour {
     pub(crate) writable: bool,
     /// Replica set that it says it belongs to.
     pub(crate) set_name: Option<&'static str>,
+    /// Was it started for a replica set that has yet to be made, or that was made on another port?
+    pub(crate) wants_set: Option<Set>,
     /// Does it know `hello`, or only the older name of that command?
     pub(crate) knows_hello: bool,
     /// Largest document, bytes.
@@ -34,12 +36,22 @@ pub(crate) struct Canned {
     pub(crate) value_bytes: usize,
 }
 
+/// A replica set that is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Set {
+    /// There was none before.
+    New,
+    /// There was one, with another address.
+    Moved,
+}
+
 impl Default for Behaviour {
     fn default() -> Self {
         Self {
             wire_versions: (0, 21),
             writable: true,
             set_name: None,
+            wants_set: None,
             knows_hello: true,
             document_bytes: 16 << 20,
             message_bytes: 48_000_000,

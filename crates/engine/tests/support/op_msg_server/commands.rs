@@ -5,7 +5,7 @@ use super::build::{self, cursor, document, int, ok, text};
 use super::faults::Fault;
 use super::store::{Store, projected};
 use super::wire::Request;
-use super::{hello, raw, writes};
+use super::{hello, raw, replica_set, writes};
 
 /// The document that answers a request.
 pub(super) fn answer(
@@ -19,11 +19,14 @@ pub(super) fn answer(
     }
     let namespace = namespace(request);
     match request.name() {
-        "hello" | "isMaster" | "ismaster" => hello::hello(behaviour, request.name()),
+        "hello" | "isMaster" | "ismaster" => hello::hello(behaviour, store, request.name()),
         "ping" | "endSessions" | "fsync" | "killCursors" => document(&[ok()]),
         "buildInfo" | "buildinfo" => hello::build_info(),
         "serverStatus" => hello::server_status(7),
         "getParameter" => hello::parameter(raw::elements(request.body).nth(1).expect("a parameter").name),
+        "replSetInitiate" => replica_set::initiate(store, behaviour, request),
+        "replSetGetConfig" => replica_set::config(),
+        "replSetReconfig" => replica_set::reconfigure(store, request),
         "find" => find(store, behaviour, &namespace, request),
         "getMore" => get_more(store, behaviour, request),
         "insert" => writes::insert(store, &namespace, request, fault),

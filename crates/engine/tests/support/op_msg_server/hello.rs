@@ -2,16 +2,18 @@
 
 use super::behaviour::Behaviour;
 use super::build::{boolean, date, document, failure, int, nested, ok, text};
+use super::store::Store;
 
 /// The answer to `hello`, or to its older name.
-pub(super) fn hello(behaviour: &Behaviour, name: &str) -> Vec<u8> {
+pub(super) fn hello(behaviour: &Behaviour, store: &Store, name: &str) -> Vec<u8> {
     if name == "hello" && !behaviour.knows_hello {
         return failure(59, "CommandNotFound", "no such command: 'hello'");
     }
     let (least, most) = behaviour.wire_versions;
+    let waits = behaviour.wants_set.is_some() && store.member.is_none();
     let mut elements = vec![
         boolean("helloOk", behaviour.knows_hello),
-        boolean(if name == "hello" { "isWritablePrimary" } else { "ismaster" }, behaviour.writable),
+        boolean(if name == "hello" { "isWritablePrimary" } else { "ismaster" }, behaviour.writable && !waits),
         int("maxBsonObjectSize", behaviour.document_bytes),
         int("maxMessageSizeBytes", behaviour.message_bytes),
         int("maxWriteBatchSize", behaviour.batch_documents),
@@ -21,6 +23,7 @@ pub(super) fn hello(behaviour: &Behaviour, name: &str) -> Vec<u8> {
         boolean("readOnly", false),
     ];
     elements.extend(behaviour.set_name.map(|name| text("setName", name)));
+    elements.extend(waits.then(|| boolean("isreplicaset", true)));
     elements.push(ok());
     document(&elements)
 }

@@ -13,12 +13,13 @@ mod faults;
 mod hello;
 mod process;
 mod raw;
+mod replica_set;
 mod serve;
 mod store;
 mod wire;
 mod writes;
 
-pub(crate) use behaviour::{Behaviour, Canned};
+pub(crate) use behaviour::{Behaviour, Canned, Set};
 pub(crate) use faults::Fault;
 pub(crate) use process::{Process, serve_if_asked};
 pub(crate) use serve::Server;

@@ -88,6 +88,11 @@ impl Server {
         self.state().store.open_cursors()
     }
 
+    /// The address under which it is the member of a replica set.
+    pub(crate) fn member(&self) -> Option<String> {
+        self.state().store.member.clone()
+    }
+
     /// Documents of a collection.
     pub(crate) fn documents(&self, namespace: &str) -> usize {
         self.state().store.collections.get(namespace).map_or(0, |all| all.len())

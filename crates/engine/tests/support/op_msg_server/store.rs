@@ -13,6 +13,8 @@ pub(super) type Collection = BTreeMap<Vec<u8>, Vec<u8>>;
 pub(super) struct Store {
     /// By `database.collection`.
     pub(super) collections: BTreeMap<String, Collection>,
+    /// Address of the member of a replica set that a client has made.
+    pub(super) member: Option<String>,
     /// What is left of cursors.
     cursors: BTreeMap<i64, Vec<Vec<u8>>>,
     next_cursor: i64,

@@ -141,19 +141,22 @@ impl Case {
         role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
         role.handle(LoadRequest::Connect)?;
         role.handle(LoadRequest::Start { after: Duration::from_millis(10) })?;
-        let mut seconds = Vec::new();
-        let ended_by_itself = loop {
-            match events.recv_timeout(Duration::from_secs(60)).expect("the load ends") {
-                Event::Interval(sample) => seconds.push(*sample),
-                Event::LoadEnded { first_without_work, .. } => break first_without_work.is_some(),
-                Event::LoadFailed { error } => return Err(error),
-                _ => {}
-            }
-        };
+        let (seconds, ended_by_itself) = seconds_of(&events)?;
         let Reply::Stopped { totals, .. } = role.handle(LoadRequest::Stop)? else { panic!("a stop is answered") };
         meddle(self);
         let Reply::Checked(checks) = role.handle(LoadRequest::Verify)? else { panic!("a verification is answered") };
         Ok(Ran { checks, totals, seconds, ended_by_itself })
+    }
+
+    /// Runs until all operations are done, on a server that keeps nothing to be verified.
+    pub(crate) fn load_only(&self) -> Result<Vec<IntervalSample>, Error> {
+        let (mut role, events) = self.role();
+        role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
+        role.handle(LoadRequest::Connect)?;
+        role.handle(LoadRequest::Start { after: Duration::from_millis(10) })?;
+        let seconds = seconds_of(&events)?.0;
+        role.handle(LoadRequest::Stop)?;
+        Ok(seconds)
     }
 
     /// Runs SQL beside the workload.
@@ -170,6 +173,19 @@ impl Case {
             let _nobody_listens = sender.lock().expect("nobody panics here").send(event);
         };
         (LoadRole::new(Arc::new(RealClock(Instant::now())), Arc::new(hear)), events)
+    }
+}
+
+/// Every second until the load ends, and whether it ended because all was done.
+fn seconds_of(events: &Receiver<Event>) -> Result<(Vec<IntervalSample>, bool), Error> {
+    let mut seconds = Vec::new();
+    loop {
+        match events.recv_timeout(Duration::from_secs(60)).expect("the load ends") {
+            Event::Interval(sample) => seconds.push(*sample),
+            Event::LoadEnded { first_without_work, .. } => return Ok((seconds, first_without_work.is_some())),
+            Event::LoadFailed { error } => return Err(error),
+            _ => {}
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod loads;
 #[path = "../../../engine/tests/support/op_msg_server/mod.rs"]
 mod op_msg_server;
 mod runs;
+mod stall;
 /// The conformance suite's places: a folder, or a started server.
 #[path = "../../../engine/tests/support/mod.rs"]
 mod support;

@@ -34,7 +34,7 @@ fn run(stall: Duration) -> Vec<IntervalSample> {
 }
 
 #[test]
-#[ignore = "40 s of real time on a quiet machine"]
+#[ignore = "issue 3: 40 s of real time on a quiet machine"]
 fn a_stall_shows_in_the_response_time_and_not_in_the_service_time() {
     let (calm, stalled) = (run(Duration::ZERO), run(Duration::from_secs(2)));
     // 2,000 of 20,000 operations fall due while the server stands; the one in a hundred with the longest response has waited for

@@ -87,16 +87,18 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
+    /// Slow seconds that follow each other are one stall, together with the late second in which it ended; every other
+    /// late second is a stall of its own.
     fn found(&self) -> Vec<Stall> {
-        let stands_out: Vec<bool> = (0..self.per_second.len()).map(|at| self.is_slow(at) || self.is_late(at)).collect();
         let mut found = Vec::new();
         let mut from = 0;
-        for part in stands_out.chunk_by(|one, next| one == next) {
-            let to = from + part.len();
-            if part.first() == Some(&true) {
+        while from < self.per_second.len() {
+            let slow = (from..self.per_second.len()).take_while(|at| self.is_slow(*at)).count();
+            let to = from + slow + usize::from(self.is_late(from + slow));
+            if to > from {
                 found.push(self.stall(from, to));
             }
-            from = to;
+            from = to.max(from + 1);
         }
         found.retain(|stall| self.is_certain(stall) || (stall.from..stall.to).any(|at| self.is_late(at)));
         found
@@ -186,6 +188,8 @@ mod tests {
         let [stall] = found.found.as_slice() else { panic!("{found:?}") };
         assert_eq!((stall.from, stall.to, stall.slow_seconds), (11, 12, 0));
         assert!(stall.largest_response_ns.is_some_and(|ns| ns.abs_diff(300_000_000) < 300_000), "{stall:?}");
+        responses[12] = responses[11].clone();
+        assert_eq!(stalls(&per_second, &responses).found.len(), 2, "late seconds do not merge");
     }
 
     #[test]

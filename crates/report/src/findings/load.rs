@@ -4,6 +4,7 @@
 use super::latencies::{ByKind, all_kinds};
 use crate::analysis::distribution::mean;
 use crate::analysis::latency::Sparse;
+use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::analysis::stall::{Stalls, stalls};
 use proofload_model::samples::IntervalSample;
 use proofload_model::settings::Settings;
@@ -16,6 +17,9 @@ pub const LEAST_ACHIEVED: f64 = 0.99;
 const LEAST_LAG_NS: f64 = 1e6;
 /// Send lag of the last quarter over that of the first that counts as growth.
 const LAG_GROWTH: f64 = 2.0;
+
+/// Why these have no interval.
+const WHOLE: &str = "counts of the whole window";
 
 /// A run that ended by a number of operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +39,8 @@ pub struct Offered {
     pub asked: f64,
     /// Ended, failures included, per second.
     pub ended: f64,
+    /// Seconds of the window.
+    pub seconds: u64,
     /// Operations due and not ended at the window's ends.
     pub backlog: Option<(u64, u64)>,
     /// Send lag at p99, mean of the window's first and of its last quarter, ns; none where it was not observed.
@@ -45,6 +51,16 @@ impl Offered {
     /// Ended over asked, 1 when all was done in time.
     pub fn share(&self) -> f64 {
         self.ended / self.asked
+    }
+
+    /// Ended per second, for readers.
+    pub fn achieved(&self) -> Quantity {
+        Quantity::new(self.ended, Unit::PER_SECOND, self.seconds, Interval::none(WHOLE))
+    }
+
+    /// The same in per cent of what was offered.
+    pub fn percent(&self) -> Quantity {
+        Quantity::new(100.0 * self.share(), Unit::PERCENT, self.seconds, Interval::none(WHOLE))
     }
 
     /// Why it is an overload; none when the run kept up.
@@ -106,6 +122,7 @@ pub(super) fn offered(inside: &[&IntervalSample], settings: &Settings) -> Option
     Some(Offered {
         asked,
         ended: ended as f64 / inside.len() as f64,
+        seconds: inside.len() as u64,
         backlog: inside.first().map(waiting).zip(inside.last().map(waiting)),
         lag_ns: ends,
     })
@@ -151,7 +168,7 @@ mod tests {
 
     #[track_caller]
     fn check(ended: f64, lag_ns: Option<(f64, f64)>, overload: Option<&str>) {
-        let offered = Offered { asked: 1_000.0, ended, backlog: None, lag_ns };
+        let offered = Offered { asked: 1_000.0, ended, seconds: 20, backlog: None, lag_ns };
         assert_eq!(offered.overload().as_deref(), overload);
     }
 

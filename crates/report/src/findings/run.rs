@@ -189,9 +189,11 @@ fn per_second(attempt: &Attempt, window: Option<(u64, u64)>) -> Vec<f64> {
     values
 }
 
+/// Kinds of which any operation became due: a mix may leave out some that the workload knows.
 fn kinds(intervals: &[IntervalSample], workload: &Workload) -> Vec<String> {
-    let mut kinds: Vec<String> =
-        intervals.iter().flat_map(|interval| interval.counts.iter().map(|counts| counts.kind.clone())).collect();
+    let counts = intervals.iter().flat_map(|interval| &interval.counts);
+    let asked = counts.filter(|counts| counts.due > 0 || counts.done > 0 || counts.failed > 0);
+    let mut kinds: Vec<String> = asked.map(|counts| counts.kind.clone()).collect();
     kinds.sort();
     kinds.dedup();
     workload.sort_kinds(&mut kinds);

@@ -2,7 +2,6 @@
 //! where a rate was asked for.
 
 use super::charts::{capital, factors_title, measured_cell};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::{Findings, Offered, PointFindings, RunFindings};
 
@@ -78,9 +77,6 @@ pub(super) fn offered(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 fn row(point: &PointFindings, run: &RunFindings, offered: &Offered) -> Vec<Cell> {
-    let seconds = run.measured().len() as u64;
-    let why = "counts of the whole window";
-    let quantity = |value, unit| Cell::Quantity(Quantity::new(value, unit, seconds, Interval::none(why)));
     let name =
         if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() };
     let short = crate::numbers::short;
@@ -90,8 +86,8 @@ fn row(point: &PointFindings, run: &RunFindings, offered: &Offered) -> Vec<Cell>
     vec![
         Cell::datum(name),
         Cell::datum(short(offered.asked)),
-        quantity(offered.ended, Unit::PER_SECOND),
-        quantity(100.0 * offered.share(), Unit::PERCENT),
+        Cell::Quantity(offered.achieved()),
+        Cell::Quantity(offered.percent()),
         or_gap(backlog),
         or_gap(lag),
         offered.overload().map_or(Cell::Verdict(true, "kept up"), |_| Cell::Verdict(false, "overloaded")),

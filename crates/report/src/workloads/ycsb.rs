@@ -73,8 +73,8 @@ pub(super) const WORKLOAD: Workload = Workload {
             "From the actual start to the completion. Where users are saturated it equals the response time.",
         ),
         (
-            "Device bytes per logical byte",
-            "Bytes written to the device over bytes of field values updated or inserted, both per second of the window.",
+            "Device bytes",
+            "Per byte of values written: bytes written to the device over bytes of field values updated or inserted, both per second of the window.",
         ),
         (
             "Stall",
@@ -90,7 +90,10 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("client", "record shape", "Shape of a record"),
         ("client", "data.records", "Records to choose from"),
         ("client", "reads checked", "Reads checked"),
+        ("client", "reads compared", "Reads compared with what was written"),
         ("data", "records", "Records"),
+        ("data", "record shape", "Shape of a record"),
+        ("data", "read back after the load", "Read back after the load"),
     ],
     rates: &[],
     counted: &[],

@@ -174,6 +174,8 @@ fn second(shape: &KeyValue, index: u64, capacity: u64, chance: &mut Chance) -> I
             });
         }
     }
+    // The workload knows more kinds than this mix has.
+    interval.counts.push(OperationCounts { kind: "scan".to_owned(), ..OperationCounts::default() });
     let bytes = |name: &str, value: f64| Reading {
         name: name.to_owned(),
         instance: String::new(),

@@ -12,6 +12,10 @@ const TITLES: &[(&str, &str)] = &[
     ("workload.warehouses", "warehouses"),
     ("workload.form", "form of the transactions"),
     ("workload.pacing", "pacing"),
+    ("workload.key_mode", "choice of keys"),
+    ("workload.keys", "distribution of keys"),
+    ("workload.mix", "mix"),
+    ("workload.rate", "offered operations per second"),
     ("storage.cache", "cache size"),
     ("replication.mode", "replication mode"),
 ];

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::{crash, loads, rehearse, tidy};
+use crate::{crash, loads, perf, rehearse, tidy};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -37,6 +37,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[LOADS]",
         summary: "load key-value data 10,000 times, killed at random instants, and prove that every record is there",
         run: loads::run,
+    },
+    Chore {
+        name: "perf",
+        arguments: "",
+        summary: "run the benches that goals are stated for; keep their lines in benches/history.jsonl",
+        run: perf::run,
     },
     Chore {
         name: "rehearse",

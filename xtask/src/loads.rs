@@ -14,7 +14,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of loads"))?,
     };
     let status = Command::new("cargo")
-        .args(["test", "--release", "--package", "proofload-load", "--test", "ycsb", "--", "--nocapture", "kills", "wire::loads"])
+        .args([
+            "test",
+            "--release",
+            "--package",
+            "proofload-load",
+            "--test",
+            "ycsb",
+            "--",
+            "--nocapture",
+            "kills",
+            "wire::loads",
+        ])
         .env("PROOFLOAD_LOADS", loads.to_string())
         .status()
         .map_err(|error| format!("starting cargo: {error}"))?;

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod chores;
 mod crash;
 mod loads;
+mod perf;
 mod rehearse;
 mod tidy;
 

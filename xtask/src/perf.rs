@@ -1,0 +1,104 @@
+//! What the client costs: runs the benches that the goals are stated for, prints their lines, and keeps them with the commit in
+//! `benches/history.jsonl`, one line a run. CPU seconds and ratios are to be relied on, wall times are not. It may not judge.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// The benches: package, bench, what is passed to it, and what its lines are about.
+const BENCHES: &[(&str, &str, &[&str], &str)] = &[
+    ("proofload-gen", "ycsb", &[], "key, operation and value"),
+    (
+        "proofload-load",
+        "workload",
+        &["ycsb", "null", "5", "workload.records=300000000", "workload.virtual_users=8"],
+        "key-value loop, null engine, 8 users",
+    ),
+    (
+        "proofload-load",
+        "workload",
+        &["ycsb", "null", "5", "workload.records=300000000", "workload.virtual_users=256"],
+        "key-value loop, null engine, 256 users",
+    ),
+    (
+        "proofload-load",
+        "workload",
+        &["tprocc", "null", "5", "workload.warehouses=10", "workload.virtual_users=1"],
+        "TPROC-C loop, null engine, 1 user",
+    ),
+    ("proofload-engine", "documents", &[], "MongoDB's client paths against the null target"),
+];
+
+/// Where the lines are kept.
+const HISTORY: &str = "benches/history.jsonl";
+
+/// Runs them all.
+pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
+    let mut entries = Vec::new();
+    for (package, bench, arguments, about) in BENCHES {
+        say(&format!("\n{about}\n"))?;
+        let lines = measure(package, bench, arguments)?;
+        lines.iter().try_for_each(|line| say(&format!("  {line}\n")))?;
+        let quoted: Vec<String> = lines.iter().map(|line| quoted_text(line)).collect();
+        entries.push(format!("{{\"about\":{},\"lines\":[{}]}}", quoted_text(about), quoted.join(",")));
+    }
+    keep(&format!("{{\"commit\":{},\"benches\":[{}]}}\n", quoted_text(&commit()?), entries.join(",")))
+}
+
+/// The lines of one bench.
+fn measure(package: &str, bench: &str, arguments: &[&str]) -> Result<Vec<String>, String> {
+    let output = Command::new("cargo")
+        .args(["bench", "--quiet", "--package", package, "--bench", bench, "--"])
+        .args(arguments)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("starting cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("the bench {bench} of {package} failed: {}", output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// The commit that was measured; with a mark when the tree has changes beside it.
+fn commit() -> Result<String, String> {
+    let output = Command::new("git")
+        .args(["describe", "--always", "--dirty", "--abbrev=12"])
+        .output()
+        .map_err(|error| format!("starting git: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn keep(line: &str) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("writing {HISTORY}: {error}");
+    std::fs::create_dir_all("benches").map_err(failed)?;
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(HISTORY).map_err(failed)?;
+    file.write_all(line.as_bytes()).map_err(failed)
+}
+
+fn say(text: &str) -> Result<(), String> {
+    std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("printing: {error}"))
+}
+
+/// A JSON text.
+fn quoted_text(text: &str) -> String {
+    let mut json = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => json.extend(['\\', letter]),
+            letter if letter < ' ' => json.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter => json.push(letter),
+        }
+    }
+    json.push('"');
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_kept_as_json_texts() {
+        assert_eq!(quoted_text("a \"b\" \\ \u{1} µ"), "\"a \\\"b\\\" \\\\ \\u0001 µ\"");
+    }
+}

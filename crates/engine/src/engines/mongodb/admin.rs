@@ -1,6 +1,8 @@
 //! Commands outside the hot path, over the client path of the settings: their replies come as bytes of their own.
 
 use super::bson::{Document, Writer};
+#[cfg(feature = "mongodb-driver")]
+use super::driver;
 use super::failure::{COMMAND_NOT_FOUND, lost};
 use super::lean::{self, Greeting};
 use super::options::{ClientPath, Options};
@@ -17,6 +19,8 @@ pub(super) struct Admin(Path);
 #[derive(Debug)]
 enum Path {
     Lean(lean::Connection),
+    #[cfg(feature = "mongodb-driver")]
+    Driver(driver::Commands),
 }
 
 /// A reply.
@@ -43,7 +47,10 @@ impl Admin {
             ClientPath::Lean => {
                 lean::open(target, patience).await.map(|(connection, _)| Self(Path::Lean(connection)))
             }
-            ClientPath::Driver => Err(Error::other("engine.path = \"driver\" is not built in")),
+            #[cfg(feature = "mongodb-driver")]
+            ClientPath::Driver => driver::Commands::connect(target, patience).await.map(|commands| Self(Path::Driver(commands))),
+            #[cfg(not(feature = "mongodb-driver"))]
+            ClientPath::Driver => Err(super::failure::not_built_in()),
         }
     }
 
@@ -51,6 +58,8 @@ impl Admin {
     pub(super) fn wait(&mut self, patience: Duration) {
         match &mut self.0 {
             Path::Lean(connection) => connection.patience = patience,
+            #[cfg(feature = "mongodb-driver")]
+            Path::Driver(commands) => commands.patience = patience,
         }
     }
 
@@ -73,6 +82,8 @@ impl Admin {
                 let reply = connection.run(database, |message| message.elements_of(&command)).await?;
                 Ok(Reply(Writer::bytes(|copy| copy.all_of(reply))))
             }
+            #[cfg(feature = "mongodb-driver")]
+            Path::Driver(commands) => commands.run(database, command).await.map(Reply),
         }
     }
 }

@@ -6,6 +6,8 @@ use crate::contract::{Error, ErrorClass};
 
 /// The code of a command that the server does not know.
 pub(super) const COMMAND_NOT_FOUND: &str = "59";
+/// The code of a document that is too large.
+pub(super) const DOCUMENT_TOO_LARGE: i64 = 10334;
 
 /// The class of a server's error code.
 fn class(code: i64) -> ErrorClass {
@@ -40,6 +42,15 @@ pub(super) fn told(document: Document<'_>) -> Error {
 /// An error with a server's code.
 pub(super) fn with_code(code: i64, text: String) -> Error {
     Error::new(class(code), if code == 0 { String::new() } else { code.to_string() }, text)
+}
+
+/// This program has the lean path only.
+#[cfg(not(feature = "mongodb-driver"))]
+pub(super) fn not_built_in() -> Error {
+    Error::other(
+        "engine.path is \"driver\", but this program was built without the official MongoDB driver; build it with \
+         --features mongodb-driver",
+    )
 }
 
 /// The connection cannot be used any more; what was on its way has an unknown outcome.

@@ -7,6 +7,8 @@ mod bson;
 mod configuration;
 mod database;
 mod documents;
+#[cfg(feature = "mongodb-driver")]
+mod driver;
 mod engine;
 mod failure;
 mod installation;
@@ -15,6 +17,8 @@ mod names;
 mod observer;
 mod options;
 mod recipe;
+#[cfg(feature = "mongodb-driver")]
+mod self_check;
 mod settings;
 mod statistics;
 mod url;
@@ -22,3 +26,5 @@ mod write_concern;
 
 pub use documents::Documents;
 pub use engine::Mongodb;
+#[cfg(feature = "mongodb-driver")]
+pub use self_check::self_check;

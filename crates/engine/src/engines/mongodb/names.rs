@@ -8,8 +8,10 @@ pub(super) const APPLICATION: &str = "proofload";
 pub(super) const REPLICA_SET: &str = "proofload";
 /// The collection that marks a database as ours.
 pub(super) const MARK_COLLECTION: &str = "proofload_mark";
+/// How the names of collections begin on which both client paths are compared; they are gone afterwards.
+pub(super) const SCRATCH_COLLECTIONS: &str = "proofload_selfcheck_";
 
 /// Is this collection the server's, or the mark of this engine, and none of a workload?
 pub(super) fn is_internal(collection: &str) -> bool {
-    collection.starts_with("system.") || collection == MARK_COLLECTION
+    collection == MARK_COLLECTION || ["system.", SCRATCH_COLLECTIONS].iter().any(|start| collection.starts_with(start))
 }

@@ -13,6 +13,9 @@ use proofload_model::units::{Bytes, duration_text};
 /// Server parameters that a study's reader wants to know whether or not they were asked for.
 const OBSERVED: &[&str] =
     &["syncdelay", "journalCommitInterval", "wiredTigerConcurrentReadTransactions", "wiredTigerConcurrentWriteTransactions"];
+/// What the self-check asks for.
+#[cfg(feature = "mongodb-driver")]
+const ALIKE: &str = "answers as the official driver does";
 /// The cache that the server says it has may differ by the rounding of its option, bytes.
 const ROUNDING: u64 = 1 << 20;
 /// Where the cache's size stands in `serverStatus`.
@@ -37,7 +40,32 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     for (name, asked) in &options.parameters {
         facts.push(compared(name, asked, parameter(&mut admin, name).await));
     }
+    facts.extend(agreement(&options, target).await);
     Ok(facts)
+}
+
+/// Does the lean path answer as the official driver does? Of the driver itself there is nothing to ask.
+#[cfg(feature = "mongodb-driver")]
+async fn agreement(options: &Options, target: &Target) -> Option<Fact> {
+    if options.path == ClientPath::Driver {
+        return None;
+    }
+    Some(match super::self_check(target).await {
+        Ok(None) => carried_out("client", "self_check", ALIKE.to_owned(), "the same operations by both client paths"),
+        Ok(Some(difference)) => Fact {
+            effective: Some(difference),
+            holds: Some(false),
+            ..carried_out("client", "self_check", ALIKE.to_owned(), "the same operations by both client paths")
+        },
+        Err(error) => Fact::observed("client", "self_check", format!("not made: {error}"), "the official driver"),
+    })
+}
+
+/// Without the official driver there is nothing to compare with.
+#[cfg(not(feature = "mongodb-driver"))]
+async fn agreement(options: &Options, _target: &Target) -> Option<Fact> {
+    let text = "not made: built without the official driver".to_owned();
+    (options.path == ClientPath::Lean).then(|| Fact::observed("client", "self_check", text, "proofload"))
 }
 
 /// What the client itself does.

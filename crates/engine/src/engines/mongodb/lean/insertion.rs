@@ -1,16 +1,13 @@
 //! Insertions: as many documents in one message as the server takes, none stopping the others.
 
 use super::super::bson::{Document, Element, Writer};
-use super::super::failure::with_code;
+use super::super::failure::{DOCUMENT_TOO_LARGE, with_code};
 use super::answer;
 use super::commands::Scope;
 use super::connection::Connection;
 use super::greeting::Greeting;
 use super::message;
 use crate::contract::{DocumentBuffer, Error, Inserted};
-
-/// The server's code of a document that is too large, which we give before sending it.
-const TOO_LARGE: i64 = 10334;
 
 /// Memory of insertions, kept between them.
 #[derive(Debug, Default)]
@@ -94,7 +91,7 @@ fn place(index: usize) -> u32 {
 }
 
 fn too_large(bytes: usize, limits: &Greeting) -> Error {
-    with_code(TOO_LARGE, format!("the document has {bytes} bytes, the server takes {}", limits.document_bytes))
+    with_code(DOCUMENT_TOO_LARGE, format!("the document has {bytes} bytes, the server takes {}", limits.document_bytes))
 }
 
 fn beyond(index: usize) -> Error {

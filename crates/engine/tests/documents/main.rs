@@ -2,10 +2,15 @@
 //! be had, and what is particular to the wire protocol of MongoDB.
 
 mod batches;
+mod demonstration;
 mod faults;
+#[path = "../ferretdb/mod.rs"]
+mod ferretdb;
 mod instance;
 #[path = "../support/op_msg_server/mod.rs"]
 mod op_msg_server;
+#[cfg(feature = "mongodb-driver")]
+mod paths;
 mod places;
 mod refusals;
 mod settings;

@@ -1,5 +1,6 @@
 //! Where sessions of documents can be had here. A client path or a server is a row of the table.
 
+use crate::ferretdb::{BackEnd, FerretDb};
 use crate::op_msg_server::{Behaviour, Server};
 use proofload_engine::{AnyDocuments, Collection, Documents, Engine, Target, engine};
 use proofload_model::wire::DataPlace;
@@ -25,6 +26,14 @@ pub(crate) struct Row {
 pub(crate) const PLACES: &[Row] = &[
     Row { name: "null", make: || Ok(Place::new("null", None, &[], Box::new(()))) },
     Row { name: "mongodb, lean path, test server", make: || Ok(Place::lean(Behaviour::default(), &[]).0) },
+    Row { name: "mongodb, lean path, FerretDB on SQLite", make: || Place::ferretdb("lean") },
+    #[cfg(feature = "mongodb-driver")]
+    Row {
+        name: "mongodb, driver, test server",
+        make: || Ok(Place::lean(Behaviour::default(), &[("path", "driver")]).0),
+    },
+    #[cfg(feature = "mongodb-driver")]
+    Row { name: "mongodb, driver, FerretDB on SQLite", make: || Place::ferretdb("driver") },
 ];
 
 impl Place {
@@ -41,6 +50,13 @@ impl Place {
         let server = std::rc::Rc::new(Server::start(behaviour));
         let alive = Box::new(std::rc::Rc::clone(&server));
         (Self::new("mongodb", Some(server.url("proofload")), settings, alive), server)
+    }
+
+    /// A client path to a real server.
+    pub(crate) fn ferretdb(path: &str) -> Result<Self, String> {
+        let server = FerretDb::start(BackEnd::Sqlite)?;
+        let url = server.database("proofload");
+        Ok(Self::new("mongodb", Some(url), &[("path", path)], Box::new(server)))
     }
 
     /// A session on a collection of three fields.

@@ -25,7 +25,7 @@ impl Crew<'_> {
         let warmed_up = self.warm_up(prepared)?;
         self.measure(prepared, warmed_up)?;
         self.end_load()?;
-        self.verify()?;
+        self.verify(prepared)?;
         self.release(prepared)
     }
 
@@ -214,10 +214,9 @@ impl Crew<'_> {
     }
 
     /// Limits are read back once more, then lifted: the checks are not what is measured.
-    fn verify(&mut self) -> Result<(), Error> {
+    fn verify(&mut self, prepared: &Prepared) -> Result<(), Error> {
         self.view.phase("verifying");
-        let facts = self.host(HostRequest::VerifyLimits)?;
-        self.keep_facts(facts)?;
+        self.keep_limits(prepared)?;
         self.host(HostRequest::Release)?;
         match self.load(LoadRequest::Verify)? {
             Reply::Checked(checks) => self.journal.checks(&checks),

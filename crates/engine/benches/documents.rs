@@ -1,7 +1,8 @@
 //! What a session of documents costs its client: CPU microseconds per operation and resident memory, half finds of ten fields of
 //! 100 bytes, half updates of one, by 8, 64 and 256 connections on one thread. The server is the null target, in a process of its own.
 //!
-//! Run: `cargo bench -p proofload-engine --bench documents`; `OPERATIONS=1000000` before it for more than 200,000 of each.
+//! Run: `cargo bench -p proofload-engine --bench documents`, with `--features mongodb-driver` for both client paths;
+//! `OPERATIONS=1000000` before it for more than 200,000 of each.
 //! Prints one line per figure; judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -18,7 +19,7 @@ use std::time::Instant;
 use tokio::task::LocalSet;
 
 /// Client paths, as in `engine.path`.
-const PATHS: &[&str] = &["lean"];
+const PATHS: &[&str] = if cfg!(feature = "mongodb-driver") { &["lean", "driver"] } else { &["lean"] };
 /// Connections on the one client thread.
 const CONNECTIONS: &[usize] = &[8, 64, 256];
 

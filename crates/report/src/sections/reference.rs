@@ -2,15 +2,15 @@
 
 use super::section::Section;
 use crate::blocks::{
-    Axis, Block, Cell, Chart, Column, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, prose,
+    Axis, Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
 };
-use crate::findings::{Curve, Findings, PointFindings, Reference, level_number, setting_title};
+use crate::findings::{Curve, Findings, Origin, PointFindings, Reference, ReferencePoint, level_number, setting_title};
 use crate::numbers::short;
 use proofload_model::settings::Value;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "reference", title: "Beside the published curve", level: 3, numbered: true, needs, render };
+    Section { id: "reference", title: "Beside results of others", level: 3, numbered: true, needs, render };
 
 /// One published point: share of the largest level, share of the largest result, both in per cent.
 struct Published {
@@ -19,14 +19,34 @@ struct Published {
     result_percent: f64,
 }
 
+/// What the study names and what was given on the command line, without those that cannot be read.
+fn references<'f>(findings: &'f Findings<'_>) -> Vec<&'f Reference> {
+    let named = findings.reference.as_ref().and_then(|reference| reference.as_ref().ok());
+    named.into_iter().chain(&findings.beside).collect()
+}
+
+/// References with relative results over the study's curve.
+fn curves<'f>(findings: &'f Findings<'_>) -> Vec<(&'f Reference, Vec<Published>)> {
+    let Ok(curve) = &findings.curve else { return Vec::new() };
+    let with = references(findings).into_iter().map(|reference| (reference, published(reference, &curve.setting)));
+    with.filter(|(_, published)| !published.is_empty()).collect()
+}
+
 fn needs(findings: &Findings<'_>) -> Result<(), String> {
-    let reference = match &findings.reference {
-        None => return Err("the study names no published results (study.reference)".to_owned()),
-        Some(reference) => reference.as_ref().map_err(Clone::clone)?,
-    };
-    let curve = findings.curve.as_ref().map_err(Clone::clone)?;
-    if published(reference, &curve.setting).is_empty() {
-        return Err(format!("{} publishes no relative results over {}", reference.id, curve.setting));
+    let references = references(findings);
+    if references.is_empty() {
+        return match &findings.reference {
+            Some(Err(why)) => Err(why.clone()),
+            _ => {
+                Err("the study names no published results (study.reference), and none were given with --beside"
+                    .to_owned())
+            }
+        };
+    }
+    if super::beside::comparable(findings, &references).is_empty() && curves(findings).is_empty() {
+        let names: Vec<&str> = references.iter().map(|reference| reference.id.as_str()).collect();
+        let curve = findings.curve.as_ref().map_err(Clone::clone)?;
+        return Err(format!("{} publishes no relative results over {}", names.join(", "), curve.setting));
     }
     if findings.valid().next().is_none() {
         return Err("no point of this study is valid".to_owned());
@@ -35,9 +55,10 @@ fn needs(findings: &Findings<'_>) -> Result<(), String> {
 }
 
 fn published(reference: &Reference, setting: &str) -> Vec<Published> {
-    let level = |point: &crate::findings::ReferencePoint| {
-        let (_, level) = point.levels.iter().find(|(known, _)| known == setting)?;
-        Some((level.clone(), level_number(&Value::Text(level.clone()))?, point.relative_percent))
+    let level = |point: &ReferencePoint| {
+        let level = point.level(setting)?.to_owned();
+        let number = level_number(&Value::Text(level.clone()))?;
+        Some((level, number, relative(reference, point)))
     };
     let found: Vec<(String, f64, Option<f64>)> = reference.points.iter().filter_map(level).collect();
     let largest = found.iter().map(|(_, number, _)| *number).fold(f64::NAN, f64::max);
@@ -47,24 +68,57 @@ fn published(reference: &Reference, setting: &str) -> Vec<Published> {
     found.into_iter().filter_map(percent).collect()
 }
 
+/// Per cent of the largest: as published, or of imported results from their throughputs.
+fn relative(reference: &Reference, point: &ReferencePoint) -> Option<f64> {
+    if point.relative_percent.is_some() || reference.origin == Origin::Published {
+        return point.relative_percent;
+    }
+    let throughput = |point: &ReferencePoint| Some(point.metrics.get("throughput")?.value);
+    let largest = reference.points.iter().filter_map(throughput).fold(f64::NAN, f64::max);
+    (reference.points.len() > 1).then_some(100.0 * throughput(point)? / largest)
+}
+
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let (Some(Ok(reference)), Ok(curve)) = (&findings.reference, &findings.curve) else { return Vec::new() };
-    let published = published(reference, &curve.setting);
-    let mut text = prose![
-        "Published results of ",
-        reference.publisher.clone(),
-        ", “",
-        reference.title.clone(),
-        "”",
-        year(reference),
-        ", are drawn beside this study's in ",
-        Inline::Reference("figure-reference"),
-        ". Both are relative: levels in per cent of the largest level, throughput in per cent of the largest point's. \
+    let references = references(findings);
+    let curves = curves(findings);
+    let mut blocks = Vec::new();
+    if let (Ok(curve), false) = (&findings.curve, curves.is_empty()) {
+        blocks.push(Block::Paragraph(curve_text(&curves)));
+        blocks.push(Block::Figure(Box::new(figure(findings, curve, &curves))));
+    }
+    let theirs = super::beside::comparable(findings, &references);
+    if !theirs.is_empty() {
+        blocks.extend(super::beside::blocks(findings, &theirs));
+    }
+    if let Some(Err(why)) = &findings.reference {
+        blocks.push(Block::Notice(Notice::Gap, prose![why.clone(), "."]));
+    }
+    blocks.extend(references.into_iter().map(disclosed));
+    blocks
+}
+
+fn curve_text(curves: &[(&Reference, Vec<Published>)]) -> Prose {
+    let mut text = Vec::new();
+    for (reference, _) in curves {
+        let origin =
+            if reference.origin == Origin::Published { "Published results of " } else { "Imported results of " };
+        text.extend(prose![origin, reference.publisher.clone(), ", “", reference.title.clone(), "”", year(reference)]);
+        text.extend(prose![
+            ", are drawn beside this study's in ",
+            Inline::Reference("figure-reference"),
+            ". There, 100 % is "
+        ]);
+        text.extend(prose![reference.relative_to.clone(), ". "]);
+    }
+    text.extend(prose![
+        "All curves are relative: levels in per cent of the largest level, throughput in per cent of the largest point's. \
          The hardware, the software and the size differ, so only the shapes can be compared, not the figures."
-    ];
-    text.extend(prose![" There, 100 % is ", reference.relative_to.clone(), "."]);
-    let mut blocks =
-        vec![Block::Paragraph(text), Block::Figure(Box::new(figure(findings, curve, reference, &published)))];
+    ]);
+    text
+}
+
+/// What is known of where the results come from.
+fn disclosed(reference: &Reference) -> Block {
     let facts = [
         ("Software", &reference.software),
         ("Hardware", &reference.hardware),
@@ -73,24 +127,21 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     ];
     let listed = facts.into_iter().filter(|(_, words)| !words.is_empty());
     let pairs: Vec<(Prose, Prose)> = listed.map(|(name, words)| (prose![name], prose![words.join("; ")])).collect();
-    blocks.push(Block::Fold(prose!["The published study"], vec![Block::KeyValues(pairs)]));
-    blocks
+    Block::Fold(
+        prose!["Of where the results come from: ", reference.title.clone(), year(reference)],
+        vec![Block::KeyValues(pairs)],
+    )
 }
 
 fn year(reference: &Reference) -> String {
     reference.year.map_or_else(String::new, |year| format!(" ({year})"))
 }
 
-fn figure(findings: &Findings<'_>, curve: &Curve, reference: &Reference, published: &[Published]) -> Figure {
+fn figure(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Published>)]) -> Figure {
     let own = own_series(findings, curve);
-    let theirs: Vec<Sample> = published
-        .iter()
-        .map(|point| Sample { x: point.level_percent, y: point.result_percent, interval: None })
-        .collect();
-    let name = format!("{}{}", reference.publisher, year(reference));
-    let alt = description(&own, &name, &theirs);
-    let mut series: Vec<Series> = own;
-    series.push(Series { name, role: Role::Reference, samples: theirs });
+    let theirs: Vec<Series> = curves.iter().map(|(reference, published)| their_series(reference, published)).collect();
+    let alt = description(&own, &theirs);
+    let series: Vec<Series> = own.into_iter().chain(theirs).collect();
     let title = super::charts::capital(&setting_title(&curve.setting));
     let panel = Panel {
         title: String::new(),
@@ -108,8 +159,14 @@ fn figure(findings: &Findings<'_>, curve: &Curve, reference: &Reference, publish
         ],
         alt,
         chart: Chart::Plot(panel),
-        data: data(findings, curve, published),
+        data: data(findings, curve, curves),
     }
+}
+
+fn their_series(reference: &Reference, published: &[Published]) -> Series {
+    let sample = |point: &Published| Sample { x: point.level_percent, y: point.result_percent, interval: None };
+    let name = format!("{}{}", reference.publisher, year(reference));
+    Series { name, role: Role::Reference, samples: published.iter().map(sample).collect() }
 }
 
 fn own_series(findings: &Findings<'_>, curve: &Curve) -> Vec<Series> {
@@ -129,7 +186,7 @@ fn own_series(findings: &Findings<'_>, curve: &Curve) -> Vec<Series> {
     groups.filter(|series| !series.samples.is_empty()).collect()
 }
 
-fn description(own: &[Series], name: &str, theirs: &[Sample]) -> String {
+fn description(own: &[Series], theirs: &[Series]) -> String {
     let words = |samples: &[Sample]| {
         let points =
             samples.iter().map(|sample| format!("{} % at {} % of the largest level", short(sample.y), short(sample.x)));
@@ -139,11 +196,13 @@ fn description(own: &[Series], name: &str, theirs: &[Sample]) -> String {
     for series in own {
         text.push_str(&format!(" {}: {}.", series.name, words(&series.samples)));
     }
-    text.push_str(&format!(" Published by {name}: {}.", words(theirs)));
+    for series in theirs {
+        text.push_str(&format!(" By {}: {}.", series.name, words(&series.samples)));
+    }
     text
 }
 
-fn data(findings: &Findings<'_>, curve: &Curve, published: &[Published]) -> Table {
+fn data(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Published>)]) -> Table {
     let mut rows = Vec::new();
     for point in findings.points.iter().filter(|point| point.level(&curve.setting).is_some()) {
         rows.push(vec![
@@ -152,12 +211,14 @@ fn data(findings: &Findings<'_>, curve: &Curve, published: &[Published]) -> Tabl
             super::charts::measured_cell(point.relative.clone()),
         ]);
     }
-    for point in published {
-        let text = format!("{} %, as published, without interval", short(point.result_percent));
-        rows.push(vec![Cell::datum("published"), Cell::datum(point.level.clone()), Cell::datum(text)]);
+    for (reference, published) in curves {
+        for point in published {
+            let text = format!("{} %, as {}, without interval", short(point.result_percent), reference.origin.word());
+            rows.push(vec![Cell::datum(reference.origin.word()), Cell::datum(point.level.clone()), Cell::datum(text)]);
+        }
     }
     Table {
-        caption: prose!["Relative throughput, this study's and the published one's."],
+        caption: prose!["Relative throughput, this study's and that of others."],
         columns: vec![
             Column::words("Source"),
             Column::words(super::charts::capital(&setting_title(&curve.setting))),

@@ -132,6 +132,21 @@ pub(crate) struct ImportArguments {
     /// Title of the results [default: the program that wrote them]
     #[arg(long)]
     pub(crate) title: Option<String>,
+    /// What to make of the files: results to draw, or a study of one YCSB property file
+    #[arg(long = "as", value_enum, default_value_t = ImportForm::Results)]
+    pub(crate) form: ImportForm,
+    /// Engine of the study, with `--as study`
+    #[arg(long, default_value = "sqlite")]
+    pub(crate) engine: String,
+}
+
+/// What `import` makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportForm {
+    /// Results for `report --beside`
+    Results,
+    /// A study of YCSB's property file
+    Study,
 }
 
 /// What `doctor` takes.

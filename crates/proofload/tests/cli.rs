@@ -238,3 +238,17 @@ fn results_of_others_are_imported_and_drawn_or_refused() {
     assert!(text(&bad.stderr).contains("bad.toml:2: [reference]: id is not a text in quotes"), "{}", text(&bad.stderr));
     assert!(text(&bench.run(&["report", "x.proof", "--format", "ycsb"]).stdout).starts_with("# small, point 1 of 1: "));
 }
+
+#[test]
+fn a_property_file_becomes_a_study_that_validates() {
+    let bench = Bench::new("properties");
+    let text = "recordcount=1000\noperationcount=5000\nreadproportion=0.5\nupdateproportion=0.5\nrequestdistribution=zipfian\n\
+                insertorder=ordered\nzeropadding=12\nthreadcount=4\nbatchsize=100\n";
+    std::fs::write(bench.path("workloada"), text).expect("the folder takes a file");
+    let made = bench.run(&["import", "workloada", "--as", "study", "--engine", "null", "-o", "a.toml"]);
+    assert_eq!(made.status.code(), Some(0), "{}", support::text(&made.stderr));
+    let valid = bench.run(&["validate", "a.toml"]);
+    assert_eq!(support::text(&valid.stdout), "a.toml: valid, 1 point\n", "{}", support::text(&valid.stderr));
+    let unknown = bench.run(&["import", "workloada", "--as", "study", "--engine", "nll", "-o", "b.toml"]);
+    assert_eq!(unknown.status.code(), Some(1));
+}

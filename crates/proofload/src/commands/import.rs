@@ -1,10 +1,10 @@
 //! `import`: results of other programs as a file that `report --beside` draws. Opens and writes files; how they are read is
 //! decided by `report::import`.
 
-use crate::cli::ImportArguments;
+use crate::cli::{ImportArguments, ImportForm};
 use crate::exit::Exit;
 use crate::output;
-use proofload_report::import::{Labels, SOURCE_FILE_MOST, SourceFile, faults_text, import, reference_text};
+use proofload_report::import::{Labels, SOURCE_FILE_MOST, SourceFile, faults_text, import, reference_text, study_text};
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -33,6 +33,9 @@ fn text(arguments: &ImportArguments) -> Result<String, String> {
         }
     }
     let id = arguments.output.file_stem().filter(|_| !to_stdout).map(|stem| stem.to_string_lossy().into_owned());
+    if arguments.form == ImportForm::Study && faults.is_empty() {
+        return study(&sources, &arguments.engine);
+    }
     let labels = Labels { id: id.unwrap_or_else(|| "imported".to_owned()), title: arguments.title.clone() };
     let found = if sources.is_empty() { Ok(None) } else { import(&sources, &labels).map(Some) };
     faults.extend(found.as_ref().err().map(|found| faults_text(found)));
@@ -40,6 +43,22 @@ fn text(arguments: &ImportArguments) -> Result<String, String> {
         Ok(Some(reference)) if faults.is_empty() => Ok(reference_text(&reference)),
         _ => Err(format!("importing wrote nothing:\n{}", faults.join("\n"))),
     }
+}
+
+/// A study of one property file, named after it.
+fn study(sources: &[SourceFile], engine: &str) -> Result<String, String> {
+    let [source] = sources else {
+        return Err("a study is made of one property file; put several together into one first".to_owned());
+    };
+    if proofload_engine::engine(engine).is_none() {
+        return Err(format!("there is no engine {engine}; `proofload engines` lists those that are built in"));
+    }
+    let text = std::str::from_utf8(&source.content).map_err(|_| format!("{}: it is not text", source.name))?;
+    let stem =
+        Path::new(&source.name).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().to_lowercase());
+    let name: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    let study = study_text(&source.name, text, &name, engine);
+    study.map_err(|faults| format!("importing wrote nothing:\n{}", faults_text(&faults)))
 }
 
 /// The bytes of a file of at most so many; the error names it.
@@ -61,10 +80,6 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     }
     let made = std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
     made.map_err(|error| format!("writing {}: {error}", path.display()))?;
-    output::note(&format!(
-        "imported: {}; draw it with `proofload report STUDY.proof --beside {}`",
-        path.display(),
-        path.display()
-    ));
+    output::note(&format!("imported: {}", path.display()));
     Ok(())
 }

@@ -8,6 +8,7 @@ mod hdr_log;
 mod hdr_v1;
 mod kinds;
 mod logs;
+mod properties;
 mod reference_file;
 mod source;
 mod ycsb_lines;
@@ -15,5 +16,6 @@ mod ycsb_notes;
 mod ycsb_text;
 
 pub use assemble::{Labels, import};
+pub use properties::study_text;
 pub use reference_file::reference_text;
 pub use source::{Fault, SOURCE_FILE_MOST, SourceFile, faults_text};

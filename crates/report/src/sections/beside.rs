@@ -51,6 +51,14 @@ fn ours<'f>(findings: &'f Findings<'_>) -> Vec<&'f PointFindings> {
     if valid.len() > MOST_POINTS { findings.largest().into_iter().collect() } else { valid }
 }
 
+/// Kinds of which this study or another has a latency.
+fn kinds(findings: &Findings<'_>, theirs: &[Theirs<'_>]) -> Vec<String> {
+    let mut kinds = findings.kinds();
+    let own = |kind: &str| findings.valid().any(|point| point.metric(&format!("response_ns_mean.{kind}")).is_ok());
+    kinds.retain(|kind| own(kind) || theirs.iter().any(|point| drawn(point, kind).is_some()));
+    kinds
+}
+
 fn own_name(findings: &Findings<'_>, point: &PointFindings) -> String {
     if findings.points.len() == 1 { "this study".to_owned() } else { format!("this study, {}", point.label()) }
 }
@@ -66,9 +74,15 @@ fn has_percentiles(operation: &ReferenceOperation) -> bool {
     operation.figures.keys().any(|name| percentile_title(name).is_some())
 }
 
-/// A figure of others: as many digits as help to compare.
+/// A figure of others.
 fn published(value: Option<f64>) -> Cell {
-    value.map_or(Cell::Empty, |value| Cell::datum(short(value)))
+    value.map_or(Cell::Empty, |value| Cell::datum(four(value)))
+}
+
+/// Four significant digits.
+fn four(value: f64) -> String {
+    let whole = value.abs().max(1e-6).log10().floor() as i32;
+    crate::numbers::grouped(value, usize::try_from(3 - whole).unwrap_or(0))
 }
 
 fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]) -> Table {
@@ -79,7 +93,7 @@ fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>
     }
     for point in theirs {
         let metric = |name: &str| point.1.metrics.get(name);
-        let run_time = metric("run_time").map(|figure| Cell::datum(format!("{} {}", short(figure.value), figure.unit)));
+        let run_time = metric("run_time").map(|figure| Cell::datum(format!("{} {}", four(figure.value), figure.unit)));
         let users = point.1.level("workload.virtual_users").map_or(Cell::Empty, Cell::datum);
         let throughput = metric("throughput").filter(|figure| figure.unit == "1/s").map(|figure| figure.value);
         let name = Cell::datum(their_name(point));
@@ -106,7 +120,7 @@ fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>
 
 fn latencies(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]) -> Table {
     let mut rows = Vec::new();
-    for kind in findings.kinds() {
+    for kind in kinds(findings, theirs) {
         rows.extend(ours.iter().map(|point| own_row(findings, point, &kind)));
         for point in theirs {
             let operations = point.1.operations.iter().filter(|operation| operation.kind == kind);
@@ -166,7 +180,7 @@ fn means(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]
         let other = theirs.iter().map(|point| Some((drawn(point, kind)?.milliseconds("mean")?, None)));
         Group { label: findings.workload.kind_title(kind), values: own.chain(other).collect() }
     };
-    let groups: Vec<Group> = findings.kinds().iter().map(group).collect();
+    let groups: Vec<Group> = kinds(findings, theirs).iter().map(group).collect();
     let names = names(findings, ours, theirs);
     let alt = format!("Bar chart of mean latencies in ms by kind of operation: {}.", names.join("; "));
     Figure {
@@ -181,7 +195,7 @@ fn means(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]
 }
 
 fn percentiles(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]) -> Figure {
-    let panels: Vec<Panel> = findings.kinds().iter().map(|kind| panel(findings, ours, theirs, kind)).collect();
+    let panels: Vec<Panel> = kinds(findings, theirs).iter().map(|kind| panel(findings, ours, theirs, kind)).collect();
     Figure {
         id: "figure-beside-percentiles",
         caption: prose![

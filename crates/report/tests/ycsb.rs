@@ -115,6 +115,7 @@ fn a_stall_is_named_by_its_seconds() {
     check_holds(&section(&text, "Stalls\n"), &[sentence, "in seconds 25 to 27"]);
     let stalls = &json(&record)["points"][0]["runs"][0]["stalls"];
     assert_eq!((stalls[0]["from"].as_u64(), stalls[0]["slow_seconds"].as_u64()), (Some(25), Some(2)));
+    assert!(!text.contains("long throughout"), "one stall is no long tail");
     let steady = markdown(&key_value(&KeyValue::plain()));
     check_holds(&section(&steady, "Stalls\n"), &["No second of any measured window fell below half"]);
 }

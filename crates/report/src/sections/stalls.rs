@@ -11,6 +11,9 @@ use crate::numbers::short;
 pub(super) const SECTION: Section =
     Section { id: "stalls", title: "Stalls", level: 3, numbered: true, needs: always, render };
 
+/// When a response time stands out in more than one of so many seconds, that is no single event.
+const LONG_TAIL: usize = 5;
+
 /// Most stalls listed for each run, the worst ones.
 const LISTED: usize = 8;
 
@@ -46,7 +49,7 @@ pub(super) fn worst_sentence(findings: &Findings<'_>) -> Prose {
         share(one, a).total_cmp(&share(other, b)).then_with(|| a.largest_response_ns.cmp(&b.largest_response_ns))
     });
     let Some((point, run, stall)) = worst else { return Prose::new() };
-    prose![
+    let mut words = prose![
         "The worst stall was ",
         place(run, stall),
         " at ",
@@ -54,7 +57,19 @@ pub(super) fn worst_sentence(findings: &Findings<'_>) -> Prose {
         ": ",
         happened(run, stall, findings.workload.work.many),
         "."
-    ]
+    ];
+    let (late, seconds) =
+        (run.stalls.found.iter().filter(|stall| stall.slow_seconds == 0).count(), run.measured().len());
+    if late > seconds / LONG_TAIL {
+        words.extend(prose![
+            " Such a response time ended in ",
+            late,
+            " of the ",
+            seconds,
+            " seconds of that window: its tail is long throughout, not at one moment."
+        ]);
+    }
+    words
 }
 
 /// When, counted from time zero of the load.

@@ -1,5 +1,6 @@
 //! One folder per engine, one line each in `registry!`. Lists and re-exports.
 
+mod parameters;
 mod registry;
 
 pub use registry::engine;

@@ -11,7 +11,6 @@ mod numeric;
 mod observer;
 mod quantity;
 mod recipe;
-mod rewrite;
 mod secret;
 mod session;
 mod settings;

@@ -6,10 +6,10 @@
 
 use super::connection::{self, SCHEMA};
 use super::failure::failed;
-use super::rewrite;
 use super::values::{Field, Parameter, Reader};
 use super::{copy, settings};
 use crate::contract::{Action, Control, Error, Flight, OwnedRow, RowSource, Statement, Table, Target};
+use crate::engines::parameters;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use proofload_model::samples::Reading;
@@ -174,7 +174,7 @@ impl Session {
 /// Prepares one statement.
 async fn entry(client: &Client, asked: &Statement) -> Result<Entry, Error> {
     let context = |error: Error| error.context(format!("prepare {}", asked.name));
-    let numbered = rewrite::number(&asked.sql, &asked.parameters).map_err(context)?;
+    let numbered = parameters::number(&asked.sql, &asked.parameters).map_err(context)?;
     let statement = client.prepare(&numbered.sql).await.map_err(|error| context(failed(error)))?;
     let readers = readers(statement.columns()).map_err(context)?;
     if readers.len() != usize::from(asked.columns) {

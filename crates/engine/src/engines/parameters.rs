@@ -1,4 +1,5 @@
-//! Named parameters to PostgreSQL's numbered ones: `:name` becomes `$1`. Knows quotes, comments and casts, nothing else of SQL.
+//! Named parameters to numbered ones, as PostgreSQL and DuckDB write them: `:name` becomes `$1`. Knows quotes, comments and
+//! casts, nothing else of SQL.
 
 use crate::contract::Error;
 

@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 TESTED := --features mongodb-driver
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test needs fmt lint tidy check toy clean-demo
+.PHONY: help demo test needs fmt lint tidy check toy duckdb clean-demo
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ check: ## all tests
 toy: ## the demo's study at toy size, with the binary of the tests
 	cargo build $(TESTED)
 	scripts/demo.sh debug toy
+
+duckdb: ## fetch DuckDB's library into the user's data folder; studies and tests of DuckDB use it from there
+	scripts/duckdb.sh
 
 clean-demo: ## remove what earlier demos wrote
 	rm -rf demo

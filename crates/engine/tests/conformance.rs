@@ -37,6 +37,16 @@ fn dialect(engine: &dyn Engine) -> Dialect {
             ],
             not_in_force: ("shared_buffers", "32MiB"),
         },
+        "duckdb" => Dialect {
+            types: ["INTEGER", "BIGINT", "DECIMAL(12,2)", "VARCHAR", "TIMESTAMP"],
+            settings: &[
+                ("threads", "2"),
+                ("memory_limit", "100MiB"),
+                ("preserve_insertion_order", "false"),
+                ("enable_http_metadata_cache", "true"),
+            ],
+            not_in_force: ("default_block_size", "16384"),
+        },
         name => Dialect { types: ["", "", "", "", ""], settings: &[], not_in_force: (name, "") },
     }
 }
@@ -49,7 +59,8 @@ fn every_engine_keeps_the_contract() {
         let place = match Place::new(*engine, dialect(*engine).settings, &Special::default()) {
             Ok(place) => place,
             Err(reason) => {
-                assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "{name} is required: {reason}");
+                let required = format!("PROOFLOAD_REQUIRE_{}", name.to_uppercase());
+                assert!(std::env::var_os(required).is_none(), "{name} is required: {reason}");
                 eprintln!("SKIPPED: {name}: {reason}");
                 continue;
             }
@@ -93,11 +104,11 @@ fn statements() -> Vec<Statement> {
     vec![
         statement(
             "insert",
-            "INSERT INTO kept (id, big, amount, name, at) VALUES (:id, :big, :amount, :name, :at)",
+            "INSERT INTO kept (id, big, amount, name, moment) VALUES (:id, :big, :amount, :name, :at)",
             &["name", "id", "big", "amount", "at"],
             0,
         ),
-        statement("select", "SELECT id, big, amount, name, at FROM kept WHERE id >= :low ORDER BY id", &["low"], 5),
+        statement("select", "SELECT id, big, amount, name, moment FROM kept WHERE id >= :low ORDER BY id", &["low"], 5),
         statement("update", "UPDATE kept SET big = big + :by WHERE id <= :high", &["high", "by"], 0),
         statement("bump", "UPDATE kept SET big = big + :by WHERE id = :id RETURNING big, name", &["id", "by"], 2),
         statement("count", "SELECT count(*) FROM kept", &[], 1),
@@ -106,7 +117,7 @@ fn statements() -> Vec<Statement> {
 
 async fn make_tables(place: &Place) {
     let [integer, big, decimal, text, time] = dialect(place.engine).types;
-    let columns = format!("id {integer} NOT NULL PRIMARY KEY, big {big}, amount {decimal}, name {text}, at {time}");
+    let columns = format!("id {integer} NOT NULL PRIMARY KEY, big {big}, amount {decimal}, name {text}, moment {time}");
     let script = format!("CREATE TABLE kept ({columns}); CREATE TABLE bulk ({columns})");
     place.connect().await.script(&script).await.expect("creates tables");
 }
@@ -268,7 +279,7 @@ const BULK: Table = Table {
         Column { name: "big", kind: ColumnKind::Integer { bits: 64 } },
         Column { name: "amount", kind: ColumnKind::Decimal { scale: 2 } },
         Column { name: "name", kind: ColumnKind::Text },
-        Column { name: "at", kind: ColumnKind::Time },
+        Column { name: "moment", kind: ColumnKind::Time },
     ],
 };
 
@@ -307,7 +318,8 @@ async fn check_bulk_append(place: &Place) {
     assert_eq!(value(1).integer(), Some(kept.clone().count() as i64));
     assert_eq!(value(2).integer(), Some(-kept.clone().sum::<i64>()));
     assert_eq!(value(3).units(2), Some(kept.map(|id| id * 1001 - 5_000_000).sum()));
-    let rows = session.query("SELECT id, name, at FROM bulk WHERE id IN (4, 7) ORDER BY id").await.expect("selects");
+    let rows =
+        session.query("SELECT id, name, moment FROM bulk WHERE id IN (4, 7) ORDER BY id").await.expect("selects");
     assert_eq!(rows[0][1], OwnedValue::Text("row 4 ä".to_owned()));
     assert_eq!(rows[0][2].as_value().integer(), Some(4_000_012));
     assert_eq!((&rows[1][1], &rows[1][2]), (&OwnedValue::Null, &OwnedValue::Null));
@@ -385,6 +397,12 @@ async fn check_foreign_database(place: &Place) {
             let folder = std::path::Path::new(&place.target.place.folder).join("foreign");
             std::fs::create_dir_all(folder.join("data")).expect("a folder");
             std::fs::write(folder.join("data/proofload.sqlite"), "somebody's notes, not a database").expect("a file");
+            other.place.folder = folder.display().to_string();
+        }
+        "duckdb" => {
+            let folder = std::path::Path::new(&place.target.place.folder).join("foreign");
+            std::fs::create_dir_all(folder.join("data")).expect("a folder");
+            std::fs::write(folder.join("data/proofload.duckdb"), "somebody's notes, not a database").expect("a file");
             other.place.folder = folder.display().to_string();
         }
         "postgresql" => {

@@ -9,5 +9,6 @@ registry::registry! {
     sqlite: Sqlite { sql },
     postgresql: Postgresql { sql },
     mongodb: Mongodb { documents },
+    duckdb: Duckdb { sql },
     null: Null { sql, documents },
 }

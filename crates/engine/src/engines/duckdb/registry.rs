@@ -1,0 +1,107 @@
+//! The databases that are open in this process. DuckDB locks its file per process, so all sessions share one handle; it is closed,
+//! and thereby checkpointed, with the last of them. Opening and closing exclude each other: within one process the lock would
+//! not keep a second handle out.
+
+use super::failure::failed;
+use super::library::{Configuration, Connection, Database, Loaded};
+use super::options::Options;
+use crate::contract::Error;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A database that is open.
+struct Entry {
+    path: PathBuf,
+    library: &'static Path,
+    asked: Vec<(String, String)>,
+    database: Arc<Database>,
+    /// Options that can only be set in a session.
+    of_sessions: Vec<(String, String)>,
+    users: usize,
+}
+
+static OPEN: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+fn open_databases() -> MutexGuard<'static, Vec<Entry>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A share of an open database. Whatever was made of it must be dropped before.
+#[derive(Debug)]
+pub(super) struct Share {
+    path: PathBuf,
+    /// Present until the share is dropped.
+    database: Option<Arc<Database>>,
+}
+
+impl Share {
+    /// Opens the database, or joins those who have it open with the same options.
+    pub(super) fn take(library: Loaded, path: &Path, options: &Options, temporary: &Path) -> Result<Self, Error> {
+        let mut open = open_databases();
+        let known = open.iter_mut().find(|entry| entry.path == path);
+        let entry = match known {
+            Some(entry) => joined(entry, library, options)?,
+            None => {
+                open.push(opened(library, path, options, temporary)?);
+                open.last_mut().expect("pushed above")
+            }
+        };
+        entry.users += 1;
+        Ok(Self { path: path.to_owned(), database: Some(entry.database.clone()) })
+    }
+
+    /// A new connection with the options that can only be set there.
+    pub(super) fn connect(&self) -> Result<Connection, Error> {
+        let database = self.database.clone().expect("there until it is dropped");
+        let connection = Connection::open(database).map_err(|text| failed(text).context("connect to DuckDB"))?;
+        let of_sessions = open_databases().iter().find(|entry| entry.path == self.path).map(|entry| entry.of_sessions.clone());
+        for (name, value) in of_sessions.into_iter().flatten() {
+            let value = value.replace('\'', "''");
+            let context = |text: String| failed(text).context(format!("set {name} to {value}"));
+            connection.run(&format!("SET {name} = '{value}'")).map_err(context)?;
+        }
+        Ok(connection)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut open = open_databases();
+        let last = open.iter_mut().position(|entry| {
+            let ours = entry.path == self.path;
+            entry.users -= usize::from(ours);
+            ours && entry.users == 0
+        });
+        // Closed here, under the lock: nobody else has a share.
+        self.database = None;
+        if let Some(place) = last {
+            open.remove(place);
+        }
+    }
+}
+
+/// An open database, if it is what is asked for.
+fn joined<'e>(entry: &'e mut Entry, library: Loaded, options: &Options) -> Result<&'e mut Entry, Error> {
+    if entry.asked == options.asked && entry.library == library.path {
+        return Ok(entry);
+    }
+    let path = entry.path.display();
+    Err(Error::other(format!("{path} is open in this process with other settings; close its sessions first")))
+}
+
+fn opened(library: Loaded, path: &Path, options: &Options, temporary: &Path) -> Result<Entry, Error> {
+    let mut configuration = Configuration::new(library);
+    let mut of_sessions = Vec::new();
+    if options.value("temp_directory").is_none() {
+        configuration.set("temp_directory", &temporary.display().to_string());
+    }
+    for (name, value) in &options.asked {
+        if !configuration.set(name, value) {
+            of_sessions.push((name.clone(), value.clone()));
+        }
+    }
+    let context = |text: String| failed(text).context(format!("open {}", path.display()));
+    let database = Arc::new(Database::open(library, path, &configuration).map_err(context)?);
+    let (path, asked, library) = (path.to_owned(), options.asked.clone(), library.path);
+    Ok(Entry { path, library, asked, database, of_sessions, users: 0 })
+}

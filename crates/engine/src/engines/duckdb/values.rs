@@ -1,0 +1,189 @@
+//! Values of the contract to and from DuckDB's. Everything but floating point crosses exactly, or not at all.
+
+use super::floating;
+use super::library::{Bound, Cell, Kind};
+use crate::contract::{Column, Decimal, Error, ErrorClass, OwnedValue, Value};
+
+/// Microseconds of a second.
+const SECOND_US: i64 = 1_000_000;
+/// Microseconds of a day.
+const DAY_US: i64 = 86_400 * SECOND_US;
+
+/// The value to bind to a parameter.
+#[inline]
+pub(super) fn bound(value: Value<'_>) -> Bound<'_> {
+    match value {
+        Value::Null => Bound::Null,
+        Value::Integer(value) => Bound::Integer(value),
+        Value::Decimal(value) => Bound::Decimal(value.units, value.scale),
+        Value::Text(value) => Bound::Text(value),
+        Value::Time(value) => Bound::Time(value),
+    }
+}
+
+/// The cell to write into a column of a bulk load; the error names the column.
+#[inline]
+pub(super) fn cell<'a>(column: &Column<'_>, kind: Kind, value: Value<'a>) -> Result<Cell<'a>, Error> {
+    fitting(kind, value).ok_or_else(|| misfit(column, kind, value))
+}
+
+/// A value that a column cannot hold.
+#[cold]
+pub(super) fn misfit(column: &Column<'_>, kind: Kind, value: Value<'_>) -> Error {
+    Error::new(ErrorClass::Data, "", format!("column {} of kind {kind:?} cannot hold {value:?} exactly", column.name))
+}
+
+#[inline]
+fn fitting(kind: Kind, value: Value<'_>) -> Option<Cell<'_>> {
+    Some(match (kind, value) {
+        (_, Value::Null) => Cell::Null,
+        (Kind::Decimal { scale, .. }, Value::Decimal(given)) => units(given, scale)?,
+        (Kind::Decimal { scale, .. }, Value::Integer(units_of_one)) => {
+            units(Decimal { units: units_of_one, scale: 0 }, scale)?
+        }
+        (Kind::Integer(_), Value::Decimal(given)) => units(given, 0)?,
+        (Kind::Integer(_) | Kind::Boolean, Value::Integer(value)) => Cell::Integer(i128::from(value)),
+        (Kind::Integer(_), Value::Time(micros)) => Cell::Integer(i128::from(micros)),
+        (Kind::Double, Value::Decimal(given)) => Cell::Double(given.units as f64 / 10f64.powi(i32::from(given.scale))),
+        (Kind::Double, Value::Integer(value)) => Cell::Double(value as f64),
+        (Kind::Text, Value::Text(value)) => Cell::Text(value),
+        (Kind::Date, Value::Time(micros)) => Cell::Count(whole(micros, DAY_US)?),
+        (Kind::Timestamp(per_second), Value::Time(micros)) => Cell::Count(ticks(micros, per_second)?),
+        _ => return None,
+    })
+}
+
+/// The units of a decimal with another scale, which may be up to 38.
+#[inline]
+fn units(given: Decimal, scale: u8) -> Option<Cell<'static>> {
+    if given.scale == scale {
+        return Some(Cell::Integer(i128::from(given.units)));
+    }
+    if given.scale > scale {
+        return given.rescale(scale).map(|same| Cell::Integer(i128::from(same.units)));
+    }
+    let factor = 10i128.checked_pow(u32::from(scale - given.scale))?;
+    i128::from(given.units).checked_mul(factor).map(Cell::Integer)
+}
+
+/// How often `part` goes into a count, if it does without rest.
+#[inline]
+fn whole(count: i64, part: i64) -> Option<i64> {
+    (count % part == 0).then_some(count / part)
+}
+
+/// Ticks of so many per second.
+#[inline]
+fn ticks(micros: i64, per_second: u32) -> Option<i64> {
+    let per_second = i64::from(per_second);
+    if per_second >= SECOND_US {
+        return micros.checked_mul(per_second / SECOND_US);
+    }
+    whole(micros, SECOND_US / per_second)
+}
+
+/// Microseconds of so many ticks.
+#[inline]
+fn micros(ticks: i64, per_second: u32) -> Option<i64> {
+    let per_second = i64::from(per_second);
+    if per_second > SECOND_US {
+        return whole(ticks, per_second / SECOND_US);
+    }
+    ticks.checked_mul(SECOND_US / per_second)
+}
+
+/// A value of a row.
+#[inline]
+pub(super) fn read<'a>((kind, cell): (Kind, Cell<'a>)) -> Result<Value<'a>, Error> {
+    valued(kind, cell).ok_or_else(|| unreadable(kind, cell))
+}
+
+#[inline]
+fn valued(kind: Kind, cell: Cell<'_>) -> Option<Value<'_>> {
+    Some(match (kind, cell) {
+        (_, Cell::Null) => Value::Null,
+        (_, Cell::Text(text)) => Value::Text(text),
+        (Kind::Decimal { scale, .. }, Cell::Integer(units)) => Value::Decimal(exact(units, scale)?),
+        (_, Cell::Integer(value)) => Value::Integer(i64::try_from(value).ok()?),
+        (_, Cell::Double(value)) => Value::Decimal(floating::decimal(value)?),
+        (Kind::Date, Cell::Count(days)) => Value::Time(days.checked_mul(DAY_US)?),
+        (Kind::Timestamp(per_second), Cell::Count(ticks)) => Value::Time(micros(ticks, per_second)?),
+        _ => return None,
+    })
+}
+
+/// A decimal of the contract: zeros at the end are dropped when the number does not fit with them.
+#[inline]
+fn exact(mut units: i128, mut scale: u8) -> Option<Decimal> {
+    while scale > 0 && units % 10 == 0 && (scale > 18 || i64::try_from(units).is_err()) {
+        (units, scale) = (units / 10, scale - 1);
+    }
+    (scale <= 18).then_some(Decimal { units: i64::try_from(units).ok()?, scale })
+}
+
+#[cold]
+fn unreadable(kind: Kind, cell: Cell<'_>) -> Error {
+    let text = match cell {
+        Cell::NotText => "a text column holds bytes that are not UTF-8".to_owned(),
+        Cell::Other => {
+            format!("a column of {kind:?} is not read; cast it to an integer, DECIMAL, VARCHAR, DATE or TIMESTAMP")
+        }
+        _ => format!("the value {cell:?} of {kind:?} does not fit 64 bits and 18 digits after the point; cast or round it"),
+    };
+    Error::new(ErrorClass::Data, "", text)
+}
+
+/// An owned value of a row.
+pub(super) fn read_owned(cell: (Kind, Cell<'_>)) -> Result<OwnedValue, Error> {
+    Ok(match read(cell)? {
+        Value::Null => OwnedValue::Null,
+        Value::Integer(value) => OwnedValue::Integer(value),
+        Value::Decimal(value) => OwnedValue::Decimal(value),
+        Value::Text(value) => OwnedValue::Text(value.to_owned()),
+        Value::Time(value) => OwnedValue::Time(value),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::library::Width;
+    use super::*;
+
+    fn decimal(units: i64, scale: u8) -> Value<'static> {
+        Value::Decimal(Decimal { units, scale })
+    }
+
+    #[test]
+    fn decimals_of_128_bits_lose_nothing_or_are_refused() {
+        let kind = |scale| Kind::Decimal { width: Width::I128, scale };
+        assert_eq!(valued(kind(6), Cell::Integer(5_000_000)), Some(decimal(5_000_000, 6)));
+        let large = i128::from(i64::MAX) * 1_000;
+        assert_eq!(valued(kind(6), Cell::Integer(large)), Some(decimal(i64::MAX, 3)));
+        assert_eq!(valued(kind(6), Cell::Integer(large + 1)), None);
+        assert_eq!(valued(kind(20), Cell::Integer(1_200)), Some(decimal(12, 18)));
+        assert_eq!(valued(kind(0), Cell::Integer(i128::from(i64::MIN))), Some(decimal(i64::MIN, 0)));
+    }
+
+    #[test]
+    fn times_fit_what_counts_them_or_are_refused() {
+        assert_eq!(fitting(Kind::Date, Value::Time(-DAY_US)), Some(Cell::Count(-1)));
+        assert_eq!(fitting(Kind::Date, Value::Time(1)), None);
+        assert_eq!(fitting(Kind::Timestamp(1_000), Value::Time(5_000)), Some(Cell::Count(5)));
+        assert_eq!(fitting(Kind::Timestamp(1_000), Value::Time(5_001)), None);
+        assert_eq!(fitting(Kind::Timestamp(1_000_000_000), Value::Time(i64::MAX)), None);
+        assert_eq!(valued(Kind::Timestamp(1), Cell::Count(-3)), Some(Value::Time(-3_000_000)));
+        assert_eq!(valued(Kind::Timestamp(1_000_000_000), Cell::Count(-2_000)), Some(Value::Time(-2)));
+        assert_eq!(valued(Kind::Timestamp(1_000_000_000), Cell::Count(-1)), None);
+        assert_eq!(valued(Kind::Date, Cell::Count(i64::from(i32::MAX))), None, "infinity has no time");
+    }
+
+    #[test]
+    fn a_column_takes_only_what_it_can_hold() {
+        let money = Kind::Decimal { width: Width::I64, scale: 2 };
+        assert_eq!(fitting(money, decimal(1_500, 3)), Some(Cell::Integer(150)));
+        assert_eq!(fitting(money, decimal(1_501, 3)), None);
+        assert_eq!(fitting(money, Value::Integer(7)), Some(Cell::Integer(700)));
+        assert_eq!(fitting(Kind::Text, Value::Integer(7)), None);
+        assert_eq!(fitting(Kind::Other(27), Value::Null), Some(Cell::Null));
+    }
+}

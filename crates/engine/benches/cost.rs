@@ -1,4 +1,4 @@
-//! What the engine layer costs: nanoseconds of a null flight, microseconds of a SQLite and a PostgreSQL flight, rows per second
+//! What the engine layer costs: nanoseconds of a null flight, microseconds of a SQLite, a PostgreSQL and a DuckDB flight, rows per second
 //! of a bulk load. Run: `cargo bench -p proofload-engine`. Prints one line per figure; judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -30,12 +30,13 @@ async fn measure(place: &Place) {
     place.engine.create_database(&place.target).await.expect("creates the database");
     let mut session = place.connect().await;
     session.script(&create_sql(place.engine.facts().name)).await.expect("creates a table");
-    let started = Instant::now();
+    let (started, cpu) = (Instant::now(), thread_cpu_ns());
     let rows = session.append(&LINES, &mut Lines { next: 0, end: 500_000 }).await.expect("appends");
     println!(
-        "{}: append {:.0} rows/s of 10 columns",
+        "{}: append {:.0} rows/s of 10 columns, {:.0} per second of client CPU",
         place.engine.facts().name,
-        rows as f64 / started.elapsed().as_secs_f64()
+        rows as f64 / started.elapsed().as_secs_f64(),
+        rows as f64 * 1e9 / (thread_cpu_ns() - cpu)
     );
     let select = Statement {
         name: "line".to_owned(),
@@ -78,6 +79,7 @@ fn thread_cpu_ns() -> f64 {
 fn create_sql(engine: &str) -> String {
     let (small, money, time, tail) = match engine {
         "postgresql" => ("smallint", "numeric(6,2)", "timestamptz", ")"),
+        "duckdb" => ("smallint", "numeric(6,2)", "timestamp", ")"),
         _ => ("INTEGER", "INTEGER", "INTEGER", ") STRICT, WITHOUT ROWID"),
     };
     format!(

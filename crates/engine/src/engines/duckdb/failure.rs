@@ -51,11 +51,9 @@ pub(super) fn unusable(path: &Path, failure: LoadFailure) -> Error {
     Error::other(format!("load DuckDB's library {}: {why}; {REMEDY}", path.display()))
 }
 
-/// A text without its later lines, which repeat the SQL.
+/// The first line of a text; later ones repeat the SQL and give advice on interactive use.
 fn one_line(text: &str) -> String {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or("DuckDB gave no reason").to_owned();
-    lines.filter(|line| line.starts_with("Possible solutions") || line.starts_with("Did you mean")).fold(first, |text, line| text + "; " + line)
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("DuckDB gave no reason").to_owned()
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub enum ColumnKind {
     Json,
     /// Date and time.
     Time,
+    /// Date: a time at midnight, UTC. Engines without a date type store the same integer as for times.
+    Date,
 }
 
 /// One column.

@@ -4,7 +4,7 @@
 use super::database::identifier;
 use super::failure::failed;
 use super::numeric::Digits;
-use super::values::{decimal, text, timestamp};
+use super::values::{days, decimal, text, timestamp};
 use crate::contract::{Column, ColumnKind, Error, ErrorClass, RowSource, Table, Value};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::SinkExt as _;
@@ -99,6 +99,10 @@ fn write_field(column: &Column, value: Value<'_>, out: &mut BytesMut) -> Option<
         ColumnKind::Time => {
             out.put_i32(8);
             out.put_i64(timestamp(value)?);
+        }
+        ColumnKind::Date => {
+            out.put_i32(4);
+            out.put_i32(days(value)?);
         }
     }
     Some(())

@@ -83,6 +83,12 @@ pub(super) fn timestamp(value: Value<'_>) -> Option<i64> {
     }
 }
 
+/// Days since PostgreSQL's epoch; none for a time that is not midnight.
+pub(super) fn days(value: Value<'_>) -> Option<i32> {
+    let time = timestamp(value)?;
+    (time % DAY_US == 0).then_some(time / DAY_US)?.try_into().ok()
+}
+
 /// The bytes of a field as they came; none for null.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'a>(pub(super) Option<&'a [u8]>);

@@ -2,6 +2,7 @@
 
 mod parameters;
 mod registry;
+mod watchdog;
 
 pub use registry::engine;
 

@@ -13,7 +13,7 @@ use proofload_model::samples::Reading;
 #[derive(Debug)]
 pub struct Session {
     watchdog: Option<Watchdog>,
-    statements: Option<Box<Statements>>,
+    statements: Option<Statements>,
     opened: Opened,
     seen: [u64; 2],
 }
@@ -85,14 +85,14 @@ impl Session {
 
 impl crate::contract::Session for Session {
     async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error> {
-        self.statements = Some(Box::new(Statements::new(&self.opened.connection, statements)?));
+        self.statements = Some(Statements::new(&self.opened.connection, statements)?);
         self.seen = [0; 2];
         Ok(())
     }
 
     async fn fly(&mut self, flight: &mut Flight) -> Result<(), Error> {
         if self.statements.is_none() {
-            self.statements = Some(Box::new(Statements::new(&self.opened.connection, &[])?));
+            self.statements = Some(Statements::new(&self.opened.connection, &[])?);
         }
         let statements = self.statements.as_mut().expect("made above");
         for index in 0..flight.len() {

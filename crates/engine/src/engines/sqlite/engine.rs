@@ -53,7 +53,10 @@ impl Engine for Sqlite {
     }
 
     fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession> {
-        Box::pin(async move { Ok(AnySession::Sqlite(Session::new(database::open(target)?))) })
+        Box::pin(async move {
+            let limit = pragma::statement_timeout(&target.place.settings)?;
+            Ok(AnySession::Sqlite(Session::new(database::open(target)?, limit)?))
+        })
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

@@ -7,6 +7,7 @@ use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, parse_duration};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
+use std::time::Duration;
 
 /// How a pragma's value is written.
 #[derive(Debug, Clone, Copy)]
@@ -67,9 +68,24 @@ pub(super) struct Pragma {
     canonical: String,
 }
 
+/// A setting that is no pragma: how long one query may take.
+const STATEMENT_TIMEOUT: &str = "statement_timeout";
+
+/// How long one query may take, if the settings limit it.
+pub(super) fn statement_timeout(settings: &[(String, String)]) -> Result<Option<Duration>, Error> {
+    let given = settings.iter().rev().find(|(name, _)| name == STATEMENT_TIMEOUT);
+    let read = |(_, value): &(String, String)| {
+        parse_duration(value).map_err(|error| Error::other(format!("SQLite setting {STATEMENT_TIMEOUT}: {error}")))
+    };
+    given.map(read).transpose()
+}
+
 /// The pragmas that settings ask for, ours as defaults, later settings over earlier ones; in order of application.
 pub(super) fn asked(settings: &[(String, String)]) -> Result<Vec<Pragma>, Error> {
-    if let Some((name, _)) = settings.iter().find(|(name, _)| !PRAGMAS.iter().any(|(known, _)| known == name)) {
+    if let Some((name, _)) = settings
+        .iter()
+        .find(|(name, _)| name != STATEMENT_TIMEOUT && !PRAGMAS.iter().any(|(known, _)| known == name))
+    {
         let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
         return Err(Error::other(format!("SQLite setting {name:?} is not known; there are {}", known.join(", "))));
     }

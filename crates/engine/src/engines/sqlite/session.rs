@@ -3,13 +3,16 @@
 use super::failure::failed;
 use super::runner::{Runner, Work};
 use super::values;
-use crate::contract::{Error, Flight, OwnedRow, RowSource, Statement, Table};
+use crate::engines::watchdog::Watchdog;
+use crate::contract::{Error, ErrorClass, Flight, OwnedRow, RowSource, Statement, Table};
 use proofload_model::samples::Reading;
 use rusqlite::Connection;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// A connection to the study's file. Drop order matters to nobody: the runner shares ownership of the connection.
 pub struct Session {
+    watchdog: Option<Watchdog>,
     runner: Option<Runner>,
     connection: Rc<Connection>,
     seen: Work,
@@ -22,8 +25,25 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    pub(super) fn new(connection: Connection) -> Self {
-        Self { runner: None, connection: Rc::new(connection), seen: Work::default() }
+    /// A session whose queries may take so long.
+    pub(super) fn new(connection: Connection, limit: Option<Duration>) -> Result<Self, Error> {
+        let handle = connection.get_interrupt_handle();
+        let watchdog = limit.map(|limit| Watchdog::start(limit, move || handle.interrupt())).transpose();
+        let watchdog = watchdog.map_err(|error| Error::other(format!("start the thread of statement_timeout: {error}")))?;
+        Ok(Self { watchdog, runner: None, connection: Rc::new(connection), seen: Work::default() })
+    }
+
+    /// All rows of a query.
+    fn rows(&self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
+        let mut statement = self.connection.prepare(sql).map_err(|error| failed(error).context("prepare a query"))?;
+        let width = statement.column_count();
+        let mut found = Vec::new();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(|error| failed(error).context("run a query"))? {
+            let value = |column| values::read_owned(row.get_ref(column).map_err(failed)?);
+            found.push((0..width).map(value).collect::<Result<OwnedRow, Error>>()?);
+        }
+        Ok(found)
     }
 
     /// Inserts all rows by one prepared statement.
@@ -59,15 +79,17 @@ impl crate::contract::Session for Session {
     }
 
     async fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
-        let mut statement = self.connection.prepare(sql).map_err(|error| failed(error).context("prepare a query"))?;
-        let width = statement.column_count();
-        let mut found = Vec::new();
-        let mut rows = statement.raw_query();
-        while let Some(row) = rows.next().map_err(|error| failed(error).context("run a query"))? {
-            let value = |column| values::read_owned(row.get_ref(column).map_err(failed)?);
-            found.push((0..width).map(value).collect::<Result<OwnedRow, Error>>()?);
+        let Some(watchdog) = &self.watchdog else { return self.rows(sql) };
+        watchdog.begin();
+        let outcome = self.rows(sql);
+        match (watchdog.end(), outcome) {
+            (true, Err(_)) => {
+                let limit = proofload_model::units::duration_text(watchdog.limit());
+                let text = format!("the query was interrupted after {limit}");
+                Err(Error::new(ErrorClass::Other, "statement_timeout", text))
+            }
+            (_, outcome) => outcome,
         }
-        Ok(found)
     }
 
     async fn script(&mut self, sql: &str) -> Result<(), Error> {

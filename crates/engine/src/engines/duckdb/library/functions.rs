@@ -120,10 +120,7 @@ functions! {
     prepared_statement_type(*mut RawPrepared) -> u32;
     prepared_statement_column_count(*mut RawPrepared) -> Index;
     prepared_statement_column_name(*mut RawPrepared, Index) -> *const c_char;
-    param_type(*mut RawPrepared, Index) -> u32;
     bind_null(*mut RawPrepared, Index) -> State;
-    bind_int16(*mut RawPrepared, Index, i16) -> State;
-    bind_int32(*mut RawPrepared, Index, i32) -> State;
     bind_int64(*mut RawPrepared, Index, i64) -> State;
     bind_decimal(*mut RawPrepared, Index, RawDecimal) -> State;
     bind_timestamp(*mut RawPrepared, Index, RawTimestamp) -> State;

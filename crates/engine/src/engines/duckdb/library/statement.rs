@@ -39,8 +39,6 @@ pub(in super::super) struct Prepared {
     handle: Arc<Handle>,
     raw: *mut RawPrepared,
     columns: Vec<Column>,
-    /// `duckdb_type` that DuckDB expects of each parameter.
-    expected: Vec<u32>,
 }
 
 impl Connection {
@@ -48,16 +46,10 @@ impl Connection {
     pub(in super::super) fn prepare(&self, sql: &str) -> Result<Prepared, String> {
         let sql = sql_text(sql)?;
         let functions = self.handle.functions();
-        let (columns, expected) = (Vec::new(), Vec::new());
-        let mut prepared = Prepared { handle: self.handle.clone(), raw: ptr::null_mut(), columns, expected };
+        let mut prepared = Prepared { handle: self.handle.clone(), raw: ptr::null_mut(), columns: Vec::new() };
         // SAFETY: the connection is open, the text ends with a zero byte, the place is ours.
         let state = unsafe { (functions.prepare)(self.handle.raw, sql.as_ptr(), &raw mut prepared.raw) };
         if state == SUCCESS {
-            // SAFETY: the statement is ours, and these are its parameters.
-            prepared.expected = unsafe {
-                let count = (functions.nparams)(prepared.raw);
-                (1..=count).map(|place| (functions.param_type)(prepared.raw, place)).collect()
-            };
             return Ok(prepared);
         }
         // SAFETY: the statement was written by the call that failed; its text ends with a zero byte and lives as long as it.
@@ -68,7 +60,8 @@ impl Connection {
 impl Prepared {
     /// Number of parameters.
     pub(in super::super) fn parameters(&self) -> usize {
-        self.expected.len()
+        // SAFETY: the statement is ours.
+        (unsafe { (self.handle.functions().nparams)(self.raw) }) as usize
     }
 
     /// Number of columns of the rows it returns, 0 when it returns none; none when that shows only when it runs.
@@ -94,7 +87,7 @@ impl Prepared {
         }
     }
 
-    /// Binds the parameter `$place`, from 1 on.
+    /// Binds the parameter `$place`, from 1.
     #[inline]
     pub(in super::super) fn bind(&mut self, place: usize, value: Bound<'_>) -> Result<(), String> {
         if self.bind_raw(place as Index, value) == SUCCESS {
@@ -111,27 +104,12 @@ impl Prepared {
         unsafe {
             match value {
                 Bound::Null => (functions.bind_null)(self.raw, place),
-                Bound::Integer(value) => self.bind_integer(place, value),
+                Bound::Integer(value) => (functions.bind_int64)(self.raw, place, value),
                 Bound::Decimal(units, scale) => (functions.bind_decimal)(self.raw, place, decimal(units, scale)),
                 Bound::Time(micros) => (functions.bind_timestamp)(self.raw, place, RawTimestamp(micros)),
                 Bound::Text(value) => {
                     (functions.bind_varchar_length)(self.raw, place, value.as_ptr().cast(), value.len() as Index)
                 }
-            }
-        }
-    }
-
-    /// Binds an integer in the type that is expected, if it fits: any other makes DuckDB plan the statement anew for each run.
-    #[inline]
-    fn bind_integer(&mut self, place: Index, value: i64) -> State {
-        let functions = self.handle.functions();
-        let expected = self.expected.get(place as usize - 1).copied();
-        // SAFETY: the statement is ours; DuckDB checks the place.
-        unsafe {
-            match (expected, i16::try_from(value), i32::try_from(value)) {
-                (Some(3), Ok(value), _) => (functions.bind_int16)(self.raw, place, value),
-                (Some(4), _, Ok(value)) => (functions.bind_int32)(self.raw, place, value),
-                _ => (functions.bind_int64)(self.raw, place, value),
             }
         }
     }

@@ -1,0 +1,1 @@
+-- A column store has neither keys nor indexes here: scans skip blocks by their least and greatest values.

@@ -1,0 +1,12 @@
+SELECT ps_partkey, sum(ps_supplycost * ps_availqty) AS value
+  FROM partsupp
+  JOIN supplier ON s_suppkey = ps_suppkey
+  JOIN nation ON n_nationkey = s_nationkey
+ WHERE n_name = '{nation}'
+ GROUP BY ps_partkey
+HAVING sum(ps_supplycost * ps_availqty) > (SELECT sum(ps_supplycost * ps_availqty) * {fraction}
+                                             FROM partsupp
+                                             JOIN supplier ON s_suppkey = ps_suppkey
+                                             JOIN nation ON n_nationkey = s_nationkey
+                                            WHERE n_name = '{nation}')
+ ORDER BY value DESC

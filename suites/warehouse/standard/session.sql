@@ -1,0 +1,1 @@
+-- What a session of a stream says before its first query: nothing, where the cap of a query is a setting of the client.

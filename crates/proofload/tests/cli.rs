@@ -39,7 +39,7 @@ fn faults_of_a_study_come_all_at_once() {
         -- stdout
         -- stderr
         proofload: the study study.toml has 3 faults
-        line 12: engine.kind: there is no engine "sqlit"; built in: sqlite, postgresql, mongodb, duckdb, null; did you mean sqlite?
+        line 12: engine.kind: there is no engine "sqlit"; built in: sqlite, postgresql, mongodb, null; did you mean sqlite?
         line 20: limits.memroy: this setting is not known; did you mean limits.memory?
         line 21: limits.cores: 0 is not a whole number of 1..=4096
     "#]],
@@ -52,7 +52,7 @@ fn faults_of_a_study_come_all_at_once() {
         -- stdout
         -- stderr
         proofload: the study study.toml has 3 faults
-        line 12: engine.kind: there is no engine "sqlit"; built in: sqlite, postgresql, mongodb, duckdb, null; did you mean sqlite?
+        line 12: engine.kind: there is no engine "sqlit"; built in: sqlite, postgresql, mongodb, null; did you mean sqlite?
         line 20: limits.memroy: this setting is not known; did you mean limits.memory?
         line 21: limits.cores: 0 is not a whole number of 1..=4096
     "#]],

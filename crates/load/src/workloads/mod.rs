@@ -1,10 +1,17 @@
 //! One folder per workload, one line each in [`WORKLOADS`]. Lists them.
 
+mod desk;
 pub mod suite;
+/// The conformance suite's places: a folder, or a started server.
+#[cfg(test)]
+#[path = "../../../engine/tests/support/mod.rs"]
+#[expect(dead_code, reason = "the conformance suite uses more of it")]
+mod support;
 pub mod tprocc;
+pub mod warehouse;
 pub mod ycsb;
 
 use crate::workload::Workload;
 
 /// Every workload that is built in.
-pub const WORKLOADS: &[&dyn Workload] = &[&tprocc::Tprocc, &ycsb::Ycsb];
+pub const WORKLOADS: &[&dyn Workload] = &[&tprocc::Tprocc, &ycsb::Ycsb, &warehouse::Warehouse];

@@ -23,4 +23,3 @@ pub mod steady;
 mod traces;
 mod trend;
 pub mod validity;
-pub mod warehouse;

@@ -3,7 +3,6 @@
 mod acknowledged;
 mod build;
 mod checks;
-mod desk;
 mod dialect;
 mod opened;
 mod settings;
@@ -16,4 +15,5 @@ mod transactions;
 mod user;
 mod workload;
 
+use super::desk;
 pub use workload::Tprocc;

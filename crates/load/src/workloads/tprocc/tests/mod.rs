@@ -8,8 +8,6 @@ mod many;
 mod model;
 mod role;
 mod run;
-/// The conformance suite's places: a folder, or a started server.
-#[path = "../../../../../engine/tests/support/mod.rs"]
-#[expect(dead_code, reason = "the conformance suite uses more of it")]
-mod support;
 mod transactions;
+
+use crate::workloads::support;

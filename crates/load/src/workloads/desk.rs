@@ -5,37 +5,37 @@ use proofload_model::error::Error;
 use tokio::runtime::{Builder, Runtime};
 
 /// A session and its runtime.
-pub(super) struct Desk {
-    pub(super) runtime: Runtime,
-    pub(super) session: AnySession,
+pub(in crate::workloads) struct Desk {
+    pub(in crate::workloads) runtime: Runtime,
+    pub(in crate::workloads) session: AnySession,
 }
 
 impl Desk {
     /// Connects.
-    pub(super) fn open(engine: &dyn Engine, target: &Target) -> Result<Self, Error> {
+    pub(in crate::workloads) fn open(engine: &dyn Engine, target: &Target) -> Result<Self, Error> {
         let runtime = runtime()?;
         let session = runtime.block_on(engine.connect(target))?;
         Ok(Self { runtime, session })
     }
 
     /// Runs statements.
-    pub(super) fn script(&mut self, sql: &str) -> Result<(), Error> {
+    pub(in crate::workloads) fn script(&mut self, sql: &str) -> Result<(), Error> {
         Ok(self.runtime.block_on(self.session.script(sql))?)
     }
 
     /// Runs one query.
-    pub(super) fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
+    pub(in crate::workloads) fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
         Ok(self.runtime.block_on(self.session.query(sql))?)
     }
 
     /// The one row of a query.
-    pub(super) fn one_row(&mut self, sql: &str) -> Result<OwnedRow, Error> {
+    pub(in crate::workloads) fn one_row(&mut self, sql: &str) -> Result<OwnedRow, Error> {
         self.query(sql)?.into_iter().next().ok_or_else(|| Error::new("a query gave no row where one must be"))
     }
 }
 
 /// A runtime for one thread.
-pub(super) fn runtime() -> Result<Runtime, Error> {
+pub(in crate::workloads) fn runtime() -> Result<Runtime, Error> {
     Builder::new_current_thread()
         .enable_all()
         .build()
@@ -43,19 +43,19 @@ pub(super) fn runtime() -> Result<Runtime, Error> {
 }
 
 /// A count or key of a row.
-pub(super) fn integer(row: &OwnedRow, column: usize) -> Result<i64, Error> {
+pub(in crate::workloads) fn integer(row: &OwnedRow, column: usize) -> Result<i64, Error> {
     let value = row.get(column).and_then(|value| value.as_value().integer());
     value.ok_or_else(|| Error::new(format!("column {} of a query is not a whole number: {row:?}", column + 1)))
 }
 
 /// Hundredths of a row.
-pub(super) fn hundredths(row: &OwnedRow, column: usize) -> Result<i64, Error> {
+pub(in crate::workloads) fn hundredths(row: &OwnedRow, column: usize) -> Result<i64, Error> {
     let value = row.get(column).and_then(|value| value.as_value().units(2));
     value.ok_or_else(|| Error::new(format!("column {} of a query is not an amount: {row:?}", column + 1)))
 }
 
 /// A text of a row.
-pub(super) fn text(row: &OwnedRow, column: usize) -> Result<&str, Error> {
+pub(in crate::workloads) fn text(row: &OwnedRow, column: usize) -> Result<&str, Error> {
     match row.get(column) {
         Some(OwnedValue::Text(text)) => Ok(text),
         other => Err(Error::new(format!("column {} of a query is {other:?} where a text must be", column + 1))),

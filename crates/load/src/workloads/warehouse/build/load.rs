@@ -1,0 +1,205 @@
+//! Loads the data: schema, chunks side by side, indexes, proof, sizes. Killed at any instant it leaves each part noted or absent, and
+//! goes on from there.
+
+use super::manifest::{self, Manifest, chunk_entry, index_entry};
+use super::side_by_side::side_by_side;
+use super::{chunk, prove};
+use crate::workload::Job;
+use crate::workloads::desk::{Desk, integer, runtime, text};
+use crate::workloads::warehouse::data::{Chunk, Content, Table};
+use crate::workloads::warehouse::settings::WarehouseSettings;
+use crate::workloads::warehouse::suite::Dialect;
+use proofload_engine::Target;
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A load: what, and where.
+pub(in crate::workloads::warehouse) struct Load<'j> {
+    job: &'j Job,
+    dialect: &'j Dialect,
+    settings: &'j WarehouseSettings,
+    target: Target,
+}
+
+impl<'j> Load<'j> {
+    /// A load of a job's data. During it the dialect's settings for loads hold.
+    pub(in crate::workloads::warehouse) fn new(
+        job: &'j Job,
+        dialect: &'j Dialect,
+        settings: &'j WarehouseSettings,
+    ) -> Self {
+        let mut target = job.target.clone();
+        let extra = dialect.build_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        target.place.settings.extend(extra);
+        Self { job, dialect, settings, target }
+    }
+
+    /// Loads, or goes on with a load; then settles the data.
+    pub(in crate::workloads::warehouse) fn run(&self) -> Result<Vec<Fact>, Error> {
+        let manifest = self.begin()?;
+        if !manifest.is_complete() {
+            self.load_missing(&manifest)?;
+            self.make_indexes(&manifest)?;
+            self.prove()?;
+            (self.job.progress)("settling the data", 0, 0);
+            runtime()?.block_on(self.job.engine.after_build(&self.target))?;
+            self.end()?;
+        }
+        let mut desk = self.desk()?;
+        data_facts(&self.manifest(&mut desk)?, self.settings)
+    }
+
+    fn desk(&self) -> Result<Desk, Error> {
+        Desk::open(self.job.engine, &self.target)
+    }
+
+    fn manifest(&self, desk: &mut Desk) -> Result<Manifest, Error> {
+        Manifest::read(desk, &self.dialect.suite)?.ok_or_else(|| Error::new("the manifest has gone"))
+    }
+
+    fn sessions(&self) -> usize {
+        self.settings.loaders.unwrap_or(self.dialect.loaders)
+    }
+
+    /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
+    pub(in crate::workloads::warehouse) fn begin(&self) -> Result<Manifest, Error> {
+        runtime()?.block_on(self.job.engine.create_database(&self.target))?;
+        let mut desk = self.desk()?;
+        let (suite, wanted) = (&self.dialect.suite, self.settings.data());
+        if let Some(manifest) = Manifest::read(&mut desk, suite)? {
+            manifest.fits(&wanted)?;
+            return Ok(manifest);
+        }
+        if let Some(first) = desk.query(&suite.statement("foreign_tables")?.sql)?.first() {
+            return Err(Error::new(format!(
+                "the database is not empty: it has a table {} and no manifest of ours; name an empty database",
+                text(first, 0)?
+            )));
+        }
+        let mut script =
+            format!("BEGIN;\n{};\n{};\n", suite.statement("schema")?.sql, suite.statement("manifest_schema")?.sql);
+        for (name, value) in &wanted {
+            script.push_str(&manifest::add(suite, name, value)?);
+        }
+        script.push_str("COMMIT;");
+        desk.script(&script).map_err(|error| error.context("making the tables"))?;
+        Ok(Manifest::default())
+    }
+
+    /// Loads every chunk that is not noted.
+    pub(in crate::workloads::warehouse) fn load_missing(&self, manifest: &Manifest) -> Result<(), Error> {
+        let all = Chunk::all(self.settings.scale);
+        let missing: Vec<Chunk> = all.iter().copied().filter(|chunk| !manifest.has(&chunk_entry(*chunk))).collect();
+        let loaded = AtomicU64::new((all.len() - missing.len()) as u64);
+        side_by_side(
+            self.sessions(),
+            &missing,
+            || self.desk(),
+            |desk, chunk| {
+                self.load_chunk(desk, *chunk)
+                    .map_err(|error| error.context(format!("loading {}", chunk_entry(*chunk))))?;
+                (self.job.progress)("loading tables", loaded.fetch_add(1, Ordering::Relaxed) + 1, all.len() as u64);
+                Ok(())
+            },
+        )
+    }
+
+    /// Loads one chunk and notes it, in one transaction.
+    pub(in crate::workloads::warehouse) fn load_chunk(&self, desk: &mut Desk, chunk: Chunk) -> Result<(), Error> {
+        desk.script("BEGIN")?;
+        let content = self.append_chunk(desk, chunk)?;
+        let note = manifest::add(&self.dialect.suite, &chunk_entry(chunk), &content.text(chunk.table))?;
+        desk.script(&format!("{note}COMMIT;"))
+    }
+
+    /// Appends the rows of a chunk in the open transaction.
+    pub(in crate::workloads::warehouse) fn append_chunk(
+        &self,
+        desk: &mut Desk,
+        chunk: Chunk,
+    ) -> Result<Content, Error> {
+        chunk::append(desk, chunk, self.settings.scale, self.dialect.dates)
+    }
+
+    /// Makes every key and index that is not noted, each with its note in one transaction.
+    fn make_indexes(&self, manifest: &Manifest) -> Result<(), Error> {
+        let suite = &self.dialect.suite;
+        let names = suite.names_in("indexes.sql").iter().filter(|name| !manifest.has(&index_entry(name)));
+        let missing: Vec<&String> = names.collect();
+        (self.job.progress)("making indexes", 0, missing.len() as u64);
+        side_by_side(
+            self.sessions(),
+            &missing,
+            || self.desk(),
+            |desk, name| {
+                let note = manifest::add(suite, &index_entry(name), "yes")?;
+                let script = format!("BEGIN; {}; {note} COMMIT;", suite.statement(name)?.sql);
+                desk.script(&script).map_err(|error| error.context(format!("making the index {name}")))
+            },
+        )
+    }
+
+    /// The load is complete only when what is stored is what was sent.
+    fn prove(&self) -> Result<(), Error> {
+        let manifest = self.manifest(&mut self.desk()?)?;
+        let checked = AtomicU64::new(0);
+        side_by_side(
+            self.sessions(),
+            &Table::ALL,
+            || self.desk(),
+            |desk, table| {
+                let sent = manifest.content(*table)?;
+                prove::count(desk, *table, &sent)?;
+                if self.settings.check_all_rows {
+                    prove::columns(desk, *table, self.settings.scale, &sent)?;
+                }
+                let done = checked.fetch_add(1, Ordering::Relaxed) + 1;
+                (self.job.progress)("checking tables", done, Table::ALL.len() as u64);
+                Ok(())
+            },
+        )
+    }
+
+    /// Notes the sizes and the end.
+    fn end(&self) -> Result<(), Error> {
+        let (mut desk, suite) = (self.desk()?, &self.dialect.suite);
+        let sizes = desk.one_row(&suite.statement("sizes")?.sql)?;
+        let sizes = manifest::add_sizes(suite, integer(&sizes, 0)?, integer(&sizes, 1)?)?;
+        desk.script(&format!("BEGIN; {sizes} {} COMMIT;", manifest::add_complete(suite)?))
+    }
+}
+
+/// What the data are, from the manifest.
+pub(in crate::workloads::warehouse) fn data_facts(
+    manifest: &Manifest,
+    settings: &WarehouseSettings,
+) -> Result<Vec<Fact>, Error> {
+    let fact = |name: &str, value: String, source: &str| Fact::observed("data", name, value, source);
+    let noted = |(name, value): (&str, String)| fact(&name.replace(' ', "_"), value, "the manifest");
+    let mut facts: Vec<Fact> = settings.data().into_iter().map(noted).collect();
+    for table in Table::ALL {
+        let content = manifest.content(table)?;
+        facts.push(fact(&format!("rows.{}", table.name()), content.rows.to_string(), "counted after the load"));
+    }
+    let raw = manifest.raw_bytes()?;
+    facts.push(fact("raw_bytes", raw.to_string(), "the official text form of the rows that were sent"));
+    if let Some((tables, indexes)) = manifest.sizes() {
+        let source = "the engine, after the build";
+        facts.push(fact("table_bytes", tables.to_string(), source));
+        facts.push(fact("index_bytes", indexes.to_string(), source));
+        facts.push(fact("compression", ratio(raw, tables), "raw bytes / bytes of tables"));
+        facts.push(fact(
+            "compression_with_indexes",
+            ratio(raw, tables + indexes),
+            "raw bytes / bytes of tables and indexes",
+        ));
+    }
+    let checked = if settings.check_all_rows { "rows and a hash of every column" } else { "rows" };
+    facts.push(fact("checked_after_load", checked.to_owned(), "the load"));
+    Ok(facts)
+}
+
+fn ratio(raw: u64, stored: u64) -> String {
+    format!("{:.3}", raw as f64 / stored.max(1) as f64)
+}

@@ -1,0 +1,109 @@
+//! The manifest: what the data is and which parts of its build are done, kept in the database beside the data.
+
+use crate::workloads::desk::{Desk, integer, text};
+use crate::workloads::suite::Suite;
+use crate::workloads::warehouse::data::{Chunk, Content, Table};
+use proofload_engine::Value;
+use proofload_model::error::Error;
+use std::collections::BTreeMap;
+
+/// Entry of a build that has come to its end.
+const COMPLETE: &str = "complete";
+
+/// Entry of the bytes of tables and of indexes.
+const SIZES: &str = "bytes of tables and indexes";
+
+/// The manifest of a database, read whole.
+#[derive(Debug, Clone, Default)]
+pub(in crate::workloads::warehouse) struct Manifest {
+    entries: BTreeMap<String, String>,
+}
+
+impl Manifest {
+    /// Reads it; none when the database has none.
+    pub(in crate::workloads::warehouse) fn read(desk: &mut Desk, suite: &Suite) -> Result<Option<Self>, Error> {
+        let found = desk.one_row(&suite.statement("manifest_exists")?.sql)?;
+        if integer(&found, 0)? == 0 {
+            return Ok(None);
+        }
+        let rows = desk.query(&suite.statement("manifest_rows")?.sql)?;
+        let entry = |row| Ok((text(row, 0)?.to_owned(), text(row, 1)?.to_owned()));
+        Ok(Some(Self { entries: rows.iter().map(entry).collect::<Result<_, Error>>()? }))
+    }
+
+    /// An error unless the data are those that are wanted; it names each difference and what to do.
+    pub(in crate::workloads::warehouse) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
+        let difference = |(name, value): &(&'static str, String)| match self.entries.get(*name) {
+            Some(found) if found == value => None,
+            Some(found) => Some(format!("{name} is {found} where the study needs {value}")),
+            None => Some(format!("{name} is not noted where the study needs {value}")),
+        };
+        let differences: Vec<String> = wanted.iter().filter_map(difference).collect();
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(format!(
+            "the data in the database do not fit the study: {}; give the study another name or storage.path, or remove the data to load anew",
+            differences.join(", ")
+        )))
+    }
+
+    /// Is there an entry of this name?
+    pub(super) fn has(&self, entry: &str) -> bool {
+        self.entries.contains_key(entry)
+    }
+
+    /// Has the build come to its end?
+    pub(in crate::workloads::warehouse) fn is_complete(&self) -> bool {
+        self.has(COMPLETE)
+    }
+
+    /// What the noted chunks of a table come to.
+    pub(in crate::workloads::warehouse) fn content(&self, table: Table) -> Result<Content, Error> {
+        let prefix = format!("chunk {} ", table.name());
+        let mut content = Content::default();
+        for (entry, text) in self.entries.iter().filter(|(entry, _)| entry.starts_with(&prefix)) {
+            let part = Content::read(text, table);
+            content
+                .merge(&part.ok_or_else(|| Error::new(format!("the manifest's entry {entry:?} is not understood")))?);
+        }
+        Ok(content)
+    }
+
+    /// Bytes of the official text form of all tables.
+    pub(in crate::workloads::warehouse) fn raw_bytes(&self) -> Result<u64, Error> {
+        Table::ALL.into_iter().map(|table| Ok(self.content(table)?.bytes)).sum()
+    }
+
+    /// Bytes of the tables and of their indexes after the build, as the engine said them.
+    pub(in crate::workloads::warehouse) fn sizes(&self) -> Option<(u64, u64)> {
+        let (tables, indexes) = self.entries.get(SIZES)?.split_once(' ')?;
+        Some((tables.parse().ok()?, indexes.parse().ok()?))
+    }
+}
+
+/// Entry of a chunk.
+pub(super) fn chunk_entry(chunk: Chunk) -> String {
+    format!("chunk {} {}/{}", chunk.table.name(), chunk.part, chunk.parts)
+}
+
+/// Entry of an index.
+pub(super) fn index_entry(name: &str) -> String {
+    format!("index {name}")
+}
+
+/// SQL that adds an entry.
+pub(super) fn add(suite: &Suite, entry: &str, content: &str) -> Result<String, Error> {
+    let values = [("entry", Value::Text(entry)), ("content", Value::Text(content))];
+    Ok(suite.with_values("manifest_add", &values)? + ";\n")
+}
+
+/// SQL that notes the sizes.
+pub(super) fn add_sizes(suite: &Suite, tables: i64, indexes: i64) -> Result<String, Error> {
+    add(suite, SIZES, &format!("{tables} {indexes}"))
+}
+
+/// SQL that notes the end of the build.
+pub(super) fn add_complete(suite: &Suite) -> Result<String, Error> {
+    add(suite, COMPLETE, "yes")
+}

@@ -1,0 +1,38 @@
+//! Work on many items by several sessions at the same time, each taking the next item. May not know what the work is.
+
+use crate::workloads::desk::Desk;
+use proofload_model::error::Error;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Does work on all items; the first error ends all sessions after their item.
+pub(super) fn side_by_side<T: Sync>(
+    sessions: usize,
+    items: &[T],
+    open: impl Fn() -> Result<Desk, Error> + Sync,
+    work: impl Fn(&mut Desk, &T) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let next = AtomicUsize::new(0);
+    let outcome = Mutex::new(Ok(()));
+    let failed = || outcome.lock().is_ok_and(|outcome| outcome.is_err());
+    let session = || -> Result<(), Error> {
+        let mut desk = open()?;
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| !failed()) {
+            work(&mut desk, item)?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..sessions.min(items.len()) {
+            scope.spawn(|| {
+                let ended = session();
+                if let Ok(mut outcome) = outcome.lock()
+                    && outcome.is_ok()
+                {
+                    *outcome = ended;
+                }
+            });
+        }
+    });
+    outcome.into_inner().unwrap_or_else(|_| Err(Error::new("a session of the load broke off")))
+}

@@ -1,0 +1,147 @@
+//! An opened warehouse: loads, checks the data, and runs streams on client threads.
+
+use super::build::{Load, Manifest, data_facts};
+use super::checks;
+use super::settings::WarehouseSettings;
+use super::stream::{Plan, Stream, Tally};
+use super::suite::{Class, Dialect, kinds};
+use crate::drive::{Retry, UserContext};
+use crate::workload::{Job, LocalFuture, Opened};
+use crate::workloads::desk::Desk;
+use proofload_engine::{AnySession, Session as _, Value};
+use proofload_gen::Seed;
+use proofload_model::error::Error;
+use proofload_model::samples::{Check, Fact, OperationCounts};
+use proofload_model::units::duration_text;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The workload with its job.
+pub(super) struct OpenedWarehouse {
+    job: Job,
+    settings: WarehouseSettings,
+    plan: Arc<Plan>,
+    /// Taken when streams end and by checks; never per query.
+    tallies: Mutex<Vec<Tally>>,
+}
+
+impl OpenedWarehouse {
+    /// Takes a job; reads its settings, suite and golden answers.
+    pub(super) fn new(job: Job) -> Result<Self, Error> {
+        let settings = WarehouseSettings::read(&job.spec.settings)?;
+        let dialect = Dialect::of(job.engine)?;
+        let (chosen, seed) = (settings.queries.clone(), Seed(job.spec.input_seed));
+        let plan = Plan::new(dialect, settings.scale, chosen, settings.seeded, seed)?;
+        Ok(Self { job, settings, plan: Arc::new(plan), tallies: Mutex::default() })
+    }
+
+    fn tallies(&self) -> MutexGuard<'_, Vec<Tally>> {
+        self.tallies.lock().expect("nobody panics while holding what streams leave")
+    }
+
+    /// Refuses data that do not fit the study or whose load has not ended.
+    fn manifest(&self) -> Result<Manifest, Error> {
+        let mut desk = Desk::open(self.job.engine, &self.job.target)?;
+        let manifest = Manifest::read(&mut desk, &self.plan.dialect.suite)?
+            .ok_or_else(|| Error::new("the database has no manifest of ours; load the data first"))?;
+        manifest.fits(&self.settings.data())?;
+        if !manifest.is_complete() {
+            return Err(Error::new(
+                "the load of the data has not come to its end; load again, it goes on where it stopped",
+            ));
+        }
+        Ok(manifest)
+    }
+
+    /// What the queries of this run are.
+    fn input_facts(&self) -> Vec<Fact> {
+        let fact = |name: &str, value: String| Fact::observed("client", name, value, "inputs of the run");
+        let (all, validated) = (self.plan.chosen.len(), self.plan.validated());
+        let mut facts = vec![
+            fact("inputs.seed", self.job.spec.input_seed.to_string()),
+            fact("queries", all.to_string()),
+            fact("parameters", if self.settings.seeded { "seeded" } else { "validation" }.to_owned()),
+            fact("query_cap", self.settings.query_cap.map_or("none".to_owned(), duration_text)),
+            fact("answers", format!("{validated} of {all} queries validated")),
+        ];
+        for class in Class::ALL {
+            let count = self.plan.queries().filter(|query| query.class == class).count();
+            facts.push(fact(&format!("class_share.{}", class.word()), format!("{count} of {all}")));
+        }
+        facts.extend(
+            self.plan.queries().map(|query| {
+                fact(&format!("query.{}", query.name), format!("{}: {}", query.class.word(), query.title))
+            }),
+        );
+        facts
+    }
+
+    /// A session whose queries are capped: by what its dialect says, else by the client's own setting.
+    async fn session(&self) -> Result<AnySession, Error> {
+        let (mut target, suite) = (self.job.target.clone(), &self.plan.dialect.suite);
+        let Some(cap) = self.settings.query_cap else { return Ok(self.job.engine.connect(&target).await?) };
+        if suite.names_in("session.sql").is_empty() {
+            target.place.settings.push(("statement_timeout".to_owned(), duration_text(cap)));
+            return Ok(self.job.engine.connect(&target).await?);
+        }
+        let milliseconds = i64::try_from(cap.as_millis()).unwrap_or(i64::MAX);
+        let mut session = self.job.engine.connect(&target).await?;
+        session.script(&suite.with_values("cap", &[("milliseconds", Value::Integer(milliseconds))])?).await?;
+        Ok(session)
+    }
+
+    async fn live_stream(&self, stream: u32, mut context: UserContext) -> Result<(), Error> {
+        let session = self.session().await?;
+        let mut user = Stream::new(session, Arc::clone(&self.plan), stream);
+        let Some(origin) = context.ready().await else { return Ok(()) };
+        let ended = context.drive(origin, &mut user, Retry { at_most: 0 }).await;
+        self.tallies().push(user.tally);
+        ended
+    }
+}
+
+impl Opened for OpenedWarehouse {
+    fn kinds(&self) -> &'static [&'static str] {
+        kinds()
+    }
+
+    fn users(&self) -> u32 {
+        self.settings.streams
+    }
+
+    fn client_threads(&self) -> Option<u32> {
+        self.settings.client_threads
+    }
+
+    fn operations(&self) -> Option<u64> {
+        let all = u64::from(self.settings.streams) * self.plan.chosen.len() as u64;
+        self.settings.rounds.map(|rounds| rounds.saturating_mul(all))
+    }
+
+    fn build(&self) -> Result<Vec<Fact>, Error> {
+        Load::new(&self.job, &self.plan.dialect, &self.settings).run()
+    }
+
+    fn check_data(&self) -> Result<(), Error> {
+        self.manifest().map(drop)
+    }
+
+    fn begin(&self) -> Result<Vec<Fact>, Error> {
+        self.tallies().clear();
+        let mut facts = data_facts(&self.manifest()?, &self.settings)?;
+        facts.extend(self.input_facts());
+        Ok(facts)
+    }
+
+    fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
+        Box::pin(async move { self.live_stream(user, context).await })
+    }
+
+    fn counters(&self) -> Result<Vec<(String, i64)>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn verify(&self, _totals: &[OperationCounts]) -> Result<Vec<Check>, Error> {
+        let tallies = self.tallies();
+        Ok(vec![checks::golden(&tallies), checks::agreement(&tallies, &self.plan)])
+    }
+}

@@ -1,0 +1,197 @@
+//! One stream: runs the chosen queries in an order of its own, round after round, and compares answers with golden ones.
+
+use super::answers::{Answer, compare, hash, read_csv, written};
+use super::suite::{Dialect, Draw, Query, golden};
+use crate::drive::{Completed, VirtualUser};
+use proofload_engine::{AnySession, Error, ErrorClass, Session as _};
+use proofload_gen::Seed;
+use proofload_model::samples::Reading;
+use std::sync::Arc;
+
+/// What all streams of a run share.
+pub(super) struct Plan {
+    pub(super) dialect: Dialect,
+    pub(super) scale: f64,
+    pub(super) seeded: bool,
+    /// Places of the chosen queries.
+    pub(super) chosen: Vec<usize>,
+    /// Golden answers by place; none where answers are not validated.
+    golden: Vec<Option<Answer>>,
+    seed: Seed,
+}
+
+/// Labels of what is drawn from a stream's seed.
+const ORDER: u64 = 1;
+const PARAMETERS: u64 = 2;
+
+impl Plan {
+    /// A plan; reads the golden answers of the chosen queries.
+    pub(super) fn new(
+        dialect: Dialect,
+        scale: f64,
+        chosen: Vec<usize>,
+        seeded: bool,
+        seed: Seed,
+    ) -> Result<Self, Error> {
+        let answer = |(place, query): (usize, &Query)| match golden(scale, query.name) {
+            Some(text) if !seeded && chosen.contains(&place) => read_csv(query, text).map(Some).map_err(Error::other),
+            _ => Ok(None),
+        };
+        let golden = dialect.queries.iter().enumerate().map(answer).collect::<Result<_, _>>()?;
+        Ok(Self { dialect, scale, seeded, chosen, golden, seed })
+    }
+
+    /// Chosen queries whose answers are validated.
+    pub(super) fn validated(&self) -> usize {
+        self.chosen.iter().filter(|place| self.golden[**place].is_some()).count()
+    }
+
+    /// Chosen queries.
+    pub(super) fn queries(&self) -> impl Iterator<Item = &Query> {
+        self.chosen.iter().map(|place| &self.dialect.queries[*place])
+    }
+
+    /// The order of a stream's round.
+    fn order(&self, stream: u32, round: u64) -> Vec<usize> {
+        let mut order = self.chosen.clone();
+        self.seed.of(ORDER).of(stream.into()).of(round).rng().shuffle(&mut order);
+        order
+    }
+
+    /// The SQL of a query in a stream's round.
+    fn sql(&self, place: usize, stream: u32, round: u64) -> Result<String, Error> {
+        let draw = match self.seeded {
+            true => Draw::Seeded(self.seed.of(PARAMETERS).of(stream.into()).of(round).of(place as u64)),
+            false => Draw::Validation,
+        };
+        let sql = self.dialect.sql(&self.dialect.queries[place], draw, self.scale);
+        sql.map_err(|error| Error::other(error.to_string()))
+    }
+}
+
+/// An answer in short.
+#[derive(Debug)]
+pub(super) struct Answered {
+    /// Place of the query.
+    pub(super) place: usize,
+    /// Hash of its text with all values.
+    pub(super) question: u64,
+    /// Hash of what came back.
+    pub(super) answer: u64,
+}
+
+/// What a stream leaves for the checks after the run.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Answers that agree with golden ones.
+    pub(super) right: u64,
+    /// Answers that do not.
+    pub(super) wrong: u64,
+    /// Answers that there is no golden one for.
+    pub(super) not_validated: u64,
+    /// The first few differences.
+    pub(super) differences: Vec<String>,
+    /// What was answered, for comparison with other streams.
+    pub(super) answers: Vec<Answered>,
+    rows: u64,
+}
+
+/// Differences that are kept.
+const MOST_DIFFERENCES: usize = 10;
+
+/// A stream.
+pub(super) struct Stream {
+    session: AnySession,
+    plan: Arc<Plan>,
+    stream: u32,
+    round: u64,
+    order: Vec<usize>,
+    /// Queries of the round that were drawn.
+    drawn: usize,
+    place: usize,
+    sql: Result<String, Error>,
+    pub(super) tally: Tally,
+}
+
+impl Stream {
+    /// A stream before its first query.
+    pub(super) fn new(session: AnySession, plan: Arc<Plan>, stream: u32) -> Self {
+        let order = plan.order(stream, 0);
+        let sql = Ok(String::new());
+        Self { session, plan, stream, round: 0, order, drawn: 0, place: 0, sql, tally: Tally::default() }
+    }
+
+    async fn ask(&mut self) -> Result<(), Error> {
+        let sql = self.sql.as_ref().map_err(Clone::clone)?;
+        let rows = self.session.query(sql).await.map_err(capped)?;
+        self.tally.rows += rows.len() as u64;
+        let query = &self.plan.dialect.queries[self.place];
+        let answer = written(query, &rows);
+        if let Ok(answer) = &answer {
+            let question = hash([sql.as_str()]);
+            self.tally.answers.push(Answered { place: self.place, question, answer: hash(answer.iter().flatten()) });
+        }
+        let Some(golden) = &self.plan.golden[self.place] else {
+            self.tally.not_validated += 1;
+            return answer.map(drop).map_err(|what| wrong_answer(query, &what));
+        };
+        match answer.and_then(|answer| compare(query, golden, &answer)) {
+            Ok(()) => {
+                self.tally.right += 1;
+                Ok(())
+            }
+            Err(what) => {
+                self.tally.wrong += 1;
+                if self.tally.differences.len() < MOST_DIFFERENCES {
+                    self.tally.differences.push(format!("{}: {what}", query.name));
+                }
+                Err(wrong_answer(query, &what))
+            }
+        }
+    }
+}
+
+impl VirtualUser for Stream {
+    fn draw(&mut self) -> usize {
+        if self.drawn == self.order.len() {
+            self.drawn = 0;
+            self.round += 1;
+            self.order = self.plan.order(self.stream, self.round);
+        }
+        self.place = self.order[self.drawn];
+        self.drawn += 1;
+        self.sql = self.plan.sql(self.place, self.stream, self.round);
+        self.place
+    }
+
+    async fn run(&mut self) -> Result<Completed, Error> {
+        self.ask().await.map(|()| Completed::Done)
+    }
+
+    /// A query is its own transaction: nothing is open after an error.
+    async fn recover(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn counters(&mut self, into: &mut Vec<Reading>) {
+        let value = std::mem::take(&mut self.tally.rows) as f64;
+        into.push(Reading { name: "answer_rows".to_owned(), instance: String::new(), unit: "1".to_owned(), value });
+        self.session.counters(into);
+    }
+}
+
+/// An answer that does not count.
+fn wrong_answer(query: &Query, what: &str) -> Error {
+    Error::new(ErrorClass::Other, "wrong_answer", format!("{}, {}: {what}", query.name, query.title))
+}
+
+/// Codes by which engines say that a statement took too long.
+const TIMEOUTS: &[&str] = &["57014", "statement_timeout"];
+
+/// Gives a query that was ended by its cap one code on every engine.
+fn capped(error: Error) -> Error {
+    match TIMEOUTS.contains(&error.code()) {
+        true => Error::new(ErrorClass::Other, "query_cap", error.to_string()),
+        false => error,
+    }
+}

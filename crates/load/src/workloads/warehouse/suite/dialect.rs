@@ -1,0 +1,117 @@
+//! How the workload speaks to each engine: folders of the suite, the form of dates, and what differs when data are loaded. May not
+//! contain SQL.
+
+use super::files::{self, STANDARD};
+use super::lists::Lists;
+use super::parameters::Draw;
+use super::query::Query;
+use crate::workloads::suite::{Suite, SuiteFile};
+use proofload_engine::Engine;
+use proofload_model::error::Error;
+
+/// How dates are sent to an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::workloads::warehouse) enum Dates {
+    /// As dates.
+    Native,
+    /// As ISO text, which sorts like the dates.
+    Text,
+}
+
+/// How to speak to one engine.
+#[derive(Debug)]
+pub(in crate::workloads::warehouse) struct Dialect {
+    /// Statements of schema, manifest, indexes and sizes.
+    pub(in crate::workloads::warehouse) suite: Suite,
+    pub(in crate::workloads::warehouse) dates: Dates,
+    /// Settings that hold during the load only.
+    pub(in crate::workloads::warehouse) build_settings: &'static [(&'static str, &'static str)],
+    /// Sessions that load at the same time, unless the study says otherwise.
+    pub(in crate::workloads::warehouse) loaders: usize,
+    /// All queries, in the order of [`files::kinds`].
+    pub(in crate::workloads::warehouse) queries: Vec<Query>,
+    lists: Lists,
+}
+
+/// What the code knows of an engine; the rest is in the suite.
+struct Way {
+    folder: &'static str,
+    dates: Dates,
+    build_settings: &'static [(&'static str, &'static str)],
+    loaders: usize,
+}
+
+/// The engines, by name. SQLite: one writer at a time; nothing of a load need survive a crash of the machine, the settling at its
+/// end syncs.
+const WAYS: &[Way] = &[
+    Way { folder: "sqlite", dates: Dates::Text, build_settings: &[("synchronous", "OFF")], loaders: 1 },
+    Way { folder: "postgresql", dates: Dates::Native, build_settings: &[], loaders: 4 },
+    Way { folder: "duckdb", dates: Dates::Native, build_settings: &[], loaders: 2 },
+];
+
+impl Dialect {
+    /// The dialect of an engine; the error names those that there are.
+    pub(in crate::workloads::warehouse) fn of(engine: &dyn Engine) -> Result<Self, Error> {
+        let name = engine.facts().name;
+        let way = WAYS.iter().find(|way| way.folder == name).ok_or_else(|| {
+            let known: Vec<&str> = WAYS.iter().map(|way| way.folder).collect();
+            Error::new(format!("the workload warehouse has no SQL for the engine {name}; it has {}", known.join(", ")))
+        })?;
+        let folders = [way.folder, STANDARD];
+        Ok(Self {
+            suite: statements(&folders)?,
+            dates: way.dates,
+            build_settings: way.build_settings,
+            loaders: way.loaders,
+            queries: queries(&folders)?,
+            lists: Lists::of_suite()?,
+        })
+    }
+
+    /// The SQL of a query.
+    pub(in crate::workloads::warehouse) fn sql(&self, query: &Query, draw: Draw, scale: f64) -> Result<String, Error> {
+        query.sql(draw, scale, &self.lists)
+    }
+}
+
+/// The statements of a dialect that are no queries.
+fn statements(folders: &[&str]) -> Result<Suite, Error> {
+    let mut found = Vec::new();
+    for name in ["schema.sql", "manifest.sql", "indexes.sql", "sizes.sql", "session.sql"] {
+        let missing = || Error::new(format!("suites/warehouse/{} has no {name}", folders[0]));
+        found.push(files::first(folders, name).ok_or_else(missing)?);
+    }
+    let files: Vec<SuiteFile<'_>> = found.iter().map(|(path, text)| SuiteFile { path, text }).collect();
+    Suite::read(&files)
+}
+
+/// The queries of a dialect: its own text, else the standard one.
+fn queries(folders: &[&str]) -> Result<Vec<Query>, Error> {
+    let read = |name: &&'static str| {
+        let header = format!("{STANDARD}/{name}.sql");
+        let text = files::file(&header).unwrap_or_default();
+        let body = files::first(folders, &format!("{name}.sql")).unwrap_or_else(|| (header.clone(), text));
+        Query::read(name, (&header, text), (&body.0, body.1))
+    };
+    files::kinds().iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_gen::Seed;
+
+    #[test]
+    fn every_dialect_has_every_query_with_values_for_every_parameter() {
+        for way in WAYS {
+            let engine = proofload_engine::engine(way.folder);
+            let Some(engine) = engine else { continue };
+            let dialect = Dialect::of(engine).expect("it is understood");
+            assert!(dialect.queries.len() >= 22);
+            for (query, seed) in dialect.queries.iter().flat_map(|query| (0..50).map(move |seed| (query, seed))) {
+                let sql = dialect.sql(query, Draw::Seeded(Seed(seed)), 0.01).expect("values for all");
+                assert!(!sql.contains('{'), "{}: {sql}", query.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The suite of queries: files, headers, parameters, dialects. Runs nothing. Lists and re-exports.
+
+mod dialect;
+mod files;
+mod lists;
+mod parameters;
+mod query;
+mod rule;
+
+pub(super) use dialect::{Dates, Dialect};
+pub(super) use files::{golden, kinds};
+pub(super) use parameters::Draw;
+pub(super) use query::{Class, Exactness, Query, ResultColumn};

@@ -1,0 +1,109 @@
+//! A case: a place, a job and what tests do with it.
+
+use super::support::{Place, Special};
+use crate::workload::{Job, Opened as _};
+use crate::workloads::desk::Desk;
+use crate::workloads::warehouse::answers::{Answer, written};
+use crate::workloads::warehouse::build::Load;
+use crate::workloads::warehouse::opened::OpenedWarehouse;
+use crate::workloads::warehouse::settings::{SETTINGS, WarehouseSettings};
+use crate::workloads::warehouse::suite::{Dialect, Draw};
+use proofload_engine::{Engine, engine};
+use proofload_model::settings::{Settings, Value as Setting};
+use proofload_model::time::WallTime;
+use proofload_model::wire::LoadSpec;
+use std::sync::Arc;
+
+/// An engine at a place with a job.
+pub(super) struct Case {
+    _place: Place,
+    pub(super) job: Job,
+    pub(super) settings: WarehouseSettings,
+    pub(super) dialect: Dialect,
+}
+
+/// The settings of a study at scale factor 0.01, these changed.
+pub(super) fn settings(changes: &[(&str, &str)]) -> Settings {
+    let mut settings = Settings::default();
+    for spec in SETTINGS {
+        let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path).map(|(_, value)| *value);
+        let value = match spec.path {
+            "workload.scale_factor" => given.or(Some("0.01")),
+            _ => given.or(spec.default),
+        };
+        if let Some(value) = value {
+            settings.0.insert(spec.path.to_owned(), spec.kind.read_text(value).unwrap());
+        }
+    }
+    settings.0.insert("workload.kind".to_owned(), Setting::Text("warehouse".to_owned()));
+    settings
+}
+
+impl Case {
+    /// A case on an engine; none, said aloud, where the engine cannot be had.
+    pub(super) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
+        let Some(of_name) = engine(name) else {
+            eprintln!("SKIPPED: {name}: it is not built in");
+            return None;
+        };
+        match Place::new(of_name, &[], &Special { prefix: "proofload-warehouse-", ..Special::default() }) {
+            Ok(place) => Some(Self::at(place, of_name, changes)),
+            Err(reason) => {
+                let required = name == "postgresql" && std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_some();
+                assert!(!required, "{name} is required: {reason}");
+                eprintln!("SKIPPED: {name}: {reason}");
+                None
+            }
+        }
+    }
+
+    fn at(place: Place, engine: &'static dyn Engine, changes: &[(&str, &str)]) -> Self {
+        let settings = settings(changes);
+        let spec = LoadSpec {
+            workload: "warehouse".to_owned(),
+            settings: settings.clone(),
+            place: place.target.place.clone(),
+            address: place.target.address.clone(),
+            data_seed: 1,
+            input_seed: 2,
+            load_time: WallTime(1_767_225_600_000_000),
+        };
+        let job = Job { spec, engine, target: place.target.clone(), progress: Arc::new(|_, _, _| {}) };
+        let settings = WarehouseSettings::read(&settings).unwrap();
+        Self { _place: place, job, settings, dialect: Dialect::of(engine).unwrap() }
+    }
+
+    /// The same with data.
+    pub(super) fn built(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
+        let case = Self::new(name, changes)?;
+        case.opened().build().unwrap();
+        Some(case)
+    }
+
+    pub(super) fn opened(&self) -> Arc<OpenedWarehouse> {
+        Arc::new(OpenedWarehouse::new(self.job.clone()).unwrap())
+    }
+
+    /// The same place with other settings.
+    pub(super) fn opened_with(&self, changes: &[(&str, &str)]) -> Arc<OpenedWarehouse> {
+        let mut job = self.job.clone();
+        job.spec.settings = settings(changes);
+        Arc::new(OpenedWarehouse::new(job).unwrap())
+    }
+
+    pub(super) fn load(&self) -> Load<'_> {
+        Load::new(&self.job, &self.dialect, &self.settings)
+    }
+
+    pub(super) fn desk(&self) -> Desk {
+        Desk::open(self.job.engine, &self.job.target).unwrap()
+    }
+
+    /// The answer of a query, written.
+    pub(super) fn answer(&self, desk: &mut Desk, place: usize, draw: Draw) -> Answer {
+        let query = &self.dialect.queries[place];
+        let sql = self.dialect.sql(query, draw, self.settings.scale).unwrap();
+        let rows = desk.query(&sql).unwrap_or_else(|error| panic!("{}: {error}", query.name));
+        written(query, &rows).unwrap_or_else(|what| panic!("{}: {what}", query.name))
+    }
+}

@@ -1,0 +1,91 @@
+//! Loading: resuming, refusing, noticing what is missing.
+
+use super::case::Case;
+use crate::workload::Opened as _;
+use crate::workloads::warehouse::data::Chunk;
+
+/// A load that was killed between chunks, and once inside one, goes on to the same content.
+fn check_resuming(engine: &str) {
+    let Some(case) = Case::new(engine, &[("check_load", "full")]) else { return };
+    let load = case.load();
+    let manifest = load.begin().unwrap();
+    assert!(!manifest.is_complete());
+    let chunks = Chunk::all(case.settings.scale);
+    let mut desk = case.desk();
+    for chunk in &chunks[..4] {
+        load.load_chunk(&mut desk, *chunk).unwrap();
+    }
+    desk.script("BEGIN").unwrap();
+    load.append_chunk(&mut desk, chunks[4]).unwrap();
+    drop(desk);
+
+    let error = case.opened().check_data().unwrap_err().to_string();
+    assert_eq!(error, "the load of the data has not come to its end; load again, it goes on where it stopped");
+    let facts = case.opened().build().unwrap();
+    case.opened().check_data().unwrap();
+    assert_eq!(case.opened().build().unwrap(), facts, "a load that has ended changes nothing");
+}
+
+#[test]
+fn a_killed_load_goes_on_on_sqlite() {
+    check_resuming("sqlite");
+}
+
+#[test]
+fn a_killed_load_goes_on_on_postgresql() {
+    check_resuming("postgresql");
+}
+
+#[test]
+fn a_killed_load_goes_on_on_duckdb() {
+    check_resuming("duckdb");
+}
+
+#[test]
+fn data_that_do_not_fit_are_refused_with_each_difference() {
+    let case = Case::new("sqlite", &[]).unwrap();
+    case.load().begin().unwrap();
+    let expected = "the data in the database do not fit the study: scale factor is 0.01 where the study needs 0.02; give the \
+                    study another name or storage.path, or remove the data to load anew";
+    let other = case.opened_with(&[("scale_factor", "0.02")]);
+    assert_eq!(other.check_data().unwrap_err().to_string(), expected);
+    assert_eq!(other.build().unwrap_err().to_string(), expected);
+    case.desk().script("UPDATE proofload_manifest SET content = 'dbgen 1' WHERE entry = 'generator'").unwrap();
+    let error = case.opened().build().unwrap_err().to_string();
+    assert!(error.contains("generator is dbgen 1 where the study needs tpchgen"), "{error}");
+}
+
+#[test]
+fn a_database_with_other_tables_is_refused() {
+    let case = Case::new("sqlite", &[]).unwrap();
+    let runtime = crate::workloads::desk::runtime().unwrap();
+    runtime.block_on(case.job.engine.create_database(&case.job.target)).unwrap();
+    case.desk().script("CREATE TABLE precious (a)").unwrap();
+    let error = case.opened().build().unwrap_err().to_string();
+    assert!(error.contains("it has a table precious and no manifest of ours"), "{error}");
+    let error = case.opened().check_data().unwrap_err().to_string();
+    assert_eq!(error, "the database has no manifest of ours; load the data first");
+}
+
+/// After the chunks are loaded, one statement spoils what is stored; the load must say so.
+#[track_caller]
+fn check_noticed(spoil: &str, words: &str) {
+    let case = Case::new("sqlite", &[]).unwrap();
+    let load = case.load();
+    let manifest = load.begin().unwrap();
+    load.load_missing(&manifest).unwrap();
+    case.desk().script(spoil).unwrap();
+    let error = case.opened().build().unwrap_err().to_string();
+    assert!(error.contains(words), "{error}");
+}
+
+#[test]
+fn what_is_missing_or_changed_after_the_load_is_noticed() {
+    check_noticed("DELETE FROM lineitem WHERE l_orderkey = 1 AND l_linenumber = 2", "lineitem has ");
+    check_noticed("UPDATE customer SET c_phone = c_phone || 'x' WHERE c_custkey = 7", "columns that differ: c_phone;");
+    check_noticed(
+        "UPDATE orders SET o_totalprice = CASE o_orderkey WHEN 1 THEN (SELECT o_totalprice FROM orders WHERE o_orderkey = 2) \
+         ELSE (SELECT o_totalprice FROM orders WHERE o_orderkey = 1) END WHERE o_orderkey IN (1, 2)",
+        "columns that differ: o_totalprice;",
+    );
+}

@@ -1,0 +1,10 @@
+//! Tests that need a database. SQLite is always there; those of other engines are skipped aloud where the engine is missing, unless
+//! `PROOFLOAD_REQUIRE_POSTGRESQL` is set.
+
+mod answers;
+mod case;
+mod data;
+mod loads;
+mod runs;
+
+use crate::workloads::support;

@@ -1,0 +1,153 @@
+//! Runs of streams through the load role, as an agent goes it: to their end by count, with right and wrong answers.
+
+use super::case::{Case, settings};
+use crate::{LoadRole, Opened as _};
+use proofload_model::samples::{Check, CheckOutcome, ErrorCount, Fact, OperationCounts};
+use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::wire::{Event, LoadRequest, Reply};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The machine's clock; dates stand still.
+struct RealClock(Instant);
+
+impl Clock for RealClock {
+    fn now(&self) -> Moment {
+        Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
+    }
+
+    fn wall(&self) -> WallTime {
+        WallTime(1_767_225_600_000_000)
+    }
+
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+/// What a run left.
+struct Ran {
+    facts: Vec<Fact>,
+    totals: Vec<OperationCounts>,
+    errors: Vec<ErrorCount>,
+    checks: Vec<Check>,
+}
+
+impl Ran {
+    fn count(&self, of: impl Fn(&OperationCounts) -> u64) -> u64 {
+        self.totals.iter().map(of).sum()
+    }
+
+    fn fact(&self, name: &str) -> &str {
+        let found = self.facts.iter().find(|fact| fact.name == name).and_then(|fact| fact.effective.as_deref());
+        found.unwrap_or_else(|| panic!("no fact {name}"))
+    }
+
+    fn check(&self, name: &str) -> &Check {
+        self.checks.iter().find(|check| check.name == name).unwrap()
+    }
+}
+
+/// Runs until all streams are through.
+fn run(case: &Case, changes: &[(&str, &str)]) -> Ran {
+    let (sender, events) = channel();
+    let sender = Mutex::new(sender);
+    let hear = move |event: Event| {
+        let _nobody_listens = sender.lock().unwrap().send(event);
+    };
+    let mut role = LoadRole::new(Arc::new(RealClock(Instant::now())), Arc::new(hear));
+    let mut spec = case.job.spec.clone();
+    spec.settings = settings(changes);
+    role.handle(LoadRequest::Open { spec: Box::new(spec) }).unwrap();
+    let Reply::Connected { facts } = role.handle(LoadRequest::Connect).unwrap() else { panic!("users connect") };
+    role.handle(LoadRequest::Start { after: Duration::from_millis(10) }).unwrap();
+    let mut errors = Vec::new();
+    loop {
+        match events.recv_timeout(Duration::from_secs(120)).expect("the load ends") {
+            Event::Interval(sample) => errors.extend(sample.errors),
+            Event::LoadEnded { .. } => break,
+            Event::LoadFailed { error } => panic!("{error}"),
+            _ => {}
+        }
+    }
+    let Reply::Stopped { totals, .. } = role.handle(LoadRequest::Stop).unwrap() else { panic!("a stop is answered") };
+    let Reply::Checked(checks) = role.handle(LoadRequest::Verify).unwrap() else { panic!("checks are answered") };
+    Ran { facts, totals, errors, checks }
+}
+
+#[test]
+fn streams_end_by_count_and_every_answer_is_validated() {
+    let Some(case) = Case::built("sqlite", &[]) else { return };
+    let ran = run(&case, &[("streams", "2"), ("rounds", "2")]);
+    assert_eq!((ran.count(|of| of.done), ran.count(|of| of.failed)), (88, 0), "{:?}", ran.errors);
+    assert!(ran.totals.iter().all(|of| of.done == 4), "{:?}", ran.totals);
+    assert_eq!(ran.check("golden answers").found, "88 right, 0 wrong, 0 not validated");
+    assert_eq!(ran.check("agreement of streams").outcome, CheckOutcome::Met);
+    assert_eq!(ran.fact("class_share.simple"), "2 of 22");
+    assert_eq!(ran.fact("scale_factor"), "0.01");
+    let compression: f64 = ran.fact("compression").parse().unwrap();
+    let with_indexes: f64 = ran.fact("compression_with_indexes").parse().unwrap();
+    assert!(0.5 < with_indexes && with_indexes < compression && compression < 1.5, "{compression} {with_indexes}");
+    let bytes: f64 = ran.fact("raw_bytes").parse().unwrap();
+    let expected = case.settings.expected_bytes().0 as f64;
+    assert!((bytes / expected - 1.0).abs() < 0.06, "{bytes} bytes where {expected} were expected");
+
+    let ran = run(&case, &[("streams", "2"), ("rounds", "1"), ("parameters", "seeded"), ("queries", "q01,q06")]);
+    assert_eq!(ran.count(|of| of.done), 4, "{:?}", ran.errors);
+    assert_eq!(ran.check("golden answers").found, "0 right, 0 wrong, 4 not validated");
+    assert_eq!(ran.check("golden answers").outcome, CheckOutcome::NotApplicable);
+    assert_eq!(ran.fact("answers"), "0 of 2 queries validated");
+
+    check_wrong_answers(&case);
+    let ran = run(&case, &[("rounds", "1"), ("query_cap", "1ms"), ("queries", "q01,q09")]);
+    let codes: Vec<&str> = ran.errors.iter().map(|error| error.code.as_str()).collect();
+    assert_eq!(codes, ["query_cap"; 2], "{:?}", ran.errors);
+    assert_eq!((ran.count(|of| of.due), ran.count(|of| of.failed)), (2, 2));
+}
+
+/// One row more, and queries that count it give wrong answers: they fail, and the run goes on.
+fn check_wrong_answers(case: &Case) {
+    case.desk()
+        .script("INSERT INTO lineitem SELECT l_orderkey, l_partkey, l_suppkey, 8, l_quantity, l_extendedprice, l_discount, l_tax, l_returnflag, l_linestatus, l_shipdate, l_commitdate, l_receiptdate, l_shipinstruct, l_shipmode, l_comment FROM lineitem WHERE l_orderkey = 3 AND l_linenumber = 1")
+        .unwrap();
+    let ran = run(case, &[("rounds", "1"), ("queries", "q01,q04")]);
+    assert_eq!((ran.count(|of| of.done), ran.count(|of| of.failed)), (1, 1), "{:?}", ran.errors);
+    assert_eq!((ran.errors[0].kind.as_str(), ran.errors[0].code.as_str()), ("q01", "wrong_answer"));
+    let check = ran.check("golden answers");
+    assert_eq!((check.found.as_str(), check.outcome), ("1 right, 1 wrong, 0 not validated", CheckOutcome::Failed));
+    assert!(check.offenders[0].starts_with("q01: rows "), "{:?}", check.offenders);
+}
+
+/// A power run and a cap on an engine that is not SQLite.
+fn check_power_run(engine: &str) {
+    let Some(case) = Case::built(engine, &[]) else { return };
+    let ran = run(&case, &[("rounds", "1"), ("query_cap", "60s")]);
+    assert_eq!((ran.count(|of| of.done), ran.count(|of| of.failed)), (22, 0), "{:?}", ran.errors);
+    eprintln!(
+        "{engine} raw {} tables {} indexes {}",
+        ran.fact("raw_bytes"),
+        ran.fact("table_bytes"),
+        ran.fact("index_bytes")
+    );
+}
+
+#[test]
+fn a_power_run_on_postgresql() {
+    check_power_run("postgresql");
+}
+
+#[test]
+fn a_power_run_on_duckdb() {
+    check_power_run("duckdb");
+}
+
+#[test]
+fn a_query_that_is_not_there_is_named() {
+    let case = Case::new("sqlite", &[]).unwrap();
+    let mut job = case.job.clone();
+    job.spec.settings = settings(&[("queries", "q01,q99")]);
+    let error = crate::workload("warehouse").unwrap().open(job).err().unwrap().to_string();
+    assert!(error.starts_with("workload.queries names \"q99\"; there are q01, "), "{error}");
+    assert!(case.opened().counters().unwrap().is_empty());
+}

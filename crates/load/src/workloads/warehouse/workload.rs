@@ -1,0 +1,44 @@
+//! The warehouse as a workload: its place in the list of workloads.
+
+use super::opened::OpenedWarehouse;
+use super::settings::{NAME, SETTINGS, WarehouseSettings};
+use crate::workload::{Job, Opened, Workload};
+use proofload_model::catalogue::WorkloadFacts;
+use proofload_model::error::Error;
+use proofload_model::settings::Settings;
+use proofload_model::units::Bytes;
+use std::sync::Arc;
+
+/// Analytic queries over TPC-H-derived data.
+#[derive(Debug)]
+pub struct Warehouse;
+
+impl Workload for Warehouse {
+    fn facts(&self) -> WorkloadFacts {
+        WorkloadFacts {
+            name: NAME,
+            title: "warehouse: streams of analytic queries over TPC-H-derived data",
+            settings: SETTINGS,
+            needs_sql: true,
+        }
+    }
+
+    fn sessions(&self, settings: &Settings) -> u32 {
+        settings.count("workload.streams").unwrap_or(1)
+    }
+
+    fn data_label(&self, settings: &Settings, _seed: u64) -> String {
+        match WarehouseSettings::read(settings) {
+            Ok(settings) => settings.label(),
+            Err(error) => format!("{NAME} with faulty settings: {error}"),
+        }
+    }
+
+    fn expected_bytes(&self, settings: &Settings) -> Bytes {
+        WarehouseSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
+    }
+
+    fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {
+        Ok(Arc::new(OpenedWarehouse::new(job)?))
+    }
+}

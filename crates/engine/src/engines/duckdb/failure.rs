@@ -45,8 +45,12 @@ pub(super) fn timed_out(limit: Duration) -> Error {
 /// A library that cannot be used.
 pub(super) fn unusable(path: &Path, failure: LoadFailure) -> Error {
     let why = match failure {
-        LoadFailure::Refused(words) => words,
-        LoadFailure::Lacks(name) => format!("it lacks the function {name}; it is too old or not DuckDB's"),
+        // The loader begins with the path, which is said already.
+        LoadFailure::Refused(words) => words.trim_start_matches(&format!("{}: ", path.display())).to_owned(),
+        LoadFailure::Lacks { function, version: Some(version) } => {
+            format!("it is DuckDB {version} and lacks the function {function}; 1.5 or later is needed")
+        }
+        LoadFailure::Lacks { function, .. } => format!("it lacks the function {function}, so it is not DuckDB's"),
     };
     Error::other(format!("load DuckDB's library {}: {why}; {REMEDY}", path.display()))
 }

@@ -12,8 +12,8 @@ const VARIABLE: &str = "PROOFLOAD_DUCKDB";
 const FILE: &str = if cfg!(target_os = "macos") { "libduckdb.dylib" } else { "libduckdb.so" };
 /// Where libraries usually stand.
 const FOLDERS: &[&str] = &["/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib", "/opt/homebrew/lib", "/opt/duckdb"];
-/// The oldest version that the conformance suite was run with.
-const LEAST: [u32; 2] = [1, 4];
+/// The oldest version that has all functions; the conformance suite was run with 1.5.0 and 1.5.6.
+const LEAST: [u32; 2] = [1, 5];
 
 /// The library to use; `named` is `engine.library`.
 pub(super) fn library(named: Option<&str>) -> Result<Loaded, Error> {
@@ -87,15 +87,15 @@ mod tests {
         let folders = ["/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib"];
         let other = folders.iter().map(|folder| Path::new(folder).join("libm.so.6")).find(|path| path.exists());
         let Some(other) = other else { return };
-        check_refused(&other, "duckdb_library_version");
+        check_refused(&other, "lacks the function duckdb_create_config");
     }
 
     #[test]
     fn old_versions_are_refused() {
-        for version in ["v1.4.0", "v1.5.6", "v2.0.0-dev12", "v10.0.0", "nightly"] {
+        for version in ["v1.5.0", "v1.5.6", "v2.0.0-dev12", "v10.0.0", "nightly"] {
             assert_eq!(accept(version), Ok(()));
         }
-        assert!(accept("v1.3.2").is_err_and(|why| why.contains("v1.3.2") && why.contains("1.4")));
+        assert!(accept("v1.4.5").is_err_and(|why| why.contains("v1.4.5") && why.contains("1.5")));
         assert!(accept("v0.10.3").is_err());
     }
 }

@@ -102,7 +102,6 @@ macro_rules! functions {
 }
 
 functions! {
-    library_version() -> *const c_char;
     create_config(*mut *mut RawConfiguration) -> State;
     set_config(*mut RawConfiguration, *const c_char, *const c_char) -> State;
     destroy_config(*mut *mut RawConfiguration);

@@ -2,6 +2,7 @@
 //! of its own, and nothing tells when the last of them has left its code.
 
 use super::functions::{Functions, text};
+use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -21,8 +22,13 @@ pub(in super::super) struct Loaded {
 pub(in super::super) enum LoadFailure {
     /// The loader of the operating system refused it, and its words.
     Refused(String),
-    /// It loads, but lacks this function.
-    Lacks(&'static str),
+    /// It loads, but lacks a function.
+    Lacks {
+        /// Its name.
+        function: &'static str,
+        /// The version that the library says to have; none when it lacks that function too.
+        version: Option<String>,
+    },
 }
 
 /// Libraries that are loaded.
@@ -44,12 +50,20 @@ fn open(path: &Path) -> Result<Loaded, LoadFailure> {
     // of their process.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| LoadFailure::Refused(words(&error)))?;
     // SAFETY: a library that has all these names of `duckdb.h` is taken to be DuckDB's; it is never unloaded, see below.
-    let functions = unsafe { Functions::resolve(&library) }.map_err(LoadFailure::Lacks)?;
-    // SAFETY: takes nothing, and gives a constant text that ends with a zero byte.
-    let version = unsafe { text((functions.library_version)(), "unknown") };
+    let resolved = unsafe { Functions::resolve(&library) };
+    let functions = resolved.map_err(|function| LoadFailure::Lacks { function, version: version_of(&library) })?;
+    let version = version_of(&library).unwrap_or_default();
     std::mem::forget(library);
     let path: &'static PathBuf = Box::leak(Box::new(path.to_owned()));
     Ok(Loaded { functions: Box::leak(Box::new(functions)), version: version.leak(), path })
+}
+
+/// The version that a library says to have.
+fn version_of(library: &libloading::Library) -> Option<String> {
+    // SAFETY: the type is that of `duckdb.h`, and no other library has a function of this name.
+    let version = unsafe { library.get::<unsafe extern "C" fn() -> *const c_char>("duckdb_library_version") }.ok()?;
+    // SAFETY: takes nothing, and gives a constant text that ends with a zero byte.
+    Some(unsafe { text(version(), "unknown") })
 }
 
 /// The words of the operating system's loader, on one line.

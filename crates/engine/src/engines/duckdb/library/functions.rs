@@ -88,11 +88,12 @@ macro_rules! functions {
             pub(super) unsafe fn resolve(library: &libloading::Library) -> Result<Self, &'static str> {
                 Ok(Self {
                     $(
-                        // SAFETY: the caller promises the function's type; the pointer is copied out of a library that stays.
-                        $name: unsafe {
-                            *library
-                                .get(concat!("duckdb_", stringify!($name)))
-                                .map_err(|_| concat!("duckdb_", stringify!($name)))?
+                        $name: {
+                            let found = address(library, concat!("duckdb_", stringify!($name)))?;
+                            // SAFETY: the caller promises the type of the function at this address.
+                            unsafe {
+                                std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $answer)?>(found)
+                            }
                         },
                     )+
                 })
@@ -166,6 +167,12 @@ impl std::fmt::Debug for Functions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Functions")
     }
+}
+
+/// The address of a function. One for all types: a lookup for each would be compiled as often.
+fn address(library: &libloading::Library, name: &'static str) -> Result<*mut c_void, &'static str> {
+    // SAFETY: any symbol has an address, and nothing is read from it here.
+    unsafe { library.get::<*mut c_void>(name) }.map(|symbol| *symbol).map_err(|_| name)
 }
 
 /// Copies a text of DuckDB's; `absent` stands for none.

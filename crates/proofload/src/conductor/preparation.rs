@@ -51,9 +51,9 @@ impl Prepared {
         })
     }
 
-    /// Does the load end by itself after a number of operations?
+    /// Does the load end by itself after a number of operations or rounds?
     pub(crate) fn has_end(&self) -> bool {
-        self.settings.get("workload.operations").is_some()
+        ["workload.operations", "workload.rounds"].iter().any(|path| self.settings.get(path).is_some())
     }
 
     /// Length of the measured window, whole seconds.

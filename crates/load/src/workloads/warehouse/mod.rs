@@ -15,4 +15,5 @@ mod suite;
 mod tests;
 mod workload;
 
+pub use data::generated;
 pub use workload::Warehouse;

@@ -101,16 +101,33 @@ mod tests {
     use super::*;
     use proofload_gen::Seed;
 
+    /// Every query with values drawn 50 times.
+    fn check_values(folders: &[&str]) {
+        let (queries, lists) = (queries(folders).expect("they are understood"), Lists::of_suite().expect("likewise"));
+        assert!(queries.len() >= 22);
+        for (query, seed) in queries.iter().flat_map(|query| (0..50).map(move |seed| (query, seed))) {
+            let sql = query.sql(Draw::Seeded(Seed(seed)), 0.01, &lists).expect("values for all");
+            assert!(!sql.contains('{'), "{}: {sql}", query.name);
+        }
+    }
+
     #[test]
     fn every_dialect_has_every_query_with_values_for_every_parameter() {
         for way in WAYS {
-            let engine = proofload_engine::engine(way.folder);
-            let Some(engine) = engine else { continue };
-            let dialect = Dialect::of(engine).expect("it is understood");
-            assert!(dialect.queries.len() >= 22);
-            for (query, seed) in dialect.queries.iter().flat_map(|query| (0..50).map(move |seed| (query, seed))) {
-                let sql = dialect.sql(query, Draw::Seeded(Seed(seed)), 0.01).expect("values for all");
-                assert!(!sql.contains('{'), "{}: {sql}", query.name);
+            check_values(&[way.folder, STANDARD]);
+            statements(&[way.folder, STANDARD]).expect("they are understood");
+        }
+    }
+
+    #[test]
+    fn the_prepared_texts_of_sql_server_have_values_and_none_of_the_standard_forms() {
+        let folders = ["sqlserver", STANDARD];
+        check_values(&folders);
+        let lists = Lists::of_suite().expect("understood");
+        for query in queries(&folders).expect("understood") {
+            let sql = query.sql(Draw::Validation, 1.0, &lists).expect("values for all");
+            for form in ["LIMIT", "INTERVAL", "EXTRACT", " DATE '", " FROM 1 FOR"] {
+                assert!(!sql.contains(form), "{}: {form}", query.name);
             }
         }
     }

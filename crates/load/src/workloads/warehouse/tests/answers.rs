@@ -1,6 +1,7 @@
 //! Answers: all golden ones are met on every engine, and engines agree where values are drawn.
 //!
-//! With `PROOFLOAD_BLESS` set, the golden answers are written anew from SQLite's, provided that PostgreSQL's agree.
+//! With `PROOFLOAD_BLESS` set to a scale factor, its golden answers are written anew, provided that all engines that can be had agree,
+//! two at least.
 
 use super::case::Case;
 use crate::workloads::warehouse::answers::{Answer, compare, read_csv, write_csv};
@@ -9,8 +10,9 @@ use proofload_gen::Seed;
 use std::path::Path;
 use std::time::Instant;
 
-fn check_golden(engine: &str) {
-    let Some(case) = Case::built(engine, &[]) else { return };
+/// Every golden answer is met.
+pub(super) fn check_golden(case: &Case) {
+    let engine = &case.job.spec.place.engine;
     let mut desk = case.desk();
     let mut wrong = Vec::new();
     for (place, query) in case.dialect.queries.iter().enumerate() {
@@ -26,37 +28,33 @@ fn check_golden(engine: &str) {
     assert_eq!(wrong, [""; 0]);
 }
 
-#[test]
-fn golden_answers_are_met_on_sqlite() {
-    check_golden("sqlite");
-}
-
-#[test]
-fn golden_answers_are_met_on_postgresql() {
-    check_golden("postgresql");
-}
-
-#[test]
-fn golden_answers_are_met_on_duckdb() {
-    check_golden("duckdb");
-}
-
 /// All answers of an engine.
 fn answers(case: &Case, draw: Draw) -> Vec<Answer> {
     let mut desk = case.desk();
     (0..case.dialect.queries.len()).map(|place| case.answer(&mut desk, place, draw)).collect()
 }
 
+/// The engines that can be had, with data; the first is PostgreSQL if it is there.
+fn engines(changes: &[(&str, &str)]) -> Vec<Case> {
+    ["postgresql", "sqlite", "duckdb"].into_iter().filter_map(|name| Case::built(name, changes)).collect()
+}
+
+/// An error unless all engines give the first one's answers.
+fn check_agreement(cases: &[Case], draw: Draw) -> Vec<Answer> {
+    let first = answers(&cases[0], draw);
+    for case in &cases[1..] {
+        for (query, (one, other)) in case.dialect.queries.iter().zip(first.iter().zip(answers(case, draw))) {
+            assert_eq!(compare(query, one, &other), Ok(()), "{} {draw:?} {}", query.name, case.job.spec.place.engine);
+        }
+    }
+    first
+}
+
 #[test]
 fn engines_agree_on_drawn_values() {
-    let Some(other) = Case::built("postgresql", &[]) else { return };
-    let case = Case::built("sqlite", &[]).expect("SQLite is built in");
+    let cases = engines(&[]);
     for seed in 0..5 {
-        let draw = Draw::Seeded(Seed(seed));
-        let pairs = answers(&case, draw).into_iter().zip(answers(&other, draw));
-        for (query, (one, two)) in case.dialect.queries.iter().zip(pairs) {
-            assert_eq!(compare(query, &one, &two), Ok(()), "{} with seed {seed}", query.name);
-        }
+        check_agreement(&cases, Draw::Seeded(Seed(seed)));
     }
 }
 
@@ -64,14 +62,12 @@ fn engines_agree_on_drawn_values() {
 fn golden_answers_are_blessed_when_asked() {
     let Some(scale) = std::env::var_os("PROOFLOAD_BLESS") else { return };
     let scale = scale.to_str().unwrap().to_owned();
-    let changes = [("scale_factor", scale.as_str())];
-    let other = Case::built("postgresql", &changes).expect("two engines must agree");
-    let case = Case::built("sqlite", &changes).expect("SQLite is built in");
+    let cases = engines(&[("scale_factor", scale.as_str())]);
+    assert!(cases.len() > 1, "two engines must agree");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../suites/warehouse/answers/sf{scale}"));
     std::fs::create_dir_all(&folder).unwrap();
-    let pairs = answers(&case, Draw::Validation).into_iter().zip(answers(&other, Draw::Validation));
-    for (query, (one, two)) in case.dialect.queries.iter().zip(pairs) {
-        compare(query, &two, &one).unwrap_or_else(|what| panic!("{}: {what}", query.name));
-        std::fs::write(folder.join(format!("{}.csv", query.name)), write_csv(query, &two)).unwrap();
+    let answers = check_agreement(&cases, Draw::Validation);
+    for (query, answer) in cases[0].dialect.queries.iter().zip(&answers) {
+        std::fs::write(folder.join(format!("{}.csv", query.name)), write_csv(query, answer)).unwrap();
     }
 }

@@ -4,6 +4,7 @@
 mod answers;
 mod case;
 mod data;
+mod engines;
 mod loads;
 mod runs;
 

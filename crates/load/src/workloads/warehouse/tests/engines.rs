@@ -1,0 +1,28 @@
+//! What holds on every engine, over one load of each: rows, answers, a power run.
+
+use super::answers::check_golden;
+use super::case::Case;
+use super::data::check_files;
+use super::runs::check_power_run;
+
+fn check_engine(engine: &str) {
+    let Some(case) = Case::built(engine, &[]) else { return };
+    check_files(&case);
+    check_golden(&case);
+    check_power_run(&case);
+}
+
+#[test]
+fn sqlite_has_the_official_rows_and_all_answers() {
+    check_engine("sqlite");
+}
+
+#[test]
+fn postgresql_has_the_official_rows_and_all_answers() {
+    check_engine("postgresql");
+}
+
+#[test]
+fn duckdb_has_the_official_rows_and_all_answers() {
+    check_engine("duckdb");
+}

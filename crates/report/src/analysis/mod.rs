@@ -23,3 +23,4 @@ pub mod steady;
 mod traces;
 mod trend;
 pub mod validity;
+pub mod warehouse;

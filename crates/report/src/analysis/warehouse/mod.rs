@@ -1,0 +1,22 @@
+//! The figures by which a data warehouse is rated: each formula with its source and how sure it is. Pure arithmetic over
+//! measured or published numbers; may not read a record, and may not name a figure whose formula is not known.
+
+mod capacity;
+mod formula;
+mod model;
+#[cfg(test)]
+mod published;
+mod rates;
+mod relative;
+mod units;
+mod verdict;
+
+pub use capacity::{NotIdentifiable, Reserve, maximum_user_data, rated_user_data};
+pub use formula::{FORMULAS, Formula, Status, formula};
+pub use model::{Binding, Demand, FARTHEST, Machine, OwnCapacity, Refused, Target, largest_raw_size};
+pub use rates::{
+    compression, hit_share, io_average, mb_per_cpu_second, queries_per_hour, queries_per_hour_per_tb, scan_rate,
+};
+pub use relative::{Baseline, Rated, Unlike, reference_range, relative_percent};
+pub use units::{CpuSeconds, MbPerCpuSecond, MbPerSecond, Megabytes, QueriesPerHour, RawTerabytes, Seconds};
+pub use verdict::{Bound, Calibration, Confidence, Used, Verdict, verdict};

@@ -1,0 +1,100 @@
+//! P5 replayed: which of its figures follow from which of its others, and which do not.
+
+use super::*;
+
+/// As printed: half up, to whole numbers.
+fn printed(value: f64) -> u64 {
+    (value + 0.5).floor() as u64
+}
+
+const PHYSICAL: MbPerSecond = MbPerSecond(4_849.0);
+const LOGICAL: MbPerSecond = MbPerSecond(6_246.0);
+
+fn rated(layout: &str, queries_per_hour_per_tb: f64) -> Rated {
+    Rated {
+        layout: layout.to_owned(),
+        scale_factor: "1000".to_owned(),
+        generator: "P5's own".to_owned(),
+        queries_per_hour_per_tb,
+    }
+}
+
+fn baseline(layout: &str, queries_per_hour_per_tb: f64) -> Baseline {
+    Baseline { name: "the reference configuration".to_owned(), rated: rated(layout, queries_per_hour_per_tb) }
+}
+
+#[test]
+fn the_io_throughput_is_the_mean_of_both_scan_rates() {
+    let MbPerSecond(mean) = io_average(PHYSICAL, LOGICAL);
+    assert_eq!((mean, mean.floor()), (5_547.5, 5_547.0));
+    assert_eq!(formula("I/O throughput").unwrap().status, Status::Certain);
+}
+
+#[test]
+fn the_maximum_follows_only_when_the_reserves_multiply() {
+    let RawTerabytes(maximum) = maximum_user_data(12e12, Reserve::PUBLISHED, 5.0);
+    assert!((maximum - 40.5).abs() < 1e-9, "{maximum}");
+    assert_eq!(printed(maximum), 41);
+    let summed = Reserve { free_share: 0.35, temporary_share: 0.0 };
+    assert_eq!(printed(maximum_user_data(12e12, summed, 5.0).0), 39);
+    assert_eq!(formula("Maximum user data").unwrap().status, Status::Reconstructed);
+}
+
+#[test]
+fn relative_throughputs_follow_only_under_the_stated_references() {
+    let of =
+        |layout: &str, own: f64, reference: f64| relative_percent(&rated(layout, own), &baseline(layout, reference));
+    assert_eq!(printed(of("rows", 244.0, 130.0).unwrap()), 188);
+    assert_eq!(printed(of("columns", 2_365.0, 650.0).unwrap()), 364);
+    assert_ne!(printed(of("rows", 244.0, 131.0).unwrap()), 188);
+    assert_ne!(printed(of("columns", 2_365.0, 130.0).unwrap()), 364);
+    let range = |percent, own| {
+        let (from, to) = reference_range(percent, own);
+        format!("{from:.1} to {to:.1}")
+    };
+    assert_eq!((range(188, 244).as_str(), range(364, 2_365).as_str()), ("129.2 to 130.4", "648.7 to 650.8"));
+    assert_eq!(formula("Relative throughput").unwrap().status, Status::Reconstructed);
+}
+
+#[test]
+fn no_ratio_connects_unlike_results() {
+    let error = relative_percent(&rated("columns", 2_365.0), &baseline("rows", 130.0)).unwrap_err().to_string();
+    assert!(error.contains("layout \"columns\" against \"rows\""), "{error}");
+    let smaller = Rated { scale_factor: "1".to_owned(), generator: "another".to_owned(), ..rated("rows", 244.0) };
+    let error = relative_percent(&smaller, &baseline("rows", 130.0)).unwrap_err().to_string();
+    assert!(error.contains("scale factor") && error.contains("generator"), "{error}");
+    assert!(relative_percent(&rated("rows", 244.0), &baseline("rows", 0.0)).is_err());
+}
+
+#[test]
+fn the_rated_capacity_is_refused_with_what_is_missing() {
+    let error = rated_user_data().unwrap_err().to_string();
+    for missing in ["how the relative throughputs", "storage and memory", "reference configuration's own figures"] {
+        assert!(error.contains(missing), "{error}");
+    }
+    assert_eq!(formula("Rated user data").unwrap().status, Status::NotIdentifiable);
+}
+
+#[test]
+fn what_follows_from_a_terabyte_and_28_cores() {
+    assert_eq!(format!("{:.1}", 100.0 * hit_share(PHYSICAL, LOGICAL)), "22.4");
+    let per_core = |rate: MbPerSecond| printed(mb_per_cpu_second(Megabytes(rate.0), CpuSeconds(28.0)).0);
+    assert_eq!((per_core(PHYSICAL), per_core(LOGICAL)), (173, 223));
+    assert_eq!(printed(mb_per_cpu_second(Megabytes(LOGICAL.0), CpuSeconds(28.0 * 0.72)).0), 310);
+    let per_query = |rate: f64, per_hour: f64| rate * 3_600.0 / per_hour / 1e3;
+    assert_eq!(format!("{:.1}", per_query(4_849.0, 244.0)), "71.5");
+    assert_eq!(format!("{:.1}", per_query(2_182.0, 2_365.0)), "3.3");
+    assert_eq!(format!("{:.1}", 2_365.0 / 244.0), "9.7");
+}
+
+#[test]
+fn size_is_multiplied_and_divisors_of_nothing_give_no_number() {
+    let hourly = queries_per_hour(22, Seconds(79.2));
+    assert!((hourly.0 - 1_000.0).abs() < 1e-9);
+    let (one, small) = (RawTerabytes(1.0), RawTerabytes::of_bytes(1_100_000_000));
+    assert!((queries_per_hour_per_tb(hourly, one) - 1_000.0).abs() < 1e-9);
+    assert!((queries_per_hour_per_tb(hourly, small) - 1.1).abs() < 1e-9);
+    assert!(!queries_per_hour(1, Seconds(0.0)).0.is_finite());
+    assert!(scan_rate(Megabytes(0.0), Seconds(0.0)).0.is_nan());
+    assert!((compression(1_100, 275) - 4.0).abs() < 1e-12 && !compression(1, 0).is_finite());
+}

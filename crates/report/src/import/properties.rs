@@ -22,6 +22,8 @@ const SAME: &[(&str, &str, &str, bool)] = &[
     ("insertorder", "insert_order", "hashed", true),
     ("zeropadding", "zero_padding", "1", false),
     ("maxscanlength", "scan_most", "1000", false),
+    ("exponential.percentile", "exponential_percentile", "95", false),
+    ("exponential.frac", "exponential_share", "0.8571428571", false),
     ("minscanlength", "scan_least", "1", false),
     ("scanlengthdistribution", "scan_lengths", "uniform", true),
     ("fieldlengthdistribution", "field_lengths", "constant", true),

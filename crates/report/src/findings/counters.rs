@@ -4,7 +4,7 @@ use super::level::Measured;
 use super::metrics::{Pair, estimate, measured};
 use crate::analysis::quantity::Unit;
 use proofload_model::samples::IntervalSample;
-use proofload_record::SeriesPoint;
+use proofload_record::{Attempt, SeriesPoint};
 use std::collections::BTreeMap;
 
 /// The probe that reads a server's statistics.
@@ -70,9 +70,13 @@ fn server_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
     names
 }
 
-/// A server's counter summed over its instances, by moment. An instance that has nothing to say at a moment adds nothing.
+/// A server's counter over a run's window.
 fn server((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>> {
-    let (from, to) = run.window_seconds()?;
+    server_sums(attempt, run.window_seconds()?, name)
+}
+
+/// A server's counter summed over its instances, by moment. An instance that has nothing to say at a moment adds nothing.
+pub(super) fn server_sums(attempt: &Attempt, (from, to): (f64, f64), name: &str) -> Option<Vec<f64>> {
     let series = attempt.series.iter().filter(|series| series.probe == PROBE && series.name == name);
     let mut sums: BTreeMap<i64, f64> = BTreeMap::new();
     let samples = |series: &SeriesPoint| series.samples.clone();

@@ -2,7 +2,7 @@
 
 use super::level::Measured;
 use super::run::RunFindings;
-use super::telemetry::{Probed, Trace, average, cores, total, traces};
+use super::telemetry::{Probed, Trace, average, mean_of_cores, total, traces};
 use crate::analysis::bootstrap::{Estimate, ratio_of_means};
 use crate::analysis::distribution::{mean, student_quantile, variance};
 use crate::analysis::hierarchy::mean_of_runs;
@@ -64,6 +64,9 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
         if workload.tells_absence || value.is_ok() && !name.starts_with("run_") {
             metrics.insert(name.to_owned(), value);
         }
+    }
+    for (name, value) in super::warehouse::metrics(runs, &per_second, settings) {
+        metrics.insert(name.to_owned(), value);
     }
     super::latencies::latencies(runs, workload, &mut metrics);
     metrics.extend(super::counters::engine_counters(runs));
@@ -161,11 +164,6 @@ fn cpu(runs: &[Pair<'_>]) -> Measured {
     let found = in_windows(runs, mean_of_cores, "the use of the cores")?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
     measured(&estimate(&windows), Unit::PERCENT, 1.0)
-}
-
-/// As the probe says it, else the mean over the cores that the database may run on.
-fn mean_of_cores(attempt: &Attempt) -> Option<Trace> {
-    traces(attempt, Probed::CoreMean).pop().or_else(|| average(&cores(attempt)))
 }
 
 /// A series over the windows of all runs, its instances added up.

@@ -19,6 +19,7 @@ mod sentinel;
 mod telemetry;
 mod totals;
 mod void;
+pub mod warehouse;
 
 pub use audits::Audit;
 pub use bottleneck::Ranking;

@@ -124,6 +124,11 @@ pub(super) fn cores(attempt: &Attempt) -> Vec<Trace> {
     traces(attempt, Probed::CoreBusy).into_iter().filter(may).collect()
 }
 
+/// As the probe says it, else the mean over the cores that the database may run on.
+pub(super) fn mean_of_cores(attempt: &Attempt) -> Option<Trace> {
+    traces(attempt, Probed::CoreMean).pop().or_else(|| average(&cores(attempt)))
+}
+
 /// Use of each thread. Probes leave out what is hardly busy: at a moment that the probe read, an absent thread counts as idle.
 pub(super) fn threads(attempt: &Attempt) -> Vec<Trace> {
     let mut threads = traces(attempt, Probed::ThreadBusy);

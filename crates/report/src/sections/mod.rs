@@ -23,6 +23,7 @@ mod tested;
 mod throughput;
 mod timeline;
 mod validity;
+mod warehouse;
 
 pub use document::document;
 pub use section::{SECTIONS, Section};

@@ -43,6 +43,9 @@ fn needs(findings: &Findings<'_>) -> Result<(), String> {
             }
         };
     }
+    if super::warehouse::drawn_beside(findings) {
+        return Ok(());
+    }
     if super::beside::comparable(findings, &references).is_empty() && curves(findings).is_empty() {
         let names: Vec<&str> = references.iter().map(|reference| reference.id.as_str()).collect();
         let curve = findings.curve.as_ref().map_err(Clone::clone)?;
@@ -89,6 +92,11 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let theirs = super::beside::comparable(findings, &references);
     if !theirs.is_empty() {
         blocks.extend(super::beside::blocks(findings, &theirs));
+    }
+    if super::warehouse::drawn_beside(findings) {
+        let words =
+            prose!["Published results are drawn beside this study's in ", Inline::Reference("figure-layouts"), "."];
+        blocks.push(Block::Paragraph(words));
     }
     if let Some(Err(why)) = &findings.reference {
         blocks.push(Block::Notice(Notice::Gap, prose![why.clone(), "."]));

@@ -22,6 +22,12 @@ pub struct Section {
 /// All sections in the order of the paper.
 pub const SECTIONS: &[Section] = &[
     super::summary::SECTION,
+    super::warehouse::CERTIFICATE,
+    super::warehouse::QUERIES,
+    super::warehouse::SCANS,
+    super::warehouse::LAYOUTS,
+    super::warehouse::STREAMS,
+    super::warehouse::CAPACITY,
     super::tested::SECTION,
     super::method::SECTION,
     super::results::SECTION,

@@ -30,6 +30,8 @@ const DETAILS: &[&str] = &[
     "c_load",
     "inputs.c_",
     "inputs.seed",
+    "query.",
+    "class_share.",
     "instance.command",
     "instance.process",
     "vm.",

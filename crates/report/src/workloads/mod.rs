@@ -3,6 +3,7 @@
 
 mod generic;
 mod tprocc;
+mod warehouse;
 mod workload;
 mod ycsb;
 

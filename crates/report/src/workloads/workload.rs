@@ -3,7 +3,7 @@
 use proofload_model::settings::Settings;
 
 /// Every workload that a report knows by name; others are told as [`super::generic::WORKLOAD`].
-pub const WORKLOADS: &[Workload] = &[super::tprocc::WORKLOAD, super::ycsb::WORKLOAD];
+pub const WORKLOADS: &[Workload] = &[super::tprocc::WORKLOAD, super::ycsb::WORKLOAD, super::warehouse::WORKLOAD];
 
 /// Stands for a setting that is not given, or 0.
 pub const ABSENT: &str = "";

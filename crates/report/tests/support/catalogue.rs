@@ -19,6 +19,14 @@ const KEY_VALUE: &[SettingSpec] = &[
     SettingSpec::optional("workload.operations", Kind::Integer { least: 1, most: i64::MAX }, "Count.").only(YCSB),
 ];
 
+const WAREHOUSE: Scope = Scope::Workload("warehouse");
+
+const ANALYTIC: &[SettingSpec] = &[
+    SettingSpec::required("workload.scale_factor", Kind::Number { least: 0.01, most: 1e5 }, "Scale.").only(WAREHOUSE),
+    SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams.").only(WAREHOUSE),
+    SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "Rounds.").only(WAREHOUSE),
+];
+
 const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
     let capabilities = Capabilities {
         embedded,
@@ -34,13 +42,19 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
     EngineFacts { name, title: name, capabilities, minimum_memory_bytes: 1, settings: &[] }
 }
 
-/// Engines by name, TPROC-C and the key-value workload.
+/// Engines by name, TPROC-C, the key-value workload and the warehouse.
 pub(crate) fn catalogue() -> Catalogue {
     Catalogue {
-        engines: vec![engine("sqlite", true), engine("postgresql", false), engine("mongodb", false)],
+        engines: vec![
+            engine("sqlite", true),
+            engine("postgresql", false),
+            engine("mongodb", false),
+            engine("duckdb", true),
+        ],
         workloads: vec![
             WorkloadFacts { name: "tprocc", title: "TPROC-C", settings: WORKLOAD, needs_sql: true },
             WorkloadFacts { name: "ycsb", title: "key-value", settings: KEY_VALUE, needs_sql: false },
+            WorkloadFacts { name: "warehouse", title: "warehouse", settings: ANALYTIC, needs_sql: true },
         ],
     }
 }

@@ -7,6 +7,8 @@ mod attempt;
 mod catalogue;
 mod key_value;
 mod study;
+mod warehouse;
 
 pub(crate) use key_value::{KeyValue, key_value};
 pub(crate) use study::{Shape, record, shapes};
+pub(crate) use warehouse::{Appliance, warehouse};

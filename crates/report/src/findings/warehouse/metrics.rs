@@ -1,0 +1,102 @@
+//! The warehouse metrics of a point, under the names that published references use.
+
+use super::super::level::Measured;
+use super::super::metrics::{Pair, measured, ratio};
+use super::data::{KIND, WarehouseData, warehouse_data};
+use super::rates;
+use crate::analysis::bootstrap::Estimate;
+use crate::analysis::quantity::{Interval, Quantity, Unit};
+use crate::analysis::warehouse::{MbPerSecond, RawTerabytes, compression, hit_share, io_average};
+use proofload_model::settings::Settings;
+
+/// A metric with its name.
+type Named = (&'static str, Measured);
+
+/// All of them, the missing ones with their reason; none for other workloads.
+pub(in crate::findings) fn metrics(
+    runs: &[Pair<'_>],
+    window: &Result<Estimate, String>,
+    settings: &Settings,
+) -> Vec<Named> {
+    if settings.text("workload.kind") != Ok(KIND) {
+        return Vec::new();
+    }
+    let data = data(runs);
+    let mut metrics = throughput(&rates::valid_per_second(runs, window), &data);
+    metrics.extend(scans(runs));
+    metrics.extend(sizes(&data));
+    metrics
+}
+
+/// The data of all runs, if they are the same.
+fn data(runs: &[Pair<'_>]) -> Result<WarehouseData, String> {
+    let mut all = runs.iter().map(|(_, attempt)| warehouse_data(attempt));
+    let first = all.next().ok_or("no run was completed")?;
+    let same =
+        |other: WarehouseData| (&other.scale_factor, &other.generator) == (&first.scale_factor, &first.generator);
+    if all.all(same) { Ok(first) } else { Err("its runs had data of different scale or generator".to_owned()) }
+}
+
+fn throughput(valid: &Result<Estimate, String>, data: &Result<WarehouseData, String>) -> Vec<Named> {
+    let raw = data.clone().and_then(|data| data.raw_bytes.ok_or("the raw bytes were not recorded".to_owned()));
+    let unit = || Unit::named("queries/h × TB");
+    let per_tb = raw.and_then(|raw| measured(valid, unit(), 3600.0 * RawTerabytes::of_bytes(raw).0));
+    vec![("queries_per_hour", measured(valid, Unit::named("1/h"), 3600.0)), ("queries_per_hour_per_tb", per_tb)]
+}
+
+fn scans(runs: &[Pair<'_>]) -> Vec<Named> {
+    let (physical, logical, cpu) = (rates::physical(runs), rates::logical(runs), rates::cpu(runs));
+    let mb_s = |bytes: &Result<Estimate, String>| measured(bytes, Unit::MB_PER_SECOND, 1e-6);
+    let per_cpu = |bytes: &Result<Estimate, String>| -> Measured {
+        let cpu = cpu.clone()?;
+        if cpu.value <= 0.0 {
+            return Err("no CPU time was observed".to_owned());
+        }
+        Ok(ratio(&bytes.clone()?, &cpu).scaled(1e-6, Unit::named("MB per CPU s")))
+    };
+    vec![
+        ("scan_physical_mb_s", mb_s(&physical)),
+        ("scan_file_mb_s", mb_s(&rates::file_reads(runs))),
+        ("scan_logical_mb_s", mb_s(&logical)),
+        ("io_throughput_mb_s", both(&physical, &logical, mean_of_both)),
+        ("hit_percent", both(&physical, &logical, hits)),
+        ("physical_mb_per_cpu_s", per_cpu(&physical)),
+        ("logical_mb_per_cpu_s", per_cpu(&logical)),
+        ("cpu_percent", measured(&rates::cpu_percent(runs), Unit::PERCENT, 1.0)),
+        ("cpu_seconds_per_s", measured(&cpu, Unit::named("CPU s/s"), 1.0)),
+    ]
+}
+
+fn both(
+    physical: &Result<Estimate, String>,
+    logical: &Result<Estimate, String>,
+    of: fn(&Estimate, &Estimate) -> Measured,
+) -> Measured {
+    of(&physical.clone()?, &logical.clone()?)
+}
+
+fn mean_of_both(physical: &Estimate, logical: &Estimate) -> Measured {
+    let mean = io_average(MbPerSecond(physical.value * 1e-6), MbPerSecond(logical.value * 1e-6));
+    let why = "a mean of two rates that depend on each other";
+    Ok(Quantity::new(mean.0, Unit::MB_PER_SECOND, physical.n, Interval::none(why)))
+}
+
+fn hits(physical: &Estimate, logical: &Estimate) -> Measured {
+    if logical.value <= 0.0 {
+        return Err("queries asked for no page".to_owned());
+    }
+    let share = hit_share(MbPerSecond(physical.value), MbPerSecond(logical.value));
+    let why = "a ratio of two rates that depend on each other";
+    Ok(Quantity::new(100.0 * share, Unit::PERCENT, physical.n, Interval::none(why)))
+}
+
+fn sizes(data: &Result<WarehouseData, String>) -> Vec<Named> {
+    let of = |stored: fn(&WarehouseData) -> Option<u64>| -> Measured {
+        let data = data.clone()?;
+        let stored = stored(&data).filter(|stored| *stored > 0);
+        let missing = "raw bytes and bytes of the tables were not both recorded";
+        let ratio = compression(data.raw_bytes.ok_or(missing)?, stored.ok_or(missing)?);
+        Ok(Quantity::new(ratio, Unit::RATIO, 1, Interval::none("a ratio of two sizes")))
+    };
+    vec![("compression", of(|data| data.table_bytes)), ("compression_with_indexes", of(WarehouseData::stored_bytes))]
+}

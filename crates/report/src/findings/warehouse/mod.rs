@@ -1,0 +1,15 @@
+//! What a warehouse record says beyond throughput and response times: data, queries, scan rates, what bound the work, and how
+//! much data the machine can take. May not know blocks, formats or charts.
+
+mod data;
+mod metrics;
+mod pairs;
+mod queries;
+mod rates;
+mod rating;
+
+pub use data::{KIND, WarehouseData, layout, warehouse_data};
+pub(super) use metrics::metrics;
+pub use pairs::{Pairing, pairings, published_pairings};
+pub use queries::{Class, QueryTotals, query_totals};
+pub use rating::{Rating, Reach, TARGETS_S, rating, raw_of};

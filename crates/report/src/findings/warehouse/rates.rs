@@ -1,0 +1,112 @@
+//! Rates over the stretch that a warehouse run is rated by: the whole run where it ended by a number of rounds, so that each query
+//! counts alike, else the measured window.
+
+use super::super::counters::server_sums;
+use super::super::metrics::{Pair, estimate};
+use super::super::run::RunFindings;
+use super::super::telemetry::{Probed, Trace, allowed_cores, mean_of_cores, total, traces};
+use super::data::fact;
+use crate::analysis::bootstrap::Estimate;
+use crate::analysis::distribution::{mean, variance};
+use proofload_record::Attempt;
+
+/// From, to, in seconds from time zero.
+fn stretch(run: &RunFindings) -> Option<(f64, f64)> {
+    run.completed.map(|completed| (0.0, completed.seconds)).or_else(|| run.window_seconds())
+}
+
+/// Valid queries per second.
+pub(super) fn valid_per_second(runs: &[Pair<'_>], window: &Result<Estimate, String>) -> Result<Estimate, String> {
+    let ended: Option<Vec<f64>> = runs.iter().map(whole_run).collect();
+    match ended.filter(|rates| !rates.is_empty()) {
+        Some(rates) => Ok(of_totals(&rates)),
+        None => window.clone(),
+    }
+}
+
+fn whole_run((run, attempt): &Pair<'_>) -> Option<f64> {
+    let valid: u64 = attempt.intervals.iter().flat_map(|interval| &interval.counts).map(|counts| counts.done).sum();
+    Some(valid as f64 / run.completed?.seconds)
+}
+
+/// The mean over runs of one exact value each.
+fn of_totals(values: &[f64]) -> Estimate {
+    let n = values.len();
+    let single = n < 2;
+    Estimate {
+        value: mean(values),
+        standard_error: if single { f64::NAN } else { (variance(values) / n as f64).sqrt() },
+        freedom: n.saturating_sub(1) as f64,
+        n: n as u64,
+        effective_n: n as f64,
+        block: 1,
+        missing: single.then(|| "one run of a fixed number of queries has no spread".to_owned()),
+    }
+}
+
+/// Bytes per second that the device read.
+pub(super) fn physical(runs: &[Pair<'_>]) -> Result<Estimate, String> {
+    let read = |attempt: &Attempt, span| series(total(&traces(attempt, Probed::DeviceReadBytes))?, span);
+    over(runs, read, "the device was not observed")
+}
+
+/// Bytes per second that the engine read from its files, where it counts them.
+pub(super) fn file_reads(runs: &[Pair<'_>]) -> Result<Estimate, String> {
+    let read = |attempt: &Attempt, span| pages(attempt, span, &["block_reads"]);
+    over(runs, read, "the engine has no such counter")
+}
+
+/// Bytes per second that queries asked for, found in the engine's cache or not, where it counts them.
+pub(super) fn logical(runs: &[Pair<'_>]) -> Result<Estimate, String> {
+    let read = |attempt: &Attempt, span| pages(attempt, span, &["block_reads", "block_hits"]);
+    over(runs, read, "the engine has no such counter")
+}
+
+/// CPU seconds per second, of the cores that the database may run on.
+pub(super) fn cpu(runs: &[Pair<'_>]) -> Result<Estimate, String> {
+    let read = |attempt: &Attempt, span| {
+        let cores = core_count(attempt)?;
+        let percent = series(mean_of_cores(attempt)?, span)?;
+        Some(percent.into_iter().map(|percent| percent * cores / 100.0).collect())
+    };
+    over(runs, read, "the use of the cores was not observed")
+}
+
+/// Use of the cores that the database may run on, %.
+pub(super) fn cpu_percent(runs: &[Pair<'_>]) -> Result<Estimate, String> {
+    over(runs, |attempt, span| series(mean_of_cores(attempt)?, span), "the use of the cores was not observed")
+}
+
+/// Cores that the database may run on.
+pub(super) fn core_count(attempt: &Attempt) -> Option<f64> {
+    let observed = || Some(traces(attempt, Probed::CoreBusy).len()).filter(|count| *count > 0);
+    allowed_cores(attempt).map(|cores| cores.len()).or_else(observed).map(|count| count as f64)
+}
+
+fn series(trace: Trace, span: (f64, f64)) -> Option<Vec<f64>> {
+    Some(trace.within(span).values()).filter(|values| !values.is_empty())
+}
+
+/// Bytes of the pages that counters of the engine say, per second. Source: PostgreSQL counts blocks in `pg_stat_database`.
+fn pages(attempt: &Attempt, span: (f64, f64), counters: &[&str]) -> Option<Vec<f64>> {
+    let size: f64 = fact(attempt, "engine", "block_size")?.parse().ok()?;
+    let mut sums: Vec<f64> = Vec::new();
+    for (place, counter) in counters.iter().enumerate() {
+        let values = server_sums(attempt, span, counter)?;
+        if place == 0 {
+            sums = vec![0.0; values.len()];
+        }
+        sums.iter_mut().zip(&values).for_each(|(sum, value)| *sum += value * size);
+    }
+    Some(sums)
+}
+
+fn over(
+    runs: &[Pair<'_>],
+    read: impl Fn(&Attempt, (f64, f64)) -> Option<Vec<f64>>,
+    missing: &str,
+) -> Result<Estimate, String> {
+    let found: Option<Vec<Vec<f64>>> = runs.iter().map(|(run, attempt)| read(attempt, stretch(run)?)).collect();
+    let found = found.filter(|found| !found.is_empty()).ok_or(missing)?;
+    estimate(&found.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}

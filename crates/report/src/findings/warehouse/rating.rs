@@ -1,0 +1,180 @@
+//! What a point is worth as a warehouse: what bound it, how much data fits, up to which size it meets targets, and how it
+//! compares with named references of the same work.
+
+use super::super::evaluate::Findings;
+use super::super::level::Measured;
+use super::super::point::PointFindings;
+use super::super::reference::{Reference, ReferencePoint};
+use super::data::{WarehouseData, fact, layout, warehouse_data};
+use super::rates::core_count;
+use crate::analysis::quantity::{Interval, Quantity, Unit};
+use crate::analysis::warehouse::{
+    Baseline, Calibration, CpuSeconds, Demand, FARTHEST, Machine, MbPerCpuSecond, MbPerSecond, Megabytes, OwnCapacity,
+    QueriesPerHour, Rated, RawTerabytes, Refused, Reserve, Seconds, Target, Used, Verdict, largest_raw_size,
+    maximum_user_data, relative_percent, verdict,
+};
+use proofload_record::Attempt;
+
+/// Mean response times that the capacity model is asked for, s.
+pub const TARGETS_S: [f64; 4] = [10.0, 60.0, 600.0, 3_600.0];
+
+/// Facts of subject `calibration`: sequential reads of the device, MB/s; consumption in cache and cold, MB per CPU second.
+const DEVICE: &str = "device_read_mb_s";
+const IN_CACHE: &str = "mcr_mb_per_cpu_s";
+const COLD: &str = "bcr_mb_per_cpu_s";
+
+/// Up to which size a target can hold.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reach {
+    /// At most this.
+    Until(OwnCapacity),
+    /// Beyond this, which is as far as may be concluded.
+    Beyond(RawTerabytes),
+    /// Why it is not known.
+    Unknown(String),
+}
+
+/// A point's rating.
+#[derive(Debug, Clone)]
+pub struct Rating {
+    /// `rows` or `columns`, where it is known.
+    pub layout: Option<String>,
+    /// Its data.
+    pub data: WarehouseData,
+    /// What the machine was found to do at most.
+    pub calibration: Calibration,
+    /// What bound the work.
+    pub verdict: Result<Verdict, String>,
+    /// Maximum user data, TB, with the measured compression.
+    pub maximum: Measured,
+    /// For each of [`TARGETS_S`] the largest raw size at which it can hold.
+    pub targets: Vec<Reach>,
+    /// Relative throughput against each reference of this workload, by its title.
+    pub relative: Vec<(String, Result<f64, String>)>,
+}
+
+/// Rates a point; none without a finished run.
+pub fn rating(findings: &Findings<'_>, point: &PointFindings) -> Option<Rating> {
+    let attempt = findings.record.finished(point.runs.first()?.run.index)?;
+    let settings = findings.record.plan.settings(&findings.record.study, point.id);
+    let (layout, data, calibration) = (layout(&settings), warehouse_data(attempt), calibration(findings, attempt));
+    let maximum = maximum(findings, &data);
+    let streams = settings.count("workload.streams").unwrap_or(1);
+    let target = |seconds: &f64| {
+        let target = Target { rate: QueriesPerHour(0.0), streams, within: Seconds(*seconds) };
+        let known = demand(point, &data, &calibration);
+        known.map_or_else(Reach::Unknown, |(demand, machine)| reach(&demand, &machine, &target, &maximum))
+    };
+    Some(Rating {
+        verdict: bound(point, &calibration),
+        targets: TARGETS_S.iter().map(target).collect(),
+        relative: relative(findings, point, layout.as_deref(), &data),
+        maximum,
+        layout,
+        data,
+        calibration,
+    })
+}
+
+/// Raw size of a point's data, GB.
+pub fn raw_of(data: &WarehouseData) -> Measured {
+    let raw = data.raw_bytes.ok_or("the raw bytes were not recorded")?;
+    Ok(Quantity::new(raw as f64 / 1e9, Unit::named("GB"), 1, Interval::none("counted")))
+}
+
+fn calibration(findings: &Findings<'_>, attempt: &Attempt) -> Calibration {
+    let of_study = |name: &str| {
+        let named = findings.record.facts.iter().rev().find(|fact| fact.subject == "calibration" && fact.name == name);
+        named?.effective.clone()
+    };
+    let number = |name: &str| -> Option<f64> {
+        let text = fact(attempt, "calibration", name).map(str::to_owned).or_else(|| of_study(name))?;
+        text.parse().ok().filter(|value: &f64| *value > 0.0 && value.is_finite())
+    };
+    Calibration {
+        device: number(DEVICE).map(MbPerSecond),
+        cores: core_count(attempt),
+        in_cache: number(IN_CACHE).map(MbPerCpuSecond),
+        cold: number(COLD).map(MbPerCpuSecond),
+    }
+}
+
+fn bound(point: &PointFindings, calibration: &Calibration) -> Result<Verdict, String> {
+    let used = Used { cpu_percent: point.metric("cpu_percent")?, device_mb_s: point.metric("scan_physical_mb_s")? };
+    Ok(verdict(&used, calibration))
+}
+
+fn maximum(findings: &Findings<'_>, data: &WarehouseData) -> Measured {
+    let capacity = findings.record.study.settings.bytes("hardware.capacity");
+    let capacity = capacity.map_err(|_| "the study does not state hardware.capacity")?;
+    let missing = "raw bytes and stored bytes were not both recorded";
+    let stored = data.stored_bytes().filter(|stored| *stored > 0).ok_or(missing)?;
+    let ratio = data.raw_bytes.ok_or(missing)? as f64 / stored as f64;
+    let RawTerabytes(raw) = maximum_user_data(capacity.0 as f64, Reserve::PUBLISHED, ratio);
+    Ok(Quantity::new(raw, Unit::named("TB"), 1, Interval::none("computed from sizes")))
+}
+
+/// What a query costs, and what the machine can do.
+fn demand(point: &PointFindings, data: &WarehouseData, calibration: &Calibration) -> Result<(Demand, Machine), String> {
+    let value = |name: &str| point.metric(name).map(|quantity| quantity.value());
+    let per_query = 3600.0 / value("queries_per_hour")?;
+    let demand = Demand {
+        device: Megabytes(value("scan_physical_mb_s")? * per_query),
+        cpu: CpuSeconds(value("cpu_seconds_per_s")? * per_query),
+        raw: RawTerabytes::of_bytes(data.raw_bytes.ok_or("the raw bytes were not recorded")?),
+    };
+    let machine = Machine {
+        device: calibration.device.ok_or("the device was not calibrated")?,
+        cores: calibration.cores.ok_or("the cores were not observed")?,
+    };
+    Ok((demand, machine))
+}
+
+fn reach(demand: &Demand, machine: &Machine, target: &Target, maximum: &Measured) -> Reach {
+    let storage = maximum.as_ref().ok().map(|maximum| RawTerabytes(maximum.value()));
+    match largest_raw_size(demand, machine, target, storage, FARTHEST) {
+        Ok(found) => Reach::Until(found),
+        Err(Refused::TooFar { measured, farthest }) => Reach::Beyond(RawTerabytes(measured.0 * farthest)),
+        Err(refused) => Reach::Unknown(refused.to_string()),
+    }
+}
+
+fn relative(
+    findings: &Findings<'_>,
+    point: &PointFindings,
+    layout: Option<&str>,
+    data: &WarehouseData,
+) -> Vec<(String, Result<f64, String>)> {
+    let named = findings.reference.as_ref().and_then(|reference| reference.as_ref().ok());
+    let ours = |reference: &&Reference| reference.workload.as_deref() == Some(super::data::KIND);
+    let references = named.into_iter().chain(&findings.beside).filter(ours);
+    let one = |reference: &Reference| (reference.title.clone(), against(point, layout, data, reference));
+    references.map(one).collect()
+}
+
+fn against(
+    point: &PointFindings,
+    layout: Option<&str>,
+    data: &WarehouseData,
+    reference: &Reference,
+) -> Result<f64, String> {
+    let unknown = || "not recorded".to_owned();
+    let own = Rated {
+        layout: layout.map_or_else(unknown, str::to_owned),
+        scale_factor: data.scale_factor.clone().unwrap_or_else(unknown),
+        generator: data.generator.clone().unwrap_or_else(unknown),
+        queries_per_hour_per_tb: point.result("queries_per_hour_per_tb")?.value(),
+    };
+    let level =
+        |other: &ReferencePoint, name: &str| other.level(name).map_or("not published".to_owned(), str::to_owned);
+    let same = |other: &&ReferencePoint| other.level("layout") == Some(own.layout.as_str());
+    let other = reference.points.iter().find(same).ok_or_else(|| format!("it has no result for {}", own.layout))?;
+    let rated = Rated {
+        layout: own.layout.clone(),
+        scale_factor: level(other, "workload.scale_factor"),
+        generator: level(other, "data.generator"),
+        queries_per_hour_per_tb: other.metrics.get("queries_per_hour_per_tb").map_or(f64::NAN, |figure| figure.value),
+    };
+    let baseline = Baseline { name: reference.title.clone(), rated };
+    relative_percent(&own, &baseline).map_err(|unlike| unlike.to_string())
+}

@@ -1,0 +1,176 @@
+//! The certificate itself: what was rated, what it is made of, and the rating of each point.
+
+use super::super::section::{Section, always};
+use super::host;
+use super::parts::{is_warehouse, metric, plain, point_cell, point_column, rated};
+use crate::analysis::warehouse::Confidence;
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use crate::findings::warehouse::{Rating, raw_of};
+use crate::findings::{Findings, PointFindings, level_text};
+
+/// The section.
+pub(in super::super) const SECTION: Section =
+    Section { id: "certificate", title: "Rating certificate", level: 2, numbered: true, needs: always, render };
+
+/// Settings of the configuration, where the study has them.
+const CONFIGURATION: &[(&str, &str)] = &[
+    ("engine.kind", "Engine"),
+    ("workload.scale_factor", "Scale factor"),
+    ("workload.streams", "Streams"),
+    ("workload.rounds", "Rounds of each stream"),
+    ("workload.query_cap", "Cap of a query"),
+    ("limits.memory", "Memory of the database"),
+    ("limits.cores", "Cores of the database"),
+];
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    if !is_warehouse(findings) {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Paragraph(prose![
+        "This part rates the configuration in the manner of data warehouse appliance ratings. Data and queries are TPC-H-derived; this is not a \
+         TPC result and no vendor's certificate. How sure each formula is stands in ",
+        Inline::Reference("table-formulas"),
+        "."
+    ])];
+    blocks.push(Block::Heading(4, prose!["Configuration"]));
+    blocks.push(Block::KeyValues(configuration(findings)));
+    blocks.push(Block::Heading(4, prose!["Bill of materials"]));
+    let materials = host::materials(findings);
+    if materials.is_empty() {
+        blocks.push(Block::Notice(Notice::Gap, prose!["no facts of the machine were recorded."]));
+    } else {
+        blocks.push(Block::KeyValues(materials));
+    }
+    blocks.push(Block::Heading(4, prose!["Host checks"]));
+    blocks.push(host::checks(findings));
+    blocks.push(Block::Heading(4, prose!["Rating"]));
+    blocks.extend(ratings(findings));
+    blocks
+}
+
+/// Settings with all their levels.
+fn configuration(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
+    let study = &findings.record.study;
+    let pair = |(path, title): &(&'static str, &'static str)| {
+        let factor = study.factors.iter().find(|factor| factor.setting == *path);
+        let levels = factor.map(|factor| factor.levels.iter().map(level_text).collect::<Vec<_>>().join(", "));
+        let value = levels.or_else(|| study.settings.get(path).map(level_text))?;
+        Some((prose![*title], prose![value]))
+    };
+    CONFIGURATION.iter().filter_map(pair).collect()
+}
+
+fn ratings(findings: &Findings<'_>) -> Vec<Block> {
+    let rated = rated(findings);
+    if rated.is_empty() {
+        return vec![Block::Notice(Notice::Gap, prose!["no run of this study has been finished."])];
+    }
+    let mut blocks = vec![
+        Block::Table(Table {
+            id: "table-rating",
+            caption: prose!["The rating of each point: TPC-H-derived, not a TPC result."],
+            columns: vec![
+                point_column(findings),
+                Column::words("Layout"),
+                Column::quantities("Raw data", "GB"),
+                Column::quantities("Throughput by size", "queries/h × TB"),
+                Column::quantities("CPU", "%"),
+                Column::words("Bound"),
+                Column::quantities("Maximum user data", "TB"),
+                Column::words("Verdict"),
+            ],
+            rows: rated.iter().map(|(point, rating)| rating_row(point, rating)).collect(),
+            note: prose!["Maximum user data: ", Inline::Reference("capacity"), "."],
+        }),
+        bounds(findings, &rated),
+    ];
+    blocks.extend(relative(findings, &rated));
+    blocks
+}
+
+fn rating_row(point: &PointFindings, rating: &Rating) -> Vec<Cell> {
+    let bound = match &rating.verdict {
+        Ok(verdict) => Cell::Prose(prose![verdict.bound.word()]),
+        Err(why) => Cell::Gap(why.clone()),
+    };
+    vec![
+        point_cell(point),
+        rating.layout.clone().map_or_else(|| Cell::Gap("nothing says it".to_owned()), Cell::datum),
+        crate::sections::charts::measured_cell(raw_of(&rating.data)),
+        metric(point, "queries_per_hour_per_tb"),
+        metric(point, "cpu_percent"),
+        bound,
+        crate::sections::charts::measured_cell(rating.maximum.clone()),
+        Cell::Verdict(point.verdict.is_valid(), point.verdict.word()),
+    ]
+}
+
+/// What bound each point, with what that rests on.
+fn bounds(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Block {
+    let row = |(point, rating): &(&PointFindings, Rating)| {
+        let (bound, confidence, reasons) = match &rating.verdict {
+            Ok(verdict) if verdict.confidence == Confidence::None => {
+                (verdict.bound.word(), "–", verdict.reasons.join("; "))
+            }
+            Ok(verdict) => (verdict.bound.word(), verdict.confidence.word(), verdict.reasons.join("; ")),
+            Err(why) => ("unclear", "–", why.clone()),
+        };
+        vec![point_cell(point), Cell::Prose(prose![bound]), Cell::Prose(prose![confidence]), Cell::datum(reasons)]
+    };
+    Block::Table(Table {
+        id: "table-bound",
+        caption: prose!["What bound the work of each point, and how far that can be trusted."],
+        columns: vec![
+            point_column(findings),
+            Column::words("Bound"),
+            Column::words("Confidence"),
+            Column::words("What it rests on"),
+        ],
+        rows: rated.iter().map(row).collect(),
+        note: prose![
+            "I/O-bound: CPU below 80 % and the device above 80 % of its calibrated sequential rate. CPU-bound: CPU above 90 %. Else unclear: \
+             neither was full, as when few streams leave cores idle. Firm: the 95 % confidence intervals lie on one side of these limits, and \
+             the calibration does not say otherwise."
+        ],
+    })
+}
+
+/// Relative throughput against every reference of this workload, and why there is none.
+fn relative(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Vec<Block> {
+    let mut rows = Vec::new();
+    let mut reasons: Vec<&str> = Vec::new();
+    for (point, rating) in rated {
+        for (name, percent) in &rating.relative {
+            match percent {
+                Ok(percent) => {
+                    let value = plain(*percent, "%", 1, "the reference has no interval");
+                    rows.push(vec![point_cell(point), Cell::datum(name.clone()), value]);
+                }
+                Err(why) if reasons.contains(&why.as_str()) => {}
+                Err(why) => reasons.push(why),
+            }
+        }
+    }
+    let mut blocks = Vec::new();
+    if !rows.is_empty() {
+        blocks.push(Block::Table(relative_table(findings, rows)));
+    }
+    let gap = |why: &&str| Block::Notice(Notice::Gap, prose!["relative throughput: ", (*why).to_owned(), "."]);
+    blocks.extend(reasons.iter().map(gap));
+    blocks
+}
+
+fn relative_table(findings: &Findings<'_>, rows: Vec<Vec<Cell>>) -> Table {
+    Table {
+        id: "table-relative",
+        caption: prose!["Relative throughput: queries/h × TB in per cent of a named reference of the same work."],
+        columns: vec![
+            point_column(findings),
+            Column::words("Reference"),
+            Column::quantities("Relative throughput", "%"),
+        ],
+        rows,
+        note: Prose::new(),
+    }
+}

@@ -1,0 +1,81 @@
+//! What the certificate says of the machine: what it is made of, and whether it is set up as such measurements want it. Facts and
+//! settings as they are; may not look at the machine.
+
+use super::super::facts;
+use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use crate::findings::{Findings, level_text};
+use proofload_model::settings::Value;
+
+/// Facts of the bill of materials: subject, name, title.
+const MATERIALS: &[(&str, &str, &str)] = &[
+    ("host", "model", "Machine model"),
+    ("host", "cpu", "CPU"),
+    ("host", "sockets", "Sockets"),
+    ("host", "cores", "Cores"),
+    ("host", "memory", "Memory"),
+    ("storage", "device_model", "Storage device"),
+    ("storage", "file_system", "File system"),
+    ("host", "system", "Operating system"),
+    ("host", "kernel", "Kernel"),
+];
+
+/// Settings of the bill of materials, as the study states them.
+const STATED: &[(&str, &str)] = &[
+    ("hardware.capacity", "Capacity of the drives, by data sheet"),
+    ("hardware.drive_iops", "Random reads of the drives, by data sheet, 1/s"),
+    ("hardware.watts", "Power, by data sheet, W"),
+    ("hardware.rack_units", "Height, rack units"),
+];
+
+/// A setting of the host: name of the fact, what is checked, what is wanted in words, and the values that are.
+type Wanted = (&'static str, &'static str, &'static str, &'static [&'static str]);
+
+/// Checks of P5's procedure (power plan, SMT) and what moves results elsewhere.
+const CHECKS: &[Wanted] = &[
+    ("governor", "Frequency governor", "performance", &["performance"]),
+    ("smt", "SMT", "on, where the processor has it", &["on", "1", "notsupported", "notimplemented"]),
+    ("vm.swappiness", "vm.swappiness", "at most 10", &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]),
+    ("clock_source", "Clock source", "tsc or kvm-clock", &["tsc", "kvm-clock", "arch_sys_counter"]),
+];
+
+/// Names and values of the bill of materials.
+pub(super) fn materials(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
+    let mut pairs = super::super::tested::named(findings, MATERIALS);
+    for (path, title) in STATED {
+        let stated = findings.record.study.settings.get(path);
+        pairs.extend(stated.map(|value| (prose![*title], prose![stated_text(value)])));
+    }
+    pairs
+}
+
+/// As data sheets write it: drives in decimal units.
+fn stated_text(value: &Value) -> String {
+    match value {
+        Value::Bytes(bytes) => format!("{}\u{a0}GB", crate::numbers::short(bytes.0 as f64 / 1e9)),
+        other => level_text(other),
+    }
+}
+
+/// The checks, each with what was found.
+pub(super) fn checks(findings: &Findings<'_>) -> Block {
+    let row = |(name, title, wanted, good): &Wanted| {
+        let named = findings.record.facts.iter().rev().find(|fact| fact.subject == "host" && fact.name == *name);
+        let found = named.and_then(|fact| Some((fact, fact.effective.as_ref()?)));
+        let (found, verdict) = match found {
+            Some((fact, text)) => {
+                let holds = good.contains(&text.as_str());
+                let words = facts::value("host", name, &fact.source, text);
+                (Cell::datum(words), Cell::Verdict(holds, if holds { "as wanted" } else { "moves results" }))
+            }
+            None => (Cell::Gap("not recorded".to_owned()), Cell::Empty),
+        };
+        vec![Cell::Prose(prose![*title]), found, Cell::Prose(prose![*wanted]), verdict]
+    };
+    Block::Table(Table {
+        id: "table-host-checks",
+        caption: prose!["Settings of the host against what such a measurement wants."],
+        columns: ["Setting", "Found", "Wanted", "Verdict"].map(Column::words).to_vec(),
+        rows: CHECKS.iter().map(row).collect(),
+        note: Prose::new(),
+    })
+}

@@ -1,0 +1,40 @@
+//! What the sections of a warehouse study share.
+
+use crate::analysis::quantity::{Interval, Quantity, Unit};
+use crate::blocks::{Cell, Column};
+use crate::findings::warehouse::{KIND, Rating, rating};
+use crate::findings::{Findings, PointFindings};
+use crate::sections::charts::{capital, factors_title, measured_cell};
+
+/// Is this the workload that the certificate is for?
+pub(super) fn is_warehouse(findings: &Findings<'_>) -> bool {
+    findings.workload.kind == KIND
+}
+
+/// Points with a finished run, and their ratings.
+pub(super) fn rated<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, Rating)> {
+    if !is_warehouse(findings) {
+        return Vec::new();
+    }
+    findings.points.iter().filter_map(|point| Some((point, rating(findings, point)?))).collect()
+}
+
+/// A point's name as the first cell of a row.
+pub(super) fn point_cell(point: &PointFindings) -> Cell {
+    Cell::datum(point.label())
+}
+
+/// The head above it.
+pub(super) fn point_column(findings: &Findings<'_>) -> Column {
+    Column::words(capital(&factors_title(findings)))
+}
+
+/// A metric of a point as a cell.
+pub(super) fn metric(point: &PointFindings, name: &str) -> Cell {
+    measured_cell(point.metric(name))
+}
+
+/// A number without an interval, and why it has none.
+pub(super) fn plain(value: f64, unit: &'static str, n: u64, why: &str) -> Cell {
+    Cell::Quantity(Quantity::new(value, Unit::named(unit), n, Interval::none(why)))
+}

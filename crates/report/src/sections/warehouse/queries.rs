@@ -1,0 +1,175 @@
+//! Queries by class and one by one: how many counted, how long they took, and whether a class holds what it says.
+
+use super::super::section::{Section, always};
+use super::parts::{is_warehouse, plain, point_cell, point_column};
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use crate::findings::warehouse::{Class, QueryTotals, query_totals};
+use crate::findings::{Findings, PointFindings};
+use crate::sections::charts::measured_cell;
+
+/// The section.
+pub(in super::super) const SECTION: Section = Section {
+    id: "queries",
+    title: "Queries by class and one by one",
+    level: 3,
+    numbered: true,
+    needs: always,
+    render,
+};
+
+/// At most so many points stand beside each other.
+const MOST_BESIDE: usize = 4;
+
+type Totals<'f> = (&'f PointFindings, Vec<Class>);
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    if !is_warehouse(findings) {
+        return Vec::new();
+    }
+    let totals: Vec<Totals<'_>> = findings.points.iter().filter_map(|point| totals(findings, point)).collect();
+    if totals.is_empty() {
+        return vec![Block::Notice(Notice::Gap, prose!["no query has ended."])];
+    }
+    let mut blocks = vec![Block::Table(by_class(findings, &totals))];
+    blocks.extend(invalid(&totals).map(|words| Block::Notice(Notice::Caution, words)));
+    blocks.extend(misfits(&totals).map(|words| Block::Notice(Notice::Caution, words)));
+    if totals.len() <= MOST_BESIDE {
+        blocks.push(Block::Table(one_by_one(&totals)));
+    } else {
+        for chunk in totals.chunks(MOST_BESIDE) {
+            let label = chunk.iter().map(|(point, _)| point.label()).collect::<Vec<_>>().join("; ");
+            let table = Table { id: "", ..one_by_one(chunk) };
+            blocks.push(Block::Fold(prose!["One by one: ", label], vec![Block::Table(table)]));
+        }
+    }
+    blocks
+}
+
+fn totals<'f>(findings: &'f Findings<'_>, point: &'f PointFindings) -> Option<Totals<'f>> {
+    let attempts: Vec<_> = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index)).collect();
+    let classes = query_totals(&attempts);
+    (!classes.is_empty()).then_some((point, classes))
+}
+
+fn class_words(name: &str) -> String {
+    if name.is_empty() { "not declared".to_owned() } else { name.to_owned() }
+}
+
+fn by_class(findings: &Findings<'_>, totals: &[Totals<'_>]) -> Table {
+    let rows = totals.iter().flat_map(|(point, classes)| {
+        let all: f64 = classes.iter().map(Class::sum_s).sum();
+        classes.iter().map(move |class| class_row(point, class, all))
+    });
+    Table {
+        id: "table-classes",
+        caption: prose!["Queries by class, all runs of a point together. TPC-H-derived."],
+        columns: vec![
+            point_column(findings),
+            Column::words("Class"),
+            Column::counts("Queries"),
+            Column::counts("Valid"),
+            Column::counts("Not valid"),
+            Column::quantities("Mean", "s"),
+            Column::quantities("Median of its queries", "s"),
+            Column::quantities("Share of the time", "%"),
+        ],
+        rows: rows.collect(),
+        note: prose![
+            "Not valid: the answer was wrong, the query failed, or it ran into its cap. Such a query has no time here and does not count. \
+             The share is of the response times of all valid queries; what a class costs in CPU and reads is not known by query."
+        ],
+    }
+}
+
+fn class_row(point: &PointFindings, class: &Class, all_s: f64) -> Vec<Cell> {
+    let sum = |of: fn(&QueryTotals) -> u64| class.queries.iter().map(of).sum::<u64>();
+    let valid = sum(|query| query.valid);
+    let none = || Cell::Gap("no valid query".to_owned());
+    let seconds = |value: Option<f64>| value.map_or_else(none, |value| plain(value, "s", valid, "an exact mean"));
+    vec![
+        point_cell(point),
+        Cell::datum(class_words(&class.name)),
+        Cell::Count(class.queries.len() as u64),
+        Cell::Count(valid),
+        Cell::Count(sum(|query| query.failed)),
+        seconds((valid > 0).then(|| class.sum_s() / valid as f64)),
+        seconds(class.median_s()),
+        if all_s > 0.0 { plain(100.0 * class.sum_s() / all_s, "%", valid, "a share of a sum") } else { none() },
+    ]
+}
+
+/// Queries of which some or all runs do not count.
+fn invalid(totals: &[Totals<'_>]) -> Option<Prose> {
+    let words = |point: &PointFindings, query: &QueryTotals| {
+        let (failed, all, codes) = (query.failed, query.valid + query.failed, query.codes.join(", "));
+        format!("{} at {} ({failed} of {all}, {codes})", title(&query.kind), point.label())
+    };
+    let mut found = Vec::new();
+    for (point, classes) in totals {
+        let queries = classes.iter().flat_map(|class| &class.queries).filter(|query| query.failed > 0);
+        found.extend(queries.map(|query| words(point, query)));
+    }
+    (!found.is_empty()).then(|| prose!["queries with runs that do not count: ", found.join("; "), "."])
+}
+
+/// A simple query that takes longer than the middle one of the complex: its class says the wrong thing here.
+fn misfits(totals: &[Totals<'_>]) -> Option<Prose> {
+    let of_point = |(point, classes): &Totals<'_>| {
+        let class = |name: &str| classes.iter().find(|class| class.name == name);
+        let limit = class("complex")?.median_s()?;
+        let over = |query: &&QueryTotals| query.mean_s().is_some_and(|mean| mean > limit);
+        let names: Vec<String> = class("simple")?.queries.iter().filter(over).map(|query| title(&query.kind)).collect();
+        (!names.is_empty()).then(|| format!("{} at {}", names.join(", "), point.label()))
+    };
+    let found: Vec<String> = totals.iter().filter_map(of_point).collect();
+    (!found.is_empty()).then(|| {
+        prose![
+            "declared simple, but slower than the median of the complex queries: ",
+            found.join("; "),
+            ". Shares by class (",
+            Inline::Reference("table-classes"),
+            ") are shares of what was declared, not of what it cost."
+        ]
+    })
+}
+
+/// `q01` as `Q1`.
+fn title(kind: &str) -> String {
+    match kind.strip_prefix('q').and_then(|number| number.parse::<u32>().ok()) {
+        Some(number) => format!("Q{number}"),
+        None => kind.to_owned(),
+    }
+}
+
+fn one_by_one(totals: &[Totals<'_>]) -> Table {
+    let mut queries: Vec<&QueryTotals> = Vec::new();
+    for query in totals.iter().flat_map(|(_, classes)| classes.iter().flat_map(|class| &class.queries)) {
+        if !queries.iter().any(|known| known.kind == query.kind) {
+            queries.push(query);
+        }
+    }
+    queries.sort_by(|one, other| one.kind.cmp(&other.kind));
+    let row = |query: &&QueryTotals| {
+        let name = match query.title.as_str() {
+            "" => title(&query.kind),
+            words => format!("{}, {words}", title(&query.kind)),
+        };
+        let mut cells = vec![Cell::datum(name), Cell::datum(class_words(&query.class))];
+        cells.extend(totals.iter().map(|(_, classes)| query_cell(classes, &query.kind)));
+        cells
+    };
+    let points = totals.iter().map(|(point, _)| Column::quantities(point.label(), "s"));
+    Table {
+        id: "table-queries",
+        caption: prose!["Mean response time of each query's valid runs. TPC-H-derived."],
+        columns: [Column::words("Query"), Column::words("Class")].into_iter().chain(points).collect(),
+        rows: queries.iter().map(row).collect(),
+        note: Prose::new(),
+    }
+}
+
+fn query_cell(classes: &[Class], kind: &str) -> Cell {
+    let found = classes.iter().flat_map(|class| &class.queries).find(|query| query.kind == kind);
+    let Some(query) = found else { return Cell::Gap("did not run".to_owned()) };
+    measured_cell(query.mean())
+}

@@ -1,0 +1,83 @@
+//! Streams against throughput: what each further stream is worth.
+
+use super::super::section::{Section, always};
+use super::parts::{is_warehouse, metric, plain};
+use crate::blocks::{Block, Cell, Column, Inline, Table, prose};
+use crate::findings::{Findings, PointFindings, level_number, level_text};
+
+/// The section.
+pub(in super::super) const SECTION: Section =
+    Section { id: "streams", title: "Streams against throughput", level: 3, numbered: true, needs: always, render };
+
+const STREAMS: &str = "workload.streams";
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let varies =
+        findings.record.study.factors.iter().any(|factor| factor.setting == STREAMS && factor.levels.len() > 1);
+    if !is_warehouse(findings) || !varies {
+        return Vec::new();
+    }
+    let mut rows = Vec::new();
+    for (label, points) in groups(findings) {
+        for (place, (streams, point)) in points.iter().enumerate() {
+            let before = place.checked_sub(1).map(|before| points[before].1);
+            rows.push(row(&label, *streams, point, before));
+        }
+    }
+    vec![Block::Table(Table {
+        id: "table-streams",
+        caption: prose!["Throughput by number of streams (closed loop), and what a step is worth."],
+        columns: vec![
+            Column::words("With"),
+            Column::quantities("Streams", ""),
+            Column::quantities("Valid queries", "1/h"),
+            Column::quantities("Of each stream", "1/h"),
+            Column::quantities("Against the step before", "%"),
+            Column::quantities("CPU", "%"),
+            Column::quantities("Scan, physical", "MB/s"),
+        ],
+        rows,
+        note: prose![
+            "A step that gains less than 3 % has reached what the machine can do; ",
+            Inline::Reference("table-bound"),
+            " says what bound it."
+        ],
+    })]
+}
+
+/// Points by the levels of the other factors, each by rising number of streams.
+fn groups<'f>(findings: &'f Findings<'_>) -> Vec<(String, Vec<(f64, &'f PointFindings)>)> {
+    let mut groups: Vec<(String, Vec<(f64, &PointFindings)>)> = Vec::new();
+    for point in findings.points.iter().filter(|point| !point.runs.is_empty()) {
+        let Some(streams) = point.level(STREAMS).and_then(level_number) else { continue };
+        let others = point.levels.iter().filter(|(setting, _)| setting != STREAMS).map(|(_, value)| level_text(value));
+        let label = others.collect::<Vec<_>>().join(", ");
+        match groups.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, points)) => points.push((streams, point)),
+            None => groups.push((label, vec![(streams, point)])),
+        }
+    }
+    for (_, points) in &mut groups {
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    }
+    groups
+}
+
+fn row(label: &str, streams: f64, point: &PointFindings, before: Option<&PointFindings>) -> Vec<Cell> {
+    let rate = |point: &PointFindings| point.metric("queries_per_hour");
+    let each = rate(point).map(|rate| rate.scaled(1.0 / streams, rate.unit().clone()));
+    let gain = before.map(|before| Ok::<f64, String>(100.0 * rate(point)?.value() / rate(before)?.value()));
+    vec![
+        Cell::datum(if label.is_empty() { "–" } else { label }),
+        Cell::datum(crate::numbers::short(streams)),
+        metric(point, "queries_per_hour"),
+        crate::sections::charts::measured_cell(each),
+        match gain {
+            None => Cell::Empty,
+            Some(Ok(gain)) => plain(gain, "%", 2, "a ratio of two points"),
+            Some(Err(why)) => Cell::Gap(why),
+        },
+        metric(point, "cpu_percent"),
+        metric(point, "scan_physical_mb_s"),
+    ]
+}

@@ -1,0 +1,136 @@
+//! The warehouse workload in the words of appliance ratings. Everything says that it is derived from TPC-H.
+
+use super::workload::{Clocks, Digits, GIVEN, Headline, MetricColumn, Terminal, Work, Workload};
+use proofload_model::settings::Settings;
+
+pub(super) const WORKLOAD: Workload = Workload {
+    kind: "warehouse",
+    name,
+    kicker: Some("analytic queries, TPC-H-derived · not a TPC result"),
+    disclaimer: "TPC-H-derived data and queries; not a TPC result",
+    work: Work { one: "query", many: "queries", one_capital: "Query", many_capital: "Queries" },
+    kinds: &[
+        ("q01", "Q1"),
+        ("q02", "Q2"),
+        ("q03", "Q3"),
+        ("q04", "Q4"),
+        ("q05", "Q5"),
+        ("q06", "Q6"),
+        ("q07", "Q7"),
+        ("q08", "Q8"),
+        ("q09", "Q9"),
+        ("q10", "Q10"),
+        ("q11", "Q11"),
+        ("q12", "Q12"),
+        ("q13", "Q13"),
+        ("q14", "Q14"),
+        ("q15", "Q15"),
+        ("q16", "Q16"),
+        ("q17", "Q17"),
+        ("q18", "Q18"),
+        ("q19", "Q19"),
+        ("q20", "Q20"),
+        ("q21", "Q21"),
+        ("q22", "Q22"),
+    ],
+    headline: Headline { metric: "queries_per_hour", words: "valid queries per hour" },
+    scale: &[("workload.streams", "stream", "streams")],
+    tails: &[],
+    headlines: &[("valid queries per hour at ", "queries_per_hour")],
+    figure: &[
+        MetricColumn { title: "Throughput", unit: "valid queries per hour", metric: "queries_per_hour" },
+        MetricColumn { title: "By size", unit: "queries/h × TB", metric: "queries_per_hour_per_tb" },
+    ],
+    results: &[
+        MetricColumn { title: "Valid queries", unit: "1/h", metric: "queries_per_hour" },
+        MetricColumn { title: "By size", unit: "queries/h × TB", metric: "queries_per_hour_per_tb" },
+        MetricColumn { title: "Scan, physical", unit: "MB/s", metric: "scan_physical_mb_s" },
+        MetricColumn { title: "CPU", unit: "%", metric: "cpu_percent" },
+        MetricColumn { title: "Compression", unit: "", metric: "compression" },
+    ],
+    results_note: "Values of void points are what was observed; they are context, not results. A query whose answer is wrong, that failed or that ran \
+                   into its cap does not count. TPC-H-derived, not a TPC result; CPU is the mean over the cores that the database may run on.",
+    terminal: &[
+        Terminal { title: "queries/h", metric: "queries_per_hour", digits: Digits::Whole },
+        Terminal { title: "q/h x TB", metric: "queries_per_hour_per_tb", digits: Digits::Three },
+        Terminal { title: "scan MB/s", metric: "scan_physical_mb_s", digits: Digits::Three },
+        Terminal { title: "CPU %", metric: "cpu_percent", digits: Digits::Tenths },
+        Terminal { title: "compr.", metric: "compression", digits: Digits::Three },
+        Terminal { title: "failed %", metric: "failed_percent", digits: Digits::Three },
+    ],
+    description: "The workload is made of analytic queries over data derived from TPC-H: eight tables from a generator in the process, and queries in the \
+                  dialect of each engine. Streams run the queries one after another, each in an order of its own. It is not a TPC benchmark, its \
+                  results are not TPC results, and they are not comparable with any.",
+    choices: &[
+        (
+            "workload.rounds",
+            GIVEN,
+            "A run ends when every stream has run all queries a given number of times; rates and times below are of the whole run, so that each \
+             query counts alike.",
+        ),
+        (
+            "workload.query_cap",
+            GIVEN,
+            "A query that takes longer than its cap is ended, counted as failed, and its stream goes on.",
+        ),
+        (
+            "workload.parameters",
+            "validation",
+            "Queries have the values of their validation, so that answers are compared with golden ones; a wrong answer is a failed query.",
+        ),
+        (
+            "workload.parameters",
+            "seeded",
+            "Values in the queries are drawn for each stream and round; their answers are not compared with golden ones.",
+        ),
+    ],
+    verification: "rows and content of the tables after the load, and the queries' answers against golden ones where there are any",
+    definitions: &[
+        (
+            "Queries per hour",
+            "Valid queries per hour: of the whole run where it ends by a number of rounds, else of the measured window; counted by the clients.",
+        ),
+        (
+            "Queries/h × TB",
+            "The same times the raw size in TB (10^12 bytes of the tables as text). It multiplies, so that a small set does not look better; at 1 TB it is queries per hour and TB.",
+        ),
+        (
+            "Physical scan rate",
+            "Bytes that the device under the data read, in MB (10^6 bytes) per second; by the block layer's counters.",
+        ),
+        (
+            "File reads",
+            "Bytes that the engine read from its files, from the device or from the system's cache; by its own counters.",
+        ),
+        (
+            "Logical scan rate",
+            "Bytes of the pages that queries asked for, in the engine's cache or not; by its own counters. Where it has none: not measured.",
+        ),
+        ("Compression", "Raw bytes over bytes of the tables in the database, without and with indexes."),
+    ],
+    facts: &[
+        ("data", "data", "Data"),
+        ("data", "generator", "Generator of the data"),
+        ("data", "scale_factor", "Scale factor"),
+        ("data", "raw_bytes", "Raw size, bytes"),
+        ("data", "table_bytes", "Size of the tables in the database, bytes"),
+        ("data", "index_bytes", "Size of their indexes, bytes"),
+        ("data", "checked_after_load", "Checked after the load"),
+        ("client", "queries", "Queries"),
+        ("client", "parameters", "Values in queries"),
+        ("client", "answers", "Answers"),
+    ],
+    rates: &[],
+    counted: &[],
+    clocks: Clocks::Response,
+    beyond_percentile: 10,
+    tells_absence: true,
+};
+
+/// With the scale factor, which is no whole number.
+fn name(settings: &Settings) -> String {
+    match settings.number("workload.scale_factor") {
+        Ok(scale) => format!("A TPC-H-derived set of analytic queries at scale factor {scale}"),
+        Err(_) => "A TPC-H-derived set of analytic queries".to_owned(),
+    }
+}

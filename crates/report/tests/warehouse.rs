@@ -1,0 +1,211 @@
+//! What a report says of the warehouse workload.
+
+mod support;
+
+use proofload_record::Record;
+use proofload_report::analysis::warehouse::{Bound, Confidence};
+use proofload_report::findings::warehouse::{pairings, query_totals, rating};
+use proofload_report::findings::{Verdict, evaluate, evaluate_beside, read_reference};
+use proofload_report::{Format, render};
+use support::{Appliance, warehouse};
+
+const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Text];
+
+fn markdown(record: &Record) -> String {
+    render(record, Format::Markdown).expect("the record has points")
+}
+
+/// The part of a text from a heading to the next one of the same or a higher level.
+#[track_caller]
+fn section(markdown: &str, heading: &str) -> String {
+    let (_, rest) = markdown.split_once(heading).unwrap_or_else(|| panic!("there is no {heading}"));
+    rest.split("\n## ").next().and_then(|part| part.split("\n### ").next()).unwrap_or_default().to_owned()
+}
+
+#[track_caller]
+fn check_holds(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in:\n{text}");
+    }
+}
+
+/// A metric of a point.
+#[track_caller]
+fn check_metric(record: &Record, point: usize, name: &str, expected: f64) {
+    let value = evaluate(record).points[point].metric(name).unwrap_or_else(|why| panic!("{name}: {why}")).value();
+    assert!((value / expected - 1.0).abs() < 0.02, "{name}: {value} is not {expected}");
+}
+
+#[test]
+fn every_form_speaks_of_queries_and_names_the_derivation() {
+    let record = warehouse(&Appliance::stores());
+    assert!(evaluate(&record).points.iter().all(|point| point.verdict == Verdict::Valid));
+    for format in FORMATS {
+        let text = render(&record, format).expect("the record has points");
+        for foreign in ["TPM", "NOPM", "New-Order", "transaction", "NaN"] {
+            assert!(!text.contains(foreign), "{format:?} says {foreign}");
+        }
+        assert!(matches!(format, Format::Csv | Format::Text) || text.contains("TPC-H-derived"), "{format:?}");
+    }
+    check_holds(&markdown(&record), &["A TPC-H-derived set of analytic queries at scale factor 1 with 2 streams"]);
+}
+
+#[test]
+fn other_workloads_have_no_certificate() {
+    for text in [
+        markdown(&support::record(&support::Shape::memory(2))),
+        markdown(&support::key_value(&support::KeyValue::plain())),
+    ] {
+        assert!(!text.contains("Rating certificate") && !text.contains("User data capacity"));
+    }
+}
+
+#[test]
+fn rates_follow_from_what_was_simulated() {
+    let record = warehouse(&Appliance::stores());
+    for (point, rate, device, cpu, compression, with_indexes) in
+        [(0, 1_800.0, 195.0, 60.0, 0.764, 0.619), (1, 14_400.0, 40.0, 97.0, 3.8, 3.8)]
+    {
+        check_metric(&record, point, "queries_per_hour", rate);
+        check_metric(&record, point, "queries_per_hour_per_tb", rate * 0.0011);
+        check_metric(&record, point, "scan_physical_mb_s", device);
+        check_metric(&record, point, "cpu_percent", cpu);
+        check_metric(&record, point, "physical_mb_per_cpu_s", device / (2.0 * cpu / 100.0));
+        check_metric(&record, point, "compression", compression);
+        check_metric(&record, point, "compression_with_indexes", with_indexes);
+    }
+    check_metric(&record, 0, "scan_file_mb_s", 195.0 * 1.05);
+    check_metric(&record, 0, "scan_logical_mb_s", 195.0 * 1.25);
+    check_metric(&record, 0, "hit_percent", 20.0);
+    check_metric(&record, 0, "io_throughput_mb_s", 195.0 * 1.125);
+    let missing = evaluate(&record).points[1].metric("scan_logical_mb_s").unwrap_err();
+    assert_eq!(missing, "the engine has no such counter");
+}
+
+#[test]
+fn a_run_of_rounds_is_rated_as_a_whole() {
+    let record = warehouse(&Appliance { completed_s: Some(77.0), repetitions: 1, ..Appliance::stores() });
+    let findings = evaluate(&record);
+    let attempt = record.finished(findings.points[1].runs[0].run.index).unwrap();
+    let valid: u64 = attempt.intervals.iter().flat_map(|interval| &interval.counts).map(|counts| counts.done).sum();
+    check_metric(&record, 1, "queries_per_hour", valid as f64 * 3_600.0 / 77.0);
+    let rate = findings.points[1].metric("queries_per_hour").unwrap();
+    assert!(rate.interval().bounds().is_none(), "one run of a fixed number has no spread: {rate}");
+    check_holds(&section(&markdown(&record), "Results\n"), &["| Operations |"]);
+}
+
+#[test]
+fn the_bound_is_told_with_its_confidence() {
+    let bound = |shape: &Appliance, point: usize| {
+        let record = warehouse(shape);
+        let findings = evaluate(&record);
+        let verdict = rating(&findings, &findings.points[point]).unwrap().verdict.unwrap();
+        (verdict.bound, verdict.confidence)
+    };
+    let stores = Appliance::stores();
+    assert_eq!(bound(&stores, 0), (Bound::Io, Confidence::Firm));
+    assert_eq!(bound(&stores, 1), (Bound::Cpu, Confidence::Firm));
+    let uncalibrated = Appliance { uncalibrated: true, ..stores };
+    assert_eq!(bound(&uncalibrated, 0), (Bound::Unclear, Confidence::None));
+    assert_eq!(bound(&uncalibrated, 1), (Bound::Cpu, Confidence::Firm));
+    assert_eq!(bound(&Appliance::streams(), 0), (Bound::Unclear, Confidence::None), "one stream fills nothing");
+}
+
+#[test]
+fn a_wrong_answer_does_not_count() {
+    let record = warehouse(&Appliance { wrong: vec!["q06"], ..Appliance::stores() });
+    let findings = evaluate(&record);
+    let attempts: Vec<_> = findings.points[1].runs.iter().filter_map(|run| record.finished(run.run.index)).collect();
+    let classes = query_totals(&attempts);
+    let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
+    assert_eq!(names, ["simple", "average", "complex"]);
+    let wrong = classes[0].queries.iter().find(|query| query.kind == "q06").unwrap();
+    assert!(wrong.valid == 0 && wrong.failed > 0 && wrong.codes == ["wrong_answer"], "{wrong:?}");
+    check_metric(&record, 1, "queries_per_hour", 14_400.0 * 21.0 / 22.0);
+    let text = markdown(&record);
+    check_holds(
+        &section(&text, "one by one\n"),
+        &["| Q6, what query 6 asks | simple | *not measured: not valid: wrong\\_answer*"],
+    );
+    check_holds(
+        &section(&text, "one by one\n"),
+        &["**Caution:** queries with runs that do not count: Q6 at PostgreSQL (6 of 6, "],
+    );
+    check_holds(&section(&text, "Failures\n"), &["`wrong_answer`"]);
+}
+
+#[test]
+fn row_and_column_store_stand_beside_the_published_ones() {
+    let record = warehouse(&Appliance::stores());
+    let findings = evaluate(&record);
+    let pairs = pairings(&findings);
+    let [pair] = pairs.as_slice() else { panic!("one pair") };
+    let ratio = pair.ratio("queries_per_hour_per_tb").unwrap();
+    assert!((ratio.value() - 8.0).abs() < 0.2 && ratio.interval().bounds().is_some(), "{ratio}");
+    let text = markdown(&record);
+    check_holds(
+        &section(&text, "Row store against column store\n\n**"),
+        &[
+            "| `dwft-36tb` | row store | 244 | 4,849 | 6,246 | 5,547 | 72 |",
+            "| `dwft-36tb` | column store | 2,365 | 2,182 |",
+            "9.69 ×",
+        ],
+    );
+    check_holds(&section(&text, "Beside results of others\n"), &["drawn beside this study's in Figure 2"]);
+    assert_eq!(pairings(&evaluate(&warehouse(&Appliance::streams()))).len(), 3, "one for each number of streams");
+}
+
+#[test]
+fn relative_throughput_needs_a_reference_of_the_same_work() {
+    let record = warehouse(&Appliance { repetitions: 1, ..Appliance::stores() });
+    check_holds(
+        &section(&markdown(&record), "## 1 Rating certificate"),
+        &[
+            "no ratio to the reference Data warehouse appliance rating, 36 TB: scale factor \"1\" against \"not published\"",
+        ],
+    );
+    let own = |scale: &str| {
+        let text = format!(
+            "[reference]\nid = \"own\"\ntitle = \"an older record\"\npublisher = \"ours\"\nworkload = \"warehouse\"\n[[point]]\n\
+             levels = {{ layout = \"columns\", \"workload.scale_factor\" = \"{scale}\", \"data.generator\" = \"tpchgen 4.0.0\" }}\n\
+             metrics = {{ queries_per_hour_per_tb = {{ value = 7.92, unit = \"queries/h × TB\" }} }}\n"
+        );
+        read_reference("own.toml", &text).unwrap()
+    };
+    let percent = |scale: &str| {
+        let findings = evaluate_beside(&record, &[own(scale)]);
+        let found = rating(&findings, &findings.points[1]).unwrap().relative;
+        found.into_iter().find(|(name, _)| name == "an older record").unwrap().1
+    };
+    let same = percent("1").unwrap();
+    assert!((same / 200.0 - 1.0).abs() < 0.02, "{same} %");
+    assert!(percent("10").unwrap_err().contains("scale factor \"1\" against \"10\""));
+}
+
+#[test]
+fn capacity_states_its_assumptions_and_its_reach() {
+    let record = warehouse(&Appliance { repetitions: 1, ..Appliance::stores() });
+    let text = section(&markdown(&record), "User data capacity\n");
+    check_holds(
+        &text,
+        &[
+            "the measured one, with indexes",
+            "2.82 (device reads)",
+            "beyond 11",
+            "cannot be derived; missing",
+            "| reconstructed |",
+        ],
+    );
+    // 1 TB with 1.1 GB raw in 1.776 GB stored.
+    check_holds(&text, &["| PostgreSQL | 0.418 "]);
+    let silent =
+        warehouse(&Appliance { more: String::new(), uncalibrated: true, repetitions: 1, ..Appliance::stores() });
+    let text = section(&markdown(&silent), "User data capacity\n");
+    check_holds(&text, &["the study does not state hardware.capacity", "the device was not calibrated"]);
+}
+
+#[test]
+fn streams_are_told_step_by_step() {
+    let text = section(&markdown(&warehouse(&Appliance::streams())), "Streams against throughput\n");
+    check_holds(&text, &["| PostgreSQL | 1 | ", "| DuckDB | 4 | ", "less than 3 %"]);
+}

@@ -112,6 +112,20 @@ fn the_bound_is_told_with_its_confidence() {
 }
 
 #[test]
+fn cores_that_others_use_make_nothing_cpu_bound() {
+    let record = warehouse(&Appliance { own_share: Some(0.5), ..Appliance::stores() });
+    check_metric(&record, 1, "cpu_percent", 97.0);
+    check_metric(&record, 1, "database_cpu_percent", 48.5);
+    check_metric(&record, 1, "physical_mb_per_cpu_s", 40.0 / 0.97);
+    let findings = evaluate(&record);
+    let verdict = rating(&findings, &findings.points[1]).unwrap().verdict.unwrap();
+    assert_eq!(verdict.bound, Bound::Unclear);
+    check_holds(&verdict.reasons.join("; "), &["the host was shared"]);
+    let own = warehouse(&Appliance { own_share: Some(0.9), ..Appliance::stores() });
+    check_metric(&own, 1, "database_cpu_percent", 97.0);
+}
+
+#[test]
 fn a_wrong_answer_does_not_count() {
     let record = warehouse(&Appliance { wrong: vec!["q06"], ..Appliance::stores() });
     let findings = evaluate(&record);
@@ -151,7 +165,7 @@ fn row_and_column_store_stand_beside_the_published_ones() {
             "9.69 ×",
         ],
     );
-    check_holds(&section(&text, "Beside results of others\n"), &["drawn beside this study's in Figure 2"]);
+    check_holds(&section(&text, "Beside results of others\n"), &["drawn beside this study's in Table "]);
     assert_eq!(pairings(&evaluate(&warehouse(&Appliance::streams()))).len(), 3, "one for each number of streams");
 }
 

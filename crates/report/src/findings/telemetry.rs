@@ -22,6 +22,8 @@ pub enum Probed {
     DeviceBusy,
     /// CPU of each thread, per cent of a core.
     ThreadBusy,
+    /// CPU of all threads of the database together, per cent of a core. Threads that end between two readings are missed.
+    ThreadsTogether,
     /// Memory charged to the control group, bytes.
     MemoryCurrent,
     /// Pages that had to be read before a process could go on, per second.
@@ -42,6 +44,7 @@ const NAMES: &[(Probed, &str, &str)] = &[
     (Probed::DeviceWrites, "device", "writes"),
     (Probed::DeviceBusy, "device", "busy"),
     (Probed::ThreadBusy, "threads", "cpu"),
+    (Probed::ThreadsTogether, "threads", "cpu_sum"),
     (Probed::MemoryCurrent, "memory", "current"),
     (Probed::Power, "power", "watts"),
     (Probed::MajorFaults, "memory", "major_faults"),

@@ -95,7 +95,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     if super::warehouse::drawn_beside(findings) {
         let words =
-            prose!["Published results are drawn beside this study's in ", Inline::Reference("figure-layouts"), "."];
+            prose!["Published results are drawn beside this study's in ", Inline::Reference("table-layouts"), "."];
         blocks.push(Block::Paragraph(words));
     }
     if let Some(Err(why)) = &findings.reference {

@@ -31,6 +31,8 @@ pub(crate) struct Appliance {
     pub(crate) repetitions: u32,
     /// Is the record without calibration?
     pub(crate) uncalibrated: bool,
+    /// Share of the used cores that the database's own threads account for, where the probe of threads runs.
+    pub(crate) own_share: Option<f64>,
     /// Queries whose answers are wrong throughout.
     pub(crate) wrong: Vec<&'static str>,
     /// Runs end by a number of rounds, after so many seconds.
@@ -45,6 +47,7 @@ impl Appliance {
             more: "[hardware]\ncapacity = \"1TB\"\nwatts = 120\n\n".to_owned(),
             repetitions: 3,
             uncalibrated: false,
+            own_share: None,
             wrong: Vec::new(),
             completed_s: None,
         }
@@ -148,7 +151,7 @@ fn attempt(shape: &Appliance, store: &Store, run: Run, id: i64) -> Attempt {
         started: WallTime(1_790_000_000_000_000 + id * 60_000_000),
         events: Vec::new(),
         facts: facts(store),
-        series: series(store, &mut chance),
+        series: series(shape, store, &mut chance),
         marks: Vec::new(),
         checks: vec![Check {
             group: "answers".to_owned(),
@@ -254,7 +257,7 @@ fn facts(store: &Store) -> Vec<Fact> {
 }
 
 /// Telemetry; a row store counts its pages, of which a fifth is found in its cache.
-fn series(store: &Store, chance: &mut Chance) -> Vec<SeriesPoint> {
+fn series(shape: &Appliance, store: &Store, chance: &mut Chance) -> Vec<SeriesPoint> {
     let mut make = |probe: &str, name: &str, instance: &str, unit: &str, value: f64, most: f64| SeriesPoint {
         probe: probe.to_owned(),
         name: name.to_owned(),
@@ -277,6 +280,9 @@ fn series(store: &Store, chance: &mut Chance) -> Vec<SeriesPoint> {
         make("device", "reads", "nvme0n1", "1/s", store.device / 131_072.0, all),
         make("device", "busy", "nvme0n1", "%", store.device / 2e6, 100.0),
     ];
+    if let Some(share) = shape.own_share {
+        series.push(make("threads", "cpu_sum", "", "%", 2.0 * store.cpu_percent * share, all));
+    }
     if !store.columns {
         series.push(make("engine", "block_reads", "", "1/s", store.device * 1.05 / 8192.0, all));
         series.push(make("engine", "block_hits", "", "1/s", store.device * 0.2 / 8192.0, all));

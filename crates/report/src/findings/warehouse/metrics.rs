@@ -63,6 +63,7 @@ fn scans(runs: &[Pair<'_>]) -> Vec<Named> {
         ("physical_mb_per_cpu_s", per_cpu(&physical)),
         ("logical_mb_per_cpu_s", per_cpu(&logical)),
         ("cpu_percent", measured(&rates::cpu_percent(runs), Unit::PERCENT, 1.0)),
+        ("database_cpu_percent", measured(&rates::database_cpu_percent(runs), Unit::PERCENT, 1.0)),
         ("cpu_seconds_per_s", measured(&cpu, Unit::named("CPU s/s"), 1.0)),
     ]
 }

@@ -62,19 +62,42 @@ pub(super) fn logical(runs: &[Pair<'_>]) -> Result<Estimate, String> {
     over(runs, read, "the engine has no such counter")
 }
 
-/// CPU seconds per second, of the cores that the database may run on.
+/// The database's threads must account for this share of what all processes use of its cores, else the host was shared.
+pub(super) const OWN_SHARE: f64 = 0.8;
+
+/// CPU seconds of the database per second.
 pub(super) fn cpu(runs: &[Pair<'_>]) -> Result<Estimate, String> {
     let read = |attempt: &Attempt, span| {
         let cores = core_count(attempt)?;
-        let percent = series(mean_of_cores(attempt)?, span)?;
-        Some(percent.into_iter().map(|percent| percent * cores / 100.0).collect())
+        Some(database(attempt, span)?.into_iter().map(|percent| percent * cores / 100.0).collect())
     };
     over(runs, read, "the use of the cores was not observed")
 }
 
-/// Use of the cores that the database may run on, %.
+/// Use of the cores that the database may run on, by everybody, %.
 pub(super) fn cpu_percent(runs: &[Pair<'_>]) -> Result<Estimate, String> {
-    over(runs, |attempt, span| series(mean_of_cores(attempt)?, span), "the use of the cores was not observed")
+    over(runs, everybody, "the use of the cores was not observed")
+}
+
+/// Use of these cores by the database, %.
+pub(super) fn database_cpu_percent(runs: &[Pair<'_>]) -> Result<Estimate, String> {
+    over(runs, database, "the use of the cores was not observed")
+}
+
+fn everybody(attempt: &Attempt, span: (f64, f64)) -> Option<Vec<f64>> {
+    series(mean_of_cores(attempt)?, span)
+}
+
+/// Everybody's use where the database's threads account for most of it, since these are counted short when they end between two
+/// readings; on a shared host that of the threads alone.
+fn database(attempt: &Attempt, span: (f64, f64)) -> Option<Vec<f64>> {
+    let cores = core_count(attempt)?;
+    let threads = total(&traces(attempt, Probed::ThreadsTogether)).and_then(|trace| series(trace, span));
+    let own = threads.map(|values| values.into_iter().map(|percent| percent / cores).collect::<Vec<f64>>());
+    match (own, everybody(attempt, span)) {
+        (Some(own), Some(all)) if mean(&own) < OWN_SHARE * mean(&all) => Some(own),
+        (own, all) => all.or(own),
+    }
 }
 
 /// Cores that the database may run on.

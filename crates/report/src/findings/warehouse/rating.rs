@@ -6,7 +6,7 @@ use super::super::level::Measured;
 use super::super::point::PointFindings;
 use super::super::reference::{Reference, ReferencePoint};
 use super::data::{WarehouseData, fact, layout, warehouse_data};
-use super::rates::core_count;
+use super::rates::{OWN_SHARE, core_count};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::analysis::warehouse::{
     Baseline, Calibration, CpuSeconds, Demand, FARTHEST, Machine, MbPerCpuSecond, MbPerSecond, Megabytes, OwnCapacity,
@@ -100,8 +100,15 @@ fn calibration(findings: &Findings<'_>, attempt: &Attempt) -> Calibration {
 }
 
 fn bound(point: &PointFindings, calibration: &Calibration) -> Result<Verdict, String> {
-    let used = Used { cpu_percent: point.metric("cpu_percent")?, device_mb_s: point.metric("scan_physical_mb_s")? };
-    Ok(verdict(&used, calibration))
+    let (database, all) = (point.metric("database_cpu_percent")?, point.metric("cpu_percent")?.value());
+    let shared = database.value() < OWN_SHARE * all;
+    let used = Used { cpu_percent: database, device_mb_s: point.metric("scan_physical_mb_s")? };
+    let mut verdict = verdict(&used, calibration);
+    if shared {
+        let all = crate::numbers::short(all);
+        verdict.reasons.push(format!("the host was shared: with other processes its cores were at {all} %"));
+    }
+    Ok(verdict)
 }
 
 fn maximum(findings: &Findings<'_>, data: &WarehouseData) -> Measured {

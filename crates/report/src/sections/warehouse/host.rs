@@ -2,7 +2,7 @@
 //! settings as they are; may not look at the machine.
 
 use super::super::facts;
-use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
 use crate::findings::{Findings, level_text};
 use proofload_model::settings::Value;
 
@@ -41,6 +41,7 @@ const CHECKS: &[Wanted] = &[
 /// Names and values of the bill of materials.
 pub(super) fn materials(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     let mut pairs = super::super::tested::named(findings, MATERIALS);
+    pairs.retain(|(_, value)| value.iter().any(|piece| *piece != Inline::Datum(String::new())));
     for (path, title) in STATED {
         let stated = findings.record.study.settings.get(path);
         pairs.extend(stated.map(|value| (prose![*title], prose![stated_text(value)])));

@@ -21,7 +21,7 @@ const SHOWN: &[(&str, &str, &str)] = &[
     ("Scan, physical", "MB/s", "scan_physical_mb_s"),
     ("Scan, logical", "MB/s", "scan_logical_mb_s"),
     ("I/O throughput", "MB/s", "io_throughput_mb_s"),
-    ("CPU", "%", "cpu_percent"),
+    ("CPU", "%", "database_cpu_percent"),
 ];
 
 /// Places in [`SHOWN`] whose ratios are drawn: those that both stores of a publication print.
@@ -48,7 +48,12 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::Notice(Notice::Gap, prose![why]));
     }
     blocks.push(Block::Table(stores(&pairs, &published)));
-    blocks.push(Block::Figure(Box::new(figure(&pairs, &published))));
+    let figure = figure(&pairs, &published);
+    if let Chart::Bars(bars) = &figure.chart
+        && bars.groups.iter().any(|group| group.values.iter().any(Option::is_some))
+    {
+        blocks.push(Block::Figure(Box::new(figure)));
+    }
     blocks
 }
 
@@ -56,9 +61,14 @@ fn own_name(pair: &Pairing<'_>) -> String {
     if pair.label.is_empty() { "this study".to_owned() } else { format!("this study, {}", pair.label) }
 }
 
+/// Ratings have the host to themselves and print one CPU figure.
+fn published_name(name: &str) -> &str {
+    if name == "database_cpu_percent" { "cpu_percent" } else { name }
+}
+
 /// A published figure as a cell.
 fn printed(point: &ReferencePoint, name: &str) -> Cell {
-    point.metrics.get(name).map_or(Cell::Empty, |figure| Cell::datum(short(figure.value)))
+    point.metrics.get(published_name(name)).map_or(Cell::Empty, |figure| Cell::datum(short(figure.value)))
 }
 
 fn stores(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Table {
@@ -144,7 +154,7 @@ fn bars(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Bars {
         let own =
             pairs.iter().map(|pair| pair.ratio(name).ok().map(|ratio| (ratio.value(), ratio.interval().bounds())));
         let theirs = published.iter().map(|(_, row_store, column_store)| {
-            let of = |point: &ReferencePoint| point.metrics.get(*name).map(|figure| figure.value);
+            let of = |point: &ReferencePoint| point.metrics.get(published_name(name)).map(|figure| figure.value);
             Some((of(column_store)? / of(row_store)?, None))
         });
         Group { label: (*title).to_owned(), values: own.chain(theirs).collect() }

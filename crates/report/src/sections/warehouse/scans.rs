@@ -21,7 +21,8 @@ const RATES: &[Shown] = &[
 ];
 
 const COSTS: &[Shown] = &[
-    ("CPU", "%", "cpu_percent"),
+    ("CPU, all", "%", "cpu_percent"),
+    ("CPU, database", "%", "database_cpu_percent"),
     ("Physical", "MB per CPU s", "physical_mb_per_cpu_s"),
     ("Logical", "MB per CPU s", "logical_mb_per_cpu_s"),
     ("Compression", "", "compression"),
@@ -59,7 +60,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
             id: "table-consumption",
             caption: prose!["What the cores made of it, and how much smaller the stored data are than the raw ones."],
             note: prose![
-                "CPU is of the cores that the database may run on, whoever used them. MB per CPU second is the figure that survives a busy host best. \
+                "CPU is of the cores that the database may run on: by all processes, and by the database where its threads use less than 0.8 of that \
+                 (a shared host), else all. MB per CPU second is the figure that survives a busy host best. \
                  A compression below 1 means that storing takes more room than the raw text."
             ],
             ..table(COSTS)

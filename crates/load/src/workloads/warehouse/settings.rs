@@ -1,7 +1,7 @@
 //! The workload's settings: what a study may say, and what it comes to. May not touch a database.
 
 use super::data::{GENERATOR, ORDERS_PER_CHUNK, Table};
-use super::suite::kinds;
+use super::suite::{is_probe, kinds};
 use proofload_model::error::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
 use proofload_model::units::Bytes;
@@ -20,7 +20,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.scale_factor", Kind::Number { least: 0.01, most: 100_000.0 }, "Size of the TPC-H-derived data: 1 is about 1.1 GB of table text; fractions down to 0.01, below which keys of the generator collide.").only(SCOPE),
     SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run all chosen queries, one after another, in an order of their own. One stream is a power run.").only(SCOPE),
     SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "How often each stream runs all chosen queries; the run ends when all streams are through. Without it the run ends with the measured window.").only(SCOPE),
-    SettingSpec::optional("workload.queries", Kind::List, "Names of the queries that run, such as [\"q01\", \"q06\"]; without it all of the suite.").only(SCOPE),
+    SettingSpec::optional("workload.queries", Kind::List, "Names of the queries that run, such as [\"q01\", \"q06\"]; without it all of the suite but its probes.").only(SCOPE),
     SettingSpec::new("workload.parameters", Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden ones. `seeded`: drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
     SettingSpec::optional("workload.query_cap", Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Longest time of a query; one that takes longer is ended and fails with the code query_cap, and its stream goes on.").only(SCOPE),
     SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Sessions that load at the same time; without it as many as the engine gains by.").fixed().only(SCOPE),
@@ -84,11 +84,11 @@ impl WarehouseSettings {
     }
 }
 
-/// Places of the queries of these names; all without names.
+/// Places of the queries of these names; without names all but the probes.
 fn chosen(names: &[String]) -> Result<Vec<usize>, Error> {
     let known = kinds();
     if names.is_empty() {
-        return Ok((0..known.len()).collect());
+        return Ok((0..known.len()).filter(|place| !is_probe(known[*place])).collect());
     }
     let place = |name: &str| {
         let place = known.iter().position(|known| *known == name);

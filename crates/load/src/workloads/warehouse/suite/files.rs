@@ -18,12 +18,22 @@ pub(super) fn first(folders: &[&str], name: &str) -> Option<(String, &'static st
     folders.iter().map(|folder| format!("{folder}/{name}")).find_map(|path| file(&path).map(|text| (path, text)))
 }
 
-/// Names of all queries, in order: those of the files `standard/q….sql`.
+/// What the names of probes begin with.
+const PROBE: &str = "probe_";
+
+/// Names of all queries, in order: those of the files `standard/q….sql`, then probes, `standard/probe_….sql`.
 pub(in crate::workloads::warehouse) fn kinds() -> &'static [&'static str] {
     static KINDS: OnceLock<Vec<&'static str>> = OnceLock::new();
-    let name =
-        |path: &'static str| path.strip_prefix("standard/")?.strip_suffix(".sql").filter(|name| name.starts_with('q'));
-    KINDS.get_or_init(|| FILES.iter().filter_map(|(path, _)| name(path)).collect())
+    KINDS.get_or_init(|| {
+        let names = FILES.iter().filter_map(|(path, _)| path.strip_prefix("standard/")?.strip_suffix(".sql"));
+        let (probes, others): (Vec<_>, Vec<_>) = names.partition(|name| is_probe(name));
+        others.into_iter().filter(|name| name.starts_with('q')).chain(probes).collect()
+    })
+}
+
+/// Is it a probe: a query that runs only when it is named?
+pub(in crate::workloads::warehouse) fn is_probe(name: &str) -> bool {
+    name.starts_with(PROBE)
 }
 
 /// The golden answer of a query at a scale factor, if there is one.

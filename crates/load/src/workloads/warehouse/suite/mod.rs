@@ -8,6 +8,6 @@ mod query;
 mod rule;
 
 pub(super) use dialect::{Dates, Dialect};
-pub(super) use files::{golden, kinds};
+pub(super) use files::{golden, is_probe, kinds};
 pub(super) use parameters::Draw;
 pub(super) use query::{Class, Exactness, Query, ResultColumn};

@@ -1,15 +1,16 @@
-//! What holds on every engine, over one load of each: rows, answers, a power run.
+//! What holds on every engine, over one load of each: rows, answers, a power run, a cap.
 
 use super::answers::check_golden;
 use super::case::Case;
 use super::data::check_files;
-use super::runs::check_power_run;
+use super::runs::{check_cap, check_power_run};
 
 fn check_engine(engine: &str) {
     let Some(case) = Case::built(engine, &[]) else { return };
     check_files(&case);
     check_golden(&case);
     check_power_run(&case);
+    check_cap(&case);
 }
 
 #[test]

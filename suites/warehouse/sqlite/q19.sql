@@ -1,7 +1,9 @@
+-- CROSS JOIN fixes the order of the tables: one scan of the lines, not an index look-up for each of them by part.
 SELECT sum(l_extendedprice * (100 - l_discount)) AS revenue
   FROM lineitem
-  JOIN part ON p_partkey = l_partkey
- WHERE l_shipmode IN ('AIR', 'AIR REG')
+ CROSS JOIN part
+ WHERE p_partkey = l_partkey
+   AND l_shipmode IN ('AIR', 'AIR REG')
    AND l_shipinstruct = 'DELIVER IN PERSON'
    AND (p_brand = '{brand1}'
         AND p_container IN ('SM CASE', 'SM BOX', 'SM PACK', 'SM PKG')

@@ -6,6 +6,7 @@ mod case;
 mod data;
 mod engines;
 mod loads;
+mod official;
 mod runs;
 
 use crate::workloads::support;

@@ -10,6 +10,8 @@ const TITLES: &[(&str, &str)] = &[
     ("engine.kind", "engine"),
     ("workload.virtual_users", "virtual users"),
     ("workload.warehouses", "warehouses"),
+    ("workload.streams", "streams"),
+    ("workload.scale_factor", "scale factor"),
     ("workload.rate", "offered load in 1/s"),
     ("workload.records", "records"),
     ("workload.mix", "mix"),

@@ -1,0 +1,120 @@
+//! Key-value studies as a user meets them: a run that ends by count, a server by URL, data that do not fit, a server that goes away.
+
+/// A server of MongoDB's wire protocol in this process.
+#[path = "../../engine/tests/support/op_msg_server/mod.rs"]
+mod op_msg_server;
+mod support;
+
+use op_msg_server::{Behaviour, Fault, Server};
+use proofload_record::Record;
+use std::time::Duration;
+use support::{Bench, text};
+
+/// A study of a few seconds.
+fn study(workload: &str, engine: &str) -> String {
+    format!(
+        r#"
+[study]
+name = "small"
+title = "Key-value operations of a few seconds"
+[workload]
+kind = "ycsb"
+virtual_users = 2
+{workload}
+[engine]
+{engine}
+[storage]
+path = "data"
+[procedure]
+restore = "never"
+warm_up = {{ at_least = "1s", at_most = "12s", round = "1s", tolerance = 0.5 }}
+measure = "2s"
+drift_tolerance = 1.0
+"#
+    )
+}
+
+fn record(bench: &Bench) -> Record {
+    proofload_record::read(&bench.path("small.proof")).expect("the record is readable")
+}
+
+/// Checks of the last attempt, those that failed.
+fn failed(record: &Record) -> Vec<String> {
+    let checks = record.attempts.iter().flat_map(|attempt| &attempt.checks);
+    let failed = checks.filter(|check| check.outcome == proofload_model::samples::CheckOutcome::Failed);
+    failed.map(|check| format!("{}: {}", check.name, check.found)).collect()
+}
+
+#[test]
+fn a_run_ends_when_its_operations_are_done() {
+    let bench = Bench::new("count");
+    bench.study(&study("records = 100000\noperations = 400000\nrate = 40000", "kind = \"null\""));
+    let output = bench.run(&["run", "study.toml"]);
+    // 6, 7: a busy machine may void the point; its operations are done all the same.
+    assert!(matches!(output.status.code(), Some(0 | 6 | 7)), "{}", text(&output.stderr));
+    let record = record(&bench);
+    let attempt = record.attempts.first().expect("one attempt");
+    let detail: serde_json::Value =
+        serde_json::from_str(&attempt.event("completed").expect("it came to its end").detail).expect("JSON");
+    assert_eq!(detail["operations"], 400_000);
+    let seconds = detail["seconds"].as_f64().expect("a number");
+    assert!(seconds > 9.9, "the last operation is due after 10 s, and it took {seconds} s");
+    let (from, to) = attempt.window().expect("a window");
+    assert!(from < to && to as f64 <= seconds, "{from}..{to}");
+    let done: u64 = attempt.intervals.iter().flat_map(|second| &second.counts).map(|counts| counts.done).sum();
+    assert_eq!(done, 400_000);
+    let report = bench.run(&["report", "small.proof", "--format", "markdown"]);
+    assert!(text(&report.stdout).contains("Run time"), "{}", text(&report.stderr));
+}
+
+#[test]
+fn a_server_by_url_is_loaded_run_and_verified() {
+    let bench = Bench::new("url");
+    let server = Server::start(Behaviour::default());
+    bench.study(&study("records = 2000\nrate = 500", &format!("kind = \"mongodb\"\nurl = \"{}\"", server.url("db"))));
+    let output = bench.run(&["run", "study.toml"]);
+    assert!(matches!(output.status.code(), Some(0 | 6 | 7)), "{}", text(&output.stderr));
+    assert_eq!(server.documents("db.usertable"), 2_000);
+    let record = record(&bench);
+    assert_eq!(failed(&record), [""; 0]);
+    assert!(record.attempts[0].checks.iter().any(|check| check.name == "latest writes"));
+
+    // The same database for another study: refused with each difference, and left as it is.
+    let other = study("records = 3000", &format!("kind = \"mongodb\"\nurl = \"{}\"", server.url("db")));
+    bench.study(&other.replace("\"small\"", "\"other\""));
+    let output = bench.run(&["run", "study.toml"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    let told = text(&output.stderr);
+    assert!(told.contains("records is 2000 where the study needs 3000"), "{told}");
+    assert_eq!(server.documents("db.usertable"), 2_000);
+}
+
+#[test]
+fn a_server_that_goes_away_ends_the_run_and_nothing_is_lost() {
+    let bench = Bench::new("lost");
+    let server = Server::start(Behaviour::default());
+    bench.study(&study("records = 200\nrate = 200", &format!("kind = \"mongodb\"\nurl = \"{}\"", server.url("db"))));
+    // Not on the notes of the load, which are updates too, but on one of the run's own.
+    (0..60).for_each(|_| server.fault("update", Fault::Slow(Duration::ZERO)));
+    server.fault("update", Fault::Close);
+    let output = bench.run(&["run", "study.toml"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("the connection to the database was lost"), "{}", text(&output.stderr));
+    let output = bench.run(&["resume", "small.proof"]);
+    assert!(matches!(output.status.code(), Some(0 | 6 | 7)), "{}", text(&output.stderr));
+    assert_eq!(failed(&record(&bench)), [""; 0]);
+}
+
+#[test]
+fn a_server_that_is_not_there_or_is_another_is_told() {
+    for (url, expected) in [
+        ("mongodb://127.0.0.1:1/db", "127.0.0.1 port 1: Connection refused"),
+        ("postgres://127.0.0.1:1/db", "mongodb://"),
+    ] {
+        let bench = Bench::new("wrong");
+        bench.study(&study("records = 10", &format!("kind = \"mongodb\"\nurl = \"{url}\"")));
+        let output = bench.run(&["run", "study.toml"]);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+        assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+    }
+}

@@ -1,4 +1,4 @@
-//! An operation of any workload allocates nothing of ours. A binary of its own, because the allocator counts a process.
+//! An operation of a workload with a hot path allocates nothing of ours. A binary of its own, because the allocator counts a process.
 
 use proofload_load::LoadRole;
 use proofload_model::settings::{Settings, Value};
@@ -48,9 +48,8 @@ fn spec(workload: &str) -> LoadSpec {
 
 #[test]
 fn an_operation_allocates_nothing_of_ours() {
-    for workload in proofload_load::WORKLOADS {
-        check(workload.facts().name);
-    }
+    // The queries of a warehouse are seconds long and their answers are kept to be compared: no hot path.
+    ["tprocc", "ycsb"].into_iter().for_each(check);
 }
 
 fn check(workload: &str) {

@@ -13,7 +13,6 @@ mod session;
 mod settings;
 mod statements;
 mod values;
-mod watchdog;
 
 pub use engine::Duckdb;
 pub use session::Session;

@@ -5,8 +5,8 @@ use super::failure::{failed, timed_out};
 use super::options::Options;
 use super::statements::Statements;
 use super::values;
-use super::watchdog::Watchdog;
 use crate::contract::{Error, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target};
+use crate::engines::watchdog::Watchdog;
 use proofload_model::samples::Reading;
 
 /// A session. Its fields are dropped in this order: whatever uses the connection goes before it.
@@ -22,7 +22,10 @@ impl Session {
     pub(super) fn open(target: &Target) -> Result<Self, Error> {
         let options = Options::read(&target.place.settings)?;
         let opened = database::open(target, &options)?;
-        let watch = |limit| Watchdog::start(limit, opened.connection.interrupter());
+        let watch = |limit| {
+            let interrupter = opened.connection.interrupter();
+            Watchdog::start(limit, move || interrupter.interrupt())
+        };
         let watchdog = options.statement_timeout.map(watch).transpose();
         let watchdog = watchdog.map_err(|error| Error::other(format!("start the thread of statement_timeout: {error}")))?;
         Ok(Self { watchdog, statements: None, opened, seen: [0; 2] })
@@ -35,7 +38,7 @@ impl Session {
         watchdog.begin();
         let outcome = work();
         match (watchdog.end(), outcome) {
-            (true, Err(error)) if error.code() == "INTERRUPT" => Err(timed_out(watchdog.limit)),
+            (true, Err(error)) if error.code() == "INTERRUPT" => Err(timed_out(watchdog.limit())),
             (_, outcome) => outcome,
         }
     }

@@ -14,7 +14,7 @@ mod statement;
 pub(super) use column::{Cell, Kind};
 #[cfg(test)]
 pub(super) use column::Width;
-pub(super) use connection::{Connection, Interrupter};
+pub(super) use connection::Connection;
 pub(super) use database::{Configuration, Database};
 pub(super) use load::{LoadFailure, Loaded, load};
 pub(super) use rows::Rows;

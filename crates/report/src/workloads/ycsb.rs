@@ -61,7 +61,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         ),
         ("workload.operations", GIVEN, "A run ends when its number of operations is done; the window lies inside it."),
     ],
-    verification: "sampled or all records read back and compared with what the seed says, every acknowledged insert looked for",
+    verification: "sampled or all records read back and compared with what the seed says, each user's latest acknowledged writes looked for",
     definitions: &[
         THROUGHPUT,
         (

@@ -40,6 +40,10 @@ pub(crate) enum Command {
     Workloads,
     /// Print the JSON Schema of study files, or the reference of all settings
     Schema(SchemaArguments),
+    /// Print completions for a shell
+    Completions(CompletionsArguments),
+    /// Write the manual pages
+    Man(ManArguments),
     /// Serve a conductor on standard input and output (started by `run`)
     Agent,
 }
@@ -168,4 +172,23 @@ pub(crate) struct SchemaArguments {
     /// Print the reference of all settings as Markdown instead
     #[arg(long)]
     pub(crate) reference: bool,
+}
+
+/// What `completions` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// What `man` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManArguments {
+    /// Folder to write to; made when it is missing
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: PathBuf,
+    /// Replace pages that are there
+    #[arg(long)]
+    pub(crate) overwrite: bool,
 }

@@ -24,6 +24,34 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// Every one, in the order of the numbers.
+    pub(crate) const ALL: &[Self] = &[
+        Self::Good,
+        Self::Failure,
+        Self::Usage,
+        Self::StudyInvalid,
+        Self::VerificationFailed,
+        Self::NotSteady,
+        Self::GeneratorBound,
+        Self::Interrupted,
+        Self::InterruptedEarly,
+    ];
+
+    /// What it means, in half a sentence, for the manual pages.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Good => "everything asked was done; after run and resume: every point is valid",
+            Self::Failure => "something failed that has no code of its own",
+            Self::Usage => "the command line was wrong, or a destructive step was not named twice",
+            Self::StudyInvalid => "the study file has faults",
+            Self::VerificationFailed => "a limit, a count, a consistency condition or an audit did not verify",
+            Self::NotSteady => "a point never settled, or drifted inside its window",
+            Self::GeneratorBound => "the load generator was the bottleneck",
+            Self::Interrupted => "interrupted; nothing finished is lost",
+            Self::InterruptedEarly => "interrupted before anything was recorded",
+        }
+    }
+
     /// The number that the shell sees.
     pub(crate) const fn number(self) -> u8 {
         match self {
@@ -42,5 +70,19 @@ impl Exit {
     /// For `main`.
     pub(crate) fn code(self) -> std::process::ExitCode {
         std::process::ExitCode::from(self.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_and_the_list_have_every_code_in_order() {
+        let page = include_str!("../../../docs/exit-codes.md");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse::<u8>().ok());
+        let listed: Vec<u8> = Exit::ALL.iter().map(|exit| exit.number()).collect();
+        assert_eq!(rows.filter(|code| *code != 4).collect::<Vec<_>>(), listed);
+        assert!(listed.is_sorted_by(|one, next| one < next), "{listed:?}");
     }
 }

@@ -255,3 +255,32 @@ fn a_property_file_becomes_a_study_that_validates() {
     let unknown = bench.run(&["import", "workloada", "--as", "study", "--engine", "nll", "-o", "b.toml"]);
     assert_eq!(unknown.status.code(), Some(1));
 }
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    let bench = Bench::new("manual");
+    let help = text(&bench.run(&["--help"]).stdout);
+    let commands: Vec<&str> = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .map_while(|line| line.split_whitespace().next())
+        .collect();
+    assert!(commands.contains(&"run") && commands.contains(&"man"), "{commands:?}");
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = text(&bench.run(&["completions", shell]).stdout);
+        assert!(commands.iter().all(|command| script.contains(command)), "{shell}");
+        std::fs::write(bench.path(shell), script).expect("the folder takes a file");
+    }
+    let bash = std::process::Command::new("bash").arg("-n").arg(bench.path("bash")).status();
+    assert!(bash.expect("bash is there").success());
+    assert_eq!(bench.run(&["man", "-o", "pages"]).status.code(), Some(0));
+    for command in &commands {
+        let page = std::fs::read_to_string(bench.path(&format!("pages/proofload-{command}.1"))).expect("a page each");
+        assert!(page.contains(".SH \"EXIT STATUS\"\n.TP\n0\n"), "{page}");
+    }
+    let again = bench.run(&["man", "-o", "pages"]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(text(&again.stderr).contains("pages/proofload.1 exists"), "{}", text(&again.stderr));
+    assert_eq!(bench.run(&["man", "-o", "pages", "--overwrite"]).status.code(), Some(0));
+}

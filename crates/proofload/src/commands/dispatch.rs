@@ -1,6 +1,6 @@
 //! From a parsed command to the module that carries it out. Decides nothing else.
 
-use super::{built_in, doctor, import, plan, report, run, schema, status, validate};
+use super::{built_in, completions, doctor, import, man, plan, report, run, schema, status, validate};
 use crate::cli::Command;
 use crate::exit::Exit;
 
@@ -18,6 +18,8 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Engines => built_in::engines(),
         Command::Workloads => built_in::workloads(),
         Command::Schema(arguments) => schema::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
         Command::Agent => crate::agent::run(),
     }
 }

@@ -1,9 +1,11 @@
 //! One file per command. Lists them.
 
 mod built_in;
+mod completions;
 mod dispatch;
 mod doctor;
 mod import;
+mod man;
 mod plan;
 mod report;
 mod run;

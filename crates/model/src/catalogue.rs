@@ -1,7 +1,8 @@
 //! What the engine and load crates tell the study file about engines and workloads, so that a study is checked before anything runs.
 //! May not know any engine or workload by name.
 
-use crate::settings::SettingSpec;
+use crate::error::Error;
+use crate::settings::{SettingSpec, Settings};
 use serde::{Deserialize, Serialize};
 
 /// What an engine can do. A study that asks for what is missing is refused when it is validated.
@@ -53,6 +54,36 @@ pub struct WorkloadFacts {
     pub settings: &'static [SettingSpec],
     /// Needs an engine with SQL sessions that keeps data.
     pub needs_sql: bool,
+    /// What does not go together in the resolved settings of a point, each of which is valid by itself. Pure; [`no_contradictions`] for a
+    /// workload that has none.
+    pub contradictions: fn(&Settings) -> Vec<Contradiction>,
+}
+
+/// Settings that do not go together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradiction {
+    /// Path of the setting to change.
+    pub setting: &'static str,
+    /// What is wrong, and what would be right.
+    pub reason: String,
+}
+
+impl Contradiction {
+    /// A contradiction.
+    pub fn new(setting: &'static str, reason: impl Into<String>) -> Self {
+        Self { setting, reason: reason.into() }
+    }
+}
+
+impl From<Contradiction> for Error {
+    fn from(contradiction: Contradiction) -> Self {
+        Self::new(contradiction.reason).context(contradiction.setting)
+    }
+}
+
+/// Every combination of valid settings goes together.
+pub fn no_contradictions(_settings: &Settings) -> Vec<Contradiction> {
+    Vec::new()
 }
 
 /// All that is built in.

@@ -1,9 +1,9 @@
 //! Study files: every fault at once, with line, key, reason and the nearest known key; schema, `--set` and plan.
 
 use expect_test::{Expect, expect};
-use proofload_model::catalogue::{Capabilities, Catalogue, EngineFacts, WorkloadFacts};
+use proofload_model::catalogue::{Capabilities, Catalogue, Contradiction, EngineFacts, WorkloadFacts};
 use proofload_model::plan::expand;
-use proofload_model::settings::{Kind, STANDARD, Scope, SettingSpec, json_schema};
+use proofload_model::settings::{Kind, STANDARD, Scope, SettingSpec, Settings, json_schema};
 use proofload_model::study::{faults_text, parse_assignment, validate};
 
 const WORKLOAD_SETTINGS: &[SettingSpec] =
@@ -36,8 +36,22 @@ fn catalogue() -> Catalogue {
             engine("server", 64 << 20, Capabilities { url: true, ..CAPABILITIES }),
             engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),
         ],
-        workloads: vec![WorkloadFacts { name: "toy", title: "", settings: WORKLOAD_SETTINGS, needs_sql: true }],
+        workloads: vec![WorkloadFacts {
+            name: "toy",
+            title: "",
+            settings: WORKLOAD_SETTINGS,
+            needs_sql: true,
+            contradictions,
+        }],
     }
+}
+
+/// The toy workload's own rule: more than 50 warehouses want a server.
+fn contradictions(settings: &Settings) -> Vec<Contradiction> {
+    let many = settings.count("workload.warehouses").is_ok_and(|warehouses| warehouses > 50);
+    let reason = || "more than 50 want the engine server".to_owned();
+    let wrong = many && settings.text("engine.kind") != Ok("server");
+    wrong.then(|| Contradiction { setting: "workload.warehouses", reason: reason() }).into_iter().collect()
 }
 
 const GOOD: &str = r#"
@@ -125,6 +139,25 @@ fn faults_of_syntax_name_their_line() {
         &expect![[r#"
         line 2: not TOML: string values must be quoted, expected literal string
     "#]],
+    );
+}
+
+#[test]
+fn what_a_workload_says_of_its_points_is_told_once() {
+    let server = "engine.kind=server";
+    check(
+        GOOD,
+        &["workload.warehouses=60", server],
+        &expect![[r#"
+            valid: 22 settings, 2 points
+        "#]],
+    );
+    check(
+        GOOD,
+        &["factor.workload.warehouses=[4, 60, 70]"],
+        &expect![[r#"
+            workload.warehouses: more than 50 want the engine server
+        "#]],
     );
 }
 

@@ -3,7 +3,8 @@
 
 use super::fault::Fault;
 use super::validate::{Given, Study, values_of};
-use crate::catalogue::{EngineFacts, WorkloadFacts};
+use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
+use crate::plan::expand;
 use crate::settings::Value;
 use crate::units::Bytes;
 
@@ -17,6 +18,7 @@ struct Look<'a> {
 /// Every rule.
 const RULES: &[fn(&mut Look<'_>)] = &[
     workload_needs,
+    workload_says,
     memory_needs,
     url_needs,
     password_in_url,
@@ -60,6 +62,24 @@ fn workload_needs(look: &mut Look<'_>) {
             "engine.kind",
             format!("the workload {} needs SQL sessions, which {} does not have", workload.name, engine.name),
         );
+    }
+}
+
+/// What a workload knows of its own settings, at every point; each fault once.
+fn workload_says(look: &mut Look<'_>) {
+    let mut found: Vec<Contradiction> = Vec::new();
+    for point in expand(look.study).points {
+        let settings = look.study.settings.with(&point.levels);
+        let workload = settings.text("workload.kind").ok().and_then(|name| look.given.catalogue().workload(name));
+        let Some(workload) = workload else { continue };
+        for contradiction in (workload.contradictions)(&settings) {
+            if !found.contains(&contradiction) {
+                found.push(contradiction);
+            }
+        }
+    }
+    for Contradiction { setting, reason } in found {
+        look.fault(setting, reason);
     }
 }
 

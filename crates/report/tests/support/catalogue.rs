@@ -1,6 +1,6 @@
 //! Just enough of engines and workloads to validate a study.
 
-use proofload_model::catalogue::{Capabilities, Catalogue, EngineFacts, WorkloadFacts};
+use proofload_model::catalogue::{Capabilities, Catalogue, EngineFacts, WorkloadFacts, no_contradictions};
 use proofload_model::settings::{Kind, Scope, SettingSpec};
 
 const WORKLOAD: &[SettingSpec] = &[
@@ -42,6 +42,10 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
     EngineFacts { name, title: name, capabilities, minimum_memory_bytes: 1, settings: &[] }
 }
 
+const fn workload(name: &'static str, settings: &'static [SettingSpec]) -> WorkloadFacts {
+    WorkloadFacts { name, title: name, settings, needs_sql: true, contradictions: no_contradictions }
+}
+
 /// Engines by name, TPROC-C, the key-value workload and the warehouse.
 pub(crate) fn catalogue() -> Catalogue {
     Catalogue {
@@ -52,9 +56,9 @@ pub(crate) fn catalogue() -> Catalogue {
             engine("duckdb", true),
         ],
         workloads: vec![
-            WorkloadFacts { name: "tprocc", title: "TPROC-C", settings: WORKLOAD, needs_sql: true },
-            WorkloadFacts { name: "ycsb", title: "key-value", settings: KEY_VALUE, needs_sql: false },
-            WorkloadFacts { name: "warehouse", title: "warehouse", settings: ANALYTIC, needs_sql: true },
+            workload("tprocc", WORKLOAD),
+            WorkloadFacts { needs_sql: false, ..workload("ycsb", KEY_VALUE) },
+            workload("warehouse", ANALYTIC),
         ],
     }
 }

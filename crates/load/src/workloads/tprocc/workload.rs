@@ -3,7 +3,7 @@
 use super::opened::OpenedTprocc;
 use super::settings::{NAME, SETTINGS, TproccSettings};
 use crate::workload::{Job, Opened, Workload};
-use proofload_model::catalogue::WorkloadFacts;
+use proofload_model::catalogue::{WorkloadFacts, no_contradictions};
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
 use proofload_model::units::Bytes;
@@ -20,6 +20,7 @@ impl Workload for Tprocc {
             title: "OLTP: order entry of wholesale suppliers, derived from TPC-C",
             settings: SETTINGS,
             needs_sql: true,
+            contradictions: no_contradictions,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::opened::OpenedWarehouse;
 use super::settings::{NAME, SETTINGS, WarehouseSettings};
 use crate::workload::{Job, Opened, Workload};
-use proofload_model::catalogue::WorkloadFacts;
+use proofload_model::catalogue::{WorkloadFacts, no_contradictions};
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
 use proofload_model::units::Bytes;
@@ -20,6 +20,7 @@ impl Workload for Warehouse {
             title: "warehouse: streams of analytic queries over TPC-H-derived data",
             settings: SETTINGS,
             needs_sql: true,
+            contradictions: no_contradictions,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::opened::OpenedYcsb;
 use super::settings::{NAME, SETTINGS, YcsbSettings};
 use crate::workload::{Job, Opened, Workload};
-use proofload_model::catalogue::WorkloadFacts;
+use proofload_model::catalogue::{WorkloadFacts, no_contradictions};
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
 use proofload_model::units::Bytes;
@@ -20,6 +20,7 @@ impl Workload for Ycsb {
             title: "key-value: reads, updates, inserts, scans of records by key, as YCSB defines them",
             settings: SETTINGS,
             needs_sql: false,
+            contradictions: no_contradictions,
         }
     }
 

@@ -65,9 +65,10 @@ pub(super) const WORKLOAD: Workload = Workload {
         (
             "workload.rounds",
             GIVEN,
-            "A run ends when every stream has run all queries a given number of times; rates and times below are of the whole run, so that each \
-             query counts alike.",
+            "A run ends when every stream is through a given number of rounds; rates and times below are of the whole run, so that each \
+             query counts as often as its rounds have it.",
         ),
+        ("workload.mix", "each", "A round has each chosen query once."),
         (
             "workload.query_cap",
             GIVEN,
@@ -117,6 +118,11 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("data", "index_bytes", "Size of their indexes, bytes"),
         ("data", "checked_after_load", "Checked after the load"),
         ("client", "queries", "Queries"),
+        ("client", "mix", "Mix: each query once a round, or simple/average/complex by count"),
+        ("client", "queries_per_round", "Queries in a round of a stream"),
+        ("client", "class_share.simple", "Simple queries in a round, as declared"),
+        ("client", "class_share.average", "Average queries in a round, as declared"),
+        ("client", "class_share.complex", "Complex queries in a round, as declared"),
         ("client", "parameters", "Values in queries"),
         ("client", "answers", "Answers"),
     ],

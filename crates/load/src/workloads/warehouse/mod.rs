@@ -7,6 +7,7 @@ mod answers;
 mod build;
 mod checks;
 mod data;
+mod mix;
 mod opened;
 mod settings;
 mod stream;

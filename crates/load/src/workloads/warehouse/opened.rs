@@ -29,8 +29,7 @@ impl OpenedWarehouse {
     pub(super) fn new(job: Job) -> Result<Self, Error> {
         let settings = WarehouseSettings::read(&job.spec.settings)?;
         let dialect = Dialect::of(job.engine)?;
-        let (chosen, seed) = (settings.queries.clone(), Seed(job.spec.input_seed));
-        let plan = Plan::new(dialect, settings.scale, chosen, settings.seeded, seed)?;
+        let plan = Plan::new(dialect, &settings, Seed(job.spec.input_seed))?;
         Ok(Self { job, settings, plan: Arc::new(plan), tallies: Mutex::default() })
     }
 
@@ -63,9 +62,12 @@ impl OpenedWarehouse {
             fact("query_cap", self.settings.query_cap.map_or("none".to_owned(), duration_text)),
             fact("answers", format!("{validated} of {all} queries validated")),
         ];
+        let in_round = self.plan.rounds.length();
+        facts.push(fact("mix", self.settings.mix.clone()));
+        facts.push(fact("queries_per_round", in_round.to_string()));
         for class in Class::ALL {
-            let count = self.plan.queries().filter(|query| query.class == class).count();
-            facts.push(fact(&format!("class_share.{}", class.word()), format!("{count} of {all}")));
+            let count = self.plan.in_round(class);
+            facts.push(fact(&format!("class_share.{}", class.word()), format!("{count} of {in_round}")));
         }
         facts.extend(
             self.plan.queries().map(|query| {
@@ -113,7 +115,7 @@ impl Opened for OpenedWarehouse {
     }
 
     fn operations(&self) -> Option<u64> {
-        let all = u64::from(self.settings.streams) * self.plan.chosen.len() as u64;
+        let all = u64::from(self.settings.streams) * self.plan.rounds.length() as u64;
         self.settings.rounds.map(|rounds| rounds.saturating_mul(all))
     }
 

@@ -1,7 +1,9 @@
 //! The workload's settings: what a study may say, and what it comes to. May not touch a database.
 
 use super::data::{GENERATOR, ORDERS_PER_CHUNK, Table};
-use super::suite::{is_probe, kinds};
+use super::mix::{EACH, Mix, Rounds};
+use super::suite::{Class, is_probe, kinds};
+use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
 use proofload_model::units::Bytes;
@@ -18,9 +20,10 @@ const SCOPE: Scope = Scope::Workload(NAME);
 /// What a study may say.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.scale_factor", Kind::Number { least: 0.01, most: 100_000.0 }, "Size of the TPC-H-derived data: 1 is about 1.1 GB of table text; fractions down to 0.01, below which keys of the generator collide.").only(SCOPE),
-    SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run all chosen queries, one after another, in an order of their own. One stream is a power run.").only(SCOPE),
-    SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "How often each stream runs all chosen queries; the run ends when all streams are through. Without it the run ends with the measured window.").only(SCOPE),
-    SettingSpec::optional("workload.queries", Kind::List, "Names of the queries that run, such as [\"q01\", \"q06\"]; without it all of the suite but its probes.").only(SCOPE),
+    SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run rounds of queries, one after another, in an order of their own. One stream is a power run.").only(SCOPE),
+    SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "Rounds of each stream; the run ends when all streams are through. What a round has is said by workload.mix. Without it the run ends with the measured window.").only(SCOPE),
+    SettingSpec::optional("workload.queries", Kind::List, "Names of the queries that run, such as [\"q01\", \"q06\"]; without it all of the suite but its probes, and those too where workload.mix gives weights.").only(SCOPE),
+    SettingSpec::new("workload.mix", Kind::Text, EACH, "What a round of a stream has: `each`, every chosen query once; or weights of simple, average and complex queries by count, such as `70/20/10`, in a round of 20 queries or the fewest (at most 100) that render them exactly. The queries of a class take turns, so that over rounds each comes equally often.").only(SCOPE),
     SettingSpec::new("workload.parameters", Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden ones. `seeded`: drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
     SettingSpec::optional("workload.query_cap", Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Longest time of a query; one that takes longer is ended and fails with the code query_cap, and its stream goes on.").only(SCOPE),
     SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Sessions that load at the same time; without it as many as the engine gains by.").fixed().only(SCOPE),
@@ -34,8 +37,10 @@ pub(super) struct WarehouseSettings {
     pub(super) scale: f64,
     pub(super) streams: u32,
     pub(super) rounds: Option<u64>,
-    /// Places of the chosen queries in [`kinds`].
-    pub(super) queries: Vec<usize>,
+    /// Which queries run and how often, by their places in [`kinds`].
+    pub(super) inputs: Rounds,
+    /// `workload.mix` as given.
+    pub(super) mix: String,
     pub(super) seeded: bool,
     pub(super) query_cap: Option<Duration>,
     pub(super) loaders: Option<usize>,
@@ -52,7 +57,8 @@ impl WarehouseSettings {
             scale: settings.number("workload.scale_factor")?,
             streams: settings.count("workload.streams")?.max(1),
             rounds: count("workload.rounds")?.map(u64::from),
-            queries: chosen(settings.list("workload.queries"))?,
+            inputs: inputs(settings)?,
+            mix: settings.text("workload.mix")?.trim().to_owned(),
             seeded: settings.text("workload.parameters")? == "seeded",
             query_cap: given("workload.query_cap").then(|| settings.duration("workload.query_cap")).transpose()?,
             loaders: count("workload.loaders")?.map(|count| count as usize),
@@ -84,19 +90,94 @@ impl WarehouseSettings {
     }
 }
 
-/// Places of the queries of these names; without names all but the probes.
-fn chosen(names: &[String]) -> Result<Vec<usize>, Error> {
-    let known = kinds();
+/// Settings that do not go together, for the validation of a study.
+pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
+    inputs(settings).err().into_iter().collect()
+}
+
+/// What rounds are made of: `workload.queries` and `workload.mix` together.
+fn inputs(settings: &Settings) -> Result<Rounds, Contradiction> {
+    let of_mix = |error: Error| Contradiction::new("workload.mix", error.to_string());
+    let mix = settings.text("workload.mix").and_then(Mix::read).map_err(of_mix)?;
+    let named = settings.list("workload.queries");
+    let mut queries = Vec::new();
+    for place in chosen(named, mix)? {
+        queries.push((place, Class::of_query(kinds()[place]).map_err(of_mix)?));
+    }
+    let unused = queries.iter().find(|(_, class)| mix.of_class(*class) == Some(0));
+    match unused.filter(|_| !named.is_empty()) {
+        None => Rounds::new(mix, &queries).map_err(of_mix),
+        Some((place, class)) => {
+            let (query, class) = (kinds()[*place], class.word());
+            let reason =
+                format!("{query} is {class}, a class that workload.mix gives no weight, so it would never run");
+            Err(Contradiction::new("workload.queries", reason))
+        }
+    }
+}
+
+/// Places of the queries of these names. Without names all; the probes only where queries are asked for by class, of which they have one
+/// like any other.
+fn chosen(names: &[String], mix: Mix) -> Result<Vec<usize>, Contradiction> {
+    let (known, wrong) = (kinds(), |reason: String| Contradiction::new("workload.queries", reason));
     if names.is_empty() {
-        return Ok((0..known.len()).filter(|place| !is_probe(known[*place])).collect());
+        return Ok((0..known.len()).filter(|place| mix != Mix::Each || !is_probe(known[*place])).collect());
     }
     let place = |name: &str| {
         let place = known.iter().position(|known| *known == name);
-        place.ok_or_else(|| Error::new(format!("workload.queries names {name:?}; there are {}", known.join(", "))))
+        place.ok_or_else(|| wrong(format!("there is no query {name:?}; there are {}", known.join(", "))))
     };
     let names = names.iter().flat_map(|text| text.split([',', ' '])).map(str::trim).filter(|name| !name.is_empty());
     let mut places = names.map(place).collect::<Result<Vec<_>, _>>()?;
     places.sort_unstable();
     places.dedup();
-    Ok(places)
+    match places.is_empty() {
+        true => Err(wrong("it names no query; leave it out to run all".to_owned())),
+        false => Ok(places),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::settings::Value;
+
+    #[track_caller]
+    fn check(mix: &str, queries: &[&str], expected: Result<(usize, usize), &str>) {
+        let mut settings = Settings::default();
+        settings.0.insert("workload.mix".to_owned(), Value::Text(mix.to_owned()));
+        if !queries.is_empty() {
+            let names = queries.iter().map(|name| (*name).to_owned()).collect();
+            settings.0.insert("workload.queries".to_owned(), Value::List(names));
+        }
+        let found = inputs(&settings);
+        match (&found, expected) {
+            (Ok(rounds), Ok(lengths)) => assert_eq!((rounds.queries().len(), rounds.length()), lengths),
+            (Err(_), Err(text)) => {
+                let [Contradiction { setting, reason }] = &contradictions(&settings)[..] else { panic!("{found:?}") };
+                assert!(format!("{setting}: {reason}").starts_with(text), "{setting}: {reason}");
+            }
+            _ => panic!("{found:?}"),
+        }
+    }
+
+    #[test]
+    fn queries_and_mix_say_what_a_round_has_or_where_they_contradict() {
+        check("each", &[], Ok((22, 22)));
+        check("each", &["q01", "probe_scan"], Ok((2, 2)));
+        check("70/20/10", &[], Ok((23, 20)));
+        check("100/0/0", &[], Ok((3, 20)));
+        check("100/0/0", &["q06"], Ok((1, 20)));
+        check("1/1/1", &["q06, q03 q22"], Ok((3, 3)));
+        check("1/0", &[], Err("workload.mix: \"1/0\" is neither"));
+        check("0/0/0", &[], Err("workload.mix: the weights"));
+        check("1/1/1", &["q06", "q03"], Err("workload.mix: it gives complex queries a weight, and none is chosen"));
+        check(
+            "1/1/0",
+            &["q06", "q03", "q22"],
+            Err("workload.queries: q22 is complex, a class that workload.mix gives no"),
+        );
+        check("each", &["q01", "q99"], Err("workload.queries: there is no query \"q99\"; there are q01, "));
+        check("each", &[" , "], Err("workload.queries: it names no query"));
+    }
 }

@@ -1,7 +1,9 @@
-//! One stream: runs the chosen queries in an order of its own, round after round, and compares answers with golden ones.
+//! One stream: runs the queries of its rounds, each round in an order of its own, and compares answers with golden ones.
 
 use super::answers::{Answer, compare, hash, read_csv, written};
-use super::suite::{Dialect, Draw, Query, golden};
+use super::mix::Rounds;
+use super::settings::WarehouseSettings;
+use super::suite::{Class, Dialect, Draw, Query, golden};
 use crate::drive::{Completed, VirtualUser};
 use proofload_engine::{AnySession, Error, ErrorClass, Session as _};
 use proofload_gen::Seed;
@@ -13,7 +15,9 @@ pub(super) struct Plan {
     pub(super) dialect: Dialect,
     pub(super) scale: f64,
     pub(super) seeded: bool,
-    /// Places of the chosen queries.
+    /// What each round has.
+    pub(super) rounds: Rounds,
+    /// Places of the queries that run.
     pub(super) chosen: Vec<usize>,
     /// Golden answers by place; none where answers are not validated.
     golden: Vec<Option<Answer>>,
@@ -25,20 +29,22 @@ const ORDER: u64 = 1;
 const PARAMETERS: u64 = 2;
 
 impl Plan {
-    /// A plan; reads the golden answers of the chosen queries.
-    pub(super) fn new(
-        dialect: Dialect,
-        scale: f64,
-        chosen: Vec<usize>,
-        seeded: bool,
-        seed: Seed,
-    ) -> Result<Self, Error> {
+    /// A plan; reads the golden answers of the queries that run.
+    pub(super) fn new(dialect: Dialect, settings: &WarehouseSettings, seed: Seed) -> Result<Self, Error> {
+        let (scale, seeded, rounds) = (settings.scale, settings.seeded, settings.inputs.clone());
+        let chosen = rounds.queries();
         let answer = |(place, query): (usize, &Query)| match golden(scale, query.name) {
             Some(text) if !seeded && chosen.contains(&place) => read_csv(query, text).map(Some).map_err(Error::other),
             _ => Ok(None),
         };
         let golden = dialect.queries.iter().enumerate().map(answer).collect::<Result<_, _>>()?;
-        Ok(Self { dialect, scale, seeded, chosen, golden, seed })
+        Ok(Self { dialect, scale, seeded, rounds, chosen, golden, seed })
+    }
+
+    /// Queries of a class in a round.
+    pub(super) fn in_round(&self, class: Class) -> usize {
+        let round = self.rounds.round(self.seed, 0, 0);
+        round.into_iter().filter(|place| self.dialect.queries[*place].class == class).count()
     }
 
     /// Chosen queries whose answers are validated.
@@ -53,7 +59,7 @@ impl Plan {
 
     /// The order of a stream's round.
     fn order(&self, stream: u32, round: u64) -> Vec<usize> {
-        let mut order = self.chosen.clone();
+        let mut order = self.rounds.round(self.seed, stream, round);
         self.seed.of(ORDER).of(stream.into()).of(round).rng().shuffle(&mut order);
         order
     }

@@ -1,9 +1,9 @@
 //! The warehouse as a workload: its place in the list of workloads.
 
 use super::opened::OpenedWarehouse;
-use super::settings::{NAME, SETTINGS, WarehouseSettings};
+use super::settings::{NAME, SETTINGS, WarehouseSettings, contradictions};
 use crate::workload::{Job, Opened, Workload};
-use proofload_model::catalogue::{WorkloadFacts, no_contradictions};
+use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
 use proofload_model::units::Bytes;
@@ -20,7 +20,7 @@ impl Workload for Warehouse {
             title: "warehouse: streams of analytic queries over TPC-H-derived data",
             settings: SETTINGS,
             needs_sql: true,
-            contradictions: no_contradictions,
+            contradictions,
         }
     }
 

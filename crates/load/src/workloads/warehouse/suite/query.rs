@@ -1,6 +1,7 @@
 //! A query: its header and its text in one dialect. The header stands in the file of the folder `standard`; lines of it begin with
 //! `-- title:`, `-- class:`, `-- parameter:`, `-- column:` and `-- order:`. Other comments are for people.
 
+use super::files::{STANDARD, file};
 use super::lists::Lists;
 use super::parameters::{self, Draw, Parameter};
 use proofload_model::error::Error;
@@ -27,6 +28,15 @@ impl Class {
             Self::Average => "average",
             Self::Complex => "complex",
         }
+    }
+
+    /// The class of a query, by its header.
+    pub(in crate::workloads::warehouse) fn of_query(name: &str) -> Result<Self, Error> {
+        let path = format!("{STANDARD}/{name}.sql");
+        let lines = file(&path).unwrap_or_default().lines();
+        let word = lines.filter_map(|line| line.strip_prefix("-- class:")).map(str::trim).next().unwrap_or_default();
+        let class = Self::ALL.into_iter().find(|class| class.word() == word);
+        class.ok_or_else(|| Error::new(format!("suites/warehouse/{path}: {word:?} is no class")))
     }
 }
 

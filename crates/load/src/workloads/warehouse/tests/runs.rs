@@ -99,7 +99,21 @@ fn streams_end_by_count_and_every_answer_is_validated() {
     assert_eq!(ran.check("golden answers").outcome, CheckOutcome::NotApplicable);
     assert_eq!(ran.fact("answers"), "0 of 2 queries validated");
 
+    check_mix(&case);
     check_wrong_answers(&case);
+}
+
+/// Rounds by weights have so many queries of each class, the scan among the simple ones, and a run is so many of them.
+fn check_mix(case: &Case) {
+    let ran = run(case, &[("streams", "2"), ("rounds", "3"), ("mix", "70/20/10")]);
+    assert_eq!((ran.count(|of| of.done), ran.count(|of| of.failed)), (120, 0), "{:?}", ran.errors);
+    let done = |name: &str| ran.totals.iter().find(|of| of.kind == name).unwrap().done;
+    assert_eq!([done("q01"), done("q06"), done("probe_scan")], [28; 3]);
+    let average: u64 = ["q03", "q04", "q05", "q10", "q12", "q14", "q19"].into_iter().map(done).sum();
+    assert_eq!(average, 24, "{:?}", ran.totals);
+    let facts =
+        ["mix", "queries", "queries_per_round", "class_share.simple", "class_share.average", "class_share.complex"];
+    assert_eq!(facts.map(|name| ran.fact(name)), ["70/20/10", "23", "20", "14 of 20", "4 of 20", "2 of 20"]);
 }
 
 /// One row more, and queries that count it give wrong answers: they fail, and the run goes on.
@@ -135,6 +149,6 @@ fn a_query_that_is_not_there_is_named() {
     let mut job = case.job.clone();
     job.spec.settings = settings(&[("queries", "q01,q99")]);
     let error = crate::workload("warehouse").unwrap().open(job).err().unwrap().to_string();
-    assert!(error.starts_with("workload.queries names \"q99\"; there are q01, "), "{error}");
+    assert!(error.starts_with("workload.queries: there is no query \"q99\"; there are q01, "), "{error}");
     assert!(case.opened().counters().unwrap().is_empty());
 }

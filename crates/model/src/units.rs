@@ -114,6 +114,39 @@ pub fn duration_text(time: Duration) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct PerSecond(pub f64);
 
+/// Bytes per second. Text: a size with `/s` behind it, such as `200MiB/s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BytesPerSecond(pub u64);
+
+impl fmt::Display for BytesPerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/s", Bytes(self.0))
+    }
+}
+
+/// CPU time per time, in millionths: microseconds of CPU time per second. 500,000 is half of what one core gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CpuRate(pub u64);
+
+impl CpuRate {
+    /// So many CPU seconds per second, 0..=10^9, to the nearest millionth.
+    pub fn from_seconds(seconds: f64) -> Self {
+        Self((seconds.clamp(0.0, 1e9) * 1e6).round() as u64)
+    }
+
+    /// CPU seconds per second.
+    pub fn as_seconds(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+impl fmt::Display for CpuRate {
+    /// `0.5 CPU s/s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} CPU s/s", self.as_seconds())
+    }
+}
+
 /// A share: 1.0 is the whole.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Ratio(pub f64);
@@ -135,6 +168,15 @@ mod tests {
         check_size("0.0001KiB", None);
         check_size("-1MiB", None);
         check_size("MiB", None);
+    }
+
+    #[test]
+    fn rates_are_told_with_their_unit() {
+        assert_eq!(BytesPerSecond(200 << 20).to_string(), "200MiB/s");
+        for (seconds, text) in [(0.5, "0.5 CPU s/s"), (2.0, "2 CPU s/s"), (0.0100004, "0.01 CPU s/s")] {
+            assert_eq!(CpuRate::from_seconds(seconds).to_string(), text);
+        }
+        assert_eq!(CpuRate::from_seconds(-1.0), CpuRate(0));
     }
 
     #[test]

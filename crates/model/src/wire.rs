@@ -7,12 +7,12 @@ use crate::error::Error;
 use crate::samples::{Check, Fact, IntervalSample, Mark, Telemetry};
 use crate::settings::Settings;
 use crate::time::{Moment, Offset, WallTime};
-use crate::units::Bytes;
+use crate::units::{Bytes, BytesPerSecond, CpuRate};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages; agents of another version are refused at the greeting.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// From the conductor to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,6 +71,16 @@ pub struct LimitsAsked {
     pub memory: Option<Bytes>,
     /// Number of cores.
     pub cores: Option<u32>,
+    /// CPU time per time, on whatever cores.
+    pub cpu: Option<CpuRate>,
+    /// Reads from the block device under the data.
+    pub read_bandwidth: Option<BytesPerSecond>,
+    /// Writes to the block device under the data.
+    pub write_bandwidth: Option<BytesPerSecond>,
+    /// Reads from the block device under the data, requests per second.
+    pub read_iops: Option<u32>,
+    /// Writes to the block device under the data, requests per second.
+    pub write_iops: Option<u32>,
 }
 
 /// Preconditioning by fio, of the folder's file system or of a device.

@@ -35,6 +35,7 @@ fn catalogue() -> Catalogue {
             engine("sqlite", 16 << 20, CAPABILITIES),
             engine("server", 64 << 20, Capabilities { url: true, ..CAPABILITIES }),
             engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),
+            engine("nothing", 0, Capabilities { durable: false, ..CAPABILITIES }),
         ],
         workloads: vec![WorkloadFacts {
             name: "toy",
@@ -187,6 +188,23 @@ fn contradictions_are_found_when_all_else_is_well() {
         &expect![[r#"
         limits.memory: 32MiB is less than server starts and works with (64MiB)
     "#]],
+    );
+    check(
+        GOOD,
+        &["limits.read_bandwidth=200", "limits.write_bandwidth=4KiB", "limits.read_iops=0", "limits.cpu=0.001"],
+        &expect![[r#"
+            limits.read_bandwidth: 200 is not a size (per second) of at least 64KiB, such as "200MiB"
+            limits.write_bandwidth: "4KiB" is not a size (per second) of at least 64KiB, such as "200MiB"
+            limits.read_iops: 0 is not a whole number of 1..=1000000000
+            limits.cpu: 0.001 is not a number of 0.01..=4096
+        "#]],
+    );
+    check(
+        GOOD,
+        &["engine.kind=nothing", "limits.cpu=0.5", "factor.limits.read_bandwidth=[\"1MiB\"]"],
+        &expect![[r#"
+            limits.read_bandwidth: nothing keeps no data on a device that could be limited
+        "#]],
     );
     check(
         GOOD,

@@ -68,7 +68,8 @@ fn a_valid_study_says_so_and_shows_its_plan() {
     let bench = Bench::new("plan");
     bench.study(&small_study(
         "sqlite",
-        "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n",
+        "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n\
+         [limits]\nread_bandwidth = \"200MiB\"\nwrite_iops = 500\n",
         1,
     ));
     check(
@@ -97,6 +98,11 @@ fn a_valid_study_says_so_and_shows_its_plan() {
         space: about 3MiB in data (1 data set, 2 copies each, half as much again while it grows)
         limits.memory: 64MiB, 128MiB
         limits.cores: none
+        limits.cpu: none
+        limits.read_bandwidth: 200MiB/s
+        limits.write_bandwidth: none
+        limits.read_iops: none
+        limits.write_iops: 500
         destructive steps: none
         -- stderr
     "#]],

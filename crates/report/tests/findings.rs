@@ -332,3 +332,18 @@ fn csv_is_tidy() {
     assert!(tpm.starts_with("0,64MiB,valid,tpm,,") && tpm.contains(",1/min,"), "{tpm}");
     assert!(csv.lines().any(|line| line.contains(",response_ns_p99,new_order,")));
 }
+
+#[test]
+fn what_the_control_group_counted_stands_in_a_table_of_its_own() {
+    let mut told = record(&Shape::memory(1));
+    assert!(!render(&told, Format::Markdown).unwrap().contains("Waited at the CPU limit"), "nothing told, no table");
+    for (name, value) in [("cpu.time", "12.500s"), ("cpu.throttled_time", "3.250s"), ("io.read", "64MiB")] {
+        told.attempts[0].facts.push(Fact::observed("usage", name, value, "the control group"));
+    }
+    let markdown = render(&told, Format::Markdown).unwrap().replace('\u{a0}', " ");
+    let from = markdown.find("| CPU time |").unwrap_or_else(|| panic!("no table: {markdown}"));
+    let head = markdown[..from].rfind('\n').unwrap();
+    let lines: Vec<&str> = markdown[head..].trim_start().lines().take(3).collect();
+    assert_eq!(lines[0].replace("**", ""), "| Point | CPU time | Waited at the CPU limit | Read |");
+    assert!(lines[2].ends_with("| 12.500 s | 3.250 s | 64 MiB |"), "{lines:?}");
+}

@@ -3,7 +3,8 @@
 
 use crate::facts::{chosen, control_groups, fio_version, free};
 use proofload_model::time::Clock;
-use proofload_model::units::Bytes;
+use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
+use proofload_model::wire::LimitsAsked;
 use std::path::Path;
 
 /// How something stands.
@@ -32,7 +33,8 @@ pub struct Diagnosis {
 
 /// Looks at everything. `folder`: where a study's data would lie.
 pub fn diagnose(_clock: &dyn Clock, folder: &Path) -> Vec<Diagnosis> {
-    let mut found = vec![memory_limit(), fio()];
+    let mut found = limits(folder);
+    found.push(fio());
     found.extend(engines());
     found.extend([
         unprivileged_user(),
@@ -60,15 +62,43 @@ fn trimmed(path: impl AsRef<Path>) -> Option<String> {
     std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
-/// Makes a group with a limit, reads the limit back, removes the group.
-fn memory_limit() -> Diagnosis {
-    match crate::limits::try_memory() {
-        Ok(how) => good("memory limit", format!("control group {}; a limit was set, read back and released", how)),
+/// Makes a group with each limit, reads the limits back, removes the group.
+fn limits(folder: &Path) -> Vec<Diagnosis> {
+    let rate = Some(BytesPerSecond(1 << 30));
+    let device = LimitsAsked {
+        read_bandwidth: rate,
+        write_bandwidth: rate,
+        read_iops: Some(100_000),
+        write_iops: Some(100_000),
+        ..LimitsAsked::default()
+    };
+    let tries = [
+        ("memory limit", "memory", LimitsAsked { memory: Some(Bytes::mebi(64)), ..LimitsAsked::default() }),
+        ("CPU limit", "cpu", LimitsAsked { cpu: Some(CpuRate::from_seconds(0.5)), ..LimitsAsked::default() }),
+        ("bandwidth limits", "io (blkio in version 1)", device),
+    ];
+    tries.into_iter().map(|(subject, controller, asked)| limit(subject, controller, asked, folder)).collect()
+}
+
+fn limit(subject: &str, controller: &str, asked: LimitsAsked, folder: &Path) -> Diagnosis {
+    let writes = asked.write_bandwidth.is_some();
+    match crate::limits::try_out(asked, folder) {
+        Ok(how) => {
+            let reach = if writes && how == "version 1" {
+                "; not for writes that the kernel makes later by itself"
+            } else {
+                ""
+            };
+            good(subject, format!("control group {how}; set, read back and released{reach}"))
+        }
         Err(error) => bad(
-            "memory limit",
+            subject,
             State::Missing,
             format!("control groups: {}; {error}", control_groups()),
-            "run as root, or delegate a control group with the memory controller to this user (systemd-run --user --scope -p Delegate=yes)",
+            &format!(
+                "run as root, or delegate a control group with the controller {controller} to this user \
+                 (systemd-run --user --scope -p Delegate=yes)"
+            ),
         ),
     }
 }

@@ -29,7 +29,7 @@ impl Drop for Sleeper {
 
 fn can_limit(bench: &mut Bench) -> bool {
     let place = bench.place("null", &[]);
-    let limits = LimitsAsked { memory: Some(Bytes::mebi(64)), cores: Some(1) };
+    let limits = LimitsAsked { memory: Some(Bytes::mebi(64)), cores: Some(1), ..LimitsAsked::default() };
     match bench.role.handle(HostRequest::PrepareLimits { place, limits }) {
         Ok(_) => true,
         Err(error) => {

@@ -24,7 +24,7 @@ fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataPlace)> {
 }
 
 fn limit(bench: &mut Bench, place: &DataPlace, memory: u64) -> bool {
-    let limits = LimitsAsked { memory: Some(Bytes::mebi(memory)), cores: Some(1) };
+    let limits = LimitsAsked { memory: Some(Bytes::mebi(memory)), cores: Some(1), ..LimitsAsked::default() };
     let prepared = bench.role.handle(HostRequest::PrepareLimits { place: place.clone(), limits });
     prepared.map_err(|error| println!("SKIPPED: no memory limit here: {error}")).is_ok()
 }

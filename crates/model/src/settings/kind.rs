@@ -35,6 +35,11 @@ pub enum Kind {
         /// Smallest.
         least: u64,
     },
+    /// Bytes per second, written as a size; at least so many.
+    Bandwidth {
+        /// Smallest.
+        least: u64,
+    },
     /// Time span with a unit.
     Duration {
         /// Smallest, milliseconds.
@@ -59,6 +64,9 @@ impl Kind {
             Self::Number { least, most } => format!("a number of {least}..={most}"),
             Self::Boolean => "true or false".to_owned(),
             Self::Bytes { least } => format!("a size of at least {}, such as \"64MiB\"", Bytes(*least)),
+            Self::Bandwidth { least } => {
+                format!("a size (per second) of at least {}, such as \"200MiB\"", Bytes(*least))
+            }
             Self::Duration { least_ms, most_ms } => format!(
                 "a duration of {}..={}, such as \"30s\"",
                 crate::units::duration_text(Duration::from_millis(*least_ms)),
@@ -90,7 +98,9 @@ impl Kind {
             (Self::Number { .. }, Toml::Integer(number)) => Value::Number(*number.value() as f64),
             (Self::Number { .. }, Toml::Float(number)) => Value::Number(*number.value()),
             (Self::Boolean, Toml::Boolean(value)) => Value::Boolean(*value.value()),
-            (Self::Bytes { .. }, Toml::String(text)) => Value::Bytes(Bytes::parse(text.value()).ok()?),
+            (Self::Bytes { .. } | Self::Bandwidth { .. }, Toml::String(text)) => {
+                Value::Bytes(Bytes::parse(text.value()).ok()?)
+            }
             (Self::Duration { .. }, Toml::String(text)) => Value::Duration(parse_duration(text.value()).ok()?),
             (Self::List, Toml::String(text)) => Value::List(vec![text.value().clone()]),
             (Self::List, Toml::Array(items)) => {
@@ -113,7 +123,7 @@ impl Kind {
             (Self::OneOf(words), Value::Text(text)) => words.contains(&text.as_str()),
             (Self::Integer { least, most }, Value::Integer(number)) => (least..=most).contains(&number),
             (Self::Number { least, most }, Value::Number(number)) => (least..=most).contains(&number),
-            (Self::Bytes { least }, Value::Bytes(bytes)) => bytes.0 >= *least,
+            (Self::Bytes { least } | Self::Bandwidth { least }, Value::Bytes(bytes)) => bytes.0 >= *least,
             (Self::Duration { least_ms, most_ms }, Value::Duration(time)) => {
                 (u128::from(*least_ms)..=u128::from(*most_ms)).contains(&time.as_millis())
             }

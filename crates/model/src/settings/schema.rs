@@ -108,7 +108,9 @@ fn kind_schema(spec: &SettingSpec) -> Json {
         Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Kind::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),
         Kind::Boolean => json!({ "type": "boolean" }),
-        Kind::Bytes { .. } => json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)? *(B|[kMGT]B|[KMGT]iB)$" }),
+        Kind::Bytes { .. } | Kind::Bandwidth { .. } => {
+            json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)? *(B|[kMGT]B|[KMGT]iB)$" })
+        }
         Kind::Duration { .. } => json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)? *(ns|us|µs|ms|s|m|h)$" }),
         Kind::List => json!({ "type": ["array", "string"], "items": { "type": "string" } }),
         Kind::Free => json!({ "type": ["string", "number", "boolean"] }),

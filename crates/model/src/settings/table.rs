@@ -13,6 +13,12 @@ const fn count(most: i64) -> Kind {
     Kind::Integer { least: 1, most }
 }
 
+/// Bytes per second below which a device is too slow to open a database on.
+const BANDWIDTH: u64 = 64 << 10;
+
+/// Requests per second beyond any device; the kernel counts them in 32 bits.
+const IOPS: i64 = 1_000_000_000;
+
 /// Settings of every study, in the order of the reference page.
 pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::required("study.name", Kind::Name, "Short name; names folders and files.").fixed(),
@@ -35,6 +41,11 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::new("storage.precondition.rounds", Kind::Integer { least: 0, most: 25 }, "25", "Rounds of the steady-state check at most; 0 leaves it out.").fixed(),
     SettingSpec::optional("limits.memory", Kind::Bytes { least: 1 << 20 }, "Memory of the database: a control group around it and the engine's own setting derived from it."),
     SettingSpec::optional("limits.cores", count(4096), "Cores that the database may run on (by affinity)."),
+    SettingSpec::optional("limits.cpu", Kind::Number { least: 0.01, most: 4096.0 }, "CPU time that the database may use, CPU seconds per second on whatever cores; used up, it waits for the rest of each 0.1 s."),
+    SettingSpec::optional("limits.read_bandwidth", Kind::Bandwidth { least: BANDWIDTH }, "Bytes per second that the database may read from the block device under its data; pages in memory are not counted, what the kernel reads ahead is."),
+    SettingSpec::optional("limits.write_bandwidth", Kind::Bandwidth { least: BANDWIDTH }, "Bytes per second that the database may write to the block device under its data. With control groups of version 1 it holds for direct writes and for those that the database's own syncs send off, not for what the kernel writes back later by itself."),
+    SettingSpec::optional("limits.read_iops", count(IOPS), "Requests per second that the database may read from the block device under its data."),
+    SettingSpec::optional("limits.write_iops", count(IOPS), "Requests per second that the database may write to the block device under its data; version 1 of control groups as for `limits.write_bandwidth`."),
     SettingSpec::optional("hardware.watts", Kind::Number { least: 0.1, most: 1e6 }, "Power of the host under load by its data sheet, W; printed as such beside a measured one.").fixed(),
     SettingSpec::optional("hardware.capacity", Kind::Bytes { least: 1 }, "Capacity of the drives by their data sheet.").fixed(),
     SettingSpec::optional("hardware.rack_units", Kind::Number { least: 0.1, most: 1e4 }, "Height of the host in a rack, rack units.").fixed(),

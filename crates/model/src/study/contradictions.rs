@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::validate::{Given, Study, values_of};
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
 use crate::plan::expand;
-use crate::settings::Value;
+use crate::settings::{STANDARD, Value};
 use crate::units::Bytes;
 
 /// What a rule looks at, and where it puts its faults.
@@ -27,6 +27,7 @@ const RULES: &[fn(&mut Look<'_>)] = &[
     device_needs,
     restore_needs,
     null_limits,
+    device_limits,
 ];
 
 /// Runs every rule.
@@ -104,8 +105,8 @@ fn url_needs(look: &mut Look<'_>) {
     for engine in look.engines().iter().filter(|engine| !engine.capabilities.url) {
         look.fault("engine.url", format!("{} is not reached by a URL; leave it out", engine.name));
     }
-    for path in ["limits.memory", "limits.cores"] {
-        if look.study.settings.get(path).is_some() {
+    for path in limits() {
+        if !values_of(path, &look.study.settings, &look.study.factors).is_empty() {
             look.fault(
                 path,
                 "limits are put on instances that Proofload starts; an existing server (engine.url) keeps its own"
@@ -119,6 +120,11 @@ fn url_needs(look: &mut Look<'_>) {
             "an existing server (engine.url) cannot be restored from a file snapshot; say \"never\"".to_owned(),
         );
     }
+}
+
+/// Paths of the limits.
+fn limits() -> impl Iterator<Item = &'static str> {
+    STANDARD.iter().map(|spec| spec.path).filter(|path| path.starts_with("limits."))
 }
 
 /// No secret enters a study.
@@ -190,5 +196,17 @@ fn null_limits(look: &mut Look<'_>) {
         look.engines().iter().filter(|engine| varied && !engine.capabilities.durable && !engine.capabilities.embedded)
     {
         look.fault("limits.memory", format!("{} has no memory to limit", engine.name));
+    }
+}
+
+/// A limit on a device needs data that lie on one.
+fn device_limits(look: &mut Look<'_>) {
+    for path in ["limits.read_bandwidth", "limits.write_bandwidth", "limits.read_iops", "limits.write_iops"] {
+        if values_of(path, &look.study.settings, &look.study.factors).is_empty() {
+            continue;
+        }
+        for engine in look.engines().iter().filter(|engine| !engine.capabilities.durable) {
+            look.fault(path, format!("{} keeps no data on a device that could be limited", engine.name));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::settings::Settings;
-use crate::units::Bytes;
+use crate::units::{Bytes, BytesPerSecond, CpuRate};
 use crate::wire::{DataPlace, LimitsAsked, Preconditioning};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -53,7 +53,16 @@ pub fn procedure(settings: &Settings) -> Result<Procedure, Error> {
 
 /// The limits of a point.
 pub fn limits_asked(settings: &Settings) -> LimitsAsked {
-    LimitsAsked { memory: settings.bytes("limits.memory").ok(), cores: settings.count("limits.cores").ok() }
+    let bandwidth = |path: &str| settings.bytes(path).ok().map(|bytes| BytesPerSecond(bytes.0));
+    LimitsAsked {
+        memory: settings.bytes("limits.memory").ok(),
+        cores: settings.count("limits.cores").ok(),
+        cpu: settings.number("limits.cpu").ok().map(CpuRate::from_seconds),
+        read_bandwidth: bandwidth("limits.read_bandwidth"),
+        write_bandwidth: bandwidth("limits.write_bandwidth"),
+        read_iops: settings.count("limits.read_iops").ok(),
+        write_iops: settings.count("limits.write_iops").ok(),
+    }
 }
 
 /// Where the data of a point lies; `engine_settings` as the engine crate resolves them.

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::output;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Kind, STANDARD, SettingSpec, Settings, Value};
 use proofload_model::study::{Study, preconditioning, procedure};
 use proofload_model::units::{Bytes, duration_text};
 use std::collections::BTreeMap;
@@ -127,11 +127,13 @@ fn round_size(bytes: u64) -> Bytes {
 
 fn limits_text(study: &Study) -> String {
     let mut text = String::new();
-    for path in ["limits.memory", "limits.cores"] {
-        let levels = study.factors.iter().find(|factor| factor.setting == path).map(|factor| &factor.levels);
+    for SettingSpec { path, kind, .. } in STANDARD.iter().filter(|spec| spec.path.starts_with("limits.")) {
+        let unit = if matches!(kind, Kind::Bandwidth { .. }) { "/s" } else { "" };
+        let word = |value: &Value| format!("{value}{unit}");
+        let levels = study.factors.iter().find(|factor| factor.setting == *path).map(|factor| &factor.levels);
         let value = match levels {
-            Some(levels) => levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-            None => study.settings.get(path).map_or_else(|| "none".to_owned(), ToString::to_string),
+            Some(levels) => levels.iter().map(word).collect::<Vec<_>>().join(", "),
+            None => study.settings.get(path).map_or_else(|| "none".to_owned(), word),
         };
         text.push_str(&format!("{path}: {value}\n"));
     }

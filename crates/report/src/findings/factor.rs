@@ -7,6 +7,11 @@ use proofload_model::units::{Bytes, duration_text, parse_duration};
 const TITLES: &[(&str, &str)] = &[
     ("limits.memory", "database memory"),
     ("limits.cores", "cores"),
+    ("limits.cpu", "CPU seconds per second"),
+    ("limits.read_bandwidth", "read bandwidth (limit per second)"),
+    ("limits.write_bandwidth", "write bandwidth (limit per second)"),
+    ("limits.read_iops", "read requests per second (limit)"),
+    ("limits.write_iops", "write requests per second (limit)"),
     ("engine.kind", "engine"),
     ("workload.virtual_users", "virtual users"),
     ("workload.warehouses", "warehouses"),

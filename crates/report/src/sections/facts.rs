@@ -130,6 +130,7 @@ pub(super) fn value(subject: &str, name: &str, source: &str, text: &str) -> Stri
         _ if name == "mount_options" => text.replace(',', ", "),
         _ if source == "pg_settings" => size_text(&binary(text)),
         _ if subject == "data" && name.starts_with("rows.") => number.map_or_else(|| text.to_owned(), count),
+        _ if subject == "limit" && text.ends_with("/s") => rate(text),
         _ => spaced_time(&size_text(&text.replace(" kB", " KiB"))),
     }
 }
@@ -140,6 +141,16 @@ fn of_workload(text: &str) -> String {
         "true" => "yes".to_owned(),
         "false" => "no".to_owned(),
         other => other.to_owned(),
+    }
+}
+
+/// A rate as people say it: `200MiB/s` as `200 MiB/s`, `5000 requests/s` as `5,000 requests/s`; other text as it stands.
+fn rate(text: &str) -> String {
+    let words = text.split_once(' ').and_then(|(number, of)| Some((number.parse::<u64>().ok()?, of)));
+    match (words, text.strip_suffix("/s")) {
+        (Some((number, of)), _) => format!("{}\u{a0}{of}", count(number)),
+        (None, Some(size)) => format!("{}/s", size_text(size)),
+        (None, None) => text.to_owned(),
     }
 }
 
@@ -196,6 +207,9 @@ mod tests {
         check("engine", "page_size", "PRAGMA page_size", "4096", "4 KiB");
         check("data", "rows.stock", "manifest", "400000", "400,000");
         check("engine", "instance.start_time", "", "0.159s", "0.159 s");
+        check("limit", "read_bandwidth", "", "200MiB/s", "200 MiB/s");
+        check("limit", "read_iops", "", "5000 requests/s", "5,000 requests/s");
+        check("limit", "cpu", "", "0.5 CPU s/s", "0.5 CPU s/s");
     }
 
     #[test]

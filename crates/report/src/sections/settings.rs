@@ -25,6 +25,19 @@ const USAGE: &[(&str, &str)] = &[
     ("memory.oom_kills", "Processes killed"),
 ];
 
+/// The same of cores and device. What a limit of CPU time counts is there only under such a limit.
+const WORK: &[(&str, &str)] = &[
+    ("cpu.time", "CPU time"),
+    ("cpu.system", "Of it in the kernel"),
+    ("cpu.periods", "Periods with work"),
+    ("cpu.throttled_periods", "Of them at the CPU limit"),
+    ("cpu.throttled_time", "Waited at the CPU limit"),
+    ("io.read", "Read"),
+    ("io.reads", "Requests to read"),
+    ("io.written", "Written"),
+    ("io.writes", "Requests to write"),
+];
+
 /// What was asked for at each point and what was read back.
 pub(super) fn asked(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![
@@ -112,18 +125,45 @@ fn cells(fact: &Fact) -> Read {
     vec![word(&fact.requested), word(&fact.effective), Cell::datum(fact.source.clone()), verdict]
 }
 
-/// What was used of the limited memory, by point; what the kernel told at no point stands below.
-pub(super) fn usage(findings: &Findings<'_>) -> Option<Block> {
+/// What was used of the limited resources, by point; what the kernel told at no point stands below each table.
+pub(super) fn usage(findings: &Findings<'_>) -> Vec<Block> {
+    let memory = usage_table(
+        findings,
+        "table-usage",
+        USAGE,
+        "What each point used of its memory limit over the whole of its first run, by the control group's own counters. \
+         A peak at the limit says that the limit was felt; pages read again were evicted though they were needed.",
+        "Not told by the kernel: ",
+    );
+    let work = usage_table(
+        findings,
+        "table-work",
+        WORK,
+        "What each point's control group used of cores and device over the whole of its first run, by the kernel's own counters, \
+         and how often the limit of CPU time kept it waiting. In version 1 of control groups writes that the kernel makes later by \
+         itself are not counted.",
+        "Not counted here, as without a limit of CPU time or before any limit of the device: ",
+    );
+    memory.into_iter().chain(work).collect()
+}
+
+fn usage_table(
+    findings: &Findings<'_>,
+    id: &'static str,
+    shown: &[(&'static str, &'static str)],
+    caption: &'static str,
+    without: &'static str,
+) -> Option<Block> {
     let record = findings.record;
     let attempt = |point: &PointFindings| point.runs.first().and_then(|run| record.finished(run.run.index));
     let attempts: Vec<(String, &[Fact])> = findings
         .points
         .iter()
         .filter_map(|point| Some((point.label(), attempt(point)?.facts.as_slice())))
-        .filter(|(_, facts)| USAGE.iter().any(|(name, _)| used(facts, name).is_some()))
+        .filter(|(_, facts)| shown.iter().any(|(name, _)| used(facts, name).is_some()))
         .collect();
     let is_told = |(name, _): &&(&str, &str)| attempts.iter().any(|(_, facts)| used(facts, name).is_some());
-    let (told, untold): (Vec<_>, Vec<_>) = USAGE.iter().partition(is_told);
+    let (told, untold): (Vec<_>, Vec<_>) = shown.iter().partition(is_told);
     if told.is_empty() {
         return None;
     }
@@ -134,14 +174,11 @@ pub(super) fn usage(findings: &Findings<'_>) -> Option<Block> {
     let untold: Vec<String> = untold.iter().map(|(_, title)| title.to_lowercase()).collect();
     let columns = told.iter().map(|(_, title)| Column::counts(*title));
     Some(Block::Table(Table {
-        id: "table-usage",
-        caption: prose![
-            "What each point used of its memory limit over the whole of its first run, by the control group's own counters. \
-             A peak at the limit says that the limit was felt; pages read again were evicted though they were needed."
-        ],
+        id,
+        caption: prose![caption],
         columns: [Column::words("Point")].into_iter().chain(columns).collect(),
         rows: attempts.iter().map(row).collect(),
-        note: if untold.is_empty() { Prose::new() } else { prose!["Not told by the kernel: ", untold.join(", "), "."] },
+        note: if untold.is_empty() { Prose::new() } else { prose![without, untold.join(", "), "."] },
     }))
 }
 

@@ -1,6 +1,6 @@
 //! What must not stay behind when the conductor is gone and a request does not end: known to whoever frees it from outside.
 
-use crate::limits::Group;
+use crate::limits::{Group, loosen};
 use crate::preconditioning;
 use crate::sys;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,7 @@ impl Remains {
     pub(crate) fn abandon(&self) {
         self.abandoned.store(true, Ordering::Release);
         let held = std::mem::take(&mut *self.held());
+        held.group.iter().for_each(loosen);
         for process in held.server.into_iter().flat_map(sys::descendants) {
             sys::signal(process, 9);
         }

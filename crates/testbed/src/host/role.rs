@@ -5,7 +5,7 @@ use super::sweep::sweep;
 use crate::agents::EventSink;
 use crate::facts;
 use crate::instances::{self, Server, Start};
-use crate::limits::{Enclosure, Group, of_machine};
+use crate::limits::{Enclosure, of_machine};
 use crate::preconditioning::{self, Preconditioned};
 use crate::probes::{Probes, Subject};
 use crate::snapshots::{self, FolderLock};
@@ -64,7 +64,7 @@ impl HostRole {
             HostRequest::Sweep { folder } => self.sweep(&folder),
             HostRequest::Precondition { place, how } => self.precondition(&place, &how),
             HostRequest::CreateInstance { place } => self.create_instance(&place),
-            HostRequest::PrepareLimits { limits, .. } => self.prepare_limits(limits),
+            HostRequest::PrepareLimits { place, limits } => self.prepare_limits(&place, limits),
             HostRequest::JoinLimits { pid } => self.join_limits(pid),
             HostRequest::StartInstance { place } => self.start_instance(&place),
             HostRequest::VerifyLimits => self.verify_limits(),
@@ -128,10 +128,10 @@ impl HostRole {
         done(made)
     }
 
-    fn prepare_limits(&mut self, asked: LimitsAsked) -> Result<Reply, Error> {
+    fn prepare_limits(&mut self, place: &DataPlace, asked: LimitsAsked) -> Result<Reply, Error> {
         self.drop_limits();
-        let limits = Enclosure::prepare(asked)?;
-        self.remains.set_group(limits.group().cloned());
+        let limits = Enclosure::prepare(asked, &snapshots::data_folder(Path::new(&place.folder)))?;
+        self.remains.set_group(Some(limits.group().clone()));
         let facts = limits.verify();
         self.limits = Some(limits);
         Ok(Reply::Facts(facts))
@@ -216,7 +216,7 @@ impl HostRole {
         let subject = Subject {
             folder: snapshots::data_folder(Path::new(&place.folder)),
             pid: self.server.as_ref().map(|running| running.server.process()).or(pid),
-            group: self.limits.as_ref().and_then(Enclosure::group).map(|group: &Group| group.folder().to_owned()),
+            group: self.limits.as_ref().map(Enclosure::group).cloned().unwrap_or_default(),
             cores: self.limits.as_ref().and_then(Enclosure::cores).cloned(),
             observer,
         };
@@ -226,6 +226,13 @@ impl HostRole {
 
     fn release(&mut self) -> Result<(), Error> {
         self.limits.as_mut().map_or(Ok(()), Enclosure::lift)
+    }
+}
+
+impl Drop for HostRole {
+    /// Lifts the limits before the server is stopped: what waits for a slow device or for CPU time ends too late.
+    fn drop(&mut self) {
+        let _as_far_as_it_goes = self.release();
     }
 }
 

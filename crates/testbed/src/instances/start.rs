@@ -51,7 +51,7 @@ pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
     }
     let command = recipe.start(&data)?;
     let (log, file) = Log::open(&data.join(recipe.log_file()), user.as_ref())?;
-    let group = limits.as_deref().and_then(Enclosure::group).cloned();
+    let group = limits.as_deref().map(Enclosure::group).cloned();
     let (groups, cores) = limits.as_deref().map_or_else(|| Ok((Vec::new(), None)), Enclosure::entrance)?;
     let watch = Arc::new(Watch::new(log, group));
     let birth = Birth { command: command.clone(), data: data.clone(), file, groups, cores, user: user.clone() };

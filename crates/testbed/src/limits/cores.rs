@@ -1,9 +1,11 @@
 //! `limits.cores`: affinity of every thread to the first cores that this agent may use.
 
+use super::hierarchy::Controller;
 use super::limit::{Fence, Limit, verified};
 use crate::sys;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
+use proofload_model::wire::LimitsAsked;
 use std::collections::BTreeSet;
 
 /// The limit of cores.
@@ -15,6 +17,10 @@ const ROUNDS: u32 = 20;
 impl Limit for Cores {
     fn setting(&self) -> &'static str {
         "limits.cores"
+    }
+
+    fn needs(&self, _asked: &LimitsAsked) -> Option<Controller> {
+        None
     }
 
     fn apply(&self, fence: &mut Fence) -> Result<(), Error> {

@@ -3,13 +3,14 @@
 //! A page belongs to the group that touched it first. So the data's cached pages are dropped before a run, and what a process touched
 //! before it joined is not counted. Source: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
 
-use super::group::Group;
-use super::hierarchy::Version;
-use super::limit::{Fence, Limit, verified};
+use super::branch::Branch;
+use super::hierarchy::{Controller, Version};
+use super::limit::{Fence, Limit, members_inside, verified};
 use super::usage;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
+use proofload_model::wire::LimitsAsked;
 
 /// The limit of memory.
 pub(super) struct Memory;
@@ -39,12 +40,14 @@ impl Limit for Memory {
         "limits.memory"
     }
 
+    fn needs(&self, asked: &LimitsAsked) -> Option<Controller> {
+        asked.memory.map(|_| Controller::Memory)
+    }
+
     fn apply(&self, fence: &mut Fence) -> Result<(), Error> {
         let Some(Bytes(bytes)) = fence.asked.memory else { return Ok(()) };
-        let Some(group) = &fence.group else {
-            let why = fence.no_group.as_deref().unwrap_or("there is no control group");
-            return Err(Error::new(format!("limit memory to {}: {why}", Bytes(bytes))));
-        };
+        let group = fence.group.branch(Controller::Memory);
+        let group = group.map_err(|error| error.context(format!("limit memory to {}", Bytes(bytes))))?;
         group.write(files(group.version()).limit, &bytes.to_string())?;
         match group.version() {
             Version::Two if group.has("memory.swap.max") => group.write("memory.swap.max", "0"),
@@ -56,25 +59,23 @@ impl Limit for Memory {
         }
     }
 
-    fn join(&self, fence: &Fence, process: u32) -> Result<(), Error> {
-        fence.group.as_ref().map_or(Ok(()), |group| group.admit(process))
-    }
-
     fn verify(&self, fence: &Fence) -> Vec<Fact> {
         let Some(asked) = fence.asked.memory else { return Vec::new() };
-        let Some(group) = &fence.group else {
-            let why = fence.no_group.clone().unwrap_or_default();
-            return vec![verified("memory.max", asked.to_string(), Err(Error::new(why)), String::new())];
-        };
-        vec![limit_in_force(group, asked), swap_in_force(group), members_inside(group, &fence.members)]
+        match fence.group.branch(Controller::Memory) {
+            Ok(group) => {
+                let members = members_inside("memory.members", group, &fence.members);
+                vec![limit_in_force(group, asked), swap_in_force(group), members]
+            }
+            Err(error) => vec![verified("memory.max", asked.to_string(), Err(error), String::new())],
+        }
     }
 
     fn usage(&self, fence: &Fence) -> Vec<Fact> {
-        fence.group.as_ref().map(usage::of_group).unwrap_or_default()
+        fence.group.branch(Controller::Memory).map(usage::of_group).unwrap_or_default()
     }
 
     fn lift(&self, fence: &Fence) -> Result<(), Error> {
-        let (Some(group), Some(_)) = (&fence.group, fence.asked.memory) else { return Ok(()) };
+        let (Ok(group), Some(_)) = (fence.group.branch(Controller::Memory), fence.asked.memory) else { return Ok(()) };
         let files = files(group.version());
         if group.version() == Version::One && group.has(BOTH) {
             group.write(BOTH, files.unlimited)?;
@@ -84,7 +85,7 @@ impl Limit for Memory {
 }
 
 /// The limit of the group itself, or a smaller one above it.
-fn limit_in_force(group: &Group, asked: Bytes) -> Fact {
+fn limit_in_force(group: &Branch, asked: Bytes) -> Fact {
     let file = files(group.version()).limit;
     let own = group.read(file).map(|text| amount(&text));
     let smallest = group.above().filter_map(|folder| amount(&std::fs::read_to_string(folder.join(file)).ok()?)).min();
@@ -105,7 +106,7 @@ fn limit_in_force(group: &Group, asked: Bytes) -> Fact {
 }
 
 /// How much swap the group may take beside its memory; must be none.
-fn swap_in_force(group: &Group) -> Fact {
+fn swap_in_force(group: &Branch) -> Fact {
     let (effective, source) = match group.version() {
         Version::Two if group.has("memory.swap.max") => {
             (group.read("memory.swap.max").map(|text| amount(&text)), group.source("memory.swap.max"))
@@ -130,17 +131,6 @@ fn swap_of_machine() -> Result<Option<u64>, Error> {
         std::fs::read_to_string("/proc/swaps").map_err(|error| Error::new(format!("read /proc/swaps: {error}")))?;
     let sizes = text.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().nth(2)?.parse::<u64>().ok());
     Ok(Some(sizes.sum::<u64>() * 1024))
-}
-
-/// Are the processes that joined, and all that descend from them, in the group?
-fn members_inside(group: &Group, joined: &[u32]) -> Fact {
-    let inside = group.members();
-    let all: Vec<u32> = joined.iter().flat_map(|root| crate::sys::descendants(*root)).collect();
-    let outside = all.iter().filter(|process| !inside.contains(process) && crate::sys::is_running(**process)).count();
-    let effective = format!("{} inside, {outside} outside", inside.len());
-    let source = group.source("cgroup.procs");
-    let missing = !joined.is_empty() && all.is_empty();
-    verified("memory.members", "every process inside".to_owned(), Ok((effective, outside == 0 && !missing)), source)
 }
 
 /// A limit in bytes; none when it says that there is none. Version 1 writes "none" as the largest multiple of a page.

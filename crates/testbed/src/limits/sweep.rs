@@ -1,22 +1,28 @@
 //! Removes control groups whose owner died without lifting them, and kills what lived in them.
 
-use super::group::{Group, is_orphan};
+use super::branch::{Branch, is_orphan};
+use super::enclosure::loosen;
+use super::group::Group;
 use super::hierarchy::Hierarchy;
 use std::path::{Path, PathBuf};
 
 /// How deep below the mount point groups of ours are looked for.
 const DEPTH: u32 = 8;
 
-/// Sweeps; answers with the folders of the groups removed and of those that would not go.
+/// Sweeps every tree; answers with the folders of the groups removed and of those that would not go.
 pub(crate) fn orphans() -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let Some(hierarchy) = Hierarchy::find() else { return (Vec::new(), Vec::new()) };
-    let mut found = Vec::new();
-    walk(&hierarchy.root, DEPTH, &mut found);
-    let sweep = |folder: &PathBuf| {
-        let group = Group::existing(hierarchy.clone(), folder.clone());
-        group.kill_members(&[]) && group.dissolve()
-    };
-    found.into_iter().partition(sweep)
+    let (mut removed, mut kept) = (Vec::new(), Vec::new());
+    for hierarchy in Hierarchy::all() {
+        let mut found = Vec::new();
+        walk(&hierarchy.root, DEPTH, &mut found);
+        for folder in found {
+            let group = Group::from(Branch::existing(hierarchy.clone(), folder.clone()));
+            loosen(&group);
+            let gone = group.kill_members(&[]) && group.dissolve();
+            if gone { removed.push(folder) } else { kept.push(folder) }
+        }
+    }
+    (removed, kept)
 }
 
 fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {

@@ -1,10 +1,14 @@
 //! What a control group and the machine used and waited for up to now. Only reads; the label "64 GiB" without these is not repeatable.
 
+use super::branch::Branch;
+use super::counters::{self, value_of};
 use super::group::Group;
-use super::hierarchy::Version;
+use super::hierarchy::{Controller, Version};
+use crate::probes::device_of;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use std::path::Path;
+use std::time::Duration;
 
 /// Names in `memory.stat`: ours, then that of version 1 (with all groups below), then that of version 2; and is it in bytes?
 const STAT: &[(&str, &str, &str, bool)] = &[
@@ -18,7 +22,7 @@ const STAT: &[(&str, &str, &str, bool)] = &[
 ];
 
 /// Facts of a group: peak, composition, how often it hit the limit, kills.
-pub(super) fn of_group(group: &Group) -> Vec<Fact> {
+pub(super) fn of_group(group: &Branch) -> Vec<Fact> {
     let stat = group.read("memory.stat").unwrap_or_default();
     let mut facts = Vec::new();
     let (now, peak) = match group.version() {
@@ -40,7 +44,7 @@ pub(super) fn of_group(group: &Group) -> Vec<Fact> {
         facts.push(fact("memory.sock", Bytes(value).to_string(), &group.source("memory.kmem.tcp.usage_in_bytes")));
     }
     facts.extend(limit_hits(group).map(|hits| fact("memory.limit_hits", hits.to_string(), &events_source(group))));
-    facts.extend(kills(group).map(|kills| fact("memory.oom_kills", kills.to_string(), &events_source(group))));
+    facts.extend(kills_in(group).map(|kills| fact("memory.oom_kills", kills.to_string(), &events_source(group))));
     facts.extend(pressure("group", group.folder(), &["memory.pressure", "io.pressure", "cpu.pressure"], |file| {
         group.source(file)
     }));
@@ -52,8 +56,56 @@ pub(crate) fn of_machine() -> Vec<Fact> {
     pressure("machine", Path::new("/proc/pressure"), &["memory", "io", "cpu"], |file| format!("/proc/pressure/{file}"))
 }
 
+/// Facts of CPU time that a group used, and of what it moved to and from the device under the data.
+pub(super) fn of_work(group: &Group, folder: &Path) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Ok(branch) = group.branch(Controller::CpuAccounting)
+        && let Ok(time) = counters::cpu_time(branch)
+    {
+        let source = branch.source(Controller::CpuAccounting.file(branch.version()));
+        facts.push(fact("cpu.time", seconds(time.total), &source));
+        let parts = time.parts.map(|(user, system)| [("cpu.user", user), ("cpu.system", system)]);
+        facts.extend(parts.into_iter().flatten().map(|(name, time)| fact(name, seconds(time), &source)));
+    }
+    if let Ok(branch) = group.branch(Controller::Io)
+        && let Ok(device) = device_of(folder).and_then(|device| device.number())
+        && let Some(moved) = counters::transfers(branch, &device)
+    {
+        let source = branch.source(match branch.version() {
+            Version::One => "blkio.throttle.io_service_bytes_recursive, io_serviced_recursive",
+            Version::Two => "io.stat",
+        });
+        facts.push(fact("io.read", Bytes(moved.read_bytes).to_string(), &source));
+        facts.push(fact("io.written", Bytes(moved.written_bytes).to_string(), &source));
+        facts.push(fact("io.reads", moved.reads.to_string(), &source));
+        facts.push(fact("io.writes", moved.writes.to_string(), &source));
+    }
+    facts
+}
+
+/// Facts of a group that was kept from CPU time by its limit.
+pub(super) fn of_throttling(group: &Branch) -> Vec<Fact> {
+    let source = group.source("cpu.stat");
+    counters::throttling(group).map_or_else(Vec::new, |told| {
+        vec![
+            fact("cpu.periods", told.periods.to_string(), &source),
+            fact("cpu.throttled_periods", told.throttled.to_string(), &source),
+            fact("cpu.throttled_time", seconds(told.waited), &source),
+        ]
+    })
+}
+
+/// A time as a fact says it.
+fn seconds(time: Duration) -> String {
+    format!("{:.3}s", time.as_secs_f64())
+}
+
 /// Processes of the group that the kernel killed for want of memory; none when it does not tell.
 pub(crate) fn kills(group: &Group) -> Option<u64> {
+    kills_in(group.branch(Controller::Memory).ok()?)
+}
+
+fn kills_in(group: &Branch) -> Option<u64> {
     match group.version() {
         Version::One => value_of(&group.read("memory.oom_control").ok()?, "oom_kill"),
         Version::Two => value_of(&group.read("memory.events").ok()?, "oom_kill"),
@@ -63,7 +115,7 @@ pub(crate) fn kills(group: &Group) -> Option<u64> {
 /// How often the group was at its limit and had to give pages back. In version 1 the kernel charges memory and swap together
 /// first, so where both have the same limit the hits are counted there, and since some release of Linux 6 not at all: none of both
 /// is no number then. Source: mm/memcontrol.c, `try_charge_memcg`; tried on 6.18.
-fn limit_hits(group: &Group) -> Option<u64> {
+fn limit_hits(group: &Branch) -> Option<u64> {
     match group.version() {
         Version::One => {
             let number = |file: &str| group.read(file).ok()?.parse::<u64>().ok();
@@ -75,7 +127,7 @@ fn limit_hits(group: &Group) -> Option<u64> {
     }
 }
 
-fn events_source(group: &Group) -> String {
+fn events_source(group: &Branch) -> String {
     group.source(if group.version() == Version::One {
         "memory.failcnt, memory.memsw.failcnt, memory.oom_control"
     } else {
@@ -102,11 +154,6 @@ fn pressure(whose: &str, folder: &Path, files: &[&str], source: impl Fn(&str) ->
     facts
 }
 
-/// The number behind a name that begins a line.
-fn value_of(text: &str, name: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,11 +167,5 @@ mod tests {
         let found: Vec<_> = facts.iter().map(|fact| (fact.name.as_str(), fact.effective.as_deref())).collect();
         let expected = [("pressure.group.memory.some", Some("12us")), ("pressure.group.memory.full", Some("7us"))];
         assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn a_name_is_not_taken_for_a_longer_one() {
-        assert_eq!(value_of("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "oom_kill"), Some(3));
-        assert_eq!(value_of("anon_thp 1\n", "anon"), None);
     }
 }

@@ -20,6 +20,13 @@ pub struct BlockDevice {
     pub folder: PathBuf,
 }
 
+impl BlockDevice {
+    /// `<major>:<minor>`, by which the kernel names it elsewhere.
+    pub(crate) fn number(&self) -> Result<String, Error> {
+        read_file(self.folder.join("dev")).map(|text| text.trim().to_owned())
+    }
+}
+
 /// The whole device that holds a path (or its nearest existing parent).
 pub fn device_of(path: &Path) -> Result<BlockDevice, Error> {
     let existing = path

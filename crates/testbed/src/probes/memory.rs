@@ -2,6 +2,7 @@
 
 use super::probe::{OpenedProbe, Probe, Subject, read_file, reading};
 use super::rates::Rates;
+use crate::limits::Controller;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use std::path::PathBuf;
@@ -26,7 +27,12 @@ struct Memory {
 }
 
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
-    let source = subject.group.clone().map(Source::Group).or(subject.pid.map(Source::Process));
+    let source = subject
+        .group
+        .branch(Controller::Memory)
+        .ok()
+        .map(|branch| Source::Group(branch.folder().to_owned()))
+        .or(subject.pid.map(Source::Process));
     Ok(source.map(|source| Box::new(Memory { source, rates: Rates::default() }) as Box<dyn Probe>))
 }
 

@@ -1,5 +1,6 @@
 //! The contract of a probe. A probe reads; it may not keep samples, fill gaps or judge.
 
+use crate::limits::Group;
 use proofload_engine::Observer;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
@@ -13,8 +14,8 @@ pub struct Subject {
     pub folder: PathBuf,
     /// Root of the process tree of the instance, or the process of an embedded engine.
     pub pid: Option<u32>,
-    /// Folder of the control group that holds the memory limit.
-    pub group: Option<PathBuf>,
+    /// The control group of the instance; empty where there is none.
+    pub(crate) group: Group,
     /// Cores that the instance may run on; none: all.
     pub cores: Option<Vec<usize>>,
     /// The engine's own statistics; taken by the probe that reads them.

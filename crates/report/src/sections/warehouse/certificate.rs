@@ -22,6 +22,11 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("workload.query_cap", "Cap of a query"),
     ("limits.memory", "Memory of the database"),
     ("limits.cores", "Cores of the database"),
+    ("limits.cpu", "CPU seconds per second of the database, at most"),
+    ("limits.read_bandwidth", "Reads from the device per second, at most"),
+    ("limits.write_bandwidth", "Writes to the device per second, at most"),
+    ("limits.read_iops", "Read requests per second, at most"),
+    ("limits.write_iops", "Write requests per second, at most"),
 ];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {

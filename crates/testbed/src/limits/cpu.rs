@@ -1,0 +1,153 @@
+//! `limits.cpu`: CPU time of the control group in each period, on whatever cores. Who has used it up waits for the next period.
+//! Source: Documentation/scheduler/sched-bwc.rst.
+
+use super::branch::Branch;
+use super::hierarchy::{Controller, Version};
+use super::limit::{Fence, Limit, members_inside, verified};
+use super::usage;
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use proofload_model::units::CpuRate;
+use proofload_model::wire::LimitsAsked;
+
+/// The limit of CPU time.
+pub(super) struct Cpu;
+
+/// Length of a period, microseconds: the kernel's default, and the shortest with which 0.01 CPU s/s is one millisecond, the least
+/// that the kernel takes.
+const PERIOD: u64 = 100_000;
+
+/// Version 1: allowance and period.
+const QUOTA: &str = "cpu.cfs_quota_us";
+const LENGTH: &str = "cpu.cfs_period_us";
+
+/// Version 2: both.
+const MAX: &str = "cpu.max";
+
+impl Limit for Cpu {
+    fn setting(&self) -> &'static str {
+        "limits.cpu"
+    }
+
+    fn needs(&self, asked: &LimitsAsked) -> Option<Controller> {
+        asked.cpu.map(|_| Controller::Cpu)
+    }
+
+    fn apply(&self, fence: &mut Fence) -> Result<(), Error> {
+        let Some(rate) = fence.asked.cpu else { return Ok(()) };
+        let set = || {
+            let branch = fence.group.branch(Controller::Cpu)?;
+            match branch.version() {
+                Version::One => {
+                    branch.write(LENGTH, &PERIOD.to_string())?;
+                    branch.write(QUOTA, &allowance(rate).to_string())
+                }
+                Version::Two => branch.write(MAX, &format!("{} {PERIOD}", allowance(rate))),
+            }
+        };
+        set().map_err(|error| error.context(format!("limit CPU time to {rate}")))
+    }
+
+    fn verify(&self, fence: &Fence) -> Vec<Fact> {
+        let Some(asked) = fence.asked.cpu else { return Vec::new() };
+        match fence.group.branch(Controller::Cpu) {
+            Ok(branch) => vec![in_force(branch, asked), members_inside("cpu.members", branch, &fence.members)],
+            Err(error) => vec![verified("cpu", asked.to_string(), Err(error), String::new())],
+        }
+    }
+
+    fn usage(&self, fence: &Fence) -> Vec<Fact> {
+        let throttled = fence.asked.cpu.and_then(|_| fence.group.branch(Controller::Cpu).ok());
+        throttled.map(usage::of_throttling).unwrap_or_default()
+    }
+
+    fn lift(&self, fence: &Fence) -> Result<(), Error> {
+        let (Ok(branch), Some(_)) = (fence.group.branch(Controller::Cpu), fence.asked.cpu) else { return Ok(()) };
+        unlimit(branch)
+    }
+}
+
+/// Lets the group have all CPU time.
+fn unlimit(branch: &Branch) -> Result<(), Error> {
+    match branch.version() {
+        Version::One => branch.write(QUOTA, "-1"),
+        Version::Two => branch.write(MAX, "max"),
+    }
+}
+
+/// Lifts a limit of CPU time in a branch, whoever set it: a process needs CPU time to die.
+pub(super) fn loosen(branch: &Branch) {
+    if branch.controls(Controller::Cpu) {
+        let _as_far_as_it_goes = unlimit(branch);
+    }
+}
+
+/// Microseconds in each period.
+const fn allowance(rate: CpuRate) -> u64 {
+    (rate.0 * PERIOD + 500_000) / 1_000_000
+}
+
+/// The limit of the group itself, or a smaller one above it.
+fn in_force(branch: &Branch, asked: CpuRate) -> Fact {
+    let version = branch.version();
+    let file = match version {
+        Version::One => QUOTA,
+        Version::Two => MAX,
+    };
+    let source = branch.source(file);
+    let above = branch
+        .above()
+        .filter_map(|folder| rate_in(version, |file| std::fs::read_to_string(folder.join(file)).ok()))
+        .min();
+    if let Some(above) = above.filter(|above| *above < asked) {
+        let source = format!("{source}: a group above it allows less");
+        return verified("cpu", asked.to_string(), Ok((above.to_string(), false)), source);
+    }
+    let compared = branch.read(file).map(|_| {
+        let own = rate_in(version, |file| branch.read(file).ok());
+        let expected = CpuRate(allowance(asked) * 1_000_000 / PERIOD);
+        (own.map_or_else(|| "none".to_owned(), |own| own.to_string()), own == Some(expected))
+    });
+    verified("cpu", asked.to_string(), compared, source)
+}
+
+/// The rate that the files of a group say; none when there is no limit.
+fn rate_in(version: Version, read: impl Fn(&str) -> Option<String>) -> Option<CpuRate> {
+    let (quota, period) = match version {
+        Version::One => (read(QUOTA)?, read(LENGTH)?),
+        Version::Two => {
+            let text = read(MAX)?;
+            let (quota, period) = text.trim().split_once(' ')?;
+            (quota.to_owned(), period.to_owned())
+        }
+    };
+    let (quota, period): (u64, u64) = (quota.trim().parse().ok()?, period.trim().parse().ok()?);
+    (period > 0).then(|| CpuRate(quota.saturating_mul(1_000_000) / period))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(version: Version, files: &[(&str, &str)], expected: Option<f64>) {
+        let read = |file: &str| files.iter().find(|(name, _)| *name == file).map(|(_, text)| (*text).to_owned());
+        assert_eq!(rate_in(version, read), expected.map(CpuRate::from_seconds));
+    }
+
+    #[test]
+    fn rates_are_read_in_both_versions() {
+        check(Version::One, &[(QUOTA, "50000\n"), (LENGTH, "100000\n")], Some(0.5));
+        check(Version::One, &[(QUOTA, "-1\n"), (LENGTH, "100000\n")], None);
+        check(Version::Two, &[(MAX, "150000 50000\n")], Some(3.0));
+        check(Version::Two, &[(MAX, "max 100000\n")], None);
+        check(Version::Two, &[], None);
+    }
+
+    #[test]
+    fn the_smallest_rate_is_the_least_that_the_kernel_takes() {
+        assert_eq!(allowance(CpuRate::from_seconds(0.01)), 1000);
+        assert_eq!(allowance(CpuRate::from_seconds(0.5)), 50_000);
+        assert_eq!(allowance(CpuRate::from_seconds(4096.0)), 409_600_000);
+    }
+}

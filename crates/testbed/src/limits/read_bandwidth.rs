@@ -1,0 +1,15 @@
+//! `limits.read_bandwidth`: bytes per second from the block device under the data.
+
+use super::throttle::{Direction, Throttle};
+use proofload_model::units::BytesPerSecond;
+
+/// The limit.
+pub(super) const LIMIT: Throttle = Throttle {
+    setting: "limits.read_bandwidth",
+    name: "read_bandwidth",
+    direction: Direction::Read,
+    file: "blkio.throttle.read_bps_device",
+    key: "rbps",
+    rate: |asked| asked.read_bandwidth.map(|rate| rate.0),
+    text: |rate| BytesPerSecond(rate).to_string(),
+};

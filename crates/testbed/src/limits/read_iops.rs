@@ -1,0 +1,14 @@
+//! `limits.read_iops`: requests per second from the block device under the data.
+
+use super::throttle::{Direction, Throttle};
+
+/// The limit.
+pub(super) const LIMIT: Throttle = Throttle {
+    setting: "limits.read_iops",
+    name: "read_iops",
+    direction: Direction::Read,
+    file: "blkio.throttle.read_iops_device",
+    key: "riops",
+    rate: |asked| asked.read_iops.map(u64::from),
+    text: |rate| format!("{rate} requests/s"),
+};

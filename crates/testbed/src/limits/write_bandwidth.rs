@@ -1,0 +1,15 @@
+//! `limits.write_bandwidth`: bytes per second to the block device under the data.
+
+use super::throttle::{Direction, Throttle};
+use proofload_model::units::BytesPerSecond;
+
+/// The limit.
+pub(super) const LIMIT: Throttle = Throttle {
+    setting: "limits.write_bandwidth",
+    name: "write_bandwidth",
+    direction: Direction::Write,
+    file: "blkio.throttle.write_bps_device",
+    key: "wbps",
+    rate: |asked| asked.write_bandwidth.map(|rate| rate.0),
+    text: |rate| BytesPerSecond(rate).to_string(),
+};

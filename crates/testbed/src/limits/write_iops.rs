@@ -1,0 +1,14 @@
+//! `limits.write_iops`: requests per second to the block device under the data.
+
+use super::throttle::{Direction, Throttle};
+
+/// The limit.
+pub(super) const LIMIT: Throttle = Throttle {
+    setting: "limits.write_iops",
+    name: "write_iops",
+    direction: Direction::Write,
+    file: "blkio.throttle.write_iops_device",
+    key: "wiops",
+    rate: |asked| asked.write_iops.map(u64::from),
+    text: |rate| format!("{rate} requests/s"),
+};

@@ -9,7 +9,7 @@
 use proofload_engine::engine;
 use proofload_load::LoadRole;
 use proofload_model::samples::{Check, CheckOutcome};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{Event, LoadRequest, LoadSpec, Reply};
 use std::sync::Arc;
@@ -70,6 +70,9 @@ fn asked() -> Asked {
 fn spec(asked: &Asked, place: &support::Place) -> LoadSpec {
     let workload = proofload_load::workload(&asked.workload).expect("there is such a workload");
     let mut settings = Settings::default();
+    for (path, kind) in [("workload.kind", &asked.workload), ("engine.kind", &asked.engine)] {
+        settings.0.insert(path.to_owned(), Value::Text(kind.clone()));
+    }
     for spec in workload.facts().settings {
         let given = asked.workload_settings.iter().find(|(name, _)| name == spec.path).map(|(_, value)| value.as_str());
         if let Some(text) = given.or(spec.default) {

@@ -40,6 +40,11 @@ impl Suite {
         self.statements.get(name).ok_or_else(|| Error::new(format!("the suite has no statement {name:?}")))
     }
 
+    /// The statement of this name, where a suite need not have it.
+    pub fn find(&self, name: &str) -> Option<&Statement> {
+        self.statements.get(name)
+    }
+
     /// The SQL of this name, where every parameter is replaced by its value: for work outside the hot path. Numbers, times and
     /// decimals stand as integers, texts are quoted.
     pub fn with_values(&self, name: &str, values: &[(&str, Value<'_>)]) -> Result<String, Error> {

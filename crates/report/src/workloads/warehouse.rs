@@ -113,6 +113,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("data", "data", "Data"),
         ("data", "generator", "Generator of the data"),
         ("data", "scale_factor", "Scale factor"),
+        ("data", "layout", "Layout of the tables"),
         ("data", "raw_bytes", "Raw size, bytes"),
         ("data", "table_bytes", "Size of the tables in the database, bytes"),
         ("data", "index_bytes", "Size of their indexes, bytes"),

@@ -2,7 +2,7 @@
 
 use super::data::{GENERATOR, ORDERS_PER_CHUNK, Table};
 use super::mix::{EACH, Mix, Rounds};
-use super::suite::{Class, is_probe, kinds};
+use super::suite::{Class, Layout, OWN, is_probe, kinds, known};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(super) const NAME: &str = "warehouse";
 
 /// Version of tables and manifest. Data of another version are refused.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 const SCOPE: Scope = Scope::Workload(NAME);
 
@@ -25,6 +25,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::optional("workload.queries", Kind::List, "Names of the queries that run, such as [\"q01\", \"q06\"]; without it all of the suite but its probes, and those too where workload.mix gives weights.").only(SCOPE),
     SettingSpec::new("workload.mix", Kind::Text, EACH, "What a round of a stream has: `each`, every chosen query once; or weights of simple, average and complex queries by count, such as `70/20/10`, in a round of 20 queries or the fewest (at most 100) that render them exactly. The queries of a class take turns, so that over rounds each comes equally often.").only(SCOPE),
     SettingSpec::new("workload.parameters", Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden ones. `seeded`: drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
+    SettingSpec::new("workload.layout", Kind::OneOf(&[OWN, "rows", "columns"]), OWN, "How tables are stored: `engine`, as the engine does unless it is told; `rows`, with keys and indexes; `columns`, without. SQLite has rows, DuckDB columns; PostgreSQL has rows, and columns where its server has the access method columnar.").only(SCOPE),
     SettingSpec::optional("workload.query_cap", Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Longest time of a query; one that takes longer is ended and fails with the code query_cap, and its stream goes on.").only(SCOPE),
     SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Sessions that load at the same time; without it as many as the engine gains by.").fixed().only(SCOPE),
     SettingSpec::new("workload.check_load", Kind::OneOf(&["full", "counts"]), "full", "After the load: `full` reads every row back and compares a hash of each column; `counts` compares numbers of rows.").fixed().only(SCOPE),
@@ -35,6 +36,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
 #[derive(Debug, Clone)]
 pub(super) struct WarehouseSettings {
     pub(super) scale: f64,
+    pub(super) layout: Layout,
     pub(super) streams: u32,
     pub(super) rounds: Option<u64>,
     /// Which queries run and how often, by their places in [`kinds`].
@@ -55,6 +57,7 @@ impl WarehouseSettings {
         let count = |path: &str| given(path).then(|| settings.count(path)).transpose();
         Ok(Self {
             scale: settings.number("workload.scale_factor")?,
+            layout: layout(settings)?,
             streams: settings.count("workload.streams")?.max(1),
             rounds: count("workload.rounds")?.map(u64::from),
             inputs: inputs(settings)?,
@@ -75,6 +78,7 @@ impl WarehouseSettings {
             ("generator", GENERATOR.to_owned()),
             ("scale factor", self.scale.to_string()),
             ("orders per chunk", ORDERS_PER_CHUNK.to_string()),
+            ("layout", self.layout.store.word().to_owned()),
         ]
     }
 
@@ -92,7 +96,16 @@ impl WarehouseSettings {
 
 /// Settings that do not go together, for the validation of a study.
 pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
-    inputs(settings).err().into_iter().collect()
+    if let Err(error) = settings.text("engine.kind").and_then(known) {
+        return vec![Contradiction::new("engine.kind", error.to_string())];
+    }
+    [inputs(settings).err(), layout(settings).err()].into_iter().flatten().collect()
+}
+
+/// How the engine is to store the tables.
+fn layout(settings: &Settings) -> Result<Layout, Contradiction> {
+    let asked = || Layout::asked(settings.text("engine.kind")?, settings.text("workload.layout")?);
+    asked().map_err(|error| Contradiction::new("workload.layout", error.to_string()))
 }
 
 /// What rounds are made of: `workload.queries` and `workload.mix` together.
@@ -145,7 +158,9 @@ mod tests {
     #[track_caller]
     fn check(mix: &str, queries: &[&str], expected: Result<(usize, usize), &str>) {
         let mut settings = Settings::default();
-        settings.0.insert("workload.mix".to_owned(), Value::Text(mix.to_owned()));
+        for (path, value) in [("engine.kind", "sqlite"), ("workload.layout", OWN), ("workload.mix", mix)] {
+            settings.0.insert(path.to_owned(), Value::Text(value.to_owned()));
+        }
         if !queries.is_empty() {
             let names = queries.iter().map(|name| (*name).to_owned()).collect();
             settings.0.insert("workload.queries".to_owned(), Value::List(names));

@@ -7,12 +7,15 @@ use proofload_record::Attempt;
 /// `workload.kind` of this workload.
 pub const KIND: &str = "warehouse";
 
-/// Settings that say how tables are stored, the first that is given counts.
-const LAYOUTS: &[&str] = &["workload.layout", "engine.layout", "layout"];
+/// The setting that says how tables are stored.
+pub(super) const LAYOUT: &str = "workload.layout";
 
-/// How engines store tables where no setting says it.
+/// Its values that say it; another leaves it to the engine.
+const STORES: &[&str] = &["rows", "columns"];
+
+/// How engines store tables unless they are told.
 const BY_ENGINE: &[(&str, &str)] =
-    &[("duckdb", "columns"), ("sqlite", "rows"), ("postgresql", "rows"), ("mariadb", "rows")];
+    &[("duckdb", "columns"), ("sqlite", "rows"), ("postgresql", "rows"), ("mariadb", "rows"), ("sqlserver", "rows")];
 
 /// What was loaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub struct WarehouseData {
     pub scale_factor: Option<String>,
     /// Generator with its version.
     pub generator: Option<String>,
+    /// `rows` or `columns`, as the manifest of the data says.
+    pub layout: Option<String>,
     /// Bytes of the rows in their text form.
     pub raw_bytes: Option<u64>,
     /// Bytes of the tables in the database.
@@ -43,6 +48,7 @@ pub fn warehouse_data(attempt: &Attempt) -> WarehouseData {
     WarehouseData {
         scale_factor: text("scale_factor"),
         generator: text("generator"),
+        layout: text("layout"),
         raw_bytes: bytes("raw_bytes"),
         table_bytes: bytes("table_bytes"),
         index_bytes: fact(attempt, "data", "index_bytes").and_then(|text| text.parse().ok()),
@@ -57,8 +63,30 @@ pub(super) fn fact<'a>(attempt: &'a Attempt, subject: &str, name: &str) -> Optio
 
 /// `rows` or `columns`: by a setting, else by the engine; none where neither says it.
 pub fn layout(settings: &Settings) -> Option<String> {
-    let set = LAYOUTS.iter().find_map(|path| settings.text(path).ok());
+    let set = settings.text(LAYOUT).ok().filter(|word| STORES.contains(word));
     let engine = || settings.text("engine.kind").ok();
     let by_engine = || BY_ENGINE.iter().find(|(kind, _)| Some(*kind) == engine()).map(|(_, layout)| *layout);
     set.or_else(by_engine).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::settings::Value;
+
+    #[test]
+    fn the_setting_says_the_layout_and_else_the_engine() {
+        let check = |engine: &str, set: Option<&str>, expected: Option<&str>| {
+            let pairs = [("engine.kind", Some(engine)), (LAYOUT, set)];
+            let given =
+                pairs.into_iter().filter_map(|(path, word)| Some((path.to_owned(), Value::Text(word?.to_owned()))));
+            assert_eq!(layout(&Settings(given.collect())).as_deref(), expected, "{engine} {set:?}");
+        };
+        check("postgresql", Some("columns"), Some("columns"));
+        check("postgresql", Some("engine"), Some("rows"));
+        check("postgresql", None, Some("rows"));
+        check("duckdb", Some("engine"), Some("columns"));
+        check("another", Some("engine"), None);
+        check("another", Some("rows"), Some("rows"));
+    }
 }

@@ -5,11 +5,11 @@ use super::super::factor::level_text;
 use super::super::level::Measured;
 use super::super::point::PointFindings;
 use super::super::reference::{Reference, ReferencePoint};
-use super::data::{KIND, layout};
+use super::data::{KIND, LAYOUT, layout};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
 
 /// Settings whose levels may differ within a pair.
-const LAYOUT_SETTINGS: &[&str] = &["engine.kind", "workload.layout", "engine.layout", "layout"];
+const LAYOUT_SETTINGS: &[&str] = &["engine.kind", LAYOUT];
 
 /// A row store and a column store under the same levels of all other factors.
 #[derive(Debug, Clone)]

@@ -57,7 +57,8 @@ pub struct Rating {
 pub fn rating(findings: &Findings<'_>, point: &PointFindings) -> Option<Rating> {
     let attempt = findings.record.finished(point.runs.first()?.run.index)?;
     let settings = findings.record.plan.settings(&findings.record.study, point.id);
-    let (layout, data, calibration) = (layout(&settings), warehouse_data(attempt), calibration(findings, attempt));
+    let (data, calibration) = (warehouse_data(attempt), calibration(findings, attempt));
+    let layout = data.layout.clone().or_else(|| layout(&settings));
     let maximum = maximum(findings, &data);
     let streams = settings.count("workload.streams").unwrap_or(1);
     let target = |seconds: &f64| {

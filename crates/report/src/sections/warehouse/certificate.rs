@@ -17,6 +17,7 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("engine.kind", "Engine"),
     ("workload.scale_factor", "Scale factor"),
     ("workload.streams", "Streams"),
+    ("workload.layout", "Layout of the tables"),
     ("workload.mix", "Mix of queries, simple/average/complex"),
     ("workload.rounds", "Rounds of each stream"),
     ("workload.query_cap", "Cap of a query"),

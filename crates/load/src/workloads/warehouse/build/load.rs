@@ -8,8 +8,8 @@ use crate::workload::Job;
 use crate::workloads::desk::{Desk, integer, runtime, text};
 use crate::workloads::warehouse::data::{Chunk, Content, Table};
 use crate::workloads::warehouse::settings::WarehouseSettings;
-use crate::workloads::warehouse::suite::Dialect;
-use proofload_engine::Target;
+use crate::workloads::warehouse::suite::{Dialect, Moment};
+use proofload_engine::{Statement, Target};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,14 +77,38 @@ impl<'j> Load<'j> {
                 text(first, 0)?
             )));
         }
-        let mut script =
-            format!("BEGIN;\n{};\n{};\n", suite.statement("schema")?.sql, suite.statement("manifest_schema")?.sql);
+        self.prepare_layout(&mut desk)?;
+        let mut script = "BEGIN;\n".to_owned();
+        let (before, after) = (self.of_layout(Moment::Before), self.of_layout(Moment::After));
+        let schema = [Some(suite.statement("schema")?), Some(suite.statement("manifest_schema")?)];
+        for statement in [before, schema[0], after, schema[1]].into_iter().flatten() {
+            script.push_str(&format!("{};\n", statement.sql));
+        }
         for (name, value) in &wanted {
             script.push_str(&manifest::add(suite, name, value)?);
         }
         script.push_str("COMMIT;");
         desk.script(&script).map_err(|error| error.context("making the tables"))?;
         Ok(Manifest::default())
+    }
+
+    /// The layout's statement of a moment, if it has one.
+    fn of_layout(&self, moment: Moment) -> Option<&Statement> {
+        self.dialect.suite.find(&self.settings.layout.statement(moment))
+    }
+
+    /// Makes what the layout needs of the server; the error says what is still missing.
+    fn prepare_layout(&self, desk: &mut Desk) -> Result<(), Error> {
+        let word = self.settings.layout.store.word();
+        if let Some(statement) = self.of_layout(Moment::Prepare) {
+            let context = |error: Error| error.context(format!("preparing the server to store {word}"));
+            desk.script(&statement.sql).map_err(context)?;
+        }
+        let Some(statement) = self.of_layout(Moment::Missing) else { return Ok(()) };
+        match desk.query(&statement.sql)?.first() {
+            None => Ok(()),
+            Some(row) => Err(Error::new(format!("to store {word} the server lacks {}", text(row, 0)?))),
+        }
     }
 
     /// Loads every chunk that is not noted.
@@ -125,7 +149,8 @@ impl<'j> Load<'j> {
     /// Makes every key and index that is not noted, each with its note in one transaction.
     fn make_indexes(&self, manifest: &Manifest) -> Result<(), Error> {
         let suite = &self.dialect.suite;
-        let names = suite.names_in("indexes.sql").iter().filter(|name| !manifest.has(&index_entry(name)));
+        let all = if self.settings.layout.indexed { suite.names_in("indexes.sql") } else { &[] };
+        let names = all.iter().filter(|name| !manifest.has(&index_entry(name)));
         let missing: Vec<&String> = names.collect();
         (self.job.progress)("making indexes", 0, missing.len() as u64);
         side_by_side(
@@ -142,7 +167,12 @@ impl<'j> Load<'j> {
 
     /// The load is complete only when what is stored is what was sent.
     fn prove(&self) -> Result<(), Error> {
-        let manifest = self.manifest(&mut self.desk()?)?;
+        let mut desk = self.desk()?;
+        let manifest = self.manifest(&mut desk)?;
+        if let Some(statement) = self.of_layout(Moment::Otherwise) {
+            prove::layout(&mut desk, statement, self.settings.layout)?;
+        }
+        drop(desk);
         let checked = AtomicU64::new(0);
         side_by_side(
             self.sessions(),

@@ -1,8 +1,9 @@
 //! Reads tables back and compares what they hold with what was sent.
 
-use crate::workloads::desk::{Desk, integer};
+use crate::workloads::desk::{Desk, integer, text};
 use crate::workloads::warehouse::data::{Content, Date, Kind, Row, Table, key_ranges, parse_date};
-use proofload_engine::{OwnedRow, OwnedValue};
+use crate::workloads::warehouse::suite::Layout;
+use proofload_engine::{OwnedRow, OwnedValue, Statement};
 use proofload_model::error::Error;
 
 /// Microseconds of a day.
@@ -16,6 +17,17 @@ pub(super) fn count(desk: &mut Desk, table: Table, sent: &Content) -> Result<(),
         return Ok(());
     }
     Err(Error::new(format!("{name} has {found} rows where {} were sent; the load is not complete", sent.rows)))
+}
+
+/// Are all tables stored as they should be? `otherwise` names those that are not.
+pub(super) fn layout(desk: &mut Desk, otherwise: &Statement, layout: Layout) -> Result<(), Error> {
+    let found = desk.query(&otherwise.sql)?;
+    let names: Vec<&str> = found.iter().map(|row| text(row, 0)).collect::<Result<_, _>>()?;
+    if names.is_empty() {
+        return Ok(());
+    }
+    let word = layout.store.word();
+    Err(Error::new(format!("{} were to be stored by {word} and are stored otherwise", names.join(", "))))
 }
 
 /// Are the rows of a table those that were sent, column by column?

@@ -49,14 +49,22 @@ const WAYS: &[Way] = &[
     Way { folder: "duckdb", dates: Dates::Native, build_settings: &[], loaders: 2 },
 ];
 
+/// Is there a dialect for an engine? The error names those that there are.
+pub(in crate::workloads::warehouse) fn known(engine: &str) -> Result<(), Error> {
+    way(engine).map(drop)
+}
+
+fn way(engine: &str) -> Result<&'static Way, Error> {
+    WAYS.iter().find(|way| way.folder == engine).ok_or_else(|| {
+        let known: Vec<&str> = WAYS.iter().map(|way| way.folder).collect();
+        Error::new(format!("the workload warehouse has no SQL for the engine {engine}; it has {}", known.join(", ")))
+    })
+}
+
 impl Dialect {
     /// The dialect of an engine; the error names those that there are.
     pub(in crate::workloads::warehouse) fn of(engine: &dyn Engine) -> Result<Self, Error> {
-        let name = engine.facts().name;
-        let way = WAYS.iter().find(|way| way.folder == name).ok_or_else(|| {
-            let known: Vec<&str> = WAYS.iter().map(|way| way.folder).collect();
-            Error::new(format!("the workload warehouse has no SQL for the engine {name}; it has {}", known.join(", ")))
-        })?;
+        let way = way(engine.facts().name)?;
         let folders = [way.folder, STANDARD];
         Ok(Self {
             suite: statements(&folders)?,
@@ -77,7 +85,7 @@ impl Dialect {
 /// The statements of a dialect that are no queries.
 fn statements(folders: &[&str]) -> Result<Suite, Error> {
     let mut found = Vec::new();
-    for name in ["schema.sql", "manifest.sql", "indexes.sql", "sizes.sql", "session.sql"] {
+    for name in ["schema.sql", "manifest.sql", "layout.sql", "indexes.sql", "sizes.sql", "session.sql"] {
         let missing = || Error::new(format!("suites/warehouse/{} has no {name}", folders[0]));
         found.push(files::first(folders, name).ok_or_else(missing)?);
     }
@@ -98,6 +106,7 @@ fn queries(folders: &[&str]) -> Result<Vec<Query>, Error> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::layout::{Layout, Moment};
     use super::*;
     use proofload_gen::Seed;
 
@@ -111,11 +120,23 @@ mod tests {
         }
     }
 
+    /// Every statement of `layout.sql` belongs to a layout of its head and a moment.
+    fn check_layouts(folder: &str, suite: &Suite) {
+        use Moment::{After, Before, Missing, Otherwise, Prepare};
+        let layouts = Layout::all(folder).expect("they are understood");
+        let moments = [Prepare, Missing, Before, After, Otherwise];
+        let names = || layouts.iter().flat_map(|layout| moments.map(|moment| layout.statement(moment)));
+        for name in suite.names_in("layout.sql") {
+            assert!(names().any(|known| known == *name), "{folder}: {name}");
+        }
+    }
+
     #[test]
     fn every_dialect_has_every_query_with_values_for_every_parameter() {
         for way in WAYS {
             check_values(&[way.folder, STANDARD]);
-            statements(&[way.folder, STANDARD]).expect("they are understood");
+            let suite = statements(&[way.folder, STANDARD]).expect("they are understood");
+            check_layouts(way.folder, &suite);
         }
     }
 

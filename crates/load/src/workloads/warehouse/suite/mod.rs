@@ -2,12 +2,14 @@
 
 mod dialect;
 mod files;
+mod layout;
 mod lists;
 mod parameters;
 mod query;
 mod rule;
 
-pub(super) use dialect::{Dates, Dialect};
+pub(super) use dialect::{Dates, Dialect, known};
 pub(super) use files::{golden, is_probe, kinds};
+pub(super) use layout::{Layout, Moment, OWN};
 pub(super) use parameters::Draw;
 pub(super) use query::{Class, Exactness, Query, ResultColumn};

@@ -23,7 +23,7 @@ pub(super) struct Case {
 }
 
 /// The settings of a study at scale factor 0.01, these changed.
-pub(super) fn settings(changes: &[(&str, &str)]) -> Settings {
+pub(super) fn settings(engine: &str, changes: &[(&str, &str)]) -> Settings {
     let mut settings = Settings::default();
     for spec in SETTINGS {
         let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path).map(|(_, value)| *value);
@@ -35,7 +35,9 @@ pub(super) fn settings(changes: &[(&str, &str)]) -> Settings {
             settings.0.insert(spec.path.to_owned(), spec.kind.read_text(value).unwrap());
         }
     }
-    settings.0.insert("workload.kind".to_owned(), Setting::Text("warehouse".to_owned()));
+    for (path, kind) in [("workload.kind", "warehouse"), ("engine.kind", engine)] {
+        settings.0.insert(path.to_owned(), Setting::Text(kind.to_owned()));
+    }
     settings
 }
 
@@ -58,7 +60,7 @@ impl Case {
     }
 
     fn at(place: Place, engine: &'static dyn Engine, changes: &[(&str, &str)]) -> Self {
-        let settings = settings(changes);
+        let settings = settings(engine.facts().name, changes);
         let spec = LoadSpec {
             workload: "warehouse".to_owned(),
             settings: settings.clone(),
@@ -87,8 +89,13 @@ impl Case {
     /// The same place with other settings.
     pub(super) fn opened_with(&self, changes: &[(&str, &str)]) -> Arc<OpenedWarehouse> {
         let mut job = self.job.clone();
-        job.spec.settings = settings(changes);
+        job.spec.settings = self.settings_with(changes);
         Arc::new(OpenedWarehouse::new(job).unwrap())
+    }
+
+    /// Settings of this case's engine, these changed.
+    pub(super) fn settings_with(&self, changes: &[(&str, &str)]) -> Settings {
+        settings(self.job.engine.facts().name, changes)
     }
 
     pub(super) fn load(&self) -> Load<'_> {

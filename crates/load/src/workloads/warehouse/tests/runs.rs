@@ -1,6 +1,6 @@
 //! Runs of streams through the load role, as an agent goes it: to their end by count, with right and wrong answers.
 
-use super::case::{Case, settings};
+use super::case::Case;
 use crate::{LoadRole, Opened as _};
 use proofload_model::samples::{Check, CheckOutcome, ErrorCount, Fact, OperationCounts};
 use proofload_model::time::{Clock, Moment, WallTime};
@@ -58,7 +58,7 @@ fn run(case: &Case, changes: &[(&str, &str)]) -> Ran {
     };
     let mut role = LoadRole::new(Arc::new(RealClock(Instant::now())), Arc::new(hear));
     let mut spec = case.job.spec.clone();
-    spec.settings = settings(changes);
+    spec.settings = case.settings_with(changes);
     role.handle(LoadRequest::Open { spec: Box::new(spec) }).unwrap();
     let Reply::Connected { facts } = role.handle(LoadRequest::Connect).unwrap() else { panic!("users connect") };
     role.handle(LoadRequest::Start { after: Duration::from_millis(10) }).unwrap();
@@ -147,7 +147,7 @@ pub(super) fn check_cap(case: &Case) {
 fn a_query_that_is_not_there_is_named() {
     let case = Case::new("sqlite", &[]).unwrap();
     let mut job = case.job.clone();
-    job.spec.settings = settings(&[("queries", "q01,q99")]);
+    job.spec.settings = case.settings_with(&[("queries", "q01,q99")]);
     let error = crate::workload("warehouse").unwrap().open(job).err().unwrap().to_string();
     assert!(error.starts_with("workload.queries: there is no query \"q99\"; there are q01, "), "{error}");
     assert!(case.opened().counters().unwrap().is_empty());

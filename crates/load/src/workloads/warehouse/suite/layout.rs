@@ -1,0 +1,136 @@
+//! How a dialect stores tables, by rows or by columns: the head of its file `layout.sql`, whose lines are `-- layout: columns own` or
+//! `-- layout: rows own indexed`. `own` is what the engine does unless it is told, `indexed` has the keys and indexes of `indexes.sql`.
+//! The file's statements, all of which may be missing, are named by layout and moment, such as `columns_before`. May not run them.
+
+use super::files;
+use proofload_model::error::Error;
+
+/// How tables are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::workloads::warehouse) enum Store {
+    /// Row by row.
+    Rows,
+    /// Column by column.
+    Columns,
+}
+
+/// When a statement of `layout.sql` runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::workloads::warehouse) enum Moment {
+    /// Before all else, by itself: makes what can be made.
+    Prepare,
+    /// Gives what is still missing, in words with the remedy, a row each.
+    Missing,
+    /// In the transaction that makes the tables, before them.
+    Before,
+    /// In the same transaction, after them.
+    After,
+    /// After the load: names the tables that are stored otherwise, a row each.
+    Otherwise,
+}
+
+/// One way to store tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::workloads::warehouse) struct Layout {
+    pub(in crate::workloads::warehouse) store: Store,
+    /// Has it keys and indexes?
+    pub(in crate::workloads::warehouse) indexed: bool,
+    own: bool,
+}
+
+/// Settings' word for what the engine does unless it is told.
+pub(in crate::workloads::warehouse) const OWN: &str = "engine";
+
+impl Store {
+    /// The word in settings, manifests and names of statements.
+    pub(in crate::workloads::warehouse) fn word(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Columns => "columns",
+        }
+    }
+}
+
+impl Layout {
+    /// The layout that a setting asks for in the folder of a dialect; the error says which there are.
+    pub(in crate::workloads::warehouse) fn asked(folder: &str, word: &str) -> Result<Self, Error> {
+        let all = Self::all(folder)?;
+        let fits = |layout: &&Self| if word == OWN { layout.own } else { layout.store.word() == word };
+        all.iter().find(fits).copied().ok_or_else(|| {
+            let words: Vec<&str> = all.iter().map(|layout| layout.store.word()).collect();
+            Error::new(format!("{folder} stores tables by {} only; say \"{OWN}\" or \"{}\"", words[0], words[0]))
+        })
+    }
+
+    /// Every layout of a dialect.
+    pub(super) fn all(folder: &str) -> Result<Vec<Self>, Error> {
+        let path = format!("{folder}/layout.sql");
+        let text = files::file(&path).unwrap_or_default();
+        let all = text.lines().filter_map(|line| line.strip_prefix("-- layout:")).map(|line| {
+            Self::read(line)
+                .ok_or_else(|| Error::new(format!("suites/warehouse/{path}: the layout{line} is not understood")))
+        });
+        let all: Vec<Self> = all.collect::<Result<_, _>>()?;
+        match all.iter().filter(|layout| layout.own).count() {
+            1 => Ok(all),
+            count => Err(Error::new(format!("suites/warehouse/{path} has {count} own layouts where one must be"))),
+        }
+    }
+
+    /// Reads `rows own indexed`.
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let first = words.next()?;
+        let store = [Store::Rows, Store::Columns].into_iter().find(|store| store.word() == first)?;
+        let mut layout = Self { store, indexed: false, own: false };
+        for word in words {
+            match word {
+                "own" => layout.own = true,
+                "indexed" => layout.indexed = true,
+                _ => return None,
+            }
+        }
+        Some(layout)
+    }
+
+    /// The name of a statement of this layout.
+    pub(in crate::workloads::warehouse) fn statement(self, moment: Moment) -> String {
+        let moment = match moment {
+            Moment::Prepare => "prepare",
+            Moment::Missing => "missing",
+            Moment::Before => "before",
+            Moment::After => "after",
+            Moment::Otherwise => "otherwise",
+        };
+        format!("{}_{moment}", self.store.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_head_are_read_or_refused() {
+        let layout = |store, own, indexed| Some(Layout { store, indexed, own });
+        assert_eq!(Layout::read(" rows own indexed"), layout(Store::Rows, true, true));
+        assert_eq!(Layout::read("columns"), layout(Store::Columns, false, false));
+        assert_eq!([Layout::read("heap"), Layout::read(""), Layout::read("rows fast")], [None; 3]);
+    }
+
+    #[test]
+    fn each_engine_says_what_it_can_do() {
+        let check = |folder, word, expected: Result<(Store, bool), &str>| {
+            let found = Layout::asked(folder, word).map(|layout| (layout.store, layout.indexed));
+            assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_owned), "{folder} {word}");
+        };
+        check("sqlite", OWN, Ok((Store::Rows, true)));
+        check("sqlite", "columns", Err("sqlite stores tables by rows only; say \"engine\" or \"rows\""));
+        check("duckdb", OWN, Ok((Store::Columns, false)));
+        check("duckdb", "rows", Err("duckdb stores tables by columns only; say \"engine\" or \"columns\""));
+        check("postgresql", OWN, Ok((Store::Rows, true)));
+        check("postgresql", "columns", Ok((Store::Columns, false)));
+        check("sqlserver", OWN, Ok((Store::Rows, true)));
+        check("sqlserver", "columns", Ok((Store::Columns, false)));
+    }
+}

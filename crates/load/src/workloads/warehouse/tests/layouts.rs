@@ -1,0 +1,63 @@
+//! Layouts: what an engine cannot do is refused before the load, what it can do is in force after it.
+
+use super::case::Case;
+use crate::Opened as _;
+use crate::workloads::desk::integer;
+use proofload_model::settings::Settings;
+
+/// The contradictions of these settings, one a line.
+fn contradictions(settings: &Settings) -> String {
+    let all = (crate::workload("warehouse").unwrap().facts().contradictions)(settings);
+    all.iter().map(|found| format!("{}: {}\n", found.setting, found.reason)).collect()
+}
+
+#[test]
+fn a_layout_that_an_engine_cannot_do_is_a_fault_of_the_study() {
+    let check = |engine: &str, changes: &[(&str, &str)], expected: &str| {
+        assert_eq!(contradictions(&super::case::settings(engine, changes)), expected);
+    };
+    check("sqlite", &[("layout", "engine")], "");
+    check("postgresql", &[("layout", "columns")], "");
+    check(
+        "sqlite",
+        &[("layout", "columns"), ("mix", "1/1")],
+        "workload.mix: \"1/1\" is neither \"each\" nor three whole numbers for simple, average and complex queries, such as \
+         \"70/20/10\"\nworkload.layout: sqlite stores tables by rows only; say \"engine\" or \"rows\"\n",
+    );
+    let label = |layout| {
+        let settings = super::case::settings("postgresql", &[("layout", layout)]);
+        crate::workload("warehouse").unwrap().data_label(&settings, 1)
+    };
+    assert_eq!(label("engine"), label("rows"));
+    assert_ne!(label("columns"), label("rows"));
+    check(
+        "null",
+        &[],
+        "engine.kind: the workload warehouse has no SQL for the engine null; it has sqlite, postgresql, duckdb\n",
+    );
+}
+
+/// An access method of the name that the suite asks for; its tables are heaps in fact, so that no extension is needed.
+const COLUMNAR: &str = "CREATE ACCESS METHOD columnar TYPE TABLE HANDLER heap_tableam_handler";
+
+#[test]
+fn columns_of_postgresql_need_an_access_method_and_are_in_force_after_the_load() {
+    let Some(case) = Case::new("postgresql", &[("layout", "columns"), ("check_load", "counts")]) else { return };
+    let error = case.opened().build().unwrap_err().to_string();
+    assert!(error.starts_with("to store columns the server lacks the access method columnar: install"), "{error}");
+    case.desk().script(COLUMNAR).unwrap();
+    let manifest = case.load().begin().unwrap();
+    case.load().load_missing(&manifest).unwrap();
+    case.desk().script("ALTER TABLE region SET ACCESS METHOD heap").unwrap();
+    let error = case.opened().build().unwrap_err().to_string();
+    assert_eq!(error, "region were to be stored by columns and are stored otherwise");
+    case.desk().script("ALTER TABLE region SET ACCESS METHOD columnar").unwrap();
+
+    let facts = case.opened().build().unwrap();
+    let fact = facts.iter().find(|fact| fact.name == "layout").and_then(|fact| fact.effective.as_deref());
+    assert_eq!(fact, Some("columns"));
+    let indexes = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema()";
+    assert_eq!(integer(&case.desk().one_row(indexes).unwrap(), 0).unwrap(), 0);
+    let error = case.opened_with(&[("layout", "rows")]).check_data().unwrap_err().to_string();
+    assert!(error.contains("layout is columns where the study needs rows"), "{error}");
+}

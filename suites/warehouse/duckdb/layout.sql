@@ -1,0 +1,2 @@
+-- How tables are stored: by columns; DuckDB has nothing else.
+-- layout: columns own

@@ -1,0 +1,2 @@
+-- How tables are stored: by rows; SQLite has nothing else.
+-- layout: rows own indexed

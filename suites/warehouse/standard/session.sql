@@ -1,1 +1,2 @@
--- What a session of a stream says before its first query: nothing, where the cap of a query is a setting of the client.
+-- What a session of a stream says before its first query: nothing, where the cap of a query is a setting of the client and a query runs on
+-- one thread.

@@ -9,6 +9,7 @@ mod checks;
 mod data;
 mod mix;
 mod opened;
+mod session;
 mod settings;
 mod stream;
 mod suite;

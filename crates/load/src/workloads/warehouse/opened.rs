@@ -2,13 +2,13 @@
 
 use super::build::{Load, Manifest, data_facts};
 use super::checks;
+use super::session::Opening;
 use super::settings::WarehouseSettings;
 use super::stream::{Plan, Stream, Tally};
 use super::suite::{Class, Dialect, kinds};
 use crate::drive::{Retry, UserContext};
 use crate::workload::{Job, LocalFuture, Opened};
 use crate::workloads::desk::Desk;
-use proofload_engine::{AnySession, Session as _, Value};
 use proofload_gen::Seed;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
@@ -20,6 +20,7 @@ pub(super) struct OpenedWarehouse {
     job: Job,
     settings: WarehouseSettings,
     plan: Arc<Plan>,
+    opening: Opening,
     /// Taken when streams end and by checks; never per query.
     tallies: Mutex<Vec<Tally>>,
 }
@@ -30,7 +31,8 @@ impl OpenedWarehouse {
         let settings = WarehouseSettings::read(&job.spec.settings)?;
         let dialect = Dialect::of(job.engine)?;
         let plan = Plan::new(dialect, &settings, Seed(job.spec.input_seed))?;
-        Ok(Self { job, settings, plan: Arc::new(plan), tallies: Mutex::default() })
+        let opening = Opening::new(&job, &plan.dialect, &settings)?;
+        Ok(Self { job, settings, plan: Arc::new(plan), opening, tallies: Mutex::default() })
     }
 
     fn tallies(&self) -> MutexGuard<'_, Vec<Tally>> {
@@ -77,22 +79,8 @@ impl OpenedWarehouse {
         facts
     }
 
-    /// A session whose queries are capped: by what its dialect says, else by the client's own setting.
-    async fn session(&self) -> Result<AnySession, Error> {
-        let (mut target, suite) = (self.job.target.clone(), &self.plan.dialect.suite);
-        let Some(cap) = self.settings.query_cap else { return Ok(self.job.engine.connect(&target).await?) };
-        if suite.names_in("session.sql").is_empty() {
-            target.place.settings.push(("statement_timeout".to_owned(), duration_text(cap)));
-            return Ok(self.job.engine.connect(&target).await?);
-        }
-        let milliseconds = i64::try_from(cap.as_millis()).unwrap_or(i64::MAX);
-        let mut session = self.job.engine.connect(&target).await?;
-        session.script(&suite.with_values("cap", &[("milliseconds", Value::Integer(milliseconds))])?).await?;
-        Ok(session)
-    }
-
     async fn live_stream(&self, stream: u32, mut context: UserContext) -> Result<(), Error> {
-        let session = self.session().await?;
+        let session = self.opening.session().await?;
         let mut user = Stream::new(session, Arc::clone(&self.plan), stream);
         let Some(origin) = context.ready().await else { return Ok(()) };
         let ended = context.drive(origin, &mut user, Retry { at_most: 0 }).await;
@@ -131,6 +119,7 @@ impl Opened for OpenedWarehouse {
         self.tallies().clear();
         let mut facts = data_facts(&self.manifest()?, &self.settings)?;
         facts.extend(self.input_facts());
+        facts.extend(self.opening.facts(&self.plan.dialect, &self.settings)?);
         Ok(facts)
     }
 

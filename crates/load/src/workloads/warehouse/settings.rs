@@ -2,7 +2,7 @@
 
 use super::data::{GENERATOR, ORDERS_PER_CHUNK, Table};
 use super::mix::{EACH, Mix, Rounds};
-use super::suite::{Class, Layout, OWN, is_probe, kinds, known};
+use super::suite::{Class, Layout, OWN, is_probe, kinds, known, parallelism};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
@@ -26,6 +26,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.mix", Kind::Text, EACH, "What a round of a stream has: `each`, every chosen query once; or weights of simple, average and complex queries by count, such as `70/20/10`, in a round of 20 queries or the fewest (at most 100) that render them exactly. The queries of a class take turns, so that over rounds each comes equally often.").only(SCOPE),
     SettingSpec::new("workload.parameters", Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden ones. `seeded`: drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
     SettingSpec::new("workload.layout", Kind::OneOf(&[OWN, "rows", "columns"]), OWN, "How tables are stored: `engine`, as the engine does unless it is told; `rows`, with keys and indexes; `columns`, without. SQLite has rows, DuckDB columns; PostgreSQL has rows, and columns where its server has the access method columnar.").only(SCOPE),
+    SettingSpec::optional("workload.parallelism", Kind::Integer { least: 1, most: 4096 }, "Threads that a query may work with, its own included: on PostgreSQL by max_parallel_workers_per_gather, on DuckDB of all queries together. It is read back, and a run in which it is not in force is void. SQLite has none. Without it the engine decides.").only(SCOPE),
     SettingSpec::optional("workload.query_cap", Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Longest time of a query; one that takes longer is ended and fails with the code query_cap, and its stream goes on.").only(SCOPE),
     SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Sessions that load at the same time; without it as many as the engine gains by.").fixed().only(SCOPE),
     SettingSpec::new("workload.check_load", Kind::OneOf(&["full", "counts"]), "full", "After the load: `full` reads every row back and compares a hash of each column; `counts` compares numbers of rows.").fixed().only(SCOPE),
@@ -44,6 +45,7 @@ pub(super) struct WarehouseSettings {
     /// `workload.mix` as given.
     pub(super) mix: String,
     pub(super) seeded: bool,
+    pub(super) parallelism: Option<u32>,
     pub(super) query_cap: Option<Duration>,
     pub(super) loaders: Option<usize>,
     pub(super) check_all_rows: bool,
@@ -63,6 +65,7 @@ impl WarehouseSettings {
             inputs: inputs(settings)?,
             mix: settings.text("workload.mix")?.trim().to_owned(),
             seeded: settings.text("workload.parameters")? == "seeded",
+            parallelism: count("workload.parallelism")?,
             query_cap: given("workload.query_cap").then(|| settings.duration("workload.query_cap")).transpose()?,
             loaders: count("workload.loaders")?.map(|count| count as usize),
             check_all_rows: settings.text("workload.check_load")? == "full",
@@ -99,7 +102,22 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     if let Err(error) = settings.text("engine.kind").and_then(known) {
         return vec![Contradiction::new("engine.kind", error.to_string())];
     }
-    [inputs(settings).err(), layout(settings).err()].into_iter().flatten().collect()
+    [inputs(settings).err(), layout(settings).err(), threads(settings).err()].into_iter().flatten().collect()
+}
+
+/// May the engine be told how many threads a query works with, and is it told so once?
+fn threads(settings: &Settings) -> Result<(), Contradiction> {
+    const PATH: &str = "workload.parallelism";
+    if settings.get(PATH).is_none() {
+        return Ok(());
+    }
+    let same = settings.text("engine.kind").and_then(parallelism);
+    match same.map_err(|error| Contradiction::new(PATH, error.to_string()))? {
+        Some(same) if settings.get(same).is_some() => {
+            Err(Contradiction::new(PATH, format!("{same} says the same; leave one of the two out")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How the engine is to store the tables.

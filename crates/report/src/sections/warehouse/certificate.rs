@@ -19,6 +19,7 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("workload.streams", "Streams"),
     ("workload.layout", "Layout of the tables"),
     ("workload.mix", "Mix of queries, simple/average/complex"),
+    ("workload.parallelism", "Threads of a query"),
     ("workload.rounds", "Rounds of each stream"),
     ("workload.query_cap", "Cap of a query"),
     ("limits.memory", "Memory of the database"),

@@ -61,6 +61,20 @@ fn way(engine: &str) -> Result<&'static Way, Error> {
     })
 }
 
+/// The statement of `session.sql` that says how many threads a query may work with.
+pub(in crate::workloads::warehouse) const PARALLELISM: &str = "parallelism";
+
+/// May an engine be told how many threads a query works with? The error says why not. Where a setting of the engine says the same, its
+/// path is given; `session.sql` names it in a line `-- same: engine.threads`.
+pub(in crate::workloads::warehouse) fn parallelism(engine: &str) -> Result<Option<&'static str>, Error> {
+    let folders = [way(engine)?.folder, STANDARD];
+    if statements(&folders)?.find(PARALLELISM).is_none() {
+        return Err(Error::new(format!("{engine} runs a query on one thread and has nothing to set; leave it out")));
+    }
+    let (_, text) = files::first(&folders, "session.sql").unwrap_or_default();
+    Ok(text.lines().find_map(|line| line.strip_prefix("-- same:")).map(str::trim))
+}
+
 impl Dialect {
     /// The dialect of an engine; the error names those that there are.
     pub(in crate::workloads::warehouse) fn of(engine: &dyn Engine) -> Result<Self, Error> {

@@ -8,7 +8,7 @@ mod parameters;
 mod query;
 mod rule;
 
-pub(super) use dialect::{Dates, Dialect, known};
+pub(super) use dialect::{Dates, Dialect, PARALLELISM, known, parallelism};
 pub(super) use files::{golden, is_probe, kinds};
 pub(super) use layout::{Layout, Moment, OWN};
 pub(super) use parameters::Draw;

@@ -1,8 +1,9 @@
-//! What holds on every engine, over one load of each: rows, answers, a power run, a cap.
+//! What holds on every engine, over one load of each: rows, answers, a power run, a cap, threads of a query.
 
 use super::answers::check_golden;
 use super::case::Case;
 use super::data::check_files;
+use super::layouts::check_parallelism;
 use super::runs::{check_cap, check_power_run};
 
 fn check_engine(engine: &str) {
@@ -11,6 +12,10 @@ fn check_engine(engine: &str) {
     check_golden(&case);
     check_power_run(&case);
     check_cap(&case);
+    check_parallelism(&case, "1", "1");
+    check_parallelism(&case, "3", "3");
+    // PostgreSQL has 8 helpers for all its sessions unless it is told otherwise.
+    check_parallelism(&case, "40", if engine == "postgresql" { "9" } else { "40" });
 }
 
 #[test]

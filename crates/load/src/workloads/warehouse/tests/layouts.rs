@@ -1,9 +1,9 @@
-//! Layouts: what an engine cannot do is refused before the load, what it can do is in force after it.
+//! Layouts and threads of a query: what an engine cannot do is a fault of the study, what it can do is in force.
 
 use super::case::Case;
 use crate::Opened as _;
 use crate::workloads::desk::integer;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, Value as Setting};
 
 /// The contradictions of these settings, one a line.
 fn contradictions(settings: &Settings) -> String {
@@ -12,7 +12,7 @@ fn contradictions(settings: &Settings) -> String {
 }
 
 #[test]
-fn a_layout_that_an_engine_cannot_do_is_a_fault_of_the_study() {
+fn what_an_engine_cannot_do_is_a_fault_of_the_study() {
     let check = |engine: &str, changes: &[(&str, &str)], expected: &str| {
         assert_eq!(contradictions(&super::case::settings(engine, changes)), expected);
     };
@@ -30,11 +30,37 @@ fn a_layout_that_an_engine_cannot_do_is_a_fault_of_the_study() {
     };
     assert_eq!(label("engine"), label("rows"));
     assert_ne!(label("columns"), label("rows"));
+    check("postgresql", &[("parallelism", "4")], "");
+    check(
+        "sqlite",
+        &[("parallelism", "1")],
+        "workload.parallelism: sqlite runs a query on one thread and has nothing to set; leave it out\n",
+    );
     check(
         "null",
         &[],
         "engine.kind: the workload warehouse has no SQL for the engine null; it has sqlite, postgresql, duckdb\n",
     );
+}
+
+#[test]
+fn threads_are_set_by_the_workload_or_by_the_engine_and_not_by_both() {
+    let mut settings = super::case::settings("duckdb", &[("parallelism", "2")]);
+    assert_eq!(contradictions(&settings), "");
+    settings.0.insert("engine.threads".to_owned(), Setting::Integer(2));
+    let expected = "workload.parallelism: engine.threads says the same; leave one of the two out\n";
+    assert_eq!(contradictions(&settings), expected);
+}
+
+/// So many threads are asked for; another number is in force where the engine cannot have them.
+pub(super) fn check_parallelism(case: &Case, asked: &str, in_force: &str) {
+    if case.job.spec.place.engine == "sqlite" {
+        return;
+    }
+    let facts = case.opened_with(&[("parallelism", asked)]).begin().unwrap();
+    let fact = facts.iter().find(|fact| fact.name == "parallelism").unwrap();
+    let found = (fact.requested.as_deref(), fact.effective.as_deref(), fact.holds);
+    assert_eq!(found, (Some(asked), Some(in_force), Some(asked == in_force)));
 }
 
 /// An access method of the name that the suite asks for; its tables are heaps in fact, so that no extension is needed.

@@ -1,0 +1,82 @@
+//! What a stream's session is told before its first query, by the statements of `session.sql`: the cap of a query, and how many threads one
+//! may work with. May not run queries.
+
+use super::settings::WarehouseSettings;
+use super::suite::{Dialect, PARALLELISM};
+use crate::workload::Job;
+use crate::workloads::desk::{Desk, integer, runtime};
+use crate::workloads::suite::Suite;
+use proofload_engine::{AnySession, Engine, Session as _, Target, Value};
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use proofload_model::units::duration_text;
+use std::time::Duration;
+
+/// How sessions of streams begin.
+pub(super) struct Opening {
+    engine: &'static dyn Engine,
+    target: Target,
+    /// What is said to each session; may be empty.
+    script: String,
+}
+
+impl Opening {
+    /// The opening for a job's settings.
+    pub(super) fn new(job: &Job, dialect: &Dialect, settings: &WarehouseSettings) -> Result<Self, Error> {
+        let mut opening = Self { engine: job.engine, target: job.target.clone(), script: String::new() };
+        if let Some(cap) = settings.query_cap {
+            opening.cap(&dialect.suite, cap)?;
+        }
+        if let Some(threads) = settings.parallelism {
+            let threads = i64::from(threads);
+            let values = [("threads", Value::Integer(threads)), ("helpers", Value::Integer(threads - 1))];
+            opening.say(&dialect.suite, PARALLELISM, &values)?;
+        }
+        Ok(opening)
+    }
+
+    /// Caps a query as the dialect says it, else by the client's own setting.
+    fn cap(&mut self, suite: &Suite, cap: Duration) -> Result<(), Error> {
+        if suite.find("cap").is_none() {
+            self.target.place.settings.push(("statement_timeout".to_owned(), duration_text(cap)));
+            return Ok(());
+        }
+        let milliseconds = i64::try_from(cap.as_millis()).unwrap_or(i64::MAX);
+        self.say(suite, "cap", &[("milliseconds", Value::Integer(milliseconds))])
+    }
+
+    fn say(&mut self, suite: &Suite, name: &str, values: &[(&str, Value<'_>)]) -> Result<(), Error> {
+        self.script.push_str(&suite.with_values(name, values)?);
+        self.script.push_str(";\n");
+        Ok(())
+    }
+
+    /// A session that has been told all of it.
+    pub(super) async fn session(&self) -> Result<AnySession, Error> {
+        let mut session = self.engine.connect(&self.target).await?;
+        if !self.script.is_empty() {
+            session
+                .script(&self.script)
+                .await
+                .map_err(|error| error.context("telling a stream's session its limits"))?;
+        }
+        Ok(session)
+    }
+
+    /// What is in force in such a session, as it says itself. Blocking.
+    pub(super) fn facts(&self, dialect: &Dialect, settings: &WarehouseSettings) -> Result<Vec<Fact>, Error> {
+        let Some(threads) = settings.parallelism else { return Ok(Vec::new()) };
+        let runtime = runtime()?;
+        let session = runtime.block_on(self.session())?;
+        let row = Desk { runtime, session }.one_row(&dialect.suite.statement("parallelism_in_force")?.sql)?;
+        let found = integer(&row, 0)?;
+        Ok(vec![Fact {
+            subject: "engine".to_owned(),
+            name: PARALLELISM.to_owned(),
+            requested: Some(threads.to_string()),
+            effective: Some(found.to_string()),
+            source: "a session like those of the streams".to_owned(),
+            holds: Some(found == i64::from(threads)),
+        }])
+    }
+}

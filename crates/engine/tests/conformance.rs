@@ -18,6 +18,8 @@ struct Dialect {
     settings: &'static [(&'static str, &'static str)],
     /// A setting that is not in force, and cannot be for this place.
     not_in_force: (&'static str, &'static str),
+    /// The last element and the number of a list's elements, where the dialect has lists.
+    of_list: Option<&'static str>,
 }
 
 fn dialect(engine: &dyn Engine) -> Dialect {
@@ -26,6 +28,7 @@ fn dialect(engine: &dyn Engine) -> Dialect {
             types: ["INTEGER", "INTEGER", "INTEGER", "TEXT", "INTEGER"],
             settings: &[("cache_size", "4MiB"), ("synchronous", "normal"), ("busy_timeout", "20ms")],
             not_in_force: ("page_size", "8192"),
+            of_list: None,
         },
         "postgresql" => Dialect {
             types: ["integer", "bigint", "numeric(12,2)", "text", "timestamptz"],
@@ -36,6 +39,7 @@ fn dialect(engine: &dyn Engine) -> Dialect {
                 ("jit", "false"),
             ],
             not_in_force: ("shared_buffers", "32MiB"),
+            of_list: Some("SELECT (:list::integer[])[cardinality(:list::integer[])], cardinality(:list::integer[])"),
         },
         "duckdb" => Dialect {
             types: ["INTEGER", "BIGINT", "DECIMAL(12,2)", "VARCHAR", "TIMESTAMP"],
@@ -46,8 +50,9 @@ fn dialect(engine: &dyn Engine) -> Dialect {
                 ("enable_http_metadata_cache", "true"),
             ],
             not_in_force: ("default_block_size", "16384"),
+            of_list: None,
         },
-        name => Dialect { types: ["", "", "", "", ""], settings: &[], not_in_force: (name, "") },
+        name => Dialect { types: ["", "", "", "", ""], settings: &[], not_in_force: (name, ""), of_list: None },
     }
 }
 
@@ -80,6 +85,7 @@ async fn check_durable(place: &Place) {
     check_error_in_a_flight(place).await;
     check_conflict(place).await;
     check_large_flight(place).await;
+    check_lists(place).await;
     check_bulk_append(place).await;
     check_append_is_atomic(place).await;
     check_wrong_statements(place).await;
@@ -269,6 +275,29 @@ async fn check_large_flight(place: &Place) {
         assert_eq!(flight.rows(index + 1), expected, "rows of call {index}");
         let first = flight.row(index + 1, 0).and_then(|row| row.value(0).integer());
         assert_eq!(first, (expected > 0).then_some(index as i64 % 4 + 1));
+    }
+}
+
+/// Lists arrive as they were given, also empty, and are refused where the engine has none.
+async fn check_lists(place: &Place) {
+    let mut session = place.connect().await;
+    let sql = dialect(place.engine).of_list;
+    session.prepare(&[statement("of list", sql.unwrap_or("SELECT :list, 1"), &["list"], 2)]).await.expect("prepares");
+    let lists: [&[i32]; 4] = [&[7], &[1, 2, i32::MIN, i32::MAX], &[], &[0; 300]];
+    let mut flight = Flight::new();
+    for list in lists {
+        flight.call(StatementId(0), &[Value::Integers(list)]);
+    }
+    let flown = session.fly(&mut flight).await;
+    if sql.is_none() {
+        assert_eq!(flown.expect_err("there are no lists").class(), ErrorClass::Data);
+        return;
+    }
+    flown.expect("takes lists");
+    for (call, list) in lists.iter().enumerate() {
+        let row = flight.row(call, 0).expect("a row");
+        let last = list.last().map_or(Value::Null, |last| Value::Integer((*last).into()));
+        assert_eq!((row.value(0), row.value(1)), (last, Value::Integer(list.len() as i64)));
     }
 }
 

@@ -23,6 +23,7 @@ enum Stored {
     Decimal(Decimal),
     Text(u32, u32),
     Time(i64),
+    Integers(u32, u32),
 }
 
 #[derive(Debug, Clone)]
@@ -55,11 +56,12 @@ pub struct Flight {
     parameters: Vec<Stored>,
     values: Vec<Stored>,
     text: String,
+    integers: Vec<i32>,
 }
 
-/// Adds values to storage.
+/// Adds a value to storage.
 #[inline]
-fn keep(target: &mut Vec<Stored>, text: &mut String, value: Value<'_>) {
+fn keep(target: &mut Vec<Stored>, text: &mut String, integers: &mut Vec<i32>, value: Value<'_>) {
     target.push(match value {
         Value::Null => Stored::Null,
         Value::Integer(value) => Stored::Integer(value),
@@ -69,6 +71,11 @@ fn keep(target: &mut Vec<Stored>, text: &mut String, value: Value<'_>) {
             let start = place(text.len());
             text.push_str(value);
             Stored::Text(start, place(text.len()))
+        }
+        Value::Integers(list) => {
+            let start = place(integers.len());
+            integers.extend_from_slice(list);
+            Stored::Integers(start, place(integers.len()))
         }
     });
 }
@@ -93,6 +100,7 @@ impl Flight {
         self.parameters.clear();
         self.values.clear();
         self.text.clear();
+        self.integers.clear();
     }
 
     /// Adds transaction control; returns the call's place.
@@ -117,7 +125,7 @@ impl Flight {
     fn add<'v>(&mut self, action: Action, parameters: impl IntoIterator<Item = Value<'v>>) -> usize {
         let start = place(self.parameters.len());
         for value in parameters {
-            keep(&mut self.parameters, &mut self.text, value);
+            keep(&mut self.parameters, &mut self.text, &mut self.integers, value);
         }
         self.calls.push(CallEntry {
             action,
@@ -167,7 +175,7 @@ impl Flight {
     /// Adds one value to the answer of call `index`, row by row. For engines.
     #[inline]
     pub fn answer_value(&mut self, index: usize, value: Value<'_>) {
-        keep(&mut self.values, &mut self.text, value);
+        keep(&mut self.values, &mut self.text, &mut self.integers, value);
         self.calls[index].answer.values.end = place(self.values.len());
     }
 
@@ -211,6 +219,7 @@ impl Flight {
             Stored::Decimal(value) => Value::Decimal(value),
             Stored::Time(value) => Value::Time(value),
             Stored::Text(start, end) => Value::Text(&self.text[start as usize..end as usize]),
+            Stored::Integers(start, end) => Value::Integers(&self.integers[start as usize..end as usize]),
         }
     }
 }
@@ -247,13 +256,19 @@ mod tests {
         for _ in 0..2 {
             flight.clear();
             flight.control(Control::Begin);
-            let call = flight.call(StatementId(3), &[Value::Integer(7), Value::Text("äb")]);
+            let call = flight.call(StatementId(3), &[Value::Integer(7), Value::Text("äb"), Value::Integers(&[1, -2])]);
+            let none = flight.call(StatementId(4), &[Value::Integers(&[]), Value::Integers(&[3])]);
             flight.start_answer(call, 2);
             for value in [Value::Text("x"), Value::Null, Value::Text("yz"), Value::Time(5)] {
                 flight.answer_value(call, value);
             }
             flight.end_answer(call, 2);
             assert_eq!(flight.parameter(call, 1), Value::Text("äb"));
+            assert_eq!(flight.parameter(call, 2), Value::Integers(&[1, -2]));
+            assert_eq!(
+                [0, 1].map(|place| flight.parameter(none, place)),
+                [Value::Integers(&[]), Value::Integers(&[3])]
+            );
             assert_eq!(flight.rows(call), 2);
             assert_eq!(flight.row(call, 1).unwrap().value(0), Value::Text("yz"));
             assert!(flight.row(call, 2).is_none());

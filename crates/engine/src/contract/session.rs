@@ -23,6 +23,21 @@ pub enum OwnedValue {
     Text(String),
     /// Microseconds since the epoch.
     Time(i64),
+    /// Integers in their order.
+    Integers(Vec<i32>),
+}
+
+impl From<Value<'_>> for OwnedValue {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Integer(value) => Self::Integer(value),
+            Value::Decimal(value) => Self::Decimal(value),
+            Value::Text(value) => Self::Text(value.to_owned()),
+            Value::Time(value) => Self::Time(value),
+            Value::Integers(list) => Self::Integers(list.to_vec()),
+        }
+    }
 }
 
 impl OwnedValue {
@@ -34,6 +49,7 @@ impl OwnedValue {
             Self::Decimal(value) => Value::Decimal(*value),
             Self::Text(value) => Value::Text(value),
             Self::Time(value) => Value::Time(*value),
+            Self::Integers(list) => Value::Integers(list),
         }
     }
 }

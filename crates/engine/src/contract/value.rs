@@ -36,6 +36,8 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A date and time, microseconds since the Unix epoch, UTC. Engines without a date type store the integer.
     Time(i64),
+    /// Integers in their order, for a parameter that is an array. Engines without arrays refuse it.
+    Integers(&'a [i32]),
 }
 
 impl Value<'_> {
@@ -44,7 +46,7 @@ impl Value<'_> {
         match self {
             Self::Integer(value) | Self::Time(value) => Some(value),
             Self::Decimal(decimal) => decimal.rescale(0).map(|whole| whole.units),
-            Self::Null | Self::Text(_) => None,
+            Self::Null | Self::Text(_) | Self::Integers(_) => None,
         }
     }
 
@@ -53,7 +55,7 @@ impl Value<'_> {
         match self {
             Self::Integer(units) => Some(units),
             Self::Decimal(decimal) => decimal.rescale(scale).map(|same| same.units),
-            Self::Null | Self::Text(_) | Self::Time(_) => None,
+            Self::Null | Self::Text(_) | Self::Time(_) | Self::Integers(_) => None,
         }
     }
 }

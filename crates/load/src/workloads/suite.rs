@@ -46,7 +46,7 @@ impl Suite {
     }
 
     /// The SQL of this name, where every parameter is replaced by its value: for work outside the hot path. Numbers, times and
-    /// decimals stand as integers, texts are quoted.
+    /// decimals stand as integers, texts are quoted, lists as PostgreSQL writes arrays.
     pub fn with_values(&self, name: &str, values: &[(&str, Value<'_>)]) -> Result<String, Error> {
         let statement = self.statement(name)?;
         let mut sql = String::with_capacity(statement.sql.len());
@@ -116,6 +116,9 @@ fn literal(value: Value<'_>) -> String {
         Value::Integer(number) | Value::Time(number) => number.to_string(),
         Value::Decimal(decimal) => decimal.units.to_string(),
         Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+        Value::Integers(list) => {
+            format!("'{{{}}}'", list.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+        }
     }
 }
 

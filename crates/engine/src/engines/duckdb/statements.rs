@@ -104,7 +104,7 @@ impl Entry {
             return Err(Error::other(format!("called with {given} parameters where {wanted} are declared")));
         }
         for (slot, &place) in self.order.iter().enumerate() {
-            self.prepared.bind(slot + 1, values::bound(flight.parameter(index, place))).map_err(failed)?;
+            self.prepared.bind(slot + 1, values::bound(flight.parameter(index, place))?).map_err(failed)?;
         }
         let mut rows = self.prepared.execute().map_err(failed)?;
         if rows.width() != self.width {

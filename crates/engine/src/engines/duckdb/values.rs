@@ -11,14 +11,17 @@ const DAY_US: i64 = 86_400 * SECOND_US;
 
 /// The value to bind to a parameter.
 #[inline]
-pub(super) fn bound(value: Value<'_>) -> Bound<'_> {
-    match value {
+pub(super) fn bound(value: Value<'_>) -> Result<Bound<'_>, Error> {
+    Ok(match value {
         Value::Null => Bound::Null,
         Value::Integer(value) => Bound::Integer(value),
         Value::Decimal(value) => Bound::Decimal(value.units, value.scale),
         Value::Text(value) => Bound::Text(value),
         Value::Time(value) => Bound::Time(value),
-    }
+        Value::Integers(_) => {
+            return Err(Error::new(ErrorClass::Data, "", "lists of integers are not bound to parameters of DuckDB"));
+        }
+    })
 }
 
 /// The cell to write into a column of a bulk load; the error names the column.
@@ -135,13 +138,7 @@ fn unreadable(kind: Kind, cell: Cell<'_>) -> Error {
 
 /// An owned value of a row.
 pub(super) fn read_owned(cell: (Kind, Cell<'_>)) -> Result<OwnedValue, Error> {
-    Ok(match read(cell)? {
-        Value::Null => OwnedValue::Null,
-        Value::Integer(value) => OwnedValue::Integer(value),
-        Value::Decimal(value) => OwnedValue::Decimal(value),
-        Value::Text(value) => OwnedValue::Text(value.to_owned()),
-        Value::Time(value) => OwnedValue::Time(value),
-    })
+    read(cell).map(OwnedValue::from)
 }
 
 #[cfg(test)]

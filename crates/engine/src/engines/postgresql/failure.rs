@@ -44,6 +44,8 @@ fn class(code: &str) -> ErrorClass {
         "53100" | "53200" | "53400" => ErrorClass::OutOfSpace,
         // The server shuts down, has crashed or does not accept sessions yet.
         "57P01" | "57P02" | "57P03" => ErrorClass::ConnectionLost,
+        // A procedure finds no row, or several, where one must be.
+        "P0002" | "P0003" => ErrorClass::Data,
         _ => match code.get(..2) {
             Some("08") => ErrorClass::ConnectionLost,
             Some("22" | "23") => ErrorClass::Data,
@@ -66,6 +68,8 @@ mod tests {
             ("53100", ErrorClass::OutOfSpace),
             ("22003", ErrorClass::Data),
             ("23505", ErrorClass::Data),
+            ("P0002", ErrorClass::Data),
+            ("P0001", ErrorClass::Other),
             ("42601", ErrorClass::Other),
             ("25P02", ErrorClass::Other),
         ];

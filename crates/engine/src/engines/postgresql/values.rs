@@ -52,8 +52,27 @@ fn write(value: Value<'_>, kind: &Type, out: &mut BytesMut) -> Option<()> {
         Type::NUMERIC => Digits::of(decimal(value)?).write(out),
         Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN => out.put_slice(text(value)?.as_bytes()),
         Type::TIMESTAMPTZ | Type::TIMESTAMP => out.put_i64(timestamp(value)?),
+        Type::INT4_ARRAY => integers(value, out)?,
         Type::BOOL => out.put_u8(value.integer()?.try_into().ok().filter(|bit| *bit <= 1)?),
         _ => return None,
+    }
+    Some(())
+}
+
+/// Writes an array of one dimension. Source: `array_recv`, PostgreSQL src/backend/utils/adt/arrayfuncs.c: dimensions, a flag for
+/// nulls, the elements' type, then length and first index of each dimension, then each element with its length.
+fn integers(value: Value<'_>, out: &mut BytesMut) -> Option<()> {
+    let Value::Integers(list) = value else { return None };
+    out.put_i32((!list.is_empty()).into());
+    out.put_i32(0);
+    out.put_u32(Type::INT4.oid());
+    if !list.is_empty() {
+        out.put_i32(list.len().try_into().ok()?);
+        out.put_i32(1);
+    }
+    for element in list {
+        out.put_i32(4);
+        out.put_i32(*element);
     }
     Some(())
 }
@@ -172,12 +191,6 @@ impl Reader {
 
     /// Reads a field into an owned value.
     pub(super) fn read_owned(self, field: Field<'_>) -> Result<OwnedValue, Error> {
-        Ok(match self.read(field)? {
-            Value::Null => OwnedValue::Null,
-            Value::Integer(value) => OwnedValue::Integer(value),
-            Value::Decimal(value) => OwnedValue::Decimal(value),
-            Value::Text(value) => OwnedValue::Text(value.to_owned()),
-            Value::Time(value) => OwnedValue::Time(value),
-        })
+        self.read(field).map(OwnedValue::from)
     }
 }

@@ -12,6 +12,7 @@ pub(super) fn bind(statement: &mut Statement<'_>, position: usize, value: Value<
         Value::Integer(value) | Value::Time(value) => statement.raw_bind_parameter(position, value),
         Value::Decimal(value) => statement.raw_bind_parameter(position, value.units),
         Value::Text(value) => statement.raw_bind_parameter(position, value),
+        Value::Integers(_) => return Err(Error::new(ErrorClass::Data, "", "SQLite has no arrays to bind a list to")),
     }
     .map_err(failed)
 }
@@ -48,11 +49,5 @@ pub(super) fn read(value: ValueRef<'_>) -> Result<Value<'_>, Error> {
 
 /// An owned value of a row.
 pub(super) fn read_owned(value: ValueRef<'_>) -> Result<OwnedValue, Error> {
-    Ok(match read(value)? {
-        Value::Null => OwnedValue::Null,
-        Value::Integer(value) => OwnedValue::Integer(value),
-        Value::Decimal(value) => OwnedValue::Decimal(value),
-        Value::Text(value) => OwnedValue::Text(value.to_owned()),
-        Value::Time(value) => OwnedValue::Time(value),
-    })
+    read(value).map(OwnedValue::from)
 }

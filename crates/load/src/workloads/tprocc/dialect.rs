@@ -7,6 +7,8 @@ use proofload_model::error::Error;
 /// How the workload speaks to one kind of engine.
 #[derive(Debug)]
 pub(super) struct Dialect {
+    /// The engine's name.
+    pub(super) engine: &'static str,
     /// The statements.
     pub(super) suite: Suite,
     /// Settings that hold during the build only.
@@ -25,12 +27,12 @@ macro_rules! files {
     };
 }
 
-/// The files of a dialect, all of them.
+/// The files of a dialect: those that every dialect has, and more.
 macro_rules! dialect_files {
-    ($dialect:literal) => {
+    ($dialect:literal $(, $more:literal)*) => {
         files!(
             $dialect: "schema", "indexes", "manifest", "drop", "new_order", "payment", "order_status", "delivery",
-            "stock_level", "counters", "conditions"
+            "stock_level", "counters", "conditions" $(, $more)*
         )
     };
 }
@@ -39,17 +41,22 @@ macro_rules! dialect_files {
 const SQLITE: &[SuiteFile<'static>] = dialect_files!("sqlite");
 
 /// For PostgreSQL.
-const POSTGRESQL: &[SuiteFile<'static>] = dialect_files!("postgresql");
+const POSTGRESQL: &[SuiteFile<'static>] = dialect_files!("postgresql", "procedures", "calls", "routines");
 
 impl Dialect {
+    /// The dialect's own procedures for the five transactions, by name; empty when it has none.
+    pub(super) fn procedures(&self) -> &[String] {
+        self.suite.names_in("procedures.sql")
+    }
+
     /// The dialect of an engine; the error names those that there are.
     pub(super) fn of(engine: &dyn Engine) -> Result<Self, Error> {
         let name = engine.facts().name;
         match name {
             // One writer at a time; nothing of a build need survive a crash of the machine, the settling at its end syncs.
-            "sqlite" => Self::read(SQLITE, &[("synchronous", "OFF")], 1),
-            "null" => Self::read(SQLITE, &[], 1),
-            "postgresql" => Self::read(POSTGRESQL, &[], 4),
+            "sqlite" => Self::read(name, SQLITE, &[("synchronous", "OFF")], 1),
+            "null" => Self::read(name, SQLITE, &[], 1),
+            "postgresql" => Self::read(name, POSTGRESQL, &[], 4),
             _ => Err(Error::new(format!(
                 "the workload tprocc has no SQL for the engine {name}; it has suites/tprocc/sqlite and suites/tprocc/postgresql"
             ))),
@@ -57,11 +64,12 @@ impl Dialect {
     }
 
     fn read(
+        engine: &'static str,
         files: &[SuiteFile<'_>],
         build_settings: &'static [(&'static str, &'static str)],
         loaders: usize,
     ) -> Result<Self, Error> {
-        Ok(Self { suite: Suite::read(files)?, build_settings, loaders })
+        Ok(Self { engine, suite: Suite::read(files)?, build_settings, loaders })
     }
 }
 

@@ -5,6 +5,7 @@ mod build;
 mod checks;
 mod dialect;
 mod opened;
+mod procedures;
 mod settings;
 mod statements;
 mod tally;

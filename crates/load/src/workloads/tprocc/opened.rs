@@ -6,7 +6,8 @@ use super::checks::totals::Totals;
 use super::checks::{self, Evidence};
 use super::desk::{Desk, integer};
 use super::dialect::Dialect;
-use super::settings::TproccSettings;
+use super::procedures;
+use super::settings::{Form, TproccSettings};
 use super::statements;
 use super::tally::Tally;
 use super::terminal::Terminal;
@@ -55,7 +56,10 @@ impl OpenedTprocc {
     pub(super) fn new(job: Job) -> Result<Self, Error> {
         let settings = TproccSettings::read(&job.spec.settings)?;
         let dialect = Dialect::of(job.engine)?;
-        let statements = statements::of(&dialect)?;
+        if let Some(fault) = procedures::lacking(&dialect, settings.form) {
+            return Err(fault.into());
+        }
+        let statements = statements::of(&dialect, settings.form)?;
         let inputs = settings.inputs(&job.spec)?;
         Ok(Self { job, settings, dialect, statements, inputs, run: Mutex::new(Run::default()) })
     }
@@ -82,6 +86,9 @@ impl OpenedTprocc {
                 "the build of the data has not come to its end; build again, it goes on where it stopped",
             ));
         }
+        if self.settings.form == Form::Procedures {
+            procedures::check(desk, &self.dialect, &manifest)?;
+        }
         Ok(manifest)
     }
 
@@ -97,6 +104,7 @@ impl OpenedTprocc {
         let plan = self.inputs.settings();
         let fact = |name: &str, value: String| Fact::observed("client", name, value, "inputs of the run");
         vec![
+            fact("form", self.settings.form.name().to_owned()),
             fact("inputs.seed", plan.seed.0.to_string()),
             fact("inputs.profile", plan.profile.name().to_owned()),
             fact("inputs.mix", format!("{:?}", plan.mix)),
@@ -112,7 +120,7 @@ impl OpenedTprocc {
     async fn live_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
         let mut session = self.job.engine.connect(&self.job.target).await?;
         session.prepare(&self.statements).await?;
-        let terminal = Terminal::new(session, context.clock(), self.keeps_data());
+        let terminal = Terminal::new(session, self.settings.form, context.clock(), self.keeps_data());
         let inputs = self.inputs.user(i32::try_from(number).map_err(|_| Error::new("too many virtual users"))?);
         let mut user = User::new(terminal, inputs, self.settings.warehouses);
         let Some(origin) = context.ready().await else { return Ok(()) };

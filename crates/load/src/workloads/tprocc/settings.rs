@@ -24,7 +24,7 @@ const SCOPE: Scope = Scope::Workload(NAME);
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.warehouses", Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
     SettingSpec::required("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run transactions, 1..=100000.").only(SCOPE),
-    SettingSpec::new("workload.form", Kind::OneOf(&["statements"]), "statements", "How transactions are sent: as statements, those that need no answer of each other together.").only(SCOPE),
+    SettingSpec::new("workload.form", Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions reach the engine: as statements, those that need no answer of each other together, or as one call each of procedures stored in the server.").only(SCOPE),
     SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated"]), "saturated", "Waits of users: none.").only(SCOPE),
     SettingSpec::new("workload.all_warehouses", Kind::Boolean, "false", "Each user owns its share of all warehouses and draws one per transaction, instead of one home warehouse for the whole run.").only(SCOPE),
     SettingSpec::new("workload.mix", Kind::OneOf(&["deck", "weights", "draw"]), "deck", "Order of transactions: shuffled decks of 23 cards (10 New-Order, 10 Payment, 1 each of the rest), independent draws with those weights, or with `workload.weights`.").only(SCOPE),
@@ -35,6 +35,30 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is tried again, with the same inputs, after a deadlock, serialization failure or busy answer.").only(SCOPE),
 ];
 
+/// How a transaction reaches the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As flights of statements.
+    Statements,
+    /// As one call of a procedure stored in the server.
+    Procedures,
+}
+
+impl Form {
+    /// The form of this word; the table of settings lets no other word pass.
+    pub(super) fn of_name(name: &str) -> Self {
+        if name == "procedures" { Self::Procedures } else { Self::Statements }
+    }
+
+    /// The word in `workload.form`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Statements => "statements",
+            Self::Procedures => "procedures",
+        }
+    }
+}
+
 /// What the settings come to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TproccSettings {
@@ -42,6 +66,7 @@ pub(super) struct TproccSettings {
     pub(super) users: u32,
     pub(super) scale: Scale,
     pub(super) profile: Profile,
+    pub(super) form: Form,
     pub(super) mix: Mix,
     pub(super) homes: Homes,
     pub(super) max_retries: u32,
@@ -58,6 +83,7 @@ impl TproccSettings {
             users: settings.count("workload.virtual_users")?.max(1),
             scale: Scale::from_name(settings.text("workload.scale")?).map_err(from_gen)?,
             profile: Profile::from_name(settings.text("workload.profile")?).map_err(from_gen)?,
+            form: Form::of_name(settings.text("workload.form")?),
             mix: mix(settings)?,
             homes: if settings.boolean("workload.all_warehouses")? { Homes::AllWarehouses } else { Homes::Fixed },
             max_retries: settings.count("workload.max_retries")?,

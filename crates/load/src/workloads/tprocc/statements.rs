@@ -1,22 +1,24 @@
-//! The statements that a virtual user prepares, by number.
+//! The statements that a virtual user prepares, by number: those of its form.
 
 use super::dialect::Dialect;
+use super::settings::Form;
 use proofload_engine::{Statement, StatementId};
 use proofload_model::error::Error;
 
 /// Makes one constant per statement and the list of their names, in one order.
 macro_rules! statements {
-    ($($constant:ident = $number:literal: $name:literal),+ $(,)?) => {
+    ($names:ident: $($constant:ident = $number:literal: $name:literal),+ $(,)?) => {
         $(
             #[doc = concat!("`", $name, "`.")]
             pub(super) const $constant: StatementId = StatementId($number);
         )+
         /// Names in the order of the constants.
-        const NAMES: &[&str] = &[$($name),+];
+        const $names: &[&str] = &[$($name),+];
     };
 }
 
 statements! {
+    STATEMENTS:
     NEW_ORDER_WAREHOUSE = 0: "new_order_warehouse",
     NEW_ORDER_DISTRICT = 1: "new_order_district",
     NEW_ORDER_CUSTOMER = 2: "new_order_customer",
@@ -41,9 +43,22 @@ statements! {
     STOCK_LEVEL = 21: "stock_level",
 }
 
-/// The statements of a dialect in the order of the constants.
-pub(super) fn of(dialect: &Dialect) -> Result<Vec<Statement>, Error> {
-    NAMES.iter().map(|name| dialect.suite.statement(name).cloned()).collect()
+statements! {
+    CALLS:
+    CALL_NEW_ORDER = 0: "call_new_order",
+    CALL_PAYMENT = 1: "call_payment",
+    CALL_ORDER_STATUS = 2: "call_order_status",
+    CALL_DELIVERY = 3: "call_delivery",
+    CALL_STOCK_LEVEL = 4: "call_stock_level",
+}
+
+/// The statements of a form in a dialect, in the order of the constants.
+pub(super) fn of(dialect: &Dialect, form: Form) -> Result<Vec<Statement>, Error> {
+    let names = match form {
+        Form::Statements => STATEMENTS,
+        Form::Procedures => CALLS,
+    };
+    names.iter().map(|name| dialect.suite.statement(name).cloned()).collect()
 }
 
 #[cfg(test)]
@@ -52,11 +67,12 @@ mod tests {
 
     #[test]
     fn numbers_are_places_in_the_list() {
-        let at = |id: StatementId| NAMES[usize::from(id.0)];
-        assert_eq!(NAMES.len(), 22);
+        let at = |id: StatementId| STATEMENTS[usize::from(id.0)];
+        assert_eq!((STATEMENTS.len(), CALLS.len()), (22, 5));
         assert_eq!(at(NEW_ORDER_WAREHOUSE), "new_order_warehouse");
         assert_eq!(at(PAYMENT_CUSTOMER_DATA), "payment_customer_data");
         assert_eq!(at(DELIVERY_TAKE), "delivery_take");
         assert_eq!(at(STOCK_LEVEL), "stock_level");
+        assert_eq!(CALLS[usize::from(CALL_DELIVERY.0)], "call_delivery");
     }
 }

@@ -1,6 +1,7 @@
 //! What a virtual user works with: its session, two flights whose memory is reused, and buffers. Allocates nothing per
 //! transaction once the memory has grown.
 
+use super::settings::Form;
 use proofload_engine::{AnySession, Control, Error, ErrorClass, Flight, Row, Session, Value};
 use proofload_model::time::Clock;
 use std::sync::Arc;
@@ -19,13 +20,15 @@ pub(super) struct Terminal {
     pub(super) h_data: String,
     /// The clock that dates orders, payments and deliveries.
     pub(super) clock: Arc<dyn Clock>,
+    /// How transactions reach the engine.
+    pub(super) form: Form,
     /// Does the engine keep data? One that does not answers everything with ones, which nothing can be concluded from.
     pub(super) keeps_data: bool,
 }
 
 impl Terminal {
-    /// Terminal with a prepared session.
-    pub(super) fn new(session: AnySession, clock: Arc<dyn Clock>, keeps_data: bool) -> Self {
+    /// Terminal with a session that has prepared the statements of this form.
+    pub(super) fn new(session: AnySession, form: Form, clock: Arc<dyn Clock>, keeps_data: bool) -> Self {
         Self {
             session,
             first: Flight::new(),
@@ -33,6 +36,7 @@ impl Terminal {
             c_data: String::with_capacity(1024),
             h_data: String::with_capacity(64),
             clock,
+            form,
             keeps_data,
         }
     }

@@ -1,9 +1,11 @@
 //! TPROC-C as a workload: its place in the list of workloads.
 
+use super::dialect::Dialect;
 use super::opened::OpenedTprocc;
-use super::settings::{NAME, SETTINGS, TproccSettings};
+use super::procedures;
+use super::settings::{Form, NAME, SETTINGS, TproccSettings};
 use crate::workload::{Job, Opened, Workload};
-use proofload_model::catalogue::{WorkloadFacts, no_contradictions};
+use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
 use proofload_model::units::Bytes;
@@ -13,6 +15,24 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Tprocc;
 
+/// The dialect of the engine that settings name; none when there is no such engine or none for it.
+fn dialect(settings: &Settings) -> Option<Dialect> {
+    Dialect::of(proofload_engine::engine(settings.text("engine.kind").ok()?)?).ok()
+}
+
+/// What does not go together: procedures, and an engine that has none.
+fn contradictions(settings: &Settings) -> Vec<Contradiction> {
+    let form = settings.text("workload.form").map(Form::of_name);
+    let fault = dialect(settings).and_then(|dialect| procedures::lacking(&dialect, form.ok()?));
+    fault.into_iter().collect()
+}
+
+/// What a label says of the procedures beside the data: their version, so that a snapshot that has others is not taken for this one.
+fn procedures_label(settings: &Settings) -> String {
+    let version = dialect(settings).and_then(|dialect| procedures::version_of_all(&dialect).ok()?);
+    version.map(|version| format!(", procedures {version}")).unwrap_or_default()
+}
+
 impl Workload for Tprocc {
     fn facts(&self) -> WorkloadFacts {
         WorkloadFacts {
@@ -20,7 +40,7 @@ impl Workload for Tprocc {
             title: "OLTP: order entry of wholesale suppliers, derived from TPC-C",
             settings: SETTINGS,
             needs_sql: true,
-            contradictions: no_contradictions,
+            contradictions,
         }
     }
 
@@ -30,7 +50,7 @@ impl Workload for Tprocc {
 
     fn data_label(&self, settings: &Settings, seed: u64) -> String {
         match TproccSettings::read(settings) {
-            Ok(settings) => settings.label(seed),
+            Ok(read) => read.label(seed) + &procedures_label(settings),
             Err(error) => format!("{NAME} with faulty settings: {error}"),
         }
     }
@@ -41,5 +61,34 @@ impl Workload for Tprocc {
 
     fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {
         Ok(Arc::new(OpenedTprocc::new(job)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::settings::Value;
+
+    fn check(engine: &str, form: &str, expected: &[&str]) {
+        let given = [("engine.kind", engine), ("workload.form", form)];
+        let settings = given.map(|(path, value)| (path.to_owned(), Value::Text(value.to_owned())));
+        let found = contradictions(&Settings(settings.into_iter().collect()));
+        assert!(found.iter().all(|contradiction| contradiction.setting == "workload.form"));
+        assert_eq!(found.iter().map(|contradiction| contradiction.reason.as_str()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn procedures_need_an_engine_that_has_them() {
+        check("postgresql", "procedures", &[]);
+        check("postgresql", "statements", &[]);
+        check("sqlite", "statements", &[]);
+        check(
+            "sqlite",
+            "procedures",
+            &["sqlite has no procedures for tprocc; say \"statements\", or choose postgresql"],
+        );
+        check("null", "procedures", &["null has no procedures for tprocc; say \"statements\", or choose postgresql"]);
+        // The need of SQL sessions is told already.
+        check("mongodb", "procedures", &[]);
     }
 }

@@ -113,8 +113,13 @@ fn rows_entry(table: Table) -> String {
     format!("rows {}", table.name())
 }
 
+/// SQL that removes an entry.
+pub(in crate::workloads::tprocc) fn remove(dialect: &Dialect, entry: &str) -> Result<String, Error> {
+    Ok(dialect.suite.with_values("manifest_remove", &[("entry", Value::Text(entry))])? + ";\n")
+}
+
 /// SQL that adds an entry.
-pub(super) fn add(dialect: &Dialect, entry: &str, content: &str) -> Result<String, Error> {
+pub(in crate::workloads::tprocc) fn add(dialect: &Dialect, entry: &str, content: &str) -> Result<String, Error> {
     add_row(dialect, entry, 0, Note { row_count: 0, content: content.to_owned() })
 }
 

@@ -5,5 +5,5 @@ mod manifest;
 mod run;
 mod tables;
 
-pub(super) use manifest::{Manifest, wanted};
+pub(super) use manifest::{Manifest, add as add_entry, remove as remove_entry, wanted};
 pub(super) use run::Build;

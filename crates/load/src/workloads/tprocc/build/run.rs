@@ -7,6 +7,7 @@ use crate::workload::{Job, ProgressSink};
 use crate::workloads::tprocc::checks::{conditions, totals};
 use crate::workloads::tprocc::desk::{Desk, integer, runtime, text};
 use crate::workloads::tprocc::dialect::Dialect;
+use crate::workloads::tprocc::procedures;
 use crate::workloads::tprocc::settings::TproccSettings;
 use proofload_engine::Target;
 use proofload_gen::tprocc::population::{Chunk, Population, Table};
@@ -41,6 +42,7 @@ impl<'j> Build<'j> {
             self.finish(&manifest)?;
         }
         let progress: &ProgressSink = &self.job.progress;
+        procedures::install(&mut self.desk()?, self.dialect)?;
         progress("settling the data", 0, 0);
         runtime()?.block_on(self.job.engine.after_build(&self.target))?;
         self.facts()
@@ -204,6 +206,9 @@ impl<'j> Build<'j> {
         facts.push(Fact::observed("data", "rows", rows.to_string(), source));
         let bytes = integer(&desk.one_row(&self.dialect.suite.statement("database_bytes")?.sql)?, 0)?;
         facts.push(Fact::observed("data", "bytes", bytes.to_string(), "the engine, after the build"));
+        if let Some(version) = procedures::version_of_all(self.dialect)? {
+            facts.push(Fact::observed("data", "procedures", version, source));
+        }
         facts.push(Fact::observed("data", "conditions_at_load", "12 of 12 hold", "checked after the load"));
         Ok(facts)
     }

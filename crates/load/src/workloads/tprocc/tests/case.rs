@@ -125,11 +125,19 @@ impl Case {
         Desk::open(self.job.engine, &self.job.target).unwrap()
     }
 
+    /// What the server has logged so far; none for an embedded engine.
+    pub(super) fn server_log(&self) -> Option<String> {
+        let recipe = self.job.engine.server()?;
+        let file = std::path::Path::new(&self.job.target.place.folder).join("instance").join(recipe.log_file());
+        Some(std::fs::read_to_string(file).unwrap())
+    }
+
     /// A session with the workload's statements prepared, and its runtime.
     pub(super) fn terminal(&self) -> (tokio::runtime::Runtime, Terminal) {
         let Desk { runtime, mut session } = self.desk();
-        runtime.block_on(session.prepare(&statements::of(&self.dialect).unwrap())).unwrap();
-        (runtime, Terminal::new(session, SteppingClock::new(), self.job.engine.facts().capabilities.durable))
+        runtime.block_on(session.prepare(&statements::of(&self.dialect, self.settings.form).unwrap())).unwrap();
+        let keeps_data = self.job.engine.facts().capabilities.durable;
+        (runtime, Terminal::new(session, self.settings.form, SteppingClock::new(), keeps_data))
     }
 
     /// Runs so many transactions of one user, one after another, and returns the user.

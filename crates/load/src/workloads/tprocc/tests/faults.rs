@@ -38,7 +38,7 @@ const FAULTS: &[Fault] = &[
               UPDATE district SET d_next_o_id = d_next_o_id - 1 WHERE d_w_id = 1 AND d_id = 1",
         broken: &["orders", "d_next_o_id", "order lines", "ol_quantity", "new_order", "orders lost", "new orders"] },
     Fault { name: "somebody else enters an order",
-        sql: "INSERT INTO orders SELECT d_next_o_id, 1, 1, 1, 0, NULL, 1, 1 FROM district WHERE d_w_id = 1 AND d_id = 1;
+        sql: "INSERT INTO orders SELECT d_next_o_id, 1, 1, 1, (SELECT max(o_entry_d) FROM orders), NULL, 1, 1 FROM district WHERE d_w_id = 1 AND d_id = 1;
               INSERT INTO new_order SELECT d_next_o_id, 1, 1 FROM district WHERE d_w_id = 1 AND d_id = 1;
               INSERT INTO order_line SELECT d_next_o_id, 1, 1, 1, 1, 1, NULL, 5, 100, 'x' FROM district WHERE d_w_id = 1 AND d_id = 1;
               UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 1",
@@ -53,7 +53,7 @@ const FAULTS: &[Fault] = &[
         sql: "UPDATE warehouse SET w_ytd = w_ytd - 100 WHERE w_id = 2; UPDATE district SET d_ytd = d_ytd - 100 WHERE d_w_id = 2 AND d_id = 7",
         broken: &["condition 8", "condition 9", "w_ytd", "d_ytd"] },
     Fault { name: "a payment's history is missing",
-        sql: "DELETE FROM history WHERE rowid = (SELECT max(rowid) FROM history)",
+        sql: "DELETE FROM history WHERE h_date = (SELECT max(h_date) FROM history)",
         broken: &["condition 8", "condition 9", "condition 10", "payment counts", "history", "h_amount"] },
     Fault { name: "a customer's payments are not counted",
         sql: "UPDATE customer SET c_payment_cnt = 1 WHERE c_payment_cnt > 1",
@@ -119,10 +119,9 @@ fn check(
     desk.script("ROLLBACK").unwrap();
 }
 
-#[test]
-fn every_fault_is_found_by_the_checks_that_it_breaks() {
-    let case =
-        Case::built("sqlite", &[("mix", "weights"), ("weights", "10/10/4/1/4"), ("all_warehouses", "true")]).unwrap();
+fn check_all(engine: &str, form: &str) {
+    let mix = [("mix", "weights"), ("weights", "10/10/4/1/4"), ("all_warehouses", "true"), ("form", form)];
+    let Some(case) = Case::built(engine, &mix) else { return };
     let before = case.before();
     let (user, counts) = case.run_user(0, 500);
     let mut desk = case.desk();
@@ -130,6 +129,16 @@ fn every_fault_is_found_by_the_checks_that_it_breaks() {
     for fault in [&nothing].into_iter().chain(FAULTS) {
         check(&case, &mut desk, fault, (&user, &counts), &before);
     }
+}
+
+#[test]
+fn every_fault_is_found_by_the_checks_that_it_breaks() {
+    check_all("sqlite", "statements");
+}
+
+#[test]
+fn every_fault_is_found_after_a_run_by_procedures() {
+    check_all("postgresql", "procedures");
 }
 
 #[test]

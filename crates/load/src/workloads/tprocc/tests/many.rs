@@ -49,14 +49,29 @@ const RACE: &[(&str, &str)] =
 const LOST_UPDATES: &[(&str, &str)] =
     &[("virtual_users", "6"), ("all_warehouses", "true"), ("mix", "weights"), ("weights", "1/10/1/0/1")];
 
+/// The same by procedures.
+fn by_procedures<'a>(changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    changes.iter().copied().chain([("form", "procedures")]).collect()
+}
+
 #[test]
 fn deliveries_race_on_postgresql_and_deliver_each_order_once() {
     check_many("postgresql", RACE, 6, 150);
 }
 
 #[test]
+fn deliveries_by_procedures_race_and_deliver_each_order_once() {
+    check_many("postgresql", &by_procedures(RACE), 6, 150);
+}
+
+#[test]
 fn payments_race_on_postgresql_and_none_is_lost() {
     check_many("postgresql", LOST_UPDATES, 6, 150);
+}
+
+#[test]
+fn payments_by_procedures_race_and_none_is_lost() {
+    check_many("postgresql", &by_procedures(LOST_UPDATES), 6, 150);
 }
 
 #[test]

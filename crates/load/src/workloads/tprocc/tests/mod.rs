@@ -6,6 +6,8 @@ pub(super) mod case;
 mod faults;
 mod many;
 mod model;
+mod procedures;
+mod races;
 mod role;
 mod run;
 mod transactions;

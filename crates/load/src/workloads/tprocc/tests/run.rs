@@ -3,8 +3,9 @@
 use super::case::{Case, failed};
 use proofload_model::samples::CheckOutcome;
 
-fn check_clean_run(engine: &str) {
-    let Some(case) = Case::built(engine, &[("mix", "weights"), ("weights", "10/10/4/4/4")]) else { return };
+fn check_clean_run(engine: &str, form: &str) {
+    let mix = [("mix", "weights"), ("weights", "10/10/4/4/4"), ("form", form)];
+    let Some(case) = Case::built(engine, &mix) else { return };
     let before = case.before();
     let (user, counts) = case.run_user(0, 600);
     let checks = case.verify(&before, &user, &counts);
@@ -20,25 +21,38 @@ fn check_clean_run(engine: &str) {
 
 #[test]
 fn a_clean_run_on_sqlite_passes_every_check() {
-    check_clean_run("sqlite");
+    check_clean_run("sqlite", "statements");
 }
 
 #[test]
 fn a_clean_run_on_postgresql_passes_every_check() {
-    check_clean_run("postgresql");
+    check_clean_run("postgresql", "statements");
 }
 
 #[test]
+fn a_clean_run_by_procedures_passes_every_check() {
+    check_clean_run("postgresql", "procedures");
+}
+
+/// All five transactions, unused items, remote lines and payments, names, bad credit, empty queues: the same content each way.
+#[test]
 fn equal_inputs_leave_equal_data_on_sqlite_and_postgresql() {
-    let contents: Vec<_> = ["sqlite", "postgresql"]
+    let ways = [("sqlite", "statements"), ("postgresql", "statements"), ("postgresql", "procedures")];
+    let contents: Vec<_> = ways
         .into_iter()
-        .filter_map(|engine| Case::built(engine, &[]))
+        .filter_map(|(engine, form)| {
+            Case::built(engine, &[("form", form), ("mix", "weights"), ("weights", "10/10/4/2/4")])
+        })
         .map(|case| {
-            case.run_user(0, 400);
+            let loaded = case.content();
+            let (user, _) = case.run_user(0, 600);
+            assert!(user.tally.rolled_back > 0 && user.tally.deliveries_with_skips > 0);
+            assert_ne!(case.content(), loaded);
             case.content()
         })
         .collect();
-    if let [sqlite, postgresql] = &contents[..] {
-        assert_eq!(sqlite, postgresql);
+    if let [sqlite, statements, procedures] = &contents[..] {
+        assert_eq!(sqlite, statements);
+        assert_eq!(statements, procedures);
     }
 }

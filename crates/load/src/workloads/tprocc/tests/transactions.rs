@@ -38,8 +38,7 @@ async fn step(terminal: &mut Terminal, model: &mut Model, dates: &mut Dates, inp
         }
         Input::Delivery(input) => {
             let output = delivery::run(terminal, input).await.unwrap();
-            let date = if output.delivered() > 0 { dates.next() } else { 0 };
-            assert_eq!(output.orders, model.delivery(input, date), "{input:?}");
+            assert_eq!(output.orders, model.delivery(input, dates.next()), "{input:?}");
         }
         Input::StockLevel(input) => {
             assert_eq!(stock_level::run(terminal, input).await.unwrap(), model.stock_level(input), "{input:?}");
@@ -48,11 +47,9 @@ async fn step(terminal: &mut Terminal, model: &mut Model, dates: &mut Dates, inp
 }
 
 /// Runs inputs on both sides; afterwards every table is as the model's.
-fn check(engine: &str, inputs: impl FnOnce(&Case) -> Vec<Input>) {
-    let Some(case) = Case::built(engine, &[("mix", "weights"), ("weights", "10/10/4/2/4"), ("all_warehouses", "true")])
-    else {
-        return;
-    };
+fn check(engine: &str, form: &str, inputs: impl FnOnce(&Case) -> Vec<Input>) {
+    let mix = [("mix", "weights"), ("weights", "10/10/4/2/4"), ("all_warehouses", "true"), ("form", form)];
+    let Some(case) = Case::built(engine, &mix) else { return };
     let mut model = Model::loaded(&case.settings.population(&case.job.spec), case.settings.warehouses);
     let (runtime, mut terminal) = case.terminal();
     let mut dates = Dates(LOAD_TIME.0);
@@ -61,7 +58,7 @@ fn check(engine: &str, inputs: impl FnOnce(&Case) -> Vec<Input>) {
     }
     drop(terminal);
     for (kept, modelled) in case.content().into_iter().zip(model.content()) {
-        assert_eq!(kept, modelled, "{engine}");
+        assert_eq!(kept, modelled, "{engine} by {form}");
     }
 }
 
@@ -72,12 +69,17 @@ fn drawn(case: &Case) -> Vec<Input> {
 
 #[test]
 fn drawn_transactions_do_on_sqlite_what_the_clauses_say() {
-    check("sqlite", drawn);
+    check("sqlite", "statements", drawn);
 }
 
 #[test]
 fn drawn_transactions_do_on_postgresql_what_the_clauses_say() {
-    check("postgresql", drawn);
+    check("postgresql", "statements", drawn);
+}
+
+#[test]
+fn drawn_transactions_by_procedures_do_what_the_clauses_say() {
+    check("postgresql", "procedures", drawn);
 }
 
 /// Cases that draws reach seldom: one item on every line so that its stock wraps several times within an order, remote and
@@ -103,18 +105,61 @@ fn rare(_case: &Case) -> Vec<Input> {
 
 #[test]
 fn rare_transactions_do_on_sqlite_what_the_clauses_say() {
-    check("sqlite", rare);
+    check("sqlite", "statements", rare);
 }
 
 #[test]
-fn an_order_that_is_rolled_back_leaves_no_trace() {
-    let case = Case::built("sqlite", &[]).unwrap();
+fn rare_transactions_by_procedures_do_what_the_clauses_say() {
+    check("postgresql", "procedures", rare);
+}
+
+/// Orders with an unused item leave no trace in the data, and no error in the server's log.
+fn check_rolled_back(engine: &str, form: &str) {
+    let Some(case) = Case::built(engine, &[("form", form)]) else { return };
     let before = case.content();
     let (runtime, mut terminal) = case.terminal();
     for input in rare(&case) {
         if let Input::NewOrder(input @ NewOrder { rolls_back: true, .. }) = input {
-            assert!(runtime.block_on(new_order::run(&mut terminal, &input)).unwrap().rolled_back);
+            let output = runtime.block_on(new_order::run(&mut terminal, &input)).unwrap();
+            // The order's number, and the total of the lines that have an item, come back all the same (clause 2.4.3.4).
+            assert!(output.rolled_back && output.o_id > 0 && output.total.units > 0, "{output:?}");
         }
     }
     assert_eq!(case.content(), before);
+    if let Some(log) = case.server_log() {
+        assert!(log.contains("ready to accept connections") && !log.contains("ERROR"), "{log}");
+    }
+}
+
+#[test]
+fn an_order_that_is_rolled_back_leaves_no_trace() {
+    check_rolled_back("sqlite", "statements");
+    check_rolled_back("postgresql", "statements");
+    check_rolled_back("postgresql", "procedures");
+}
+
+/// The line fields come back as the clause wants them, brand included (2.4.2.2, 2.4.3.3).
+#[test]
+fn a_procedure_returns_every_field_of_an_order() {
+    let Some(case) = Case::built("postgresql", &[("form", "procedures")]) else { return };
+    let mut desk = case.desk();
+    let mut one_row = |sql: &str| format!("{:?}", desk.one_row(sql).unwrap());
+    let expected = one_row(
+        "SELECT 31, w_tax, d_tax, c_discount, c_last, c_credit, 2,
+            (3 * i.i_price + 4 * j.i_price) * (1 - c_discount) * (1 + w_tax + d_tax),
+            array[i.i_name, j.i_name]::text, array[10 + ((s.s_quantity - 3 - 10) % 91 + 91) % 91, 10 + ((t.s_quantity - 4 - 10) % 91 + 91) % 91]::text,
+            '{B,G}', array[i.i_price, j.i_price]::text, array[3 * i.i_price, 4 * j.i_price]::text
+        FROM warehouse, district, customer, item i, item j, stock s, stock t
+        WHERE w_id = 1 AND d_w_id = 1 AND d_id = 2 AND c_w_id = 1 AND c_d_id = 2 AND c_id = 3
+            AND i.i_id = 5 AND j.i_id = 6 AND s.s_w_id = 1 AND s.s_i_id = 5 AND t.s_w_id = 2 AND t.s_i_id = 6",
+    );
+    case.desk().script("UPDATE item SET i_data = 'xORIGINALx' WHERE i_id = 5; UPDATE stock SET s_data = 'ORIGINAL' WHERE s_i_id = 5").unwrap();
+    case.desk()
+        .script(
+            "UPDATE item SET i_data = 'ORIGINAL' WHERE i_id = 6; UPDATE stock SET s_data = 'original' WHERE s_i_id = 6",
+        )
+        .unwrap();
+    let nulls = ["NULL"; 13].join(", ");
+    let call = format!("CALL tprocc_new_order(1, 2, 3, now(), '{{5,6}}', '{{1,2}}', '{{3,4}}', {nulls})");
+    assert_eq!(one_row(&call), expected);
 }

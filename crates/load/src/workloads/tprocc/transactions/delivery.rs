@@ -1,13 +1,15 @@
-//! Delivery (clause 2.7): one transaction for the ten districts, three flights: take from the queues, date orders and lines,
+//! Delivery (clause 2.7): one transaction for the ten districts; as statements three flights: take from the queues, date orders and lines,
 //! credit the customers.
 
+use super::by_procedure;
+use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
 use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only, wrong};
 use proofload_engine::{Control, Decimal, Error, Value};
 use proofload_gen::tprocc::inputs::Delivery;
 
 /// Districts of a warehouse.
-const DISTRICTS: usize = proofload_gen::tprocc::DISTRICTS_PER_WAREHOUSE as usize;
+pub(super) const DISTRICTS: usize = proofload_gen::tprocc::DISTRICTS_PER_WAREHOUSE as usize;
 
 /// What a Delivery gave back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,9 +30,17 @@ pub(in crate::workloads::tprocc) async fn run(
     terminal: &mut Terminal,
     input: &Delivery,
 ) -> Result<DeliveryOutput, Error> {
+    match terminal.form {
+        Form::Statements => by_statements(terminal, input).await,
+        Form::Procedures => by_procedure::delivery(terminal, input).await,
+    }
+}
+
+async fn by_statements(terminal: &mut Terminal, input: &Delivery) -> Result<DeliveryOutput, Error> {
+    let date = terminal.date();
     let output = take(terminal, input).await?;
     if output.delivered() > 0 {
-        date_orders(terminal, input, &output).await?;
+        date_orders(terminal, input, date, &output).await?;
     }
     credit(terminal, input, &output)?;
     terminal.fly_first().await?;
@@ -64,8 +74,12 @@ async fn take(terminal: &mut Terminal, input: &Delivery) -> Result<DeliveryOutpu
 }
 
 /// Gives the orders their carrier and the lines their date.
-async fn date_orders(terminal: &mut Terminal, input: &Delivery, output: &DeliveryOutput) -> Result<(), Error> {
-    let date = terminal.date();
+async fn date_orders(
+    terminal: &mut Terminal,
+    input: &Delivery,
+    date: Value<'_>,
+    output: &DeliveryOutput,
+) -> Result<(), Error> {
     let flight = &mut terminal.second;
     flight.clear();
     for (d_id, o_id) in taken(output) {

@@ -1,5 +1,6 @@
-//! The five transactions, each written once for all engines. Lists them.
+//! The five transactions, each written once for all engines, as statements and as calls of procedures. Lists them.
 
+mod by_procedure;
 pub(super) mod delivery;
 pub(super) mod new_order;
 pub(super) mod order_status;

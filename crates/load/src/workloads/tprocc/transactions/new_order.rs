@@ -1,5 +1,7 @@
-//! New-Order (clause 2.4): two flights. Nothing of the first needs the order's number, which the second uses.
+//! New-Order (clause 2.4): as statements two flights. Nothing of the first needs the order's number, which the second uses.
 
+use super::by_procedure;
+use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
 use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only, wrong};
 use proofload_engine::{Control, Decimal, Error, Flight, Value};
@@ -71,6 +73,13 @@ pub(in crate::workloads::tprocc) async fn run(
     terminal: &mut Terminal,
     input: &NewOrder,
 ) -> Result<NewOrderOutput, Error> {
+    match terminal.form {
+        Form::Statements => by_statements(terminal, input).await,
+        Form::Procedures => by_procedure::new_order(terminal, input).await,
+    }
+}
+
+async fn by_statements(terminal: &mut Terminal, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let supplies = Supplies::of(input);
     ask(&mut terminal.first, input, &supplies);
     terminal.fly_first().await?;

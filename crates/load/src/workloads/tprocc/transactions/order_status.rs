@@ -1,5 +1,7 @@
-//! Order-Status (clause 2.6): read only; one flight by number, two by last name.
+//! Order-Status (clause 2.6): read only; as statements one flight by number, two by last name.
 
+use super::by_procedure;
+use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
 use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only};
 use proofload_engine::{Control, Error, Value};
@@ -21,6 +23,13 @@ pub(in crate::workloads::tprocc) async fn run(
     terminal: &mut Terminal,
     input: &OrderStatus,
 ) -> Result<OrderStatusOutput, Error> {
+    match terminal.form {
+        Form::Statements => by_statements(terminal, input).await,
+        Form::Procedures => by_procedure::order_status(terminal, input).await,
+    }
+}
+
+async fn by_statements(terminal: &mut Terminal, input: &OrderStatus) -> Result<OrderStatusOutput, Error> {
     let (w_id, d_id) = (int(input.w_id), int(input.d_id));
     let flight = &mut terminal.first;
     flight.clear();

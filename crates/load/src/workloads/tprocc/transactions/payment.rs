@@ -1,5 +1,7 @@
-//! Payment (clause 2.5): two flights, the second with the history row and, for bad credit, the rewritten c_data.
+//! Payment (clause 2.5): as statements two flights, the second with the history row and, for bad credit, the rewritten c_data.
 
+use super::by_procedure;
+use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
 use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only};
 use proofload_engine::{Control, Decimal, Error, Flight, Value};
@@ -27,6 +29,13 @@ pub(in crate::workloads::tprocc) async fn run(
     terminal: &mut Terminal,
     input: &Payment,
 ) -> Result<PaymentOutput, Error> {
+    match terminal.form {
+        Form::Statements => by_statements(terminal, input).await,
+        Form::Procedures => by_procedure::payment(terminal, input).await,
+    }
+}
+
+async fn by_statements(terminal: &mut Terminal, input: &Payment) -> Result<PaymentOutput, Error> {
     ask(&mut terminal.first, input);
     terminal.fly_first().await?;
     let date = terminal.date();

@@ -1,5 +1,7 @@
-//! Stock-Level (clause 2.8): read only, one flight.
+//! Stock-Level (clause 2.8): read only; as statements one flight.
 
+use super::by_procedure;
+use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
 use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only};
 use proofload_engine::{Control, Error};
@@ -7,6 +9,13 @@ use proofload_gen::tprocc::inputs::StockLevel;
 
 /// Runs one Stock-Level; returns how many items run short.
 pub(in crate::workloads::tprocc) async fn run(terminal: &mut Terminal, input: &StockLevel) -> Result<i32, Error> {
+    match terminal.form {
+        Form::Statements => by_statements(terminal, input).await,
+        Form::Procedures => by_procedure::stock_level(terminal, input).await,
+    }
+}
+
+async fn by_statements(terminal: &mut Terminal, input: &StockLevel) -> Result<i32, Error> {
     let flight = &mut terminal.first;
     flight.clear();
     flight.control(Control::BeginReadOnly);

@@ -1,0 +1,108 @@
+//! The procedures of the suite in the database: installed by the build, read back and compared before a run. They are no part of the
+//! data: installing them changes no row of the nine tables.
+//!
+//! What is installed is noted in the manifest by a hash of the text that created it, and the server's own copy of each body is
+//! compared with ours, so that neither an older version nor one that somebody changed is taken for this one.
+
+use super::build::{Manifest, add_entry, remove_entry};
+use super::desk::{Desk, text};
+use super::dialect::Dialect;
+use super::settings::Form;
+use proofload_model::catalogue::Contradiction;
+use proofload_model::error::Error;
+
+/// What makes a missing or changed procedure right again.
+const REMEDY: &str = "build again: it installs the procedures and leaves the data as they are";
+
+/// What is wrong with a form on an engine that has no procedures.
+pub(super) fn lacking(dialect: &Dialect, form: Form) -> Option<Contradiction> {
+    let lacks = form == Form::Procedures && dialect.procedures().is_empty();
+    let reason =
+        || format!("{} has no procedures for tprocc; say \"statements\", or choose postgresql", dialect.engine);
+    lacks.then(|| Contradiction::new("workload.form", reason()))
+}
+
+/// Installs the dialect's procedures in one transaction, replacing those that are there. Nothing when it has none.
+pub(super) fn install(desk: &mut Desk, dialect: &Dialect) -> Result<(), Error> {
+    if dialect.procedures().is_empty() {
+        return Ok(());
+    }
+    let mut script = "BEGIN;\n".to_owned();
+    for row in desk.query(&dialect.suite.statement("routines_to_drop")?.sql)? {
+        script.push_str(&format!("{};\n", text(&row, 0)?));
+    }
+    for name in dialect.procedures() {
+        let create = &dialect.suite.statement(name)?.sql;
+        let (remove, add) = (remove_entry(dialect, &entry(name))?, add_entry(dialect, &entry(name), &version(create))?);
+        script.push_str(&format!("{create};\n{remove}{add}"));
+    }
+    desk.script(&format!("{script}COMMIT;")).map_err(|error| error.context("installing the procedures"))
+}
+
+/// Fails unless each procedure is there as it stands in the suite; names each that is not, and the remedy.
+pub(super) fn check(desk: &mut Desk, dialect: &Dialect, manifest: &Manifest) -> Result<(), Error> {
+    let found = desk.query(&dialect.suite.statement("routines_found")?.sql)?;
+    let mut faults = Vec::new();
+    for name in dialect.procedures() {
+        let create = &dialect.suite.statement(name)?.sql;
+        let needed = version(create);
+        let row = found.iter().find(|row| text(row, 0).is_ok_and(|found| found == name));
+        let body = row.map(|row| text(row, 1)).transpose()?;
+        match (body, manifest.content(&entry(name))) {
+            (None, _) => faults.push(format!("procedure {name} is missing")),
+            (Some(_), None) => faults.push(format!("procedure {name} is not noted in the manifest")),
+            (Some(_), Some(noted)) if noted != needed => {
+                faults.push(format!("procedure {name} is of version {noted} where {needed} is needed"));
+            }
+            (Some(body), Some(_)) if body.is_empty() || !create.contains(body) => {
+                faults.push(format!("procedure {name} has been changed in the database"));
+            }
+            (Some(_), Some(_)) => {}
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Error::new(format!("{}; {REMEDY}", faults.join(", ")))) }
+}
+
+/// The version of all procedures together, for labels and facts; none when the dialect has none.
+pub(super) fn version_of_all(dialect: &Dialect) -> Result<Option<String>, Error> {
+    let mut all = String::new();
+    for name in dialect.procedures() {
+        all.push_str(&dialect.suite.statement(name)?.sql);
+    }
+    Ok((!all.is_empty()).then(|| version(&all)))
+}
+
+/// The manifest's entry of a procedure.
+fn entry(name: &str) -> String {
+    format!("procedure {name}")
+}
+
+/// A version: a hash of the text, FNV-1a of 64 bits, which tells texts apart that nobody chose to be alike. Source: Fowler, Noll, Vo.
+fn version(text: &str) -> String {
+    let hash = text
+        .bytes()
+        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The vectors that the authors publish for "" and "foobar".
+    #[test]
+    fn versions_are_fnv_1a() {
+        assert_eq!([version(""), version("foobar")], ["cbf29ce484222325", "85944171f73967e8"]);
+    }
+
+    #[test]
+    fn each_text_creates_what_its_name_says() {
+        let postgresql = Dialect::of(proofload_engine::engine("postgresql").unwrap()).unwrap();
+        assert_eq!(postgresql.procedures().len(), 5);
+        for name in postgresql.procedures() {
+            let create = &postgresql.suite.statement(name).unwrap().sql;
+            let starts = [format!("CREATE PROCEDURE {name}("), format!("CREATE FUNCTION {name}(")];
+            assert!(starts.iter().any(|start| create.starts_with(start)), "{create}");
+        }
+    }
+}

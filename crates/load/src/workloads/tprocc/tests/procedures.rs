@@ -1,0 +1,72 @@
+//! Procedures in the database: missing, outdated or changed ones are refused with their name and the remedy, and a build makes them
+//! right without touching the data.
+
+use super::case::Case;
+use crate::workload::Opened as _;
+
+const PROCEDURES: &[(&str, &str)] = &[("form", "procedures")];
+
+/// Breaks the procedures; the check names the fault, a build mends it and changes no row.
+fn check(case: &Case, breaking: &str, expected: &str) {
+    let before = case.content();
+    case.desk().script(breaking).unwrap();
+    let error = case.opened().check_data().unwrap_err().to_string();
+    let begun = case.opened().begin().unwrap_err().to_string();
+    let remedy = "; build again: it installs the procedures and leaves the data as they are";
+    assert_eq!((error.as_str(), begun.as_str()), (&*format!("{expected}{remedy}"), &*format!("{expected}{remedy}")));
+    case.opened().build().unwrap();
+    case.opened().check_data().unwrap();
+    assert_eq!(case.content(), before);
+    case.run_user(0, 50);
+}
+
+#[test]
+fn procedures_that_do_not_fit_are_refused_and_a_build_installs_them() {
+    let Some(case) = Case::built("postgresql", PROCEDURES) else { return };
+    case.opened().check_data().unwrap();
+    check(&case, "DROP PROCEDURE tprocc_new_order", "procedure tprocc_new_order is missing");
+    check(
+        &case,
+        "DROP FUNCTION tprocc_payment; DELETE FROM proofload_manifest WHERE entry = 'procedure tprocc_delivery'",
+        "procedure tprocc_payment is missing, procedure tprocc_delivery is not noted in the manifest",
+    );
+    check(
+        &case,
+        "CREATE OR REPLACE FUNCTION tprocc_stock_level(p_w_id integer, p_d_id integer, p_threshold integer)
+            RETURNS TABLE (next_o_id integer, low_stock bigint) LANGUAGE sql AS 'SELECT 1, 1::bigint'",
+        "procedure tprocc_stock_level has been changed in the database",
+    );
+    let older = case
+        .opened()
+        .check_data()
+        .and_then(|()| {
+            case.desk().script(
+                "UPDATE proofload_manifest SET content = '00' WHERE entry = 'procedure tprocc_order_status';
+                CREATE FUNCTION tprocc_order_status(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+            )
+        })
+        .and_then(|()| case.opened().check_data())
+        .unwrap_err()
+        .to_string();
+    assert!(older.starts_with("procedure tprocc_order_status is of version 00 where "), "{older}");
+    case.opened().build().unwrap();
+    case.opened().check_data().unwrap();
+}
+
+/// Data whose build installed none, as an earlier version of ours made them, can be run by statements at once.
+#[test]
+fn statements_need_no_procedures() {
+    let Some(case) = Case::built("postgresql", &[]) else { return };
+    case.desk().script("DROP PROCEDURE tprocc_new_order; DROP FUNCTION tprocc_delivery").unwrap();
+    case.opened().check_data().unwrap();
+    case.run_user(0, 30);
+}
+
+#[test]
+fn an_engine_without_procedures_is_refused_when_the_workload_is_opened() {
+    let case = Case::new("sqlite", &[]).unwrap();
+    let mut job = case.job.clone();
+    job.spec.settings = super::case::toy(PROCEDURES);
+    let error = crate::workloads::tprocc::opened::OpenedTprocc::new(job).err().unwrap().to_string();
+    assert_eq!(error, "workload.form: sqlite has no procedures for tprocc; say \"statements\", or choose postgresql");
+}

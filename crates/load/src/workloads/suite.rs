@@ -62,6 +62,12 @@ impl Suite {
         Ok(sql)
     }
 
+    /// Names of all statements, in order.
+    #[cfg(test)]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.statements.keys().map(String::as_str)
+    }
+
     /// Names of the statements of the file whose path ends so, in the file's order.
     pub fn names_in(&self, file: &str) -> &[String] {
         self.files.iter().find(|(path, _)| path.ends_with(file)).map_or(&[], |(_, names)| names)

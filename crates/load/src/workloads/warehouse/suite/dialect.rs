@@ -75,6 +75,12 @@ pub(in crate::workloads::warehouse) fn parallelism(engine: &str) -> Result<Optio
     Ok(text.lines().find_map(|line| line.strip_prefix("-- same:")).map(str::trim))
 }
 
+/// Folders of all dialects that engines speak.
+#[cfg(test)]
+pub(super) fn folders() -> Vec<&'static str> {
+    WAYS.iter().map(|way| way.folder).collect()
+}
+
 impl Dialect {
     /// The dialect of an engine; the error names those that there are.
     pub(in crate::workloads::warehouse) fn of(engine: &dyn Engine) -> Result<Self, Error> {
@@ -97,7 +103,7 @@ impl Dialect {
 }
 
 /// The statements of a dialect that are no queries.
-fn statements(folders: &[&str]) -> Result<Suite, Error> {
+pub(super) fn statements(folders: &[&str]) -> Result<Suite, Error> {
     let mut found = Vec::new();
     for name in ["schema.sql", "manifest.sql", "layout.sql", "indexes.sql", "sizes.sql", "session.sql"] {
         let missing = || Error::new(format!("suites/warehouse/{} has no {name}", folders[0]));
@@ -108,7 +114,7 @@ fn statements(folders: &[&str]) -> Result<Suite, Error> {
 }
 
 /// The queries of a dialect: its own text, else the standard one.
-fn queries(folders: &[&str]) -> Result<Vec<Query>, Error> {
+pub(super) fn queries(folders: &[&str]) -> Result<Vec<Query>, Error> {
     let read = |name: &&'static str| {
         let header = format!("{STANDARD}/{name}.sql");
         let text = files::file(&header).unwrap_or_default();
@@ -116,54 +122,4 @@ fn queries(folders: &[&str]) -> Result<Vec<Query>, Error> {
         Query::read(name, (&header, text), (&body.0, body.1))
     };
     files::kinds().iter().map(read).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::layout::{Layout, Moment};
-    use super::*;
-    use proofload_gen::Seed;
-
-    /// Every query with values drawn 50 times.
-    fn check_values(folders: &[&str]) {
-        let (queries, lists) = (queries(folders).expect("they are understood"), Lists::of_suite().expect("likewise"));
-        assert!(queries.len() >= 22);
-        for (query, seed) in queries.iter().flat_map(|query| (0..50).map(move |seed| (query, seed))) {
-            let sql = query.sql(Draw::Seeded(Seed(seed)), 0.01, &lists).expect("values for all");
-            assert!(!sql.contains('{'), "{}: {sql}", query.name);
-        }
-    }
-
-    /// Every statement of `layout.sql` belongs to a layout of its head and a moment.
-    fn check_layouts(folder: &str, suite: &Suite) {
-        use Moment::{After, Before, Missing, Otherwise, Prepare};
-        let layouts = Layout::all(folder).expect("they are understood");
-        let moments = [Prepare, Missing, Before, After, Otherwise];
-        let names = || layouts.iter().flat_map(|layout| moments.map(|moment| layout.statement(moment)));
-        for name in suite.names_in("layout.sql") {
-            assert!(names().any(|known| known == *name), "{folder}: {name}");
-        }
-    }
-
-    #[test]
-    fn every_dialect_has_every_query_with_values_for_every_parameter() {
-        for way in WAYS {
-            check_values(&[way.folder, STANDARD]);
-            let suite = statements(&[way.folder, STANDARD]).expect("they are understood");
-            check_layouts(way.folder, &suite);
-        }
-    }
-
-    #[test]
-    fn the_prepared_texts_of_sql_server_have_values_and_none_of_the_standard_forms() {
-        let folders = ["sqlserver", STANDARD];
-        check_values(&folders);
-        let lists = Lists::of_suite().expect("understood");
-        for query in queries(&folders).expect("understood") {
-            let sql = query.sql(Draw::Validation, 1.0, &lists).expect("values for all");
-            for form in ["LIMIT", "INTERVAL", "EXTRACT", " DATE '", " FROM 1 FOR"] {
-                assert!(!sql.contains(form), "{}: {form}", query.name);
-            }
-        }
-    }
 }

@@ -130,6 +130,7 @@ mod tests {
         check("duckdb", "rows", Err("duckdb stores tables by columns only; say \"engine\" or \"columns\""));
         check("postgresql", OWN, Ok((Store::Rows, true)));
         check("postgresql", "columns", Ok((Store::Columns, false)));
+        check("mariadb", OWN, Ok((Store::Rows, true)));
         check("sqlserver", OWN, Ok((Store::Rows, true)));
         check("sqlserver", "columns", Ok((Store::Columns, false)));
     }

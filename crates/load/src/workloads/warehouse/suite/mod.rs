@@ -5,6 +5,8 @@ mod files;
 mod layout;
 mod lists;
 mod parameters;
+#[cfg(test)]
+mod parsed;
 mod query;
 mod rule;
 

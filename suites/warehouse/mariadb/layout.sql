@@ -1,0 +1,2 @@
+-- How tables are stored: by rows, in InnoDB's clustered keys.
+-- layout: rows own indexed

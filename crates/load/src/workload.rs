@@ -10,6 +10,25 @@ use proofload_model::units::Bytes;
 use proofload_model::wire::LoadSpec;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the operations of most workloads may keep their users silent: a minute in which no second of load can be told is a hang.
+pub const USUAL_PATIENCE: Duration = Duration::from_secs(60);
+
+/// What of a run makes its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rating {
+    /// A window of the length that the study asks for, after a warm-up whose end the throughput shows.
+    Window,
+    /// The same, but up to the end of a load that ends by itself.
+    ToItsEnd,
+    /// All of it from the end of every user's last warm-up round until the first user has no work left: operations take so long that
+    /// throughput second by second says nothing.
+    WholeRun {
+        /// Rounds of each user before it; 0: from time zero.
+        warm_up_rounds: u64,
+    },
+}
 
 /// Tells how far a build has come: what, done, total (0 when unknown).
 pub type ProgressSink = Arc<dyn Fn(&str, u64, u64) + Send + Sync>;
@@ -30,6 +49,17 @@ pub trait Workload: Sync {
 
     /// Expected size of the rows, for `plan`; without indexes and overhead of the engine.
     fn expected_bytes(&self, settings: &Settings) -> Bytes;
+
+    /// What of a run makes its result.
+    fn rating(&self, _settings: &Settings) -> Rating {
+        Rating::Window
+    }
+
+    /// How long a run may tell no second of load before it is taken for hanging: users of a blocking engine tell nothing within an
+    /// operation. None: operations have no bound.
+    fn patience(&self, _settings: &Settings) -> Option<Duration> {
+        Some(USUAL_PATIENCE)
+    }
 
     /// Takes a job. Touches nothing yet.
     fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error>;
@@ -74,6 +104,11 @@ pub trait Opened: Send + Sync {
 
     /// Operations of all users together after which the load ends by itself; none: it runs until it is stopped.
     fn operations(&self) -> Option<u64> {
+        None
+    }
+
+    /// Operations of one user that make a round, where they come in rounds; the end of each round is told.
+    fn round(&self) -> Option<u64> {
         None
     }
 

@@ -117,6 +117,23 @@ pub struct ClientSelf {
     pub send_lag_ns_p99: Option<u64>,
 }
 
+/// One round of one virtual user: every operation that its workload deals it in a round, each once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserRound {
+    /// Which user, from 0.
+    pub user: u32,
+    /// Which of its rounds, from 0.
+    pub number: u64,
+    /// When it began, from time zero.
+    pub began: Offset,
+    /// When its last operation ended, from time zero.
+    pub ended: Offset,
+    /// Operations that ended well.
+    pub well: u64,
+    /// Operations that failed.
+    pub failed: u64,
+}
+
 /// One second of load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalSample {

@@ -4,7 +4,7 @@
 //! The *load* role runs virtual users. A change of any type here raises [`PROTOCOL`].
 
 use crate::error::Error;
-use crate::samples::{Check, Fact, IntervalSample, Mark, Telemetry};
+use crate::samples::{Check, Fact, IntervalSample, Mark, Telemetry, UserRound};
 use crate::settings::Settings;
 use crate::time::{Moment, Offset, WallTime};
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages; agents of another version are refused at the greeting.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// From the conductor to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -332,6 +332,8 @@ pub enum Event {
         /// The text.
         text: String,
     },
+    /// A virtual user has ended a round, where its workload deals operations in rounds.
+    RoundEnded(UserRound),
     /// Every virtual user has ended: all asked-for operations are done, or the load was stopped.
     LoadEnded {
         /// Seconds reported.

@@ -1,6 +1,7 @@
 //! What a virtual user is given: clock, schedule, stop, where to record, and when to begin.
 
 use super::finish::Finish;
+use super::rounds::Rounds;
 use super::schedule::Schedule;
 use super::session_loop::{self, VirtualUser};
 use super::stop::Stop;
@@ -27,6 +28,7 @@ pub struct UserContext {
     pub(super) stop: Arc<dyn Stop>,
     pub(super) recorder: Rc<RefCell<ThreadRecorder>>,
     pub(super) finish: Finish,
+    pub(super) rounds: Rounds,
     pub(super) wait: Wait,
     pub(super) user: u32,
     pub(super) users: u32,

@@ -3,6 +3,7 @@
 
 mod context;
 mod finish;
+mod rounds;
 mod schedule;
 mod session_loop;
 mod stop;

@@ -30,6 +30,12 @@ pub trait VirtualUser {
     /// Brings the session back after an error: rolls back what is open.
     async fn recover(&mut self) -> Result<(), EngineError>;
 
+    /// Is this error an outcome that the workload reckons with, such as an operation that met its cap? Any number of them in a row
+    /// leaves the user at work.
+    fn bears(&self, _error: &EngineError) -> bool {
+        false
+    }
+
     /// Counters of an embedded engine since the last call.
     fn counters(&mut self, into: &mut Vec<Reading>);
 }
@@ -56,6 +62,7 @@ pub(super) async fn drive<U: VirtualUser>(
     let clock = context.clock.as_ref();
     let mut number = 0u64;
     let mut failures = 0u32;
+    let mut round = context.rounds.begin(origin);
     while !context.stop.reached(number) {
         let kind = user.draw();
         let due = context.schedule.due(number * u64::from(context.users) + u64::from(context.user));
@@ -76,6 +83,7 @@ pub(super) async fn drive<U: VirtualUser>(
         let (ended, retries) = attempt(user, retry).await;
         let finished = clock.now();
         number += 1;
+        round.count(matches!(ended, Ended::Well(_)), finished);
         match ended {
             Ended::Well(completed) => {
                 failures = 0;
@@ -86,7 +94,7 @@ pub(super) async fn drive<U: VirtualUser>(
                 }
             }
             Ended::Failed(error) => {
-                failures += 1;
+                failures += u32::from(!user.bears(&error));
                 context.recorder.borrow_mut().end_failed(kind, &error, finished, retries);
                 give_up_if_hopeless(&error, failures)?;
                 user.recover()

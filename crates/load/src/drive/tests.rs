@@ -2,14 +2,17 @@
 
 use super::context::{Retry, UserContext};
 use super::finish::Finish;
+use super::rounds::Rounds;
 use super::schedule::{ConstantRate, Saturated, Schedule};
 use super::session_loop::{Completed, VirtualUser};
 use super::stop::{AfterCount, StopFlag};
+use super::threads::LoadEvents;
 use super::wait::Wait;
 use crate::intervals::{Collector, Latencies, ThreadRecorder};
 use proofload_engine::{Error as EngineError, ErrorClass};
-use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts, Reading};
-use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts, Reading, UserRound};
+use proofload_model::time::{Clock, Moment, Offset, WallTime};
+use proofload_model::wire::Event;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -68,6 +71,10 @@ impl<F: Fn(u64, u32) -> Step> VirtualUser for Scripted<F> {
         Ok(())
     }
 
+    fn bears(&self, error: &EngineError) -> bool {
+        error.code() == "cap"
+    }
+
     fn counters(&mut self, into: &mut Vec<Reading>) {
         into.push(Reading { name: "turns".to_owned(), instance: String::new(), unit: "1/s".to_owned(), value: 1.0 });
     }
@@ -75,6 +82,16 @@ impl<F: Fn(u64, u32) -> Step> VirtualUser for Scripted<F> {
 
 /// Runs one user to its end; returns its seconds, its totals, and how it ended.
 fn run<F: Fn(u64, u32) -> Step>(
+    schedule: Arc<dyn Schedule>,
+    operations: u64,
+    script: F,
+) -> (Vec<IntervalSample>, Vec<OperationCounts>, bool) {
+    run_in_rounds(Rounds { user: 0, length: None, events: Arc::new(|_| {}) }, schedule, operations, script)
+}
+
+/// The same with rounds.
+fn run_in_rounds<F: Fn(u64, u32) -> Step>(
+    rounds: Rounds,
     schedule: Arc<dyn Schedule>,
     operations: u64,
     script: F,
@@ -91,6 +108,7 @@ fn run<F: Fn(u64, u32) -> Step>(
         schedule,
         stop: Arc::new(AfterCount { operations, flag: StopFlag::default() }),
         finish: Finish::new(StopFlag::default()),
+        rounds,
         recorder: Rc::clone(&recorder),
         wait: Wait::Clock,
         user: 0,
@@ -219,6 +237,44 @@ fn errors_that_trying_will_not_mend_end_the_user() {
         assert_eq!(samples[0].errors[0].text, "said no (XX)");
         check_sums(&samples, &totals);
     }
+}
+
+#[test]
+fn rounds_follow_each_other_and_hold_every_operation() {
+    let (sender, told) = std::sync::mpsc::channel();
+    let events: LoadEvents = Arc::new(move |event| sender.send(event).expect("the test listens"));
+    let script = |number: u64, _| {
+        let millis = Duration::from_millis(100 * (1 + number % 4));
+        let ends = if number % 5 == 4 { fails(ErrorClass::Other).ends } else { Ok(Completed::Done) };
+        Step { takes: millis, ends }
+    };
+    let rounds = Rounds { user: 3, length: Some(4), events };
+    let (samples, totals, _) = run_in_rounds(rounds, Arc::new(Saturated), 10, script);
+    check_sums(&samples, &totals);
+    let rounds: Vec<UserRound> = told
+        .try_iter()
+        .map(
+            |event| {
+                if let Event::RoundEnded(round) = event { round } else { panic!("only rounds are told: {event:?}") }
+            },
+        )
+        .collect();
+    let second = 1_000_000_000;
+    let round = |number, began: i64, ended: i64, failed| {
+        let (began, ended) = (Offset(began * second), Offset(ended * second));
+        UserRound { user: 3, number, began, ended, well: 4 - failed, failed }
+    };
+    assert_eq!(rounds, [round(0, 0, 1, 0), round(1, 1, 2, 1)], "the third has not ended");
+}
+
+#[test]
+fn errors_that_a_user_bears_end_nothing() {
+    let cap =
+        |_, _| Step { takes: Duration::from_millis(1), ends: Err(EngineError::new(ErrorClass::Other, "cap", "x")) };
+    let (samples, totals, went_well) = run(Arc::new(Saturated), 500, cap);
+    assert!(went_well);
+    assert_eq!(totals.iter().map(|total| total.failed).sum::<u64>(), 500);
+    check_sums(&samples, &totals);
 }
 
 #[test]

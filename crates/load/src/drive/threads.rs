@@ -2,6 +2,7 @@
 
 use super::context::UserContext;
 use super::finish::Finish;
+use super::rounds::Rounds;
 use super::schedule::Schedule;
 use super::stop::{AfterCount, Stop, StopFlag};
 use super::wait::Wait;
@@ -218,6 +219,7 @@ impl Member {
             schedule: Arc::clone(&self.how.schedule),
             stop: self.stop_of(user),
             finish: self.finish.clone(),
+            rounds: Rounds { user, length: self.opened.round(), events: Arc::clone(&self.how.events) },
             recorder: Rc::clone(recorder),
             wait: if self.how.blocking { Wait::Clock } else { Wait::Timer },
             user,

@@ -107,6 +107,10 @@ impl Opened for OpenedWarehouse {
         self.settings.rounds.map(|rounds| rounds.saturating_mul(all))
     }
 
+    fn round(&self) -> Option<u64> {
+        Some(self.plan.rounds.length() as u64)
+    }
+
     fn build(&self) -> Result<Vec<Fact>, Error> {
         Load::new(&self.job, &self.plan.dialect, &self.settings).run()
     }

@@ -21,7 +21,8 @@ const SCOPE: Scope = Scope::Workload(NAME);
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.scale_factor", Kind::Number { least: 0.01, most: 100_000.0 }, "Size of the TPC-H-derived data: 1 is about 1.1 GB of table text; fractions down to 0.01, below which keys of the generator collide.").only(SCOPE),
     SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run rounds of queries, one after another, in an order of their own. One stream is a power run.").only(SCOPE),
-    SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "Rounds of each stream; the run ends when all streams are through. What a round has is said by workload.mix. Without it the run ends with the measured window.").only(SCOPE),
+    SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "Rounds of each stream; the run ends when all streams are through, and is rated whole. What a round has is said by workload.mix. Without it the run ends with the measured window.").only(SCOPE),
+    SettingSpec::new("workload.warm_up_rounds", Kind::Integer { least: 0, most: 1_000_000 }, "0", "Rounds of each stream before what is rated, of a run that ends by workload.rounds. 0: the run is rated from its first query on, and starts cold.").only(SCOPE),
     SettingSpec::optional("workload.queries", Kind::List, "Names of the queries that run, such as [\"q01\", \"q06\"]; without it all of the suite but its probes, and those too where workload.mix gives weights.").only(SCOPE),
     SettingSpec::new("workload.mix", Kind::Text, EACH, "What a round of a stream has: `each`, every chosen query once; or weights of simple, average and complex queries by count, such as `70/20/10`, in a round of 20 queries or the fewest (at most 100) that render them exactly. The queries of a class take turns, so that over rounds each comes equally often.").only(SCOPE),
     SettingSpec::new("workload.parameters", Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden ones. `seeded`: drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
@@ -102,7 +103,8 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     if let Err(error) = settings.text("engine.kind").and_then(known) {
         return vec![Contradiction::new("engine.kind", error.to_string())];
     }
-    [inputs(settings).err(), layout(settings).err(), threads(settings).err()].into_iter().flatten().collect()
+    let found = [inputs(settings).err(), layout(settings).err(), threads(settings).err(), too_much_warm_up(settings)];
+    found.into_iter().flatten().collect()
 }
 
 /// May the engine be told how many threads a query works with, and is it told so once?
@@ -124,6 +126,19 @@ fn threads(settings: &Settings) -> Result<(), Contradiction> {
 fn layout(settings: &Settings) -> Result<Layout, Contradiction> {
     let asked = || Layout::asked(settings.text("engine.kind")?, settings.text("workload.layout")?);
     asked().map_err(|error| Contradiction::new("workload.layout", error.to_string()))
+}
+
+/// Something must be left to be rated after the warm-up rounds, and only runs by rounds have any.
+fn too_much_warm_up(settings: &Settings) -> Option<Contradiction> {
+    let warm_up = settings.count("workload.warm_up_rounds").ok().filter(|rounds| *rounds > 0)?;
+    let reason = match settings.count("workload.rounds") {
+        Err(_) => {
+            "a run without workload.rounds warms up until it is steady; leave it out, or give the rounds".to_owned()
+        }
+        Ok(rounds) if rounds <= warm_up => format!("of {rounds} rounds (workload.rounds) none is left to be rated"),
+        Ok(_) => return None,
+    };
+    Some(Contradiction::new("workload.warm_up_rounds", reason))
 }
 
 /// What rounds are made of: `workload.queries` and `workload.mix` together.
@@ -192,6 +207,30 @@ mod tests {
             }
             _ => panic!("{found:?}"),
         }
+    }
+
+    #[track_caller]
+    fn check_warm_up(rounds: &[(&str, i64)], expected: &str) {
+        let mut settings = Settings::default();
+        for (path, value) in [("engine.kind", "sqlite"), ("workload.layout", OWN), ("workload.mix", EACH)] {
+            settings.0.insert(path.to_owned(), Value::Text(value.to_owned()));
+        }
+        for (name, rounds) in rounds {
+            settings.0.insert(format!("workload.{name}"), Value::Integer(*rounds));
+        }
+        let found: Vec<String> = contradictions(&settings).into_iter().map(|fault| fault.reason).collect();
+        assert!(
+            found.join("; ").starts_with(expected) && found.len() == usize::from(!expected.is_empty()),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn warm_up_rounds_leave_something_to_rate() {
+        check_warm_up(&[("rounds", 3), ("warm_up_rounds", 2)], "");
+        check_warm_up(&[("warm_up_rounds", 0)], "");
+        check_warm_up(&[("rounds", 2), ("warm_up_rounds", 2)], "of 2 rounds (workload.rounds) none is left");
+        check_warm_up(&[("warm_up_rounds", 1)], "a run without workload.rounds warms up until it is steady");
     }
 
     #[test]

@@ -179,6 +179,10 @@ impl VirtualUser for Stream {
         Ok(())
     }
 
+    fn bears(&self, error: &Error) -> bool {
+        error.code() == QUERY_CAP
+    }
+
     fn counters(&mut self, into: &mut Vec<Reading>) {
         let value = std::mem::take(&mut self.tally.rows) as f64;
         into.push(Reading { name: "answer_rows".to_owned(), instance: String::new(), unit: "1".to_owned(), value });
@@ -194,10 +198,13 @@ fn wrong_answer(query: &Query, what: &str) -> Error {
 /// Codes by which engines say that a statement took too long.
 const TIMEOUTS: &[&str] = &["57014", "statement_timeout"];
 
+/// The code of a query that was ended by its cap.
+const QUERY_CAP: &str = "query_cap";
+
 /// Gives a query that was ended by its cap one code on every engine.
 fn capped(error: Error) -> Error {
     match TIMEOUTS.contains(&error.code()) {
-        true => Error::new(ErrorClass::Other, "query_cap", error.to_string()),
+        true => Error::new(ErrorClass::Other, QUERY_CAP, error.to_string()),
         false => error,
     }
 }

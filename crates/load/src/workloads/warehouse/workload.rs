@@ -2,12 +2,13 @@
 
 use super::opened::OpenedWarehouse;
 use super::settings::{NAME, SETTINGS, WarehouseSettings, contradictions};
-use crate::workload::{Job, Opened, Workload};
+use crate::workload::{Job, Opened, Rating, USUAL_PATIENCE, Workload};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
 use proofload_model::units::Bytes;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Analytic queries over TPC-H-derived data.
 #[derive(Debug)]
@@ -37,6 +38,17 @@ impl Workload for Warehouse {
 
     fn expected_bytes(&self, settings: &Settings) -> Bytes {
         WarehouseSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
+    }
+
+    fn rating(&self, settings: &Settings) -> Rating {
+        if settings.get("workload.rounds").is_none() {
+            return Rating::Window;
+        }
+        Rating::WholeRun { warm_up_rounds: settings.count("workload.warm_up_rounds").unwrap_or(0).into() }
+    }
+
+    fn patience(&self, settings: &Settings) -> Option<Duration> {
+        settings.duration("workload.query_cap").ok().map(|cap| cap + USUAL_PATIENCE)
     }
 
     fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {

@@ -2,7 +2,7 @@
 
 use super::opened::OpenedYcsb;
 use super::settings::{NAME, SETTINGS, YcsbSettings};
-use crate::workload::{Job, Opened, Workload};
+use crate::workload::{Job, Opened, Rating, Workload};
 use proofload_model::catalogue::{WorkloadFacts, no_contradictions};
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
@@ -37,6 +37,10 @@ impl Workload for Ycsb {
 
     fn expected_bytes(&self, settings: &Settings) -> Bytes {
         YcsbSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
+    }
+
+    fn rating(&self, settings: &Settings) -> Rating {
+        if settings.get("workload.operations").is_some() { Rating::ToItsEnd } else { Rating::Window }
     }
 
     fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {

@@ -1,0 +1,55 @@
+//! Rounds of a virtual user: so many operations, one after another. Says when each has ended; may not end anything.
+
+use super::threads::LoadEvents;
+use proofload_model::samples::UserRound;
+use proofload_model::time::Moment;
+use proofload_model::wire::Event;
+
+/// How a user's operations fall into rounds, and who hears of their ends.
+pub(super) struct Rounds {
+    pub(super) user: u32,
+    /// Operations of a round; none: there are no rounds.
+    pub(super) length: Option<u64>,
+    pub(super) events: LoadEvents,
+}
+
+impl Rounds {
+    /// The first round, at time zero.
+    pub(super) fn begin(&self, origin: Moment) -> Round<'_> {
+        Round { of: self, origin, number: 0, began: origin, well: 0, failed: 0 }
+    }
+}
+
+/// The round that goes on.
+pub(super) struct Round<'a> {
+    of: &'a Rounds,
+    origin: Moment,
+    number: u64,
+    began: Moment,
+    well: u64,
+    failed: u64,
+}
+
+impl Round<'_> {
+    /// An operation has ended. The last of a round ends it; then it is told, which may allocate.
+    pub(super) fn count(&mut self, well: bool, finished: Moment) {
+        let Some(length) = self.of.length else { return };
+        if well {
+            self.well += 1;
+        } else {
+            self.failed += 1;
+        }
+        if self.well + self.failed < length {
+            return;
+        }
+        (self.of.events)(Event::RoundEnded(UserRound {
+            user: self.of.user,
+            number: self.number,
+            began: self.began.offset_from(self.origin),
+            ended: finished.offset_from(self.origin),
+            well: self.well,
+            failed: self.failed,
+        }));
+        *self = Self { number: self.number + 1, began: finished, well: 0, failed: 0, ..*self };
+    }
+}

@@ -82,16 +82,81 @@ fn rates_follow_from_what_was_simulated() {
     assert_eq!(missing, "the engine has no such counter");
 }
 
+/// A study of one repetition whose runs end by rounds.
+fn by_rounds(warm_up: u64, streams: &[&[f64]], repetitions: u32) -> Record {
+    let streams = streams.iter().map(|lengths| lengths.to_vec()).collect();
+    warehouse(&Appliance { rounds: Some((warm_up, streams)), repetitions, ..Appliance::stores() })
+}
+
+/// Reasons against the first run.
+fn voids(record: &Record) -> Vec<String> {
+    evaluate(record).points[1].runs[0].voids.iter().map(ToString::to_string).collect()
+}
+
 #[test]
 fn a_run_of_rounds_is_rated_as_a_whole() {
-    let record = warehouse(&Appliance { completed_s: Some(77.0), repetitions: 1, ..Appliance::stores() });
+    // Two streams until the first is through, at 70.5 s; the last query of each failed.
+    let record = by_rounds(0, &[&[70.5], &[75.25]], 1);
+    assert_eq!(voids(&record), [""; 0], "neither a detector nor throughput by the second is asked");
+    check_metric(&record, 1, "queries_per_hour", 3_600.0 * (21.0 / 70.5 + 21.0 / 75.25));
     let findings = evaluate(&record);
-    let attempt = record.finished(findings.points[1].runs[0].run.index).unwrap();
-    let valid: u64 = attempt.intervals.iter().flat_map(|interval| &interval.counts).map(|counts| counts.done).sum();
-    check_metric(&record, 1, "queries_per_hour", valid as f64 * 3_600.0 / 77.0);
     let rate = findings.points[1].metric("queries_per_hour").unwrap();
     assert!(rate.interval().bounds().is_none(), "one run of a fixed number has no spread: {rate}");
-    check_holds(&section(&markdown(&record), "Results\n"), &["| Operations |"]);
+    let run = &findings.points[1].runs[0];
+    assert_eq!((run.window, run.window_seconds()), (Some((0, 71)), Some((0.0, 70.5))));
+    let text = markdown(&record);
+    check_holds(&section(&text, "Results\n"), &["| Operations |"]);
+    check_holds(
+        &section(&text, "How it was measured\n"),
+        &["No warm-up: cold start.", "until the first of the streams had no work left"],
+    );
+    assert!(!section(&text, "How it was measured\n").contains("never settled"));
+    check_holds(
+        &section(&text, "Validity and audits\n"),
+        &[
+            "| none: cold start | *not measured: one round: drift cannot be judged, n = 1* |",
+            "| DuckDB | 1 | 72.9 (n = 2, ",
+        ],
+    );
+    check_holds(&section(&text, "Stalls\n"), &["Stalls were not looked for"]);
+    for format in FORMATS {
+        assert!(!render(&record, format).unwrap().contains("never settled"), "{format:?}");
+    }
+    let repeated = by_rounds(0, &[&[70.5], &[75.25]], 3);
+    let rate = evaluate(&repeated).points[1].metric("queries_per_hour").unwrap();
+    assert!(rate.interval().bounds().is_some() && rate.n() == 3, "repetitions give the interval: {rate}");
+}
+
+#[test]
+fn warm_up_rounds_are_declared_and_not_rated() {
+    let record = by_rounds(1, &[&[30.0, 20.0, 20.2], &[28.0, 22.0, 22.1]], 1);
+    assert_eq!(voids(&record), [""; 0]);
+    // From second 30 to 70.2: the first stream's 43 valid queries, and the second's in part.
+    let second = (22.0 * 20.0 / 22.0 + 21.0 * 20.2 / 22.1) / 40.2;
+    check_metric(&record, 1, "queries_per_hour", 3_600.0 * (43.0 / 40.2 + second));
+    let text = markdown(&record);
+    check_holds(
+        &section(&text, "Validity and audits\n"),
+        &["| 1 round | *not measured: 2 rounds: drift cannot be judged, n = 2* |"],
+    );
+    let none = by_rounds(1, &[&[30.0, 20.0], &[70.0, 22.0]], 1);
+    let reasons = voids(&none).join("; ");
+    assert!(
+        reasons.contains("a user had no work left before the first whole second after every user's warm-up rounds"),
+        "{reasons}"
+    );
+}
+
+#[test]
+fn rounds_that_become_shorter_void_the_run() {
+    let record = by_rounds(0, &[&[29.0, 20.1, 10.9, 2.0], &[29.0, 20.2, 11.0, 2.1]], 1);
+    let record_ok = by_rounds(1, &[&[29.0, 15.0, 15.0, 15.0], &[29.0, 15.1, 15.0, 14.9]], 1);
+    assert_eq!(voids(&record_ok), [""; 0]);
+    let reasons = voids(&record);
+    assert!(
+        reasons[0].starts_with("rounds became 1") && reasons[0].contains("shorter from the first to the last of 4"),
+        "{reasons:?}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::journal::Journal;
 use crate::interrupt::Interrupt;
 use crate::live::View;
 use proofload_model::error::Error;
-use proofload_model::samples::IntervalSample;
+use proofload_model::samples::{IntervalSample, UserRound};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::wire::{Event, HostRequest, LoadRequest, Reply, Request};
 use proofload_testbed::agents::{AgentEvent, AgentProcess};
@@ -45,6 +45,10 @@ pub(crate) struct Watch {
     pub(crate) origin: Option<Moment>,
     /// Completed operations of each second; a missing second is not a number.
     pub(crate) throughput: Vec<f64>,
+    /// Rounds that virtual users have ended, where the workload deals operations in rounds.
+    pub(crate) rounds: Vec<UserRound>,
+    /// How long no second of load may arrive before the run is taken for hanging; none: operations have no bound.
+    pub(crate) patience: Option<Duration>,
     /// Failed operations so far.
     pub(crate) failed: u64,
     /// How the load came to the end of its operations; none while it runs, and for loads that have no end.
@@ -65,6 +69,11 @@ pub(crate) struct Ended {
 }
 
 impl Watch {
+    /// Before a load of this patience.
+    pub(crate) fn with_patience(patience: Option<Duration>) -> Self {
+        Self { patience, ..Self::default() }
+    }
+
     fn add(&mut self, sample: &IntervalSample) {
         let index = usize::try_from(sample.index).unwrap_or(usize::MAX);
         while self.throughput.len() < index {
@@ -138,6 +147,11 @@ impl<'a> Crew<'a> {
             }
         }
         Ok(best)
+    }
+
+    /// Our clock.
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
     }
 
     pub(crate) fn is_running(&self, role: Role) -> bool {
@@ -280,6 +294,10 @@ impl<'a> Crew<'a> {
                 Ok(())
             }
             AgentEvent::Event(Event::Log { level, text }) => self.journal.log(&level, name, &text),
+            AgentEvent::Event(Event::RoundEnded(round)) => {
+                self.watch.rounds.push(round);
+                Ok(())
+            }
             AgentEvent::Event(Event::LoadEnded { intervals, first_without_work, ran }) => {
                 self.watch.ended = first_without_work.map(|first| Ended { intervals, first_without_work: first, ran });
                 Ok(())

@@ -7,6 +7,7 @@ mod preparation;
 mod run;
 mod study;
 mod warm_up;
+mod whole_run;
 
 pub(crate) use journal::Journal;
 pub(crate) use study::{Assignment, Outcome, conduct};

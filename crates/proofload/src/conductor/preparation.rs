@@ -1,12 +1,14 @@
 //! What a run needs to know of its point: settings, place of the data, limits. Pure.
 
 use proofload_engine::{Engine, place_settings};
+use proofload_load::{Rating, Workload};
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run};
 use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure};
 use proofload_model::time::WallTime;
 use proofload_model::wire::{DataPlace, LimitsAsked, LoadSpec};
+use std::time::Duration;
 
 /// Date of every date column at load: 2026-01-01T00:00:00Z. One date for all, so that equal studies give equal bytes.
 pub(crate) const LOAD_TIME: WallTime = WallTime(1_767_225_600_000_000);
@@ -19,6 +21,7 @@ pub(crate) struct Prepared {
     pub(crate) limits: LimitsAsked,
     pub(crate) procedure: Procedure,
     pub(crate) engine: &'static dyn Engine,
+    pub(crate) workload: &'static dyn Workload,
     /// Names the data: engine, workload, seed, scale. Runs with equal labels share a snapshot.
     pub(crate) label: String,
     data_seed: u64,
@@ -45,15 +48,31 @@ impl Prepared {
             limits,
             procedure: procedure(&settings)?,
             engine,
+            workload,
             label,
             data_seed: study.seed(),
             settings,
         })
     }
 
-    /// Does the load end by itself after a number of operations or rounds?
-    pub(crate) fn has_end(&self) -> bool {
-        ["workload.operations", "workload.rounds"].iter().any(|path| self.settings.get(path).is_some())
+    /// What of the run makes its result.
+    pub(crate) fn rating(&self) -> Rating {
+        self.workload.rating(&self.settings)
+    }
+
+    /// How long the run may tell no second of load.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        self.workload.patience(&self.settings)
+    }
+
+    /// Virtual users of the run.
+    pub(crate) fn users(&self) -> u32 {
+        self.workload.sessions(&self.settings)
+    }
+
+    /// Do we start the instance and own its files, so that nothing of the data need be cached when the load starts?
+    pub(crate) fn can_start_cold(&self) -> bool {
+        self.keeps_data() && self.place.url.is_none()
     }
 
     /// Length of the measured window, whole seconds.

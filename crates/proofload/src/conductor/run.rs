@@ -4,6 +4,7 @@ use super::crew::{Crew, Ended, Role, Watch, unexpected};
 use super::data::copied_text;
 use super::preparation::Prepared;
 use super::warm_up::{WarmUpState, WarmUpWatch};
+use proofload_load::Rating;
 use proofload_model::error::Error;
 use proofload_model::samples::OperationCounts;
 use proofload_model::wire::{HostRequest, LoadRequest, Reply};
@@ -12,18 +13,20 @@ use std::time::Duration;
 /// Time between the order to start and time zero, so that probes are ready.
 const LEAD: Duration = Duration::from_secs(1);
 
-/// A second that has not arrived after so long is taken for a stopped agent.
-const SILENCE: Duration = Duration::from_secs(60);
-
 impl Crew<'_> {
     /// Carries out one run. On an error the caller cleans up and marks the attempt.
     pub(crate) fn carry_out(&mut self, prepared: &Prepared, load_command: &[String]) -> Result<(), Error> {
-        self.watch = Watch::default();
+        self.watch = Watch::with_patience(prepared.patience());
         self.ensure_data(prepared, load_command)?;
         self.prepare(prepared, load_command)?;
-        self.begin_load(prepared)?;
-        let warmed_up = self.warm_up(prepared)?;
-        self.measure(prepared, warmed_up)?;
+        match prepared.rating() {
+            Rating::Window | Rating::ToItsEnd => {
+                self.begin_load(prepared)?;
+                let warmed_up = self.warm_up(prepared)?;
+                self.measure(prepared, warmed_up)?;
+            }
+            Rating::WholeRun { warm_up_rounds } => self.measure_whole_run(prepared, warm_up_rounds)?,
+        }
         self.end_load()?;
         self.verify(prepared)?;
         self.release(prepared)
@@ -93,7 +96,7 @@ impl Crew<'_> {
         }
     }
 
-    fn begin_load(&mut self, prepared: &Prepared) -> Result<(), Error> {
+    pub(super) fn begin_load(&mut self, prepared: &Prepared) -> Result<(), Error> {
         self.mark("before")?;
         let pid = match self.load(LoadRequest::Start { after: LEAD })? {
             Reply::Starting { origin } => {
@@ -134,7 +137,7 @@ impl Crew<'_> {
     /// The fixed window: whole seconds after the one that is running now. A load that ends by itself is measured to its end.
     fn measure(&mut self, prepared: &Prepared, warmed_up: WarmedUp) -> Result<(), Error> {
         let from = self.watch.throughput.len() + 1;
-        let to = if prepared.has_end() { usize::MAX } else { from + prepared.seconds() };
+        let to = if prepared.rating() == Rating::ToItsEnd { usize::MAX } else { from + prepared.seconds() };
         self.view.phase("measuring");
         let began = self.wait_for(from)?;
         self.mark("window_start")?;
@@ -176,9 +179,8 @@ impl Crew<'_> {
     }
 
     /// Waits for the next second of load; false when there is none because all operations are done.
-    fn next_second(&mut self) -> Result<bool, Error> {
-        let seen = self.watch.throughput.len();
-        let mut waited = Duration::ZERO;
+    pub(super) fn next_second(&mut self) -> Result<bool, Error> {
+        let (seen, began) = (self.watch.throughput.len(), self.now());
         let glance = Duration::from_millis(100);
         while self.watch.throughput.len() == seen {
             self.hear(glance)?;
@@ -189,10 +191,9 @@ impl Crew<'_> {
             if self.watch.ended.is_some_and(|ended| ended.intervals <= seen as u64) {
                 return Ok(false);
             }
-            waited += glance;
-            if waited > SILENCE {
+            if let Some(patience) = self.watch.patience.filter(|patience| self.now().since(began) > *patience) {
                 return Err(Error::new(format!(
-                    "no second of load has been reported for {SILENCE:?}; the load agent or the database hangs"
+                    "no second of load has been reported for {patience:?}; the load agent or the database hangs"
                 )));
             }
         }
@@ -234,7 +235,7 @@ impl Crew<'_> {
     }
 
     /// Reads the database's counters.
-    fn mark(&mut self, label: &str) -> Result<(), Error> {
+    pub(super) fn mark(&mut self, label: &str) -> Result<(), Error> {
         match self.load(LoadRequest::Mark)? {
             Reply::Marked(mark) => self.journal.mark(label, &mark),
             other => Err(unexpected(&other)),

@@ -17,6 +17,7 @@ pub mod knee;
 pub mod latency;
 pub mod quantity;
 pub mod random;
+pub mod rounds;
 pub mod stall;
 pub mod steady;
 #[cfg(test)]

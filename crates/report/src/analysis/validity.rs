@@ -56,6 +56,13 @@ pub enum VoidReason {
         /// The tolerance.
         tolerance: f64,
     },
+    /// Rounds that became longer or shorter beyond the tolerance.
+    RoundDrift {
+        /// Change from the first to the last round as a share of the mean.
+        drift: Quantity,
+        /// The tolerance.
+        tolerance: f64,
+    },
     /// A segment at another level.
     Change(Change),
 }
@@ -71,6 +78,14 @@ impl fmt::Display for VoidReason {
                 f,
                 "throughput drifted by {:.1} % within the measured window, tolerance {:.1} %",
                 100.0 * drift.value(),
+                100.0 * tolerance
+            ),
+            Self::RoundDrift { drift, tolerance } => write!(
+                f,
+                "rounds became {:.1} % {} from the first to the last of {}, tolerance {:.1} %",
+                100.0 * drift.value().abs(),
+                if drift.value() < 0.0 { "shorter" } else { "longer" },
+                drift.n(),
                 100.0 * tolerance
             ),
             Self::Change(change) => write!(

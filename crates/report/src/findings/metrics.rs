@@ -84,10 +84,29 @@ pub(super) fn informative(quantity: Quantity) -> Quantity {
     quantity
 }
 
-/// Transactions per second over the windows of all runs.
+/// Transactions per second over the windows of all runs; of runs that are rated whole by their rounds.
 pub(super) fn throughput(runs: &[Pair<'_>]) -> Result<Estimate, String> {
+    if runs.iter().any(|(run, _)| run.whole.is_some()) {
+        let rates: Option<Vec<f64>> = runs.iter().map(|(run, _)| run.whole.as_ref()?.rate()).collect();
+        return rates.map(|rates| of_totals(&rates)).ok_or_else(|| "there is nothing to rate".to_owned());
+    }
     let windows: Vec<&[f64]> = runs.iter().map(|(run, _)| run.measured()).collect();
     estimate(&windows)
+}
+
+/// The mean over runs of one exact value each.
+fn of_totals(values: &[f64]) -> Estimate {
+    let n = values.len();
+    let single = n < 2;
+    Estimate {
+        value: mean(values),
+        standard_error: if single { f64::NAN } else { (variance(values) / n as f64).sqrt() },
+        freedom: n.saturating_sub(1) as f64,
+        n: n as u64,
+        effective_n: n as f64,
+        block: 1,
+        missing: single.then(|| "one run of a fixed number of operations has no spread".to_owned()),
+    }
 }
 
 pub(super) fn estimate(windows: &[&[f64]]) -> Result<Estimate, String> {

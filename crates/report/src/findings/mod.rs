@@ -20,6 +20,7 @@ mod telemetry;
 mod totals;
 mod void;
 pub mod warehouse;
+mod whole_run;
 
 pub use audits::Audit;
 pub use bottleneck::Ranking;
@@ -39,3 +40,4 @@ pub use sentinel::Sentinels;
 pub use telemetry::{Probed, Trace, traces};
 pub use totals::{ClockTotals, KindTotals, PointTotals, point_totals};
 pub use void::{Void, VoidClass};
+pub use whole_run::WholeRun;

@@ -7,8 +7,11 @@ use super::load::{
 };
 use super::telemetry::longest_silence;
 use super::void::Void;
+use super::whole_run::{self, WholeRun};
+use crate::analysis::bootstrap::mean_of;
 use crate::analysis::generator::{ClosedLoop, GeneratorCheck, LittleAudit, Observed, check_generator, little};
 use crate::analysis::latency::Sparse;
+use crate::analysis::quantity::{Quantity, Unit};
 use crate::analysis::stall::Stalls;
 use crate::analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
 use crate::analysis::validity::{Check as WindowCheck, Limits, VoidReason, check_window};
@@ -79,7 +82,9 @@ pub struct RunFindings {
     pub failure_classes: Vec<Failure>,
     /// Stalls of the window.
     pub stalls: Stalls,
-    /// Warm-up.
+    /// What of it is rated, when it is rated whole.
+    pub whole: Option<WholeRun>,
+    /// Warm-up; none of a run that is rated whole.
     pub warm_up: Option<WarmUp>,
     /// Drift and changes inside the window.
     pub stability: Option<WindowCheck>,
@@ -105,8 +110,17 @@ impl RunFindings {
         self.per_second.get(from.min(to)..to).unwrap_or_default()
     }
 
+    /// Throughput for readers: over the window, or of the whole run.
+    pub fn throughput(&self) -> Quantity {
+        let of_seconds = || mean_of(self.measured()).quantity(Unit::PER_SECOND);
+        self.whole.as_ref().map_or_else(of_seconds, WholeRun::throughput)
+    }
+
     /// Window in seconds, for telemetry.
     pub fn window_seconds(&self) -> Option<(f64, f64)> {
+        if let Some(whole) = &self.whole {
+            return whole.stretch;
+        }
         self.window.map(|(from, to)| (from as f64, to as f64))
     }
 }
@@ -115,6 +129,12 @@ impl RunFindings {
 pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     let (window, workload) = (attempt.window(), workload(settings));
     let inside = window.map(|window| within(&attempt.intervals, window)).unwrap_or_default();
+    let whole = whole_run::whole_run(attempt);
+    // Of a run that is rated whole every operation counts, also when other users had no work left.
+    let rated = match (&whole, window) {
+        (Some(_), Some((from, _))) => within(&attempt.intervals, (from, u64::MAX)),
+        _ => inside.clone(),
+    };
     let mut findings = RunFindings {
         run: attempt.run,
         attempt: attempt.id,
@@ -126,29 +146,39 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         services: None,
         completed: completed(attempt),
         offered: offered(&inside, settings),
-        failure_classes: failure_classes(&inside),
-        stalls: Stalls::default(),
+        failure_classes: failure_classes(&rated),
+        stalls: Stalls { median: f64::NAN, ..Stalls::default() },
+        whole,
         warm_up: None,
         stability: None,
         generator: GeneratorCheck::default(),
         little: None,
         audits: audits(attempt, workload),
         checks: attempt.checks.clone(),
-        failures: failures(&inside),
+        failures: failures(&rated),
         voids: Vec::new(),
     };
     let procedure = procedure(settings).ok();
     findings.warm_up = warm_up(attempt, &findings.per_second, procedure.as_ref());
-    let unreadable = fill_latencies(&mut findings, &inside);
-    findings.stalls = stalls_of(window, &inside, &findings.latencies, findings.measured());
-    if let Some(procedure) = &procedure {
-        findings.stability = Some(check_window(&padded(&findings), &limits(procedure)));
+    let unreadable = fill_latencies(&mut findings, &rated);
+    if findings.whole.is_none() {
+        findings.stalls = stalls_of(window, &inside, &findings.latencies, findings.measured());
     }
+    findings.stability = procedure.as_ref().map(|procedure| stability(&findings, procedure));
     findings.generator = generator(&inside, is_in_process(attempt, settings), findings.measured());
     findings.little = little_of(&findings, settings);
     findings.voids = voids(&findings, attempt, procedure.as_ref());
     findings.voids.extend(unreadable.into_iter().map(Void::verification));
     findings
+}
+
+/// Drift and changes inside the window: by its seconds, or by the rounds of a run that is rated whole.
+fn stability(findings: &RunFindings, procedure: &Procedure) -> WindowCheck {
+    let seconds = padded(findings);
+    match &findings.whole {
+        Some(whole) => whole_run::check(whole, &seconds, procedure.drift_tolerance),
+        None => check_window(&seconds, &limits(procedure)),
+    }
 }
 
 /// The measured seconds with a gap for each that is missing at the end.
@@ -305,6 +335,7 @@ fn generator(inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> Ge
 fn little_of(findings: &RunFindings, settings: &Settings) -> Option<LittleAudit> {
     let saturated = settings.text("workload.pacing").map_or(true, |pacing| pacing == "saturated");
     let saturated = saturated && asked_rate(settings).is_none();
+    let saturated = saturated && findings.whole.is_none();
     let users = settings.number("workload.virtual_users").ok().filter(|users| *users > 0.0)?;
     let total = Sparse::merged(findings.latencies.values().flatten());
     let seconds = findings.measured().len() as f64;
@@ -360,6 +391,7 @@ fn fact_voids(attempt: &Attempt) -> Vec<Void> {
 fn window_voids(findings: &RunFindings, attempt: &Attempt) -> Vec<Void> {
     let mut voids = Vec::new();
     match &findings.warm_up {
+        _ if findings.whole.is_some() => voids.extend(findings.whole.as_ref().and_then(WholeRun::voids)),
         _ if findings.window.is_none() => voids.push(Void::verification("no measured window was recorded")),
         None => voids.push(Void::not_steady("no verdict on the warm-up was recorded")),
         Some(warm_up) if !warm_up.settled => {

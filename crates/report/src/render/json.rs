@@ -3,7 +3,7 @@
 use crate::analysis::knee::Knee;
 use crate::analysis::quantity::{Quantity, Unit};
 use crate::analysis::stall::Stall;
-use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, RunFindings};
+use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, RunFindings, WholeRun};
 use proofload_model::settings::Value;
 use serde_json::{Map, Value as Json, json};
 
@@ -95,7 +95,7 @@ pub(super) fn measured(value: &Measured) -> Json {
 }
 
 fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
-    let mean = crate::analysis::bootstrap::mean_of(run.measured()).quantity(Unit::PER_SECOND);
+    let mean = run.throughput();
     let attempts = findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count();
     let mut body = json!({
         "index": run.run.index,
@@ -107,6 +107,7 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         "reasons": run.voids.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "warm_up_seconds": run.warm_up.as_ref().map(|warm_up| warm_up.seconds),
         "settled": run.warm_up.as_ref().map(|warm_up| warm_up.settled),
+        "whole_run": run.whole.as_ref().map(whole_run_json),
         "window": run.window.map(|(from, to)| json!({ "from": from, "to": to })),
         "throughput": mean.to_json(),
         "failed": run.failures.0,
@@ -129,6 +130,19 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         body[*name] = mean.scaled(*factor, Unit::named(unit)).to_json();
     }
     body
+}
+
+/// What of a run is rated that is rated whole; seconds from time zero of the load.
+fn whole_run_json(whole: &WholeRun) -> Json {
+    json!({
+        "warm_up_rounds": whole.warm_up_rounds,
+        "cold": whole.cold,
+        "all_busy": whole.stretch.map(|(from, to)| json!({ "from": from, "to": to })),
+        "rounds": whole.rounds.iter().map(|round| json!({
+            "user": round.user, "number": round.number, "from": round.from, "to": round.to,
+            "well": round.well, "failed": round.failed,
+        })).collect::<Vec<_>>(),
+    })
 }
 
 /// Seconds from time zero of the load.

@@ -98,33 +98,45 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
         prose!["The data were left as the run before had changed them (", Inline::Code("procedure.restore = \"never\"".to_owned()), "); runs are not independent of their order."]
     });
     steps.push(prose!["Limits were put in place and read back; so were the engine's settings. The instance was started and the virtual users connected before the load began."]);
-    let warm_up = &procedure.warm_up;
-    steps.push(prose![
-        "Warm-up: at least ",
-        time(warm_up.at_least),
-        ", at most ",
-        time(warm_up.at_most),
-        ". It ended when throughput over the last five rounds of ",
-        time(warm_up.round),
-        " or more was steady: drift within ±",
-        percent(warm_up.tolerance),
-        " of the mean by its 95 % confidence interval, and no more than ",
-        percent(warm_up.tolerance),
-        " still to come by a fitted exponential. A run that did not get there is void as “never settled”."
-    ]);
-    steps.push(prose![
-        "Measurement over a fixed window of ",
-        time(procedure.measure),
-        " in intervals of one second. Afterwards the window was judged again: a drift or a step of more than ",
-        percent(procedure.drift_tolerance),
-        " of its mean voids the run, whatever was declared before."
-    ]);
+    if super::rounds::any(findings) {
+        steps.extend(super::rounds::steps(findings, &percent(procedure.drift_tolerance)));
+    }
+    if !super::rounds::all(findings) {
+        steps.extend(window_steps(procedure));
+    }
     steps.push(prose![
         "Verification: limits once more, ",
         findings.workload.verification,
         ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ", percent(procedure.error_budget), "."
     ]);
     steps
+}
+
+/// Warm-up and measurement of a run that is rated by a window.
+fn window_steps(procedure: &Procedure) -> [Prose; 2] {
+    let warm_up = &procedure.warm_up;
+    [
+        prose![
+            "Warm-up: at least ",
+            time(warm_up.at_least),
+            ", at most ",
+            time(warm_up.at_most),
+            ". It ended when throughput over the last five rounds of ",
+            time(warm_up.round),
+            " or more was steady: drift within ±",
+            percent(warm_up.tolerance),
+            " of the mean by its 95 % confidence interval, and no more than ",
+            percent(warm_up.tolerance),
+            " still to come by a fitted exponential. A run that did not get there is void as “never settled”."
+        ],
+        prose![
+            "Measurement over a fixed window of ",
+            time(procedure.measure),
+            " in intervals of one second. Afterwards the window was judged again: a drift or a step of more than ",
+            percent(procedure.drift_tolerance),
+            " of its mean voids the run, whatever was declared before."
+        ],
+    ]
 }
 
 fn order(findings: &Findings<'_>) -> Prose {

@@ -15,6 +15,7 @@ mod offered;
 mod reference;
 mod resources;
 mod results;
+mod rounds;
 mod section;
 mod settings;
 mod stalls;

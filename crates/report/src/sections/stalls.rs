@@ -21,6 +21,13 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
         return Vec::new();
     }
+    if runs(findings).all(|(_, run)| run.whole.is_some()) {
+        return vec![Block::Paragraph(prose![
+            "Stalls were not looked for: the runs are rated whole, and a second of them may hold the end of no ",
+            findings.workload.work.one,
+            "."
+        ])];
+    }
     let any = runs(findings).any(|(_, run)| !run.stalls.found.is_empty());
     if !any {
         let words = prose![

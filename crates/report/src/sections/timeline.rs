@@ -1,7 +1,6 @@
 //! Throughput second by second: warm-up shaded, window marked.
 
 use super::section::{Section, a_finished_run};
-use crate::analysis::bootstrap::mean_of;
 use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Rule, Sample, Series, Table, prose,
@@ -68,8 +67,12 @@ fn panel(work: Work, point: &PointFindings, run: &RunFindings, top: f64) -> Pane
         Sample { x: (index * step) as f64 + seconds.len() as f64 / 2.0, y: mean, interval: None }
     };
     let samples: Vec<Sample> = run.per_second.chunks(step).enumerate().map(place).collect();
-    let mean = crate::analysis::distribution::mean(run.measured());
+    let mean = run.throughput().value();
     let mut bands = Vec::new();
+    let warm_up_rounds = run.whole.as_ref().and_then(|whole| whole.stretch).filter(|(from, _)| *from > 0.0);
+    if let Some((to, _)) = warm_up_rounds {
+        bands.push(Band { from: 0.0, to, kind: BandKind::WarmUp, label: "warm-up".to_owned() });
+    }
     if let Some(warm_up) = &run.warm_up {
         bands.push(Band { from: 0.0, to: warm_up.seconds as f64, kind: BandKind::WarmUp, label: "warm-up".to_owned() });
     }
@@ -95,7 +98,7 @@ fn panel(work: Work, point: &PointFindings, run: &RunFindings, top: f64) -> Pane
 
 fn description(work: Work, run: &RunFindings, mean: f64) -> String {
     let warm_up = run.warm_up.as_ref().map_or_else(
-        || "no verdict on the warm-up".to_owned(),
+        || run.whole.as_ref().map_or("no verdict on the warm-up", |_| "rated whole, by its rounds").to_owned(),
         |warm_up| {
             format!("warm-up of {} s, {}", warm_up.seconds, if warm_up.settled { "settled" } else { "never settled" })
         },
@@ -113,7 +116,7 @@ fn data(findings: &Findings<'_>) -> Table {
     let mut rows = Vec::new();
     for point in &findings.points {
         for run in &point.runs {
-            let mean = mean_of(run.measured()).quantity(Unit::PER_SECOND);
+            let mean = run.throughput();
             let extreme = |pick: fn(f64, f64) -> f64| {
                 let value = run.measured().iter().copied().reduce(pick).unwrap_or(f64::NAN);
                 Quantity::new(
@@ -125,7 +128,11 @@ fn data(findings: &Findings<'_>) -> Table {
             };
             rows.push(vec![
                 Cell::datum(title(point, run)),
-                run.warm_up.as_ref().map_or(Cell::Gap("no verdict".to_owned()), |warm_up| Cell::Count(warm_up.seconds)),
+                match &run.warm_up {
+                    _ if run.whole.is_some() => super::rounds::warm_up(run),
+                    None => Cell::Gap("no verdict".to_owned()),
+                    Some(warm_up) => Cell::Count(warm_up.seconds),
+                },
                 run.window
                     .map_or(Cell::Gap("no window".to_owned()), |(from, to)| Cell::datum(format!("{from} to {to}"))),
                 Cell::Quantity(mean),

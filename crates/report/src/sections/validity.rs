@@ -11,15 +11,17 @@ pub(super) const SECTION: Section =
     Section { id: "validity", title: "Validity and audits", level: 2, numbered: true, needs: always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let mut blocks = vec![
-        Block::Paragraph(prose![
-            "A point is valid when every run of it settled, its limits were verified, no second and no reading is missing from its window, nothing drifted inside it, \
+    let mut blocks = vec![Block::Paragraph(prose![
+        "A point is valid when every run of it settled, its limits were verified, no second and no reading is missing from its window, nothing drifted inside it, \
              the load generator was not the limit, no operation failed beyond the budget, and all checks and audits hold. One void run voids its point, because leaving out bad runs would choose the result."
-        ]),
-        Block::Table(verdicts(findings)),
-    ];
+    ])];
+    if super::rounds::any(findings) {
+        blocks.push(Block::Paragraph(super::rounds::how_judged()));
+    }
+    blocks.push(Block::Table(verdicts(findings)));
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         blocks.push(Block::Table(runs(findings)));
+        blocks.extend(super::rounds::tables(findings));
         blocks.extend(little(findings));
         blocks.push(Block::Table(checks(findings)));
         blocks.push(Block::Table(audits(findings)));
@@ -95,10 +97,12 @@ fn little(findings: &Findings<'_>) -> Option<Block> {
 
 fn run_row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings) -> Vec<Cell> {
     let attempts = findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count();
-    let drift = run.stability.as_ref().and_then(|check| check.drift.clone());
+    let unknown = |notes: &Vec<String>| notes.first().cloned().filter(|_| run.whole.is_some());
+    let drift = run.stability.as_ref().map(|check| check.drift.clone().ok_or_else(|| unknown(&check.notes)));
     let drift = drift
+        .unwrap_or(Err(None))
         .map(|drift| drift.scaled(100.0, Unit::PERCENT))
-        .ok_or_else(|| "the window could not be judged".to_owned());
+        .map_err(|why| why.unwrap_or_else(|| "the window could not be judged".to_owned()));
     let little = run.little.map(|audit| {
         let n = run.measured().len() as u64;
         Quantity::new(100.0 * audit.deviation, Unit::PERCENT, n, Interval::none("a comparison of two totals"))
@@ -114,12 +118,13 @@ fn run_row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings) ->
     ]
 }
 
-fn name(point: &PointFindings, run: &RunFindings) -> String {
+pub(super) fn name(point: &PointFindings, run: &RunFindings) -> String {
     if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() }
 }
 
 fn warm_up(run: &RunFindings) -> Cell {
     match &run.warm_up {
+        _ if run.whole.is_some() => super::rounds::warm_up(run),
         None => Cell::Gap("no verdict was recorded".to_owned()),
         Some(warm_up) => {
             let word = if warm_up.settled { " s, settled" } else { " s, never settled" };

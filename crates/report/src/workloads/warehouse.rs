@@ -65,8 +65,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         (
             "workload.rounds",
             GIVEN,
-            "A run ends when every stream is through a given number of rounds; rates and times below are of the whole run, so that each \
-             query counts as often as its rounds have it.",
+            "A run ends when every stream is through a given number of rounds, and is rated whole: rates are of the stretch in which all \
+             streams were at work, and a round counts by the share of its time in it, so that each query counts as often as its rounds have it.",
         ),
         ("workload.mix", "each", "A round has each chosen query once."),
         (
@@ -89,7 +89,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     definitions: &[
         (
             "Queries per hour",
-            "Valid queries per hour: of the whole run where it ends by a number of rounds, else of the measured window; counted by the clients.",
+            "Valid queries per hour: of all streams at work together where a run ends by a number of rounds, else of the measured window; counted by the clients.",
         ),
         (
             "Queries/h × TB",

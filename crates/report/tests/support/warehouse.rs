@@ -8,6 +8,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, OperationCounts,
+    UserRound,
 };
 use proofload_model::settings::Settings;
 use proofload_model::study::validate;
@@ -35,8 +36,8 @@ pub(crate) struct Appliance {
     pub(crate) own_share: Option<f64>,
     /// Queries whose answers are wrong throughout.
     pub(crate) wrong: Vec<&'static str>,
-    /// Runs end by a number of rounds, after so many seconds.
-    pub(crate) completed_s: Option<f64>,
+    /// Runs end by rounds: so many are warm-up, and each of a stream's takes so many seconds.
+    pub(crate) rounds: Option<(u64, Vec<Vec<f64>>)>,
 }
 
 impl Appliance {
@@ -49,7 +50,7 @@ impl Appliance {
             uncalibrated: false,
             own_share: None,
             wrong: Vec::new(),
-            completed_s: None,
+            rounds: None,
         }
     }
 
@@ -303,13 +304,14 @@ fn events(shape: &Appliance, attempt: &Attempt) -> Vec<AttemptEvent> {
     let operations: u64 = totals.values().map(|total| total.due).sum();
     let totals: Vec<OperationCounts> = totals.into_values().collect();
     let stopped = serde_json::json!({ "intervals": attempt.intervals.len(), "totals": totals }).to_string();
-    let mut named = vec![
-        ("steady", "{\"seconds\":15}".to_owned()),
-        ("window", format!("{{\"from\":{},\"to\":{}}}", WINDOW.0, WINDOW.1)),
-        ("load_stopped", stopped),
-    ];
-    let ended = |seconds| format!("{{\"seconds\": {seconds}, \"operations\": {operations}}}");
-    named.extend(shape.completed_s.map(|seconds| ("completed", ended(seconds))));
+    let mut named = vec![("load_stopped", stopped)];
+    match &shape.rounds {
+        None => named.extend([
+            ("steady", "{\"seconds\":15}".to_owned()),
+            ("window", format!("{{\"from\":{},\"to\":{}}}", WINDOW.0, WINDOW.1)),
+        ]),
+        Some((warm_up, streams)) => named.extend(by_rounds(*warm_up, streams, operations)),
+    }
     let event = |(index, (name, detail)): (usize, (&str, String))| AttemptEvent {
         at: WallTime(attempt.started.0 + index as i64 * 5_000_000),
         offset: None,
@@ -317,4 +319,39 @@ fn events(shape: &Appliance, attempt: &Attempt) -> Vec<AttemptEvent> {
         detail,
     };
     named.into_iter().enumerate().map(event).collect()
+}
+
+/// What the conductor notes of a run by rounds: of 22 queries each, of which the first of a stream's last round fails.
+fn by_rounds(warm_up: u64, streams: &[Vec<f64>], operations: u64) -> Vec<(&'static str, String)> {
+    let mut rounds = Vec::new();
+    let nanos = |seconds: f64| Offset((seconds * 1e9) as i64);
+    for (user, lengths) in (0..).zip(streams) {
+        let mut began = 0.0;
+        for (number, length) in (0..).zip(lengths) {
+            let failed = u64::from(number + 1 == lengths.len() as u64);
+            let ended = began + length;
+            rounds.push(UserRound {
+                user,
+                number,
+                began: nanos(began),
+                ended: nanos(ended),
+                well: 22 - failed,
+                failed,
+            });
+            began = ended;
+        }
+    }
+    let ends: Vec<f64> = streams.iter().map(|lengths| lengths.iter().sum()).collect();
+    let (first, last) = (ends.iter().copied().fold(f64::INFINITY, f64::min), ends.iter().copied().fold(0.0, f64::max));
+    let warmed = |lengths: &Vec<f64>| lengths.iter().take(warm_up as usize).sum::<f64>();
+    let from = streams.iter().map(warmed).fold(0.0, f64::max).ceil() as u64;
+    let completed = serde_json::json!({ "seconds": last, "operations": operations, "first_user_ended": first });
+    let whole = serde_json::json!({ "warm_up_rounds": warm_up, "from": from, "to": first });
+    let window = serde_json::json!({ "from": from, "to": first.ceil() as u64 });
+    let mut named = vec![("completed", completed), ("whole_run", whole), ("rounds", serde_json::json!(rounds))];
+    if (from as f64) < first {
+        named.push(("window", window));
+    }
+    let cold = (warm_up == 0).then_some(("cold_start", String::new()));
+    named.into_iter().map(|(name, detail)| (name, detail.to_string())).chain(cold).collect()
 }

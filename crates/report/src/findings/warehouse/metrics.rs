@@ -22,7 +22,7 @@ pub(in crate::findings) fn metrics(
         return Vec::new();
     }
     let data = data(runs);
-    let mut metrics = throughput(&rates::valid_per_second(runs, window), &data);
+    let mut metrics = throughput(window, &data);
     metrics.extend(scans(runs));
     metrics.extend(sizes(&data));
     metrics

@@ -1,48 +1,13 @@
-//! Rates over the stretch that a warehouse run is rated by: the whole run where it ended by a number of rounds, so that each query
-//! counts alike, else the measured window.
+//! Rates over the stretch that a warehouse run is rated by: of a run by rounds that in which all streams were at work, else the
+//! measured window.
 
 use super::super::counters::server_sums;
 use super::super::metrics::{Pair, estimate};
-use super::super::run::RunFindings;
 use super::super::telemetry::{Probed, Trace, allowed_cores, mean_of_cores, total, traces};
 use super::data::fact;
 use crate::analysis::bootstrap::Estimate;
-use crate::analysis::distribution::{mean, variance};
+use crate::analysis::distribution::mean;
 use proofload_record::Attempt;
-
-/// From, to, in seconds from time zero.
-fn stretch(run: &RunFindings) -> Option<(f64, f64)> {
-    run.completed.map(|completed| (0.0, completed.seconds)).or_else(|| run.window_seconds())
-}
-
-/// Valid queries per second.
-pub(super) fn valid_per_second(runs: &[Pair<'_>], window: &Result<Estimate, String>) -> Result<Estimate, String> {
-    let ended: Option<Vec<f64>> = runs.iter().map(whole_run).collect();
-    match ended.filter(|rates| !rates.is_empty()) {
-        Some(rates) => Ok(of_totals(&rates)),
-        None => window.clone(),
-    }
-}
-
-fn whole_run((run, attempt): &Pair<'_>) -> Option<f64> {
-    let valid: u64 = attempt.intervals.iter().flat_map(|interval| &interval.counts).map(|counts| counts.done).sum();
-    Some(valid as f64 / run.completed?.seconds)
-}
-
-/// The mean over runs of one exact value each.
-fn of_totals(values: &[f64]) -> Estimate {
-    let n = values.len();
-    let single = n < 2;
-    Estimate {
-        value: mean(values),
-        standard_error: if single { f64::NAN } else { (variance(values) / n as f64).sqrt() },
-        freedom: n.saturating_sub(1) as f64,
-        n: n as u64,
-        effective_n: n as f64,
-        block: 1,
-        missing: single.then(|| "one run of a fixed number of queries has no spread".to_owned()),
-    }
-}
 
 /// Bytes per second that the device read.
 pub(super) fn physical(runs: &[Pair<'_>]) -> Result<Estimate, String> {
@@ -129,7 +94,7 @@ fn over(
     read: impl Fn(&Attempt, (f64, f64)) -> Option<Vec<f64>>,
     missing: &str,
 ) -> Result<Estimate, String> {
-    let found: Option<Vec<Vec<f64>>> = runs.iter().map(|(run, attempt)| read(attempt, stretch(run)?)).collect();
+    let found: Option<Vec<Vec<f64>>> = runs.iter().map(|(run, attempt)| read(attempt, run.window_seconds()?)).collect();
     let found = found.filter(|found| !found.is_empty()).ok_or(missing)?;
     estimate(&found.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }

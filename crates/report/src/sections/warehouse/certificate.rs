@@ -12,6 +12,10 @@ use crate::findings::{Findings, PointFindings, level_text};
 pub(in super::super) const SECTION: Section =
     Section { id: "certificate", title: "Rating certificate", level: 2, numbered: true, needs: always, render };
 
+/// Only runs by rounds have any before what is rated.
+const ROUNDS: &str = "workload.rounds";
+const WARM_UP_ROUNDS: &str = "workload.warm_up_rounds";
+
 /// Settings of the configuration, where the study has them.
 const CONFIGURATION: &[(&str, &str)] = &[
     ("engine.kind", "Engine"),
@@ -20,7 +24,8 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("workload.layout", "Layout of the tables"),
     ("workload.mix", "Mix of queries, simple/average/complex"),
     ("workload.parallelism", "Threads of a query"),
-    ("workload.rounds", "Rounds of each stream"),
+    (ROUNDS, "Rounds of each stream"),
+    (WARM_UP_ROUNDS, "Of them before what is rated"),
     ("workload.query_cap", "Cap of a query"),
     ("limits.memory", "Memory of the database"),
     ("limits.cores", "Cores of the database"),
@@ -60,13 +65,14 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 /// Settings with all their levels.
 fn configuration(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     let study = &findings.record.study;
+    let rounds = study.factors.iter().any(|factor| factor.setting == ROUNDS) || study.settings.get(ROUNDS).is_some();
     let pair = |(path, title): &(&'static str, &'static str)| {
         let factor = study.factors.iter().find(|factor| factor.setting == *path);
         let levels = factor.map(|factor| factor.levels.iter().map(level_text).collect::<Vec<_>>().join(", "));
         let value = levels.or_else(|| study.settings.get(path).map(level_text))?;
         Some((prose![*title], prose![value]))
     };
-    CONFIGURATION.iter().filter_map(pair).collect()
+    CONFIGURATION.iter().filter(|(path, _)| *path != WARM_UP_ROUNDS || rounds).filter_map(pair).collect()
 }
 
 fn ratings(findings: &Findings<'_>) -> Vec<Block> {

@@ -1,0 +1,171 @@
+//! Runs that are rated whole, in words and tables: what stands in the place of a detected steady state.
+
+use super::charts::measured_cell;
+use super::validity::name;
+use crate::analysis::quantity::{Interval, Quantity, Unit};
+use crate::analysis::rounds::Round;
+use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use crate::findings::{Findings, PointFindings, RunFindings, WholeRun};
+
+/// Most rounds listed one by one for a study.
+const MOST_LISTED: usize = 400;
+
+type Whole<'f> = (&'f PointFindings, &'f RunFindings, &'f WholeRun);
+
+fn whole_runs<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = Whole<'f>> {
+    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
+    runs.filter_map(|(point, run)| Some((point, run, run.whole.as_ref()?)))
+}
+
+/// Is any run rated whole?
+pub(super) fn any(findings: &Findings<'_>) -> bool {
+    whole_runs(findings).next().is_some()
+}
+
+/// Is every finished run rated whole, and is there one?
+pub(super) fn all(findings: &Findings<'_>) -> bool {
+    any(findings) && findings.points.iter().flat_map(|point| &point.runs).all(|run| run.whole.is_some())
+}
+
+/// What a user of this workload is called: the last of what its scale counts.
+fn user_words(findings: &Findings<'_>) -> (&'static str, &'static str) {
+    findings.workload.scale.last().map_or(("user", "users"), |(_, one, many)| (*one, *many))
+}
+
+/// How such runs are judged.
+pub(super) fn how_judged() -> Prose {
+    prose![
+        "Runs that are rated whole have no detected steady state and no test of throughput second by second: operations take too long for \
+         that. In its place stand the lengths of their rounds: with three measured rounds or more they must not become longer or shorter \
+         beyond the tolerance for drift; with fewer, drift cannot be judged, and repetitions of the run give the confidence interval."
+    ]
+}
+
+/// Warm-up and measurement of such runs, for the procedure.
+pub(super) fn steps(findings: &Findings<'_>, drift_tolerance: &str) -> Vec<Prose> {
+    let (one, many) = user_words(findings);
+    let cold = whole_runs(findings).any(|(.., whole)| whole.cold);
+    let warmed = whole_runs(findings).any(|(.., whole)| whole.warm_up_rounds > 0);
+    let mut steps = Vec::new();
+    if cold {
+        steps.push(prose![
+            "No warm-up: cold start. The instance had just been started, and right before the load the page cache of its files was dropped."
+        ]);
+    }
+    if warmed {
+        steps.push(prose![
+            "Warm-up: a number of whole rounds of every ",
+            one,
+            " that the study declares, ",
+            "not detected. What is rated begins with the first whole second after the last of them."
+        ]);
+    }
+    if !cold && !warmed {
+        steps.push(prose![
+            "No warm-up. The server was running before the study came to it, so nothing is known of its caches at the start."
+        ]);
+    }
+    steps.push(prose![
+        "Measurement of the run as a whole, until the first of the ",
+        many,
+        " had no work left: all of them were at work throughout. A round counts by the share of its time that lies in this stretch. \
+         Lengths of rounds that change by more than ",
+        drift_tolerance.to_owned(),
+        " beyond doubt void the run."
+    ]);
+    steps
+}
+
+/// How a run that is rated whole began.
+pub(super) fn warm_up(run: &RunFindings) -> Cell {
+    let Some(whole) = &run.whole else { return Cell::Empty };
+    Cell::Prose(match (whole.warm_up_rounds, whole.cold) {
+        (0, true) => prose!["none: cold start"],
+        (0, false) => prose!["none: the server stood before"],
+        (1, _) => prose!["1 round"],
+        (rounds, _) => prose![rounds, " rounds"],
+    })
+}
+
+/// Rounds of every run in short, and one by one.
+pub(super) fn tables(findings: &Findings<'_>) -> Vec<Block> {
+    if !any(findings) {
+        return Vec::new();
+    }
+    let (one, many) = user_words(findings);
+    let mut blocks = vec![Block::Table(Table {
+        id: "table-rounds",
+        caption: prose!["Runs that are rated whole: their measured rounds, and how long all ", many, " were at work."],
+        columns: vec![
+            Column::words("Run"),
+            Column::quantities("Rounds of each", ""),
+            Column::quantities("Mean round", "s"),
+            Column::quantities("Shortest", "s"),
+            Column::quantities("Longest", "s"),
+            Column::quantities("All at work", "s"),
+            Column::quantities("Run", "s"),
+        ],
+        rows: whole_runs(findings).map(row).collect(),
+        note: prose![
+            "A round is every query or operation that a ",
+            one,
+            " is dealt, once. Only the stretch in which all are at work is rated."
+        ],
+    })];
+    if whole_runs(findings).map(|(.., whole)| whole.rounds.len()).sum::<usize>() <= MOST_LISTED {
+        blocks.push(Block::Fold(prose!["Every round"], vec![Block::Table(each(findings, one))]));
+    }
+    blocks
+}
+
+fn row((point, run, whole): Whole<'_>) -> Vec<Cell> {
+    let lengths: Vec<f64> = whole.measured().iter().map(Round::seconds).collect();
+    let of = |value: f64, n: usize, why: &'static str| -> Cell {
+        let quantity = Quantity::new(value, Unit::named("s"), n as u64, Interval::none(why));
+        measured_cell(if value.is_finite() { Ok(quantity) } else { Err("no round was measured".to_owned()) })
+    };
+    let (n, stretch) = (lengths.len(), "a stretch of time");
+    let extreme = |pick: fn(f64, f64) -> f64| lengths.iter().copied().reduce(pick).unwrap_or(f64::NAN);
+    vec![
+        Cell::datum(name(point, run)),
+        Cell::Count(whole.rounds_of_each() as u64),
+        of(crate::analysis::distribution::mean(&lengths), n, "rounds of one run depend on each other"),
+        of(extreme(f64::min), n, "an extreme has no interval"),
+        of(extreme(f64::max), n, "an extreme has no interval"),
+        of(whole.stretch.map_or(f64::NAN, |(from, to)| to - from), 1, stretch),
+        of(run.completed.map_or(f64::NAN, |completed| completed.seconds), 1, stretch),
+    ]
+}
+
+fn each(findings: &Findings<'_>, one: &'static str) -> Table {
+    let rows = whole_runs(findings).flat_map(|(point, run, whole)| {
+        whole.rounds.iter().map(move |round| {
+            let counted = if round.number < whole.warm_up_rounds { "warm-up" } else { "measured" };
+            let seconds = Quantity::new(round.seconds(), Unit::named("s"), 1, Interval::none("one round"));
+            vec![
+                Cell::datum(name(point, run)),
+                Cell::datum((round.user + 1).to_string()),
+                Cell::datum((round.number + 1).to_string()),
+                Cell::Prose(prose![counted]),
+                Cell::Quantity(seconds),
+                Cell::Count(round.well),
+                Cell::Count(round.failed),
+            ]
+        })
+    });
+    Table {
+        id: "",
+        caption: prose!["Every round of every ", one, "."],
+        columns: vec![
+            Column::words("Run"),
+            Column::words(super::charts::capital(one)),
+            Column::words("Round"),
+            Column::words("Counted as"),
+            Column::quantities("Length", "s"),
+            Column::counts("Ended well"),
+            Column::counts("Failed"),
+        ],
+        rows: rows.collect(),
+        note: Prose::new(),
+    }
+}

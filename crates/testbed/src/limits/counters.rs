@@ -9,7 +9,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CpuTime {
     pub(crate) total: Duration,
-    /// Outside and inside the kernel, where it tells them apart.
+    /// Outside and inside the kernel, where it tells them apart. Version 1 samples these at clock ticks: on a shared virtual machine their sum
+    /// was 6 % above the total, which is exact.
     pub(crate) parts: Option<(Duration, Duration)>,
 }
 

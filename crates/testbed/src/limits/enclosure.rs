@@ -166,4 +166,4 @@ impl Drop for Enclosure {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

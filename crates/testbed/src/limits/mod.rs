@@ -17,11 +17,16 @@ mod usage;
 mod write_bandwidth;
 mod write_iops;
 
+pub(crate) use branch::Branch;
+pub(crate) use counters::{cpu_time, transfers};
 pub(crate) use enclosure::{Enclosure, loosen, try_out};
 pub(crate) use group::Group;
 pub(crate) use hierarchy::Controller;
 pub(crate) use sweep::orphans;
 pub(crate) use usage::{kills, of_machine};
+
+#[cfg(test)]
+pub(crate) use enclosure::tests::{cold_file, enclose};
 
 /// Every limit.
 const LIMITS: &[&dyn limit::Limit] = &[

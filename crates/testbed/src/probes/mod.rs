@@ -3,6 +3,7 @@
 mod cores;
 mod device;
 mod engine;
+mod group;
 mod memory;
 mod power;
 mod pressure;
@@ -19,6 +20,7 @@ pub use runner::Probes;
 pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: "cores", open: cores::open },
     ProbeSpec { name: "threads", open: threads::open },
+    ProbeSpec { name: "group", open: group::open },
     ProbeSpec { name: "device", open: device::open },
     ProbeSpec { name: "memory", open: memory::open },
     ProbeSpec { name: "pressure", open: pressure::open },

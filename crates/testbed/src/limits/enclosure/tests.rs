@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Limits, or none and a visible word where this machine does not allow them.
-fn enclose(asked: LimitsAsked) -> Option<(MutexGuard<'static, ()>, Enclosure)> {
+pub(crate) fn enclose(asked: LimitsAsked) -> Option<(MutexGuard<'static, ()>, Enclosure)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     match Enclosure::prepare(asked, &std::env::temp_dir()) {
         Ok(enclosure) => Some((alone, enclosure)),
@@ -284,7 +284,7 @@ fn used(facts: &[Fact], name: &str) -> Option<String> {
 }
 
 /// A file of which nothing is cached.
-fn cold_file(bytes: u64) -> tempfile::NamedTempFile {
+pub(crate) fn cold_file(bytes: u64) -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::io::copy(&mut std::io::Read::take(std::io::repeat(7), bytes), &mut file.as_file()).unwrap();
     file.as_file().sync_all().unwrap();

@@ -47,6 +47,10 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Moment;
     /// The wall clock.
     fn wall(&self) -> WallTime;
+    /// CPU time that the calling thread has used; none where the clock does not tell. Two readings bracket a piece of work.
+    fn thread_cpu(&self) -> Option<Duration> {
+        None
+    }
     /// Waits; a simulated clock returns at once and moves on.
     fn sleep(&self, time: Duration);
 }

@@ -9,10 +9,11 @@ pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Moment {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-        let nanos = u64::try_from(time.tv_nsec).unwrap_or(0);
-        Moment(seconds * 1_000_000_000 + nanos)
+        Moment(nanos(rustix::time::ClockId::Monotonic))
+    }
+
+    fn thread_cpu(&self) -> Option<Duration> {
+        Some(Duration::from_nanos(nanos(rustix::time::ClockId::ThreadCPUTime)))
     }
 
     fn wall(&self) -> WallTime {
@@ -22,5 +23,27 @@ impl Clock for SystemClock {
 
     fn sleep(&self, time: Duration) {
         std::thread::sleep(time);
+    }
+}
+
+/// Reads a clock, nanoseconds.
+fn nanos(clock: rustix::time::ClockId) -> u64 {
+    let time = rustix::time::clock_gettime(clock);
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_uses_cpu_time_while_it_works_and_none_while_it_sleeps() {
+        let clock = SystemClock;
+        let used = || clock.thread_cpu().expect("the system tells");
+        let begun = used();
+        while used() - begun < Duration::from_millis(2) {}
+        let before = used();
+        clock.sleep(Duration::from_millis(20));
+        assert!(used() - before < Duration::from_millis(10));
     }
 }

@@ -9,6 +9,7 @@ mod checks;
 mod data;
 mod mix;
 mod opened;
+mod own_cpu;
 mod session;
 mod settings;
 mod stream;

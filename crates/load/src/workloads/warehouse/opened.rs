@@ -2,6 +2,7 @@
 
 use super::build::{Load, Manifest, data_facts};
 use super::checks;
+use super::own_cpu::OwnCpu;
 use super::session::Opening;
 use super::settings::WarehouseSettings;
 use super::stream::{Plan, Stream, Tally};
@@ -81,7 +82,10 @@ impl OpenedWarehouse {
 
     async fn live_stream(&self, stream: u32, mut context: UserContext) -> Result<(), Error> {
         let session = self.opening.session().await?;
-        let mut user = Stream::new(session, Arc::clone(&self.plan), stream);
+        let alone = self.job.engine.facts().capabilities.embedded
+            && self.settings.client_threads.is_none_or(|threads| threads >= self.settings.streams);
+        let own_cpu = OwnCpu::new(alone.then(|| context.clock()));
+        let mut user = Stream::new(session, Arc::clone(&self.plan), stream, own_cpu);
         let Some(origin) = context.ready().await else { return Ok(()) };
         let ended = context.drive(origin, &mut user, Retry { at_most: 0 }).await;
         self.tallies().push(user.tally);

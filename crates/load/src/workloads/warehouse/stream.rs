@@ -2,6 +2,7 @@
 
 use super::answers::{Answer, compare, hash, read_csv, written};
 use super::mix::Rounds;
+use super::own_cpu::OwnCpu;
 use super::settings::WarehouseSettings;
 use super::suite::{Class, Dialect, Draw, Query, golden};
 use crate::drive::{Completed, VirtualUser};
@@ -116,20 +117,24 @@ pub(super) struct Stream {
     drawn: usize,
     place: usize,
     sql: Result<String, Error>,
+    own_cpu: OwnCpu,
     pub(super) tally: Tally,
 }
 
 impl Stream {
     /// A stream before its first query.
-    pub(super) fn new(session: AnySession, plan: Arc<Plan>, stream: u32) -> Self {
+    pub(super) fn new(session: AnySession, plan: Arc<Plan>, stream: u32, own_cpu: OwnCpu) -> Self {
         let order = plan.order(stream, 0);
         let sql = Ok(String::new());
-        Self { session, plan, stream, round: 0, order, drawn: 0, place: 0, sql, tally: Tally::default() }
+        Self { session, plan, stream, round: 0, order, drawn: 0, place: 0, sql, own_cpu, tally: Tally::default() }
     }
 
     async fn ask(&mut self) -> Result<(), Error> {
         let sql = self.sql.as_ref().map_err(Clone::clone)?;
-        let rows = self.session.query(sql).await.map_err(capped)?;
+        self.own_cpu.leave();
+        let rows = self.session.query(sql).await;
+        self.own_cpu.enter();
+        let rows = rows.map_err(capped)?;
         self.tally.rows += rows.len() as u64;
         let query = &self.plan.dialect.queries[self.place];
         let answer = written(query, &rows);
@@ -186,6 +191,7 @@ impl VirtualUser for Stream {
     fn counters(&mut self, into: &mut Vec<Reading>) {
         let value = std::mem::take(&mut self.tally.rows) as f64;
         into.push(Reading { name: "answer_rows".to_owned(), instance: String::new(), unit: "1".to_owned(), value });
+        self.own_cpu.counters(into);
         self.session.counters(into);
     }
 }

@@ -191,6 +191,55 @@ fn cores_that_others_use_make_nothing_cpu_bound() {
 }
 
 #[test]
+fn the_control_group_says_what_is_the_databases_own() {
+    let all = warehouse(&Appliance { group_share: Some(1.0), ..Appliance::stores() });
+    check_metric(&all, 1, "database_cpu_percent", 97.0);
+    check_metric(&all, 1, "cpu_seconds_per_s", 1.94);
+    // Threads that are sampled short do not count where a group is there.
+    let half = warehouse(&Appliance { group_share: Some(0.5), own_share: Some(0.9), ..Appliance::stores() });
+    check_metric(&half, 1, "cpu_percent", 97.0);
+    check_metric(&half, 1, "database_cpu_percent", 48.5);
+    check_metric(&half, 1, "scan_physical_mb_s", 20.0);
+    let of = |record: &Record| {
+        let findings = evaluate(record);
+        rating(&findings, &findings.points[1]).unwrap().verdict.unwrap()
+    };
+    assert_eq!((of(&all).bound, of(&half).bound), (Bound::Cpu, Bound::Unclear));
+    check_holds(&of(&half).reasons.join("; "), &["the host was shared"]);
+    let text = markdown(&half);
+    check_holds(
+        &text,
+        &["by the accounting of its control group", "what the device read for the database's control group"],
+    );
+    check_holds(&markdown(&warehouse(&Appliance::stores())), &["all reads of the device, whoever asked for them"]);
+}
+
+#[test]
+fn a_limit_of_cpu_time_is_what_the_database_may_use() {
+    let limited =
+        |cpu_limit| warehouse(&Appliance { group_share: Some(0.5), cpu_limit: Some(cpu_limit), ..Appliance::stores() });
+    let record = limited(1.0);
+    check_metric(&record, 1, "database_cpu_percent", 97.0);
+    let findings = evaluate(&record);
+    let rated = rating(&findings, &findings.points[1]).unwrap();
+    assert_eq!((rated.verdict.unwrap().bound, rated.calibration.cores), (Bound::Cpu, Some(1.0)));
+    check_metric(&limited(64.0), 1, "database_cpu_percent", 48.5);
+}
+
+#[test]
+fn the_drivers_own_share_is_told_and_limited() {
+    let with = |driver| warehouse(&Appliance { group_share: Some(1.0), driver: Some(driver), ..Appliance::stores() });
+    let record = with(0.01);
+    check_metric(&record, 1, "driver_cpu_percent", 100.0 * 0.01 / 1.94);
+    check_holds(&markdown(&record), &["Driver overhead", "within 1"]);
+    check_holds(&markdown(&with(0.1)), &["above 1"]);
+    assert!(
+        !markdown(&warehouse(&Appliance::stores())).contains("Driver overhead, share of CPU"),
+        "of servers nothing is said"
+    );
+}
+
+#[test]
 fn a_wrong_answer_does_not_count() {
     let record = warehouse(&Appliance { wrong: vec!["q06"], ..Appliance::stores() });
     let findings = evaluate(&record);

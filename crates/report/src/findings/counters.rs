@@ -13,6 +13,9 @@ const PROBE: &str = "engine";
 /// The series of that probe that are states of sessions, not counters.
 const SESSIONS: &str = "active_sessions";
 
+/// What a stream on an embedded engine counts of itself: CPU time of its thread outside the engine's calls, CPU seconds per second.
+pub(super) const DRIVER_CPU: &str = "driver_cpu";
+
 /// Counters with their unit as metrics `engine.<name>`; those that stood still are left out.
 pub(super) fn engine_counters(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
     let mut metrics = BTreeMap::new();
@@ -42,7 +45,8 @@ fn push(names: &mut Vec<(String, String)>, name: &str, unit: &str) {
 fn embedded_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
     let mut names = Vec::new();
     for reading in runs.iter().flat_map(|(_, attempt)| attempt.intervals.iter().flat_map(|interval| &interval.engine)) {
-        if super::efficiency::LOGICAL.contains(&reading.name.as_str()) {
+        let name = reading.name.as_str();
+        if super::efficiency::LOGICAL.contains(&name) || name == DRIVER_CPU {
             continue;
         }
         push(&mut names, &reading.name, if reading.unit == "1" { "1/s" } else { &reading.unit });

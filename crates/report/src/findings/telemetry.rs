@@ -24,6 +24,10 @@ pub enum Probed {
     ThreadBusy,
     /// CPU of all threads of the database together, per cent of a core. Threads that end between two readings are missed.
     ThreadsTogether,
+    /// CPU time of the control group of the database, CPU seconds per second.
+    GroupCpu,
+    /// Bytes that the control group of the database read from the device, per second.
+    GroupReadBytes,
     /// Memory charged to the control group, bytes.
     MemoryCurrent,
     /// Pages that had to be read before a process could go on, per second.
@@ -45,6 +49,8 @@ const NAMES: &[(Probed, &str, &str)] = &[
     (Probed::DeviceBusy, "device", "busy"),
     (Probed::ThreadBusy, "threads", "cpu"),
     (Probed::ThreadsTogether, "threads", "cpu_sum"),
+    (Probed::GroupCpu, "group", "cpu"),
+    (Probed::GroupReadBytes, "group", "read_bytes"),
     (Probed::MemoryCurrent, "memory", "current"),
     (Probed::Power, "power", "watts"),
     (Probed::MajorFaults, "memory", "major_faults"),
@@ -115,6 +121,13 @@ pub(super) fn allowed_cores(attempt: &Attempt) -> Option<BTreeSet<u64>> {
         cores.extend(first.trim().parse::<u64>().ok()?..=last.trim().parse::<u64>().ok()?.min(65_536));
     }
     Some(cores)
+}
+
+/// CPU seconds per second that the database may use on whatever cores, as the limit was read back: `0.5 CPU s/s`. None when
+/// CPU time is not limited.
+pub(super) fn cpu_allowed(attempt: &Attempt) -> Option<f64> {
+    let fact = attempt.facts.iter().rev().find(|fact| fact.subject == "limit" && fact.name == "cpu")?;
+    fact.effective.as_ref()?.split(' ').next()?.parse().ok().filter(|rate: &f64| *rate > 0.0)
 }
 
 /// Use of each core that the database may run on.

@@ -97,7 +97,14 @@ pub(super) const WORKLOAD: Workload = Workload {
         ),
         (
             "Physical scan rate",
-            "Bytes that the device under the data read, in MB (10^6 bytes) per second; by the block layer's counters.",
+            "Bytes that the device under the data read, in MB (10^6 bytes) per second: for the database's control group where the kernel counts \
+             them, else for everybody, by the block layer's counters. The table of scan rates says which.",
+        ),
+        (
+            "CPU of the database",
+            "Of its processes, whatever ran beside them: by the accounting of its control group where there is one, else by sampling its threads; \
+             in per cent of the CPU seconds per second that its cores give or its limit of CPU time allows. The table of consumption says which. \
+             An embedded engine's has the load generator in it.",
         ),
         (
             "File reads",

@@ -8,7 +8,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, OperationCounts,
-    UserRound,
+    Reading, UserRound,
 };
 use proofload_model::settings::Settings;
 use proofload_model::study::validate;
@@ -34,6 +34,12 @@ pub(crate) struct Appliance {
     pub(crate) uncalibrated: bool,
     /// Share of the used cores that the database's own threads account for, where the probe of threads runs.
     pub(crate) own_share: Option<f64>,
+    /// Share of the used cores, and of the device's reads, that the database's control group accounts for, where there is one.
+    pub(crate) group_share: Option<f64>,
+    /// CPU seconds per second that streams count of themselves.
+    pub(crate) driver: Option<f64>,
+    /// Limit of CPU time, CPU seconds per second.
+    pub(crate) cpu_limit: Option<f64>,
     /// Queries whose answers are wrong throughout.
     pub(crate) wrong: Vec<&'static str>,
     /// Runs end by rounds: so many are warm-up, and each of a stream's takes so many seconds.
@@ -49,6 +55,9 @@ impl Appliance {
             repetitions: 3,
             uncalibrated: false,
             own_share: None,
+            group_share: None,
+            cpu_limit: None,
+            driver: None,
             wrong: Vec::new(),
             rounds: None,
         }
@@ -151,7 +160,7 @@ fn attempt(shape: &Appliance, store: &Store, run: Run, id: i64) -> Attempt {
         state: State::Finished,
         started: WallTime(1_790_000_000_000_000 + id * 60_000_000),
         events: Vec::new(),
-        facts: facts(store),
+        facts: facts(shape, store),
         series: series(shape, store, &mut chance),
         marks: Vec::new(),
         checks: vec![Check {
@@ -176,6 +185,10 @@ struct Drawn {
 }
 
 /// A second: queries in turn, each as long as its class says.
+fn driver(value: f64) -> Reading {
+    Reading { name: "driver_cpu".to_owned(), instance: String::new(), unit: "CPU s/s".to_owned(), value }
+}
+
 fn second(shape: &Appliance, store: &Store, index: u64, drawn: &mut Drawn, chance: &mut Chance) -> IntervalSample {
     let mut interval = IntervalSample {
         index,
@@ -183,7 +196,7 @@ fn second(shape: &Appliance, store: &Store, index: u64, drawn: &mut Drawn, chanc
         histograms: Vec::new(),
         errors: Vec::new(),
         client: ClientSelf { thread_cpu_ns: vec![1_000_000], resident_bytes: 20 << 20, send_lag_ns_p99: None },
-        engine: Vec::new(),
+        engine: shape.driver.into_iter().map(driver).collect(),
     };
     drawn.carry += store.queries_s * (1.0 + 0.05 * chance.normal());
     while drawn.carry >= 1.0 {
@@ -232,7 +245,7 @@ fn histogram(kind: String, value_ns: u64) -> HistogramDelta {
     HistogramDelta { kind, clock, count: 1, sum_ns: value_ns, max_ns: histogram.max(), payload }
 }
 
-fn facts(store: &Store) -> Vec<Fact> {
+fn facts(shape: &Appliance, store: &Store) -> Vec<Fact> {
     let mut facts: Vec<Fact> = [
         ("data", "scale_factor", "1".to_owned()),
         ("data", "generator", "tpchgen 4.0.0".to_owned()),
@@ -254,6 +267,14 @@ fn facts(store: &Store) -> Vec<Fact> {
         Fact::observed("client", &format!("query.{}", kind(query)), text, "suite")
     };
     facts.extend((1..=22).map(query));
+    facts.extend(shape.cpu_limit.map(|limit| Fact {
+        subject: "limit".to_owned(),
+        name: "cpu".to_owned(),
+        requested: Some(format!("{limit} CPU s/s")),
+        effective: Some(format!("{limit} CPU s/s")),
+        source: "simulation".to_owned(),
+        holds: Some(true),
+    }));
     facts
 }
 
@@ -283,6 +304,10 @@ fn series(shape: &Appliance, store: &Store, chance: &mut Chance) -> Vec<SeriesPo
     ];
     if let Some(share) = shape.own_share {
         series.push(make("threads", "cpu_sum", "", "%", 2.0 * store.cpu_percent * share, all));
+    }
+    if let Some(share) = shape.group_share {
+        series.push(make("group", "cpu", "", "CPU s/s", 0.02 * store.cpu_percent * share, all));
+        series.push(make("group", "read_bytes", "nvme0n1", "B/s", store.device * share, all));
     }
     if !store.columns {
         series.push(make("engine", "block_reads", "", "1/s", store.device * 1.05 / 8192.0, all));

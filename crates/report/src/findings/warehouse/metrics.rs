@@ -64,8 +64,18 @@ fn scans(runs: &[Pair<'_>]) -> Vec<Named> {
         ("logical_mb_per_cpu_s", per_cpu(&logical)),
         ("cpu_percent", measured(&rates::cpu_percent(runs), Unit::PERCENT, 1.0)),
         ("database_cpu_percent", measured(&rates::database_cpu_percent(runs), Unit::PERCENT, 1.0)),
+        ("driver_cpu_percent", share(rates::driver_cpu(runs), &cpu)),
         ("cpu_seconds_per_s", measured(&cpu, Unit::named("CPU s/s"), 1.0)),
     ]
+}
+
+/// Of the database's CPU time, %.
+fn share(part: Result<Estimate, String>, whole: &Result<Estimate, String>) -> Measured {
+    let (part, whole) = (part?, whole.clone()?);
+    if whole.value <= 0.0 {
+        return Err("no CPU time was observed".to_owned());
+    }
+    Ok(ratio(&part, &whole).scaled(100.0, Unit::PERCENT))
 }
 
 fn both(

@@ -1,17 +1,22 @@
 //! Rates over the stretch that a warehouse run is rated by: of a run by rounds that in which all streams were at work, else the
 //! measured window.
 
-use super::super::counters::server_sums;
+use super::super::counters::{DRIVER_CPU, server_sums};
 use super::super::metrics::{Pair, estimate};
-use super::super::telemetry::{Probed, Trace, allowed_cores, mean_of_cores, total, traces};
+use super::super::telemetry::{Probed, Trace, allowed_cores, cpu_allowed, mean_of_cores, total, traces};
 use super::data::fact;
 use crate::analysis::bootstrap::Estimate;
 use crate::analysis::distribution::mean;
+use proofload_model::samples::Reading;
 use proofload_record::Attempt;
 
-/// Bytes per second that the device read.
+/// Bytes per second that the device read for the database: those of its control group where the kernel counted them, else all.
 pub(super) fn physical(runs: &[Pair<'_>]) -> Result<Estimate, String> {
-    let read = |attempt: &Attempt, span| series(total(&traces(attempt, Probed::DeviceReadBytes))?, span);
+    let read = |attempt: &Attempt, span| {
+        let probed =
+            if is_counted(attempt, Probed::GroupReadBytes) { Probed::GroupReadBytes } else { Probed::DeviceReadBytes };
+        series(total(&traces(attempt, probed))?, span)
+    };
     over(runs, read, "the device was not observed")
 }
 
@@ -27,16 +32,12 @@ pub(super) fn logical(runs: &[Pair<'_>]) -> Result<Estimate, String> {
     over(runs, read, "the engine has no such counter")
 }
 
-/// The database's threads must account for this share of what all processes use of its cores, else the host was shared.
+/// The database must account for this share of what all processes use of its cores, else the host was shared.
 pub(super) const OWN_SHARE: f64 = 0.8;
 
-/// CPU seconds of the database per second.
+/// CPU seconds of the database per second: by the accounting of its control group where there is one, else by its threads.
 pub(super) fn cpu(runs: &[Pair<'_>]) -> Result<Estimate, String> {
-    let read = |attempt: &Attempt, span| {
-        let cores = core_count(attempt)?;
-        Some(database(attempt, span)?.into_iter().map(|percent| percent * cores / 100.0).collect())
-    };
-    over(runs, read, "the use of the cores was not observed")
+    over(runs, database, "the use of the cores was not observed")
 }
 
 /// Use of the cores that the database may run on, by everybody, %.
@@ -44,24 +45,77 @@ pub(super) fn cpu_percent(runs: &[Pair<'_>]) -> Result<Estimate, String> {
     over(runs, everybody, "the use of the cores was not observed")
 }
 
-/// Use of these cores by the database, %.
+/// CPU of the database in per cent of what it may use.
 pub(super) fn database_cpu_percent(runs: &[Pair<'_>]) -> Result<Estimate, String> {
-    over(runs, database, "the use of the cores was not observed")
+    let percent = |attempt: &Attempt, span| {
+        let all = capacity(attempt)?;
+        Some(database(attempt, span)?.into_iter().map(|seconds| 100.0 * seconds / all).collect())
+    };
+    over(runs, percent, "the use of the cores was not observed")
+}
+
+/// CPU seconds per second of the streams' own code beside an embedded engine.
+pub(super) fn driver_cpu(runs: &[Pair<'_>]) -> Result<Estimate, String> {
+    let own = |attempt: &Attempt, (from, to): (f64, f64)| {
+        let inside = attempt.intervals.iter().filter(|interval| (from..to).contains(&(interval.index as f64)));
+        let told = |reading: &&Reading| reading.name == DRIVER_CPU;
+        let is_told = attempt.intervals.iter().any(|interval| interval.engine.iter().any(|reading| told(&reading)));
+        let sums = inside.map(|interval| interval.engine.iter().filter(told).map(|reading| reading.value).sum());
+        Some(sums.collect::<Vec<f64>>()).filter(|values| is_told && !values.is_empty())
+    };
+    over(runs, own, "the engine does not run in the load generator, or streams share client threads")
 }
 
 fn everybody(attempt: &Attempt, span: (f64, f64)) -> Option<Vec<f64>> {
     series(mean_of_cores(attempt)?, span)
 }
 
-/// Everybody's use where the database's threads account for most of it, since these are counted short when they end between two
-/// readings; on a shared host that of the threads alone.
+/// CPU seconds per second of the database.
 fn database(attempt: &Attempt, span: (f64, f64)) -> Option<Vec<f64>> {
+    if is_counted(attempt, Probed::GroupCpu) {
+        return series(total(&traces(attempt, Probed::GroupCpu))?, span);
+    }
     let cores = core_count(attempt)?;
+    Some(by_threads(attempt, span, cores)?.into_iter().map(|percent| percent * cores / 100.0).collect())
+}
+
+/// Everybody's use where the database's threads account for most of it, since these are counted short when they end between two
+/// readings; on a shared host that of the threads alone. Per cent of the cores.
+fn by_threads(attempt: &Attempt, span: (f64, f64), cores: f64) -> Option<Vec<f64>> {
     let threads = total(&traces(attempt, Probed::ThreadsTogether)).and_then(|trace| series(trace, span));
     let own = threads.map(|values| values.into_iter().map(|percent| percent / cores).collect::<Vec<f64>>());
     match (own, everybody(attempt, span)) {
         (Some(own), Some(all)) if mean(&own) < OWN_SHARE * mean(&all) => Some(own),
         (own, all) => all.or(own),
+    }
+}
+
+fn is_counted(attempt: &Attempt, probed: Probed) -> bool {
+    !traces(attempt, probed).is_empty()
+}
+
+/// Whose accounting the rates of a run rest on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sources {
+    /// CPU: the control group's, else that of threads.
+    pub group_cpu: bool,
+    /// Reads: the control group's, else the whole device's.
+    pub group_reads: bool,
+}
+
+pub(super) fn sources(attempt: &Attempt) -> Sources {
+    Sources {
+        group_cpu: is_counted(attempt, Probed::GroupCpu),
+        group_reads: is_counted(attempt, Probed::GroupReadBytes),
+    }
+}
+
+/// CPU seconds per second that the database may use: as many as it has cores, or as its limit of CPU time allows.
+pub(super) fn capacity(attempt: &Attempt) -> Option<f64> {
+    let cores = core_count(attempt);
+    match cpu_allowed(attempt) {
+        Some(allowed) => Some(cores.map_or(allowed, |cores| cores.min(allowed))),
+        None => cores,
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::level::Measured;
 use super::super::point::PointFindings;
 use super::super::reference::{Reference, ReferencePoint};
 use super::data::{WarehouseData, fact, layout, warehouse_data};
-use super::rates::{OWN_SHARE, core_count};
+use super::rates::{OWN_SHARE, Sources, capacity, core_count, sources};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::analysis::warehouse::{
     Baseline, Calibration, CpuSeconds, Demand, FARTHEST, Machine, MbPerCpuSecond, MbPerSecond, Megabytes, OwnCapacity,
@@ -43,6 +43,8 @@ pub struct Rating {
     pub data: WarehouseData,
     /// What the machine was found to do at most.
     pub calibration: Calibration,
+    /// Whose accounting the rates rest on.
+    pub sources: Sources,
     /// What bound the work.
     pub verdict: Result<Verdict, String>,
     /// Maximum user data, TB, with the measured compression.
@@ -67,7 +69,8 @@ pub fn rating(findings: &Findings<'_>, point: &PointFindings) -> Option<Rating> 
         known.map_or_else(Reach::Unknown, |(demand, machine)| reach(&demand, &machine, &target, &maximum))
     };
     Some(Rating {
-        verdict: bound(point, &calibration),
+        verdict: bound(point, attempt, &calibration),
+        sources: sources(attempt),
         targets: TARGETS_S.iter().map(target).collect(),
         relative: relative(findings, point, layout.as_deref(), &data),
         maximum,
@@ -94,15 +97,18 @@ fn calibration(findings: &Findings<'_>, attempt: &Attempt) -> Calibration {
     };
     Calibration {
         device: number(DEVICE).map(MbPerSecond),
-        cores: core_count(attempt),
+        cores: capacity(attempt),
         in_cache: number(IN_CACHE).map(MbPerCpuSecond),
         cold: number(COLD).map(MbPerCpuSecond),
     }
 }
 
-fn bound(point: &PointFindings, calibration: &Calibration) -> Result<Verdict, String> {
+fn bound(point: &PointFindings, attempt: &Attempt, calibration: &Calibration) -> Result<Verdict, String> {
     let (database, all) = (point.metric("database_cpu_percent")?, point.metric("cpu_percent")?.value());
-    let shared = database.value() < OWN_SHARE * all;
+    // Of the cores; what the database may use of them may be less.
+    let own =
+        core_count(attempt).and_then(|cores| Some(100.0 * point.metric("cpu_seconds_per_s").ok()?.value() / cores));
+    let shared = own.is_some_and(|own| own < OWN_SHARE * all);
     let used = Used { cpu_percent: database, device_mb_s: point.metric("scan_physical_mb_s")? };
     let mut verdict = verdict(&used, calibration);
     if shared {

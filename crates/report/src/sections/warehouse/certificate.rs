@@ -99,6 +99,7 @@ fn ratings(findings: &Findings<'_>) -> Vec<Block> {
         }),
         bounds(findings, &rated),
     ];
+    blocks.extend(driver(findings, &rated));
     blocks.extend(relative(findings, &rated));
     blocks
 }
@@ -147,6 +148,38 @@ fn bounds(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Block 
              neither was full, as when few streams leave cores idle. Firm: the 95 % confidence intervals lie on one side of these limits, and \
              the calibration does not say otherwise."
         ],
+    })
+}
+
+/// The load generator's own share of the CPU time beyond which an embedded engine's figures speak of it too, %.
+const MOST_DRIVER: f64 = 1.0;
+
+/// What the load generator took of an embedded engine's CPU time; none where every engine is a server.
+fn driver(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Option<Block> {
+    let row = |(point, _): &(&PointFindings, Rating)| {
+        let share = point.metric("driver_cpu_percent").ok()?.value();
+        let verdict = Cell::Verdict(
+            share <= MOST_DRIVER,
+            if share <= MOST_DRIVER { "within 1\u{a0}%" } else { "above 1\u{a0}%" },
+        );
+        Some(vec![point_cell(point), metric(point, "driver_cpu_percent"), verdict])
+    };
+    let rows: Vec<Vec<Cell>> = rated.iter().filter_map(row).collect();
+    (!rows.is_empty()).then(|| {
+        Block::Table(Table {
+            id: "table-driver",
+            caption: prose!["Driver overhead: the streams' own share of the CPU time, where the engine runs inside the load generator."],
+            columns: vec![
+                point_column(findings),
+                Column::quantities("Driver overhead, share of CPU", "%"),
+                Column::words("At most 1\u{a0}%"),
+            ],
+            rows,
+            note: prose![
+                "CPU time of the streams' threads outside the engine's calls: drawing and writing queries, comparing answers, recording. It is part of \
+                 the CPU of the database."
+            ],
+        })
     })
 }
 

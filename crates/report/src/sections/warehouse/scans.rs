@@ -1,8 +1,9 @@
 //! Scan rates: what the device read, what the engine read, what queries asked for; per CPU second; and what storing compresses.
 
 use super::super::section::{Section, always};
-use super::parts::{is_warehouse, metric, point_cell, point_column};
+use super::parts::{is_warehouse, metric, point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Column, Table, prose};
+use crate::findings::warehouse::Sources;
 use crate::findings::{Findings, PointFindings};
 
 /// The section.
@@ -45,11 +46,13 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
             ..Table::default()
         }
     };
+    let (cpu, physical) = sources(findings);
     vec![
         Block::Table(Table {
             id: "table-scans",
             caption: prose!["Scan rates, in millions of bytes: of the device, and of the engine by its own counters."],
             note: prose![
+                physical,
                 "Device and engine differ: a file read may come from the system's page cache, and under a tight memory limit the device \
                  also reads pages of the program again. The mean of physical and logical is printed only because published ratings print it. \
                  Hit share: what queries asked for and no device read."
@@ -60,11 +63,36 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
             id: "table-consumption",
             caption: prose!["What the cores made of it, and how much smaller the stored data are than the raw ones."],
             note: prose![
-                "CPU is of the cores that the database may run on: by all processes, and by the database where its threads use less than 0.8 of that \
-                 (a shared host), else all. MB per CPU second is the figure that survives a busy host best. \
+                "CPU of all processes is of the cores that the database may run on, the database's of the CPU time that it may use there. ",
+                cpu,
+                "MB per CPU second is the figure that survives a busy host best. \
                  A compression below 1 means that storing takes more room than the raw text."
             ],
             ..table(COSTS)
         }),
     ]
+}
+
+/// Whose accounting CPU and physical reads rest on, in words.
+fn sources(findings: &Findings<'_>) -> (&'static str, &'static str) {
+    let sources: Vec<Sources> = rated(findings).into_iter().map(|(_, rating)| rating.sources).collect();
+    let of_groups = |of: fn(&Sources) -> bool| sources.iter().filter(|source| of(source)).count();
+    let cpu = match of_groups(|source| source.group_cpu) {
+        0 => {
+            "The database's CPU is that of its threads where they use less than 0.8 of what all processes do (a shared host), else that of all. "
+        }
+        all if all == sources.len() => "The database's CPU is by the accounting of its control group. ",
+        _ => {
+            "The database's CPU is by the accounting of its control group at some points; at others no group was there, and it is that of its threads \
+             or, where they use at least 0.8 of what all processes do, of all. "
+        }
+    };
+    let physical = match of_groups(|source| source.group_reads) {
+        0 => "Physical: all reads of the device, whoever asked for them. ",
+        all if all == sources.len() => "Physical: what the device read for the database's control group. ",
+        _ => {
+            "Physical: what the device read for the database's control group; at points where the kernel did not count that, all its reads. "
+        }
+    };
+    (cpu, physical)
 }

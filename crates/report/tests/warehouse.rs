@@ -177,6 +177,30 @@ fn the_bound_is_told_with_its_confidence() {
 }
 
 #[test]
+fn the_rating_stands_in_json_with_what_it_rests_on() {
+    let json = |shape: &Appliance| -> serde_json::Value {
+        serde_json::from_str(&render(&warehouse(shape), Format::Json).unwrap()).unwrap()
+    };
+    let stores = json(&Appliance { group_share: Some(1.0), ..Appliance::stores() });
+    let rating = &stores["points"][0]["rating"];
+    assert_eq!(
+        (rating["bound"].as_str(), rating["confidence"].as_str()),
+        (Some("I/O-bound"), Some("firm")),
+        "{rating}"
+    );
+    assert_eq!(
+        (rating["cpu_by"].as_str(), rating["reads_by"].as_str()),
+        (Some("control group"), Some("control group"))
+    );
+    assert_eq!(rating["calibration"]["device_read_mb_s"], 200.0);
+    assert!(rating["reasons"][0].as_str().unwrap().starts_with("CPU at "), "{rating}");
+    let uncalibrated = json(&Appliance { uncalibrated: true, ..Appliance::stores() });
+    let rating = &uncalibrated["points"][0]["rating"];
+    assert_eq!((rating["bound"].as_str(), rating["cpu_by"].as_str()), (Some("unclear"), Some("threads")));
+    assert!(rating["calibration"]["device_read_mb_s"].is_null());
+}
+
+#[test]
 fn cores_that_others_use_make_nothing_cpu_bound() {
     let record = warehouse(&Appliance { own_share: Some(0.5), ..Appliance::stores() });
     check_metric(&record, 1, "cpu_percent", 97.0);

@@ -65,6 +65,7 @@ fn point_json(findings: &Findings<'_>, point: &PointFindings) -> Json {
         "planned_runs": point.planned,
         "runs": point.runs.iter().map(|run| run_json(findings, run)).collect::<Vec<_>>(),
         "metrics": metrics,
+        "rating": super::json_warehouse::point_rating(findings, point),
         "relative_percent": point.relative.as_ref().map(Quantity::value).ok(),
     })
 }

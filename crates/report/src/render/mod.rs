@@ -8,6 +8,7 @@ mod html_parts;
 mod html_table;
 mod json;
 mod json_bottleneck;
+mod json_warehouse;
 mod markdown;
 mod text;
 mod ycsb;

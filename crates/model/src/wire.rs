@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages; agents of another version are refused at the greeting.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// From the conductor to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +62,17 @@ pub struct DataPlace {
     /// Settings of the engine by name, later ones win: what the memory limit implies, the engine's own (`engine.<name>`), then
     /// `engine.settings.*`. Made by `proofload_engine::place_settings`.
     pub settings: Vec<(String, String)>,
+}
+
+/// A host that no agent runs on, observed through exporters of Prometheus' text format.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Scraped {
+    /// Where they serve, such as `http://db1:9100/metrics`; empty: the host is observed by its own agent.
+    pub endpoints: Vec<String>,
+    /// The database's device as they name it, such as `nvme0n1` or `D:`.
+    pub device: Option<String>,
+    /// Further series to keep: names, or beginnings of names with a `*` after them.
+    pub series: Vec<String>,
 }
 
 /// Limits to put on what is tested.
@@ -187,6 +198,8 @@ pub enum HostRequest {
         place: DataPlace,
         /// Process of the embedded engine, if any.
         pid: Option<u32>,
+        /// Exporters that observe the host in the place of this agent's own probes.
+        scraped: Scraped,
     },
     /// Stop sending.
     StopProbes,

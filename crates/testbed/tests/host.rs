@@ -5,7 +5,7 @@
 mod support;
 
 use proofload_model::units::Bytes;
-use proofload_model::wire::{Event, HostRequest, LimitsAsked, Preconditioning, Reply};
+use proofload_model::wire::{Event, HostRequest, LimitsAsked, Preconditioning, Reply, Scraped};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -90,7 +90,7 @@ fn a_process_joins_the_limits_is_verified_watched_and_released() {
         assert_eq!(of(&facts, name).1, Some(true), "{facts:#?}");
     }
     let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
-    bench.ask(HostRequest::StartProbes { origin, place, pid: Some(pid) });
+    bench.ask(HostRequest::StartProbes { origin, place, pid: Some(pid), scraped: Scraped::default() });
     for probe in ["cores", "memory", "pressure", "device"] {
         bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
     }
@@ -156,4 +156,56 @@ fn storage_is_preconditioned_by_a_file_that_goes() {
     assert!(!facts.is_empty());
     bench.expect_event("progress", |event| matches!(event, Event::Progress { what, .. } if what.contains("fio")));
     bench.ask(HostRequest::CreateInstance { place });
+}
+
+/// Serves one text to whoever asks, until the test ends; the address.
+fn exporter(text: impl Fn(u32) -> String + Send + 'static) -> String {
+    use std::io::{BufRead, BufReader, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let address = format!("http://{}/metrics", listener.local_addr().expect("it is bound"));
+    std::thread::spawn(move || {
+        for (asked, stream) in (0..).zip(listener.incoming()) {
+            let mut stream = stream.expect("someone asks");
+            let lines = BufReader::new(stream.try_clone().expect("it has two sides")).lines();
+            let _request = lines.map_while(Result::ok).take_while(|line| !line.is_empty()).count();
+            let body = text(asked);
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+            let _gone = stream.write_all(format!("{head}{body}").as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn a_host_of_exporters_is_read_through_them_alone() {
+    let mut bench = Bench::new();
+    let text = |asked| {
+        format!(
+            "node_cpu_seconds_total{{cpu=\"7\",mode=\"user\"}} {asked}\n\
+             node_disk_read_bytes_total{{device=\"sda\"}} {}\n# TYPE calls counter\ncalls {asked}\n",
+            asked * 1_000_000
+        )
+    };
+    let nobody = "http://127.0.0.1:1/metrics".to_owned();
+    let scraped = Scraped { endpoints: vec![exporter(text), nobody], device: None, series: vec!["calls".to_owned()] };
+    let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
+    bench.ask(HostRequest::StartProbes { origin, place, pid: None, scraped });
+    let has = |event: &Event, probe: &str, name: &str, instance: &str| match event {
+        Event::Telemetry(told) if told.probe == probe => {
+            told.readings.iter().any(|each| each.name == name && each.instance == instance && each.value > 0.0)
+        }
+        _ => false,
+    };
+    bench.expect_event("the other one does not answer", |event| {
+        matches!(event, Event::Log { text, .. } if text.contains("127.0.0.1:1") && text.contains("is the exporter running"))
+    });
+    bench.expect_event("cores", |event| has(event, "cores", "busy", "7"));
+    bench.expect_event("device", |event| has(event, "device", "read_bytes", "sda"));
+    bench.expect_event("scraped", |event| has(event, "scraped", "calls", ""));
+    bench.ask(HostRequest::StopProbes);
+    let events = bench.events.lock().unwrap();
+    assert!(
+        !events.iter().any(|event| matches!(event, Event::Telemetry(told) if told.probe == "pressure")),
+        "not this host"
+    );
 }

@@ -5,7 +5,7 @@ mod support;
 
 use proofload_engine::Target;
 use proofload_model::units::Bytes;
-use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Reply};
+use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Reply, Scraped};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -74,7 +74,7 @@ fn a_limited_server_is_verified_watched_stopped_and_copied() {
     let error = bench.refused(HostRequest::SaveSnapshot { place: place.clone() });
     assert!(error.contains("still serves the data"), "{error}");
     let origin = bench.clock.now();
-    bench.ask(HostRequest::StartProbes { origin, place: place.clone(), pid: None });
+    bench.ask(HostRequest::StartProbes { origin, place: place.clone(), pid: None, scraped: Scraped::default() });
     for probe in ["threads", "memory", "engine"] {
         bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
     }

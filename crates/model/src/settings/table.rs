@@ -58,6 +58,9 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::new("procedure.measure", span(1000), "30s", "Length of the measured window; whole seconds."),
     SettingSpec::new("procedure.drift_tolerance", Kind::Number { least: 0.005, most: 1.0 }, "0.10", "Drift or step inside the measured window, as a share of its mean, that voids the point."),
     SettingSpec::new("procedure.error_budget", Kind::Number { least: 0.0, most: 1.0 }, "0", "Share of operations that may fail; more voids the point."),
+    SettingSpec::optional("observe.prometheus", Kind::List, "Exporters that observe the host under test where no agent of ours can run (Windows, appliances): addresses of node_exporter, windows_exporter or any other endpoint of Prometheus' text format, such as [\"http://db1:9100/metrics\"]. They take the place of our own probes of the host; with engine.url only.").fixed(),
+    SettingSpec::optional("observe.device", Kind::Text, "The database's block device or volume as the exporter names it, such as `nvme0n1` or `D:`; needed when it tells of several.").fixed(),
+    SettingSpec::optional("observe.series", Kind::List, "Further series of the exporters to keep in the record: names, or beginnings of names with a `*` after them. Counters are kept as rates per second.").fixed(),
     SettingSpec::optional("agents.host", Kind::List, "Command that starts the agent on the host under test, such as [\"ssh\", \"-T\", \"db1\", \"proofload\", \"agent\"]; empty: a local child.").fixed(),
     SettingSpec::optional("agents.load", Kind::List, "Command that starts the load agent; empty: a local child. Embedded engines need it on the host under test.").fixed(),
 ];

@@ -21,6 +21,7 @@ const RULES: &[fn(&mut Look<'_>)] = &[
     workload_says,
     memory_needs,
     url_needs,
+    exporters_need,
     password_in_url,
     warm_up_order,
     whole_seconds,
@@ -119,6 +120,36 @@ fn url_needs(look: &mut Look<'_>) {
             "procedure.restore",
             "an existing server (engine.url) cannot be restored from a file snapshot; say \"never\"".to_owned(),
         );
+    }
+}
+
+/// Exporters observe a host that we do not run on; there must be an existing server, and an address that can be asked.
+fn exporters_need(look: &mut Look<'_>) {
+    let settings = &look.study.settings;
+    let endpoints = settings.list("observe.prometheus").to_vec();
+    if endpoints.is_empty() {
+        for path in ["observe.device", "observe.series"] {
+            if look.study.settings.get(path).is_some() {
+                look.fault(path, "it speaks of exporters; name them in observe.prometheus".to_owned());
+            }
+        }
+        return;
+    }
+    if settings.get("engine.url").is_none() {
+        let reason = "exporters observe the host of an existing server (engine.url); the host of an instance that Proofload starts is observed by its agent";
+        look.fault("observe.prometheus", reason.to_owned());
+    }
+    for (number, endpoint) in endpoints.iter().enumerate() {
+        let reason = match endpoint.strip_prefix("http://").map(|rest| rest.split('/').next().unwrap_or_default()) {
+            None => format!(
+                "{endpoint:?} does not begin with http://; an exporter behind TLS needs a proxy on the load host"
+            ),
+            Some(host) if host.contains('@') => {
+                format!("address {} holds a user or password; a study holds no secrets, so use a proxy", number + 1)
+            }
+            Some(_) => continue,
+        };
+        look.fault("observe.prometheus", reason);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::settings::Settings;
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
-use crate::wire::{DataPlace, LimitsAsked, Preconditioning};
+use crate::wire::{DataPlace, LimitsAsked, Preconditioning, Scraped};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -74,6 +74,15 @@ pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -
         url: settings.text("engine.url").ok().map(str::to_owned),
         settings: engine_settings,
     })
+}
+
+/// Exporters that observe the host; none when its own agent does.
+pub fn scraped(settings: &Settings) -> Scraped {
+    Scraped {
+        endpoints: settings.list("observe.prometheus").to_vec(),
+        device: settings.text("observe.device").ok().map(str::to_owned),
+        series: settings.list("observe.series").to_vec(),
+    }
 }
 
 /// Preconditioning, when the study asks for it; `confirmed` is the device named by `--yes`.

@@ -7,6 +7,7 @@ use super::warm_up::{WarmUpState, WarmUpWatch};
 use proofload_load::Rating;
 use proofload_model::error::Error;
 use proofload_model::samples::OperationCounts;
+use proofload_model::study::scraped;
 use proofload_model::wire::{HostRequest, LoadRequest, Reply};
 use std::time::Duration;
 
@@ -107,7 +108,8 @@ impl Crew<'_> {
         };
         let origin =
             self.watch.origin.map_or(proofload_model::time::Moment(0), |ours| self.in_time_of(Role::Host, ours));
-        self.host(HostRequest::StartProbes { origin, place: prepared.place.clone(), pid })?;
+        let scraped = scraped(&prepared.settings);
+        self.host(HostRequest::StartProbes { origin, place: prepared.place.clone(), pid, scraped })?;
         self.journal.event("load_started", &format!("{}", prepared.run.seed))
     }
 

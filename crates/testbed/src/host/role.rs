@@ -13,7 +13,7 @@ use proofload_engine::{Engine, Target};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
-use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Preconditioning, Reply};
+use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Preconditioning, Reply, Scraped};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl HostRole {
             }
             HostRequest::LabelSnapshot { place, label } => done(snapshots::label(Path::new(&place.folder), &label)),
             HostRequest::DropPageCache { place } => done(snapshots::drop_page_cache(Path::new(&place.folder))),
-            HostRequest::StartProbes { origin, place, pid } => self.start_probes(origin, &place, pid),
+            HostRequest::StartProbes { origin, place, pid, scraped } => self.start_probes(origin, &place, pid, scraped),
             HostRequest::StopProbes => {
                 self.probes = None;
                 Ok(Reply::Done)
@@ -204,7 +204,13 @@ impl HostRole {
         snapshots::restore(Path::new(&place.folder), &*self.clock).map(copied)
     }
 
-    fn start_probes(&mut self, origin: Moment, place: &DataPlace, pid: Option<u32>) -> Result<Reply, Error> {
+    fn start_probes(
+        &mut self,
+        origin: Moment,
+        place: &DataPlace,
+        pid: Option<u32>,
+        scraped: Scraped,
+    ) -> Result<Reply, Error> {
         self.probes = None;
         let address = self.server.as_ref().map(|running| running.server.address().to_owned());
         let target = Target { place: place.clone(), address };
@@ -219,6 +225,7 @@ impl HostRole {
             group: self.limits.as_ref().map(Enclosure::group).cloned().unwrap_or_default(),
             cores: self.limits.as_ref().and_then(Enclosure::cores).cloned(),
             observer,
+            scraped,
         };
         self.probes = Some(Probes::start(&self.clock, &self.events, origin, subject));
         Ok(Reply::Done)

@@ -1,6 +1,6 @@
 //! The server's own statistics, as its engine reads them.
 
-use super::probe::{OpenedProbe, Probe, Subject};
+use super::probe::{OpenedProbe, Probe, ProbeSpec, Subject};
 use super::rates::Rates;
 use proofload_engine::Observer;
 use proofload_model::error::Error;
@@ -12,7 +12,10 @@ struct Engine {
     rates: Rates,
 }
 
-pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
+/// The probe that asks the server and not its host.
+pub(super) const OF_SERVER: ProbeSpec = ProbeSpec { name: "engine", open };
+
+fn open(subject: &mut Subject) -> OpenedProbe {
     Ok(subject.observer.take().map(|observer| Box::new(Engine { observer, rates: Rates::default() }) as Box<dyn Probe>))
 }
 

@@ -10,13 +10,14 @@ mod pressure;
 mod probe;
 mod rates;
 mod runner;
+mod scrape;
 mod threads;
 
 pub use device::{BlockDevice, device_of};
 pub use probe::{OpenedProbe, Probe, ProbeSpec, Subject};
 pub use runner::Probes;
 
-/// Every probe.
+/// Every probe of the host.
 pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: "cores", open: cores::open },
     ProbeSpec { name: "threads", open: threads::open },
@@ -25,5 +26,4 @@ pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: "memory", open: memory::open },
     ProbeSpec { name: "pressure", open: pressure::open },
     ProbeSpec { name: "power", open: power::open },
-    ProbeSpec { name: "engine", open: engine::open },
 ];

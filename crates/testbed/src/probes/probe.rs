@@ -4,6 +4,7 @@ use crate::limits::Group;
 use proofload_engine::Observer;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::wire::Scraped;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,7 +21,12 @@ pub struct Subject {
     pub cores: Option<Vec<usize>>,
     /// The engine's own statistics; taken by the probe that reads them.
     pub observer: Option<Box<dyn Observer>>,
+    /// Exporters that observe the host; with any, the host is not the one that we run on, and no probe of ours looks at it.
+    pub scraped: Scraped,
 }
+
+/// Readings under the name of the probe that they belong to.
+pub(super) type Part = (&'static str, Vec<Reading>);
 
 /// Reads one part of a machine.
 pub trait Probe: Send {

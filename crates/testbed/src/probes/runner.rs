@@ -1,8 +1,10 @@
 //! Reads every probe on the second, each on a thread of its own so that a slow one delays no other. A missed second stays missed.
 
-use super::PROBES;
-use super::probe::{Probe, Subject};
+use super::engine::OF_SERVER;
+use super::probe::{Part, Probe, ProbeSpec, Subject};
+use super::{PROBES, scrape};
 use crate::agents::EventSink;
+use proofload_model::error::Error;
 use proofload_model::samples::Telemetry;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::Event;
@@ -24,27 +26,30 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// Opens every probe that has something to watch and reads it on whole seconds after `origin`.
+    /// Opens every probe that has something to watch and reads it on whole seconds after `origin`. A host that exporters observe is
+    /// watched through them alone.
     pub fn start(clock: &Arc<dyn Clock>, events: &EventSink, origin: Moment, mut subject: Subject) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let mut threads = Vec::new();
-        for spec in PROBES {
-            match (spec.open)(&mut subject) {
-                Ok(Some(probe)) => {
-                    let reader = Reader {
-                        name: spec.name,
-                        probe,
-                        clock: Arc::clone(clock),
-                        events: Arc::clone(events),
-                        stop: Arc::clone(&stop),
-                        warned: false,
-                    };
-                    threads.push(std::thread::spawn(move || reader.run(origin)));
-                }
-                Ok(None) => {}
+        let endpoints = scrape::open(&subject.scraped);
+        let of_host = if endpoints.is_empty() { PROBES } else { &[] };
+        let mut sources: Vec<Opened> = Vec::new();
+        for spec in of_host.iter().chain([&OF_SERVER]) {
+            match open(spec, &mut subject) {
+                Ok(source) => sources.extend(source),
                 Err(error) => events(warning(spec.name, &error.to_string())),
             }
         }
+        sources.extend(endpoints.into_iter().map(|endpoint| ("scrape", Box::new(endpoint) as Box<dyn Source>)));
+        let reader = |(name, source)| Reader {
+            name,
+            source,
+            clock: Arc::clone(clock),
+            events: Arc::clone(events),
+            stop: Arc::clone(&stop),
+            warned: false,
+        };
+        let readers = sources.into_iter().map(reader);
+        let threads = readers.map(|reader| std::thread::spawn(move || reader.run(origin))).collect();
         Self { stop, threads }
     }
 }
@@ -58,10 +63,38 @@ impl Drop for Probes {
     }
 }
 
-/// One probe on its thread.
-struct Reader {
+/// What a thread reads.
+pub(super) trait Source: Send {
+    /// One reading, under the names of the probes that its parts belong to. `span` as for [`Probe::read`].
+    fn parts(&mut self, span: Option<Duration>) -> Result<Vec<Part>, Error>;
+}
+
+/// A probe under its own name.
+struct Named {
     name: &'static str,
     probe: Box<dyn Probe>,
+}
+
+impl Source for Named {
+    fn parts(&mut self, span: Option<Duration>) -> Result<Vec<Part>, Error> {
+        Ok(vec![(self.name, self.probe.read(span)?)])
+    }
+}
+
+/// A source, and the name by which its warnings speak.
+type Opened = (&'static str, Box<dyn Source>);
+
+/// Opens a probe; none when it has nothing to watch.
+fn open(spec: &ProbeSpec, subject: &mut Subject) -> Result<Option<Opened>, Error> {
+    let name = spec.name;
+    let opened = (spec.open)(subject)?;
+    Ok(opened.map(|probe| (name, Box::new(Named { name, probe }) as Box<dyn Source>)))
+}
+
+/// One source on its thread.
+struct Reader {
+    name: &'static str,
+    source: Box<dyn Source>,
     clock: Arc<dyn Clock>,
     events: EventSink,
     stop: Arc<AtomicBool>,
@@ -96,11 +129,12 @@ impl Reader {
 
     fn read(&mut self, moment: Moment, before: Option<Moment>) {
         let span = before.map(|before| moment.since(before));
-        match self.probe.read(span) {
-            Ok(readings) if readings.is_empty() => {}
-            Ok(readings) => {
-                let span_ns = span.map_or(0, |span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX));
-                (self.events)(Event::Telemetry(Telemetry { probe: self.name.to_owned(), moment, span_ns, readings }));
+        let span_ns = span.map_or(0, |span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX));
+        match self.source.parts(span) {
+            Ok(parts) => {
+                for (probe, readings) in parts.into_iter().filter(|(_, readings)| !readings.is_empty()) {
+                    (self.events)(Event::Telemetry(Telemetry { probe: probe.to_owned(), moment, span_ns, readings }));
+                }
             }
             Err(error) if !self.warned => {
                 self.warned = true;

@@ -1,0 +1,112 @@
+//! What exporters of hosts call the things that our own probes read. A table; may not fetch or keep anything.
+//!
+//! Sources: node_exporter's collectors cpu, diskstats, meminfo and vmstat; windows_exporter's cpu, logical_disk, physical_disk and memory.
+//! windows_exporter: untested on the real thing.
+
+/// A total that becomes a rate, of one core or device.
+pub(super) struct Counter {
+    /// Name at the exporter.
+    pub(super) metric: &'static str,
+    /// Name of ours.
+    pub(super) series: &'static str,
+    /// Unit of ours.
+    pub(super) unit: &'static str,
+    /// Rate of the exporter's unit in ours, such as 100 from seconds per second to per cent.
+    pub(super) factor: f64,
+    /// Is what is counted the time in which *nothing* was done?
+    pub(super) is_idle: bool,
+}
+
+/// CPU time by core and mode: metric, label of the core.
+pub(super) const CPU: &[(&str, &str)] = &[("node_cpu_seconds_total", "cpu"), ("windows_cpu_time_total", "core")];
+
+/// What a mode of CPU time counts as. `system` includes interrupts, as on the host itself; windows_exporter's `privileged`
+/// includes `interrupt` and `dpc` already, which therefore count as nothing.
+pub(super) const fn mode(of: &str) -> Mode {
+    match of.as_bytes() {
+        b"user" | b"nice" => Mode::User,
+        b"system" | b"irq" | b"softirq" | b"privileged" => Mode::System,
+        b"iowait" => Mode::Iowait,
+        b"steal" => Mode::Steal,
+        _ => Mode::Nothing,
+    }
+}
+
+/// A kind of CPU time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Programs.
+    User,
+    /// The kernel, interrupts included.
+    System,
+    /// Idle, while requests to a device are open.
+    Iowait,
+    /// Taken by another guest: busy, for who waits for it.
+    Steal,
+    /// Idle, or part of another mode.
+    Nothing,
+}
+
+/// Labels that name a device.
+pub(super) const DEVICE_LABELS: &[&str] = &["device", "volume", "disk"];
+
+const fn counter(metric: &'static str, series: &'static str, unit: &'static str, factor: f64) -> Counter {
+    Counter { metric, series, unit, factor, is_idle: false }
+}
+
+/// Totals of devices.
+pub(super) const DEVICES: &[Counter] = &[
+    counter("node_disk_reads_completed_total", "reads", "1/s", 1.0),
+    counter("node_disk_writes_completed_total", "writes", "1/s", 1.0),
+    counter("node_disk_read_bytes_total", "read_bytes", "B/s", 1.0),
+    counter("node_disk_written_bytes_total", "write_bytes", "B/s", 1.0),
+    counter("node_disk_flush_requests_total", "flushes", "1/s", 1.0),
+    counter("node_disk_io_time_seconds_total", "busy", "%", 100.0),
+    counter("node_disk_io_time_weighted_seconds_total", "queue", "requests", 1.0),
+    counter("windows_logical_disk_reads_total", "reads", "1/s", 1.0),
+    counter("windows_logical_disk_writes_total", "writes", "1/s", 1.0),
+    counter("windows_logical_disk_read_bytes_total", "read_bytes", "B/s", 1.0),
+    counter("windows_logical_disk_write_bytes_total", "write_bytes", "B/s", 1.0),
+    Counter {
+        metric: "windows_logical_disk_idle_seconds_total",
+        series: "busy",
+        unit: "%",
+        factor: 100.0,
+        is_idle: true,
+    },
+    counter("windows_physical_disk_reads_total", "reads", "1/s", 1.0),
+    counter("windows_physical_disk_writes_total", "writes", "1/s", 1.0),
+    counter("windows_physical_disk_read_bytes_total", "read_bytes", "B/s", 1.0),
+    counter("windows_physical_disk_write_bytes_total", "write_bytes", "B/s", 1.0),
+    Counter {
+        metric: "windows_physical_disk_idle_seconds_total",
+        series: "busy",
+        unit: "%",
+        factor: 100.0,
+        is_idle: true,
+    },
+];
+
+/// What devices hold at the moment: metric, series, unit.
+pub(super) const DEVICE_LEVELS: &[(&str, &str, &str)] = &[
+    ("node_disk_io_now", "in_flight", "requests"),
+    ("windows_logical_disk_requests_queued", "in_flight", "requests"),
+    ("windows_physical_disk_requests_queued", "in_flight", "requests"),
+];
+
+/// Devices that stand on others, whose bytes would be counted twice.
+pub(super) fn stands_on_others(device: &str) -> bool {
+    ["dm-", "md", "loop", "ram", "zram", "sr"].iter().any(|prefix| device.starts_with(prefix)) || device == "_Total"
+}
+
+/// Totals of the host's memory.
+pub(super) const MEMORY: &[Counter] = &[
+    counter("node_vmstat_pgmajfault", "major_faults", "1/s", 1.0),
+    counter("windows_memory_swap_page_reads_total", "major_faults", "1/s", 1.0),
+];
+
+/// Memory of the host: all of it, and what is still to be had. The difference is in use.
+pub(super) const MEMORY_IN_USE: &[(&str, &str)] = &[
+    ("node_memory_MemTotal_bytes", "node_memory_MemAvailable_bytes"),
+    ("windows_memory_physical_total_bytes", "windows_memory_available_bytes"),
+];

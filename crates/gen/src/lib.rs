@@ -97,6 +97,7 @@
 //! # Ok::<(), proofload_gen::Error>(())
 //! ```
 
+mod arrivals;
 mod error;
 mod rng;
 mod seed;
@@ -104,6 +105,7 @@ mod text;
 pub mod tprocc;
 pub mod ycsb;
 
+pub use arrivals::{PoissonArrivals, exponential_ns};
 pub use error::Error;
 pub use rng::Rng;
 pub use seed::Seed;

@@ -1,11 +1,13 @@
 //! The load role of an agent: carries out the conductor's requests one after another. May not decide when anything happens.
 
-use crate::drive::{ClientThreads, Crew, LoadEvents};
+use crate::drive::{ClientThreads, ConstantRate, Crew, LoadEvents, PoissonRate, Saturated, Schedule};
 use crate::workload::{Job, Opened, workload};
 use proofload_engine::Target;
+use proofload_gen::Seed;
 use proofload_model::error::Error;
 use proofload_model::samples::{Fact, Mark, OperationCounts};
 use proofload_model::time::{Clock, Moment, Offset};
+use proofload_model::units::duration_text;
 use proofload_model::wire::{Event, LoadRequest, LoadSpec, Reply};
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +72,8 @@ impl LoadRole {
         let how = ClientThreads {
             threads,
             blocking: job.is_blocking(),
-            schedule: opened.schedule(),
+            schedule: schedule(&job.spec),
+            queue_at_most: queue_at_most(&job.spec),
             operations: opened.operations(),
             clock: Arc::clone(&self.clock),
             events: Arc::clone(&self.events),
@@ -82,6 +85,7 @@ impl LoadRole {
         facts.push(Fact::observed("client", "virtual_users", opened.users().to_string(), "load agent"));
         let in_process = job.engine.facts().capabilities.embedded;
         facts.push(Fact::observed("client", "engine_in_process", in_process.to_string(), "load agent"));
+        facts.extend(arrival_facts(&job.spec));
         facts.extend(settings_in_force(job)?);
         Ok(Reply::Connected { facts })
     }
@@ -121,6 +125,36 @@ impl LoadRole {
 impl Drop for LoadRole {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// Names what is drawn from the seed of the inputs for the schedule.
+const ARRIVALS: u64 = 0x6172_7269_7661_6c73;
+
+/// So long after it was due an operation that has not begun is dropped, where the study says nothing: far longer than the stalls of a
+/// database that works, and short enough that an overloaded one is not measured for minutes after the fact.
+const QUEUE_AT_MOST: Duration = Duration::from_secs(10);
+
+fn queue_at_most(spec: &LoadSpec) -> Duration {
+    spec.settings.duration("workload.queue_at_most").unwrap_or(QUEUE_AT_MOST)
+}
+
+/// How operations become due, for the report.
+fn arrival_facts(spec: &LoadSpec) -> Vec<Fact> {
+    let Ok(rate) = spec.settings.number("workload.rate") else { return Vec::new() };
+    let arrivals = spec.settings.text("workload.arrivals").unwrap_or("constant");
+    vec![
+        Fact::observed("client", "arrivals", format!("{arrivals}, {rate}/s"), "load agent"),
+        Fact::observed("client", "queue_at_most", duration_text(queue_at_most(spec)), "load agent"),
+    ]
+}
+
+/// When operations are due, as the study asks.
+fn schedule(spec: &LoadSpec) -> Arc<dyn Schedule> {
+    let Ok(per_second) = spec.settings.number("workload.rate") else { return Arc::new(Saturated) };
+    match spec.settings.text("workload.arrivals") {
+        Ok("poisson") => Arc::new(PoissonRate { per_second, seed: Seed(spec.input_seed).of(ARRIVALS) }),
+        _ => Arc::new(ConstantRate::per_second(per_second)),
     }
 }
 

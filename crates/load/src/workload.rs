@@ -1,6 +1,6 @@
 //! The contract of a workload. May not know any workload by name.
 
-use crate::drive::{Saturated, Schedule, UserContext};
+use crate::drive::UserContext;
 use proofload_engine::{Engine, Target};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
@@ -96,11 +96,6 @@ pub trait Opened: Send + Sync {
 
     /// Number of client threads that the study asks for; none: one per user when the engine blocks, else one per core.
     fn client_threads(&self) -> Option<u32>;
-
-    /// When operations are due; without it as soon as their user is free.
-    fn schedule(&self) -> Arc<dyn Schedule> {
-        Arc::new(Saturated)
-    }
 
     /// Operations of all users together after which the load ends by itself; none: it runs until it is stopped.
     fn operations(&self) -> Option<u64> {

@@ -35,13 +35,15 @@ impl Fact {
     }
 }
 
-/// Which of the two clocks of an operation a histogram counts.
+/// Which stretch of an operation's time a histogram counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LatencyClock {
     /// From the intended start.
     Response,
     /// From the actual start.
     Service,
+    /// From the intended start to the actual one, with the user free: what the load generator adds. Of all kinds together.
+    SendLag,
 }
 
 impl LatencyClock {
@@ -50,14 +52,20 @@ impl LatencyClock {
         match self {
             Self::Response => "response",
             Self::Service => "service",
+            Self::SendLag => "send_lag",
         }
+    }
+
+    /// The clock of a word in a record.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Response, Self::Service, Self::SendLag].into_iter().find(|clock| clock.word() == word)
     }
 }
 
 /// The latencies of one kind of operation that ended in one interval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistogramDelta {
-    /// Kind of operation, such as `new_order`.
+    /// Kind of operation, such as `new_order`; empty for send lag, which belongs to no kind.
     pub kind: String,
     /// Which clock.
     pub clock: LatencyClock,
@@ -77,7 +85,8 @@ pub struct HistogramDelta {
 pub struct OperationCounts {
     /// Kind of operation.
     pub kind: String,
-    /// Became due in the interval.
+    /// Began in the interval, or was given up in it. Of a load by a schedule, what is due and waits for a user has no kind yet: see
+    /// [`OfferedLoad`].
     pub due: u64,
     /// Committed (or completed, for reads).
     pub done: u64,
@@ -85,9 +94,9 @@ pub struct OperationCounts {
     pub rolled_back: u64,
     /// Failed after all retries.
     pub failed: u64,
-    /// Never started.
+    /// Due, and given up in the interval because no user was free for too long: never started.
     pub dropped: u64,
-    /// Started or due and not ended at the interval's end.
+    /// Started and not ended at the interval's end.
     pub in_flight: u64,
     /// Retries after deadlocks, serialization failures and busy answers.
     pub retries: u64,
@@ -113,8 +122,23 @@ pub struct ClientSelf {
     pub thread_cpu_ns: Vec<u64>,
     /// Resident memory of the agent at the interval's end, bytes.
     pub resident_bytes: u64,
-    /// 99th percentile of send lag (actual start - intended start with the user free), nanoseconds; none when saturated.
+    /// 99th percentile of send lag (actual start - intended start with the user free), nanoseconds; none when saturated, and when no
+    /// user was free in time.
     pub send_lag_ns_p99: Option<u64>,
+    /// What the schedule offered; none when operations are due as soon as their user is free, and in a second that the load did not
+    /// last through.
+    #[serde(default)]
+    pub offered: Option<OfferedLoad>,
+}
+
+/// What a schedule offered in one interval.
+/// Invariant: `due + waiting of the interval before = due of all kinds (begun or given up) + waiting`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedLoad {
+    /// Operations that became due in the interval, whether or not they could begin.
+    pub due: u64,
+    /// Operations due and not begun at the interval's end: the backlog.
+    pub waiting: u64,
 }
 
 /// One round of one virtual user: every operation that its workload deals it in a round, each once.

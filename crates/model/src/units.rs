@@ -147,6 +147,23 @@ impl fmt::Display for CpuRate {
     }
 }
 
+impl PerSecond {
+    /// Reads a rate such as `"500/s"`, `"30000/min"` or `"2.5/h"`; fails on a missing unit.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::new(format!("{text:?} is not a rate; write a number and a time, such as \"500/s\""));
+        let (number, unit) = text.split_once('/').ok_or_else(wrong)?;
+        let seconds = match unit.trim() {
+            "s" => 1.0,
+            "min" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(wrong()),
+        };
+        let number = number.trim();
+        let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        number.parse::<f64>().ok().filter(|_| plain).map(|number| Self(number / seconds)).ok_or_else(wrong)
+    }
+}
+
 /// A share: 1.0 is the whole.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Ratio(pub f64);
@@ -177,6 +194,16 @@ mod tests {
             assert_eq!(CpuRate::from_seconds(seconds).to_string(), text);
         }
         assert_eq!(CpuRate::from_seconds(-1.0), CpuRate(0));
+    }
+
+    #[test]
+    fn rates_have_a_time() {
+        for (text, expected) in [("500/s", Some(500.0)), ("30000 / min", Some(500.0)), ("1.5/h", Some(1.5 / 3600.0))] {
+            assert_eq!(PerSecond::parse(text).ok().map(|rate| rate.0), expected);
+        }
+        for text in ["500", "500/m", "-1/s", "1e3/s", "/s", "inf/s"] {
+            assert!(PerSecond::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]

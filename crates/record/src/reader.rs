@@ -396,11 +396,7 @@ fn operation(row: &Row<'_>) -> rusqlite::Result<(u64, OperationCounts)> {
 }
 
 fn histogram(row: &Row<'_>) -> rusqlite::Result<(u64, HistogramDelta)> {
-    let clock = if row.get::<_, String>(2)? == LatencyClock::Service.word() {
-        LatencyClock::Service
-    } else {
-        LatencyClock::Response
-    };
+    let clock = LatencyClock::from_word(&row.get::<_, String>(2)?).unwrap_or(LatencyClock::Response);
     let delta = HistogramDelta {
         kind: row.get(1)?,
         clock,

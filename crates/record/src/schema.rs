@@ -4,7 +4,9 @@
 pub const APPLICATION_ID: i32 = 0x5052_4F46;
 
 /// Format version in `user_version`.
-pub const FORMAT: i32 = 1;
+///
+/// 2: a histogram's clock may be `send_lag`, and `interval.client` may have `offered`. Records of format 1 are read as they are.
+pub const FORMAT: i32 = 2;
 
 /// Tables that carry rows of an attempt, in the order in which a seal hashes them.
 pub(crate) const ATTEMPT_TABLES: &[&str] =

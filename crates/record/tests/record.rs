@@ -45,7 +45,7 @@ fn sample(index: u64) -> IntervalSample {
             payload: vec![1, 2, 3],
         }],
         errors: vec![ErrorCount { kind: "payment".to_owned(), code: "XX".to_owned(), text: "no".to_owned(), count: 1 }],
-        client: ClientSelf { thread_cpu_ns: vec![5], resident_bytes: 7, send_lag_ns_p99: None },
+        client: ClientSelf { thread_cpu_ns: vec![5], resident_bytes: 7, send_lag_ns_p99: None, offered: None },
         engine: vec![],
     }
 }

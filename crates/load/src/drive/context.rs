@@ -2,7 +2,7 @@
 
 use super::finish::Finish;
 use super::rounds::Rounds;
-use super::schedule::Schedule;
+use super::queue::ThreadQueue;
 use super::session_loop::{self, VirtualUser};
 use super::stop::Stop;
 use super::wait::Wait;
@@ -24,14 +24,14 @@ pub struct Retry {
 /// Everything that a virtual user needs from its client thread.
 pub struct UserContext {
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) schedule: Arc<dyn Schedule>,
+    /// Where operations come from that are due by a schedule; none: an operation is due as soon as its user is free.
+    pub(super) queue: Option<Rc<ThreadQueue>>,
     pub(super) stop: Arc<dyn Stop>,
     pub(super) recorder: Rc<RefCell<ThreadRecorder>>,
     pub(super) finish: Finish,
     pub(super) rounds: Rounds,
     pub(super) wait: Wait,
     pub(super) user: u32,
-    pub(super) users: u32,
     pub(super) start: watch::Receiver<Option<Option<Moment>>>,
     pub(super) connected: mpsc::UnboundedSender<Result<u32, Error>>,
 }
@@ -42,7 +42,7 @@ impl UserContext {
         self.connected.send(Ok(self.user)).ok()?;
         let origin = (*self.start.wait_for(Option::is_some).await.ok()?)??;
         self.recorder.borrow_mut().start(origin);
-        self.wait.until(self.clock.as_ref(), origin).await;
+        self.wait.until(self.clock.as_ref(), self.stop.as_ref(), origin).await;
         Some(origin)
     }
 

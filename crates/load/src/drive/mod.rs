@@ -1,9 +1,13 @@
 //! Driving virtual users: when an operation is due, when a phase ends, and the loop between, each a value of its own.
 //! May not know any workload. Lists and re-exports.
 
+mod alarm;
 mod context;
 mod finish;
 mod rounds;
+#[cfg(test)]
+mod open_load_tests;
+mod queue;
 mod schedule;
 mod session_loop;
 mod stop;
@@ -13,8 +17,8 @@ mod threads;
 mod wait;
 
 pub use context::{Retry, UserContext};
-pub use schedule::{ConstantRate, Saturated, Schedule};
+pub use queue::OfferedWalk;
+pub use schedule::{Arrivals, ConstantRate, PoissonRate, Saturated, Schedule};
 pub use session_loop::{Completed, VirtualUser};
 pub use stop::{AfterCount, Stop, StopFlag};
 pub use threads::{ClientThreads, Crew, LoadEvents};
-pub use wait::Wait;

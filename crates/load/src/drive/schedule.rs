@@ -1,11 +1,18 @@
-//! When operation number `index` is due. Computed from the index, so that nothing drifts. Knows no threads and no stop.
+//! When operation number `index` is due. Computed from the index, so that nothing drifts. Knows no users, no threads and no stop.
 
+use proofload_gen::{PoissonArrivals, Seed};
 use proofload_model::time::Offset;
 
-/// Says when an operation is due.
+/// Says when operations are due. Constant and shared; what moves is in the walks along it.
 pub trait Schedule: Send + Sync {
-    /// Offset from time zero at which operation `index` is due; none: as soon as its user is free.
-    fn due(&self, index: u64) -> Option<Offset>;
+    /// A walk along the due times; none: an operation is due as soon as its user is free.
+    fn arrivals(&self) -> Option<Box<dyn Arrivals>>;
+}
+
+/// A walk along due times. Each client thread has one of its own; all give the same times.
+pub trait Arrivals: Send {
+    /// Offset from time zero at which arrival `index` is due. Asked for rising indices.
+    fn due(&mut self, index: u64) -> Offset;
 }
 
 /// No waits: the next operation as soon as the user is free.
@@ -13,7 +20,7 @@ pub trait Schedule: Send + Sync {
 pub struct Saturated;
 
 impl Schedule for Saturated {
-    fn due(&self, _index: u64) -> Option<Offset> {
+    fn arrivals(&self) -> Option<Box<dyn Arrivals>> {
         None
     }
 }
@@ -28,16 +35,43 @@ pub struct ConstantRate {
 }
 
 impl ConstantRate {
-    /// So many operations a second.
-    pub const fn per_second(operations: u64) -> Self {
-        Self { operations, nanoseconds: 1_000_000_000 }
+    /// So many operations a second, to a thousandth, so that a rate below one a second is exact too.
+    pub fn per_second(operations: f64) -> Self {
+        Self { operations: (operations * 1_000.0).round() as u64, nanoseconds: 1_000_000_000_000 }
     }
 }
 
 impl Schedule for ConstantRate {
-    fn due(&self, index: u64) -> Option<Offset> {
+    fn arrivals(&self) -> Option<Box<dyn Arrivals>> {
+        Some(Box::new(*self))
+    }
+}
+
+impl Arrivals for ConstantRate {
+    fn due(&mut self, index: u64) -> Offset {
         let nanos = u128::from(index) * u128::from(self.nanoseconds) / u128::from(self.operations.max(1));
-        Some(Offset(i64::try_from(nanos).unwrap_or(i64::MAX)))
+        Offset(i64::try_from(nanos).unwrap_or(i64::MAX))
+    }
+}
+
+/// Arrivals at random at a mean rate: a Poisson process drawn from a seed, the same for every thread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PoissonRate {
+    /// Operations a second on average, positive.
+    pub per_second: f64,
+    /// What the arrivals are drawn from.
+    pub seed: Seed,
+}
+
+impl Schedule for PoissonRate {
+    fn arrivals(&self) -> Option<Box<dyn Arrivals>> {
+        Some(Box::new(PoissonArrivals::new(self.seed, self.per_second)))
+    }
+}
+
+impl Arrivals for PoissonArrivals {
+    fn due(&mut self, index: u64) -> Offset {
+        Offset(i64::try_from(self.due_ns(index)).unwrap_or(i64::MAX))
     }
 }
 
@@ -45,15 +79,26 @@ impl Schedule for ConstantRate {
 mod tests {
     use super::*;
 
-    fn check_due(rate: ConstantRate, index: u64, nanos: i64) {
-        assert_eq!(rate.due(index), Some(Offset(nanos)));
+    #[track_caller]
+    fn check_due(rate: f64, index: u64, nanos: i64) {
+        assert_eq!(ConstantRate::per_second(rate).due(index), Offset(nanos));
     }
 
     #[test]
     fn arrivals_do_not_drift() {
-        check_due(ConstantRate::per_second(3), 1, 333_333_333);
-        check_due(ConstantRate::per_second(3), 3_000_000, 1_000_000 * 1_000_000_000);
-        check_due(ConstantRate::per_second(1_000_000), 7, 7_000);
-        assert_eq!(Saturated.due(9), None);
+        check_due(3.0, 1, 333_333_333);
+        check_due(3.0, 3_000_000, 1_000_000 * 1_000_000_000);
+        check_due(1_000_000.0, 7, 7_000);
+        check_due(0.001, 1, 1_000_000_000_000);
+        assert!(Saturated.arrivals().is_none());
+    }
+
+    #[test]
+    fn walks_of_one_schedule_agree() {
+        let schedule = PoissonRate { per_second: 700.0, seed: Seed(1) };
+        let (mut one, mut two) = (schedule.arrivals().expect("it has some"), schedule.arrivals().expect("it has some"));
+        let evens: Vec<Offset> = (0..2_000).step_by(2).map(|index| one.due(index)).collect();
+        let all: Vec<Offset> = (0..2_000).map(|index| two.due(index)).collect();
+        assert!(all.iter().step_by(2).eq(&evens));
     }
 }

@@ -65,20 +65,8 @@ pub(super) async fn drive<U: VirtualUser>(
     let mut round = context.rounds.begin(origin);
     while !context.stop.reached(number) {
         let kind = user.draw();
-        let due = context.schedule.due(number * u64::from(context.users) + u64::from(context.user));
-        let intended = match due {
-            Some(due) => origin + Duration::from_nanos(due.0.unsigned_abs()),
-            None => clock.now(),
-        };
-        let free = if due.is_some() { clock.now() } else { intended };
-        if intended > free {
-            context.wait.until(clock, intended).await;
-            if context.stop.reached(number) {
-                break;
-            }
-        }
-        let started = if due.is_some() { clock.now() } else { intended };
-        let lag = due.map(|_| started.since(intended.max(free)));
+        let Some(turn) = next_turn(context, origin, kind).await else { break };
+        let Turn { intended, started, lag } = turn;
         context.recorder.borrow_mut().begin(kind, started, lag);
         let (ended, retries) = attempt(user, retry).await;
         let finished = clock.now();
@@ -102,11 +90,51 @@ pub(super) async fn drive<U: VirtualUser>(
                     .map_err(|error| Error::from(error).context("recovering after a failed transaction"))?;
             }
         }
-        if finished.since(started) < GIVE_WAY && context.wait == super::wait::Wait::Timer {
+        if finished.since(started) < GIVE_WAY && context.wait.is_shared() {
             tokio::task::yield_now().await;
         }
     }
     Ok(())
+}
+
+/// An operation that may begin.
+struct Turn {
+    intended: Moment,
+    started: Moment,
+    /// Start minus intended start, where the user was free and waited for it.
+    lag: Option<Duration>,
+}
+
+/// Waits until an operation is due for this user. Those that have waited too long for a user are dropped on the way, under the kind that
+/// the user would have run; what it has drawn is kept for the next, so that its inputs have no holes. None: the phase has ended.
+async fn next_turn(context: &UserContext, origin: Moment, kind: usize) -> Option<Turn> {
+    let clock = context.clock.as_ref();
+    let Some(queue) = &context.queue else {
+        let now = clock.now();
+        return Some(Turn { intended: now, started: now, lag: None });
+    };
+    loop {
+        let intended = origin + Duration::from_nanos(queue.take()?.0.unsigned_abs());
+        let free = clock.now();
+        if free < intended {
+            context.wait.until(clock, context.stop.as_ref(), intended).await;
+            if context.stop.reached(0) {
+                return None;
+            }
+            let started = clock.now();
+            return Some(Turn { intended, started, lag: Some(started.since(intended)) });
+        }
+        if !queue.gives_up_after(free.since(intended)) {
+            return Some(Turn { intended, started: free, lag: None });
+        }
+        context.recorder.borrow_mut().drop_one(kind, free);
+        if context.wait.is_shared() {
+            tokio::task::yield_now().await;
+        }
+        if context.stop.reached(0) {
+            return None;
+        }
+    }
 }
 
 /// One operation with its retries: the same inputs each time.

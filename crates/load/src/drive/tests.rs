@@ -3,6 +3,7 @@
 use super::context::{Retry, UserContext};
 use super::finish::Finish;
 use super::rounds::Rounds;
+use super::queue::DueQueue;
 use super::schedule::{ConstantRate, Saturated, Schedule};
 use super::session_loop::{Completed, VirtualUser};
 use super::stop::{AfterCount, StopFlag};
@@ -19,11 +20,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-const KINDS: &[&str] = &["read", "write"];
+pub(super) const KINDS: &[&str] = &["read", "write"];
 
 /// A clock that moves only when someone waits.
 #[derive(Default)]
-struct Simulated(AtomicU64);
+pub(super) struct Simulated(AtomicU64);
 
 impl Clock for Simulated {
     fn now(&self) -> Moment {
@@ -48,9 +49,9 @@ struct Scripted<F> {
 }
 
 /// What one try does.
-struct Step {
-    takes: Duration,
-    ends: Result<Completed, EngineError>,
+pub(super) struct Step {
+    pub(super) takes: Duration,
+    pub(super) ends: Result<Completed, EngineError>,
 }
 
 impl<F: Fn(u64, u32) -> Step> VirtualUser for Scripted<F> {
@@ -97,22 +98,22 @@ fn run_in_rounds<F: Fn(u64, u32) -> Step>(
     script: F,
 ) -> (Vec<IntervalSample>, Vec<OperationCounts>, bool) {
     let clock = Arc::new(Simulated::default());
-    let collector = Arc::new(Collector::new(KINDS, 1));
-    let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, 1, schedule.due(0).is_some())));
+    let queue = DueQueue::of(&schedule, Some(operations), Duration::from_secs(10));
+    let collector = Arc::new(Collector::new(KINDS, 1, queue.as_ref().and_then(DueQueue::offered)));
+    let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, 1, queue.is_some())));
     let origin = clock.now();
     recorder.borrow_mut().start(origin);
     let (_start, started) = tokio::sync::watch::channel(None);
     let (connected, _connections) = tokio::sync::mpsc::unbounded_channel();
     let context = UserContext {
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        schedule,
+        queue: queue.as_ref().and_then(DueQueue::on_thread).map(Rc::new),
         stop: Arc::new(AfterCount { operations, flag: StopFlag::default() }),
         finish: Finish::new(StopFlag::default()),
         rounds,
         recorder: Rc::clone(&recorder),
         wait: Wait::Clock,
         user: 0,
-        users: 1,
         start: started,
         connected,
     };
@@ -126,7 +127,7 @@ fn run_in_rounds<F: Fn(u64, u32) -> Step>(
     (samples, recorder.totals(), ended.is_ok())
 }
 
-fn well(takes: Duration) -> Step {
+pub(super) fn well(takes: Duration) -> Step {
     Step { takes, ends: Ok(Completed::Done) }
 }
 
@@ -136,7 +137,7 @@ fn fails(class: ErrorClass) -> Step {
 
 /// The sums that every run must keep.
 #[track_caller]
-fn check_sums(samples: &[IntervalSample], totals: &[OperationCounts]) {
+pub(super) fn check_sums(samples: &[IntervalSample], totals: &[OperationCounts]) {
     for (number, sample) in samples.iter().enumerate() {
         assert_eq!(sample.index, number as u64, "no second is left out");
     }
@@ -152,6 +153,7 @@ fn check_sums(samples: &[IntervalSample], totals: &[OperationCounts]) {
             sum.done += counts.done;
             sum.rolled_back += counts.rolled_back;
             sum.failed += counts.failed;
+            sum.dropped += counts.dropped;
             sum.retries += counts.retries;
             let recorded: u64 = sample
                 .histograms
@@ -162,6 +164,13 @@ fn check_sums(samples: &[IntervalSample], totals: &[OperationCounts]) {
             assert_eq!(recorded, counts.done + counts.rolled_back, "only what ended well has a latency");
         }
         assert_eq!(&sum, total, "the intervals add up to the clients' own counts");
+    }
+    let mut waiting = 0;
+    for sample in samples {
+        let Some(offered) = sample.client.offered else { break };
+        let begun: u64 = sample.counts.iter().map(|counts| counts.due).sum();
+        assert_eq!(waiting + offered.due, begun + offered.waiting, "what was offered in second {}", sample.index);
+        waiting = offered.waiting;
     }
 }
 
@@ -180,7 +189,7 @@ fn seconds_add_up_whatever_happens() {
             }
         };
         let schedule: Arc<dyn Schedule> =
-            if seed % 2 == 0 { Arc::new(Saturated) } else { Arc::new(ConstantRate::per_second(90)) };
+            if seed % 2 == 0 { Arc::new(Saturated) } else { Arc::new(ConstantRate::per_second(90.0)) };
         let (samples, totals, went_well) = run(schedule, 700, script);
         assert!(went_well && samples.len() > 2);
         assert!(
@@ -193,7 +202,7 @@ fn seconds_add_up_whatever_happens() {
 }
 
 /// All latencies of a run by one clock.
-fn merged(samples: &[IntervalSample], clock: LatencyClock) -> hdrhistogram::Histogram<u64> {
+pub(super) fn merged(samples: &[IntervalSample], clock: LatencyClock) -> hdrhistogram::Histogram<u64> {
     let mut sum = hdrhistogram::Histogram::<u64>::new(3).expect("three digits");
     for delta in samples.iter().flat_map(|sample| &sample.histograms).filter(|delta| delta.clock == clock) {
         let part: hdrhistogram::Histogram<u64> = hdrhistogram::serialization::Deserializer::new()
@@ -210,7 +219,7 @@ fn a_stall_shows_in_the_response_time_and_not_in_the_service_time() {
     // the backlog melts at 10,000/s - 1,000/s. Response times above t: about (2 - t) * 1000 / (1 - 0.1) operations.
     let script =
         |number: u64, _| well(if number == 5_000 { Duration::from_secs(2) } else { Duration::from_micros(100) });
-    let (samples, totals, _) = run(Arc::new(ConstantRate::per_second(1000)), 20_000, script);
+    let (samples, totals, _) = run(Arc::new(ConstantRate::per_second(1000.0)), 20_000, script);
     check_sums(&samples, &totals);
     let response = merged(&samples, LatencyClock::Response);
     let expected = 2.0 - 0.01 * 20_000.0 * 0.9 / 1000.0;

@@ -1,8 +1,10 @@
 //! Client threads: each owns one single-threaded runtime and a fixed set of virtual users; nothing moves between threads.
 
+use super::alarm::Alarm;
 use super::context::UserContext;
 use super::finish::Finish;
 use super::rounds::Rounds;
+use super::queue::{DueQueue, ThreadQueue};
 use super::schedule::Schedule;
 use super::stop::{AfterCount, Stop, StopFlag};
 use super::wait::Wait;
@@ -13,6 +15,7 @@ use proofload_model::samples::OperationCounts;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::Event;
 use std::cell::RefCell;
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -33,6 +36,8 @@ pub struct ClientThreads {
     pub blocking: bool,
     /// When operations are due.
     pub schedule: Arc<dyn Schedule>,
+    /// An operation of a schedule that has not begun so long after it was due is dropped.
+    pub queue_at_most: Duration,
     /// Operations of all users together after which the load ends; none: only when it is stopped.
     pub operations: Option<u64>,
     /// Where time comes from.
@@ -53,7 +58,9 @@ impl Crew {
     /// Starts the threads and waits until every user is connected. On an error all threads have ended.
     pub fn connect(opened: &Arc<dyn Opened>, how: &ClientThreads) -> Result<Self, Error> {
         let threads = how.threads.clamp(1, opened.users().max(1));
-        let collector = Arc::new(Collector::new(opened.kinds(), threads as usize));
+        let queue = DueQueue::of(&how.schedule, how.operations, how.queue_at_most);
+        let offered = queue.as_ref().and_then(DueQueue::offered);
+        let collector = Arc::new(Collector::new(opened.kinds(), threads as usize, offered));
         let (start, started) = watch::channel(None);
         let (connected, mut connections) = mpsc::unbounded_channel();
         let stop = StopFlag::default();
@@ -63,6 +70,7 @@ impl Crew {
                 let member = Member {
                     opened: Arc::clone(opened),
                     how: how.clone(),
+                    queue: queue.clone(),
                     collector: Arc::clone(&collector),
                     stop: stop.clone(),
                     finish: finish.clone(),
@@ -156,6 +164,7 @@ fn collect(collector: &Collector, events: &LoadEvents, finish: &Finish) -> u64 {
 struct Member {
     opened: Arc<dyn Opened>,
     how: ClientThreads,
+    queue: Option<DueQueue>,
     collector: Arc<Collector>,
     stop: StopFlag,
     finish: Finish,
@@ -171,15 +180,14 @@ impl Member {
         let _retires = Retires { collector: &self.collector, place };
         self.collector.introduce(place);
         let users: Vec<u32> = (self.thread..self.opened.users()).step_by(self.threads as usize).collect();
-        let (count, scheduled) = (u32::try_from(users.len()).unwrap_or(u32::MAX), self.how.schedule.due(0).is_some());
+        let (count, scheduled) = (u32::try_from(users.len()).unwrap_or(u32::MAX), self.queue.is_some());
         let recorder = ThreadRecorder::new(Arc::clone(&self.collector), place, count, scheduled);
         let recorder = Rc::new(RefCell::new(recorder));
-        match Builder::new_current_thread().enable_all().build() {
-            Ok(runtime) => self.live(&runtime, &users, &recorder),
-            Err(error) => {
-                let _gone =
-                    self.connected.send(Err(Error::new(format!("starting a client thread's runtime: {error}"))));
-            }
+        // Without it the kernel lets sleepers oversleep by 50 µs; where it is refused the send lag shows it.
+        let _refused = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        let started = Builder::new_current_thread().enable_all().build();
+        if let Err(error) = started.and_then(|runtime| self.live(&runtime, &users, &recorder)) {
+            let _gone = self.connected.send(Err(Error::new(format!("starting a client thread's runtime: {error}"))));
         }
         let mut recorder = recorder.borrow_mut();
         recorder.finish(self.how.clock.now());
@@ -187,10 +195,23 @@ impl Member {
     }
 
     /// The users' lives, and a tick each second so that a waiting thread hands over too.
-    fn live(&self, runtime: &Runtime, users: &[u32], recorder: &Rc<RefCell<ThreadRecorder>>) {
+    fn live(&self, runtime: &Runtime, users: &[u32], recorder: &Rc<RefCell<ThreadRecorder>>) -> io::Result<()> {
         let local = LocalSet::new();
-        let lives: Vec<_> = users.iter().map(|user| local.spawn_local(self.life(*user, recorder))).collect();
-        let ticking = local.spawn_local(tick(Rc::clone(recorder), Arc::clone(&self.how.clock), self.start.clone()));
+        let (clock, seats) = (Arc::clone(&self.how.clock), u32::try_from(users.len()).unwrap_or(u32::MAX));
+        let entered = runtime.enter();
+        let alarm = Rc::new(Alarm::new(Arc::clone(&clock), seats)?);
+        drop(entered);
+        let means = Means {
+            recorder: Rc::clone(recorder),
+            queue: self.queue.as_ref().and_then(DueQueue::on_thread).map(Rc::new),
+            alarm,
+        };
+        let seated = (0..).zip(users);
+        let lives: Vec<_> = seated
+            .map(|(seat, user)| local.spawn_local(self.life(*user, means.wait(&self.how, seat), &means)))
+            .collect();
+        let ringing = local.spawn_local(Rc::clone(&means.alarm).keep_ringing());
+        let ticking = local.spawn_local(tick(means.clone(), clock, self.stop.clone(), self.start.clone()));
         local.block_on(runtime, async {
             for life in lives {
                 if life.await.is_err() {
@@ -201,29 +222,30 @@ impl Member {
             }
         });
         ticking.abort();
+        ringing.abort();
+        Ok(())
     }
 
-    /// What ends a user's operations.
+    /// What ends a user's operations; the queue of a schedule ends by itself.
     fn stop_of(&self, user: u32) -> Arc<dyn Stop> {
         let flag = self.stop.clone();
-        match self.how.operations {
+        match self.how.operations.filter(|_| self.queue.is_none()) {
             Some(operations) => Arc::new(AfterCount::share(operations, user, self.opened.users(), flag)),
             None => Arc::new(flag),
         }
     }
 
     /// One user's life; how it ends badly is told once.
-    fn life(&self, user: u32, recorder: &Rc<RefCell<ThreadRecorder>>) -> impl Future<Output = ()> + use<> {
+    fn life(&self, user: u32, wait: Wait, means: &Means) -> impl Future<Output = ()> + use<> {
         let context = UserContext {
             clock: Arc::clone(&self.how.clock),
-            schedule: Arc::clone(&self.how.schedule),
+            queue: means.queue.clone(),
             stop: self.stop_of(user),
             finish: self.finish.clone(),
             rounds: Rounds { user, length: self.opened.round(), events: Arc::clone(&self.how.events) },
-            recorder: Rc::clone(recorder),
-            wait: if self.how.blocking { Wait::Clock } else { Wait::Timer },
+            recorder: Rc::clone(&means.recorder),
+            wait,
             user,
-            users: self.opened.users(),
             start: self.start.clone(),
             connected: self.connected.clone(),
         };
@@ -253,16 +275,30 @@ impl Drop for Retires<'_> {
     }
 }
 
-/// Hands over past seconds while all users of the thread wait for the database.
-async fn tick(
+/// What the users of a thread share.
+#[derive(Clone)]
+struct Means {
     recorder: Rc<RefCell<ThreadRecorder>>,
-    clock: Arc<dyn Clock>,
-    mut start: watch::Receiver<Option<Option<Moment>>>,
-) {
+    queue: Option<Rc<ThreadQueue>>,
+    alarm: Rc<Alarm>,
+}
+
+impl Means {
+    /// How the user in this seat waits.
+    fn wait(&self, how: &ClientThreads, seat: u32) -> Wait {
+        if how.blocking { Wait::Clock } else { Wait::Alarm { alarm: Rc::clone(&self.alarm), seat } }
+    }
+}
+
+/// Hands over past seconds while all users of the thread wait for the database, and lets go of those that wait for nothing any more.
+async fn tick(means: Means, clock: Arc<dyn Clock>, stop: StopFlag, mut start: watch::Receiver<Option<Option<Moment>>>) {
     let Ok(Some(Some(origin))) = start.wait_for(Option::is_some).await.map(|origin| *origin) else { return };
-    recorder.borrow_mut().start(origin);
+    means.recorder.borrow_mut().start(origin);
     loop {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        recorder.borrow_mut().turn(clock.now());
+        means.recorder.borrow_mut().turn(clock.now());
+        if stop.reached(0) {
+            means.alarm.release();
+        }
     }
 }

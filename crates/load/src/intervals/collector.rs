@@ -2,7 +2,11 @@
 
 use super::histograms::Latencies;
 use super::self_measure;
-use proofload_model::samples::{ClientSelf, ErrorCount, IntervalSample, LatencyClock, OperationCounts, Reading};
+use crate::drive::OfferedWalk;
+use proofload_model::samples::{
+    ClientSelf, ErrorCount, IntervalSample, LatencyClock, OfferedLoad, OperationCounts, Reading,
+};
+use proofload_model::time::Offset;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +17,7 @@ pub(super) struct KindCounts {
     pub(super) done: u64,
     pub(super) rolled_back: u64,
     pub(super) failed: u64,
+    pub(super) dropped: u64,
     pub(super) in_flight: u64,
     pub(super) retries: u64,
 }
@@ -36,7 +41,7 @@ impl OfKind {
             done: sum(self.counts.done, self.handed_over.done),
             rolled_back: sum(self.counts.rolled_back, self.handed_over.rolled_back),
             failed: sum(self.counts.failed, self.handed_over.failed),
-            dropped: 0,
+            dropped: sum(self.counts.dropped, self.handed_over.dropped),
             in_flight: self.counts.in_flight,
             retries: sum(self.counts.retries, self.handed_over.retries),
         }
@@ -49,6 +54,7 @@ impl OfKind {
             side.done += counts.done;
             side.rolled_back += counts.rolled_back;
             side.failed += counts.failed;
+            side.dropped += counts.dropped;
             side.retries += counts.retries;
         }
         target.counts.in_flight += counts.in_flight;
@@ -97,10 +103,37 @@ impl Handover {
     }
 }
 
+/// How much of a second a thread hands over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stretch {
+    /// All of it.
+    Whole,
+    /// Up to the end of the thread's load.
+    Begun,
+}
+
 /// One second, partly handed over.
 struct Slot {
     merged: Handover,
     threads: usize,
+    /// Threads whose load went on to the second's end.
+    whole: usize,
+}
+
+/// What is due by the schedule, and what of it has begun so far.
+struct Offered {
+    walk: OfferedWalk,
+    waiting: u64,
+}
+
+impl Offered {
+    /// What became due in a second, of which `begun` began or were given up.
+    fn second(&mut self, index: u64, begun: u64) -> OfferedLoad {
+        let end = i64::try_from((index + 1).saturating_mul(1_000_000_000)).unwrap_or(i64::MAX);
+        let due = self.walk.until(Offset(end));
+        self.waiting = (self.waiting + due).saturating_sub(begun);
+        OfferedLoad { due, waiting: self.waiting }
+    }
 }
 
 struct State {
@@ -121,14 +154,17 @@ pub struct Collector {
     changed: Condvar,
     /// For each thread: its number in `/proc`, and its CPU time at the last sample. Never held together with `state`.
     cpu: Mutex<Vec<(Option<u32>, u64)>>,
+    /// None when operations are due as soon as their user is free. Never held together with `state`.
+    offered: Mutex<Option<Offered>>,
 }
 
 impl Collector {
-    /// For so many client threads.
-    pub fn new(kinds: &'static [&'static str], threads: usize) -> Self {
+    /// For so many client threads. `offered`: a walk along what is due, when operations are due by a schedule.
+    pub fn new(kinds: &'static [&'static str], threads: usize, offered: Option<OfferedWalk>) -> Self {
         let state = State { first: 0, slots: VecDeque::new(), next: vec![0; threads], retired: vec![false; threads] };
         let cpu = Mutex::new(vec![(None, 0); threads]);
-        Self { kinds, threads, state: Mutex::new(state), changed: Condvar::new(), cpu }
+        let offered = Mutex::new(offered.map(|walk| Offered { walk, waiting: 0 }));
+        Self { kinds, threads, state: Mutex::new(state), changed: Condvar::new(), cpu, offered }
     }
 
     /// Kinds of operations.
@@ -144,15 +180,16 @@ impl Collector {
     }
 
     /// A thread has passed a second. Its counts are moved out.
-    pub(super) fn hand_over(&self, thread: usize, second: u64, from: &mut Handover) {
+    pub(super) fn hand_over(&self, thread: usize, second: u64, stretch: Stretch, from: &mut Handover) {
         let mut state = self.lock();
         let place = usize::try_from(second.saturating_sub(state.first)).unwrap_or(usize::MAX);
         while state.slots.len() <= place {
-            state.slots.push_back(Slot { merged: Handover::new(self.kinds), threads: 0 });
+            state.slots.push_back(Slot { merged: Handover::new(self.kinds), threads: 0, whole: 0 });
         }
         let slot = &mut state.slots[place];
         from.move_into(&mut slot.merged);
         slot.threads += 1;
+        slot.whole += usize::from(stretch == Stretch::Whole);
         state.next[thread] = second + 1;
         drop(state);
         self.changed.notify_one();
@@ -174,7 +211,8 @@ impl Collector {
                 state.first += 1;
                 drop(state);
                 let cpu = cpu_since_last(&mut lock(&self.cpu));
-                return Some(self.sample(index, slot.merged, cpu));
+                let offered = self.offered(index, &slot);
+                return Some(self.sample(index, slot.merged, cpu, offered));
             }
             if state.slots.is_empty() && state.retired.iter().all(|ended| *ended) {
                 return None;
@@ -190,7 +228,20 @@ impl Collector {
         state.slots.front().is_some_and(|slot| slot.threads + gone >= self.threads)
     }
 
-    fn sample(&self, index: u64, mut merged: Handover, thread_cpu_ns: Vec<u64>) -> IntervalSample {
+    /// What a second was offered; none when nothing is due by a schedule, or when the load of a thread ended before the second did.
+    fn offered(&self, index: u64, slot: &Slot) -> Option<OfferedLoad> {
+        let begun = slot.merged.kinds.iter().map(|of_kind| of_kind.counts.due).sum();
+        let second = lock(&self.offered).as_mut().map(|offered| offered.second(index, begun));
+        second.filter(|_| slot.whole == self.threads)
+    }
+
+    fn sample(
+        &self,
+        index: u64,
+        mut merged: Handover,
+        thread_cpu_ns: Vec<u64>,
+        offered: Option<OfferedLoad>,
+    ) -> IntervalSample {
         let kinds = || merged.kinds.iter().zip(self.kinds);
         let counts =
             kinds().map(|(of_kind, name)| OperationCounts { kind: (*name).to_owned(), ..of_kind.totals() }).collect();
@@ -201,12 +252,14 @@ impl Collector {
                     of_kind.service.to_delta(name, LatencyClock::Service),
                 ]
             })
+            .chain([merged.lag.to_delta("", LatencyClock::SendLag)])
             .flatten()
             .collect();
         let client = ClientSelf {
             thread_cpu_ns,
             resident_bytes: self_measure::resident_bytes(),
             send_lag_ns_p99: merged.lag.quantile(0.99),
+            offered,
         };
         let (errors, engine) = (std::mem::take(&mut merged.errors), std::mem::take(&mut merged.engine));
         IntervalSample { index, counts, histograms, errors, client, engine }

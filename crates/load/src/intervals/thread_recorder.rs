@@ -1,7 +1,7 @@
 //! Recording on one client thread: counts and histograms of the running second, handed over when the second is past.
 //! Nothing here locks, allocates or formats per operation; errors and the turn of a second may.
 
-use super::collector::{Collector, Handover};
+use super::collector::{Collector, Handover, Stretch};
 use crate::drive::Completed;
 use proofload_engine::Error as EngineError;
 use proofload_model::samples::{ErrorCount, OperationCounts, Reading};
@@ -46,7 +46,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// An operation begins. `lag`: how long after its due time, with its user free; none when saturated.
+    /// An operation begins. `lag`: how long after its due time, where its user was free and waited for it.
     pub fn begin(&mut self, kind: usize, started: Moment, lag: Option<Duration>) {
         self.turn(started);
         let counts = &mut self.now.kinds[kind].counts;
@@ -55,6 +55,14 @@ impl ThreadRecorder {
         if let Some(lag) = lag {
             self.now.lag.record(nanos(lag));
         }
+    }
+
+    /// An operation that was due has waited too long for a user and will never begin.
+    pub fn drop_one(&mut self, kind: usize, given_up: Moment) {
+        self.turn(given_up);
+        let counts = &mut self.now.kinds[kind].counts;
+        counts.due += 1;
+        counts.dropped += 1;
     }
 
     /// An operation ended well.
@@ -107,7 +115,7 @@ impl ThreadRecorder {
     /// Hands over every second that is past at `moment`.
     pub fn turn(&mut self, moment: Moment) {
         while moment >= self.next_second {
-            self.collector.hand_over(self.thread, self.second, &mut self.now);
+            self.collector.hand_over(self.thread, self.second, Stretch::Whole, &mut self.now);
             self.second += 1;
             self.next_second = self.next_second + Duration::from_secs(1);
             self.counters_wanted = self.users;
@@ -118,7 +126,7 @@ impl ThreadRecorder {
     pub fn finish(&mut self, moment: Moment) {
         self.turn(moment);
         if self.next_second != Moment(u64::MAX) {
-            self.collector.hand_over(self.thread, self.second, &mut self.now);
+            self.collector.hand_over(self.thread, self.second, Stretch::Begun, &mut self.now);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Kinds of settings and how a value of a study file becomes one. Errors say what would be right.
 
 use super::value::Value;
-use crate::units::{Bytes, parse_duration};
+use crate::units::{Bytes, PerSecond, parse_duration};
 use std::time::Duration;
 use toml_edit::Value as Toml;
 
@@ -40,6 +40,13 @@ pub enum Kind {
         /// Smallest.
         least: u64,
     },
+    /// Operations per time: a number (1/s), or a text such as `"500/s"`.
+    Rate {
+        /// Smallest, 1/s.
+        least: f64,
+        /// Largest, 1/s.
+        most: f64,
+    },
     /// Time span with a unit.
     Duration {
         /// Smallest, milliseconds.
@@ -62,6 +69,9 @@ impl Kind {
             Self::OneOf(words) => format!("one of {}", quoted(words)),
             Self::Integer { least, most } => format!("a whole number of {least}..={most}"),
             Self::Number { least, most } => format!("a number of {least}..={most}"),
+            Self::Rate { least, most } => {
+                format!("a rate of {least}..={most} per second, such as \"500/s\", \"30000/min\" or 500")
+            }
             Self::Boolean => "true or false".to_owned(),
             Self::Bytes { least } => format!("a size of at least {}, such as \"64MiB\"", Bytes(*least)),
             Self::Bandwidth { least } => {
@@ -95,8 +105,9 @@ impl Kind {
         Some(match (self, toml) {
             (Self::Text | Self::Name | Self::OneOf(_), Toml::String(text)) => Value::Text(text.value().clone()),
             (Self::Integer { .. }, Toml::Integer(number)) => Value::Integer(*number.value()),
-            (Self::Number { .. }, Toml::Integer(number)) => Value::Number(*number.value() as f64),
-            (Self::Number { .. }, Toml::Float(number)) => Value::Number(*number.value()),
+            (Self::Number { .. } | Self::Rate { .. }, Toml::Integer(number)) => Value::Number(*number.value() as f64),
+            (Self::Rate { .. }, Toml::String(text)) => Value::Number(PerSecond::parse(text.value()).ok()?.0),
+            (Self::Number { .. } | Self::Rate { .. }, Toml::Float(number)) => Value::Number(*number.value()),
             (Self::Boolean, Toml::Boolean(value)) => Value::Boolean(*value.value()),
             (Self::Bytes { .. } | Self::Bandwidth { .. }, Toml::String(text)) => {
                 Value::Bytes(Bytes::parse(text.value()).ok()?)
@@ -122,7 +133,9 @@ impl Kind {
             }
             (Self::OneOf(words), Value::Text(text)) => words.contains(&text.as_str()),
             (Self::Integer { least, most }, Value::Integer(number)) => (least..=most).contains(&number),
-            (Self::Number { least, most }, Value::Number(number)) => (least..=most).contains(&number),
+            (Self::Number { least, most } | Self::Rate { least, most }, Value::Number(number)) => {
+                (least..=most).contains(&number)
+            }
             (Self::Bytes { least } | Self::Bandwidth { least }, Value::Bytes(bytes)) => bytes.0 >= *least,
             (Self::Duration { least_ms, most_ms }, Value::Duration(time)) => {
                 (u128::from(*least_ms)..=u128::from(*most_ms)).contains(&time.as_millis())

@@ -107,6 +107,7 @@ fn kind_schema(spec: &SettingSpec) -> Json {
         Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
         Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Kind::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Kind::Rate { .. } => json!({ "type": ["number", "string"], "pattern": "^[0-9]+(\\.[0-9]+)? */ *(s|min|h)$" }),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Bytes { .. } | Kind::Bandwidth { .. } => {
             json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)? *(B|[kMGT]B|[KMGT]iB)$" })

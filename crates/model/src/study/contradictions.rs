@@ -29,6 +29,7 @@ const RULES: &[fn(&mut Look<'_>)] = &[
     restore_needs,
     null_limits,
     device_limits,
+    open_load_needs,
 ];
 
 /// Runs every rule.
@@ -203,6 +204,21 @@ fn device_needs(look: &mut Look<'_>) {
             "storage.precondition.device",
             format!("{device:?} is not a device; devices are named by a path below /dev"),
         );
+    }
+}
+
+/// What describes arrivals needs a rate.
+fn open_load_needs(look: &mut Look<'_>) {
+    if look.study.settings.get("workload.rate").is_some() {
+        return;
+    }
+    for path in ["workload.arrivals", "workload.queue_at_most"] {
+        if look.given.is_given(path) {
+            look.fault(
+                path,
+                "says how operations of a rate become due; give workload.rate, or leave it out".to_owned(),
+            );
+        }
     }
 }
 

@@ -283,6 +283,12 @@ impl Given<'_> {
         })
     }
 
+    /// Does the study, or `--set`, give this setting a value or levels?
+    pub(super) fn is_given(&self, path: &str) -> bool {
+        self.taken.assignments.iter().any(|assignment| assignment.path == path)
+            || self.taken.factors.iter().any(|factor| factor_setting(factor) == Some(path))
+    }
+
     /// The catalogue.
     pub(super) fn catalogue(&self) -> &Catalogue {
         self.catalogue

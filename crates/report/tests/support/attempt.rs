@@ -117,7 +117,12 @@ fn second(index: u64, wanted: f64, level: f64, chance: &mut Chance) -> IntervalS
         counts,
         histograms,
         errors: Vec::new(),
-        client: ClientSelf { thread_cpu_ns: vec![600_000_000; 4], resident_bytes: 90 << 20, send_lag_ns_p99: None },
+        client: ClientSelf {
+            thread_cpu_ns: vec![600_000_000; 4],
+            resident_bytes: 90 << 20,
+            send_lag_ns_p99: None,
+            offered: None,
+        },
         engine: vec![Reading {
             name: "statement_runs".to_owned(),
             instance: String::new(),

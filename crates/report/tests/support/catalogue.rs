@@ -15,7 +15,6 @@ const YCSB: Scope = Scope::Workload("ycsb");
 const KEY_VALUE: &[SettingSpec] = &[
     SettingSpec::new("workload.records", Kind::Integer { least: 1, most: i64::MAX }, "1000", "Records.").only(YCSB),
     SettingSpec::new("workload.mix", Kind::OneOf(&["a", "b", "own"]), "a", "Mix.").only(YCSB),
-    SettingSpec::optional("workload.rate", Kind::Integer { least: 1, most: i64::MAX }, "Rate.").only(YCSB),
     SettingSpec::optional("workload.operations", Kind::Integer { least: 1, most: i64::MAX }, "Count.").only(YCSB),
 ];
 

@@ -142,6 +142,7 @@ fn second(shape: &KeyValue, index: u64, capacity: u64, chance: &mut Chance) -> I
             thread_cpu_ns: vec![300_000_000; 2],
             resident_bytes: 20 << 20,
             send_lag_ns_p99: shape.rate.map(|_| 20_000),
+            offered: None,
         },
         engine: Vec::new(),
     };

@@ -7,7 +7,7 @@ use super::store::{Desk, Dialect, TABLE, Way};
 use super::tally::Tally;
 use super::user::{Checking, KINDS, Seat, User};
 use super::watermark::{Progress, Watermark};
-use crate::drive::{ConstantRate, Retry, Saturated, Schedule, UserContext};
+use crate::drive::{Retry, UserContext};
 use crate::workload::{Job, LocalFuture, Opened};
 use proofload_gen::ycsb::{Compatibility, Kind, Plan};
 use proofload_model::error::Error;
@@ -164,16 +164,6 @@ impl Opened for OpenedYcsb {
 
     fn client_threads(&self) -> Option<u32> {
         self.settings.client_threads
-    }
-
-    fn schedule(&self) -> Arc<dyn Schedule> {
-        match self.settings.rate {
-            // Thousandths of operations, so that a rate below one a second is exact too.
-            Some(rate) => {
-                Arc::new(ConstantRate { operations: (rate * 1_000.0).round() as u64, nanoseconds: 1_000_000_000_000 })
-            }
-            None => Arc::new(Saturated),
-        }
     }
 
     fn operations(&self) -> Option<u64> {

@@ -1,0 +1,155 @@
+//! The alarm clock of a client thread: wakes its users when their time has come, to some ten microseconds, without burning a core. May
+//! not decide when that is.
+//!
+//! The runtime's own timer is good to a millisecond. So each thread has one timer of the kernel, set for the earliest of its users' times;
+//! the times stand in a heap whose memory is there from the start. Nothing here is shared between threads.
+
+use proofload_model::time::{Clock, Moment};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// The alarm clock of one thread.
+pub(super) struct Alarm {
+    clock: Arc<dyn Clock>,
+    times: RefCell<Times>,
+    /// None: somebody else rings, as tests do that move the time themselves.
+    timer: Option<AsyncFd<OwnedFd>>,
+    /// Nobody waits any more.
+    released: Cell<bool>,
+}
+
+/// Who waits until when.
+struct Times {
+    heap: BinaryHeap<Reverse<(Moment, u32)>>,
+    /// By seat; a seat waits for one time at most.
+    wakers: Vec<Option<Waker>>,
+    /// What the timer is set for.
+    set: Moment,
+}
+
+impl Alarm {
+    /// For so many seats, rung by a timer of the kernel. Belongs to the runtime that it is made on.
+    pub(super) fn new(clock: Arc<dyn Clock>, seats: u32) -> io::Result<Self> {
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
+        #[expect(deprecated, reason = "an owned descriptor is a live one; what replaces this call is unsafe code")]
+        let timer = AsyncFd::with_interest(timer, Interest::READABLE)?;
+        Ok(Self { timer: Some(timer), ..Self::rung_by_hand(clock, seats) })
+    }
+
+    /// The same without a timer: [`Alarm::ring`] must be called.
+    pub(super) fn rung_by_hand(clock: Arc<dyn Clock>, seats: u32) -> Self {
+        let seats = seats as usize;
+        let heap = BinaryHeap::with_capacity(2 * seats);
+        let times = Times { heap, wakers: vec![None; seats], set: Moment(u64::MAX) };
+        Self { clock, times: RefCell::new(times), timer: None, released: Cell::new(false) }
+    }
+
+    /// Waits until `due`, or until everybody is released.
+    pub(super) fn until(&self, seat: u32, due: Moment) -> Until<'_> {
+        Until { alarm: self, seat, due }
+    }
+
+    /// The earliest time that somebody waits for.
+    #[cfg(test)]
+    pub(super) fn earliest(&self) -> Option<Moment> {
+        self.times.borrow().heap.peek().map(|Reverse((due, _))| *due)
+    }
+
+    /// Wakes everybody whose time has come, and sets the timer for the next.
+    pub(super) fn ring(&self, now: Moment) {
+        loop {
+            let mut times = self.times.borrow_mut();
+            let Some(Reverse((due, seat))) = times.heap.peek().copied() else {
+                times.set = Moment(u64::MAX);
+                return;
+            };
+            if due > now {
+                self.set(&mut times, due, now);
+                return;
+            }
+            times.heap.pop();
+            let waker = times.wakers[seat as usize].take();
+            drop(times);
+            waker.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// The load ends: nobody waits from here on.
+    pub(super) fn release(&self) {
+        self.released.set(true);
+        let mut times = self.times.borrow_mut();
+        times.heap.clear();
+        let wakers: Vec<Waker> = times.wakers.iter_mut().filter_map(Option::take).collect();
+        drop(times);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Rings whenever the timer runs out; ends with the thread.
+    pub(super) async fn keep_ringing(self: Rc<Self>) {
+        let Some(timer) = &self.timer else { return };
+        // The timer is watched by edges, and each time it runs out is one, so it need not be read.
+        while let Ok(mut ran_out) = timer.readable().await {
+            ran_out.clear_ready();
+            self.ring(self.clock.now());
+        }
+    }
+
+    fn wait_for(&self, seat: u32, due: Moment, waker: &Waker, now: Moment) {
+        let mut times = self.times.borrow_mut();
+        let place = &mut times.wakers[seat as usize];
+        if place.is_none() {
+            *place = Some(waker.clone());
+            times.heap.push(Reverse((due, seat)));
+        } else if let Some(known) = place {
+            known.clone_from(waker);
+        }
+        if due < times.set {
+            self.set(&mut times, due, now);
+        }
+    }
+
+    fn set(&self, times: &mut Times, due: Moment, now: Moment) {
+        times.set = due;
+        let Some(timer) = &self.timer else { return };
+        // No time at all would stop the timer.
+        let left = due.since(now).max(Duration::from_nanos(1));
+        let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let left =
+            Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() };
+        let once = Itimerspec { it_interval: zero, it_value: left };
+        rustix::time::timerfd_settime(timer, TimerfdTimerFlags::empty(), &once)
+            .expect("the descriptor is a timer and the time is lawful");
+    }
+}
+
+/// Waiting for one time.
+pub(super) struct Until<'a> {
+    alarm: &'a Alarm,
+    seat: u32,
+    due: Moment,
+}
+
+impl Future for Until<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let now = self.alarm.clock.now();
+        if now >= self.due || self.alarm.released.get() {
+            return Poll::Ready(());
+        }
+        self.alarm.wait_for(self.seat, self.due, context.waker(), now);
+        Poll::Pending
+    }
+}

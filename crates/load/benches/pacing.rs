@@ -121,7 +121,7 @@ fn run(spec: LoadSpec, seconds: u64) -> Shown {
     Shown {
         per_second: over(counts().map(|counts| counts.done + counts.rolled_back).sum()),
         offered_per_second: over(offered().map(|offered| offered.due).sum()),
-        waiting: offered().last().map_or(0, |offered| offered.waiting),
+        waiting: offered().next_back().map_or(0, |offered| offered.waiting),
         cpu: over(inside.iter().flat_map(|second| &second.client.thread_cpu_ns).sum()) / 1e9,
         resident_bytes: inside.last().map_or(0, |second| second.client.resident_bytes),
         lag,

@@ -218,6 +218,33 @@ fn contradictions_are_found_when_all_else_is_well() {
 }
 
 #[test]
+fn arrivals_need_a_rate_with_a_time() {
+    check(
+        GOOD,
+        &["workload.arrivals=poisson", "factor.workload.queue_at_most=[\"1s\"]"],
+        &expect![[r#"
+            workload.arrivals: says how operations of a rate become due; give workload.rate, or leave it out
+            workload.queue_at_most: says how operations of a rate become due; give workload.rate, or leave it out
+        "#]],
+    );
+    check(
+        GOOD,
+        &["factor.workload.rate=[\"500/s\", 500, \"1/min\", \"7\"]", "workload.arrivals=poisson"],
+        &expect![[r#"
+            workload.rate: level 500 stands twice
+            workload.rate: "7" is not a rate of 0.001..=1000000000 per second, such as "500/s", "30000/min" or 500
+        "#]],
+    );
+    check(
+        GOOD,
+        &["workload.rate=30000/min", "workload.arrivals=poisson"],
+        &expect![[r#"
+            valid: 24 settings, 2 points
+        "#]],
+    );
+}
+
+#[test]
 fn the_command_line_replaces_settings_and_levels() {
     check(
         GOOD,

@@ -2,7 +2,7 @@
 
 use proofload_model::plan::expand;
 use proofload_model::samples::{
-    Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark,
+    Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OfferedLoad,
     OperationCounts, Reading,
 };
 use proofload_model::settings::{Settings, Value};
@@ -36,16 +36,27 @@ fn sample(index: u64) -> IntervalSample {
     IntervalSample {
         index,
         counts: vec![OperationCounts { kind: "payment".to_owned(), due: 3, done: 2, failed: 1, ..Default::default() }],
-        histograms: vec![HistogramDelta {
-            kind: "payment".to_owned(),
-            clock: LatencyClock::Service,
+        histograms: [
+            ("payment", LatencyClock::Response),
+            ("payment", LatencyClock::Service),
+            ("", LatencyClock::SendLag),
+        ]
+        .map(|(kind, clock)| HistogramDelta {
+            kind: kind.to_owned(),
+            clock,
             count: 2,
             sum_ns: 30,
             max_ns: 20,
             payload: vec![1, 2, 3],
-        }],
+        })
+        .to_vec(),
         errors: vec![ErrorCount { kind: "payment".to_owned(), code: "XX".to_owned(), text: "no".to_owned(), count: 1 }],
-        client: ClientSelf { thread_cpu_ns: vec![5], resident_bytes: 7, send_lag_ns_p99: None, offered: None },
+        client: ClientSelf {
+            thread_cpu_ns: vec![5],
+            resident_bytes: 7,
+            send_lag_ns_p99: None,
+            offered: Some(OfferedLoad { due: 4, waiting: 1 }),
+        },
         engine: vec![],
     }
 }

@@ -22,6 +22,7 @@ pub struct Audit {
 pub(super) fn audits(attempt: &Attempt, workload: &'static Workload) -> Vec<Audit> {
     let mut audits =
         vec![continuity(&attempt.intervals), conservation(&attempt.intervals), histograms(&attempt.intervals)];
+    audits.extend(offered(&attempt.intervals));
     audits.extend(totals(attempt));
     audits.extend(workload.counted.iter().filter_map(|counted| agreement(attempt, counted)));
     audits
@@ -62,6 +63,28 @@ fn conservation(intervals: &[IntervalSample]) -> Audit {
         },
         holds: broken == 0,
     }
+}
+
+/// What became due by a schedule has begun, was given up, or still waits.
+fn offered(intervals: &[IntervalSample]) -> Option<Audit> {
+    let (mut before, mut due, mut broken) = (0, 0u64, 0u64);
+    for interval in intervals {
+        let Some(second) = interval.client.offered else { break };
+        let begun: u64 = interval.counts.iter().map(|counts| counts.due).sum();
+        broken += u64::from(before + second.due != begun + second.waiting);
+        before = second.waiting;
+        due += second.due;
+    }
+    (due > 0).then(|| Audit {
+        name: "conservation of the offered load",
+        rule: "due by the schedule = begun or given up + change of those waiting, in every interval",
+        found: if broken == 0 {
+            format!("holds for {due} operations")
+        } else {
+            format!("broken in {broken} intervals")
+        },
+        holds: broken == 0,
+    })
 }
 
 /// Completed operations have a latency each; failed ones have none.

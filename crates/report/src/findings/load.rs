@@ -6,17 +6,18 @@ use crate::analysis::distribution::mean;
 use crate::analysis::latency::Sparse;
 use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::analysis::stall::{Stalls, stalls};
-use proofload_model::samples::IntervalSample;
+use proofload_model::samples::{IntervalSample, LatencyClock, OfferedLoad};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 
 /// Achieved below this share of offered is an overload.
 pub const LEAST_ACHIEVED: f64 = 0.99;
-/// Send lag that reaches this by the end of the window, after growing, is an overload, ns.
-const LEAST_LAG_NS: f64 = 1e6;
-/// Send lag of the last quarter over that of the first that counts as growth.
-const LAG_GROWTH: f64 = 2.0;
+/// A backlog that reaches so many seconds of the offered load by the end of the window, after growing, is an overload: less comes and
+/// goes with arrivals at random.
+const LEAST_BACKLOG_S: f64 = 0.1;
+/// Backlog of the last quarter over that of the first that counts as growth.
+const BACKLOG_GROWTH: f64 = 2.0;
 
 /// Why these have no interval.
 const WHOLE: &str = "counts of the whole window";
@@ -37,20 +38,29 @@ pub struct Completed {
 pub struct Offered {
     /// Asked for, operations per second.
     pub asked: f64,
+    /// Became due in the window, per second: with arrivals at random not quite what was asked for. None in records of the first format.
+    pub due: Option<f64>,
     /// Ended, failures included, per second.
     pub ended: f64,
+    /// Dropped in the window, having waited too long for a user.
+    pub dropped: u64,
     /// Seconds of the window.
     pub seconds: u64,
-    /// Operations due and not ended at the window's ends.
-    pub backlog: Option<(u64, u64)>,
-    /// Send lag at p99, mean of the window's first and of its last quarter, ns; none where it was not observed.
-    pub lag_ns: Option<(f64, f64)>,
+    /// Operations due and not begun, mean of the window's first and of its last quarter; none in records of the first format.
+    pub backlog: Option<(f64, f64)>,
+    /// Send lag at p99 over the window, ns; none where no user was free in time.
+    pub lag_ns_p99: Option<f64>,
 }
 
 impl Offered {
-    /// Ended over asked, 1 when all was done in time.
+    /// Ended over offered, 1 when all was done in time.
     pub fn share(&self) -> f64 {
-        self.ended / self.asked
+        self.ended / self.offered()
+    }
+
+    /// Offered, operations per second: what became due, else what was asked for.
+    pub fn offered(&self) -> f64 {
+        self.due.filter(|due| *due > 0.0).unwrap_or(self.asked)
     }
 
     /// Ended per second, for readers.
@@ -69,10 +79,10 @@ impl Offered {
             let percent = crate::numbers::short(100.0 * self.share());
             return Some(format!("offered load above capacity: {percent} % of it was achieved in the window"));
         }
-        let (first, last) = self.lag_ns?;
-        (last > LEAST_LAG_NS && last > LAG_GROWTH * first).then(|| {
-            let (from, to) = (crate::numbers::short(first * 1e-6), crate::numbers::short(last * 1e-6));
-            format!("offered load above capacity: send lag at p99 grew from {from} ms to {to} ms in the window")
+        let (first, last) = self.backlog?;
+        (last > LEAST_BACKLOG_S * self.offered() && last > BACKLOG_GROWTH * first).then(|| {
+            let (from, to) = (crate::numbers::short(first), crate::numbers::short(last));
+            format!("offered load above capacity: the backlog grew from {from} to {to} operations in the window")
         })
     }
 }
@@ -114,18 +124,31 @@ pub(super) fn offered(inside: &[&IntervalSample], settings: &Settings) -> Option
         .flat_map(|interval| &interval.counts)
         .map(|counts| counts.done + counts.rolled_back + counts.failed)
         .sum();
-    let waiting = |interval: &&IntervalSample| interval.counts.iter().map(|counts| counts.in_flight).sum::<u64>();
-    let lags: Vec<f64> =
-        inside.iter().filter_map(|interval| interval.client.send_lag_ns_p99).map(|lag| lag as f64).collect();
-    let quarter = lags.len().div_ceil(4);
-    let ends = (quarter > 0).then(|| (mean(&lags[..quarter]), mean(&lags[lags.len() - quarter..])));
+    let seconds = inside.len() as f64;
+    let told: Vec<OfferedLoad> = inside.iter().filter_map(|interval| interval.client.offered).collect();
+    let all_told = told.len() == inside.len();
+    let waiting: Vec<f64> = told.iter().map(|second| second.waiting as f64).collect();
+    let quarter = waiting.len().div_ceil(4);
     Some(Offered {
         asked,
-        ended: ended as f64 / inside.len() as f64,
+        due: all_told.then(|| told.iter().map(|second| second.due).sum::<u64>() as f64 / seconds),
+        ended: ended as f64 / seconds,
+        dropped: inside.iter().flat_map(|interval| &interval.counts).map(|counts| counts.dropped).sum(),
         seconds: inside.len() as u64,
-        backlog: inside.first().map(waiting).zip(inside.last().map(waiting)),
-        lag_ns: ends,
+        backlog: all_told.then(|| (mean(&waiting[..quarter]), mean(&waiting[waiting.len() - quarter..]))),
+        lag_ns_p99: send_lag_p99(inside),
     })
+}
+
+/// Send lag at p99 over a window, ns, from its merged histograms; in records of the first format the largest of its seconds.
+pub(super) fn send_lag_p99(inside: &[&IntervalSample]) -> Option<f64> {
+    let parts = inside.iter().flat_map(|interval| &interval.histograms);
+    let parts = parts.filter(|part| part.clock == LatencyClock::SendLag);
+    let lags: Vec<Sparse> = parts.filter_map(|part| Sparse::from_v2_deflate(&part.payload).ok()).collect();
+    let merged = Sparse::merged(&lags);
+    let largest = || inside.iter().filter_map(|interval| interval.client.send_lag_ns_p99).max();
+    let found = if merged.count() > 0 { merged.percentile(0.99) } else { largest() };
+    found.map(|lag| lag as f64)
 }
 
 /// Errors of the window by class, the most frequent first.
@@ -167,18 +190,19 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(ended: f64, lag_ns: Option<(f64, f64)>, overload: Option<&str>) {
-        let offered = Offered { asked: 1_000.0, ended, seconds: 20, backlog: None, lag_ns };
+    fn check(ended: f64, backlog: Option<(f64, f64)>, overload: Option<&str>) {
+        let (due, lag_ns_p99) = (Some(1_000.0), None);
+        let offered = Offered { asked: 1_010.0, due, ended, dropped: 0, seconds: 20, backlog, lag_ns_p99 };
         assert_eq!(offered.overload().as_deref(), overload);
     }
 
     #[test]
     fn an_overload_is_what_falls_behind() {
         check(995.0, None, None);
-        check(1_000.0, Some((2e6, 2.1e6)), None);
-        check(1_000.0, Some((1e3, 9e5)), None);
+        check(1_000.0, Some((200.0, 210.0)), None);
+        check(1_000.0, Some((1.0, 90.0)), None);
         check(900.0, None, Some("offered load above capacity: 90 % of it was achieved in the window"));
-        let grew = "offered load above capacity: send lag at p99 grew from 1 ms to 40 ms in the window";
-        check(999.0, Some((1e6, 4e7)), Some(grew));
+        let grew = "offered load above capacity: the backlog grew from 20 to 150 operations in the window";
+        check(992.0, Some((20.0, 150.0)), Some(grew));
     }
 }

@@ -3,7 +3,7 @@
 use super::audits::{Audit, audits};
 use super::latencies::{ByKind, decoded};
 use super::load::{
-    Completed, Failure, Offered, asked_rate, completed, failures as failure_classes, offered, stalls_of,
+    Completed, Failure, Offered, asked_rate, completed, failures as failure_classes, offered, send_lag_p99, stalls_of,
 };
 use super::telemetry::longest_silence;
 use super::void::Void;
@@ -316,10 +316,9 @@ fn generator(inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> Ge
         let spent: u64 = inside.iter().filter_map(|interval| interval.client.thread_cpu_ns.get(thread)).sum();
         spent as f64 / 1e9 / inside.len() as f64
     };
-    let lag = inside.iter().filter_map(|interval| interval.client.send_lag_ns_p99).max();
     let observed = Observed {
         client_threads: if embedded { Vec::new() } else { (0..threads).map(share).collect() },
-        send_lag_p99: lag.map(Duration::from_nanos),
+        send_lag_p99: send_lag_p99(inside).map(|lag| Duration::from_nanos(lag as u64)),
         throughput: crate::analysis::distribution::mean(measured),
         null_ceiling: None,
     };

@@ -118,7 +118,8 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         })).collect::<Vec<_>>(),
         "stalls": run.stalls.found.iter().map(|stall| stall_json(run, stall)).collect::<Vec<_>>(),
         "offered": run.offered.as_ref().map(|offered| json!({
-            "asked_per_second": offered.asked, "achieved": offered.achieved().to_json(), "overloaded": offered.overload(),
+            "asked_per_second": offered.asked, "offered_per_second": offered.due, "dropped": offered.dropped,
+            "backlog": offered.backlog, "send_lag_ns_p99": offered.lag_ns_p99, "achieved": offered.achieved().to_json(), "overloaded": offered.overload(),
         })),
         "checks": run.checks.iter().map(|check| json!({
             "group": check.group, "name": check.name, "outcome": format!("{:?}", check.outcome), "found": check.found,

@@ -58,16 +58,21 @@ pub(super) fn offered(findings: &Findings<'_>) -> Vec<Block> {
     blocks.push(Block::Table(Table {
         id: "table-offered",
         caption: prose![
-            "Offered against achieved in the measured window. A run that achieved less than 99 % of what was offered, or whose send \
-             lag grew, is overloaded: its response times grow for as long as the load lasts."
+            "Offered against achieved in the measured window. A run that achieved less than 99 % of what was offered, or whose \
+             backlog grew, is overloaded: its response times grow for as long as the load lasts. The backlog is what was due and had \
+             not begun, at the ends of seconds, mean of the window's first and of its last quarter. Dropped operations had waited too \
+             long for a user; they have no response time. Send lag is what the load generator adds: the start after the intended \
+             start, of operations whose user was free."
         ],
         columns: vec![
             Column::words("Run"),
+            Column::counts("Asked for, 1/s"),
             Column::counts("Offered, 1/s"),
             Column::quantities("Ended, failures included", "1/s"),
             Column::quantities("Of what was offered", "%"),
-            Column::words("Not ended at the window's start and end"),
-            Column::words("Send lag at p99, first and last quarter, ms"),
+            Column::counts("Dropped"),
+            Column::words("Backlog, first and last quarter"),
+            Column::words("Send lag at p99, µs"),
             Column::words("Load"),
         ],
         rows,
@@ -80,22 +85,20 @@ fn row(point: &PointFindings, run: &RunFindings, offered: &Offered) -> Vec<Cell>
     let name =
         if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() };
     let short = crate::numbers::short;
-    let backlog = offered.backlog.map(|(first, last)| format!("{}, {}", count(first), count(last)));
-    let lag = offered.lag_ns.map(|(first, last)| format!("{}, {}", short(first * 1e-6), short(last * 1e-6)));
+    let backlog = offered.backlog.map(|(first, last)| format!("{}, {}", short(first), short(last)));
+    let lag = offered.lag_ns_p99.map(|lag| short(lag * 1e-3));
     let or_gap = |text: Option<String>| text.map_or_else(|| Cell::Gap("was not observed".to_owned()), Cell::datum);
     vec![
         Cell::datum(name),
         Cell::datum(short(offered.asked)),
+        or_gap(offered.due.map(short)),
         Cell::Quantity(offered.achieved()),
         Cell::Quantity(offered.percent()),
+        Cell::Count(offered.dropped),
         or_gap(backlog),
         or_gap(lag),
         offered.overload().map_or(Cell::Verdict(true, "kept up"), |_| Cell::Verdict(false, "overloaded")),
     ]
-}
-
-fn count(value: u64) -> String {
-    crate::numbers::count(value)
 }
 
 /// Which points fell behind, and by how much.

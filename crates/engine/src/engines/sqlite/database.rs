@@ -27,12 +27,16 @@ pub(super) fn open(target: &Target) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-/// Makes the database, or leaves one that is ours as it is, so that a build can go on. Refuses any other file.
+/// Makes the database, or leaves one that is ours as it is, so that a build can go on. Refuses any other file, but one that holds
+/// nothing: a process that was killed before it could mark its new file leaves such a one.
 pub(super) fn create(target: &Target) -> Result<(), Error> {
     let path = file(target);
     let settings = pragma::asked(&target.place.settings)?;
     if fs::metadata(&path).is_ok_and(|found| found.len() > 0) {
-        return refuse_foreign(&connection(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?, &path);
+        let found = connection(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        if !is_blank(&found, &path)? {
+            return refuse_foreign(&found, &path);
+        }
     }
     let folder = path.parent().expect("the file lies in a folder");
     fs::create_dir_all(folder).map_err(|error| Error::other(format!("make folder {}: {error}", folder.display())))?;
@@ -63,6 +67,14 @@ pub(super) fn settle(target: &Target) -> Result<(), Error> {
 fn connection(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(|error| failed(error).context(format!("open {}", path.display())))
+}
+
+/// Is it a database of nobody, with nothing in it?
+fn is_blank(connection: &Connection, path: &Path) -> Result<bool, Error> {
+    let sql = "SELECT (SELECT application_id FROM pragma_application_id) = 0 AND NOT EXISTS (SELECT 1 FROM sqlite_schema)";
+    connection
+        .query_row(sql, [], |row| row.get(0))
+        .map_err(|error| failed(error).context(format!("look into {}", path.display())))
 }
 
 /// An error unless the file carries our mark.
@@ -106,6 +118,20 @@ mod tests {
         let facts = facts.expect("reads back");
         assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
         assert!(facts.iter().any(|fact| fact.name == "synchronous" && fact.effective.as_deref() == Some("FULL")));
+    }
+
+    #[test]
+    fn a_file_that_was_never_marked_is_taken_over_only_when_it_holds_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = target(folder.path(), &[]);
+        fs::create_dir_all(folder.path().join("data")).expect("makes the folder");
+        let unmarked = Connection::open(file(&target)).expect("opens");
+        unmarked.execute_batch("PRAGMA journal_mode = WAL").expect("writes the first page");
+        drop(unmarked);
+        create(&target).expect("a killed process left it so");
+        open(&target).expect("it is ours now").execute_batch("PRAGMA application_id = 0; CREATE TABLE t (a)").expect("writes");
+        let error = create(&target).expect_err("it holds a table").to_string();
+        assert!(error.contains("did not make"), "{error}");
     }
 
     #[test]

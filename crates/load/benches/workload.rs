@@ -9,7 +9,7 @@
 use proofload_engine::engine;
 use proofload_load::LoadRole;
 use proofload_model::samples::{Check, CheckOutcome};
-use proofload_model::settings::{Settings, Value};
+use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{Event, LoadRequest, LoadSpec, Reply};
 use std::sync::Arc;
@@ -73,7 +73,8 @@ fn spec(asked: &Asked, place: &support::Place) -> LoadSpec {
     for (path, kind) in [("workload.kind", &asked.workload), ("engine.kind", &asked.engine)] {
         settings.0.insert(path.to_owned(), Value::Text(kind.clone()));
     }
-    for spec in workload.facts().settings {
+    let of_load = STANDARD.iter().filter(|spec| spec.path.starts_with("workload."));
+    for spec in workload.facts().settings.iter().chain(of_load) {
         let given = asked.workload_settings.iter().find(|(name, _)| name == spec.path).map(|(_, value)| value.as_str());
         if let Some(text) = given.or(spec.default) {
             settings.0.insert(spec.path.to_owned(), spec.kind.read_text(text).expect("the value is lawful"));

@@ -5,7 +5,7 @@ use proofload_engine::{Engine, Session as _, engine};
 use proofload_load::{LoadRole, workload};
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts};
-use proofload_model::settings::{Settings, Value};
+use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{DataPlace, Event, LoadRequest, LoadSpec, Reply};
 use std::path::Path;
@@ -47,7 +47,8 @@ pub(crate) struct Ran {
 /// Settings of the workload, these changed.
 pub(crate) fn settings(changes: &[(&str, &str)]) -> Settings {
     let mut settings = Settings::default();
-    for spec in workload("ycsb").expect("it is built in").facts().settings {
+    let of_load = STANDARD.iter().filter(|spec| spec.path.starts_with("workload."));
+    for spec in workload("ycsb").expect("it is built in").facts().settings.iter().chain(of_load) {
         let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path).map(|(_, value)| *value);
         let value = match spec.path {
             "workload.records" => given.or(Some("1000")),

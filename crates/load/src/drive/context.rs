@@ -1,8 +1,8 @@
 //! What a virtual user is given: clock, schedule, stop, where to record, and when to begin.
 
 use super::finish::Finish;
-use super::rounds::Rounds;
 use super::queue::ThreadQueue;
+use super::rounds::Rounds;
 use super::session_loop::{self, VirtualUser};
 use super::stop::Stop;
 use super::wait::Wait;

@@ -4,10 +4,10 @@
 mod alarm;
 mod context;
 mod finish;
-mod rounds;
 #[cfg(test)]
 mod open_load_tests;
 mod queue;
+mod rounds;
 mod schedule;
 mod session_loop;
 mod stop;

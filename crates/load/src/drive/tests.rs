@@ -2,8 +2,8 @@
 
 use super::context::{Retry, UserContext};
 use super::finish::Finish;
-use super::rounds::Rounds;
 use super::queue::DueQueue;
+use super::rounds::Rounds;
 use super::schedule::{ConstantRate, Saturated, Schedule};
 use super::session_loop::{Completed, VirtualUser};
 use super::stop::{AfterCount, StopFlag};

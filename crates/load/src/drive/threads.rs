@@ -3,8 +3,8 @@
 use super::alarm::Alarm;
 use super::context::UserContext;
 use super::finish::Finish;
-use super::rounds::Rounds;
 use super::queue::{DueQueue, ThreadQueue};
+use super::rounds::Rounds;
 use super::schedule::Schedule;
 use super::stop::{AfterCount, Stop, StopFlag};
 use super::wait::Wait;

@@ -195,7 +195,12 @@ fn second(shape: &Appliance, store: &Store, index: u64, drawn: &mut Drawn, chanc
         counts: (1..=22).map(|query| OperationCounts { kind: kind(query), ..OperationCounts::default() }).collect(),
         histograms: Vec::new(),
         errors: Vec::new(),
-        client: ClientSelf { thread_cpu_ns: vec![1_000_000], resident_bytes: 20 << 20, send_lag_ns_p99: None, offered: None },
+        client: ClientSelf {
+            thread_cpu_ns: vec![1_000_000],
+            resident_bytes: 20 << 20,
+            send_lag_ns_p99: None,
+            offered: None,
+        },
         engine: shape.driver.into_iter().map(driver).collect(),
     };
     drawn.carry += store.queries_s * (1.0 + 0.05 * chance.normal());

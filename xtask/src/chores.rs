@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::{crash, loads, perf, rehearse, tidy};
+use crate::{answers, crash, loads, perf, rehearse, tidy};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -25,6 +25,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[--bless]",
         summary: "the project's own rules; --bless lowers the ratchet to what the tree has",
         run: tidy::run,
+    },
+    Chore {
+        name: "answers",
+        arguments: "--scale SCALE | --check [--scale SCALE]",
+        summary: "compute the warehouse's golden answers with DuckDB and PostgreSQL and write them if they agree; --check only compares",
+        run: answers::run,
     },
     Chore {
         name: "crash",

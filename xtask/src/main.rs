@@ -6,6 +6,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+mod answers;
 mod chores;
 mod crash;
 mod loads;

@@ -8,6 +8,10 @@ use crate::workloads::warehouse::suite::{Exactness, Query};
 
 /// An error that names the first difference.
 pub(in crate::workloads::warehouse) fn compare(query: &Query, golden: &Answer, found: &Answer) -> Result<(), String> {
+    // Almost every answer, and soon said: this runs between queries of a stream.
+    if golden == found {
+        return Ok(());
+    }
     if golden.len() != found.len() {
         return Err(format!("{} rows where {} are right", found.len(), golden.len()));
     }

@@ -1,13 +1,9 @@
 //! Answers: all golden ones are met on every engine, and engines agree where values are drawn.
-//!
-//! With `PROOFLOAD_BLESS` set to a scale factor, its golden answers are written anew, provided that all engines that can be had agree,
-//! two at least.
 
 use super::case::Case;
-use crate::workloads::warehouse::answers::{Answer, compare, read_csv, write_csv};
+use crate::workloads::warehouse::answers::{Answer, compare, read_csv};
 use crate::workloads::warehouse::suite::{Draw, golden};
 use proofload_gen::Seed;
-use std::path::Path;
 use std::time::Instant;
 
 /// Every golden answer is met.
@@ -55,19 +51,5 @@ fn engines_agree_on_drawn_values() {
     let cases = engines(&[]);
     for seed in 0..5 {
         check_agreement(&cases, Draw::Seeded(Seed(seed)));
-    }
-}
-
-#[test]
-fn golden_answers_are_blessed_when_asked() {
-    let Some(scale) = std::env::var_os("PROOFLOAD_BLESS") else { return };
-    let scale = scale.to_str().unwrap().to_owned();
-    let cases = engines(&[("scale_factor", scale.as_str())]);
-    assert!(cases.len() > 1, "two engines must agree");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../suites/warehouse/answers/sf{scale}"));
-    std::fs::create_dir_all(&folder).unwrap();
-    let answers = check_agreement(&cases, Draw::Validation);
-    for (query, answer) in cases[0].dialect.queries.iter().zip(&answers) {
-        std::fs::write(folder.join(format!("{}.csv", query.name)), write_csv(query, answer)).unwrap();
     }
 }

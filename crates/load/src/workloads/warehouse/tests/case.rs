@@ -42,14 +42,21 @@ pub(super) fn settings(engine: &str, changes: &[(&str, &str)]) -> Settings {
 }
 
 impl Case {
+    /// A case on an engine with settings of its own; the error says why the engine cannot be had.
+    pub(super) fn with_engine_settings(
+        name: &str,
+        engine_settings: &[(&str, &str)],
+        changes: &[(&str, &str)],
+    ) -> Result<Self, String> {
+        let of_name = engine(name).ok_or("it is not built in")?;
+        let special = Special { prefix: "proofload-warehouse-", ..Special::default() };
+        Ok(Self::at(Place::new(of_name, engine_settings, &special)?, of_name, changes))
+    }
+
     /// A case on an engine; none, said aloud, where the engine cannot be had.
     pub(super) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
-        let Some(of_name) = engine(name) else {
-            eprintln!("SKIPPED: {name}: it is not built in");
-            return None;
-        };
-        match Place::new(of_name, &[], &Special { prefix: "proofload-warehouse-", ..Special::default() }) {
-            Ok(place) => Some(Self::at(place, of_name, changes)),
+        match Self::with_engine_settings(name, &[], changes) {
+            Ok(case) => Some(case),
             Err(reason) => {
                 let required = name == "postgresql" && std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_some();
                 assert!(!required, "{name} is required: {reason}");

@@ -5,6 +5,7 @@ mod answers;
 mod case;
 mod data;
 mod engines;
+mod golden;
 mod layouts;
 mod loads;
 mod official;

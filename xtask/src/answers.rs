@@ -1,0 +1,91 @@
+//! Golden answers of the warehouse suite: computed with DuckDB and PostgreSQL, and written, or with `--check` compared with those that are
+//! stored, if the two agree.
+//!
+//! The work is done by a test of the workload, which loads and asks as a study does; this chore only asks for it. It may not judge.
+//! Generator and engines are optimised in the profile of tests, so that it takes no other build.
+
+use std::process::Command;
+
+/// Scale factors that have golden answers.
+const SCALES: &[&str] = &["0.01", "0.1", "1"];
+
+/// The test that does the work.
+const TEST: &str = "workloads::warehouse::tests::golden::engines_agree_on_golden_answers_when_the_chore_asks";
+
+/// What is asked of it.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked {
+    task: &'static str,
+    scales: Vec<String>,
+}
+
+/// Writes or checks.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let asked = read(arguments)?;
+    asked.scales.iter().try_for_each(|scale| ask(&format!("{} {scale}", asked.task)))
+}
+
+fn read(arguments: &[String]) -> Result<Asked, String> {
+    let mut asked = Asked { task: "write", scales: Vec::new() };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match (word.as_str(), words.as_slice().first()) {
+            ("--check", _) => asked.task = "check",
+            ("--scale", Some(scale)) if scale.parse::<f64>().is_ok_and(|scale| scale >= 0.01) => {
+                asked.scales.push(scale.clone());
+                words.next();
+            }
+            ("--scale", given) => return Err(format!("--scale wants a number of 0.01 or more, not {given:?}")),
+            _ => return Err(format!("{word:?} is not known; say --scale SCALE, or --check")),
+        }
+    }
+    match (asked.task, asked.scales.is_empty()) {
+        ("write", true) => Err("say which answers are to be written: --scale SCALE; --check compares all".to_owned()),
+        (_, true) => Ok(Asked { scales: SCALES.iter().map(|scale| (*scale).to_owned()).collect(), ..asked }),
+        _ => Ok(asked),
+    }
+}
+
+fn ask(request: &str) -> Result<(), String> {
+    let status = Command::new("cargo")
+        .args(["test", "--package", "proofload-load", "--lib", "--", "--nocapture", "--exact", TEST])
+        .env("PROOFLOAD_ANSWERS", request)
+        .status()
+        .map_err(|error| format!("starting cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("answers: {request}: not done; the output above says why")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(words: &str, expected: Result<(&'static str, &[&str]), &str>) {
+        let arguments: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        match (read(&arguments), expected) {
+            (Ok(asked), Ok((task, scales))) => {
+                assert_eq!((asked.task, asked.scales), (task, scales.iter().map(|s| (*s).to_owned()).collect()))
+            }
+            (Err(error), Err(words)) => assert!(error.contains(words), "{error}"),
+            (found, expected) => panic!("{found:?} where {expected:?} was expected"),
+        }
+    }
+
+    #[test]
+    fn writing_names_its_scale_and_checking_takes_all() {
+        check("--scale 1", Ok(("write", &["1"])));
+        check("--check", Ok(("check", SCALES)));
+        check("--check --scale 0.1", Ok(("check", &["0.1"])));
+        check("", Err("say which answers"));
+        check("--scale", Err("wants a number"));
+        check("--scale 0.001", Err("wants a number"));
+        check("--bless 1", Err("\"--bless\" is not known"));
+    }
+
+    #[test]
+    fn the_test_that_does_the_work_is_there() {
+        let text = include_str!("../../crates/load/src/workloads/warehouse/tests/golden.rs");
+        let name = TEST.rsplit("::").next().unwrap_or_default();
+        assert!(text.contains(&format!("fn {name}()")));
+    }
+}

@@ -102,7 +102,7 @@ pub(crate) struct ReportArguments {
     /// Format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
-    /// Draw the results of a file beside the study's own; may be repeated
+    /// Draw the results of a file beside the study's own: results as `import` writes them, or a record of a warehouse study; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) beside: Vec<PathBuf>,
 }

@@ -84,6 +84,19 @@ fn check_whole(engine: &str) {
     let findings = evaluate(&record);
     let expected: f64 = ended.iter().map(|ended| 22.0 / (ended * 1e-9) * 3_600.0).sum();
     check_rate(&findings, expected);
+    check_baseline(&bench);
+}
+
+/// A record beside itself: every point is 100 % of the baseline, which the report names by its file's hash.
+#[track_caller]
+fn check_baseline(bench: &Bench) {
+    let output = bench.run(&["report", "small.proof", "--format", "markdown", "--beside", "small.proof"]);
+    let report = text(&output.stdout);
+    let hash = proofload_record::file_sha256(&bench.path("small.proof")).expect("the record is readable");
+    for part in [format!("SHA-256 of the record “Queries of a few seconds (small)”: `{hash}`"), "| 100 |".to_owned()]
+    {
+        assert!(report.contains(&part), "{part}: {}\n{report}", text(&output.stderr));
+    }
 }
 
 /// Queries per hour, to a hundredth.

@@ -3,6 +3,7 @@
 //! This crate is its only writer and its only reader. It may not compute statistics, read a clock or know what a workload is.
 
 mod error;
+mod file;
 mod lock;
 mod reader;
 mod recorder;
@@ -10,6 +11,7 @@ mod schema;
 mod seal;
 
 pub use error::Error;
+pub use file::{file_sha256, is_record};
 pub use reader::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State, read, read_finished_runs};
 pub use recorder::{AttemptId, Opening, Recorder};
 pub use schema::{APPLICATION_ID, FORMAT};

@@ -2,11 +2,13 @@
 
 mod support;
 
+use proofload_model::settings::Value;
 use proofload_record::Record;
 use proofload_report::analysis::warehouse::{Bound, Confidence};
-use proofload_report::findings::warehouse::{pairings, query_totals, rating};
+use proofload_report::findings::warehouse::{pairings, query_totals, rating, recorded_reference};
 use proofload_report::findings::{Verdict, evaluate, evaluate_beside, read_reference};
-use proofload_report::{Format, render};
+use proofload_report::import::reference_text;
+use proofload_report::{Format, render, render_beside};
 use support::{Appliance, warehouse};
 
 const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Text];
@@ -319,7 +321,8 @@ fn relative_throughput_needs_a_reference_of_the_same_work() {
     let own = |scale: &str| {
         let text = format!(
             "[reference]\nid = \"own\"\ntitle = \"an older record\"\npublisher = \"ours\"\nworkload = \"warehouse\"\n[[point]]\n\
-             levels = {{ layout = \"columns\", \"workload.scale_factor\" = \"{scale}\", \"data.generator\" = \"tpchgen 4.0.0\" }}\n\
+             levels = {{ layout = \"columns\", \"workload.scale_factor\" = \"{scale}\", \"data.generator\" = \"tpchgen 4.0.0\", \
+             \"workload.mix\" = \"each\" }}\n\
              metrics = {{ queries_per_hour_per_tb = {{ value = 7.92, unit = \"queries/h × TB\" }} }}\n"
         );
         read_reference("own.toml", &text).unwrap()
@@ -332,6 +335,38 @@ fn relative_throughput_needs_a_reference_of_the_same_work() {
     let same = percent("1").unwrap();
     assert!((same / 200.0 - 1.0).abs() < 0.02, "{same} %");
     assert!(percent("10").unwrap_err().contains("scale factor \"1\" against \"10\""));
+}
+
+#[test]
+fn a_stored_record_is_a_baseline_and_its_hash_is_printed() {
+    let old = warehouse(&Appliance { repetitions: 1, ..Appliance::stores() });
+    let hash = "5f".repeat(32);
+    let baseline = recorded_reference(&old, "old", &hash).unwrap();
+    assert_eq!(read_reference("old.toml", &reference_text(&baseline)).unwrap(), baseline, "it survives as a file");
+    let relative = |record: &Record| {
+        let findings = evaluate_beside(record, std::slice::from_ref(&baseline));
+        let of = |place: usize| rating(&findings, &findings.points[place]).unwrap().relative.pop().unwrap().1;
+        [of(0), of(1)]
+    };
+    for percent in relative(&old) {
+        assert!((percent.unwrap() - 100.0).abs() < 1e-9, "a record against itself");
+    }
+    let text = render_beside(&old, Format::Markdown, std::slice::from_ref(&baseline)).unwrap();
+    check_holds(
+        &section(&text, "## 1 Rating certificate"),
+        &[&format!("SHA-256 of the record “Row store against column store (old)”: `{hash}`")],
+    );
+    let mut other_mix = old.clone();
+    other_mix.study.settings.0.insert("workload.mix".to_owned(), Value::Text("70/20/10".to_owned()));
+    let [rows, _] = relative(&other_mix);
+    assert!(rows.unwrap_err().contains("queries \"all by 70/20/10\" against \"all by each\""));
+    let error = recorded_reference(&Record { being_written: true, ..old.clone() }, "old", &hash).unwrap_err();
+    assert!(error.starts_with("old: it is being written"), "{error}");
+    let more_streams = warehouse(&Appliance::streams());
+    let findings = evaluate_beside(&more_streams, &[baseline]);
+    let of = |place: usize| rating(&findings, &findings.points[place]).unwrap().relative.pop().unwrap().1;
+    assert!(of(0).unwrap_err().ends_with("has no result for rows with as many streams (1)"));
+    assert!(of(1).is_ok(), "two streams");
 }
 
 #[test]

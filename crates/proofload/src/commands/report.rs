@@ -3,9 +3,11 @@
 use crate::cli::{ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
+use proofload_record::{file_sha256, is_record};
+use proofload_report::findings::warehouse::recorded_reference;
 use proofload_report::findings::{REFERENCE_FILE_MOST, Reference, read_reference};
 use proofload_report::{Format, render_beside};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Renders a record.
 pub(crate) fn run(arguments: &ReportArguments) -> Exit {
@@ -35,6 +37,9 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
 /// Results from files; the error lists the faults of all of them.
 fn beside(files: &[PathBuf]) -> Result<Vec<Reference>, String> {
     let read = |file: &PathBuf| {
+        if is_record(file).map_err(|error| error.to_string())? {
+            return recorded(file);
+        }
         let text = super::import::content(file, REFERENCE_FILE_MOST)?;
         let text = String::from_utf8(text).map_err(|_| format!("{}: it is not text", file.display()))?;
         read_reference(&file.display().to_string(), &text)
@@ -45,6 +50,14 @@ fn beside(files: &[PathBuf]) -> Result<Vec<Reference>, String> {
     }
     let faults: Vec<String> = bad.into_iter().filter_map(Result::err).collect();
     Err(format!("drawing results of files beside the study's own:\n{}", faults.join("\n")))
+}
+
+/// Results of a record, named by its file and the file's hash.
+fn recorded(file: &Path) -> Result<Reference, String> {
+    let name = file.file_stem().map_or_else(|| file.display().to_string(), |stem| stem.to_string_lossy().into_owned());
+    let hash = file_sha256(file).map_err(|error| error.to_string())?;
+    let record = proofload_record::read(file).map_err(|error| error.to_string())?;
+    recorded_reference(&record, &name, &hash)
 }
 
 /// Where the report goes: the named file; a page beside the record; else standard output.

@@ -109,6 +109,7 @@ fn reference(joined: Vec<Parsed>, labels: &Labels) -> Reference {
         compare: "throughput".to_owned(),
         relative_to: if points.len() > 1 { "the point with the largest throughput".to_owned() } else { String::new() },
         origin: Origin::Imported,
+        record_sha256: None,
         hardware: Vec::new(),
         software,
         procedure: Vec::new(),

@@ -23,6 +23,9 @@ pub fn reference_text(reference: &Reference) -> String {
     for (key, value) in words.into_iter().filter(|(_, value)| !value.is_empty()) {
         line(&mut text, key, &quoted(value));
     }
+    if let Some(hash) = &reference.record_sha256 {
+        line(&mut text, "record_sha256", &quoted(hash));
+    }
     let lists = [
         ("software", &reference.software),
         ("hardware", &reference.hardware),

@@ -108,8 +108,11 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 fn curve_text(curves: &[(&Reference, Vec<Published>)]) -> Prose {
     let mut text = Vec::new();
     for (reference, _) in curves {
-        let origin =
-            if reference.origin == Origin::Published { "Published results of " } else { "Imported results of " };
+        let origin = match reference.origin {
+            Origin::Published => "Published results of ",
+            Origin::Imported => "Imported results of ",
+            Origin::Recorded => "Recorded results of ",
+        };
         text.extend(prose![origin, reference.publisher.clone(), ", “", reference.title.clone(), "”", year(reference)]);
         text.extend(prose![
             ", are drawn beside this study's in ",
@@ -134,7 +137,9 @@ fn disclosed(reference: &Reference) -> Block {
         ("Remarks", &reference.notes),
     ];
     let listed = facts.into_iter().filter(|(_, words)| !words.is_empty());
-    let pairs: Vec<(Prose, Prose)> = listed.map(|(name, words)| (prose![name], prose![words.join("; ")])).collect();
+    let mut pairs: Vec<(Prose, Prose)> = listed.map(|(name, words)| (prose![name], prose![words.join("; ")])).collect();
+    let hash = |hash: &String| (prose!["SHA-256 of the record"], prose![Inline::Code(hash.clone())]);
+    pairs.extend(reference.record_sha256.iter().map(hash));
     Block::Fold(
         prose!["Of where the results come from: ", reference.title.clone(), year(reference)],
         vec![Block::KeyValues(pairs)],

@@ -15,6 +15,7 @@ fn rated(layout: &str, queries_per_hour_per_tb: f64) -> Rated {
         layout: layout.to_owned(),
         scale_factor: "1000".to_owned(),
         generator: "P5's own".to_owned(),
+        queries: "P5's own".to_owned(),
         queries_per_hour_per_tb,
     }
 }

@@ -11,6 +11,8 @@ pub struct Rated {
     pub scale_factor: String,
     /// Generator of the data with its version.
     pub generator: String,
+    /// Which queries ran, and how often each of them in a round.
+    pub queries: String,
     /// Queries per hour per TB.
     pub queries_per_hour_per_tb: f64,
 }
@@ -39,13 +41,14 @@ impl fmt::Display for Unlike {
 impl std::error::Error for Unlike {}
 
 /// Per cent of the reference's queries per hour per TB. Reconstructed: P5 prints it against the reference's result of the same
-/// layout, whose figures it leaves out. Errors: another layout, scale factor or generator, or a reference of nothing.
+/// layout, whose figures it leaves out. Errors: another layout, scale factor, generator or queries, or a reference of nothing.
 pub fn relative_percent(own: &Rated, baseline: &Baseline) -> Result<f64, Unlike> {
     let theirs = &baseline.rated;
     let pairs = [
         ("layout", &own.layout, &theirs.layout),
         ("scale factor", &own.scale_factor, &theirs.scale_factor),
         ("generator", &own.generator, &theirs.generator),
+        ("queries", &own.queries, &theirs.queries),
     ];
     let differs = |(what, own, theirs): &(&str, &String, &String)| {
         (own != theirs).then(|| format!("{what} {own:?} against {theirs:?}"))

@@ -19,6 +19,7 @@ const HEAD: &[&str] = &[
     "compare",
     "relative_to",
     "origin",
+    "record_sha256",
     "software",
     "hardware",
     "procedure",
@@ -70,6 +71,7 @@ fn head_of(reader: &mut Reader<'_>, head: &Table, document: &Document<&str>) -> 
         compare: reader.text(head, place, "compare"),
         relative_to: reader.text(head, place, "relative_to"),
         origin: origin(reader, head),
+        record_sha256: Some(reader.text(head, place, "record_sha256")).filter(|hash| !hash.is_empty()),
         hardware: reader.texts(head, place, "hardware"),
         software: reader.texts(head, place, "software"),
         procedure: reader.texts(head, place, "procedure"),
@@ -82,8 +84,9 @@ fn origin(reader: &mut Reader<'_>, head: &Table) -> Origin {
     match reader.text(head, "[reference]", "origin").as_str() {
         "" | "published" => Origin::Published,
         "imported" => Origin::Imported,
+        "recorded" => Origin::Recorded,
         other => {
-            let text = format!("[reference]: origin {other} is neither published nor imported");
+            let text = format!("[reference]: origin {other} is none of published, imported and recorded");
             reader.fault(head.get("origin").and_then(Item::span), text);
             Origin::Published
         }

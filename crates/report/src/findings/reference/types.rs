@@ -20,8 +20,10 @@ pub struct Reference {
     pub compare: String,
     /// What 100 % is.
     pub relative_to: String,
-    /// Published by somebody, or imported from files.
+    /// Published by somebody, imported from files, or a record of our own.
     pub origin: Origin,
+    /// SHA-256 of the record's file that it comes from, as `sha256sum` prints it.
+    pub record_sha256: Option<String>,
     /// Hardware, as published.
     pub hardware: Vec<String>,
     /// Software.
@@ -41,6 +43,8 @@ pub enum Origin {
     Published,
     /// From files that another program wrote.
     Imported,
+    /// From a record of Proofload.
+    Recorded,
 }
 
 impl Origin {
@@ -49,6 +53,7 @@ impl Origin {
         match self {
             Self::Published => "published",
             Self::Imported => "imported",
+            Self::Recorded => "recorded",
         }
     }
 }

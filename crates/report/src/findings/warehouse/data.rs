@@ -69,6 +69,24 @@ pub fn layout(settings: &Settings) -> Option<String> {
     set.or_else(by_engine).map(str::to_owned)
 }
 
+/// Which queries ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Work {
+    /// `workload.mix`.
+    pub(super) mix: String,
+    /// `workload.queries`, or `all`.
+    pub(super) queries: String,
+}
+
+/// What a point's settings say of its queries; studies that could not say a mix ran each query once a round.
+pub(super) fn work(settings: &Settings) -> Work {
+    let queries = settings.list("workload.queries").join(" ");
+    Work {
+        mix: settings.text("workload.mix").unwrap_or("each").to_owned(),
+        queries: if queries.is_empty() { "all".to_owned() } else { queries },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

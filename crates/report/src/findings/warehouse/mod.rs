@@ -7,10 +7,12 @@ mod pairs;
 mod queries;
 mod rates;
 mod rating;
+mod recorded;
 
 pub use data::{KIND, WarehouseData, layout, warehouse_data};
 pub(super) use metrics::metrics;
 pub use pairs::{Pairing, pairings, published_pairings};
 pub use queries::{Class, QueryTotals, query_totals};
 pub use rates::Sources;
-pub use rating::{Rating, Reach, TARGETS_S, rating, raw_of};
+pub use rating::{Rating, Reach, TARGETS_S, baselines, rating, raw_of};
+pub use recorded::recorded_reference;

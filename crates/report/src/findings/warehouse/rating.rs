@@ -5,7 +5,7 @@ use super::super::evaluate::Findings;
 use super::super::level::Measured;
 use super::super::point::PointFindings;
 use super::super::reference::{Reference, ReferencePoint};
-use super::data::{WarehouseData, fact, layout, warehouse_data};
+use super::data::{WarehouseData, Work, fact, layout, warehouse_data, work};
 use super::rates::{OWN_SHARE, Sources, capacity, core_count, sources};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::analysis::warehouse::{
@@ -13,6 +13,7 @@ use crate::analysis::warehouse::{
     QueriesPerHour, Rated, RawTerabytes, Refused, Reserve, Seconds, Target, Used, Verdict, largest_raw_size,
     maximum_user_data, relative_percent, verdict,
 };
+use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 
 /// Mean response times that the capacity model is asked for, s.
@@ -159,34 +160,50 @@ fn relative(
     layout: Option<&str>,
     data: &WarehouseData,
 ) -> Vec<(String, Result<f64, String>)> {
+    let settings = findings.record.plan.settings(&findings.record.study, point.id);
+    let one = |reference: &Reference| (reference.title.clone(), against(point, layout, data, &settings, reference));
+    baselines(findings).into_iter().map(one).collect()
+}
+
+/// References of this workload, which relative throughput is computed against.
+pub fn baselines<'f>(findings: &'f Findings<'_>) -> Vec<&'f Reference> {
     let named = findings.reference.as_ref().and_then(|reference| reference.as_ref().ok());
     let ours = |reference: &&Reference| reference.workload.as_deref() == Some(super::data::KIND);
-    let references = named.into_iter().chain(&findings.beside).filter(ours);
-    let one = |reference: &Reference| (reference.title.clone(), against(point, layout, data, reference));
-    references.map(one).collect()
+    named.into_iter().chain(&findings.beside).filter(ours).collect()
 }
 
 fn against(
     point: &PointFindings,
     layout: Option<&str>,
     data: &WarehouseData,
+    settings: &Settings,
     reference: &Reference,
 ) -> Result<f64, String> {
     let unknown = || "not recorded".to_owned();
+    let Work { mix, queries } = work(settings);
     let own = Rated {
         layout: layout.map_or_else(unknown, str::to_owned),
         scale_factor: data.scale_factor.clone().unwrap_or_else(unknown),
         generator: data.generator.clone().unwrap_or_else(unknown),
+        queries: format!("{queries} by {mix}"),
         queries_per_hour_per_tb: point.result("queries_per_hour_per_tb")?.value(),
     };
     let level =
         |other: &ReferencePoint, name: &str| other.level(name).map_or("not published".to_owned(), str::to_owned);
-    let same = |other: &&ReferencePoint| other.level("layout") == Some(own.layout.as_str());
-    let other = reference.points.iter().find(same).ok_or_else(|| format!("it has no result for {}", own.layout))?;
+    let streams = settings.get("workload.streams").map(ToString::to_string);
+    let same = |other: &&ReferencePoint| {
+        let as_many = other.level("workload.streams").is_none_or(|level| streams.as_deref() == Some(level));
+        other.level("layout") == Some(own.layout.as_str()) && as_many
+    };
+    let other = reference.points.iter().find(same).ok_or_else(|| {
+        let streams = streams.as_deref().unwrap_or("unknown");
+        format!("{} has no result for {} with as many streams ({streams})", reference.title, own.layout)
+    })?;
     let rated = Rated {
         layout: own.layout.clone(),
         scale_factor: level(other, "workload.scale_factor"),
         generator: level(other, "data.generator"),
+        queries: format!("{} by {}", other.level("workload.queries").unwrap_or("all"), level(other, "workload.mix")),
         queries_per_hour_per_tb: other.metrics.get("queries_per_hour_per_tb").map_or(f64::NAN, |figure| figure.value),
     };
     let baseline = Baseline { name: reference.title.clone(), rated };

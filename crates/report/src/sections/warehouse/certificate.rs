@@ -5,7 +5,7 @@ use super::host;
 use super::parts::{is_warehouse, metric, plain, point_cell, point_column, rated};
 use crate::analysis::warehouse::Confidence;
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
-use crate::findings::warehouse::{Rating, raw_of};
+use crate::findings::warehouse::{Rating, baselines, raw_of};
 use crate::findings::{Findings, PointFindings, level_text};
 
 /// The section.
@@ -218,6 +218,23 @@ fn relative_table(findings: &Findings<'_>, rows: Vec<Vec<Cell>>) -> Table {
             Column::quantities("Relative throughput", "%"),
         ],
         rows,
-        note: Prose::new(),
+        note: hashes(findings),
     }
+}
+
+/// Which stored records the references come from.
+fn hashes(findings: &Findings<'_>) -> Prose {
+    let mut note = Prose::new();
+    for reference in baselines(findings) {
+        if let Some(hash) = &reference.record_sha256 {
+            note.extend(prose![
+                "SHA-256 of the record “",
+                reference.title.clone(),
+                "”: ",
+                Inline::Code(hash.clone()),
+                ". "
+            ]);
+        }
+    }
+    note
 }

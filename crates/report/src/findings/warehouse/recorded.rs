@@ -1,0 +1,81 @@
+//! A stored record of a warehouse study as a reference that another is compared with. May not read files.
+
+use super::super::evaluate::evaluate;
+use super::super::point::PointFindings;
+use super::super::reference::{Origin, PublishedFigure, Reference, ReferencePoint};
+use super::data::{KIND, LAYOUT, layout, warehouse_data, work};
+use proofload_model::settings::Settings;
+use proofload_record::Record;
+use std::collections::BTreeMap;
+
+/// Metrics that another study's are set against, where the record has them.
+const METRICS: &[&str] = &[
+    "queries_per_hour",
+    "queries_per_hour_per_tb",
+    "scan_physical_mb_s",
+    "scan_logical_mb_s",
+    "io_throughput_mb_s",
+    "cpu_percent",
+];
+
+/// The valid points of a record. `name` is what it is called, `sha256` the hash of its file. Errors: another workload, a record that
+/// is still being written, so that its hash is not its last, or no valid point.
+pub fn recorded_reference(record: &Record, name: &str, sha256: &str) -> Result<Reference, String> {
+    let study = &record.study;
+    if study.settings.text("workload.kind") != Ok(KIND) {
+        return Err(format!("{name}: only records of warehouse studies can stand beside another study's"));
+    }
+    if record.being_written {
+        return Err(format!("{name}: it is being written; wait for its end, or finish it with `proofload resume`"));
+    }
+    let findings = evaluate(record);
+    let point = |point: &PointFindings| recorded_point(record, point, &record.plan.settings(study, point.id));
+    let points: Vec<ReferencePoint> = findings.valid().filter_map(point).collect();
+    if points.is_empty() {
+        return Err(format!("{name}: no point of it is valid, so there is nothing to compare with"));
+    }
+    Ok(Reference {
+        id: name.to_owned(),
+        title: format!("{} ({name})", study.title()),
+        publisher: "a record of Proofload".to_owned(),
+        year: None,
+        workload: Some(KIND.to_owned()),
+        compare: "queries_per_hour_per_tb".to_owned(),
+        relative_to: String::new(),
+        origin: Origin::Recorded,
+        record_sha256: Some(sha256.to_owned()),
+        hardware: Vec::new(),
+        software: record.sessions.iter().take(1).map(|session| session.program.clone()).collect(),
+        procedure: Vec::new(),
+        notes: Vec::new(),
+        points,
+    })
+}
+
+fn recorded_point(record: &Record, point: &PointFindings, settings: &Settings) -> Option<ReferencePoint> {
+    let data = warehouse_data(record.finished(point.runs.first()?.run.index)?);
+    let stored = data.layout.clone().or_else(|| layout(settings))?;
+    let work = work(settings);
+    let known = [
+        ("layout", Some(stored)),
+        ("workload.scale_factor", data.scale_factor),
+        ("data.generator", data.generator),
+        ("workload.mix", Some(work.mix)),
+        ("workload.queries", Some(work.queries)),
+        ("workload.streams", settings.get("workload.streams").map(ToString::to_string)),
+    ];
+    let known = known.into_iter().filter_map(|(name, level)| Some((name.to_owned(), level?)));
+    let mut levels: Vec<(String, String)> = known.collect();
+    for (setting, level) in &point.levels {
+        if setting != LAYOUT && !levels.iter().any(|(known, _)| known == setting) {
+            levels.push((setting.clone(), level.to_string()));
+        }
+    }
+    let metric = |name: &&'static str| {
+        let found = point.result(name).ok()?;
+        let figure = PublishedFigure { value: found.value(), unit: found.unit().to_string(), from: None };
+        Some(((*name).to_owned(), figure))
+    };
+    let metrics: BTreeMap<String, PublishedFigure> = METRICS.iter().filter_map(metric).collect();
+    Some(ReferencePoint { name: point.label(), levels, metrics, ..ReferencePoint::default() })
+}

@@ -257,7 +257,7 @@ fn faults_of_a_reference_come_all_at_once_with_their_lines() {
     expect![[r#"
         mine.toml:1: [reference]: publisher is missing
         mine.toml:3: [reference]: title is not a text in quotes
-        mine.toml:5: [reference]: workloud is not known; known are id, title, publisher, year, url, workload, compare, relative_to, origin, software, hardware, procedure, notes
+        mine.toml:5: [reference]: workloud is not known; known are id, title, publisher, year, url, workload, compare, relative_to, origin, record_sha256, software, hardware, procedure, notes
         mine.toml:8: point 1: relative_percent is not a number from 0
         mine.toml:9: point 1, metric throughput is not a figure such as { value = 5.54, unit = "ms" }
         mine.toml:12: point 1, operation read: mean must be a time in one of ns, us, µs, ms, s, min, h

@@ -134,7 +134,7 @@ impl Stream {
         self.own_cpu.leave();
         let rows = self.session.query(sql).await;
         self.own_cpu.enter();
-        let rows = rows.map_err(capped)?;
+        let rows = rows.map_err(told)?;
         self.tally.rows += rows.len() as u64;
         let query = &self.plan.dialect.queries[self.place];
         let answer = written(query, &rows);
@@ -207,10 +207,37 @@ const TIMEOUTS: &[&str] = &["57014", "statement_timeout"];
 /// The code of a query that was ended by its cap.
 const QUERY_CAP: &str = "query_cap";
 
-/// Gives a query that was ended by its cap one code on every engine.
-fn capped(error: Error) -> Error {
-    match TIMEOUTS.contains(&error.code()) {
-        true => Error::new(ErrorClass::Other, QUERY_CAP, error.to_string()),
-        false => error,
+/// The code of a query that memory or room for temporary files did not suffice for.
+const OUT_OF_SPACE: &str = "out_of_space";
+
+/// Gives what becomes of a query one code on every engine. A query that had too little room has failed and no more: it writes nothing,
+/// so the stream goes on with the next.
+fn told(error: Error) -> Error {
+    let code = match error.class() {
+        ErrorClass::OutOfSpace => OUT_OF_SPACE,
+        _ if TIMEOUTS.contains(&error.code()) => QUERY_CAP,
+        _ => return error,
+    };
+    Error::new(ErrorClass::Other, code, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caps_and_missing_room_have_one_code_on_every_engine() {
+        for (class, code, expected) in [
+            (ErrorClass::Other, "57014", QUERY_CAP),
+            (ErrorClass::Other, "statement_timeout", QUERY_CAP),
+            (ErrorClass::OutOfSpace, "SQLITE_FULL", OUT_OF_SPACE),
+            (ErrorClass::OutOfSpace, "53400", OUT_OF_SPACE),
+            (ErrorClass::OutOfSpace, "Out of Memory", OUT_OF_SPACE),
+            (ErrorClass::Other, "42601", "42601"),
+        ] {
+            let found = told(Error::new(class, code, "no"));
+            assert_eq!((found.class(), found.code()), (ErrorClass::Other, expected), "{code}");
+        }
+        assert_eq!(told(Error::new(ErrorClass::ConnectionLost, "", "gone")).class(), ErrorClass::ConnectionLost);
     }
 }

@@ -1,10 +1,11 @@
-//! What holds on every engine, over one load of each: rows, answers, a power run, a cap, threads of a query.
+//! What holds on every engine, over one load of each: rows, answers, a power run, threads of a query, and what a run must bear or refuse.
 
 use super::answers::check_golden;
+use super::bad_input::{check_cap, check_other_data, check_room, check_wrong_answers};
 use super::case::Case;
 use super::data::check_files;
 use super::layouts::check_parallelism;
-use super::runs::{check_cap, check_power_run};
+use super::runs::check_power_run;
 
 fn check_engine(engine: &str) {
     let Some(case) = Case::built(engine, &[]) else { return };
@@ -16,6 +17,9 @@ fn check_engine(engine: &str) {
     check_parallelism(&case, "3", "3");
     // PostgreSQL has 8 helpers for all its sessions unless it is told otherwise.
     check_parallelism(&case, "40", if engine == "postgresql" { "9" } else { "40" });
+    check_room(&case);
+    check_other_data(&case);
+    check_wrong_answers(&case);
 }
 
 #[test]

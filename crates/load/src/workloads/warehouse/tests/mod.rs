@@ -2,6 +2,7 @@
 //! `PROOFLOAD_REQUIRE_POSTGRESQL` is set.
 
 mod answers;
+mod bad_input;
 mod case;
 mod data;
 mod engines;

@@ -4,7 +4,7 @@
 mod support;
 
 use proofload_engine::Target;
-use proofload_model::units::Bytes;
+use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Reply, Scraped};
 use std::path::Path;
 use std::process::Command;
@@ -24,9 +24,12 @@ fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataPlace)> {
 }
 
 fn limit(bench: &mut Bench, place: &DataPlace, memory: u64) -> bool {
-    let limits = LimitsAsked { memory: Some(Bytes::mebi(memory)), cores: Some(1), ..LimitsAsked::default() };
+    limit_all(bench, place, LimitsAsked { memory: Some(Bytes::mebi(memory)), cores: Some(1), ..LimitsAsked::default() })
+}
+
+fn limit_all(bench: &mut Bench, place: &DataPlace, limits: LimitsAsked) -> bool {
     let prepared = bench.role.handle(HostRequest::PrepareLimits { place: place.clone(), limits });
-    prepared.map_err(|error| println!("SKIPPED: no memory limit here: {error}")).is_ok()
+    prepared.map_err(|error| println!("SKIPPED: no such limit here: {error}")).is_ok()
 }
 
 #[track_caller]
@@ -91,6 +94,49 @@ fn a_limited_server_is_verified_watched_stopped_and_copied() {
     assert!(!bench.events.lock().expect("no panic").iter().any(|event| matches!(event, Event::LoadFailed { .. })));
     drop(bench);
     expect_gone(again);
+}
+
+#[test]
+fn a_server_is_born_under_limits_of_every_controller() {
+    let Some((mut bench, place)) = bench(&[("shared_buffers", "32MB")]) else { return };
+    let rate = Some(BytesPerSecond(1 << 30));
+    let limits = LimitsAsked {
+        memory: Some(Bytes::mebi(256)),
+        cores: None,
+        cpu: Some(CpuRate::from_seconds(1.5)),
+        read_bandwidth: rate,
+        write_bandwidth: rate,
+        read_iops: Some(100_000),
+        write_iops: Some(100_000),
+    };
+    if !limit_all(&mut bench, &place, limits) {
+        return;
+    }
+    let process = start(&mut bench, &place);
+    make_database(&bench, &place);
+    let facts = bench.facts(HostRequest::VerifyLimits);
+    let rates = ["cpu", "read_bandwidth", "write_bandwidth", "read_iops", "write_iops"];
+    for name in rates.iter().chain(&["memory.members", "cpu.members", "io.members"]) {
+        assert_eq!(of(&facts, name).1, Some(true), "{name}: {facts:#?}");
+    }
+    let origin = bench.clock.now();
+    bench.ask(HostRequest::StartProbes { origin, place, pid: None, scraped: Scraped::default() });
+    let told =
+        bench.expect_event("the group", |event| matches!(event, Event::Telemetry(told) if told.probe == "group"));
+    let Event::Telemetry(told) = told else { unreachable!("it was looked for") };
+    for series in ["cpu", "read_bytes", "write_bytes"] {
+        assert!(told.readings.iter().any(|reading| reading.name == series), "{series}: {told:?}");
+    }
+    let usage = bench.facts(HostRequest::ReadUsage);
+    for name in ["cpu.time", "cpu.throttled_periods", "io.written"] {
+        assert!(of(&usage, name).0.is_some(), "{name}: {usage:#?}");
+    }
+    bench.ask(HostRequest::Release);
+    let facts = bench.facts(HostRequest::VerifyLimits);
+    assert!(rates.iter().all(|name| of(&facts, name) == (Some("none"), Some(false))), "lifted: {facts:#?}");
+    assert!(runs(process), "released, not stopped");
+    bench.ask(HostRequest::StopInstance);
+    expect_gone(process);
 }
 
 #[test]

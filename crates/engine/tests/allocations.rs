@@ -13,12 +13,6 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// Flights counted.
 const FLIGHTS: usize = 200;
 
-/// Allocations that a flight of four calls may cost per engine: none of ours, and what the PostgreSQL driver needs per call
-/// (a channel and its blocks, the message, the parameters' formats, each row's ranges) plus four for polling a flight together.
-fn allowed(engine: &str) -> usize {
-    if engine == "postgresql" { 90 } else { 0 }
-}
-
 #[test]
 fn a_flight_allocates_nothing_of_ours() {
     for engine in ENGINES.iter().filter(|engine| engine.facts().capabilities.sql) {
@@ -33,7 +27,7 @@ fn a_flight_allocates_nothing_of_ours() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let per_flight = runtime.block_on(count(&place));
         eprintln!("{name}: {per_flight} allocations per flight of 4 calls");
-        assert!(per_flight <= allowed(name), "{name}: {per_flight} allocations per flight");
+        assert_eq!(per_flight, 0, "{name}");
     }
 }
 

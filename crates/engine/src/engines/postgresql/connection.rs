@@ -2,6 +2,7 @@
 
 use super::failure::failed;
 use super::secret::{self, Account};
+use super::wire::Connection;
 use crate::contract::{Error, Target};
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -55,24 +56,39 @@ fn parse(text: &str) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Connects and leaves the connection's driver on this thread's runtime.
-pub(super) async fn open(mut config: Config) -> Result<Client, Error> {
+/// Connects by the driver, for work beside the load, and leaves its connection on this thread's runtime.
+pub(super) async fn open(config: Config) -> Result<Client, Error> {
     let account = account_text(&config);
-    if let Some(password) = password(&config)? {
-        config.password(password.reveal());
-    }
-    let (config, _folder) = shortened(config)?;
-    let (client, connection) = config.connect(NoTls).await.map_err(|error| {
-        let error = failed(error);
-        let needs_password = error.code().starts_with("28") || error.to_string().contains("password missing");
-        let advice = if needs_password { "; set PGPASSWORD or write ~/.pgpass on the load host" } else { "" };
-        error.context(format!("connect to {account}{advice}"))
-    })?;
+    let (config, _folder) = with_password(config)?;
+    let (client, connection) =
+        config.connect(NoTls).await.map_err(|error| refused(failed(error), &account))?;
     // The driver ends with the client; its error reaches every call in flight.
     tokio::spawn(async move {
         let _ = connection.await;
     });
     Ok(client)
+}
+
+/// Connects by our own end of the protocol, for a session.
+pub(super) async fn open_lean(config: Config) -> Result<Connection, Error> {
+    let account = account_text(&config);
+    let (config, _folder) = with_password(config)?;
+    Connection::open(&config).await.map_err(|error| refused(error, &account))
+}
+
+/// The configuration with the password of the load host, and a handle that must stay open while connecting.
+fn with_password(mut config: Config) -> Result<(Config, Option<File>), Error> {
+    if let Some(password) = password(&config)? {
+        config.password(password.reveal());
+    }
+    shortened(config)
+}
+
+/// A refusal in words, with advice where a password is wanted.
+fn refused(error: Error, account: &str) -> Error {
+    let needs_password = error.code().starts_with("28") || error.to_string().contains("password missing");
+    let advice = if needs_password { "; set PGPASSWORD or write ~/.pgpass on the load host" } else { "" };
+    error.context(format!("connect to {account}{advice}"))
 }
 
 /// Does a server answer at this address? Blocking; may be called on any thread.

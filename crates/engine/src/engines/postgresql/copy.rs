@@ -2,14 +2,12 @@
 //! Source of the format: PostgreSQL manual, COPY, "Binary Format".
 
 use super::database::identifier;
-use super::failure::failed;
 use super::numeric::Digits;
 use super::values::{days, decimal, text, timestamp};
+use super::wire::{Connection, Tag, affected};
 use crate::contract::{Column, ColumnKind, Error, ErrorClass, RowSource, Table, Value};
-use bytes::{BufMut, Bytes, BytesMut};
-use futures_util::SinkExt as _;
-use std::pin::pin;
-use tokio_postgres::{Client, CopyInSink};
+use bytes::{BufMut, BytesMut};
+use postgres_protocol::message::frontend;
 
 /// Signature, flags and the length of an empty extension.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -17,26 +15,91 @@ const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const MESSAGE_BYTES: usize = 64 << 10;
 
 /// Appends all rows; returns how many the server took.
-pub(super) async fn append(client: &Client, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
-    let context = |error| failed(error).context(format!("append to {}", table.name));
-    let sink: CopyInSink<Bytes> = client.copy_in(&copy_sql(table)).await.map_err(context)?;
-    let mut sink = pin!(sink);
-    let mut buffer = BytesMut::with_capacity(2 * MESSAGE_BYTES);
-    buffer.put_slice(HEADER);
+pub(super) async fn append(
+    connection: &mut Connection,
+    table: &Table<'_>,
+    rows: &mut dyn RowSource,
+) -> Result<u64, Error> {
+    let context = |error: Error| error.context(format!("append to {}", table.name));
+    begin(connection, &copy_sql(table)).await.map_err(context)?;
+    let mut place = open_message(connection.queue());
+    connection.queue().put_slice(HEADER);
     let mut misfit = None;
-    while rows.next(&mut |row| misfit = write_row(table, row, &mut buffer).err()) {
-        if let Some(error) = misfit {
-            // The sink is dropped unfinished: the server discards the rows.
-            return Err(error);
+    while rows.next(&mut |row| misfit = write_row(table, row, connection.queue()).err()) {
+        if misfit.is_some() {
+            break;
         }
-        if buffer.len() >= MESSAGE_BYTES {
-            sink.feed(buffer.split().freeze()).await.map_err(context)?;
-            buffer.reserve(2 * MESSAGE_BYTES);
+        if connection.queue().len() - place >= MESSAGE_BYTES {
+            close_message(connection.queue(), place);
+            connection.flush().await.map_err(context)?;
+            if let Some(error) = connection.refusal().map_err(context)? {
+                misfit = Some(context(error));
+                break;
+            }
+            place = open_message(connection.queue());
         }
     }
-    buffer.put_i16(-1);
-    sink.feed(buffer.freeze()).await.map_err(context)?;
-    sink.finish().await.map_err(context)
+    if misfit.is_none() {
+        connection.queue().put_i16(-1);
+        close_message(connection.queue(), place);
+    } else {
+        connection.queue().truncate(place);
+    }
+    connection.end_copy(misfit.is_none());
+    let ended = end(connection).await.map_err(context);
+    match misfit {
+        Some(error) => Err(error),
+        None => ended,
+    }
+}
+
+/// Asks the server to take rows.
+async fn begin(connection: &mut Connection, sql: &str) -> Result<(), Error> {
+    connection.settle().await?;
+    frontend::query(sql, connection.queue()).map_err(|error| Error::other(error.to_string()))?;
+    connection.expect_ready();
+    connection.flush().await?;
+    let message = connection.receive().await?;
+    match message.tag {
+        Tag::COPY_IN => {
+            connection.begin_copy();
+            Ok(())
+        }
+        Tag::ERROR => {
+            let error = connection.error(&message);
+            connection.settle().await?;
+            Err(error)
+        }
+        _ => Err(Error::other("the server does not take rows for COPY")),
+    }
+}
+
+/// Sends the rest; the number of rows that the server took.
+async fn end(connection: &mut Connection) -> Result<u64, Error> {
+    connection.flush().await?;
+    let mut outcome = Ok(0);
+    loop {
+        let message = connection.receive().await?;
+        match message.tag {
+            Tag::READY => return outcome,
+            Tag::COMPLETE if outcome.is_ok() => outcome = Ok(affected(connection.body(&message))),
+            Tag::ERROR if outcome.is_ok() => outcome = Err(connection.error(&message)),
+            _ => {}
+        }
+    }
+}
+
+/// Begins a message of rows; returns where.
+fn open_message(out: &mut BytesMut) -> usize {
+    let place = out.len();
+    out.put_slice(b"d\0\0\0\0");
+    place
+}
+
+/// Ends the message of rows that began there.
+fn close_message(out: &mut BytesMut, place: usize) {
+    let length = u32::try_from(out.len() - place - 1).expect("a message ends soon after 64 KiB");
+    out[place + 1..place + 5].copy_from_slice(&length.to_be_bytes());
 }
 
 fn copy_sql(table: &Table) -> String {

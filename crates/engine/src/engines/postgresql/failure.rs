@@ -1,6 +1,5 @@
 //! PostgreSQL's errors by SQLSTATE as classes. May not retry. Source: PostgreSQL manual, appendix A.
 
-use super::values::Misfit;
 use crate::contract::{Error, ErrorClass};
 use std::error::Error as _;
 use std::fmt::Write as _;
@@ -8,21 +7,12 @@ use std::fmt::Write as _;
 /// An error of the driver with its class, code and the chain of its causes.
 pub(super) fn failed(error: tokio_postgres::Error) -> Error {
     if let Some(server) = error.as_db_error() {
-        let code = server.code().code();
-        let mut text = server.message().to_owned();
-        for part in [server.detail(), server.hint()].into_iter().flatten() {
-            let _ = write!(text, "; {part}");
-        }
-        return Error::new(class(code), code, text);
+        let more = [server.detail(), server.hint()].into_iter().flatten();
+        return of_server(server.code().code(), server.message(), more);
     }
     let source = error.source();
     let lost = error.is_closed() || source.is_some_and(|cause| cause.is::<std::io::Error>());
-    let misfit = source.is_some_and(|cause| cause.is::<Misfit>());
-    let class = match (lost, misfit) {
-        (true, _) => ErrorClass::ConnectionLost,
-        (_, true) => ErrorClass::Data,
-        _ => ErrorClass::Other,
-    };
+    let class = if lost { ErrorClass::ConnectionLost } else { ErrorClass::Other };
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(deeper) = cause {
@@ -33,6 +23,15 @@ pub(super) fn failed(error: tokio_postgres::Error) -> Error {
         cause = deeper.source();
     }
     Error::new(class, "", text)
+}
+
+/// An error that the server tells: its SQLSTATE, its message, and what it adds.
+pub(super) fn of_server<'t>(code: &str, message: &str, more: impl Iterator<Item = &'t str>) -> Error {
+    let mut text = message.to_owned();
+    for part in more {
+        let _ = write!(text, "; {part}");
+    }
+    Error::new(class(code), code, text)
 }
 
 /// The class of a SQLSTATE.

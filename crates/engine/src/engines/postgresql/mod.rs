@@ -16,6 +16,7 @@ mod session;
 mod settings;
 mod statistics;
 mod values;
+mod wire;
 
 pub use engine::Postgresql;
 pub use session::Session;

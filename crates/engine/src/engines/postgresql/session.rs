@@ -1,61 +1,48 @@
-//! A session of PostgreSQL: statements prepared at connect, flights pipelined.
+//! A session of PostgreSQL: statements prepared at connect, flights pipelined over our own end of the protocol.
 //!
-//! The driver sends a call when its future is polled first. All calls of a flight are polled together, in order, so the whole
-//! flight leaves before the first answer comes. The server answers in order. Inside a transaction it refuses everything after
-//! an error; outside one, later calls of the flight still run.
+//! All calls of a flight leave before the first answer is awaited. The server answers in order. It is asked to synchronise where a
+//! transaction ends and after each call outside of one, because an error skips what follows up to there: inside a transaction nothing
+//! after an error runs, outside of one the later calls of the flight still do.
 
 use super::connection::{self, SCHEMA};
-use super::failure::failed;
-use super::values::{Field, Parameter, Reader};
+use super::values::Reader;
+use super::wire::{Connection, Message, Prepared, Row, State, Tag, affected, describe};
 use super::{copy, settings};
-use crate::contract::{Action, Control, Error, Flight, OwnedRow, RowSource, Statement, Table, Target};
+use crate::contract::{Action, Control, Error, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value};
 use crate::engines::parameters;
-use futures_util::StreamExt as _;
-use futures_util::future::join_all;
 use proofload_model::samples::Reading;
-use std::pin::pin;
-use tokio_postgres::{Client, RowStream};
 
-/// `join_all` polls so many futures in place and in order; above, it allocates for each.
-const LANE: usize = 30;
-/// Calls that are sent before answers are read.
-const MOST_TOGETHER: usize = LANE * LANE;
+/// Transaction control as SQL, in the order of [`place_of`].
+const CONTROLS: [(&str, &str); 4] = [
+    ("begin", "BEGIN"),
+    ("begin_read_only", "BEGIN READ ONLY"),
+    ("commit", "COMMIT"),
+    ("rollback", "ROLLBACK"),
+];
 
-/// A prepared statement and how its parameters and columns are sent.
+fn place_of(control: Control) -> usize {
+    match control {
+        Control::Begin => 0,
+        Control::BeginReadOnly => 1,
+        Control::Commit => 2,
+        Control::Rollback => 3,
+    }
+}
+
+/// A prepared statement and where its parameters come from.
 #[derive(Debug)]
 struct Entry {
     name: String,
-    statement: tokio_postgres::Statement,
+    prepared: Prepared,
     /// For each parameter of the server's form, the place in the call's list.
     order: Vec<usize>,
     parameters: usize,
-    readers: Vec<Reader>,
-}
-
-/// The four statements of transaction control.
-#[derive(Debug)]
-struct Controls {
-    begin: tokio_postgres::Statement,
-    begin_read_only: tokio_postgres::Statement,
-    commit: tokio_postgres::Statement,
-    rollback: tokio_postgres::Statement,
-}
-
-impl Controls {
-    fn of(&self, control: Control) -> &tokio_postgres::Statement {
-        match control {
-            Control::Begin => &self.begin,
-            Control::BeginReadOnly => &self.begin_read_only,
-            Control::Commit => &self.commit,
-            Control::Rollback => &self.rollback,
-        }
-    }
 }
 
 /// A connection of one user. Dropping it ends the server's session.
 pub struct Session {
-    client: Client,
-    controls: Controls,
+    connection: Connection,
+    controls: Vec<Prepared>,
     entries: Vec<Entry>,
     /// A flight has failed: the server answers a commit by rolling back *without an error*, so it is not sent before a
     /// rollback or a new begin.
@@ -68,24 +55,47 @@ impl std::fmt::Debug for Session {
     }
 }
 
+/// Walks through the calls of a flight: whether a transaction is open after each, hence what is sent.
+#[derive(Debug, Clone, Copy)]
+struct Course {
+    open: bool,
+}
+
+/// How one call is sent.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Is it sent at all? A rollback is not, when there is nothing to roll back: the server would warn in its log.
+    sent: bool,
+    /// Is the server asked to synchronise after it?
+    sync: bool,
+}
+
+impl Course {
+    #[inline]
+    fn step(&mut self, action: Action, is_last: bool) -> Step {
+        let sent = self.open || action != Action::Control(Control::Rollback);
+        match action {
+            Action::Control(Control::Begin | Control::BeginReadOnly) => self.open = true,
+            Action::Control(Control::Commit | Control::Rollback) => self.open = false,
+            Action::Run(_) => {}
+        }
+        Step { sent, sync: sent && (is_last || !self.open) }
+    }
+}
+
 impl Session {
     /// Connects, sets the schema and, on a server by URL, the study's settings.
     pub(super) async fn open(target: &Target) -> Result<Self, Error> {
-        let client = connection::open(connection::config(target)?).await?;
+        let mut connection = connection::open_lean(connection::config(target)?).await?;
         let setup = format!("SET search_path = {SCHEMA}; SET timezone = 'UTC'");
-        client.batch_execute(&setup).await.map_err(|error| failed(error).context("set up the session"))?;
-        settings::apply(&client, target).await?;
-        let prepare = |sql: &'static str| {
-            let prepared = client.prepare(sql);
-            async move { prepared.await.map_err(|error| failed(error).context(format!("prepare {sql}"))) }
-        };
-        let controls = Controls {
-            begin: prepare("BEGIN").await?,
-            begin_read_only: prepare("BEGIN READ ONLY").await?,
-            commit: prepare("COMMIT").await?,
-            rollback: prepare("ROLLBACK").await?,
-        };
-        Ok(Self { client, controls, entries: Vec::new(), spoilt: false })
+        let ignored = |_: &[u8]| {};
+        connection.script(&setup, ignored).await.map_err(|error| error.context("set up the session"))?;
+        for (what, sql) in settings::to_apply(target) {
+            connection.script(&sql, ignored).await.map_err(|error| error.context(what))?;
+        }
+        let context = |(place, error): (usize, Error)| error.context(format!("prepare {}", CONTROLS[place].1));
+        let controls = describe(&mut connection, &CONTROLS).await.map_err(context)?;
+        Ok(Self { connection, controls, entries: Vec::new(), spoilt: false })
     }
 
     /// What can be known before anything is sent: statements and their number of parameters, no commit after an error.
@@ -112,52 +122,89 @@ impl Session {
         Ok(())
     }
 
-    /// Sends one call and waits until the server has bound it.
-    async fn send(&self, flight: &Flight, index: usize) -> Result<RowStream, tokio_postgres::Error> {
-        match flight.action(index) {
-            Action::Control(control) => {
-                self.client.query_raw(self.controls.of(control), std::iter::empty::<Parameter<'_>>()).await
-            }
-            Action::Run(id) => {
-                let entry = &self.entries[usize::from(id.0)];
-                let parameters = entry.order.iter().map(|&place| Parameter(flight.parameter(index, place)));
-                self.client.query_raw(&entry.statement, parameters).await
-            }
-        }
+    fn course(&self) -> Course {
+        Course { open: self.connection.state() != State::Idle }
     }
 
-    /// Sends calls `start..end` together, then takes their answers in order.
-    async fn fly_together(&self, flight: &mut Flight, start: usize, end: usize) -> Result<(), Error> {
-        let sent = &*flight;
-        let lane = |first: usize| join_all((first..end.min(first + LANE)).map(|index| self.send(sent, index)));
-        let lanes = join_all((start..end).step_by(LANE).map(lane)).await;
-        for (index, stream) in (start..).zip(lanes.into_iter().flatten()) {
-            let landed = match stream {
-                Ok(stream) => self.land(flight, index, stream).await,
-                Err(error) => Err(failed(error)),
+    /// Queues all calls; nothing when one of them cannot be.
+    fn queue(&mut self, flight: &Flight) -> Result<(), Error> {
+        let mut course = self.course();
+        for index in 0..flight.len() {
+            let action = flight.action(index);
+            let step = course.step(action, index + 1 == flight.len());
+            if !step.sent {
+                continue;
+            }
+            let out = self.connection.queue();
+            let queued = match action {
+                Action::Control(control) => self.controls[place_of(control)].queue(std::iter::empty::<Value<'_>>(), out),
+                Action::Run(id) => {
+                    let entry = &self.entries[usize::from(id.0)];
+                    entry.prepared.queue(entry.order.iter().map(|&place| flight.parameter(index, place)), out)
+                }
             };
-            landed.map_err(|error| error.context(self.name(flight, index)))?;
+            if let Err(error) = queued {
+                self.connection.forget_queue();
+                return Err(error.context(self.name(flight, index)));
+            }
+            if step.sync {
+                self.connection.queue_sync();
+            }
         }
         Ok(())
     }
 
-    /// Copies the answer of one call into the flight.
-    async fn land(&self, flight: &mut Flight, index: usize, stream: RowStream) -> Result<(), Error> {
+    /// Takes the answers of all calls. An error skips the calls up to the next synchronisation; the first one is returned.
+    async fn land(&mut self, flight: &mut Flight, mut course: Course) -> Result<(), Error> {
+        let mut outcome = Ok(());
+        let mut index = 0;
+        while index < flight.len() {
+            let step = course.step(flight.action(index), index + 1 == flight.len());
+            if step.sent {
+                let mut synced = step.sync;
+                if let Err(error) = self.land_call(flight, index).await? {
+                    if outcome.is_ok() {
+                        outcome = Err(error.context(self.name(flight, index)));
+                    }
+                    while !synced {
+                        index += 1;
+                        synced = course.step(flight.action(index), index + 1 == flight.len()).sync;
+                    }
+                }
+                if synced {
+                    while self.connection.receive().await?.tag != Tag::READY {}
+                }
+            }
+            index += 1;
+        }
+        outcome
+    }
+
+    /// Copies the answer of one call into the flight, up to the statement's end. The outer error is the connection's.
+    #[inline]
+    async fn land_call(&mut self, flight: &mut Flight, index: usize) -> Result<Result<(), Error>, Error> {
         let readers: &[Reader] = match flight.action(index) {
-            Action::Run(id) => &self.entries[usize::from(id.0)].readers,
+            Action::Run(id) => &self.entries[usize::from(id.0)].prepared.readers,
             Action::Control(_) => &[],
         };
         flight.start_answer(index, readers.len());
-        let mut stream = pin!(stream);
-        while let Some(row) = stream.next().await {
-            let row = row.map_err(failed)?;
-            for (column, reader) in readers.iter().enumerate() {
-                let field: Field<'_> = row.try_get(column).map_err(failed)?;
-                flight.answer_value(index, reader.read(field)?);
+        let mut outcome = Ok(());
+        loop {
+            let message = self.connection.receive().await?;
+            match message.tag {
+                Tag::ROW if outcome.is_ok() => {
+                    let mut keep = |value: Value<'_>| flight.answer_value(index, value);
+                    outcome = read_row(&self.connection, &message, readers, &mut keep);
+                }
+                Tag::COMPLETE => {
+                    flight.end_answer(index, affected(self.connection.body(&message)));
+                    return Ok(outcome);
+                }
+                Tag::EMPTY => return Ok(outcome),
+                Tag::ERROR => return Ok(Err(self.connection.error(&message))),
+                _ => {}
             }
         }
-        flight.end_answer(index, stream.rows_affected().unwrap_or(0));
-        Ok(())
     }
 
     /// What call `index` is called in errors.
@@ -169,64 +216,99 @@ impl Session {
             Action::Control(Control::Rollback) => "rollback",
         }
     }
-}
 
-/// Prepares one statement.
-async fn entry(client: &Client, asked: &Statement) -> Result<Entry, Error> {
-    let context = |error: Error| error.context(format!("prepare {}", asked.name));
-    let numbered = parameters::number(&asked.sql, &asked.parameters).map_err(context)?;
-    let statement = client.prepare(&numbered.sql).await.map_err(|error| context(failed(error)))?;
-    let readers = readers(statement.columns()).map_err(context)?;
-    if readers.len() != usize::from(asked.columns) {
-        let text = format!("returns {} columns where {} are declared", readers.len(), asked.columns);
-        return Err(context(Error::other(text)));
+    /// Runs the query that is prepared without a name.
+    async fn rows(&mut self, prepared: &Prepared) -> Result<Vec<OwnedRow>, Error> {
+        if prepared.parameters() > 0 {
+            return Err(Error::other("a query outside the hot path has no parameters"));
+        }
+        prepared.queue(std::iter::empty(), self.connection.queue())?;
+        self.connection.queue_sync();
+        self.connection.flush().await?;
+        let (mut rows, mut outcome) = (Vec::new(), Ok(()));
+        loop {
+            let message = self.connection.receive().await?;
+            match message.tag {
+                Tag::READY => return outcome.map(|()| rows),
+                Tag::ROW if outcome.is_ok() => {
+                    let mut row = OwnedRow::with_capacity(prepared.readers.len());
+                    let mut keep = |value: Value<'_>| row.push(OwnedValue::from(value));
+                    outcome = read_row(&self.connection, &message, &prepared.readers, &mut keep);
+                    rows.push(row);
+                }
+                Tag::ERROR => outcome = Err(self.connection.error(&message)),
+                _ => {}
+            }
+        }
     }
-    let (name, parameters) = (asked.name.clone(), asked.parameters.len());
-    Ok(Entry { name, statement, order: numbered.order, parameters, readers })
 }
 
-fn readers(columns: &[tokio_postgres::Column]) -> Result<Vec<Reader>, Error> {
-    columns.iter().map(|column| Reader::of(column.name(), column.type_())).collect()
+/// Reads the fields of a row.
+#[inline]
+fn read_row(
+    connection: &Connection,
+    message: &Message,
+    readers: &[Reader],
+    keep: &mut impl FnMut(Value<'_>),
+) -> Result<(), Error> {
+    let mut row = Row::of(connection.body(message), readers.len())?;
+    for reader in readers {
+        keep(reader.read(row.field()?)?);
+    }
+    Ok(())
 }
 
 impl crate::contract::Session for Session {
     async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error> {
         self.entries.clear();
-        for statement in statements {
-            self.entries.push(entry(&self.client, statement).await?);
+        let context = |(place, error): (usize, Error)| match statements.get(place) {
+            Some(statement) => error.context(format!("prepare {}", statement.name)),
+            None => error.context("prepare statements"),
+        };
+        let mut numbered = Vec::with_capacity(statements.len());
+        for (place, statement) in statements.iter().enumerate() {
+            let rewritten = parameters::number(&statement.sql, &statement.parameters);
+            numbered.push((format!("s{place}"), rewritten.map_err(|error| context((place, error)))?));
+        }
+        let texts: Vec<(&str, &str)> = numbered.iter().map(|(name, text)| (name.as_str(), text.sql.as_str())).collect();
+        let prepared = describe(&mut self.connection, &texts).await.map_err(context)?;
+        for ((place, statement), ((_, text), prepared)) in statements.iter().enumerate().zip(numbered.into_iter().zip(prepared)) {
+            let width = prepared.readers.len();
+            if width != usize::from(statement.columns) {
+                let text = format!("returns {width} columns where {} are declared", statement.columns);
+                return Err(context((place, Error::other(text))));
+            }
+            let (name, parameters) = (statement.name.clone(), statement.parameters.len());
+            self.entries.push(Entry { name, prepared, order: text.order, parameters });
         }
         Ok(())
     }
 
     async fn fly(&mut self, flight: &mut Flight) -> Result<(), Error> {
         self.check(flight)?;
+        self.connection.settle().await?;
         self.spoilt = true;
-        for start in (0..flight.len()).step_by(MOST_TOGETHER) {
-            let end = flight.len().min(start + MOST_TOGETHER);
-            self.fly_together(flight, start, end).await?;
-        }
+        let course = self.course();
+        self.queue(flight)?;
+        self.connection.flush().await?;
+        self.land(flight, course).await?;
         self.spoilt = false;
         Ok(())
     }
 
     async fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
-        let context = |error| failed(error).context("run a query");
-        let statement = self.client.prepare(sql).await.map_err(context)?;
-        let readers = readers(statement.columns())?;
-        let rows = self.client.query(&statement, &[]).await.map_err(context)?;
-        let owned = |row: &tokio_postgres::Row| {
-            let read = |(column, reader): (usize, &Reader)| reader.read_owned(row.try_get(column).map_err(context)?);
-            readers.iter().enumerate().map(read).collect::<Result<OwnedRow, Error>>()
-        };
-        rows.iter().map(owned).collect()
+        let context = |error: Error| error.context("run a query");
+        let prepared = describe(&mut self.connection, &[("", sql)]).await.map_err(|(_, error)| context(error))?;
+        let prepared = prepared.into_iter().next().ok_or_else(|| context(Error::other("the server describes nothing")))?;
+        self.rows(&prepared).await.map_err(context)
     }
 
     async fn script(&mut self, sql: &str) -> Result<(), Error> {
-        self.client.batch_execute(sql).await.map_err(|error| failed(error).context("run a script"))
+        self.connection.script(sql, |_| {}).await.map_err(|error| error.context("run a script"))
     }
 
     async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
-        copy::append(&self.client, table, rows).await
+        copy::append(&mut self.connection, table, rows).await
     }
 
     fn counters(&mut self, _into: &mut Vec<Reading>) {}

@@ -4,6 +4,7 @@ use super::connection;
 use super::failure::failed;
 use super::quantity::{Shape, fulfils, server_text};
 use crate::contract::{Error, Target};
+use postgres_protocol::escape::escape_literal;
 use proofload_model::samples::Fact;
 use std::collections::BTreeMap;
 use tokio_postgres::Client;
@@ -45,7 +46,6 @@ struct InForce {
     setting: String,
     unit: Option<String>,
     kind: String,
-    context: String,
     pending_restart: bool,
     shown: String,
 }
@@ -55,25 +55,30 @@ fn asked(target: &Target) -> BTreeMap<&str, &str> {
     target.place.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// On a server by URL: sets those settings that a session may set. A local instance has them in its configuration.
-pub(super) async fn apply(client: &Client, target: &Target) -> Result<(), Error> {
-    if target.address.is_some() || target.place.settings.is_empty() {
-        return Ok(());
+/// On a server by URL: what sets those settings that a session may set, and what it does, in words. A local instance has them in its
+/// configuration.
+pub(super) fn to_apply(target: &Target) -> Vec<(String, String)> {
+    if target.address.is_some() {
+        return Vec::new();
     }
-    for (name, value) in asked(target) {
-        if read(client, name).await?.is_some_and(|found| found.context == "user") {
-            let value = server_text(value);
-            let context = |error| failed(error).context(format!("set {name} to {value} for the session"));
-            client.query("SELECT set_config($1, $2, false)", &[&name, &value]).await.map_err(context)?;
-        }
-    }
-    Ok(())
+    let set = |(name, value): (&str, &str)| {
+        let value = server_text(value);
+        let sql = format!(
+            "SELECT set_config(name, {}, false) FROM pg_settings WHERE lower(name) = lower({}) AND context = 'user'",
+            escape_literal(&value),
+            escape_literal(name)
+        );
+        (format!("set {name} to {value} for the session"), sql)
+    };
+    asked(target).into_iter().map(set).collect()
 }
 
 /// Facts of all settings asked, and of those that a reader wants to know, as a session sees them.
 pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let client = connection::open(connection::config(target)?).await?;
-    apply(&client, target).await?;
+    for (what, sql) in to_apply(target) {
+        client.batch_execute(&sql).await.map_err(|error| failed(error).context(what))?;
+    }
     let asked = asked(target);
     let mut facts = Vec::new();
     for (name, value) in &asked {
@@ -113,7 +118,7 @@ async fn read(client: &Client, name: &str) -> Result<Option<InForce>, Error> {
     let context = |error| failed(error).context(format!("read setting {name}"));
     let row = client
         .query_opt(
-            "SELECT setting, unit, vartype, context, pending_restart, current_setting(name) \
+            "SELECT setting, unit, vartype, pending_restart, current_setting(name) \
              FROM pg_settings WHERE lower(name) = lower($1)",
             &[&name],
         )
@@ -124,8 +129,7 @@ async fn read(client: &Client, name: &str) -> Result<Option<InForce>, Error> {
         setting: row.try_get(0).map_err(context)?,
         unit: row.try_get(1).map_err(context)?,
         kind: row.try_get(2).map_err(context)?,
-        context: row.try_get(3).map_err(context)?,
-        pending_restart: row.try_get(4).map_err(context)?,
-        shown: row.try_get(5).map_err(context)?,
+        pending_restart: row.try_get(3).map_err(context)?,
+        shown: row.try_get(4).map_err(context)?,
     }))
 }

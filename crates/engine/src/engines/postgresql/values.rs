@@ -1,68 +1,99 @@
 //! Values of the contract to and from PostgreSQL's binary forms. Exact: floating-point columns are refused with advice.
 
 use super::numeric::{self, Digits};
-use crate::contract::{Decimal, Error, ErrorClass, OwnedValue, Value};
+use crate::contract::{Decimal, Error, ErrorClass, Value};
 use bytes::{BufMut, BytesMut};
-use std::fmt;
-use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::Type;
 
 /// Microseconds from the Unix epoch to PostgreSQL's, 2000-01-01.
 const EPOCH_SHIFT_US: i64 = 946_684_800_000_000;
 /// Microseconds of a day.
 const DAY_US: i64 = 86_400_000_000;
 
-/// A value that does not fit its parameter.
-#[derive(Debug)]
-pub(super) struct Misfit(String);
-
-impl fmt::Display for Misfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// How a parameter is written, decided once when its statement is prepared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Writer {
+    Bool,
+    Int2,
+    Int4,
+    Int8,
+    Numeric,
+    Text,
+    Timestamp,
+    Integers,
 }
 
-impl std::error::Error for Misfit {}
+impl Writer {
+    /// The writer of a type; the error says what to write instead.
+    pub(super) fn of(kind: &Type) -> Result<Self, Error> {
+        Ok(match *kind {
+            Type::BOOL => Self::Bool,
+            Type::INT2 => Self::Int2,
+            Type::INT4 => Self::Int4,
+            Type::INT8 => Self::Int8,
+            Type::NUMERIC => Self::Numeric,
+            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN => Self::Text,
+            Type::TIMESTAMPTZ | Type::TIMESTAMP => Self::Timestamp,
+            Type::INT4_ARRAY => Self::Integers,
+            _ => {
+                let advice = "cast it to boolean, an integer, numeric, text, timestamp or integer[]";
+                return Err(Error::other(format!("a parameter is of type {kind}: {advice}")));
+            }
+        })
+    }
 
-/// A parameter of a call.
-#[derive(Debug)]
-pub(super) struct Parameter<'a>(pub(super) Value<'a>);
-
-impl ToSql for Parameter<'_> {
-    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        if self.0 == Value::Null {
-            return Ok(IsNull::Yes);
+    /// The type's name, for messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::Int2 => "int2",
+            Self::Int4 => "int4",
+            Self::Int8 => "int8",
+            Self::Numeric => "numeric",
+            Self::Text => "text",
+            Self::Timestamp => "timestamp",
+            Self::Integers => "int4[]",
         }
-        write(self.0, kind, out).ok_or_else(|| Misfit(format!("{:?} does not fit a parameter of type {kind}", self.0)))?;
-        Ok(IsNull::No)
     }
 
-    fn accepts(_kind: &Type) -> bool {
-        true
+    /// Writes a value that is not null, its length first; none when it does not fit, with anything behind what was there before.
+    #[inline]
+    pub(super) fn write(self, value: Value<'_>, out: &mut BytesMut) -> Option<()> {
+        match self {
+            Self::Bool => sized(out, &[u8::try_from(value.integer()?).ok().filter(|bit| *bit <= 1)?]),
+            Self::Int2 => sized(out, &i16::try_from(value.integer()?).ok()?.to_be_bytes()),
+            Self::Int4 => sized(out, &i32::try_from(value.integer()?).ok()?.to_be_bytes()),
+            Self::Int8 => sized(out, &value.integer()?.to_be_bytes()),
+            Self::Numeric => {
+                let digits = Digits::of(decimal(value)?);
+                out.put_u32(digits.length() as u32);
+                digits.write(out);
+            }
+            Self::Text => {
+                let text = text(value)?;
+                out.put_i32(text.len().try_into().ok()?);
+                out.put_slice(text.as_bytes());
+            }
+            Self::Timestamp => sized(out, &timestamp(value)?.to_be_bytes()),
+            Self::Integers => integers(value, out)?,
+        }
+        Some(())
     }
-
-    to_sql_checked!();
 }
 
-/// Writes the binary form; none when the value does not fit the type.
-fn write(value: Value<'_>, kind: &Type, out: &mut BytesMut) -> Option<()> {
-    match *kind {
-        Type::INT2 => out.put_i16(value.integer()?.try_into().ok()?),
-        Type::INT4 => out.put_i32(value.integer()?.try_into().ok()?),
-        Type::INT8 => out.put_i64(value.integer()?),
-        Type::NUMERIC => Digits::of(decimal(value)?).write(out),
-        Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN => out.put_slice(text(value)?.as_bytes()),
-        Type::TIMESTAMPTZ | Type::TIMESTAMP => out.put_i64(timestamp(value)?),
-        Type::INT4_ARRAY => integers(value, out)?,
-        Type::BOOL => out.put_u8(value.integer()?.try_into().ok().filter(|bit| *bit <= 1)?),
-        _ => return None,
-    }
-    Some(())
+/// Bytes of a fixed length, their length first.
+#[inline]
+fn sized<const N: usize>(out: &mut BytesMut, bytes: &[u8; N]) {
+    out.put_u32(N as u32);
+    out.put_slice(bytes);
 }
 
 /// Writes an array of one dimension. Source: `array_recv`, PostgreSQL src/backend/utils/adt/arrayfuncs.c: dimensions, a flag for
 /// nulls, the elements' type, then length and first index of each dimension, then each element with its length.
 fn integers(value: Value<'_>, out: &mut BytesMut) -> Option<()> {
     let Value::Integers(list) = value else { return None };
+    let head = if list.is_empty() { 12 } else { 20 };
+    out.put_i32(i32::try_from(list.len()).ok()?.checked_mul(8)?.checked_add(head)?);
     out.put_i32((!list.is_empty()).into());
     out.put_i32(0);
     out.put_u32(Type::INT4.oid());
@@ -111,20 +142,6 @@ pub(super) fn days(value: Value<'_>) -> Option<i32> {
 /// The bytes of a field as they came; none for null.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'a>(pub(super) Option<&'a [u8]>);
-
-impl<'a> FromSql<'a> for Field<'a> {
-    fn from_sql(_kind: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(Self(Some(raw)))
-    }
-
-    fn from_sql_null(_kind: &Type) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(Self(None))
-    }
-
-    fn accepts(_kind: &Type) -> bool {
-        true
-    }
-}
 
 /// How a column is read, decided once when its statement is prepared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,10 +204,5 @@ impl Reader {
             }
             Self::Void => Value::Null,
         })
-    }
-
-    /// Reads a field into an owned value.
-    pub(super) fn read_owned(self, field: Field<'_>) -> Result<OwnedValue, Error> {
-        self.read(field).map(OwnedValue::from)
     }
 }

@@ -1,0 +1,398 @@
+//! A connection: messages queued and sent together, answers received one by one, in memory that is kept. It knows what the server
+//! still owes, so that a caller that goes away in between leaves it usable. May not know statements or rows.
+
+use super::message::{self, Message, Tag, broken};
+use super::socket::{self, Socket};
+use super::{handshake, message::Reading};
+use crate::contract::{Error, ErrorClass};
+use bytes::{BufMut as _, BytesMut};
+use postgres_protocol::message::frontend;
+use std::io;
+use tokio_postgres::Config;
+use tokio_postgres::config::TargetSessionAttrs;
+
+/// Room for answers at first; it grows with the largest.
+const FIRST_ROOM: usize = 8 << 10;
+/// Bytes before a message's body: its tag, and its length, which counts itself.
+const HEAD: usize = 5;
+
+/// Is a transaction open?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engines::postgresql) enum State {
+    /// None.
+    Idle,
+    /// One in which nothing has failed.
+    Open,
+    /// One in which something has failed: it can only be rolled back.
+    Failed,
+}
+
+/// A connection. Dropping it says goodbye.
+#[derive(Debug)]
+pub(in crate::engines::postgresql) struct Connection {
+    socket: Socket,
+    /// Messages to send, and how many bytes of them are sent.
+    out: BytesMut,
+    sent: usize,
+    /// Received bytes; those of `start..end` are not yet handed out.
+    input: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// How often the server has still to say that it is ready.
+    owed: u32,
+    /// Rows are being sent and their end is not.
+    copying: bool,
+    state: State,
+    lost: bool,
+}
+
+impl Connection {
+    /// Connects to the first place of the configuration that admits us.
+    pub(in crate::engines::postgresql) async fn open(config: &Config) -> Result<Self, Error> {
+        let mut outcome = Err(Error::other("neither a host nor an address of one is given"));
+        for place in socket::places(config)? {
+            outcome = Self::open_at(&place, config).await;
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome
+    }
+
+    async fn open_at(place: &socket::Place, config: &Config) -> Result<Self, Error> {
+        let mut socket = socket::open(place, config).await?;
+        handshake::log_on(&mut socket, config).await?;
+        let mut connection = Self::on(socket);
+        connection.suits(config.get_target_session_attrs()).await?;
+        Ok(connection)
+    }
+
+    /// A connection whose server waits for what comes next.
+    fn on(socket: Socket) -> Self {
+        Self {
+            socket,
+            out: BytesMut::with_capacity(FIRST_ROOM / 2),
+            sent: 0,
+            input: vec![0; FIRST_ROOM],
+            start: 0,
+            end: 0,
+            owed: 0,
+            copying: false,
+            state: State::Idle,
+            lost: false,
+        }
+    }
+
+    /// Does the server let us write, or not, as is wanted?
+    async fn suits(&mut self, wanted: TargetSessionAttrs) -> Result<(), Error> {
+        let (read_only, text) = match wanted {
+            TargetSessionAttrs::ReadWrite => (&b"off"[..], "database does not allow writes"),
+            TargetSessionAttrs::ReadOnly => (&b"on"[..], "database is not read only"),
+            _ => return Ok(()),
+        };
+        let mut suits = false;
+        self.script("SHOW transaction_read_only", |row| suits = row.ends_with(read_only)).await?;
+        if suits { Ok(()) } else { Err(Error::new(ErrorClass::ConnectionLost, "", text)) }
+    }
+
+    /// Runs statements separated by semicolons; hands out the rows' bytes. The error is that of the statement that failed.
+    pub(in crate::engines::postgresql) async fn script(
+        &mut self,
+        sql: &str,
+        mut row: impl FnMut(&[u8]),
+    ) -> Result<(), Error> {
+        self.settle().await?;
+        frontend::query(sql, self.queue()).map_err(unsendable)?;
+        self.expect_ready();
+        self.flush().await?;
+        let mut outcome = Ok(());
+        loop {
+            let message = self.receive().await?;
+            match message.tag {
+                Tag::READY => return outcome,
+                Tag::ROW => row(self.body(&message)),
+                Tag::ERROR if outcome.is_ok() => outcome = Err(self.error(&message)),
+                Tag::COPY_IN => {
+                    frontend::copy_fail("a script has no rows to copy", self.queue()).map_err(unsendable)?;
+                    self.flush().await?;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Where messages to send are added.
+    #[inline]
+    pub(in crate::engines::postgresql) fn queue(&mut self) -> &mut BytesMut {
+        &mut self.out
+    }
+
+    /// Forgets what has been queued since the last was sent, as when one of several messages cannot be written.
+    pub(in crate::engines::postgresql) fn forget_queue(&mut self) {
+        // Between two calls nothing is unsent and nothing owed; see `settle`.
+        self.out.clear();
+        self.owed = 0;
+    }
+
+    /// Notes that a message has been queued after which the server says that it is ready.
+    #[inline]
+    pub(in crate::engines::postgresql) fn expect_ready(&mut self) {
+        self.owed += 1;
+    }
+
+    /// Queues the end of a group of messages: an error in the group skips the rest of it.
+    #[inline]
+    pub(in crate::engines::postgresql) fn queue_sync(&mut self) {
+        self.out.put_slice(b"S\0\0\0\x04");
+        self.owed += 1;
+    }
+
+    /// Rows follow, until [`Connection::end_copy`].
+    pub(in crate::engines::postgresql) fn begin_copy(&mut self) {
+        self.copying = true;
+    }
+
+    /// Queues the end of the rows, or that they are to be forgotten.
+    pub(in crate::engines::postgresql) fn end_copy(&mut self, complete: bool) {
+        self.copying = false;
+        if complete {
+            frontend::copy_done(&mut self.out);
+        } else {
+            frontend::copy_fail("given up", &mut self.out).expect("the text has no zero and is short");
+        }
+    }
+
+    /// Is a transaction open, as the server said last?
+    #[inline]
+    pub(in crate::engines::postgresql) fn state(&self) -> State {
+        self.state
+    }
+
+    /// Takes what is owed to a caller that has gone away, so that the next answer is the next caller's.
+    #[inline]
+    pub(in crate::engines::postgresql) async fn settle(&mut self) -> Result<(), Error> {
+        if self.lost {
+            return Err(closed());
+        }
+        if self.owed > 0 || self.sent < self.out.len() {
+            if self.copying {
+                self.end_copy(false);
+            }
+            self.flush().await?;
+            while self.owed > 0 {
+                self.receive().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all that is queued. While the server does not take it, its answers are received, so that neither waits for the other.
+    pub(in crate::engines::postgresql) async fn flush(&mut self) -> Result<(), Error> {
+        while self.sent < self.out.len() {
+            match self.socket.try_write(&self.out[self.sent..]) {
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.socket.readable_or_writable().await.map_err(|error| self.lose(&error))?;
+                    self.look()?;
+                }
+                Err(error) => return Err(self.last_words(&error).await),
+            }
+        }
+        self.out.clear();
+        self.sent = 0;
+        Ok(())
+    }
+
+    /// The next message that answers us, waiting for it. Notices and the like are passed over.
+    pub(in crate::engines::postgresql) async fn receive(&mut self) -> Result<Message, Error> {
+        loop {
+            match self.received()? {
+                Some(message) if matches!(message.tag, Tag::NOTICE | Tag::SETTING | Tag::NOTIFICATION) => {}
+                Some(message) => {
+                    if message.tag == Tag::READY {
+                        self.note_ready(&message);
+                    }
+                    return Ok(message);
+                }
+                None => {
+                    self.make_room();
+                    let received = self.socket.read(&mut self.input[self.end..]).await;
+                    let count = received.map_err(|error| self.lose(&error))?;
+                    self.take(Some(count))?;
+                }
+            }
+        }
+    }
+
+    /// What the server has said against the rows that it is being sent, if it has: looked at without waiting.
+    pub(in crate::engines::postgresql) fn refusal(&mut self) -> Result<Option<Error>, Error> {
+        self.look()?;
+        while let Some(message) = self.received()? {
+            if message.tag == Tag::ERROR {
+                return Ok(Some(self.error(&message)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The bytes of a message.
+    #[inline]
+    pub(in crate::engines::postgresql) fn body(&self, message: &Message) -> &[u8] {
+        &self.input[message.body.clone()]
+    }
+
+    /// The error that a message tells.
+    pub(in crate::engines::postgresql) fn error(&self, message: &Message) -> Error {
+        message::error(self.body(message))
+    }
+
+    fn note_ready(&mut self, message: &Message) {
+        self.owed = self.owed.saturating_sub(1);
+        self.state = match self.body(message) {
+            b"I" => State::Idle,
+            b"T" => State::Open,
+            _ => State::Failed,
+        };
+    }
+
+    /// The next message that has arrived whole.
+    #[inline]
+    fn received(&mut self) -> Result<Option<Message>, Error> {
+        let mut reading = Reading(&self.input[self.start..self.end]);
+        let (Some(&[tag]), Some(length)) = (reading.bytes(1), reading.long()) else { return Ok(None) };
+        let length = usize::try_from(length).ok().and_then(|length| length.checked_sub(4));
+        let Some(length) = length else {
+            self.lost = true;
+            return Err(broken("a message without length"));
+        };
+        let body = self.start + HEAD..self.start + HEAD + length;
+        if body.end > self.end {
+            return Ok(None);
+        }
+        self.start = body.end;
+        Ok(Some(Message { tag: Tag(tag), body }))
+    }
+
+    /// Makes room behind what has been received.
+    fn make_room(&mut self) {
+        if self.start > 0 {
+            self.input.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if self.end == self.input.len() {
+            self.input.resize(2 * self.input.len(), 0);
+        }
+    }
+
+    /// Receives what is there, without waiting.
+    fn look(&mut self) -> Result<(), Error> {
+        self.make_room();
+        let received = self.socket.try_read(&mut self.input[self.end..]);
+        let count = received.map_err(|error| self.lose(&error))?;
+        self.take(count)
+    }
+
+    /// Notes bytes that have been received; none of none means the end.
+    fn take(&mut self, count: Option<usize>) -> Result<(), Error> {
+        match count {
+            Some(0) => {
+                self.lost = true;
+                Err(closed())
+            }
+            count => {
+                self.end += count.unwrap_or(0);
+                Ok(())
+            }
+        }
+    }
+
+    /// The connection is gone.
+    fn lose(&mut self, error: &io::Error) -> Error {
+        self.lost = true;
+        Error::new(ErrorClass::ConnectionLost, "", format!("error communicating with the server: {error}"))
+    }
+
+    /// The server takes nothing more; what it said before it went tells why.
+    async fn last_words(&mut self, error: &io::Error) -> Error {
+        loop {
+            match self.receive().await {
+                Ok(message) if message.tag == Tag::ERROR => {
+                    self.lost = true;
+                    return self.error(&message);
+                }
+                Ok(_) => {}
+                Err(_) => return self.lose(error),
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if !self.lost && self.sent == self.out.len() {
+            // Nobody is left to tell when the goodbye does not fit.
+            let _ = self.socket.try_write(b"X\0\0\0\x04");
+        }
+    }
+}
+
+/// The end of a connection that was open.
+fn closed() -> Error {
+    Error::new(ErrorClass::ConnectionLost, "", "connection closed")
+}
+
+/// A message that cannot be written: a text with a zero in it, or one too large.
+pub(super) fn unsendable(error: io::Error) -> Error {
+    Error::new(ErrorClass::Data, "", format!("the message to the server cannot be written: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::prepared::{Row, describe};
+    use super::*;
+    use proptest::prelude::*;
+    use tokio::net::UnixStream;
+
+    /// Every answer, in whatever pieces it comes, is read to its end: as messages, or as an error.
+    async fn check(answer: &[u8], piece: usize) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        let mut connection = Connection::on(Socket::Unix(ours));
+        let read = async {
+            let described = describe(&mut connection, &[("s", "SELECT 1")]).await;
+            let scripted = connection.script("SELECT 1", |row| drop(Row::of(row, 1).map(|mut row| row.field()))).await;
+            (described.is_ok(), scripted.is_ok())
+        };
+        let write = async {
+            for part in answer.chunks(piece.max(1)) {
+                theirs.writable().await.expect("it is open");
+                let _full = theirs.try_write(part);
+                tokio::task::yield_now().await;
+            }
+            drop(theirs);
+        };
+        let _either = futures_util::future::join(read, write).await;
+    }
+
+    fn run(work: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(work);
+    }
+
+    proptest! {
+        #[test]
+        fn broken_answers_are_survived(
+            tags in proptest::collection::vec(proptest::sample::select(b"123CDEGIKNSTZnstA".to_vec()), 1..20),
+            body in proptest::collection::vec(any::<u8>(), 0..40),
+            wrong in 0u32..8, piece in 1usize..50,
+        ) {
+            let mut answer = Vec::new();
+            for tag in tags {
+                answer.push(tag);
+                let length = u32::try_from(body.len()).expect("short") + 4;
+                answer.extend_from_slice(&(if wrong == 0 { length ^ 0x8000_0003 } else { length }).to_be_bytes());
+                answer.extend_from_slice(&body);
+            }
+            run(check(&answer, piece));
+        }
+    }
+}

@@ -46,8 +46,8 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "perf",
-        arguments: "",
-        summary: "run the benches that goals are stated for; keep their lines in benches/history.jsonl",
+        arguments: "[oltp [rounds=5] [seconds=20] [warehouses=10] [users=4] [only=CLIENTS]]",
+        summary: "run the benches that goals are stated for, or TPROC-C beside other clients; keep the result in benches/history.jsonl",
         run: perf::run,
     },
     Chore {
@@ -96,5 +96,11 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), CHORES.len());
+    }
+
+    #[test]
+    fn an_unknown_comparison_is_refused() {
+        let error = run(&["perf".to_owned(), "olap".to_owned()]).unwrap_err();
+        assert!(error.contains("\"olap\"") && error.contains("perf oltp"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
-//! What the client costs: runs the benches that the goals are stated for, prints their lines, and keeps them with the commit in
-//! `benches/history.jsonl`, one line a run. CPU seconds and ratios are to be relied on, wall times are not. It may not judge.
+//! What the client costs: runs the benches that the goals are stated for, or a comparison with other clients, prints their lines, and
+//! keeps them with the commit in `benches/history.jsonl`, one line a run. CPU seconds and ratios are to be relied on, wall times are not. It may not judge.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 /// The benches: package, bench, what is passed to it, and what its lines are about.
@@ -31,8 +31,47 @@ const BENCHES: &[(&str, &str, &[&str], &str)] = &[
 /// Where the lines are kept.
 const HISTORY: &str = "benches/history.jsonl";
 
-/// Runs them all.
-pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
+/// How the line of a comparison begins that is meant for the history.
+const FOR_THE_HISTORY: &str = "json ";
+
+/// Runs what the first argument says; all benches without one.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    match arguments.split_first() {
+        None => run_benches(),
+        Some((what, rest)) if what == "oltp" => compare_oltp(rest),
+        Some((what, _)) => {
+            Err(format!("there is no comparison \"{what}\"; say cargo xtask perf, or cargo xtask perf oltp"))
+        }
+    }
+}
+
+/// Our TPROC-C client beside other clients on one server; tells as it goes, because it takes minutes.
+fn compare_oltp(arguments: &[String]) -> Result<(), String> {
+    let mut child = Command::new("cargo")
+        .args(["bench", "--quiet", "--package", "proofload-load", "--bench", "peers", "--"])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("starting cargo: {error}"))?;
+    let mut result = None;
+    for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
+        let line = line.map_err(|error| format!("reading the comparison: {error}"))?;
+        match line.strip_prefix(FOR_THE_HISTORY) {
+            Some(json) => result = Some(json.to_owned()),
+            None => say(&format!("{line}\n"))?,
+        }
+    }
+    let status = child.wait().map_err(|error| format!("waiting for the comparison: {error}"))?;
+    match result {
+        Some(json) if status.success() => {
+            keep(&format!("{{\"commit\":{},\"comparison\":{json}}}\n", quoted_text(&commit()?)))
+        }
+        Some(_) | None => Err(format!("the comparison came to no result: {status}")),
+    }
+}
+
+/// Runs the benches of the table.
+fn run_benches() -> Result<(), String> {
     let mut entries = Vec::new();
     for (package, bench, arguments, about) in BENCHES {
         say(&format!("\n{about}\n"))?;

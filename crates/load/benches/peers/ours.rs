@@ -1,0 +1,53 @@
+//! Our own client in both forms, as a child process, so that its CPU is counted as that of the others.
+
+use super::client::{self, Work};
+use super::peer::{Load, Peer};
+use super::server::Server;
+use std::process::Command;
+
+struct Ours {
+    form: &'static str,
+    name: String,
+}
+
+fn work(form: &'static str, server: &Server, load: Load) -> Work {
+    let address = server.place.target.address.clone().expect("a started server has one");
+    Work { address, form, warehouses: load.warehouses, users: load.users, seconds: load.seconds }
+}
+
+fn find(form: &'static str, server: &Server, load: Load) -> Box<dyn Peer> {
+    // Ends at once when the data are there.
+    client::build(&work(form, server, load));
+    Box::new(Ours { form, name: format!("Proofload, {form}") })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "its type is that of the list")]
+pub(crate) fn procedures(server: &Server, load: Load) -> Result<Box<dyn Peer>, String> {
+    Ok(find("procedures", server, load))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "its type is that of the list")]
+pub(crate) fn statements(server: &Server, load: Load) -> Result<Box<dyn Peer>, String> {
+    Ok(find("statements", server, load))
+}
+
+impl Peer for Ours {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn version(&self) -> &str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn command(&self, server: &Server, load: Load) -> Command {
+        let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+        command.args(work(self.form, server, load).words());
+        command
+    }
+
+    fn transactions(&self, output: &str) -> u64 {
+        let count = output.lines().find_map(|line| line.strip_prefix("completed "));
+        count.and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+}

@@ -38,7 +38,7 @@ impl LoadRole {
             LoadRequest::Start { after } => self.start(after),
             LoadRequest::Mark => self.mark(),
             LoadRequest::Stop => self.stop(),
-            LoadRequest::Verify => self.opened()?.verify(&self.totals).map(Reply::Checked),
+            LoadRequest::Verify => self.verify(),
             LoadRequest::Close => {
                 self.close();
                 Ok(Reply::Done)
@@ -68,7 +68,7 @@ impl LoadRole {
 
     fn connect(&mut self) -> Result<Reply, Error> {
         let (job, opened) = self.opened.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
-        let threads = opened.client_threads().unwrap_or_else(|| default_threads(job, opened.users()));
+        let threads = opened.client_threads().unwrap_or_else(|| default_threads(job, opened.sessions()));
         let how = ClientThreads {
             threads,
             blocking: job.is_blocking(),
@@ -104,6 +104,15 @@ impl LoadRole {
         let moment = before + self.clock.now().since(before) / 2;
         let offset = self.origin.map_or(Offset(0), |origin| moment.offset_from(origin));
         Ok(Reply::Marked(Mark { moment, offset, counters }))
+    }
+
+    fn verify(&self) -> Result<Reply, Error> {
+        let opened = self.opened()?;
+        let checks = opened.verify(&self.totals)?;
+        for (name, body) in opened.documents() {
+            (self.events)(Event::Document { name, body });
+        }
+        Ok(Reply::Checked(checks))
     }
 
     fn stop(&mut self) -> Result<Reply, Error> {

@@ -81,9 +81,14 @@ pub struct Job {
 impl Job {
     /// Does a call to the engine block its thread? Embedded engines that keep data do; then every virtual user gets a thread.
     pub fn is_blocking(&self) -> bool {
-        let capabilities = self.engine.facts().capabilities;
-        capabilities.embedded && capabilities.durable
+        is_blocking(self.engine)
     }
+}
+
+/// Does a call to this engine block its thread?
+pub(crate) fn is_blocking(engine: &dyn Engine) -> bool {
+    let capabilities = engine.facts().capabilities;
+    capabilities.embedded && capabilities.durable
 }
 
 /// A workload with its job. Shared by client threads; state of a run is kept inside, behind locks that the hot path never takes.
@@ -93,6 +98,11 @@ pub trait Opened: Send + Sync {
 
     /// Number of virtual users.
     fn users(&self) -> u32;
+
+    /// Number of sessions, each with a life on a client thread: one for each virtual user, unless they share them.
+    fn sessions(&self) -> u32 {
+        self.users()
+    }
 
     /// Number of client threads that the study asks for; none: one per user when the engine blocks, else one per core.
     fn client_threads(&self) -> Option<u32>;
@@ -116,9 +126,14 @@ pub trait Opened: Send + Sync {
     /// Called when users are connected and nothing is in flight: reads what the checks compare with afterwards. Blocking.
     fn begin(&self) -> Result<Vec<Fact>, Error>;
 
-    /// One virtual user's whole life on its client thread: connect, [`UserContext::ready`], then [`UserContext::drive`], then hand over what
+    /// A session's whole life on its client thread, that of one virtual user where they do not share sessions: connect, [`UserContext::ready`], then [`UserContext::drive`], then hand over what
     /// the checks need. An error before `ready` is an error of connecting.
-    fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>>;
+    fn live(self: Arc<Self>, session: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>>;
+
+    /// What the run leaves for the record besides its checks: name and text. Asked for after [`Opened::verify`].
+    fn documents(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 
     /// Reads the database's counters, by name. Blocking; while load runs too.
     fn counters(&self) -> Result<Vec<(String, i64)>, Error>;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages; agents of another version are refused at the greeting.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// From the conductor to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -347,6 +347,13 @@ pub enum Event {
     },
     /// A virtual user has ended a round, where its workload deals operations in rounds.
     RoundEnded(UserRound),
+    /// Something that the run leaves for the record besides its checks.
+    Document {
+        /// Name within the run, such as `deliveries-1.csv`.
+        name: String,
+        /// Its text.
+        body: String,
+    },
     /// Every virtual user has ended: all asked-for operations are done, or the load was stopped.
     LoadEnded {
         /// Seconds reported.

@@ -31,11 +31,19 @@ pub(super) struct Alarm {
 
 /// Who waits until when.
 struct Times {
+    /// May hold times that their seats no longer wait for; those wake nobody.
     heap: BinaryHeap<Reverse<(Moment, u32)>>,
-    /// By seat; a seat waits for one time at most.
-    wakers: Vec<Option<Waker>>,
+    seats: Vec<Seat>,
     /// What the timer is set for.
     set: Moment,
+}
+
+/// What one seat waits for; a seat waits for one time at most.
+#[derive(Clone)]
+struct Seat {
+    due: Moment,
+    /// None: nobody waits here.
+    waker: Option<Waker>,
 }
 
 impl Alarm {
@@ -52,7 +60,7 @@ impl Alarm {
     pub(super) fn rung_by_hand(clock: Arc<dyn Clock>, seats: u32) -> Self {
         let seats = seats as usize;
         let heap = BinaryHeap::with_capacity(2 * seats);
-        let times = Times { heap, wakers: vec![None; seats], set: Moment(u64::MAX) };
+        let times = Times { heap, seats: vec![Seat { due: Moment(0), waker: None }; seats], set: Moment(u64::MAX) };
         Self { clock, times: RefCell::new(times), timer: None, released: Cell::new(false) }
     }
 
@@ -80,10 +88,22 @@ impl Alarm {
                 return;
             }
             times.heap.pop();
-            let waker = times.wakers[seat as usize].take();
+            let waiting = &mut times.seats[seat as usize];
+            let waker = waiting.waker.take_if(|_| waiting.due == due);
             drop(times);
             waker.into_iter().for_each(Waker::wake);
         }
+    }
+
+    /// Has the load ended?
+    pub(super) fn is_released(&self) -> bool {
+        self.released.get()
+    }
+
+    /// Wakes whoever waits in this seat before its time.
+    pub(super) fn shake(&self, seat: u32) {
+        let waker = self.times.borrow_mut().seats[seat as usize].waker.take();
+        waker.into_iter().for_each(Waker::wake);
     }
 
     /// The load ends: nobody waits from here on.
@@ -91,7 +111,7 @@ impl Alarm {
         self.released.set(true);
         let mut times = self.times.borrow_mut();
         times.heap.clear();
-        let wakers: Vec<Waker> = times.wakers.iter_mut().filter_map(Option::take).collect();
+        let wakers: Vec<Waker> = times.seats.iter_mut().filter_map(|seat| seat.waker.take()).collect();
         drop(times);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -106,14 +126,18 @@ impl Alarm {
         }
     }
 
-    fn wait_for(&self, seat: u32, due: Moment, waker: &Waker, now: Moment) {
+    /// Has `waker` woken at `due`, in place of what this seat waited for before.
+    pub(super) fn wait_for(&self, seat: u32, due: Moment, waker: &Waker, now: Moment) {
         let mut times = self.times.borrow_mut();
-        let place = &mut times.wakers[seat as usize];
-        if place.is_none() {
-            *place = Some(waker.clone());
+        let waiting = &mut times.seats[seat as usize];
+        let stands_already = waiting.due == due && waiting.waker.is_some();
+        waiting.due = due;
+        match &mut waiting.waker {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+        if !stands_already {
             times.heap.push(Reverse((due, seat)));
-        } else if let Some(known) = place {
-            known.clone_from(waker);
         }
         if due < times.set {
             self.set(&mut times, due, now);

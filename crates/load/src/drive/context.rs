@@ -1,14 +1,17 @@
 //! What a virtual user is given: clock, schedule, stop, where to record, and when to begin.
 
 use super::finish::Finish;
+use super::paced_loop::{self, Queued, Server, Worker};
 use super::queue::ThreadQueue;
 use super::rounds::Rounds;
 use super::session_loop::{self, VirtualUser};
 use super::stop::Stop;
+use super::terminals::Terminals;
 use super::wait::Wait;
 use crate::intervals::ThreadRecorder;
 use proofload_model::error::Error;
 use proofload_model::time::{Clock, Moment};
+use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,6 +24,9 @@ pub struct Retry {
     pub at_most: u32,
 }
 
+/// What the users of a client thread have in common; none before one has asked.
+pub(super) type Common = Rc<RefCell<Option<Rc<dyn Any>>>>;
+
 /// Everything that a virtual user needs from its client thread.
 pub struct UserContext {
     pub(super) clock: Arc<dyn Clock>,
@@ -32,6 +38,10 @@ pub struct UserContext {
     pub(super) rounds: Rounds,
     pub(super) wait: Wait,
     pub(super) user: u32,
+    pub(super) thread: u32,
+    pub(super) threads: u32,
+    /// What the users of the thread have in common.
+    pub(super) common: Common,
     pub(super) start: watch::Receiver<Option<Option<Moment>>>,
     pub(super) connected: mpsc::UnboundedSender<Result<u32, Error>>,
 }
@@ -49,6 +59,44 @@ impl UserContext {
     /// The clock, for dates that operations write.
     pub fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock)
+    }
+
+    /// Number of the user's client thread, from 0, and how many there are.
+    pub fn thread(&self) -> (u32, u32) {
+        (self.thread, self.threads)
+    }
+
+    /// What the users of this client thread have in common: made by the first who asks.
+    pub fn in_common<T: Any>(&self, make: impl FnOnce() -> T) -> Rc<T> {
+        let mut common = self.common.borrow_mut();
+        let known = common.get_or_insert_with(|| Rc::new(make()));
+        Rc::clone(known).downcast().expect("the users of a thread are of one workload")
+    }
+
+    /// Serves terminals until the phase ends. An error means that the server cannot go on.
+    pub async fn serve<U: Server>(
+        &self,
+        origin: Moment,
+        terminals: &Terminals,
+        server: &mut U,
+        retry: Retry,
+    ) -> Result<(), Error> {
+        let ended = paced_loop::serve(self, terminals, server, retry).await;
+        self.finish.note(self.clock.now().since(origin));
+        ended
+    }
+
+    /// Does what is queued, as operations of this kind, until nobody can queue anything any more.
+    pub async fn work<U: Worker>(
+        &self,
+        origin: Moment,
+        queue: &mut mpsc::Receiver<Queued<U::Item>>,
+        (worker, kind): (&mut U, usize),
+        retry: Retry,
+    ) -> Result<(), Error> {
+        let ended = paced_loop::work(self, queue, (worker, kind), retry).await;
+        self.finish.note(self.clock.now().since(origin));
+        ended
     }
 
     /// Runs the user's operations until the phase ends. An error means that the user cannot go on.

@@ -6,19 +6,25 @@ mod context;
 mod finish;
 #[cfg(test)]
 mod open_load_tests;
+mod paced_loop;
+#[cfg(test)]
+mod paced_loop_tests;
 mod queue;
 mod rounds;
 mod schedule;
 mod session_loop;
 mod stop;
+mod terminals;
 #[cfg(test)]
 mod tests;
 mod threads;
 mod wait;
 
 pub use context::{Retry, UserContext};
+pub use paced_loop::{Queued, Server, Worker};
 pub use queue::OfferedWalk;
 pub use schedule::{Arrivals, ConstantRate, PoissonRate, Saturated, Schedule};
 pub use session_loop::{Completed, VirtualUser};
 pub use stop::{AfterCount, Stop, StopFlag};
+pub use terminals::Terminals;
 pub use threads::{ClientThreads, Crew, LoadEvents};

@@ -24,11 +24,11 @@ use std::time::Duration;
 use tokio::task::LocalSet;
 
 /// Time zero.
-const ORIGIN: Moment = Moment(1_000_000_000_000);
+pub(super) const ORIGIN: Moment = Moment(1_000_000_000_000);
 
 /// A clock that the test moves.
 #[derive(Default)]
-struct Hands(AtomicU64);
+pub(super) struct Hands(AtomicU64);
 
 impl Clock for Hands {
     fn now(&self) -> Moment {
@@ -110,6 +110,9 @@ impl<F: Fn(u32, Duration) -> Duration + 'static> Case<F> {
                 recorder: Rc::clone(&recorder),
                 wait: Wait::Alarm { alarm: Rc::clone(&alarm), seat: number },
                 user: number,
+                thread: 0,
+                threads: 1,
+                common: Default::default(),
                 start: started.clone(),
                 connected: connected.clone(),
             };
@@ -131,7 +134,7 @@ impl<F: Fn(u32, Duration) -> Duration + 'static> Case<F> {
 }
 
 /// Moves the clock to the next time that somebody waits for, whenever everybody waits.
-async fn move_time(clock: &Hands, [waits, database]: [&Alarm; 2], stop: &StopFlag, stopped_at: Moment) {
+pub(super) async fn move_time(clock: &Hands, [waits, database]: [&Alarm; 2], stop: &StopFlag, stopped_at: Moment) {
     loop {
         // A user that is woken goes on to its next wait in a few turns.
         for _ in 0..16 {

@@ -59,50 +59,62 @@ pub(super) async fn drive<U: VirtualUser>(
     user: &mut U,
     retry: Retry,
 ) -> Result<(), Error> {
-    let clock = context.clock.as_ref();
     let mut number = 0u64;
     let mut failures = 0u32;
     let mut round = context.rounds.begin(origin);
     while !context.stop.reached(number) {
         let kind = user.draw();
         let Some(turn) = next_turn(context, origin, kind).await else { break };
-        let Turn { intended, started, lag } = turn;
-        context.recorder.borrow_mut().begin(kind, started, lag);
-        let (ended, retries) = attempt(user, retry).await;
-        let finished = clock.now();
+        let (finished, well) = carry_out(context, user, (kind, turn), retry, &mut failures).await?;
         number += 1;
-        round.count(matches!(ended, Ended::Well(_)), finished);
-        match ended {
-            Ended::Well(completed) => {
-                failures = 0;
-                let mut recorder = context.recorder.borrow_mut();
-                recorder.end_well(kind, completed, Times { intended, started, finished }, retries);
-                if recorder.wants_counters() {
-                    recorder.take_counters(|into| user.counters(into));
-                }
-            }
-            Ended::Failed(error) => {
-                failures += u32::from(!user.bears(&error));
-                context.recorder.borrow_mut().end_failed(kind, &error, finished, retries);
-                give_up_if_hopeless(&error, failures)?;
-                user.recover()
-                    .await
-                    .map_err(|error| Error::from(error).context("recovering after a failed transaction"))?;
-            }
-        }
-        if finished.since(started) < GIVE_WAY && context.wait.is_shared() {
-            tokio::task::yield_now().await;
-        }
+        round.count(well, finished);
     }
     Ok(())
 }
 
 /// An operation that may begin.
-struct Turn {
-    intended: Moment,
-    started: Moment,
+pub(super) struct Turn {
+    pub(super) intended: Moment,
+    pub(super) started: Moment,
     /// Start minus intended start, where the user was free and waited for it.
-    lag: Option<Duration>,
+    pub(super) lag: Option<Duration>,
+}
+
+/// Runs the operation that was drawn and records how it ended; returns when, and whether well. An error means that the user cannot go on.
+pub(super) async fn carry_out<U: VirtualUser>(
+    context: &UserContext,
+    user: &mut U,
+    (kind, turn): (usize, Turn),
+    retry: Retry,
+    failures: &mut u32,
+) -> Result<(Moment, bool), Error> {
+    let Turn { intended, started, lag } = turn;
+    context.recorder.borrow_mut().begin(kind, started, lag);
+    let (ended, retries) = attempt(user, retry).await;
+    let finished = context.clock.now();
+    let well = matches!(ended, Ended::Well(_));
+    match ended {
+        Ended::Well(completed) => {
+            *failures = 0;
+            let mut recorder = context.recorder.borrow_mut();
+            recorder.end_well(kind, completed, Times { intended, started, finished }, retries);
+            if recorder.wants_counters() {
+                recorder.take_counters(|into| user.counters(into));
+            }
+        }
+        Ended::Failed(error) => {
+            *failures += u32::from(!user.bears(&error));
+            context.recorder.borrow_mut().end_failed(kind, &error, finished, retries);
+            give_up_if_hopeless(&error, *failures)?;
+            user.recover()
+                .await
+                .map_err(|error| Error::from(error).context("recovering after a failed transaction"))?;
+        }
+    }
+    if finished.since(started) < GIVE_WAY && context.wait.is_shared() {
+        tokio::task::yield_now().await;
+    }
+    Ok((finished, well))
 }
 
 /// Waits until an operation is due for this user. Those that have waited too long for a user are dropped on the way, under the kind that

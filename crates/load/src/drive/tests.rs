@@ -114,6 +114,9 @@ fn run_in_rounds<F: Fn(u64, u32) -> Step>(
         recorder: Rc::clone(&recorder),
         wait: Wait::Clock,
         user: 0,
+        thread: 0,
+        threads: 1,
+        common: Default::default(),
         start: started,
         connected,
     };

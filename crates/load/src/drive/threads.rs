@@ -1,7 +1,7 @@
 //! Client threads: each owns one single-threaded runtime and a fixed set of virtual users; nothing moves between threads.
 
 use super::alarm::Alarm;
-use super::context::UserContext;
+use super::context::{Common, UserContext};
 use super::finish::Finish;
 use super::queue::{DueQueue, ThreadQueue};
 use super::rounds::Rounds;
@@ -55,9 +55,9 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// Starts the threads and waits until every user is connected. On an error all threads have ended.
+    /// Starts the threads and waits until every session is connected. On an error all threads have ended.
     pub fn connect(opened: &Arc<dyn Opened>, how: &ClientThreads) -> Result<Self, Error> {
-        let threads = how.threads.clamp(1, opened.users().max(1));
+        let threads = how.threads.clamp(1, opened.sessions().max(1));
         let queue = DueQueue::of(&how.schedule, how.operations, how.queue_at_most);
         let offered = queue.as_ref().and_then(DueQueue::offered);
         let collector = Arc::new(Collector::new(opened.kinds(), threads as usize, offered));
@@ -87,7 +87,7 @@ impl Crew {
         let events = Arc::clone(&how.events);
         let collecting = std::thread::spawn(move || collect(&collector, &events, &finish));
         let crew = Self { start, stop, threads: handles, collecting };
-        for _ in 0..opened.users() {
+        for _ in 0..opened.sessions() {
             match connections.blocking_recv() {
                 Some(Ok(_)) => {}
                 Some(Err(error)) => {
@@ -179,7 +179,7 @@ impl Member {
         let place = self.thread as usize;
         let _retires = Retires { collector: &self.collector, place };
         self.collector.introduce(place);
-        let users: Vec<u32> = (self.thread..self.opened.users()).step_by(self.threads as usize).collect();
+        let users: Vec<u32> = (self.thread..self.opened.sessions()).step_by(self.threads as usize).collect();
         let (count, scheduled) = (u32::try_from(users.len()).unwrap_or(u32::MAX), self.queue.is_some());
         let recorder = ThreadRecorder::new(Arc::clone(&self.collector), place, count, scheduled);
         let recorder = Rc::new(RefCell::new(recorder));
@@ -205,6 +205,7 @@ impl Member {
             recorder: Rc::clone(recorder),
             queue: self.queue.as_ref().and_then(DueQueue::on_thread).map(Rc::new),
             alarm,
+            common: Common::default(),
         };
         let seated = (0..).zip(users);
         let lives: Vec<_> = seated
@@ -230,7 +231,7 @@ impl Member {
     fn stop_of(&self, user: u32) -> Arc<dyn Stop> {
         let flag = self.stop.clone();
         match self.how.operations.filter(|_| self.queue.is_none()) {
-            Some(operations) => Arc::new(AfterCount::share(operations, user, self.opened.users(), flag)),
+            Some(operations) => Arc::new(AfterCount::share(operations, user, self.opened.sessions(), flag)),
             None => Arc::new(flag),
         }
     }
@@ -246,6 +247,9 @@ impl Member {
             recorder: Rc::clone(&means.recorder),
             wait,
             user,
+            thread: self.thread,
+            threads: self.threads,
+            common: Rc::clone(&means.common),
             start: self.start.clone(),
             connected: self.connected.clone(),
         };
@@ -281,6 +285,7 @@ struct Means {
     recorder: Rc<RefCell<ThreadRecorder>>,
     queue: Option<Rc<ThreadQueue>>,
     alarm: Rc<Alarm>,
+    common: Common,
 }
 
 impl Means {

@@ -307,6 +307,7 @@ impl<'a> Crew<'a> {
                 self.watch.trouble.get_or_insert(error);
                 Ok(())
             }
+            AgentEvent::Event(Event::Document { name, body }) => self.journal.document_of_run(&name, &body),
             AgentEvent::Event(Event::Heartbeat) => Ok(()),
             AgentEvent::Lost { reason } => {
                 self.journal.log("error", name, &reason)?;

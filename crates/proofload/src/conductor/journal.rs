@@ -42,6 +42,12 @@ impl Journal {
         Ok(self.recorder.document(self.clock.wall(), name, body)?)
     }
 
+    /// A document that belongs to the attempt.
+    pub(crate) fn document_of_run(&mut self, name: &str, body: &str) -> Result<(), Error> {
+        let attempt = self.current()?;
+        self.document(&format!("attempt-{}/{name}", attempt.0), body)
+    }
+
     /// One second of load; committed before it counts.
     pub(crate) fn interval(&mut self, sample: &IntervalSample) -> Result<(), Error> {
         let attempt = self.current()?;

@@ -3,8 +3,10 @@
 mod acknowledged;
 mod build;
 mod checks;
+mod clerk;
 mod dialect;
 mod opened;
+mod paced;
 mod procedures;
 mod settings;
 mod statements;

@@ -4,10 +4,12 @@ use super::acknowledged::Acknowledged;
 use super::build::{Build, Manifest, wanted};
 use super::checks::totals::Totals;
 use super::checks::{self, Evidence};
+use super::clerk::Clerk;
 use super::desk::{Desk, integer};
 use super::dialect::Dialect;
+use super::paced::{self, DeliveryLog, DeliveryQueues, DeliveryWorker, Floor, Server, WaitTally};
 use super::procedures;
-use super::settings::{Form, TproccSettings};
+use super::settings::{Form, Paced, TproccSettings};
 use super::statements;
 use super::tally::Tally;
 use super::terminal::Terminal;
@@ -18,11 +20,16 @@ use proofload_engine::{Session as _, Statement};
 use proofload_gen::tprocc::inputs::InputPlan;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
+use proofload_model::time::Moment;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What the profile `spec` does otherwise than the clauses, for the report.
-const DEPARTURES: &str = "dates at load are the study's (4.3.3); Delivery runs in line and is not queued (2.7.2); there are no \
-    keying and think times (5.2.5) and no screens (2.2); the run is shorter than 120 minutes unless the study says so (5.5)";
+/// What the profile `spec` does otherwise than the clauses, for the report: always, when saturated, and when paced.
+const DEPARTURES: &str = "dates at load are the study's (4.3.3); there are no screens (2.2); the run is shorter than 120 minutes unless \
+    the study says so (5.5)";
+const OF_SATURATED: &str =
+    "Delivery runs in line and is not queued (2.7.2); there are no keying and think times (5.2.5)";
+const OF_PACED: &str = "the queue of Deliveries lies in the load generator's process (2.7.2)";
 
 /// The workload with its job.
 pub(super) struct OpenedTprocc {
@@ -33,6 +40,8 @@ pub(super) struct OpenedTprocc {
     inputs: InputPlan,
     /// Taken when users begin and end and by checks; never per transaction.
     run: Mutex<Run>,
+    /// Queues of the next run, until all that put into them and take from them are connected.
+    queues: Mutex<Option<Arc<DeliveryQueues>>>,
 }
 
 /// What a run leaves for its checks.
@@ -41,6 +50,9 @@ struct Run {
     before: Option<Before>,
     tally: Tally,
     acknowledged: Acknowledged,
+    waits: WaitTally,
+    deliveries: DeliveryLog,
+    origin: Option<Moment>,
 }
 
 /// The database before the run.
@@ -61,7 +73,7 @@ impl OpenedTprocc {
         }
         let statements = statements::of(&dialect, settings.form)?;
         let inputs = settings.inputs(&job.spec)?;
-        Ok(Self { job, settings, dialect, statements, inputs, run: Mutex::new(Run::default()) })
+        Ok(Self { job, settings, dialect, statements, inputs, run: Mutex::default(), queues: Mutex::default() })
     }
 
     fn keeps_data(&self) -> bool {
@@ -103,7 +115,7 @@ impl OpenedTprocc {
     fn input_facts(&self) -> Vec<Fact> {
         let plan = self.inputs.settings();
         let fact = |name: &str, value: String| Fact::observed("client", name, value, "inputs of the run");
-        vec![
+        let mut facts = vec![
             fact("form", self.settings.form.name().to_owned()),
             fact("inputs.seed", plan.seed.0.to_string()),
             fact("inputs.profile", plan.profile.name().to_owned()),
@@ -112,33 +124,100 @@ impl OpenedTprocc {
             fact("inputs.c_run", plan.constants.c_run.to_string()),
             fact("inputs.c_of_c_id", plan.constants.c_id.to_string()),
             fact("inputs.c_of_ol_i_id", plan.constants.ol_i_id.to_string()),
-            fact("departures", DEPARTURES.to_owned()),
-        ]
+            fact(
+                "departures",
+                format!("{DEPARTURES}; {}", if self.settings.paced.is_some() { OF_PACED } else { OF_SATURATED }),
+            ),
+        ];
+        if let Some(paced) = self.settings.paced {
+            facts.push(fact("connections", paced.connections.to_string()));
+            facts.push(fact("delivery_workers", paced.delivery_workers.to_string()));
+        }
+        facts
     }
 
-    /// One user from its connection to its end.
-    async fn live_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
+    fn retry(&self) -> Retry {
+        Retry { at_most: self.settings.max_retries }
+    }
+
+    /// A connected session.
+    async fn clerk(&self, context: &UserContext) -> Result<Clerk, Error> {
         let mut session = self.job.engine.connect(&self.job.target).await?;
         session.prepare(&self.statements).await?;
         let terminal = Terminal::new(session, self.settings.form, context.clock(), self.keeps_data());
-        let inputs = self.inputs.user(i32::try_from(number).map_err(|_| Error::new("too many virtual users"))?);
-        let mut user = User::new(terminal, inputs, self.settings.warehouses);
-        let Some(origin) = context.ready().await else { return Ok(()) };
-        let ended = context.drive(origin, &mut user, Retry { at_most: self.settings.max_retries }).await;
+        Ok(Clerk::new(terminal, self.settings.warehouses))
+    }
+
+    /// Keeps what a session counted.
+    fn keep(&self, clerk: Clerk) {
         let mut run = self.run();
-        run.tally.merge(&user.tally);
-        run.acknowledged.merge(user.acknowledged);
+        run.tally.merge(&clerk.tally);
+        run.acknowledged.merge(clerk.acknowledged);
+    }
+
+    /// One saturated user from its connection to its end.
+    async fn live_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
+        let clerk = self.clerk(&context).await?;
+        let inputs = self.inputs.user(i32::try_from(number).map_err(|_| Error::new("too many virtual users"))?);
+        let mut user = User::new(clerk, inputs);
+        let Some(origin) = context.ready().await else { return Ok(()) };
+        let ended = context.drive(origin, &mut user, self.retry()).await;
+        self.keep(user.clerk);
         ended
+    }
+
+    /// One session that serves the terminals of its client thread.
+    async fn live_server(&self, paced: Paced, mut context: UserContext) -> Result<(), Error> {
+        let clerk = self.clerk(&context).await?;
+        let counter = self.queues(paced).counter();
+        let (thread, threads) = context.thread();
+        let serving = threads.min(paced.connections) as usize;
+        let floor = context.in_common(|| {
+            let numbers = (0..).take(self.settings.users as usize).skip(thread as usize).step_by(serving);
+            Floor::new(&self.inputs, paced.waits, numbers)
+        });
+        let mut server = Server::new(clerk, Rc::clone(&floor), counter);
+        let Some(origin) = context.ready().await else { return Ok(()) };
+        floor.open(origin);
+        let ended = context.serve(origin, &floor.terminals, &mut server, self.retry()).await;
+        self.run().waits.merge(&server.waits);
+        self.keep(server.clerk);
+        ended
+    }
+
+    /// One session that does queued Deliveries.
+    async fn live_worker(&self, paced: Paced, worker: u32, mut context: UserContext) -> Result<(), Error> {
+        let clerk = self.clerk(&context).await?;
+        let queue = self.queues(paced).of_worker(worker as usize);
+        let mut queue =
+            queue.ok_or_else(|| Error::new("a queue of Deliveries has two workers; this is a fault of Proofload"))?;
+        let mut worker = DeliveryWorker::new(clerk);
+        let Some(origin) = context.ready().await else { return Ok(()) };
+        self.run().origin = Some(origin);
+        let ended = context.work(origin, &mut queue, (&mut worker, paced::DEFERRED), self.retry()).await;
+        self.run().deliveries.merge(worker.log);
+        self.keep(worker.clerk);
+        ended
+    }
+
+    /// The queues of the run that is being connected.
+    fn queues(&self, paced: Paced) -> Arc<DeliveryQueues> {
+        let mut queues = self.queues.lock().expect("nobody panics while holding the queues");
+        Arc::clone(queues.get_or_insert_with(|| Arc::new(DeliveryQueues::new(paced.delivery_workers))))
     }
 }
 
 impl Opened for OpenedTprocc {
     fn kinds(&self) -> &'static [&'static str] {
-        KINDS
+        if self.settings.paced.is_some() { paced::KINDS } else { KINDS }
     }
 
     fn users(&self) -> u32 {
         self.settings.users
+    }
+
+    fn sessions(&self) -> u32 {
+        self.settings.sessions()
     }
 
     fn client_threads(&self) -> Option<u32> {
@@ -155,6 +234,8 @@ impl Opened for OpenedTprocc {
 
     fn begin(&self) -> Result<Vec<Fact>, Error> {
         *self.run() = Run::default();
+        // All are connected: from here on the queues end with the servers.
+        *self.queues.lock().expect("nobody panics while holding the queues") = None;
         if self.keeps_data() {
             let before = self.before(&mut self.desk()?)?;
             self.run().before = Some(before);
@@ -162,8 +243,20 @@ impl Opened for OpenedTprocc {
         Ok(self.input_facts())
     }
 
-    fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
-        Box::pin(async move { self.live_user(user, context).await })
+    fn live(self: Arc<Self>, session: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            match self.settings.paced {
+                None => self.live_user(session, context).await,
+                Some(paced) if session < paced.connections => self.live_server(paced, context).await,
+                Some(paced) => self.live_worker(paced, session - paced.connections, context).await,
+            }
+        })
+    }
+
+    fn documents(&self) -> Vec<(String, String)> {
+        let mut run = self.run();
+        let origin = run.origin.unwrap_or(Moment(0));
+        run.deliveries.documents(origin)
     }
 
     fn counters(&self) -> Result<Vec<(String, i64)>, Error> {
@@ -179,6 +272,7 @@ impl Opened for OpenedTprocc {
         let evidence = Evidence {
             tally: &run.tally,
             acknowledged: &run.acknowledged,
+            waits: &run.waits,
             before: run.before.as_ref(),
             settings: &self.settings,
             dialect: &self.dialect,

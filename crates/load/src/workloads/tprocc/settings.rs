@@ -1,9 +1,12 @@
 //! The workload's settings: what a study may say, and what it comes to. May not touch a database.
 
+use super::paced::Waits;
+use crate::workload::is_blocking;
 use proofload_gen::Seed;
 use proofload_gen::tprocc::inputs::{Homes, InputPlan, InputSettings, Mix, Weights};
 use proofload_gen::tprocc::population::{GENERATOR_VERSION, Population, Table, Timestamp};
 use proofload_gen::tprocc::{CLoad, Constants, Profile, Scale};
+use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
 use proofload_model::units::Bytes;
@@ -23,14 +26,16 @@ const SCOPE: Scope = Scope::Workload(NAME);
 /// What a study may say.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.warehouses", Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
-    SettingSpec::required("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run transactions, 1..=100000.").only(SCOPE),
+    SettingSpec::optional("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: those of a saturated load, which must say how many, have a session each; the terminals of a paced one, without this setting 10 per warehouse, share `workload.connections`.").only(SCOPE),
     SettingSpec::new("workload.form", Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions reach the engine: as statements, those that need no answer of each other together, or as one call each of procedures stored in the server.").only(SCOPE),
-    SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated"]), "saturated", "Waits of users: none.").only(SCOPE),
+    SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated", "paced"]), "saturated", "Waits of users: none, or the keying and think times of the TPC-C specification, with Deliveries queued and done later.").only(SCOPE),
+    SettingSpec::optional("workload.connections", Kind::Integer { least: 1, most: 10_000 }, "Sessions that the terminals of a paced load share; waiting for one counts into response times. Without it 100, or 4 on an embedded engine, but no more than terminals.").only(SCOPE),
+    SettingSpec::optional("workload.delivery_workers", Kind::Integer { least: 1, most: 1_000 }, "Further sessions that do the queued Deliveries of a paced load; without it one for every 25 connections.").only(SCOPE),
     SettingSpec::new("workload.all_warehouses", Kind::Boolean, "false", "Each user owns its share of all warehouses and draws one per transaction, instead of one home warehouse for the whole run.").only(SCOPE),
     SettingSpec::new("workload.mix", Kind::OneOf(&["deck", "weights", "draw"]), "deck", "Order of transactions: shuffled decks of 23 cards (10 New-Order, 10 Payment, 1 each of the rest), independent draws with those weights, or with `workload.weights`.").only(SCOPE),
     SettingSpec::new("workload.weights", Kind::Text, "45/43/4/4/4", "Weights of New-Order, Payment, Order-Status, Delivery and Stock-Level when the mix is `weights`.").only(SCOPE),
     SettingSpec::new("workload.profile", Kind::OneOf(&["spec"]), "spec", "Rules of data and inputs: those of the TPC-C specification, revision 5.11.").fixed().only(SCOPE),
-    SettingSpec::new("workload.scale", Kind::OneOf(&["full", "toy"]), "full", "Rows per warehouse: as specified, or a hundredth of it, for tests only.").fixed().only(SCOPE),
+    SettingSpec::new("workload.scale", Kind::OneOf(&["full", "toy"]), "full", "Rows per warehouse: as specified, or a hundredth of it, and of keying and think times, for tests only.").fixed().only(SCOPE),
     SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; without it one per core, or one per user on an embedded engine.").only(SCOPE),
     SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is tried again, with the same inputs, after a deadlock, serialization failure or busy answer.").only(SCOPE),
 ];
@@ -71,17 +76,43 @@ pub(super) struct TproccSettings {
     pub(super) homes: Homes,
     pub(super) max_retries: u32,
     pub(super) client_threads: Option<u32>,
+    /// None: saturated.
+    pub(super) paced: Option<Paced>,
 }
 
+/// How a paced load is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Paced {
+    pub(super) connections: u32,
+    pub(super) delivery_workers: u32,
+    pub(super) waits: Waits,
+}
+
+/// Terminals per warehouse (clause 4.2.2).
+const TERMINALS_PER_WAREHOUSE: u32 = 10;
+
 impl TproccSettings {
+    /// Sessions: one for each user, or those that terminals share and those of the workers.
+    pub(super) fn sessions(&self) -> u32 {
+        self.paced.map_or(self.users, |paced| paced.connections + paced.delivery_workers)
+    }
+
     /// Reads resolved settings.
     pub(super) fn read(settings: &Settings) -> Result<Self, Error> {
         let from_gen = |error: proofload_gen::Error| Error::new(error.to_string());
+        let warehouses =
+            i32::try_from(settings.integer("workload.warehouses")?.clamp(1, MOST_WAREHOUSES)).expect("it is clamped");
+        let scale = Scale::from_name(settings.text("workload.scale")?).map_err(from_gen)?;
+        let is_paced = settings.text("workload.pacing")? == "paced";
+        let users = match settings.get("workload.virtual_users") {
+            None if is_paced => TERMINALS_PER_WAREHOUSE * warehouses.unsigned_abs(),
+            _ => settings.count("workload.virtual_users")?.max(1),
+        };
         Ok(Self {
-            warehouses: i32::try_from(settings.integer("workload.warehouses")?.clamp(1, MOST_WAREHOUSES))
-                .expect("it is clamped"),
-            users: settings.count("workload.virtual_users")?.max(1),
-            scale: Scale::from_name(settings.text("workload.scale")?).map_err(from_gen)?,
+            warehouses,
+            users,
+            scale,
+            paced: if is_paced { Some(paced(settings, users, &scale)?) } else { None },
             profile: Profile::from_name(settings.text("workload.profile")?).map_err(from_gen)?,
             form: Form::of_name(settings.text("workload.form")?),
             mix: mix(settings)?,
@@ -135,6 +166,57 @@ impl TproccSettings {
         let bytes = Table::ALL.iter().map(|table| rows(*table).unwrap_or(lines).unsigned_abs() * table.row_bytes());
         Bytes(bytes.sum())
     }
+}
+
+/// How a paced load of so many terminals is served.
+fn paced(settings: &Settings, terminals: u32, scale: &Scale) -> Result<Paced, Error> {
+    let given = |path: &str| settings.get(path).map(|_| settings.count(path)).transpose();
+    let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
+    let usual = if engine.is_some_and(is_blocking) { 4 } else { 100 };
+    let connections = given("workload.connections")?.unwrap_or(usual).min(terminals);
+    Ok(Paced {
+        connections,
+        delivery_workers: given("workload.delivery_workers")?.unwrap_or(connections.div_ceil(25)),
+        waits: Waits { shortened: if *scale == Scale::FULL { 1 } else { 100 } },
+    })
+}
+
+/// What of the pacing does not go together.
+pub(super) fn pacing_contradictions(settings: &Settings) -> Vec<Contradiction> {
+    let given = |path: &str| settings.get(path).is_some();
+    let mut found = Vec::new();
+    let mut fault = |holds: bool, setting: &'static str, reason: &str| {
+        if holds {
+            found.push(Contradiction::new(setting, reason));
+        }
+    };
+    if settings.text("workload.pacing") != Ok("paced") {
+        fault(
+            !given("workload.virtual_users"),
+            "workload.virtual_users",
+            "must be given: how many users a saturated load has",
+        );
+        for path in ["workload.connections", "workload.delivery_workers"] {
+            fault(given(path), path, "belongs to a paced load; say workload.pacing = \"paced\", or leave it out");
+        }
+        return found;
+    }
+    fault(
+        given("workload.rate"),
+        "workload.rate",
+        "a paced load has the rate that its terminals' waits make; leave one of the two out",
+    );
+    let all = settings.boolean("workload.all_warehouses") == Ok(true);
+    fault(all, "workload.all_warehouses", "a terminal of a paced load has one home warehouse; say false");
+    let read = TproccSettings::read(settings).map(|read| read.users);
+    let connections = settings.count("workload.connections").unwrap_or(0);
+    let too_many = read.is_ok_and(|terminals| connections > terminals);
+    fault(
+        too_many,
+        "workload.connections",
+        "there are fewer terminals than that; they are the virtual users, or 10 per warehouse",
+    );
+    found
 }
 
 /// The mix of transactions.

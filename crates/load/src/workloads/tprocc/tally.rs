@@ -79,6 +79,8 @@ pub(super) struct Tally {
     pub(super) deliveries: u64,
     /// Orders that they delivered.
     pub(super) orders_delivered: u64,
+    /// Deliveries that were queued to be done later.
+    pub(super) deliveries_queued: u64,
     /// Deliveries that found a queue empty.
     pub(super) deliveries_with_skips: u64,
     /// Stock-Level transactions.
@@ -169,6 +171,7 @@ impl Tally {
         self.order_statuses_by_name += other.order_statuses_by_name;
         self.deliveries += other.deliveries;
         self.orders_delivered += other.orders_delivered;
+        self.deliveries_queued += other.deliveries_queued;
         self.deliveries_with_skips += other.deliveries_with_skips;
         self.stock_levels += other.stock_levels;
         for (sum, more) in self.orders_by_lines.iter_mut().zip(other.orders_by_lines) {

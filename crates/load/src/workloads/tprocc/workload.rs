@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::opened::OpenedTprocc;
 use super::procedures;
-use super::settings::{Form, NAME, SETTINGS, TproccSettings};
+use super::settings::{Form, NAME, SETTINGS, TproccSettings, pacing_contradictions};
 use crate::workload::{Job, Opened, Workload};
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
@@ -20,11 +20,11 @@ fn dialect(settings: &Settings) -> Option<Dialect> {
     Dialect::of(proofload_engine::engine(settings.text("engine.kind").ok()?)?).ok()
 }
 
-/// What does not go together: procedures, and an engine that has none.
+/// What does not go together: procedures, and an engine that has none; ways of pacing.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let form = settings.text("workload.form").map(Form::of_name);
     let fault = dialect(settings).and_then(|dialect| procedures::lacking(&dialect, form.ok()?));
-    fault.into_iter().collect()
+    fault.into_iter().chain(pacing_contradictions(settings)).collect()
 }
 
 /// What a label says of the procedures beside the data: their version, so that a snapshot that has others is not taken for this one.
@@ -45,7 +45,7 @@ impl Workload for Tprocc {
     }
 
     fn sessions(&self, settings: &Settings) -> u32 {
-        settings.count("workload.virtual_users").unwrap_or(1)
+        TproccSettings::read(settings).map_or(1, |settings| settings.sessions())
     }
 
     fn data_label(&self, settings: &Settings, seed: u64) -> String {
@@ -72,7 +72,8 @@ mod tests {
     fn check(engine: &str, form: &str, expected: &[&str]) {
         let given = [("engine.kind", engine), ("workload.form", form)];
         let settings = given.map(|(path, value)| (path.to_owned(), Value::Text(value.to_owned())));
-        let found = contradictions(&Settings(settings.into_iter().collect()));
+        let mut found = contradictions(&Settings(settings.into_iter().collect()));
+        found.retain(|contradiction| contradiction.setting != "workload.virtual_users");
         assert!(found.iter().all(|contradiction| contradiction.setting == "workload.form"));
         assert_eq!(found.iter().map(|contradiction| contradiction.reason.as_str()).collect::<Vec<_>>(), expected);
     }

@@ -1,14 +1,16 @@
 //! Agreement: new orders by the database's own counter are those that it acknowledged, and the clients' two counts are one.
 
 use super::totals::Totals;
+use super::verify::Evidence;
+use crate::workloads::tprocc::paced;
 use crate::workloads::tprocc::tally::Tally;
 use crate::workloads::tprocc::user::KINDS;
 use proofload_gen::tprocc::inputs::Transaction;
-use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
+use proofload_model::samples::{Check, CheckOutcome};
 
 /// Both agreements.
-pub(super) fn checks(before: &Totals, after: &Totals, tally: &Tally, counts: &[OperationCounts]) -> Vec<Check> {
-    vec![new_orders(before, after, tally), clients(tally, counts)]
+pub(super) fn checks(before: &Totals, after: &Totals, evidence: &Evidence<'_>) -> Vec<Check> {
+    vec![new_orders(before, after, evidence.tally), clients(evidence)]
 }
 
 /// From quiet to quiet the counter grows by acknowledged New-Orders, and by such of unknown outcome.
@@ -27,15 +29,20 @@ fn new_orders(before: &Totals, after: &Totals, tally: &Tally) -> Check {
 }
 
 /// The recorder of latencies and the users' tallies count the same transactions, each on its own.
-fn clients(tally: &Tally, counts: &[OperationCounts]) -> Check {
+fn clients(evidence: &Evidence<'_>) -> Check {
+    let Evidence { tally, counts, .. } = evidence;
     let counted = |kind: &str| {
         let of_kind = counts.iter().find(|counts| counts.kind == kind);
         of_kind.map_or(0, |counts| counts.done + counts.rolled_back)
     };
-    let tallied = [tally.new_orders(), tally.payments, tally.order_statuses, tally.deliveries, tally.stock_levels];
+    let is_paced = evidence.settings.paced.is_some();
+    let answered = if is_paced { tally.deliveries_queued } else { tally.deliveries };
+    let tallied = [tally.new_orders(), tally.payments, tally.order_statuses, answered, tally.stock_levels];
+    let deferred = is_paced.then_some((&paced::KINDS[paced::DEFERRED], tally.deliveries));
     let offenders: Vec<String> = KINDS
         .iter()
         .zip(tallied)
+        .chain(deferred)
         .filter(|(kind, tallied)| counted(kind) != *tallied)
         .map(|(kind, tallied)| format!("{kind}: recorded {}, tallied {tallied}", counted(kind)))
         .collect();

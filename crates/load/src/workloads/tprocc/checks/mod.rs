@@ -5,6 +5,7 @@ mod audit;
 pub(super) mod conditions;
 mod conservation;
 mod orders;
+mod pacing;
 mod statistics;
 pub(super) mod totals;
 mod verify;

@@ -1,12 +1,13 @@
 //! All checks of a run, from quiet to quiet.
 
 use super::totals::Totals;
-use super::{agreement, audit, conditions, conservation, orders};
+use super::{agreement, audit, conditions, conservation, orders, pacing};
 use crate::workload::ProgressSink;
 use crate::workloads::tprocc::acknowledged::Acknowledged;
 use crate::workloads::tprocc::desk::Desk;
 use crate::workloads::tprocc::dialect::Dialect;
 use crate::workloads::tprocc::opened::Before;
+use crate::workloads::tprocc::paced::WaitTally;
 use crate::workloads::tprocc::settings::TproccSettings;
 use crate::workloads::tprocc::tally::Tally;
 use proofload_model::error::Error;
@@ -16,6 +17,8 @@ use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 pub(in crate::workloads::tprocc) struct Evidence<'r> {
     /// What all users counted.
     pub(in crate::workloads::tprocc) tally: &'r Tally,
+    /// What the terminals of a paced load waited.
+    pub(in crate::workloads::tprocc) waits: &'r WaitTally,
     /// Orders that the database acknowledged.
     pub(in crate::workloads::tprocc) acknowledged: &'r Acknowledged,
     /// The database before the run.
@@ -43,12 +46,13 @@ pub(in crate::workloads::tprocc) fn all(
     checks.extend(conservation::checks(&before.totals, &after, evidence.tally));
     progress("looking for acknowledged orders", 0, 0);
     checks.extend(orders::checks(desk, evidence.dialect, before, evidence)?);
-    checks.extend(agreement::checks(&before.totals, &after, evidence.tally, evidence.counts));
+    checks.extend(agreement::checks(&before.totals, &after, evidence));
     checks.extend(audit::checks(evidence.tally, evidence.settings));
+    checks.extend(pacing::checks(evidence));
     Ok(checks)
 }
 
-/// The checks of a run on an engine that keeps no data: none applies.
+/// The checks of a run on an engine that keeps no data: none of the data applies.
 pub(in crate::workloads::tprocc) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
     let transactions = evidence.tally.transactions();
     let check = |group: &str| Check {
@@ -59,5 +63,6 @@ pub(in crate::workloads::tprocc) fn without_data(evidence: &Evidence<'_>) -> Vec
         outcome: CheckOutcome::NotApplicable,
         offenders: Vec::new(),
     };
-    ["consistency", "conservation", "acknowledged", "agreement", "inputs"].map(check).into()
+    let of_data = ["consistency", "conservation", "acknowledged", "agreement", "inputs"].map(check);
+    of_data.into_iter().chain(pacing::checks(evidence)).collect()
 }

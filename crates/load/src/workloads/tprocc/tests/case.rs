@@ -5,9 +5,11 @@ use crate::drive::{Completed, VirtualUser as _};
 use crate::workload::{Job, Opened as _};
 use crate::workloads::tprocc::build::Build;
 use crate::workloads::tprocc::checks::{self, Evidence};
+use crate::workloads::tprocc::clerk::Clerk;
 use crate::workloads::tprocc::desk::Desk;
 use crate::workloads::tprocc::dialect::Dialect;
 use crate::workloads::tprocc::opened::{Before, OpenedTprocc};
+use crate::workloads::tprocc::paced::WaitTally;
 use crate::workloads::tprocc::settings::{SETTINGS, TproccSettings};
 use crate::workloads::tprocc::statements;
 use crate::workloads::tprocc::terminal::Terminal;
@@ -144,7 +146,7 @@ impl Case {
     pub(super) fn run_user(&self, number: i32, transactions: u64) -> (User, Vec<OperationCounts>) {
         let (runtime, terminal) = self.terminal();
         let inputs = self.settings.inputs(&self.job.spec).unwrap().user(number);
-        let mut user = User::new(terminal, inputs, self.settings.warehouses);
+        let mut user = User::new(Clerk::new(terminal, self.settings.warehouses), inputs);
         let mut counts: Vec<OperationCounts> = KINDS
             .iter()
             .map(|kind| OperationCounts { kind: (*kind).to_owned(), ..OperationCounts::default() })
@@ -177,9 +179,10 @@ impl Case {
     /// All checks after a run of one user.
     pub(super) fn verify(&self, before: &Before, user: &User, counts: &[OperationCounts]) -> Vec<Check> {
         let evidence = Evidence {
-            tally: &user.tally,
-            acknowledged: &user.acknowledged,
+            tally: &user.clerk.tally,
+            acknowledged: &user.clerk.acknowledged,
             before: Some(before),
+            waits: &WaitTally::default(),
             settings: &self.settings,
             dialect: &self.dialect,
             counts,

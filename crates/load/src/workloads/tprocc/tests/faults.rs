@@ -103,8 +103,9 @@ fn check(
 ) {
     desk.script(&format!("BEGIN; {}", fault.sql)).unwrap();
     let evidence = Evidence {
-        tally: &user.tally,
-        acknowledged: &user.acknowledged,
+        tally: &user.clerk.tally,
+        acknowledged: &user.clerk.acknowledged,
+        waits: &crate::workloads::tprocc::paced::WaitTally::default(),
         before: Some(before),
         settings: &case.settings,
         dialect: &case.dialect,

@@ -6,6 +6,7 @@ pub(super) mod case;
 mod faults;
 mod many;
 mod model;
+mod paced;
 mod procedures;
 mod races;
 mod role;

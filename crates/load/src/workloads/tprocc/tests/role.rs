@@ -2,7 +2,7 @@
 
 use super::case::{Case, failed};
 use crate::{LoadRole, Opened as _};
-use proofload_model::samples::{Check, CheckOutcome};
+use proofload_model::samples::{Check, CheckOutcome, Fact, OperationCounts};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{Event, LoadRequest, Reply};
 use std::sync::{Arc, Mutex};
@@ -26,14 +26,29 @@ impl Clock for RealClock {
     }
 }
 
+/// What a run leaves.
+pub(super) struct Ran {
+    pub(super) checks: Vec<Check>,
+    pub(super) totals: Vec<OperationCounts>,
+    pub(super) facts: Vec<Fact>,
+    pub(super) documents: Vec<(String, String)>,
+}
+
 /// Runs for a moment; returns the checks and the number of completed operations.
 fn run(case: &Case) -> (Vec<Check>, u64) {
+    let ran = run_for(case, Duration::from_millis(300));
+    (ran.checks, ran.totals.iter().map(|counts| counts.done + counts.rolled_back).sum())
+}
+
+/// Builds and runs for so long.
+pub(super) fn run_for(case: &Case, time: Duration) -> Ran {
     let failures = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&failures);
-    let events = Arc::new(move |event: Event| {
-        if let Event::LoadFailed { error } = event {
-            heard.lock().unwrap().push(error.to_string());
-        }
+    let documents = Arc::new(Mutex::new(Vec::new()));
+    let (heard, kept) = (Arc::clone(&failures), Arc::clone(&documents));
+    let events = Arc::new(move |event: Event| match event {
+        Event::LoadFailed { error } => heard.lock().unwrap().push(error.to_string()),
+        Event::Document { name, body } => kept.lock().unwrap().push((name, body)),
+        _ => {}
     });
     let clock = Arc::new(RealClock(Instant::now()));
     let mut role = LoadRole::new(clock.clone(), events);
@@ -41,15 +56,16 @@ fn run(case: &Case) -> (Vec<Check>, u64) {
     ask(LoadRequest::Open { spec: Box::new(case.job.spec.clone()) });
     ask(LoadRequest::Build);
     ask(LoadRequest::CheckData);
-    ask(LoadRequest::Connect);
+    let Reply::Connected { facts } = ask(LoadRequest::Connect) else { panic!("a connection is answered") };
     ask(LoadRequest::Start { after: Duration::from_millis(10) });
-    clock.sleep(Duration::from_millis(300));
+    clock.sleep(time);
     ask(LoadRequest::Mark);
     let Reply::Stopped { totals, .. } = ask(LoadRequest::Stop) else { panic!("a stop is answered") };
     let Reply::Checked(checks) = ask(LoadRequest::Verify) else { panic!("a verification is answered") };
     assert_eq!(*failures.lock().unwrap(), [""; 0]);
     assert_eq!(totals.iter().map(|counts| counts.failed).sum::<u64>(), 0);
-    (checks, totals.iter().map(|counts| counts.done + counts.rolled_back).sum())
+    let documents = std::mem::take(&mut *documents.lock().unwrap());
+    Ran { checks, totals, facts, documents }
 }
 
 #[test]

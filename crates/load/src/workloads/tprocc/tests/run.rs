@@ -10,7 +10,11 @@ fn check_clean_run(engine: &str, form: &str) {
     let (user, counts) = case.run_user(0, 600);
     let checks = case.verify(&before, &user, &counts);
     assert_eq!(failed(&checks), [""; 0], "{checks:#?}");
-    assert!(user.tally.rolled_back > 0 && user.tally.orders_delivered > 0 && user.tally.deliveries_with_skips > 0);
+    assert!(
+        user.clerk.tally.rolled_back > 0
+            && user.clerk.tally.orders_delivered > 0
+            && user.clerk.tally.deliveries_with_skips > 0
+    );
     let met = |group: &str| {
         let of_group: Vec<_> = checks.iter().filter(|check| check.group == group).collect();
         assert!(of_group.iter().all(|check| check.outcome == CheckOutcome::Met), "{of_group:#?}");
@@ -46,7 +50,7 @@ fn equal_inputs_leave_equal_data_on_sqlite_and_postgresql() {
         .map(|case| {
             let loaded = case.content();
             let (user, _) = case.run_user(0, 600);
-            assert!(user.tally.rolled_back > 0 && user.tally.deliveries_with_skips > 0);
+            assert!(user.clerk.tally.rolled_back > 0 && user.clerk.tally.deliveries_with_skips > 0);
             assert_ne!(case.content(), loaded);
             case.content()
         })

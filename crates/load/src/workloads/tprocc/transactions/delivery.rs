@@ -9,7 +9,7 @@ use proofload_engine::{Control, Decimal, Error, Value};
 use proofload_gen::tprocc::inputs::Delivery;
 
 /// Districts of a warehouse.
-pub(super) const DISTRICTS: usize = proofload_gen::tprocc::DISTRICTS_PER_WAREHOUSE as usize;
+pub(in crate::workloads::tprocc) const DISTRICTS: usize = proofload_gen::tprocc::DISTRICTS_PER_WAREHOUSE as usize;
 
 /// What a Delivery gave back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

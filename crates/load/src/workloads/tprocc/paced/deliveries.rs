@@ -1,0 +1,157 @@
+//! Deliveries that are queued and done later (clause 2.7.2): the queues, the workers, and the log of what they did. The queues lie in our
+//! process and not on the server, which the report says.
+
+use crate::drive::{self, Completed, Queued, VirtualUser};
+use crate::workloads::tprocc::clerk::Clerk;
+use crate::workloads::tprocc::transactions::delivery::DISTRICTS;
+use proofload_engine::{Error, ErrorClass};
+use proofload_gen::tprocc::inputs::{Delivery, Transaction};
+use proofload_model::samples::Reading;
+use proofload_model::time::Moment;
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Deliveries that may wait for one worker. At one a second, half an hour: a queue as long as that is a fault, not a wait.
+const ROOM: usize = 2_048;
+
+/// A queue for each worker.
+pub(in crate::workloads::tprocc) struct DeliveryQueues {
+    counter: Counter,
+    /// Taken by the workers when they begin.
+    receivers: Mutex<Vec<Option<Receiver<Queued<Delivery>>>>>,
+}
+
+impl DeliveryQueues {
+    /// Empty ones.
+    pub(in crate::workloads::tprocc) fn new(workers: u32) -> Self {
+        let (senders, receivers) = (0..workers.max(1)).map(|_| channel(ROOM)).unzip::<_, _, Vec<_>, Vec<_>>();
+        let receivers = Mutex::new(receivers.into_iter().map(Some).collect());
+        Self { counter: Counter { senders, next: 0 }, receivers }
+    }
+
+    /// Where a server puts Deliveries. The queues end when the last of these is gone.
+    pub(in crate::workloads::tprocc) fn counter(&self) -> Counter {
+        self.counter.clone()
+    }
+
+    /// The queue of a worker, from 0; once.
+    pub(in crate::workloads::tprocc) fn of_worker(&self, worker: usize) -> Option<Receiver<Queued<Delivery>>> {
+        self.receivers.lock().unwrap_or_else(PoisonError::into_inner).get_mut(worker)?.take()
+    }
+}
+
+/// Where a server puts Deliveries: to one worker after the other.
+#[derive(Clone)]
+pub(in crate::workloads::tprocc) struct Counter {
+    senders: Vec<Sender<Queued<Delivery>>>,
+    next: usize,
+}
+
+impl Counter {
+    /// Fails when its queue is full or its worker has ended.
+    pub(super) fn put(&mut self, item: Delivery, at: Moment) -> Result<(), Error> {
+        let sender = &self.senders[self.next];
+        self.next = (self.next + 1) % self.senders.len();
+        sender.try_send(Queued { item, at }).map_err(|_| {
+            let text = format!("a queue of Deliveries has no room for more than {ROOM}, or its worker has ended");
+            Error::new(ErrorClass::Other, "delivery_queue", text)
+        })
+    }
+}
+
+/// One Delivery that was done.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    queued: Moment,
+    ended: Moment,
+    w_id: i32,
+    carrier: i32,
+    orders: [Option<i32>; DISTRICTS],
+}
+
+/// What workers did.
+#[derive(Debug, Default)]
+pub(in crate::workloads::tprocc) struct DeliveryLog(Vec<Entry>);
+
+/// Entries of one document.
+const PER_DOCUMENT: usize = 20_000;
+
+impl DeliveryLog {
+    /// Adds another log.
+    pub(in crate::workloads::tprocc) fn merge(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// As documents of the record, in the order of their ends, times counted from `origin`.
+    pub(in crate::workloads::tprocc) fn documents(&mut self, origin: Moment) -> Vec<(String, String)> {
+        self.0.sort_by_key(|entry| entry.ended);
+        let parts = (1..).zip(self.0.chunks(PER_DOCUMENT));
+        parts.map(|(number, entries)| (format!("deliveries-{number}.csv"), written(entries, origin))).collect()
+    }
+}
+
+fn written(entries: &[Entry], origin: Moment) -> String {
+    let districts: Vec<String> = (1..=DISTRICTS).map(|district| format!("o_id_of_district_{district}")).collect();
+    let mut text = format!("queued_s,ended_s,w_id,o_carrier_id,{}\n", districts.join(","));
+    for entry in entries {
+        let seconds = |moment: Moment| moment.offset_from(origin).as_seconds();
+        let orders = entry.orders.map(|order| order.map_or_else(String::new, |order| order.to_string())).join(",");
+        let (queued, ended) = (seconds(entry.queued), seconds(entry.ended));
+        let _in_memory = writeln!(text, "{queued:.6},{ended:.6},{},{},{orders}", entry.w_id, entry.carrier);
+    }
+    text
+}
+
+/// A session that does queued Deliveries.
+pub(in crate::workloads::tprocc) struct DeliveryWorker {
+    pub(in crate::workloads::tprocc) clerk: Clerk,
+    pub(in crate::workloads::tprocc) log: DeliveryLog,
+    current: Option<Queued<Delivery>>,
+}
+
+impl DeliveryWorker {
+    /// A worker with nothing to do.
+    pub(in crate::workloads::tprocc) fn new(clerk: Clerk) -> Self {
+        Self { clerk, log: DeliveryLog::default(), current: None }
+    }
+}
+
+impl drive::Worker for DeliveryWorker {
+    type Item = Delivery;
+
+    fn take(&mut self, queued: Queued<Delivery>) {
+        self.current = Some(queued);
+    }
+}
+
+impl VirtualUser for DeliveryWorker {
+    fn draw(&mut self) -> usize {
+        super::DEFERRED
+    }
+
+    async fn run(&mut self) -> Result<Completed, Error> {
+        let Some(Queued { item, at }) = self.current else { return Ok(Completed::Done) };
+        let ended = self.clerk.deliver(&item).await;
+        if matches!(&ended, Err(error) if error.class() == ErrorClass::ConnectionLost) {
+            self.clerk.tally.unknown(Transaction::Delivery);
+        }
+        let output = ended?;
+        self.log.0.push(Entry {
+            queued: at,
+            ended: self.clerk.terminal.clock.now(),
+            w_id: item.w_id,
+            carrier: item.o_carrier_id,
+            orders: output.orders,
+        });
+        Ok(Completed::Done)
+    }
+
+    async fn recover(&mut self) -> Result<(), Error> {
+        self.clerk.recover().await
+    }
+
+    fn counters(&mut self, into: &mut Vec<Reading>) {
+        self.clerk.counters(into);
+    }
+}

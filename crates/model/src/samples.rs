@@ -102,6 +102,21 @@ pub struct OperationCounts {
     pub retries: u64,
 }
 
+impl OperationCounts {
+    /// Operations that came to their end as they should, those rolled back by design included; none of a [deferred](is_deferred) kind.
+    pub fn completed(&self) -> u64 {
+        if is_deferred(&self.kind) { 0 } else { self.done + self.rolled_back }
+    }
+}
+
+/// How the names of kinds begin that are done later on behalf of an operation that was answered, and counted, already.
+pub const DEFERRED: &str = "deferred_";
+
+/// Is this what an operation left to be done later? It has counts and latencies of its own, and is no throughput.
+pub fn is_deferred(kind: &str) -> bool {
+    kind.starts_with(DEFERRED)
+}
+
 /// One class of errors met by virtual users in one interval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {

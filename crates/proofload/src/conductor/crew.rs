@@ -5,7 +5,7 @@ use super::journal::Journal;
 use crate::interrupt::Interrupt;
 use crate::live::View;
 use proofload_model::error::Error;
-use proofload_model::samples::{IntervalSample, UserRound};
+use proofload_model::samples::{IntervalSample, OperationCounts, UserRound};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::wire::{Event, HostRequest, LoadRequest, Reply, Request};
 use proofload_testbed::agents::{AgentEvent, AgentProcess};
@@ -79,7 +79,7 @@ impl Watch {
         while self.throughput.len() < index {
             self.throughput.push(f64::NAN);
         }
-        self.throughput.push(sample.counts.iter().map(|counts| counts.done + counts.rolled_back).sum::<u64>() as f64);
+        self.throughput.push(sample.counts.iter().map(OperationCounts::completed).sum::<u64>() as f64);
         self.failed += sample.counts.iter().map(|counts| counts.failed).sum::<u64>();
     }
 }

@@ -255,7 +255,7 @@ struct WarmedUp {
 
 /// How a load came to its own end.
 fn completed_text(ended: &Ended, totals: &[OperationCounts]) -> String {
-    let operations: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back + counts.failed).sum();
+    let operations: u64 = totals.iter().map(|counts| counts.completed() + counts.failed).sum();
     let (seconds, first) = (ended.ran.as_seconds(), ended.first_without_work.as_seconds());
     serde_json::json!({ "seconds": seconds, "operations": operations, "first_user_ended": first }).to_string()
 }

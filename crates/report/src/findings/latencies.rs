@@ -7,7 +7,7 @@ use crate::analysis::distribution::{student_quantile, variance};
 use crate::analysis::latency::{Latencies, Sparse};
 use crate::analysis::quantity::{Interval, Quantity};
 use crate::workloads::{Clocks, Workload};
-use proofload_model::samples::{IntervalSample, LatencyClock};
+use proofload_model::samples::{IntervalSample, LatencyClock, is_deferred};
 use std::collections::BTreeMap;
 
 /// Percentiles of response times: the end of the metric's name and the share.
@@ -49,10 +49,11 @@ fn of_second(interval: &IntervalSample, kind: &str, clock: LatencyClock) -> Resu
     Err(format!("histogram of {kind} in second {}: {found} values where {counted} were counted", interval.index))
 }
 
-/// One histogram per second over all kinds.
+/// One histogram per second over all kinds but what was deferred, which nobody waits for.
 pub(super) fn all_kinds(by_kind: &ByKind) -> Vec<Sparse> {
-    let seconds = by_kind.values().map(Vec::len).max().unwrap_or(0);
-    (0..seconds).map(|second| Sparse::merged(by_kind.values().filter_map(|parts| parts.get(second)))).collect()
+    let waited_for = || by_kind.iter().filter(|(kind, _)| !is_deferred(kind)).map(|(_, parts)| parts);
+    let seconds = waited_for().map(Vec::len).max().unwrap_or(0);
+    (0..seconds).map(|second| Sparse::merged(waited_for().filter_map(|parts| parts.get(second)))).collect()
 }
 
 /// `response_ns_p99.read` and the others; `.all` for all kinds together. Service times where the workload tells them apart.

@@ -65,6 +65,9 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
             metrics.insert(name.to_owned(), value);
         }
     }
+    for (name, value) in super::pacing::metrics(runs, workload, settings) {
+        metrics.insert(name.to_owned(), value);
+    }
     for (name, value) in super::warehouse::metrics(runs, &per_second, settings) {
         metrics.insert(name.to_owned(), value);
     }

@@ -12,6 +12,7 @@ mod latencies;
 mod level;
 mod load;
 mod metrics;
+mod pacing;
 mod point;
 mod reference;
 mod run;
@@ -30,6 +31,7 @@ pub use factor::{level_number, level_text, setting_title, size_text};
 pub use latencies::{ByKind, FEWER_THAN, PERCENTILES};
 pub use level::Measured;
 pub use load::{Completed, Failure, LEAST_ACHIEVED, Offered};
+pub use pacing::{KeptLimit, Pacing};
 pub use point::{PointFindings, Verdict};
 pub use reference::{
     Origin, PublishedFigure, REFERENCE_FILE_MOST, REFERENCES, Reference, ReferenceOperation, ReferencePoint,

@@ -5,6 +5,7 @@ use super::latencies::{ByKind, decoded};
 use super::load::{
     Completed, Failure, Offered, asked_rate, completed, failures as failure_classes, offered, send_lag_p99, stalls_of,
 };
+use super::pacing::{KeptLimit, Pacing, pacing};
 use super::telemetry::longest_silence;
 use super::void::Void;
 use super::whole_run::{self, WholeRun};
@@ -17,7 +18,7 @@ use crate::analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
 use crate::analysis::validity::{Check as WindowCheck, Limits, VoidReason, check_window};
 use crate::workloads::{Counted, Workload, workload};
 use proofload_model::plan::Run;
-use proofload_model::samples::{Check, CheckOutcome, IntervalSample, LatencyClock};
+use proofload_model::samples::{Check, CheckOutcome, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, procedure};
 use proofload_record::Attempt;
@@ -78,6 +79,8 @@ pub struct RunFindings {
     pub completed: Option<Completed>,
     /// Offered against achieved, when a rate was asked for.
     pub offered: Option<Offered>,
+    /// What a paced load kept; none when it was not paced.
+    pub pacing: Option<Pacing>,
     /// Errors of the window by class.
     pub failure_classes: Vec<Failure>,
     /// Stalls of the window.
@@ -146,6 +149,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         services: None,
         completed: completed(attempt),
         offered: offered(&inside, settings),
+        pacing: None,
         failure_classes: failure_classes(&rated),
         stalls: Stalls { median: f64::NAN, ..Stalls::default() },
         whole,
@@ -167,6 +171,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     findings.stability = procedure.as_ref().map(|procedure| stability(&findings, procedure));
     findings.generator = generator(&inside, is_in_process(attempt, settings), findings.measured());
     findings.little = little_of(&findings, settings);
+    findings.pacing = pacing(&findings, attempt, workload, settings);
     findings.voids = voids(&findings, attempt, procedure.as_ref());
     findings.voids.extend(unreadable.into_iter().map(Void::verification));
     findings
@@ -204,7 +209,7 @@ fn within(intervals: &[IntervalSample], (from, to): (u64, u64)) -> Vec<&Interval
 
 /// Committed and rolled back by design.
 fn ended(interval: &IntervalSample) -> u64 {
-    interval.counts.iter().map(|counts| counts.done + counts.rolled_back).sum()
+    interval.counts.iter().map(OperationCounts::completed).sum()
 }
 
 fn per_second(attempt: &Attempt, window: Option<(u64, u64)>) -> Vec<f64> {
@@ -353,6 +358,12 @@ fn voids(findings: &RunFindings, attempt: &Attempt, procedure: Option<&Procedure
     let mut voids = fact_voids(attempt);
     voids.extend(window_voids(findings, attempt));
     voids.extend(failure_voids(findings, procedure));
+    let limits = findings.pacing.iter().flat_map(|pacing| &pacing.limits);
+    voids.extend(
+        limits
+            .filter_map(KeptLimit::fault)
+            .map(|fault| Void::verification(format!("a limit of paced users was missed: {fault}"))),
+    );
     voids.extend(findings.generator.bound.iter().map(|doubt| Void::generator(format!("generator-bound: {doubt}"))));
     let audits = findings.audits.iter().filter(|audit| !audit.holds);
     voids.extend(audits.map(|audit| Void::verification(format!("{}: {}", audit.name, audit.found))));

@@ -12,6 +12,7 @@ mod failures;
 mod latency;
 mod method;
 mod offered;
+mod pacing;
 mod reference;
 mod resources;
 mod results;

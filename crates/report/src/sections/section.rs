@@ -31,6 +31,7 @@ pub const SECTIONS: &[Section] = &[
     super::tested::SECTION,
     super::method::SECTION,
     super::results::SECTION,
+    super::pacing::SECTION,
     super::throughput::SECTION,
     super::reference::SECTION,
     super::resources::SECTION,

@@ -54,5 +54,6 @@ pub(super) const WORKLOAD: Workload = Workload {
     counted: &[],
     clocks: Clocks::Response,
     beyond_percentile: 10,
+    paced: None,
     tells_absence: false,
 };

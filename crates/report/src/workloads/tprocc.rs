@@ -1,6 +1,6 @@
 //! TPROC-C in the words of its papers.
 
-use super::workload::{Clocks, Counted, Digits, Headline, MetricColumn, Terminal, Work, Workload};
+use super::workload::{Clocks, Counted, Digits, Headline, MetricColumn, PacedRules, Terminal, Work, Workload};
 
 pub(super) const WORKLOAD: Workload = Workload {
     kind: "tprocc",
@@ -14,6 +14,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("order_status", "Order-Status"),
         ("delivery", "Delivery"),
         ("stock_level", "Stock-Level"),
+        ("deferred_delivery", "Delivery, done later"),
     ],
     headline: Headline { metric: "tpm", words: "transactions per minute" },
     scale: &[
@@ -61,7 +62,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         (
             "workload.pacing",
             "paced",
-            "Users are paced: they keep TPC-C's keying and think times, and response time counts from the intended start.",
+            "Users are paced: terminals keep TPC-C's keying and think times and share a few sessions; response time counts from the end of \
+             keying, and so includes waiting for a session. A Delivery is queued and answered at once, and done later.",
         ),
         ("workload.form", "statements", "Transactions are sent as statements from the client."),
         ("workload.form", "procedures", "Transactions are procedures stored in the database."),
@@ -90,5 +92,18 @@ pub(super) const WORKLOAD: Workload = Workload {
     }],
     clocks: Clocks::Response,
     beyond_percentile: 0,
+    paced: Some(PacedRules {
+        counted: ("new_order", "new orders"),
+        limits: &[
+            ("new_order", 5.0),
+            ("payment", 5.0),
+            ("order_status", 5.0),
+            ("delivery", 5.0),
+            ("stock_level", 20.0),
+            ("deferred_delivery", 80.0),
+        ],
+        source: "clauses 5.2.5.3, 5.2.5.7 and 2.7.2",
+        least: ("workload.warehouses", "warehouse", 9.0),
+    }),
     tells_absence: false,
 };

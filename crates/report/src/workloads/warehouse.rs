@@ -138,6 +138,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     counted: &[],
     clocks: Clocks::Response,
     beyond_percentile: 10,
+    paced: None,
     tells_absence: true,
 };
 

@@ -61,8 +61,23 @@ pub struct Workload {
     pub clocks: Clocks,
     /// Values that must lie beyond a percentile for it to be printed; 0: any, its interval then says what it is worth.
     pub beyond_percentile: u64,
+    /// The rules of a paced load of it; none where there is no such.
+    pub paced: Option<PacedRules>,
     /// Must sections on stalls, failures and efficiency say so when there is nothing to tell?
     pub tells_absence: bool,
+}
+
+/// What a paced load must keep, and what it is measured by.
+#[derive(Debug, Clone, Copy)]
+pub struct PacedRules {
+    /// The kind that the ceiling counts, and its plural in words.
+    pub counted: (&'static str, &'static str),
+    /// Kinds with the longest response time that their 90th percentile may have, s.
+    pub limits: &'static [(&'static str, f64)],
+    /// Where the rules stand.
+    pub source: &'static str,
+    /// Below this number a minute for each unit of scale the database is too large for the load: setting of the scale, its name, number.
+    pub least: (&'static str, &'static str, f64),
 }
 
 /// What one unit of work is called.

@@ -99,6 +99,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     counted: &[],
     clocks: Clocks::Both,
     beyond_percentile: 10,
+    paced: None,
     tells_absence: true,
 };
 

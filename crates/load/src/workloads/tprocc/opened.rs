@@ -132,6 +132,7 @@ impl OpenedTprocc {
         if let Some(paced) = self.settings.paced {
             facts.push(fact("connections", paced.connections.to_string()));
             facts.push(fact("delivery_workers", paced.delivery_workers.to_string()));
+            facts.push(fact("ceiling_per_minute", self.settings.ceiling(paced.waits).to_string()));
         }
         facts
     }

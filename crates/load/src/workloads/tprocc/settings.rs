@@ -3,7 +3,7 @@
 use super::paced::Waits;
 use crate::workload::is_blocking;
 use proofload_gen::Seed;
-use proofload_gen::tprocc::inputs::{Homes, InputPlan, InputSettings, Mix, Weights};
+use proofload_gen::tprocc::inputs::{Homes, InputPlan, InputSettings, Mix, Transaction, Weights};
 use proofload_gen::tprocc::population::{GENERATOR_VERSION, Population, Table, Timestamp};
 use proofload_gen::tprocc::{CLoad, Constants, Profile, Scale};
 use proofload_model::catalogue::Contradiction;
@@ -123,6 +123,17 @@ impl TproccSettings {
                 .map(|_| settings.count("workload.client_threads"))
                 .transpose()?,
         })
+    }
+
+    /// New orders a minute of all terminals if every response took no time: the share of New-Orders over the mean cycle of the mix.
+    pub(super) fn ceiling(&self, waits: Waits) -> f64 {
+        let weights = self.mix.weights();
+        let share = |transaction: Transaction| f64::from(weights.all()[transaction as usize]) / weights.total() as f64;
+        let cycle: f64 = Transaction::ALL
+            .into_iter()
+            .map(|kind| share(kind) * (waits.keying(kind) + waits.mean_think(kind)).as_secs_f64())
+            .sum();
+        f64::from(self.users) * 60.0 / cycle * share(Transaction::NewOrder)
     }
 
     /// The rows of the data.
@@ -245,9 +256,26 @@ fn weights(text: &str) -> Result<Weights, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workloads::tprocc::tests::case::toy;
 
     fn check(text: &str, expected: Option<[u32; 5]>) {
         assert_eq!(weights(text).ok().map(|weights| weights.all()), expected, "{text}");
+    }
+
+    #[track_caller]
+    fn check_ceiling(changes: &[(&str, &str)], per_warehouse: f64) {
+        let settings = TproccSettings::read(&toy(changes)).unwrap();
+        let found = settings.ceiling(Waits { shortened: 1 }) / 10.0;
+        assert!((found - per_warehouse).abs() < 0.0005, "{found}");
+    }
+
+    #[test]
+    fn ceilings_are_those_of_the_mix() {
+        // 10 terminals a warehouse; 12.86 is the published ceiling, for the mix of its minimum shares (method 3.1).
+        let paced = [("pacing", "paced"), ("warehouses", "10"), ("virtual_users", "100")];
+        check_ceiling(&paced, 12.605);
+        check_ceiling(&[&paced[..], &[("mix", "draw")]].concat(), 12.605);
+        check_ceiling(&[&paced[..], &[("mix", "weights")]].concat(), 12.8633);
     }
 
     #[test]

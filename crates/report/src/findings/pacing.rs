@@ -1,0 +1,148 @@
+//! What a paced load kept and reached: limits of response times, and the efficiency against the most that its waits allow.
+
+use super::level::Measured;
+use super::metrics::{Pair, estimate, measured};
+use super::run::RunFindings;
+use crate::analysis::latency::Sparse;
+use crate::analysis::quantity::Unit;
+use crate::workloads::{PacedRules, Workload};
+use proofload_model::samples::IntervalSample;
+use proofload_model::settings::Settings;
+use proofload_record::Attempt;
+
+/// A mean may lie above the 90th percentile by so much, s (TPC-C 5.11, clause 5.2.5.4's rounding of what is reported).
+const MEAN_ABOVE_P90_S: f64 = 0.1;
+
+/// The response times of one kind beside their limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptLimit {
+    /// Kind.
+    pub kind: &'static str,
+    /// Longest 90th percentile, s.
+    pub at_most_s: f64,
+    /// 90th percentile of the window, s; none when none of the kind completed.
+    pub p90_s: Option<f64>,
+    /// Mean of the window, s.
+    pub mean_s: f64,
+    /// Operations.
+    pub count: u64,
+}
+
+impl KeptLimit {
+    /// Why the run is void; none when the limit was kept.
+    pub fn fault(&self) -> Option<String> {
+        let short = crate::numbers::short;
+        let p90 = self.p90_s?;
+        if p90 > self.at_most_s {
+            return Some(format!("90 % of {} took up to {} s, {} s at most", self.kind, short(p90), self.at_most_s));
+        }
+        (self.mean_s > p90 + MEAN_ABOVE_P90_S).then(|| {
+            let (mean, p90) = (short(self.mean_s), short(p90));
+            format!("{} took {mean} s on average, more than the {p90} s that 90 % of them took at most", self.kind)
+        })
+    }
+}
+
+/// What one run of a paced load kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pacing {
+    /// Limits, in the order of tables.
+    pub limits: Vec<KeptLimit>,
+    /// Terminals, sessions that they share, and sessions that do what was deferred.
+    pub seats: [Option<f64>; 3],
+    /// The most of the counted kind a minute that the waits allow, of all terminals.
+    pub ceiling_per_minute: Option<f64>,
+}
+
+/// The rules of a paced load; none when the study's is not paced.
+fn rules(workload: &'static Workload, settings: &Settings) -> Option<PacedRules> {
+    workload.paced.filter(|_| settings.text("workload.pacing") == Ok("paced"))
+}
+
+/// What a run kept; none when it was not paced.
+pub(super) fn pacing(
+    findings: &RunFindings,
+    attempt: &Attempt,
+    workload: &'static Workload,
+    settings: &Settings,
+) -> Option<Pacing> {
+    let rules = rules(workload, settings)?;
+    let kept = |(kind, at_most_s): &(&'static str, f64)| {
+        let merged = Sparse::merged(findings.latencies.get(*kind).into_iter().flatten());
+        let p90_s = merged.percentile(0.9).filter(|_| merged.count() > 0).map(|p90| p90 as f64 / 1e9);
+        KeptLimit { kind, at_most_s: *at_most_s, p90_s, mean_s: merged.mean() / 1e9, count: merged.count() }
+    };
+    let fact = |name: &str| number(attempt, name);
+    Some(Pacing {
+        limits: rules.limits.iter().map(kept).collect(),
+        seats: ["virtual_users", "connections", "delivery_workers"].map(fact),
+        ceiling_per_minute: fact("ceiling_per_minute"),
+    })
+}
+
+fn number(attempt: &Attempt, name: &str) -> Option<f64> {
+    let fact = attempt.facts.iter().rev().find(|fact| fact.subject == "client" && fact.name == name)?;
+    fact.effective.as_deref()?.parse().ok()
+}
+
+/// Metrics of a paced load: those rolled back by design count, as in its ceiling.
+pub(super) fn metrics(
+    runs: &[Pair<'_>],
+    workload: &'static Workload,
+    settings: &Settings,
+) -> Vec<(&'static str, Measured)> {
+    let Some(rules) = rules(workload, settings) else { return Vec::new() };
+    let windows: Vec<Vec<f64>> = runs.iter().map(|(run, attempt)| ended(run, attempt, rules.counted.0)).collect();
+    let per_second = estimate(&windows.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let (scale, _, _) = rules.least;
+    let size = settings.number(scale).ok().filter(|size| *size > 0.0);
+    let per_size = size.ok_or_else(|| format!("the study does not state {scale}"));
+    let ceiling = runs.iter().find_map(|(run, _)| run.pacing.as_ref()?.ceiling_per_minute);
+    let ceiling = ceiling.ok_or_else(|| "the load generator did not state its ceiling".to_owned());
+    vec![
+        ("paced_per_minute", measured(&per_second, Unit::PER_MINUTE, 60.0)),
+        ("paced_per_minute_and_scale", per_size.and_then(|size| measured(&per_second, Unit::PER_MINUTE, 60.0 / size))),
+        (
+            "efficiency_percent",
+            ceiling.and_then(|ceiling| measured(&per_second, Unit::PERCENT, 100.0 * 60.0 / ceiling)),
+        ),
+    ]
+}
+
+/// Operations of a kind that ended in each second of the window, a gap where the second is missing.
+fn ended(run: &RunFindings, attempt: &Attempt, kind: &str) -> Vec<f64> {
+    let Some((from, to)) = run.window else { return Vec::new() };
+    let mut values = vec![f64::NAN; to.saturating_sub(from) as usize];
+    let of_kind = |interval: &IntervalSample| {
+        let counts = interval.counts.iter().find(|counts| counts.kind == kind);
+        counts.map_or(0.0, |counts| counts.completed() as f64)
+    };
+    for interval in attempt.intervals.iter().filter(|interval| (from..to).contains(&interval.index)) {
+        values[(interval.index - from) as usize] = of_kind(interval);
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(p90_s: Option<f64>, mean_s: f64, expected: Option<&str>) {
+        let kept = KeptLimit { kind: "payment", at_most_s: 5.0, p90_s, mean_s, count: 100 };
+        assert_eq!(kept.fault().as_deref(), expected);
+    }
+
+    #[test]
+    fn limits_bound_the_percentile_and_the_mean_lies_below_it() {
+        check(Some(5.0), 1.0, None);
+        check(Some(5.2), 1.0, Some("90 % of payment took up to 5.2 s, 5 s at most"));
+        check(Some(0.01), 0.1, None);
+        check(
+            Some(0.01),
+            0.2,
+            Some("payment took 0.2 s on average, more than the 0.01 s that 90 % of them took at most"),
+        );
+        check(None, f64::NAN, None);
+    }
+}

@@ -1,0 +1,119 @@
+//! A paced load: what it reached of the most that its waits allow, and whether its response times kept their limits.
+
+use super::charts::{capital, factors_title, measured_cell};
+use super::section::{Section, always};
+use crate::blocks::{Block, Cell, Column, Table, prose};
+use crate::findings::{Findings, Pacing, PointFindings, RunFindings};
+use crate::numbers::short;
+use crate::workloads::PacedRules;
+
+/// The section.
+pub(super) const SECTION: Section =
+    Section { id: "pacing", title: "Pacing", level: 3, numbered: true, needs: always, render };
+
+fn paced_runs<'a>(
+    findings: &'a Findings<'_>,
+) -> impl Iterator<Item = (&'a PointFindings, &'a RunFindings, &'a Pacing)> {
+    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
+    runs.filter_map(|(point, run)| Some((point, run, run.pacing.as_ref()?)))
+}
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let Some(rules) = findings.workload.paced else { return Vec::new() };
+    if paced_runs(findings).next().is_none() {
+        return Vec::new();
+    }
+    let (_, counted) = rules.counted;
+    let (_, scale, least) = rules.least;
+    vec![
+        Block::Paragraph(prose![
+            "Terminals hold no session while they key or think; waiting for one counts into response times. The ceiling is what the mean \
+             keying and think times of the mix allow if every response took no time. Below ",
+            short(least),
+            " ",
+            counted,
+            " a minute and ",
+            scale,
+            " the database is too large for its load."
+        ]),
+        Block::Table(reached(findings, &rules)),
+        Block::Table(limits(findings, &rules)),
+    ]
+}
+
+fn reached(findings: &Findings<'_>, rules: &PacedRules) -> Table {
+    let (_, counted) = rules.counted;
+    let (_, scale, _) = rules.least;
+    let row = |point: &PointFindings| {
+        let pacing = point.runs.iter().find_map(|run| run.pacing.as_ref())?;
+        let [terminals, sessions, later] = pacing.seats.map(number);
+        Some(vec![
+            Cell::datum(point.label()),
+            terminals,
+            sessions,
+            later,
+            measured_cell(point.metric("paced_per_minute_and_scale")),
+            number(pacing.ceiling_per_minute),
+            measured_cell(point.metric("efficiency_percent")),
+        ])
+    };
+    Table {
+        id: "table-pacing",
+        caption: prose![capital(counted), " reached of what the waits allow; those rolled back by design count."],
+        columns: vec![
+            Column::words(capital(&factors_title(findings))),
+            Column::words("Terminals"),
+            Column::words("Sessions they share"),
+            Column::words("Sessions for what was queued"),
+            Column::quantities(format!("{} per {scale}", capital(counted)), "1/min"),
+            Column::words("Ceiling, all terminals, 1/min"),
+            Column::quantities("Efficiency", "%"),
+        ],
+        rows: findings.points.iter().filter_map(row).collect(),
+        note: Vec::new(),
+    }
+}
+
+fn number(value: Option<f64>) -> Cell {
+    value.map_or_else(|| Cell::Gap("was not recorded".to_owned()), |value| Cell::datum(short(value)))
+}
+
+fn limits(findings: &Findings<'_>, rules: &PacedRules) -> Table {
+    let rows = paced_runs(findings).flat_map(|(point, run, pacing)| {
+        let name = match point.planned {
+            0 | 1 => point.label(),
+            _ => format!("{}, run {}", point.label(), run.run.repetition + 1),
+        };
+        pacing.limits.iter().map(move |limit| {
+            let p90 = limit.p90_s.map_or_else(|| Cell::Gap("none completed".to_owned()), |p90| Cell::datum(short(p90)));
+            let mean = if limit.count > 0 { Cell::datum(short(limit.mean_s)) } else { Cell::Gap(String::new()) };
+            let kept = match limit.fault() {
+                _ if limit.count == 0 => Cell::Gap("nothing to compare".to_owned()),
+                None => Cell::Verdict(true, "kept"),
+                Some(_) => Cell::Verdict(false, "missed"),
+            };
+            let at_most = Cell::datum(short(limit.at_most_s));
+            let kind = Cell::datum(findings.workload.kind_title(limit.kind));
+            vec![Cell::datum(name.clone()), kind, Cell::Count(limit.count), p90, at_most, mean, kept]
+        })
+    });
+    Table {
+        id: "table-pacing-limits",
+        caption: prose![
+            "Response times beside their limits (",
+            rules.source,
+            "): the 90th percentile at most so long, and the mean not above it. A missed limit voids the run."
+        ],
+        columns: vec![
+            Column::words("Run"),
+            Column::words(findings.workload.work.one_capital),
+            Column::counts("Completed"),
+            Column::words("90th percentile, s"),
+            Column::words("At most, s"),
+            Column::words("Mean, s"),
+            Column::words("Limit"),
+        ],
+        rows: rows.collect(),
+        note: Vec::new(),
+    }
+}

@@ -11,4 +11,4 @@ mod warehouse;
 
 pub(crate) use key_value::{KeyValue, key_value};
 pub(crate) use study::{Shape, record, shapes};
-pub(crate) use warehouse::{Appliance, warehouse};
+pub(crate) use warehouse::{Appliance, histogram, warehouse};

@@ -241,7 +241,7 @@ fn class(query: u64) -> &'static str {
     }
 }
 
-fn histogram(kind: String, value_ns: u64) -> HistogramDelta {
+pub(crate) fn histogram(kind: String, value_ns: u64) -> HistogramDelta {
     let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).expect("the bounds are valid");
     histogram.record(value_ns).expect("the value is within the bounds");
     let mut payload = Vec::new();

@@ -12,6 +12,8 @@ mod seal;
 
 pub use error::Error;
 pub use file::{file_sha256, is_record};
-pub use reader::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State, read, read_finished_runs};
+pub use reader::{
+    Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State, fingerprint, read, read_finished_runs,
+};
 pub use recorder::{AttemptId, Opening, Recorder};
 pub use schema::{APPLICATION_ID, FORMAT};

@@ -195,6 +195,13 @@ pub fn read(path: &Path) -> Result<Record, Error> {
     })
 }
 
+/// SHA-256 of the record's file, hexadecimal: what names it beyond doubt once nobody writes it any more.
+pub fn fingerprint(path: &Path) -> Result<String, Error> {
+    let reading = |error: std::io::Error| Error::other(format!("reading {}: {error}", path.display()));
+    let mut file = std::fs::File::open(path).map_err(reading)?;
+    seal::hash_of_bytes(&mut file).map_err(reading)
+}
+
 /// Indices of the runs that are finished, without reading their samples.
 pub fn read_finished_runs(path: &Path) -> Result<BTreeSet<u32>, Error> {
     let connection = open(path)?;

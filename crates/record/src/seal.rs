@@ -15,7 +15,23 @@ pub(crate) fn hash(connection: &Connection, attempt: i64) -> Result<String, Erro
     }
     let samples = "SELECT sample.* FROM sample JOIN series ON series.id = sample.series WHERE series.attempt = ?1 ORDER BY sample.id";
     absorb(connection, samples, attempt, &mut hasher)?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(hasher))
+}
+
+/// SHA-256 of everything that a reader gives.
+pub(crate) fn hash_of_bytes(reader: &mut impl std::io::Read) -> std::io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(hexadecimal(hasher)),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+}
+
+fn hexadecimal(hasher: Sha256) -> String {
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn absorb(connection: &Connection, sql: &str, attempt: i64, hasher: &mut Sha256) -> Result<(), Error> {
@@ -47,4 +63,17 @@ fn absorb_value(value: ValueRef<'_>, hasher: &mut Sha256) {
 fn absorb_number(tag: u8, bytes: &[u8; 8], hasher: &mut Sha256) {
     hasher.update([tag]);
     hasher.update(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The one-block message of FIPS 180-4, appendix B.1, and more than one buffer.
+    #[test]
+    fn bytes_hash_as_the_standard_says() {
+        let hash = |bytes: &[u8]| hash_of_bytes(&mut &bytes[..]).expect("memory reads");
+        assert_eq!(hash(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(hash(&vec![7; 200_000]), hexadecimal(Sha256::new().chain_update(vec![7; 200_000])));
+    }
 }

@@ -100,6 +100,52 @@ impl Sparse {
     }
 }
 
+/// Width of a bucket of a histogram with three digits, as a share of its values.
+const BUCKET_WIDTH: f64 = 1e-3;
+
+/// A percentile with the error of the share of values above it: a confidence interval at any level is read back
+/// through the merged distribution.
+#[derive(Clone, Debug)]
+pub struct Quantile {
+    p: f64,
+    value: u64,
+    /// Standard error on the logit scale of the share.
+    error: f64,
+    freedom: f64,
+    total: Sparse,
+}
+
+impl Quantile {
+    /// The percentile, ns.
+    pub fn value(&self) -> u64 {
+        self.value
+    }
+
+    /// Degrees of freedom of its error.
+    pub fn freedom(&self) -> f64 {
+        self.freedom
+    }
+
+    /// Shares of values between which the percentile lies with confidence 1 − `level`.
+    fn shares(&self, level: f64) -> (f64, f64) {
+        let half = student_quantile(1.0 - level / 2.0, self.freedom) * self.error;
+        let logit = (self.p / (1.0 - self.p)).ln();
+        let share_at = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+        (share_at(logit - half), share_at(logit + half))
+    }
+
+    /// Bounds with confidence 1 − `level`, ns, never closer than the width of a bucket; 0 or infinite where less than one
+    /// value lies beyond a share.
+    pub fn bounds(&self, level: f64) -> (f64, f64) {
+        let (low, high) = self.shares(level);
+        let count = self.total.count as f64;
+        let end = |p: f64| self.total.percentile(p).map_or(f64::NAN, |value| value as f64);
+        let below = if low * count < 1.0 { 0.0 } else { end(low) * (1.0 - BUCKET_WIDTH) };
+        let above = if (1.0 - high) * count < 1.0 { f64::INFINITY } else { end(high) };
+        (below, above)
+    }
+}
+
 /// The histograms of one operation kind over the intervals of a measured window, merged once.
 #[derive(Clone, Debug)]
 pub struct Latencies<'a> {
@@ -131,12 +177,30 @@ impl<'a> Latencies<'a> {
     }
 
     fn percentile_interval(&self, p: f64, value: u64) -> Interval {
+        let quantile = match self.quantile(p) {
+            Ok(quantile) => quantile,
+            Err(why) => return Interval::none(why),
+        };
+        let (low, high) = quantile.shares(0.05);
+        let beyond = (1.0 - high) * self.total.count as f64;
+        if beyond < 1.0 {
+            let above = self.total.count_above(value);
+            return Interval::none(format!("the {above} values above it are too few for an upper bound"));
+        }
+        let end = |p: f64| self.total.percentile(p).map_or(f64::NAN, |v| v as f64);
+        Interval::known(end(low), end(high), "block bootstrap over intervals, Woodruff's inversion")
+    }
+
+    /// The percentile `p` in (0, 1) with its error, for comparing it with another one.
+    ///
+    /// # Errors
+    /// Why it has no error, as a lower-case fragment.
+    pub fn quantile(&self, p: f64) -> Result<Quantile, String> {
         if let Some(why) = self.why_no_interval() {
-            return Interval::none(why);
+            return Err(why);
         }
-        if !(p > 0.0 && p < 1.0) {
-            return Interval::none("the ends of a distribution have no interval");
-        }
+        let value = self.total.percentile(p).filter(|_| p > 0.0 && p < 1.0);
+        let value = value.ok_or("the ends of a distribution have no interval")?;
         let share = self.total.count_above(value) as f64 / self.total.count as f64;
         let excess: Vec<f64> = self
             .intervals
@@ -145,34 +209,35 @@ impl<'a> Latencies<'a> {
             .collect();
         let noise = long_run(&excess, 1);
         let error = (noise.variance * excess.len() as f64).sqrt() / self.total.count as f64;
-        let half = student_quantile(0.975, noise.freedom) * error / (p * (1.0 - p));
-        let logit = (p / (1.0 - p)).ln();
-        let share_at = |logit: f64| 1.0 / (1.0 + (-logit).exp());
-        let (low, high) = (share_at(logit - half), share_at(logit + half));
-        let beyond = (1.0 - high) * self.total.count as f64;
-        if beyond < 1.0 {
-            let above = share * self.total.count as f64;
-            return Interval::none(format!("the {above:.0} values above it are too few for an upper bound"));
-        }
-        let end = |p: f64| self.total.percentile(p).map_or(f64::NAN, |v| v as f64);
-        Interval::known(end(low), end(high), "block bootstrap over intervals, Woodruff's inversion")
+        Ok(Quantile { p, value, error: error / (p * (1.0 - p)), freedom: noise.freedom, total: self.total.clone() })
     }
 
     /// The mean in nanoseconds, n = recorded values, as a ratio of two sums over intervals.
     pub fn mean(&self) -> Quantity {
         let value = self.total.mean();
-        let interval = match self.why_no_interval() {
-            Some(why) => Interval::none(why),
-            None => {
-                let of_interval = |part: &Sparse| part.sum() - value * part.count as f64;
-                let excess: Vec<f64> = self.intervals.iter().map(of_interval).collect();
-                let noise = long_run(&excess, 1);
-                let error = (noise.variance * excess.len() as f64).sqrt() / self.total.count as f64;
-                let half = student_quantile(0.975, noise.freedom) * error;
+        let interval = match self.mean_error() {
+            Err(why) => Interval::none(why),
+            Ok((error, freedom)) => {
+                let half = student_quantile(0.975, freedom) * error;
                 Interval::known(value - half, value + half, "block bootstrap over intervals, ratio of sums")
             }
         };
         Quantity::new(value, Unit::NANOSECONDS, self.total.count, interval)
+    }
+
+    /// Standard error of the mean, ns, and its degrees of freedom.
+    ///
+    /// # Errors
+    /// Why there is none, as a lower-case fragment.
+    pub fn mean_error(&self) -> Result<(f64, f64), String> {
+        if let Some(why) = self.why_no_interval() {
+            return Err(why);
+        }
+        let value = self.total.mean();
+        let of_interval = |part: &Sparse| part.sum() - value * part.count as f64;
+        let excess: Vec<f64> = self.intervals.iter().map(of_interval).collect();
+        let noise = long_run(&excess, 1);
+        Ok(((noise.variance * excess.len() as f64).sqrt() / self.total.count as f64, noise.freedom))
     }
 
     /// Operations per interval as a mean with its interval.

@@ -6,6 +6,7 @@ pub mod bootstrap;
 pub mod bottleneck;
 pub mod change;
 pub mod compare;
+pub mod contrast;
 pub mod distribution;
 pub mod elasticity;
 pub mod error;

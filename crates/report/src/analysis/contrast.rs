@@ -1,0 +1,249 @@
+//! The ratio of two independent results: its interval at any level, how far from 1 it would have to be to be shown, and p values
+//! that agree with the interval. On the logarithmic scale, so that exchanging the two gives the reciprocal. No chance, no rendering.
+
+use super::bootstrap::Estimate;
+use super::distribution::{student_quantile, variance};
+use super::latency::Quantile;
+
+/// Levels below this are not told apart.
+const SMALLEST_LEVEL: f64 = 1e-12;
+
+/// What one result is known by within its window.
+#[derive(Debug, Clone)]
+pub enum Within {
+    /// Standard error of the logarithm, and its degrees of freedom.
+    Student {
+        /// Standard error.
+        error: f64,
+        /// Degrees of freedom.
+        freedom: f64,
+    },
+    /// A percentile of a merged histogram.
+    Quantile(Quantile),
+}
+
+impl Within {
+    /// Of a mean; the error says why there is none.
+    pub fn of_mean(mean: &Estimate) -> Result<Self, String> {
+        match &mean.missing {
+            Some(why) => Err(why.clone()),
+            None => Self::of_error(mean.value, mean.standard_error, mean.freedom),
+        }
+    }
+
+    /// Of a value with a standard error in its own unit.
+    pub fn of_error(value: f64, error: f64, freedom: f64) -> Result<Self, String> {
+        if value > 0.0 && error.is_finite() {
+            return Ok(Self::Student { error: error / value, freedom });
+        }
+        Err("it is not positive".to_owned())
+    }
+
+    /// Distances of the bounds from the value on the logarithmic scale, down and up.
+    fn distances(&self, level: f64) -> (f64, f64) {
+        match self {
+            Self::Student { error, freedom } => {
+                let half = student_quantile(1.0 - level / 2.0, *freedom) * error;
+                (half, half)
+            }
+            Self::Quantile(quantile) => {
+                let (low, high) = quantile.bounds(level);
+                let value = quantile.value() as f64;
+                ((value / low).ln().max(0.0), (high / value).ln().max(0.0))
+            }
+        }
+    }
+
+    /// Its standard error on the logarithmic scale, and degrees of freedom; of a percentile, half of the 68 % interval.
+    fn error(&self) -> (f64, f64) {
+        match self {
+            Self::Student { error, freedom } => (*error, *freedom),
+            Self::Quantile(quantile) => {
+                let (down, up) = self.distances(0.317);
+                (f64::midpoint(down, up), quantile.freedom())
+            }
+        }
+    }
+}
+
+/// A result: of all its runs together, of each run, and what is known of it within the window of its only run.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The value of all runs together; positive.
+    pub value: f64,
+    /// The value of each run.
+    pub runs: Vec<f64>,
+    /// Of the only run; of no use where there are several.
+    pub within: Result<Within, String>,
+}
+
+/// Which spread an interval rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// Between the runs of each side.
+    BetweenRuns,
+    /// One side has a single run; the spread between runs is taken from the other.
+    OfTheOther,
+    /// Both sides have a single run: only the spread within its window is seen.
+    WithinWindows,
+}
+
+impl Spread {
+    /// The word in machine-readable output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::BetweenRuns => "between runs",
+            Self::OfTheOther => "between runs of the other record",
+            Self::WithinWindows => "within the window",
+        }
+    }
+}
+
+/// The ratio of two independent results, candidate over baseline.
+#[derive(Debug, Clone)]
+pub struct Contrast {
+    log: f64,
+    shape: Shape,
+    /// Which spread it rests on.
+    pub spread: Spread,
+}
+
+#[derive(Debug, Clone)]
+enum Shape {
+    /// Student's distribution around the logarithm.
+    Student { error: f64, freedom: f64 },
+    /// Two intervals that need not be symmetrical: candidate, baseline.
+    Apart(Within, Within),
+}
+
+impl Contrast {
+    /// Candidate over baseline. With several runs on both sides the error is the spread between runs, which holds the spread
+    /// within them already (Kalibera and Jones, ISMM 2013), with degrees of freedom by Welch and Satterthwaite.
+    ///
+    /// # Errors
+    /// Why the two cannot be compared, as a lower-case fragment.
+    pub fn new(candidate: &Outcome, baseline: &Outcome) -> Result<Self, String> {
+        let positive =
+            |outcome: &Outcome| outcome.runs.iter().chain([&outcome.value]).all(|x| *x > 0.0 && x.is_finite());
+        if !positive(candidate) || !positive(baseline) {
+            return Err("a value is not positive".to_owned());
+        }
+        let log = (candidate.value / baseline.value).ln();
+        let (spread, shape) = match (candidate.runs.len(), baseline.runs.len()) {
+            (0, _) | (_, 0) => return Err("no run was completed".to_owned()),
+            (1, 1) => (Spread::WithinWindows, within_windows(candidate.within.clone()?, baseline.within.clone()?)),
+            (1, _) => (Spread::OfTheOther, of_the_other(&candidate.within, &baseline.runs)),
+            (_, 1) => (Spread::OfTheOther, of_the_other(&baseline.within, &candidate.runs)),
+            _ => (Spread::BetweenRuns, welch(between(&candidate.runs), between(&baseline.runs))),
+        };
+        Ok(Self { log, shape, spread })
+    }
+
+    /// The ratio.
+    pub fn ratio(&self) -> f64 {
+        self.log.exp()
+    }
+
+    /// The interval of the ratio with confidence 1 − `level`; 0 or infinite where an end is unknown.
+    pub fn bounds(&self, level: f64) -> (f64, f64) {
+        let (down, up) = self.reach(level);
+        ((self.log - up).exp(), (self.log + down).exp())
+    }
+
+    /// Ratios that would have been shown to differ from 1 at this level, with these errors: any up to the first, any from
+    /// the second. A true ratio of that size would have been shown about every other time.
+    pub fn shown_from(&self, level: f64) -> (f64, f64) {
+        let (down, up) = self.reach(level);
+        ((-down).exp(), up.exp())
+    }
+
+    /// How far the logarithm must lie below and above a limit to be told from it.
+    ///
+    /// Source for unequal distances: Zou and Donner, "Construction of confidence limits about effect measures: a general
+    /// approach", Statistics in Medicine 27 (2008).
+    fn reach(&self, level: f64) -> (f64, f64) {
+        match &self.shape {
+            Shape::Student { error, freedom } => {
+                let half = student_quantile(1.0 - level / 2.0, *freedom) * error;
+                (half, half)
+            }
+            Shape::Apart(candidate, baseline) => {
+                let (candidate_down, candidate_up) = candidate.distances(level);
+                let (baseline_down, baseline_up) = baseline.distances(level);
+                (candidate_up.hypot(baseline_down), candidate_down.hypot(baseline_up))
+            }
+        }
+    }
+
+    /// The two-sided p value that the ratio is 1: the level at which its interval just leaves out 1.
+    pub fn p(&self) -> f64 {
+        self.level_beyond(self.log)
+    }
+
+    /// The one-sided p value that the ratio is at most `limit`; 1 when it does not exceed it.
+    pub fn p_above(&self, limit: f64) -> f64 {
+        let distance = self.log - limit.ln();
+        if distance <= 0.0 { 1.0 } else { self.level_beyond(distance) / 2.0 }
+    }
+
+    /// The one-sided p value that the ratio is at least `limit`; 1 when it does not fall below it.
+    pub fn p_below(&self, limit: f64) -> f64 {
+        let distance = self.log - limit.ln();
+        if distance >= 0.0 { 1.0 } else { self.level_beyond(distance) / 2.0 }
+    }
+
+    /// The two-sided level at which the interval reaches as far as this distance, by bisection on its logarithm.
+    fn level_beyond(&self, distance: f64) -> f64 {
+        let told_apart = |level: f64| {
+            let (down, up) = self.reach(level);
+            if distance < 0.0 { -distance > down } else { distance > up }
+        };
+        if !told_apart(1.0) {
+            return 1.0;
+        }
+        let (mut low, mut high) = (SMALLEST_LEVEL.ln(), 0.0f64);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if told_apart(middle.exp()) { high = middle } else { low = middle }
+        }
+        high.exp()
+    }
+}
+
+/// Standard error of the mean of logarithms, and its degrees of freedom.
+fn between(runs: &[f64]) -> (f64, f64) {
+    let count = runs.len() as f64;
+    (deviation(runs) / count.sqrt(), count - 1.0)
+}
+
+fn deviation(runs: &[f64]) -> f64 {
+    variance(&runs.iter().map(|value| value.ln()).collect::<Vec<_>>()).sqrt()
+}
+
+fn within_windows(candidate: Within, baseline: Within) -> Shape {
+    match (&candidate, &baseline) {
+        (Within::Student { error: one, freedom: of_one }, Within::Student { error: other, freedom: of_other }) => {
+            welch((*one, *of_one), (*other, *of_other))
+        }
+        _ => Shape::Apart(candidate, baseline),
+    }
+}
+
+/// One run against several: its spread between runs is taken to be theirs, and never less than that within its window.
+fn of_the_other(single: &Result<Within, String>, runs: &[f64]) -> Shape {
+    let count = runs.len() as f64;
+    let spread = deviation(runs);
+    match single.as_ref().map(Within::error) {
+        Ok((within, freedom)) if within > spread => welch((within, freedom), between(runs)),
+        _ => Shape::Student { error: spread * (1.0 + 1.0 / count).sqrt(), freedom: count - 1.0 },
+    }
+}
+
+fn welch((one, of_one): (f64, f64), (other, of_other): (f64, f64)) -> Shape {
+    let (a, b) = (one * one, other * other);
+    let freedom = if a + b > 0.0 { (a + b).powi(2) / (a * a / of_one + b * b / of_other) } else { 1.0 };
+    Shape::Student { error: (a + b).sqrt(), freedom }
+}
+
+#[cfg(test)]
+mod tests;

@@ -30,6 +30,10 @@ pub(crate) enum Command {
     Status(StatusArguments),
     /// Write the paper from a record
     Report(ReportArguments),
+    /// Compare two records of a workload: ratios with confidence intervals, and what else differs
+    Compare(CompareArguments),
+    /// Judge a candidate's record by a baseline's, for continuous integration
+    Gate(GateArguments),
     /// Read results of YCSB, go-ycsb and HDR logs into a file that `report --beside` draws
     Import(ImportArguments),
     /// Show what this machine allows, with a remedy for what it does not
@@ -122,6 +126,83 @@ pub(crate) enum ReportFormat {
     Text,
     /// Result lines as YCSB prints them
     Ycsb,
+}
+
+/// Two records, and what of them is compared.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PairArguments {
+    /// The record to compare with (A)
+    pub(crate) baseline: PathBuf,
+    /// The record to judge (B)
+    pub(crate) candidate: PathBuf,
+    /// Compare only points with this level, such as `limits.memory=64MiB`; may be repeated
+    #[arg(long = "point", value_name = "SETTING=LEVEL")]
+    pub(crate) points: Vec<String>,
+    /// Format
+    #[arg(long, value_enum, default_value_t = PairFormat::Text)]
+    pub(crate) format: PairFormat,
+    /// Print JSON; the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// File to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file when it is there
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+/// Formats of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PairFormat {
+    /// Tables for the terminal
+    Text,
+    /// Markdown
+    Markdown,
+    /// One self-contained page
+    Html,
+    /// For programs
+    Json,
+}
+
+/// What `compare` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArguments {
+    #[command(flatten)]
+    pub(crate) pair: PairArguments,
+    /// Metric to compare, such as `tpm` or `response_ns_p99.new_order`; may be repeated [default: throughput and
+    /// percentiles of response times]
+    #[arg(long = "metric", value_name = "METRIC")]
+    pub(crate) metrics: Vec<String>,
+}
+
+/// What `gate` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GateArguments {
+    #[command(flatten)]
+    pub(crate) pair: PairArguments,
+    /// Largest loss that passes, such as `3%`
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) tolerance: String,
+    /// Metric to judge, also with a tolerance of its own (`response_ns_p99.read=10%`); may be repeated [default: the
+    /// workload's throughput]
+    #[arg(long = "metric", value_name = "METRIC[=PERCENT]")]
+    pub(crate) metrics: Vec<String>,
+    /// What to do when a loss beyond the tolerance is neither shown nor excluded
+    #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
+    pub(crate) undecided: GatePolicy,
+    /// What to do when a point is void or missing
+    #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
+    pub(crate) void: GatePolicy,
+}
+
+/// What a gate does with a case that is neither good nor bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GatePolicy {
+    /// Let it pass
+    Pass,
+    /// Let it fail
+    Fail,
 }
 
 /// What `import` takes.

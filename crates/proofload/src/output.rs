@@ -23,6 +23,20 @@ pub(crate) fn error(text: &str) {
     eprintln!("proofload: {text}");
 }
 
+/// An error of a command that can speak to programs: a line of text, or with `--json` one JSON object on a line. Both on
+/// stderr; the exit code is the same.
+pub(crate) fn failure(json: bool, exit: Exit, text: &str) -> Exit {
+    if json {
+        let object = serde_json::json!({
+            "form": 1, "error": { "exit": exit.number(), "meaning": exit.meaning(), "text": text }
+        });
+        note(&object.to_string());
+    } else {
+        error(text);
+    }
+    exit
+}
+
 /// What the command line parser has to say: help and version are results, the rest are errors of usage.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     let _closed = error.print();

@@ -1,9 +1,10 @@
-//! The one way from a record to a report.
+//! The one way from a record to a report, and from two records to a comparison.
 
 use crate::error::Error;
+use crate::findings::comparison::{Comparison, Gate, Rules};
 use crate::findings::{Reference, evaluate_beside};
-use crate::render::{csv, html, json, markdown, text, ycsb};
-use crate::sections::document;
+use crate::render::{comparison_json, comparison_text, csv, gate_json, gate_text, html, json, markdown, text, ycsb};
+use crate::sections::{comparison_document, document};
 use proofload_record::Record;
 
 /// Forms of a report.
@@ -42,4 +43,37 @@ pub fn render_beside(record: &Record, format: Format, beside: &[Reference]) -> R
         Format::Text => text(&findings),
         Format::Ycsb => ycsb(&findings),
     })
+}
+
+/// Forms of a comparison and of a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComparisonFormat {
+    /// Tables for a terminal.
+    Text,
+    /// For a page or a remark.
+    Markdown,
+    /// One self-contained page.
+    Html,
+    /// For programs.
+    Json,
+}
+
+/// Renders a comparison. Pure: equal records give equal bytes.
+pub fn render_comparison(comparison: &Comparison<'_>, format: ComparisonFormat) -> String {
+    match format {
+        ComparisonFormat::Text => comparison_text(comparison),
+        ComparisonFormat::Markdown => markdown(&comparison_document(comparison, None)),
+        ComparisonFormat::Html => html(&comparison_document(comparison, None)),
+        ComparisonFormat::Json => comparison_json(comparison),
+    }
+}
+
+/// Renders a gate over its comparison.
+pub fn render_gate(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules, format: ComparisonFormat) -> String {
+    match format {
+        ComparisonFormat::Text => gate_text(comparison, gate),
+        ComparisonFormat::Markdown => markdown(&comparison_document(comparison, Some(gate))),
+        ComparisonFormat::Html => html(&comparison_document(comparison, Some(gate))),
+        ComparisonFormat::Json => gate_json(comparison, gate, rules),
+    }
 }

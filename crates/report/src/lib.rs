@@ -14,4 +14,4 @@ pub mod sections;
 pub mod workloads;
 
 pub use error::Error;
-pub use format::{Format, render, render_beside};
+pub use format::{ComparisonFormat, Format, render, render_beside, render_comparison, render_gate};

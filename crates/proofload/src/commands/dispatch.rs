@@ -1,6 +1,8 @@
 //! From a parsed command to the module that carries it out. Decides nothing else.
 
-use super::{built_in, completions, doctor, import, man, plan, report, run, schema, status, validate};
+use super::{
+    built_in, compare, completions, doctor, gate, import, man, plan, report, run, schema, status, validate,
+};
 use crate::cli::Command;
 use crate::exit::Exit;
 
@@ -13,6 +15,8 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Resume(arguments) => run::resume(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Gate(arguments) => gate::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Engines => built_in::engines(),

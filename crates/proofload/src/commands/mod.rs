@@ -1,9 +1,11 @@
 //! One file per command. Lists them.
 
 mod built_in;
+mod compare;
 mod completions;
 mod dispatch;
 mod doctor;
+mod gate;
 mod import;
 mod man;
 mod plan;
@@ -12,6 +14,7 @@ mod run;
 mod schema;
 mod status;
 mod study_file;
+mod target;
 mod validate;
 mod verdict;
 

@@ -182,6 +182,22 @@ fn in_windows(
     found.filter(|found| !found.is_empty()).ok_or_else(|| format!("{what} was not observed"))
 }
 
+/// Use of the cores in each run's window, %; none where it was not observed in one of them.
+pub(super) fn cpu_windows(runs: &[Pair<'_>]) -> Option<Vec<Vec<f64>>> {
+    in_windows(runs, mean_of_cores, "").ok()
+}
+
+/// A series in each run's window, its instances added up; none where it was not observed in one of them.
+pub(super) fn device_windows(runs: &[Pair<'_>], probed: Probed) -> Option<Vec<Vec<f64>>> {
+    in_windows(runs, |attempt| of_all_instances(attempt, probed), "").ok()
+}
+
+/// The instances of a series together: as a mean where it is a share of each.
+fn of_all_instances(attempt: &Attempt, probed: Probed) -> Option<Trace> {
+    let found = traces(attempt, probed);
+    if probed == Probed::DeviceBusy { average(&found) } else { total(&found) }
+}
+
 fn cpu(runs: &[Pair<'_>]) -> Measured {
     let found = in_windows(runs, mean_of_cores, "the use of the cores")?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
@@ -190,16 +206,12 @@ fn cpu(runs: &[Pair<'_>]) -> Measured {
 
 /// A series over the windows of all runs, its instances added up.
 pub(super) fn observed(runs: &[Pair<'_>], probed: Probed) -> Result<Estimate, String> {
-    let pick = |attempt: &Attempt| {
-        let found = traces(attempt, probed);
-        if probed == Probed::DeviceBusy { average(&found) } else { total(&found) }
-    };
     let what = match probed {
         Probed::MajorFaults | Probed::Refaults => "the memory of the control group",
         Probed::Power => "power",
         _ => "the device",
     };
-    let found = in_windows(runs, pick, what)?;
+    let found = in_windows(runs, |attempt| of_all_instances(attempt, probed), what)?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
     estimate(&windows)
 }

@@ -3,6 +3,7 @@
 
 mod audits;
 mod bottleneck;
+pub mod comparison;
 mod counters;
 mod curve;
 mod efficiency;

@@ -1,6 +1,7 @@
 //! Renderers: a document to HTML or Markdown, findings to CSV, JSON or a terminal's text. Every text of a record is
 //! escaped here. May not compute anything but layout.
 
+mod comparison;
 mod csv;
 mod html;
 mod html_inline;
@@ -13,6 +14,7 @@ mod markdown;
 mod text;
 mod ycsb;
 
+pub(crate) use comparison::{comparison_json, comparison_text, gate_json, gate_text};
 pub(crate) use csv::csv;
 pub(crate) use html::html;
 pub(crate) use json::json;

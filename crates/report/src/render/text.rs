@@ -69,7 +69,7 @@ fn hundredths(value: f64) -> String {
 }
 
 /// Text of a record without control characters, so that it cannot steer a terminal.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() || letter == '\u{a0}' { ' ' } else { letter }).collect()
 }
 
@@ -146,10 +146,15 @@ fn whose(points: &[&PointFindings], all: usize) -> String {
 }
 
 fn wrapped(text: &str) -> Vec<String> {
+    wrapped_to(WIDTH, text)
+}
+
+/// Lines of at most so many columns, all but the first set in by two.
+pub(super) fn wrapped_to(width: usize, text: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.last_mut().expect("the list starts with a line and only grows");
-        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > WIDTH {
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
             lines.push(format!("  {word}"));
         } else {
             if !last.is_empty() {

@@ -62,7 +62,7 @@ fn imprint(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
 }
 
 /// Date and minute, UTC.
-pub(super) fn date(at: WallTime) -> String {
+pub(crate) fn date(at: WallTime) -> String {
     let stamp = jiff::Timestamp::from_microsecond(at.0);
     stamp.map_or_else(|_| "an unknown date".to_owned(), |stamp| stamp.strftime("%-d %B %Y, %H:%M UTC").to_string())
 }

@@ -3,6 +3,7 @@
 mod beside;
 mod bottleneck;
 mod charts;
+mod comparison;
 mod cores;
 mod disclosure;
 mod document;
@@ -27,5 +28,7 @@ mod timeline;
 mod validity;
 mod warehouse;
 
+pub use comparison::comparison_document;
+pub(crate) use document::date;
 pub use document::document;
 pub use section::{SECTIONS, Section};

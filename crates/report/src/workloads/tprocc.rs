@@ -90,6 +90,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         audit: "new orders, client and database",
         rule: "the database holds every acknowledged New-Order, and no more than those whose outcome is uncertain",
     }],
+    compared: &["tpm", "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
     clocks: Clocks::Response,
     beyond_percentile: 0,
     paced: Some(PacedRules {

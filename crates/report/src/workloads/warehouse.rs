@@ -136,6 +136,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     ],
     rates: &[],
     counted: &[],
+    compared: &["queries_per_hour"],
     clocks: Clocks::Response,
     beyond_percentile: 10,
     paced: None,

@@ -57,6 +57,9 @@ pub struct Workload {
     pub rates: &'static [(&'static str, &'static str, f64)],
     /// Kinds that the database counts as well.
     pub counted: &'static [Counted],
+    /// Metrics that two records are compared by. An ending `.*` stands for each kind of [`Workload::tails`], or for all kinds
+    /// together where there are none.
+    pub compared: &'static [&'static str],
     /// Which clocks are told apart.
     pub clocks: Clocks,
     /// Values that must lie beyond a percentile for it to be printed; 0: any, its interval then says what it is worth.
@@ -217,6 +220,7 @@ mod tests {
         for (place, one) in WORKLOADS.iter().enumerate() {
             assert!(WORKLOADS[place + 1..].iter().all(|other| other.kind != one.kind), "{} stands twice", one.kind);
             assert!(one.results.iter().any(|column| column.metric == one.headline.metric), "{}", one.kind);
+            assert_eq!(one.compared.first(), Some(&one.headline.metric), "{}", one.kind);
             assert!(one.tails.iter().all(|tail| one.kinds.iter().any(|(kind, _)| kind == tail)), "{}", one.kind);
         }
     }

@@ -97,6 +97,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     ],
     rates: &[],
     counted: &[],
+    compared: &["throughput", "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
     clocks: Clocks::Both,
     beyond_percentile: 10,
     paced: None,

@@ -31,6 +31,8 @@ pub(crate) struct Simulated {
     pub(crate) memory_mib: f64,
     /// As the study asks.
     pub(crate) memory_asked: Option<String>,
+    /// How many times as fast the machine is.
+    pub(crate) speed: f64,
     /// Does a consistency condition fail?
     pub(crate) broken: bool,
     /// Is there no telemetry?
@@ -67,7 +69,7 @@ fn transactions_per_second(memory_mib: f64) -> f64 {
 /// Simulates a run that finished.
 pub(crate) fn attempt(simulated: &Simulated, id: i64) -> Attempt {
     let mut chance = Chance(simulated.run.seed);
-    let level = transactions_per_second(simulated.memory_mib) * (1.0 + 0.01 * chance.normal());
+    let level = simulated.speed * transactions_per_second(simulated.memory_mib) * (1.0 + 0.01 * chance.normal());
     let mut orders = 0;
     let mut at_second = vec![0i64];
     let mut intervals = Vec::new();

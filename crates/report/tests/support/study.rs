@@ -27,6 +27,12 @@ pub(crate) struct Shape {
     pub(crate) sentinel_every: Option<u32>,
     /// A title that tries to break out of every format.
     pub(crate) title: String,
+    /// Seed of the study, from which all noise comes.
+    pub(crate) seed: u32,
+    /// How many times as fast the machine is.
+    pub(crate) speed: f64,
+    /// Lines after the last table: settings besides.
+    pub(crate) more: String,
 }
 
 impl Shape {
@@ -42,6 +48,9 @@ impl Shape {
             blind: false,
             sentinel_every: None,
             title: "OLTP throughput against database memory".to_owned(),
+            seed: 1,
+            speed: 1.0,
+            more: String::new(),
         }
     }
 }
@@ -74,11 +83,11 @@ pub(crate) fn study_text(shape: &Shape) -> String {
     let sentinel = shape.sentinel_every.map_or_else(String::new, |every| format!("sentinel_every = {every}\n"));
     let title = toml_edit::Value::from(shape.title.as_str());
     format!(
-        "[study]\nname = \"memory-sweep\"\ntitle = {title}\nrepetitions = {}\nseed = 1\nreference = \"sn861-memory-sweep\"\n{sentinel}\n\
+        "[study]\nname = \"memory-sweep\"\ntitle = {title}\nrepetitions = {}\nseed = {}\nreference = \"sn861-memory-sweep\"\n{sentinel}\n\
          [workload]\nkind = \"tprocc\"\nwarehouses = 4\nvirtual_users = 4\nform = \"statements\"\npacing = \"saturated\"\n\n\
          [engine]\nkind = \"sqlite\"\n\n[limits]\nmemory = \"512MiB\"\ncores = 2\n\n\
-         [procedure]\nwarm_up = {{ at_least = \"10s\", at_most = \"1m\" }}\nmeasure = \"30s\"\n\n{}",
-        shape.repetitions, shape.factors
+         [procedure]\nwarm_up = {{ at_least = \"10s\", at_most = \"1m\" }}\nmeasure = \"30s\"\n\n{}{}",
+        shape.repetitions, shape.seed, shape.factors, shape.more
     )
 }
 
@@ -98,6 +107,7 @@ pub(crate) fn record(shape: &Shape) -> Record {
             run: *run,
             memory_mib: memory,
             memory_asked: settings.get("limits.memory").map(ToString::to_string),
+            speed: shape.speed,
             broken: shape.void.contains(&run.point),
             blind: shape.blind,
         };

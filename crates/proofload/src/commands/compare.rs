@@ -1,0 +1,92 @@
+//! `compare`: two records side by side. What is compared and how is decided by `report::findings::comparison`.
+
+use super::target;
+use crate::cli::{CompareArguments, PairArguments, PairFormat};
+use crate::exit::Exit;
+use crate::output;
+use proofload_record::Record;
+use proofload_report::findings::comparison::{Chosen, Comparison, Level, Named, compare};
+use proofload_report::{ComparisonFormat, render_comparison};
+use std::path::Path;
+
+/// Compares. Ends with 1 when nothing could be compared.
+pub(crate) fn run(arguments: &CompareArguments) -> Exit {
+    let pair = &arguments.pair;
+    match carry_out(pair, &arguments.metrics) {
+        Ok(exit) => exit,
+        Err((exit, text)) => output::failure(is_json(pair), exit, &text),
+    }
+}
+
+/// An exit code and why.
+pub(super) type Failure = (Exit, String);
+
+fn carry_out(pair: &PairArguments, metrics: &[String]) -> Result<Exit, Failure> {
+    let levels = levels(pair)?;
+    let records = Records::read(pair)?;
+    let comparison = records.compare(pair, &Chosen { metrics: metrics.to_vec(), levels })?;
+    let text = render_comparison(&comparison, format(pair));
+    target::write(pair.output.as_deref(), pair.overwrite, &text).map_err(failed)?;
+    Ok(if comparison.rows.is_empty() { Exit::Failure } else { Exit::Good })
+}
+
+/// The two records in memory.
+pub(super) struct Records {
+    baseline: (Record, String),
+    candidate: (Record, String),
+}
+
+impl Records {
+    pub(super) fn read(pair: &PairArguments) -> Result<Self, Failure> {
+        Ok(Self { baseline: read(&pair.baseline)?, candidate: read(&pair.candidate)? })
+    }
+
+    pub(super) fn baseline(&self) -> &Record {
+        &self.baseline.0
+    }
+
+    pub(super) fn compare(&self, pair: &PairArguments, chosen: &Chosen) -> Result<Comparison<'_>, Failure> {
+        let baseline = name(&pair.baseline, &self.baseline);
+        let candidate = name(&pair.candidate, &self.candidate);
+        compare(baseline, candidate, chosen).map_err(|error| (Exit::Failure, error.to_string()))
+    }
+}
+
+fn name<'r>(path: &Path, (record, sha256): &'r (Record, String)) -> Named<'r> {
+    Named { file: path.display().to_string(), sha256: sha256.clone(), record }
+}
+
+fn read(path: &Path) -> Result<(Record, String), Failure> {
+    let read =
+        || Ok::<_, proofload_record::Error>((proofload_record::read(path)?, proofload_record::fingerprint(path)?));
+    read().map_err(|error| failed(error.to_string()))
+}
+
+fn failed(text: String) -> Failure {
+    (Exit::Failure, text)
+}
+
+/// The levels that were asked for.
+pub(super) fn levels(pair: &PairArguments) -> Result<Vec<Level>, Failure> {
+    let level = |text: &String| {
+        let wrong =
+            || (Exit::Usage, format!("--point {text}: write a setting and a level, such as limits.memory=64MiB"));
+        Level::parse(text).ok_or_else(wrong)
+    };
+    pair.points.iter().map(level).collect()
+}
+
+/// Is the output for programs?
+pub(super) fn is_json(pair: &PairArguments) -> bool {
+    pair.json || pair.format == PairFormat::Json
+}
+
+pub(super) const fn format(pair: &PairArguments) -> ComparisonFormat {
+    match pair.format {
+        _ if pair.json => ComparisonFormat::Json,
+        PairFormat::Text => ComparisonFormat::Text,
+        PairFormat::Markdown => ComparisonFormat::Markdown,
+        PairFormat::Html => ComparisonFormat::Html,
+        PairFormat::Json => ComparisonFormat::Json,
+    }
+}

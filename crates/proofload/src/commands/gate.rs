@@ -1,0 +1,85 @@
+//! `gate`: may a candidate pass? The rules are those of `report::findings::comparison`; here they are read and get their exit code.
+
+use super::compare::{Failure, Records, format, is_json, levels};
+use super::target;
+use crate::cli::{GateArguments, GatePolicy};
+use crate::exit::Exit;
+use crate::output;
+use proofload_report::findings::comparison::{Chosen, GateOutcome, Policy, Rules, gate};
+use proofload_report::render_gate;
+use proofload_report::workloads::workload;
+use std::collections::BTreeMap;
+
+/// Judges.
+pub(crate) fn run(arguments: &GateArguments) -> Exit {
+    match carry_out(arguments) {
+        Ok(exit) => exit,
+        Err((exit, text)) => output::failure(is_json(&arguments.pair), exit, &text),
+    }
+}
+
+fn carry_out(arguments: &GateArguments) -> Result<Exit, Failure> {
+    let pair = &arguments.pair;
+    let rules = rules(arguments)?;
+    let levels = levels(pair)?;
+    let records = Records::read(pair)?;
+    let mut metrics: Vec<String> = arguments.metrics.iter().map(|text| name_of(text).to_owned()).collect();
+    if metrics.is_empty() {
+        metrics.push(workload(&records.baseline().study.settings).headline.metric.to_owned());
+    }
+    let comparison = records.compare(pair, &Chosen { metrics, levels })?;
+    let gate = gate(&comparison, &rules).map_err(|error| (Exit::Usage, error.to_string()))?;
+    let text = render_gate(&comparison, &gate, &rules, format(pair));
+    target::write(pair.output.as_deref(), pair.overwrite, &text).map_err(|text| (Exit::Failure, text))?;
+    Ok(match gate.outcome {
+        _ if gate.passes => Exit::Good,
+        GateOutcome::Undecided => Exit::GateUndecided,
+        GateOutcome::Passed | GateOutcome::Failed => Exit::GateFailed,
+    })
+}
+
+fn rules(arguments: &GateArguments) -> Result<Rules, Failure> {
+    let own = arguments.metrics.iter().filter_map(|text| text.split_once('='));
+    let own = own.map(|(name, percent)| Ok((name.trim().to_owned(), tolerance(percent)?)));
+    Ok(Rules {
+        tolerance: tolerance(&arguments.tolerance)?,
+        of_metric: own.collect::<Result<BTreeMap<String, f64>, Failure>>()?,
+        undecided: policy(arguments.undecided),
+        void: policy(arguments.void),
+    })
+}
+
+fn name_of(text: &str) -> &str {
+    text.split_once('=').map_or(text, |(name, _)| name).trim()
+}
+
+/// `3%` as 0.03; at least 0 and below 100 %.
+fn tolerance(text: &str) -> Result<f64, Failure> {
+    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let share = number.map(|percent| percent / 100.0).filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| {
+        (Exit::Usage, format!("{text:?} is not a tolerance; write a percentage from 0% to below 100%, such as 3%"))
+    })
+}
+
+const fn policy(policy: GatePolicy) -> Policy {
+    match policy {
+        GatePolicy::Pass => Policy::Pass,
+        GatePolicy::Fail => Policy::Fail,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tolerance_is_a_percentage() {
+        let of = |text: &str| tolerance(text).ok();
+        assert_eq!((of("3%"), of("2.5 %"), of("0%")), (Some(0.03), Some(0.025), Some(0.0)));
+        for wrong in ["3", "0.03", "100%", "-1%", "%", "NaN%", "inf%", ""] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+        assert_eq!(name_of("response_ns_p99.read = 10%"), "response_ns_p99.read");
+    }
+}

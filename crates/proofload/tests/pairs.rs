@@ -1,0 +1,119 @@
+//! `compare` and `gate` as a user meets them: exit codes, streams, files, and two studies that were really run.
+
+mod support;
+
+use support::synthetic::Synthetic;
+use support::{Bench, small_study, text};
+
+/// Three records: a baseline, an equal machine, one that is 10 % slower; and one with a void point.
+fn records(bench: &Bench) {
+    Synthetic::of(1_000.0, 1).write(&bench.path("base.proof"));
+    Synthetic::of(1_000.0, 2).write(&bench.path("equal.proof"));
+    Synthetic::of(900.0, 3).write(&bench.path("slow.proof"));
+    Synthetic { unsettled: true, ..Synthetic::of(1_000.0, 4) }.write(&bench.path("void.proof"));
+}
+
+#[track_caller]
+fn check(bench: &Bench, arguments: &[&str], code: i32, wanted: &[&str]) {
+    let output = bench.run(arguments);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{out}\n{err}");
+    let words = out + &err;
+    for wanted in wanted {
+        assert!(words.contains(wanted), "{arguments:?} without {wanted:?}:\n{words}");
+    }
+}
+
+#[test]
+fn records_are_compared_and_gated_with_their_exit_codes() {
+    let bench = Bench::new("pairs");
+    records(&bench);
+    check(&bench, &["compare", "base.proof", "slow.proof"], 0, &["  4   ", "slower", "study.seed"]);
+    check(&bench, &["compare", "base.proof", "equal.proof", "--metric", "throughput"], 0, &["not shown (±"]);
+    let gate = |candidate: &'static str, more: &[&'static str]| {
+        [&["gate", "base.proof", candidate, "--tolerance", "3%"], more].concat()
+    };
+    check(&bench, &gate("slow.proof", &[]), 4, &["regressed", "\ngate failed: 2 losses are shown"]);
+    check(&bench, &gate("base.proof", &["--tolerance", "10%"]), 2, &["cannot be used multiple times"]);
+    check(
+        &bench,
+        &["gate", "base.proof", "base.proof", "--tolerance", "10%"],
+        0,
+        &["same bytes", "\ngate passed: all 2"],
+    );
+    check(
+        &bench,
+        &["gate", "base.proof", "equal.proof", "--tolerance", "0%"],
+        8,
+        &["undecided", "\ngate undecided: 2 of 2"],
+    );
+    let lenient = ["gate", "base.proof", "equal.proof", "--tolerance", "0%", "--undecided", "pass"];
+    check(&bench, &lenient, 0, &["\ngate passed, undecided"]);
+    check(&bench, &gate("void.proof", &["--undecided", "pass"]), 4, &["virtual users 2 (void in B)", "never settled"]);
+    check(&bench, &gate("void.proof", &["--undecided", "pass", "--void", "pass"]), 0, &["were asked to pass"]);
+    let own = gate("slow.proof", &["--metric", "throughput=20%", "--metric", "response_ns_p50.*=40%"]);
+    check(&bench, &own, 0, &["0.800  held", "1.400  held"]);
+}
+
+#[test]
+fn wrong_questions_are_answered_with_what_is_right() {
+    let bench = Bench::new("questions");
+    records(&bench);
+    let compare = |more: &[&'static str]| [&["compare", "base.proof", "slow.proof"], more].concat();
+    check(&bench, &compare(&["--metric", "tpm"]), 1, &["there is no metric tpm", "response_ns_p99.<kind>"]);
+    check(&bench, &compare(&["--point", "workload.virtual_users=3"]), 1, &["its levels are: 4, 2"]);
+    check(&bench, &compare(&["--point", "3"]), 2, &["write a setting and a level"]);
+    check(&bench, &["gate", "base.proof", "slow.proof", "--tolerance", "3"], 2, &["write a percentage"]);
+    check(
+        &bench,
+        &["gate", "base.proof", "slow.proof", "--tolerance", "3%", "--metric", "cpu_percent"],
+        2,
+        &["neither better"],
+    );
+    check(&bench, &["compare", "base.proof", "none.proof"], 1, &["there is no record none.proof"]);
+    let failed = bench.run(&["compare", "base.proof", "none.proof", "--json"]);
+    let error: serde_json::Value = serde_json::from_slice(&failed.stderr).expect("one JSON object on stderr");
+    assert_eq!((&error["error"]["exit"], &error["form"]), (&1.into(), &1.into()));
+    assert!(failed.stdout.is_empty());
+}
+
+#[test]
+fn a_comparison_is_written_to_a_file_that_is_not_there() {
+    let bench = Bench::new("written");
+    records(&bench);
+    let written = ["compare", "base.proof", "slow.proof", "--format", "markdown", "-o", "c.md"];
+    check(&bench, &written, 0, &["written: c.md"]);
+    check(&bench, &written, 1, &["c.md exists; replace it with --overwrite"]);
+    check(&bench, &[&written[..], &["--overwrite"]].concat(), 0, &["written: c.md"]);
+    let page = std::fs::read_to_string(bench.path("c.md")).expect("it was written");
+    assert!(page.contains("| 4 | Throughput |") && page.contains("**slower**"), "{page}");
+    let json = bench.run(&["gate", "base.proof", "slow.proof", "--tolerance", "3%", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON on stdout");
+    assert_eq!(json["gate"]["outcome"], "failed");
+    assert_eq!(json["baseline"]["sha256"].as_str().map(str::len), Some(64));
+    assert_eq!(json["comparisons"][0]["point"]["workload.virtual_users"], "4");
+}
+
+/// Real runs on the null engine and on SQLite. A busy machine may void them, which is then said.
+#[test]
+fn studies_that_were_run_are_compared() {
+    let bench = Bench::new("real");
+    for (engine, record) in [("null", "n1.proof"), ("null", "n2.proof"), ("sqlite", "s.proof")] {
+        bench.study(&small_study(engine, "", 1).replace("measure = \"2s\"", "measure = \"10s\""));
+        let output = bench.run(&["run", "study.toml", "-o", record]);
+        assert!(matches!(output.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&output.stderr));
+    }
+    for (one, other) in [("n1.proof", "n2.proof"), ("n1.proof", "s.proof"), ("s.proof", "n1.proof")] {
+        let output = bench.run(&["compare", one, other, "--json"]);
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON on stdout");
+        let (rows, void) = (json["comparisons"].as_array().map_or(0, Vec::len), &json["void"]);
+        let valid = void.as_array().is_some_and(Vec::is_empty);
+        assert_eq!(output.status.code(), Some(i32::from(rows == 0)), "{json:#}");
+        assert_eq!(rows > 0, valid, "{json:#}");
+        let engine = json["differences"].as_array().and_then(|all| all.iter().find(|one| one["name"] == "engine.kind"));
+        assert_eq!(engine.is_some(), one.starts_with('n') != other.starts_with('n'), "{json:#}");
+        let code = bench.run(&["gate", one, other, "--tolerance", "50%"]).status.code();
+        assert!(matches!(code, Some(0 | 4 | 8)) && (valid || code == Some(4)), "{code:?}");
+    }
+    bench.expect_no_process();
+}

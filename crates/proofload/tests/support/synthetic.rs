@@ -1,0 +1,181 @@
+//! Records whose truth is known, written by the recorder itself: a key-value workload on the null engine, steady and valid, whose
+//! runs scatter by 1 %. Made from a seed; no clock, no load.
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use proofload_model::catalogue::Catalogue;
+use proofload_model::plan::{Run, expand};
+use proofload_model::samples::{
+    Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark,
+    OperationCounts, Reading,
+};
+use proofload_model::study::validate;
+use proofload_model::time::{Moment, Offset, WallTime};
+use proofload_record::{AttemptId, Opening, Recorder};
+use std::path::Path;
+
+/// First second of the window, the one after its last, and the length of the load.
+const WINDOW: (u64, u64) = (5, 25);
+const SECONDS: u64 = 26;
+
+/// When the record was begun: 2026-09-21 14:13:20 UTC.
+pub(crate) const BEGUN: WallTime = WallTime(1_790_000_000_000_000);
+
+/// What is written.
+#[derive(Debug, Clone)]
+pub(crate) struct Synthetic {
+    /// Operations per second at the first level; half as many at the second.
+    pub(crate) rate: f64,
+    /// Runs of each point.
+    pub(crate) repetitions: u32,
+    /// Seed of the study.
+    pub(crate) seed: u32,
+    /// Does the last point never settle?
+    pub(crate) unsettled: bool,
+}
+
+impl Synthetic {
+    pub(crate) fn of(rate: f64, seed: u32) -> Self {
+        Self { rate, repetitions: 3, seed, unsettled: false }
+    }
+
+    fn study(&self) -> String {
+        format!(
+            "[study]\nname = \"synthetic\"\ntitle = \"Operations that were never sent\"\nrepetitions = {}\nseed = {}\n\n\
+             [workload]\nkind = \"ycsb\"\nvirtual_users = 4\nrecords = 1000\n\n[engine]\nkind = \"null\"\n\n\
+             [procedure]\nmeasure = \"20s\"\nrestore = \"never\"\n\n\
+             [[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [4, 2]\n",
+            self.repetitions, self.seed
+        )
+    }
+
+    /// Writes the record.
+    pub(crate) fn write(&self, path: &Path) {
+        let catalogue = Catalogue {
+            engines: proofload_engine::ENGINES.iter().map(|engine| engine.facts()).collect(),
+            workloads: proofload_load::WORKLOADS.iter().map(|workload| workload.facts()).collect(),
+        };
+        let text = self.study();
+        let study = validate(&text, &[], &catalogue).expect("the support's study is valid");
+        let plan = expand(&study);
+        let opening = Opening { study_text: &text, study: &study, plan: &plan, program: "proofload 0.1.0", at: BEGUN };
+        let mut recorder = Recorder::create(path, &opening).expect("the folder takes a record");
+        recorder.facts(None, &[Fact::observed("host", "cores", "2", "simulation")]).expect("a fact fits");
+        for run in &plan.runs {
+            self.run(&mut recorder, *run);
+        }
+        recorder.close().expect("the record closes");
+    }
+
+    fn run(&self, recorder: &mut Recorder, run: Run) {
+        let at = |second: u64| WallTime(BEGUN.0 + (i64::from(run.index) * 60 + second as i64) * 1_000_000);
+        let attempt = recorder.begin_attempt(run.index, at(0)).expect("an attempt begins");
+        let begun = Some(Offset(-1_000_000_000));
+        recorder.event(Some(attempt), at(0), begun, "load_started", &run.seed.to_string()).expect("an event fits");
+        let mut chance = Chance(run.seed);
+        let rate = self.rate / f64::from(1 << run.point) * (1.0 + 0.01 * chance.normal());
+        let mut totals: Vec<OperationCounts> = Vec::new();
+        for index in 0..SECONDS {
+            let sample = second(index, rate * (1.0 + 0.01 * chance.normal()), &mut chance);
+            add(&mut totals, &sample.counts);
+            recorder.interval(attempt, &sample).expect("an interval fits");
+            let readings = [reading("busy", "0", "%", 60.0 + index as f64), reading("busy", "1", "%", 40.0)];
+            let end = Offset((index as i64 + 1) * 1_000_000_000);
+            recorder.telemetry(attempt, "cores", end, 1_000_000_000, &readings).expect("readings fit");
+        }
+        self.end(recorder, attempt, run, at(SECONDS), &totals);
+    }
+
+    fn end(&self, recorder: &mut Recorder, attempt: AttemptId, run: Run, at: WallTime, totals: &[OperationCounts]) {
+        let settled = if self.unsettled && run.point == 1 { "not_steady" } else { "steady" };
+        let stopped = serde_json::json!({ "intervals": SECONDS, "totals": totals }).to_string();
+        let window = format!("{{\"from\":{},\"to\":{}}}", WINDOW.0, WINDOW.1);
+        for (name, detail) in [(settled, "{\"seconds\":4}"), ("window", &window), ("load_stopped", &stopped)] {
+            recorder.event(Some(attempt), at, None, name, detail).expect("an event fits");
+        }
+        let mark =
+            Mark { moment: Moment(1), offset: Offset(5_000_000_000), counters: vec![("rows".to_owned(), 1_000)] };
+        recorder.mark(attempt, "window_start", &mark).expect("a mark fits");
+        let check = Check {
+            group: "data".to_owned(),
+            name: "sampled \"records\"".to_owned(),
+            rule: "every sampled record is right, or it is wrong".to_owned(),
+            found: "1,000 of 1,000".to_owned(),
+            outcome: CheckOutcome::Met,
+            offenders: vec!["none\nat all".to_owned()],
+        };
+        recorder.checks(attempt, &[check]).expect("a check fits");
+        recorder.log(Some(attempt), at, "info", "conductor", "=a log line").expect("a line fits");
+        recorder.finish(attempt, at, "").expect("the run is sealed");
+    }
+}
+
+fn add(totals: &mut Vec<OperationCounts>, counts: &[OperationCounts]) {
+    for counts in counts {
+        match totals.iter_mut().find(|total| total.kind == counts.kind) {
+            Some(total) => {
+                total.due += counts.due;
+                total.done += counts.done;
+                total.failed += counts.failed;
+            }
+            None => totals.push(counts.clone()),
+        }
+    }
+}
+
+fn reading(name: &str, instance: &str, unit: &str, value: f64) -> Reading {
+    Reading { name: name.to_owned(), instance: instance.to_owned(), unit: unit.to_owned(), value }
+}
+
+/// Half reads, half updates.
+fn second(index: u64, rate: f64, chance: &mut Chance) -> IntervalSample {
+    let kinds = ["read", "update"];
+    let ended = ((rate / 2.0).round() as u64).max(1);
+    let counts = kinds.map(|kind| OperationCounts {
+        kind: kind.to_owned(),
+        due: ended,
+        done: ended,
+        ..OperationCounts::default()
+    });
+    let histograms = kinds.map(|kind| histogram(kind, ended, 4e9 / rate, chance));
+    IntervalSample {
+        index,
+        counts: counts.to_vec(),
+        histograms: histograms.to_vec(),
+        errors: Vec::<ErrorCount>::new(),
+        client: ClientSelf { thread_cpu_ns: vec![1_000_000], resident_bytes: 1 << 20, send_lag_ns_p99: None },
+        engine: vec![reading("statement_runs", "", "1/s", rate)],
+    }
+}
+
+fn histogram(kind: &str, count: u64, typical_ns: f64, chance: &mut Chance) -> HistogramDelta {
+    let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).expect("the bounds are valid");
+    let mut sum_ns = 0;
+    for _ in 0..count {
+        let value = (typical_ns * (0.4 * chance.normal()).exp()) as u64;
+        histogram.record(value).expect("the value is within the bounds");
+        sum_ns += value;
+    }
+    let mut payload = Vec::new();
+    V2DeflateSerializer::new().serialize(&histogram, &mut payload).expect("writing to memory cannot fail");
+    let max_ns = histogram.max();
+    HistogramDelta { kind: kind.to_owned(), clock: LatencyClock::Response, count, sum_ns, max_ns, payload }
+}
+
+/// A small generator (`SplitMix64`).
+struct Chance(u64);
+
+impl Chance {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut state = self.0;
+        state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((state ^ (state >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Roughly normal: mean 0, deviation 1.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}

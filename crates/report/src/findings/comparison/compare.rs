@@ -1,0 +1,357 @@
+//! Ratios of two records, candidate over baseline: a row for each metric of each pair of valid points, corrected for their number.
+
+use super::super::evaluate::{Findings, evaluate};
+use super::super::point::PointFindings;
+use super::differences::{Difference, differences};
+use super::filter::{Chosen, keep, metrics};
+use super::metric::{Better, Metric};
+use super::outcome::outcome;
+use super::pairing::{Pair, Which, factors, pairs};
+use crate::analysis::compare::holm;
+use crate::analysis::contrast::{Contrast, Spread};
+use crate::analysis::quantity::{Interval, Quantity, Unit};
+use crate::error::Error;
+use proofload_record::Record;
+
+/// Level of all intervals and verdicts.
+pub(super) const LEVEL: f64 = 0.05;
+
+/// A record with the name of its file.
+#[derive(Debug, Clone)]
+pub struct Named<'r> {
+    /// The file as the user named it.
+    pub file: String,
+    /// SHA-256 of the file, hexadecimal.
+    pub sha256: String,
+    /// The record.
+    pub record: &'r Record,
+}
+
+/// What is said of a ratio, all rows together being wrong in at most 5 of 100 comparisons of equal systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The candidate is better.
+    Faster,
+    /// The candidate is worse.
+    Slower,
+    /// The candidate has more of what is neither good nor bad.
+    More,
+    /// The candidate has less of it.
+    Less,
+    /// No difference was shown; that is not to say that there is none.
+    NotShown,
+}
+
+impl Verdict {
+    /// Its words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::More => "more",
+            Self::Less => "less",
+            Self::NotShown => "no difference shown",
+        }
+    }
+}
+
+/// One comparison.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Place of the pair in [`Comparison::pairs`].
+    pub pair: usize,
+    /// What is compared.
+    pub metric: Metric,
+    /// The baseline's value.
+    pub baseline: Quantity,
+    /// The candidate's value.
+    pub candidate: Quantity,
+    /// Candidate over baseline with the 95 % interval of this row alone.
+    pub ratio: Quantity,
+    /// For intervals at other levels.
+    pub contrast: Contrast,
+    /// Runs of the baseline and of the candidate.
+    pub runs: (usize, usize),
+    /// Two-sided p value of this row alone.
+    pub p: f64,
+    /// The same, corrected for the number of rows.
+    pub p_corrected: f64,
+    /// What is said.
+    pub verdict: Verdict,
+    /// Ratios that would have been shown with this row's errors: up to the first, and from the second. Infinite where the
+    /// samples do not bound it.
+    pub shown_from: (f64, f64),
+}
+
+/// A metric of a point that could not be compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Place of the pair.
+    pub pair: usize,
+    /// Which metric.
+    pub metric: Metric,
+    /// Why.
+    pub why: String,
+}
+
+/// A point that is no result in one of the records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VoidPoint {
+    /// Place of the pair.
+    pub pair: usize,
+    /// In which record.
+    pub which: Which,
+    /// The verdict's word.
+    pub verdict: &'static str,
+    /// Every reason.
+    pub reasons: Vec<String>,
+}
+
+/// A pair of points as it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairLabel {
+    /// Its levels in words, for a table whose head names the factors.
+    pub label: String,
+    /// Factors and levels in words, for a sentence.
+    pub described: String,
+    /// Setting and level as a study writes it; none where the setting has no value.
+    pub levels: Vec<(String, Option<String>)>,
+}
+
+/// Two records side by side.
+#[derive(Debug, Clone)]
+pub struct Comparison<'r> {
+    /// The baseline.
+    pub baseline: Named<'r>,
+    /// The candidate.
+    pub candidate: Named<'r>,
+    /// Findings of the baseline, then of the candidate.
+    pub findings: (Findings<'r>, Findings<'r>),
+    /// Factors of both records.
+    pub factors: Vec<String>,
+    /// The pairs that were asked for.
+    pub pairs: Vec<PairLabel>,
+    /// What differs besides.
+    pub differences: Vec<Difference>,
+    /// Comparisons, by metric and then by point.
+    pub rows: Vec<Row>,
+    /// What could not be compared.
+    pub left_out: Vec<LeftOut>,
+    /// Points that are void or were not run.
+    pub void: Vec<VoidPoint>,
+    /// Points that the other record does not have.
+    pub alone: Vec<(usize, Which)>,
+    /// What weakens the comparison.
+    pub warnings: Vec<String>,
+}
+
+impl Comparison<'_> {
+    /// One of the records.
+    pub fn named(&self, which: Which) -> &Named<'_> {
+        match which {
+            Which::Baseline => &self.baseline,
+            Which::Candidate => &self.candidate,
+        }
+    }
+
+    /// What a pair is called.
+    pub fn label(&self, pair: usize) -> &str {
+        self.pairs.get(pair).map_or("", |pair| pair.label.as_str())
+    }
+
+    /// What a pair is called in a sentence.
+    pub fn described(&self, pair: usize) -> &str {
+        self.pairs.get(pair).map_or("", |pair| pair.described.as_str())
+    }
+
+    /// Metrics that were compared, in order, each with the places of its rows.
+    pub fn by_metric(&self) -> Vec<(&Metric, Vec<usize>)> {
+        let mut metrics: Vec<(&Metric, Vec<usize>)> = Vec::new();
+        for (place, row) in self.rows.iter().enumerate() {
+            match metrics.iter_mut().find(|(known, _)| known.name == row.metric.name) {
+                Some((_, places)) => places.push(place),
+                None => metrics.push((&row.metric, vec![place])),
+            }
+        }
+        metrics
+    }
+}
+
+/// Compares. The error says why nothing can be compared, or what was asked for in vain.
+pub fn compare<'r>(baseline: Named<'r>, candidate: Named<'r>, chosen: &Chosen) -> Result<Comparison<'r>, Error> {
+    for named in [&baseline, &candidate] {
+        if named.record.plan.points.is_empty() {
+            return Err(Error::new(format!("the plan of {} has no point; was its creation interrupted?", named.file)));
+        }
+    }
+    let findings = (evaluate(baseline.record), evaluate(candidate.record));
+    let (ours, theirs) = (&findings.0, &findings.1);
+    same_workload(ours, theirs)?;
+    let metrics = metrics(chosen, ours, theirs)?;
+    let factors = factors(ours, theirs);
+    let mut pairs = pairs(&factors, ours, theirs);
+    keep(&mut pairs, chosen)?;
+    let differences = differences(&factors, &pairs, ours, theirs);
+    let (rows, left_out) = rows(&metrics, &pairs, ours, theirs);
+    let void = void(&pairs);
+    let alone = alone(&pairs);
+    let mut warnings = warnings(&rows, ours, theirs);
+    if baseline.sha256 == candidate.sha256 {
+        warnings.insert(0, "both files hold the same bytes: a record is compared with itself".to_owned());
+    }
+    let text = |value: &Option<proofload_model::settings::Value>| value.as_ref().map(ToString::to_string);
+    let told = |pair: &Pair<'_>| {
+        let levels = pair.levels.iter().map(|(setting, value)| (setting.clone(), text(value))).collect();
+        PairLabel { label: pair.label.clone(), described: pair.described(), levels }
+    };
+    let pairs = pairs.iter().map(told).collect();
+    Ok(Comparison { baseline, candidate, factors, pairs, differences, rows, left_out, void, alone, warnings, findings })
+}
+
+fn same_workload(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Result<(), Error> {
+    let kind = |findings: &Findings<'_>| findings.record.study.settings.text("workload.kind").unwrap_or("?").to_owned();
+    let (ours, theirs) = (kind(baseline), kind(candidate));
+    if ours == theirs {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "the baseline's workload is {ours}, the candidate's {theirs}: no figure of the one is of the other's kind"
+    )))
+}
+
+/// All comparisons, corrected together.
+fn rows(
+    metrics: &[Metric],
+    pairs: &[Pair<'_>],
+    baseline: &Findings<'_>,
+    candidate: &Findings<'_>,
+) -> (Vec<Row>, Vec<LeftOut>) {
+    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
+    for metric in metrics {
+        for (index, pair) in pairs.iter().enumerate() {
+            let (Some(ours), Some(theirs)) = (pair.baseline, pair.candidate) else { continue };
+            if !ours.verdict.is_valid() || !theirs.verdict.is_valid() {
+                continue;
+            }
+            match row(metric, index, (baseline, ours), (candidate, theirs)) {
+                Ok(row) => rows.push(row),
+                Err(why) => left_out.push(LeftOut { pair: index, metric: metric.clone(), why }),
+            }
+        }
+    }
+    correct(&mut rows);
+    (rows, left_out)
+}
+
+/// A point in its record.
+type Side<'s, 'r> = (&'s Findings<'r>, &'s PointFindings);
+
+fn row(metric: &Metric, pair: usize, baseline: Side<'_, '_>, candidate: Side<'_, '_>) -> Result<Row, String> {
+    let of = |(findings, point): Side<'_, '_>, letter: &str| {
+        let outcome = outcome(findings.record, point, findings.workload, &metric.name);
+        outcome.and_then(|outcome| Ok((outcome, point.metric(&metric.name)?))).map_err(|why| format!("{letter}: {why}"))
+    };
+    let (ours, baseline) = of(baseline, "A")?;
+    let (theirs, candidate) = of(candidate, "B")?;
+    let contrast = Contrast::new(&theirs, &ours)?;
+    let (low, high) = contrast.bounds(LEVEL);
+    if !(low > 0.0 && high.is_finite()) {
+        return Err("too few values lie beyond the percentile for an interval of the ratio".to_owned());
+    }
+    let (method, n) = match contrast.spread {
+        Spread::WithinWindows => {
+            ("blocks of seconds within the two windows, on the logarithmic scale", baseline.n() + candidate.n())
+        }
+        _ => ("Student's t over runs, on the logarithmic scale", (ours.runs.len() + theirs.runs.len()) as u64),
+    };
+    let ratio = Quantity::new(contrast.ratio(), Unit::RATIO, n, Interval::known(low, high, method));
+    let p = contrast.p();
+    Ok(Row {
+        pair,
+        metric: metric.clone(),
+        baseline,
+        candidate,
+        ratio,
+        contrast,
+        runs: (ours.runs.len(), theirs.runs.len()),
+        p,
+        p_corrected: p,
+        verdict: Verdict::NotShown,
+        shown_from: (0.0, f64::INFINITY),
+    })
+}
+
+/// Holm's correction over all rows, and what follows from it. A row that was not shown would have been next in the order:
+/// it would have been held against the level divided by the number of rows not shown.
+fn correct(rows: &mut [Row]) {
+    let corrected = holm(&rows.iter().map(|row| row.p).collect::<Vec<_>>());
+    let open = corrected.iter().filter(|p| **p > LEVEL).count();
+    for (row, p) in rows.iter_mut().zip(corrected) {
+        row.p_corrected = p;
+        row.verdict = if p > LEVEL { Verdict::NotShown } else { verdict(row.metric.better, row.ratio.value() > 1.0) };
+        row.shown_from = row.contrast.shown_from(LEVEL / open.max(1) as f64);
+    }
+}
+
+const fn verdict(better: Better, more: bool) -> Verdict {
+    match (better, more) {
+        (Better::Higher, true) | (Better::Lower, false) => Verdict::Faster,
+        (Better::Higher, false) | (Better::Lower, true) => Verdict::Slower,
+        (Better::Neither, true) => Verdict::More,
+        (Better::Neither, false) => Verdict::Less,
+    }
+}
+
+fn void(pairs: &[Pair<'_>]) -> Vec<VoidPoint> {
+    let mut void = Vec::new();
+    for (index, pair) in pairs.iter().enumerate() {
+        for (which, point) in [(Which::Baseline, pair.baseline), (Which::Candidate, pair.candidate)] {
+            if let Some(point) = point.filter(|point| !point.verdict.is_valid()) {
+                let verdict = &point.verdict;
+                void.push(VoidPoint { pair: index, which, verdict: verdict.word(), reasons: verdict.reasons() });
+            }
+        }
+    }
+    void
+}
+
+fn alone(pairs: &[Pair<'_>]) -> Vec<(usize, Which)> {
+    let which = |(index, pair): (usize, &Pair<'_>)| match (pair.baseline, pair.candidate) {
+        (Some(_), None) => Some((index, Which::Baseline)),
+        (None, Some(_)) => Some((index, Which::Candidate)),
+        _ => None,
+    };
+    pairs.iter().enumerate().filter_map(which).collect()
+}
+
+fn warnings(rows: &[Row], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let single = |of: fn(&Row) -> usize| rows.iter().any(|row| of(row) == 1);
+    let singles = match (single(|row| row.runs.0), single(|row| row.runs.1)) {
+        (true, true) => Some("A and B have points with a single run"),
+        (true, false) => Some("A has points with a single run"),
+        (false, true) => Some("B has points with a single run"),
+        (false, false) => None,
+    };
+    if let Some(who) = singles {
+        let unseen = if rows.iter().any(|row| row.contrast.spread == Spread::WithinWindows) {
+            "the spread between runs is unseen there, so intervals are too narrow and differences are shown that the next run \
+             may not have"
+        } else {
+            "its spread between runs is taken to be the other record's"
+        };
+        warnings.push(format!("{who}: {unseen}; study.repetitions = 3 or more shows it"));
+    }
+    for (which, findings) in [(Which::Baseline, baseline), (Which::Candidate, candidate)] {
+        let letter = which.letter();
+        if findings.sentinels.as_ref().is_some_and(|sentinels| sentinels.as_ref().is_ok_and(|found| found.drifted)) {
+            warnings.push(format!(
+                "the sentinels of {letter} drifted: the machine did not stay the same while it was measured"
+            ));
+        }
+        if findings.record.being_written {
+            warnings.push(format!("{letter} is still being written: this is what there was when it was read"));
+        }
+    }
+    warnings
+}

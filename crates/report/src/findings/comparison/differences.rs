@@ -1,0 +1,185 @@
+//! What differs between two records besides what they measured: settings, versions, facts about hosts, engines and data. What
+//! differs from run to run by its nature is left out.
+
+use super::super::evaluate::Findings;
+use super::super::point::PointFindings;
+use super::pairing::Pair;
+use proofload_model::samples::Fact;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Subject and beginning of the name of facts that say nothing about what was tested: results, places, process numbers, and
+/// what follows from the seed.
+const PASSING: &[(&str, &str)] = &[
+    ("usage", ""),
+    ("storage", "free"),
+    ("limit", "group"),
+    ("limit", "memory.members"),
+    ("engine", "instance.process"),
+    ("engine", "instance.start_time"),
+    ("engine", "instance.command"),
+    ("client", "inputs.seed"),
+    ("client", "inputs.c_"),
+    ("client", "reads"),
+];
+
+/// Settings that only name a study.
+const NAMES: &[&str] = &["study.name", "study.title", "study.reference"];
+
+/// What a difference is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// A setting of the study.
+    Setting,
+    /// The program that made the record, or the kernel that it ran on.
+    Version,
+    /// A fact that was read.
+    Fact,
+}
+
+impl Subject {
+    /// Its word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Setting => "setting",
+            Self::Version => "version",
+            Self::Fact => "fact",
+        }
+    }
+}
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is about.
+    pub subject: Subject,
+    /// Path of the setting, or subject and name of the fact.
+    pub name: String,
+    /// In the baseline; none where it has none or it could not be read.
+    pub baseline: Option<String>,
+    /// In the candidate.
+    pub candidate: Option<String>,
+    /// Labels of the paired points at which it differs so; empty where it is of the whole record.
+    pub points: Vec<String>,
+}
+
+/// All differences, settings first.
+pub(super) fn differences(
+    factors: &[String],
+    pairs: &[Pair<'_>],
+    baseline: &Findings<'_>,
+    candidate: &Findings<'_>,
+) -> Vec<Difference> {
+    let mut found = settings(factors, baseline, candidate);
+    found.extend(versions(baseline, candidate));
+    found.extend(between(&read(&baseline.record.facts), &read(&candidate.record.facts)));
+    found.extend(of_points(pairs, baseline, candidate));
+    let settings: Vec<Difference> =
+        found.iter().filter(|difference| difference.subject == Subject::Setting).cloned().collect();
+    found.retain(|difference| !settings.iter().any(|setting| repeats(difference, setting)));
+    found
+}
+
+/// Does a fact only read back what the setting of its name asks for?
+fn repeats(difference: &Difference, setting: &Difference) -> bool {
+    let path = difference.name.replace(' ', ".");
+    let named = setting.name == path || setting.name == path.replacen("engine.", "engine.settings.", 1);
+    let values = (&difference.baseline, &difference.candidate) == (&setting.baseline, &setting.candidate);
+    difference.subject == Subject::Fact && named && values
+}
+
+fn settings(factors: &[String], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<Difference> {
+    let [ours, theirs] = [baseline, candidate].map(|findings| &findings.record.study.settings.0);
+    let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    let told = names.into_iter().filter(|name| !factors.contains(name) && !NAMES.contains(&name.as_str()));
+    let text =
+        |of: &BTreeMap<String, proofload_model::settings::Value>, name: &str| of.get(name).map(ToString::to_string);
+    told.map(|name| Difference {
+        subject: Subject::Setting,
+        name: name.clone(),
+        baseline: text(ours, name),
+        candidate: text(theirs, name),
+        points: Vec::new(),
+    })
+    .filter(differs)
+    .collect()
+}
+
+fn differs(difference: &Difference) -> bool {
+    difference.baseline != difference.candidate
+}
+
+fn versions(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<Difference> {
+    let programs = |findings: &Findings<'_>| listed(findings.record.sessions.iter().map(|line| line.program.clone()));
+    let kernels = |findings: &Findings<'_>| listed(findings.record.sessions.iter().map(|line| line.machine.clone()));
+    let difference = |name: &str, of: &dyn Fn(&Findings<'_>) -> Option<String>| Difference {
+        subject: Subject::Version,
+        name: name.to_owned(),
+        baseline: of(baseline),
+        candidate: of(candidate),
+        points: Vec::new(),
+    };
+    [difference("program", &programs), difference("conductor's kernel", &kernels)].into_iter().filter(differs).collect()
+}
+
+/// Different values in order, as one text.
+fn listed(values: impl Iterator<Item = String>) -> Option<String> {
+    let values: BTreeSet<String> = values.collect();
+    (!values.is_empty()).then(|| values.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+/// Facts by subject and name, with every value that was read.
+type Read = BTreeMap<(String, String), BTreeSet<Option<String>>>;
+
+fn read<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Read {
+    let mut read = Read::new();
+    let passing =
+        |fact: &Fact| PASSING.iter().any(|(subject, name)| fact.subject == *subject && fact.name.starts_with(name));
+    for fact in facts.into_iter().filter(|fact| !passing(fact)) {
+        read.entry((fact.subject.clone(), fact.name.clone())).or_default().insert(fact.effective.clone());
+    }
+    read
+}
+
+fn between(ours: &Read, theirs: &Read) -> Vec<Difference> {
+    let names: BTreeSet<&(String, String)> = ours.keys().chain(theirs.keys()).collect();
+    let text = |of: &Read, name: &(String, String)| listed(of.get(name)?.iter().flatten().cloned());
+    let difference = |name: &(String, String)| Difference {
+        subject: Subject::Fact,
+        name: format!("{} {}", name.0, name.1),
+        baseline: text(ours, name),
+        candidate: text(theirs, name),
+        points: Vec::new(),
+    };
+    names.into_iter().map(difference).filter(differs).collect()
+}
+
+/// Facts of the runs of paired points; the same difference at several points stands once.
+fn of_points(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<Difference> {
+    let mut found: Vec<Difference> = Vec::new();
+    for pair in pairs {
+        let (Some(ours), Some(theirs)) = (pair.baseline, pair.candidate) else { continue };
+        if ours.runs.is_empty() || theirs.runs.is_empty() {
+            continue;
+        }
+        for mut difference in between(&facts_of(baseline, ours), &facts_of(candidate, theirs)) {
+            let same = |known: &&mut Difference| {
+                (&known.name, &known.baseline, &known.candidate)
+                    == (&difference.name, &difference.baseline, &difference.candidate)
+            };
+            match found.iter_mut().find(same) {
+                Some(known) => known.points.push(pair.label.clone()),
+                None => {
+                    difference.points.push(pair.label.clone());
+                    found.push(difference);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn facts_of(findings: &Findings<'_>, point: &PointFindings) -> Read {
+    let attempts =
+        findings.record.attempts.iter().filter(|attempt| point.runs.iter().any(|run| run.attempt == attempt.id));
+    read(attempts.flat_map(|attempt| &attempt.facts))
+}

@@ -1,0 +1,225 @@
+//! May the candidate pass? A gate fails when a loss beyond the tolerance is shown, passes when every loss beyond it is excluded,
+//! and cannot tell in between.
+
+use super::compare::{Comparison, LEVEL, Row};
+use super::metric::{Better, Metric};
+use super::pairing::Which;
+use crate::analysis::compare::holm;
+use crate::error::Error;
+use std::collections::BTreeMap;
+
+/// What becomes of a case that is neither good nor bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// It does not pass.
+    Fail,
+    /// It passes.
+    Pass,
+}
+
+impl Policy {
+    /// Its word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Pass => "pass",
+        }
+    }
+}
+
+/// By which rules a gate judges.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    /// Largest loss that passes, as a share: throughput may fall to 1 − tolerance, times may rise to 1 + tolerance.
+    pub tolerance: f64,
+    /// Tolerances of single metrics.
+    pub of_metric: BTreeMap<String, f64>,
+    /// When it cannot tell.
+    pub undecided: Policy,
+    /// When a point is void, was not run, or is missing in the candidate.
+    pub void: Policy,
+}
+
+impl Rules {
+    /// The tolerance of a metric: its own, that of an ending `.*`, or the common one.
+    fn of(&self, metric: &Metric) -> f64 {
+        let family = || metric.name.split_once('.').map(|(head, _)| format!("{head}.*"));
+        let own = self.of_metric.get(&metric.name).or_else(|| self.of_metric.get(&family()?));
+        own.copied().unwrap_or(self.tolerance)
+    }
+}
+
+/// What a gate says of one comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finding {
+    /// A loss beyond the tolerance is excluded: the 95 % interval lies within it.
+    Held,
+    /// A loss beyond the tolerance is shown, corrected for the number of rows.
+    Regressed,
+    /// Neither.
+    Undecided,
+}
+
+impl Finding {
+    /// Its word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Regressed => "regressed",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// One comparison judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Place of the row in [`Comparison::rows`].
+    pub row: usize,
+    /// The ratio at which the tolerance ends.
+    pub limit: f64,
+    /// Its tolerance, as a share.
+    pub tolerance: f64,
+    /// p value of "the loss is within the tolerance", two-sided as the interval is, corrected for the number of rows.
+    pub p_corrected: f64,
+    /// What is said.
+    pub finding: Finding,
+}
+
+/// How a gate ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateOutcome {
+    /// Nothing stands against it.
+    Passed,
+    /// A loss is shown, a point is void or missing, or nothing could be compared.
+    Failed,
+    /// It cannot tell.
+    Undecided,
+}
+
+impl GateOutcome {
+    /// Its word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// A comparison judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// How it ended, before policies.
+    pub outcome: GateOutcome,
+    /// May the candidate pass, policies included?
+    pub passes: bool,
+    /// What stands against it, the gravest first; what a policy lets pass is said as well.
+    pub reasons: Vec<String>,
+    /// Each comparison.
+    pub rows: Vec<Judged>,
+}
+
+/// Judges a comparison. The error names a metric that has no better direction.
+pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
+    let rows = judged(comparison, rules)?;
+    let count = |finding: Finding| rows.iter().filter(|row| row.finding == finding).count();
+    let regressed = count(Finding::Regressed);
+    let open = count(Finding::Undecided) + comparison.left_out.len();
+    let missing = missing(comparison);
+    let mut reasons = Vec::new();
+    if regressed > 0 {
+        reasons.push(format!("{} shown beyond the tolerance", losses(regressed)));
+    }
+    if !missing.is_empty() {
+        let passes = if rules.void == Policy::Pass { "; void points were asked to pass" } else { "" };
+        reasons.push(format!("{} void or missing: {}{passes}", points(missing.len()), missing.join("; ")));
+    }
+    if rows.is_empty() {
+        reasons.push("nothing could be compared".to_owned());
+    }
+    if open > 0 {
+        let passes = if rules.undecided == Policy::Pass { "; undecided ones were asked to pass" } else { "" };
+        let of = rows.len() + comparison.left_out.len();
+        reasons.push(format!("{open} of {of} comparisons cannot be told from a loss beyond the tolerance{passes}"));
+    }
+    let failed = regressed > 0 || rows.is_empty() || (!missing.is_empty() && rules.void == Policy::Fail);
+    let outcome = match (failed, open) {
+        (true, _) => GateOutcome::Failed,
+        (false, 0) => GateOutcome::Passed,
+        (false, _) => GateOutcome::Undecided,
+    };
+    let passes = match outcome {
+        GateOutcome::Passed => true,
+        GateOutcome::Failed => false,
+        GateOutcome::Undecided => rules.undecided == Policy::Pass,
+    };
+    Ok(Gate { outcome, passes, reasons, rows })
+}
+
+fn losses(count: usize) -> String {
+    if count == 1 { "1 loss is".to_owned() } else { format!("{count} losses are") }
+}
+
+fn points(count: usize) -> String {
+    if count == 1 { "1 point is".to_owned() } else { format!("{count} points are") }
+}
+
+/// Points that should have been compared: void or not run in either record, or missing in the candidate.
+fn missing(comparison: &Comparison<'_>) -> Vec<String> {
+    let one = |pair: usize| {
+        if comparison.alone.contains(&(pair, Which::Candidate)) {
+            return None;
+        }
+        let void = comparison.void.iter().filter(|void| void.pair == pair);
+        let mut why: Vec<String> = void.map(|void| format!("{} in {}", void.verdict, void.which.letter())).collect();
+        if comparison.alone.contains(&(pair, Which::Baseline)) {
+            why.push("missing in B".to_owned());
+        }
+        (!why.is_empty()).then(|| format!("{} ({})", comparison.described(pair), why.join(", ")))
+    };
+    (0..comparison.pairs.len()).filter_map(one).collect()
+}
+
+fn judged(comparison: &Comparison<'_>, rules: &Rules) -> Result<Vec<Judged>, Error> {
+    let mut rows = Vec::new();
+    for (index, row) in comparison.rows.iter().enumerate() {
+        let tolerance = rules.of(&row.metric);
+        let (limit, p, held) = judge(row, tolerance)?;
+        let finding = if held { Finding::Held } else { Finding::Undecided };
+        rows.push(Judged { row: index, limit, tolerance, p_corrected: p, finding });
+    }
+    let corrected = holm(&rows.iter().map(|row| row.p_corrected).collect::<Vec<_>>());
+    for (row, p) in rows.iter_mut().zip(corrected) {
+        row.p_corrected = p;
+        if p <= LEVEL {
+            row.finding = Finding::Regressed;
+        }
+    }
+    Ok(rows)
+}
+
+/// The limit of the ratio, the p value of "within the limit" (two-sided, so that it agrees with the interval), and whether the
+/// 95 % interval lies within.
+fn judge(row: &Row, tolerance: f64) -> Result<(f64, f64, bool), Error> {
+    let (low, high) = row.contrast.bounds(LEVEL);
+    match row.metric.better {
+        Better::Higher => {
+            let limit = 1.0 - tolerance;
+            Ok((limit, (2.0 * row.contrast.p_below(limit)).min(1.0), low >= limit))
+        }
+        Better::Lower => {
+            let limit = 1.0 + tolerance;
+            Ok((limit, (2.0 * row.contrast.p_above(limit)).min(1.0), high <= limit))
+        }
+        Better::Neither => Err(undirected(&row.metric)),
+    }
+}
+
+fn undirected(metric: &Metric) -> Error {
+    Error::new(format!(
+        "{} is neither better nor worse when it is higher; a gate takes throughput and times",
+        metric.name
+    ))
+}

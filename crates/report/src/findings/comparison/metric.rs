@@ -1,0 +1,183 @@
+//! Metrics that can be compared: what each is called, and whether more of it is better.
+
+use super::super::latencies::PERCENTILES;
+use super::super::warehouse::KIND;
+use crate::workloads::Workload;
+
+/// Metrics of the host and its device that have no better direction of their own, with their titles.
+const OBSERVED: &[(&str, &str)] = &[
+    ("cpu_percent", "CPU"),
+    ("device_read_mb_s", "Device reads"),
+    ("device_write_mb_s", "Device writes"),
+    ("device_reads_s", "Device reads"),
+    ("device_writes_s", "Device writes"),
+    ("device_busy_percent", "Device busy"),
+    ("major_faults_s", "Major faults"),
+];
+
+/// Which direction is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Throughput.
+    Higher,
+    /// Times.
+    Lower,
+    /// Neither: use of a resource.
+    Neither,
+}
+
+impl Better {
+    /// The word in machine-readable output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::Neither => "neither",
+        }
+    }
+}
+
+/// A metric of a workload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name among the metrics of a point.
+    pub name: String,
+    /// What it is called in tables.
+    pub title: String,
+    /// Which direction is better.
+    pub better: Better,
+}
+
+/// A latency of one clock and kind: the statistic is `mean` or a percentile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LatencyName<'m> {
+    /// Service times instead of response times?
+    pub(super) service: bool,
+    /// The share of a percentile; none for the mean.
+    pub(super) share: Option<f64>,
+    /// Kind of operation, or `all`.
+    pub(super) kind: &'m str,
+}
+
+/// Reads `response_ns_p99.new_order`.
+pub(super) fn latency(name: &str) -> Option<LatencyName<'_>> {
+    let (head, kind) = name.split_once('.')?;
+    let service = head.starts_with("service_ns_");
+    let statistic = head.strip_prefix("response_ns_").or_else(|| head.strip_prefix("service_ns_"))?;
+    let share = PERCENTILES.iter().find(|(known, _)| *known == statistic).map(|(_, share)| *share);
+    (share.is_some() || statistic == "mean").then_some(LatencyName { service, share, kind })
+}
+
+/// Metrics of throughput: the workload's names for it.
+pub(super) fn rates(workload: &Workload) -> Vec<&'static str> {
+    let mut names = vec!["throughput"];
+    names.extend(workload.rates.iter().map(|(name, ..)| *name));
+    names.extend(workload.counted.iter().flat_map(|counted| [counted.metric, counted.metric_database]));
+    if workload.headline.metric == "queries_per_hour" {
+        names.extend(["queries_per_hour", "queries_per_hour_per_tb"]);
+    }
+    if workload.tells_absence {
+        names.push("run_throughput");
+    }
+    names
+}
+
+/// The metrics of this name in a workload whose runs had these kinds of operations; several for an ending `.*`. None when
+/// there is no such metric, or it cannot be compared.
+pub(super) fn metrics_of(name: &str, workload: &Workload, kinds: &[String]) -> Vec<Metric> {
+    if let Some(head) = name.strip_suffix(".*") {
+        let tails = workload.tails.iter().filter(|tail| kinds.iter().any(|kind| kind == *tail));
+        let mut tails: Vec<&str> = tails.copied().collect();
+        if tails.is_empty() {
+            tails.push("all");
+        }
+        return tails.iter().flat_map(|tail| metrics_of(&format!("{head}.{tail}"), workload, kinds)).collect();
+    }
+    one(name, workload, kinds).into_iter().collect()
+}
+
+fn one(name: &str, workload: &Workload, kinds: &[String]) -> Option<Metric> {
+    let metric = |title: String, better: Better| Some(Metric { name: name.to_owned(), title, better });
+    if let Some(latency) = latency(name) {
+        let known = latency.kind == "all" || kinds.iter().any(|kind| kind == latency.kind);
+        return metric(latency_title(&latency, workload), Better::Lower).filter(|_| known);
+    }
+    if rates(workload).contains(&name) {
+        return metric(rate_title(name, workload), Better::Higher);
+    }
+    if name == "run_time_s" && workload.tells_absence {
+        return metric("Run time".to_owned(), Better::Lower);
+    }
+    // The warehouse rates the CPU over whole runs and not over windows.
+    let mut observed = OBSERVED.iter().filter(|(known, _)| *known != "cpu_percent" || workload.kind != KIND);
+    let (_, title) = observed.find(|(known, _)| *known == name)?;
+    metric((*title).to_owned(), Better::Neither)
+}
+
+fn latency_title(latency: &LatencyName<'_>, workload: &Workload) -> String {
+    let kind = if latency.kind == "all" { "All kinds".to_owned() } else { workload.kind_title(latency.kind) };
+    let statistic = match latency.share {
+        None => "mean".to_owned(),
+        Some(share) => format!("p{}", crate::numbers::short(100.0 * share)),
+    };
+    let clock = if latency.service { "service time" } else { "response time" };
+    format!("{kind} {statistic}, {clock}")
+}
+
+fn rate_title(name: &str, workload: &Workload) -> String {
+    let column = workload.results.iter().chain(workload.figure).find(|column| column.metric == name);
+    column.map_or_else(|| name.replace('_', " "), |column| column.title.to_owned())
+}
+
+/// Every name that can be asked for, kinds as `<kind>`.
+pub(super) fn known(workload: &Workload) -> Vec<String> {
+    let mut names: Vec<String> = rates(workload).into_iter().map(str::to_owned).collect();
+    if workload.tells_absence {
+        names.push("run_time_s".to_owned());
+    }
+    names.extend(["response_ns_mean", "response_ns_p50"].map(|head| format!("{head}.<kind>")));
+    names.extend(PERCENTILES[1..].iter().map(|(name, _)| format!("response_ns_{name}.<kind>")));
+    names.extend(OBSERVED.iter().map(|(name, _)| (*name).to_owned()));
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::WORKLOADS;
+
+    fn titles(workload: usize, name: &str, kinds: &[&str]) -> String {
+        let kinds: Vec<String> = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        let metrics = metrics_of(name, &WORKLOADS[workload], &kinds);
+        metrics
+            .iter()
+            .map(|metric| format!("{} ({})", metric.title, metric.better.word()))
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
+    #[test]
+    fn names_mean_what_the_workload_says() {
+        assert_eq!(titles(0, "tpm", &[]), "TPM (higher)");
+        assert_eq!(titles(0, "response_ns_p999.new_order", &["new_order"]), "New-Order p99.9, response time (lower)");
+        assert_eq!(
+            titles(1, "service_ns_mean.*", &["read", "update"]),
+            "Read mean, service time (lower); Update mean, service time (lower)"
+        );
+        assert_eq!(titles(2, "response_ns_p50.*", &["q01"]), "All kinds p50, response time (lower)");
+        assert_eq!(titles(1, "cpu_percent", &[]), "CPU (neither)");
+        for wrong in ["tpm.new_order", "response_ns_p98.read", "response_ns_p99.scan", "queries_per_hour", ""] {
+            assert_eq!(titles(1, wrong, &["read"]), "", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_metric_that_a_workload_compares_is_known() {
+        for workload in WORKLOADS {
+            let kinds: Vec<String> = workload.tails.iter().map(|tail| (*tail).to_owned()).collect();
+            for name in workload.compared {
+                assert!(!metrics_of(name, workload, &kinds).is_empty(), "{} {name}", workload.kind);
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Two records side by side: their points paired by levels, what else differs, ratios of their results with a verdict each, and
+//! whether the candidate may pass a gate. May not know blocks, formats or charts.
+
+mod compare;
+mod differences;
+mod filter;
+mod gate;
+mod metric;
+mod outcome;
+mod pairing;
+
+pub use compare::{Comparison, LeftOut, Named, PairLabel, Row, Verdict, VoidPoint, compare};
+pub use differences::{Difference, Subject};
+pub use filter::{Chosen, Level};
+pub use gate::{Finding, Gate, GateOutcome, Judged, Policy, Rules, gate};
+pub use metric::{Better, Metric};
+pub use pairing::Which;

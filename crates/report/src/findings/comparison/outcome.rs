@@ -1,0 +1,136 @@
+//! What a point's runs say of one metric, in the form in which two records are compared. Percentiles are read from merged
+//! histograms, those of each run included; none is averaged.
+
+use super::super::latencies::{ByKind, all_kinds};
+use super::super::metrics::{Pair, cpu_windows, device_windows};
+use super::super::point::PointFindings;
+use super::super::run::RunFindings;
+use super::super::telemetry::Probed;
+use super::metric::{LatencyName, latency};
+use crate::analysis::bootstrap::mean_of;
+use crate::analysis::contrast::{Outcome, Within};
+use crate::analysis::distribution::mean;
+use crate::analysis::latency::{Latencies, Sparse};
+use crate::workloads::Workload;
+use proofload_record::Record;
+
+/// So many values must lie beyond a percentile on each side; with fewer it is the accident of a few samples.
+const BEYOND: f64 = 10.0;
+
+/// The outcome of a metric, or why there is none.
+pub(super) fn outcome(
+    record: &Record,
+    point: &PointFindings,
+    workload: &Workload,
+    name: &str,
+) -> Result<Outcome, String> {
+    let runs: Vec<&RunFindings> = point.runs.iter().collect();
+    if let Some(latency) = latency(name) {
+        return latency_outcome(point, &latency);
+    }
+    if let Some(place) = workload.counted.iter().position(|counted| counted.metric == name) {
+        let clients = |run: &&RunFindings| run.counted.get(place)?.clients.clone();
+        return of_windows(runs.iter().map(clients).collect(), "it was not counted");
+    }
+    if let Some(place) = workload.counted.iter().position(|counted| counted.metric_database == name) {
+        let database = |run: &&RunFindings| run.counted.get(place)?.database;
+        return of_values(runs.iter().map(database).collect(), "two readings of a counter have no spread");
+    }
+    let pairs: Vec<Pair<'_>> = runs.iter().filter_map(|run| Some((*run, attempt(record, run)?))).collect();
+    match name {
+        "run_time_s" => of_values(completed(&runs, |seconds, _| seconds), "one run has no spread"),
+        "run_throughput" => {
+            of_values(completed(&runs, |seconds, operations| operations / seconds), "a total has no spread")
+        }
+        "cpu_percent" => of_windows(cpu_windows(&pairs), "the use of the cores was not observed"),
+        _ => match probed(name) {
+            Some(probed) => of_windows(device_windows(&pairs, probed), "it was not observed"),
+            None => throughput(&runs),
+        },
+    }
+}
+
+/// Of the windows, or of runs that are rated whole one rate each.
+fn throughput(runs: &[&RunFindings]) -> Result<Outcome, String> {
+    if runs.iter().any(|run| run.whole.is_some()) {
+        let rates = runs.iter().map(|run| run.whole.as_ref()?.rate()).collect();
+        return of_values(rates, "one run of a fixed number of operations has no spread");
+    }
+    of_windows(Some(runs.iter().map(|run| run.measured().to_vec()).collect()), "")
+}
+
+fn attempt<'r>(record: &'r Record, run: &RunFindings) -> Option<&'r proofload_record::Attempt> {
+    record.attempts.iter().find(|attempt| attempt.id == run.attempt)
+}
+
+fn probed(name: &str) -> Option<Probed> {
+    Some(match name {
+        "device_read_mb_s" => Probed::DeviceReadBytes,
+        "device_write_mb_s" => Probed::DeviceWriteBytes,
+        "device_reads_s" => Probed::DeviceReads,
+        "device_writes_s" => Probed::DeviceWrites,
+        "device_busy_percent" => Probed::DeviceBusy,
+        "major_faults_s" => Probed::MajorFaults,
+        _ => return None,
+    })
+}
+
+fn completed(runs: &[&RunFindings], of: impl Fn(f64, f64) -> f64) -> Option<Vec<f64>> {
+    runs.iter().map(|run| run.completed.map(|ended| of(ended.seconds, ended.operations as f64))).collect()
+}
+
+/// One value a run.
+fn of_values(values: Option<Vec<f64>>, why_not: &str) -> Result<Outcome, String> {
+    let runs = values.ok_or("it was not measured in every run")?;
+    Ok(Outcome { value: mean(&runs), runs, within: Err(why_not.to_owned()) })
+}
+
+/// Seconds of each run's window.
+fn of_windows(windows: Option<Vec<Vec<f64>>>, why_not: &str) -> Result<Outcome, String> {
+    let windows = windows.ok_or(why_not)?;
+    if windows.iter().any(Vec::is_empty) {
+        return Err("there is no measured window".to_owned());
+    }
+    let means: Vec<_> = windows.iter().map(|window| mean_of(window)).collect();
+    if let Some(why) = means.iter().filter(|_| means.len() > 1).find_map(|mean| mean.missing.clone()) {
+        return Err(why);
+    }
+    let within = means.first().ok_or_else(|| "no run was completed".to_owned()).and_then(Within::of_mean);
+    let runs: Vec<f64> = means.iter().map(|mean| mean.value).collect();
+    Ok(Outcome { value: mean(&runs), runs, within })
+}
+
+fn latency_outcome(point: &PointFindings, latency: &LatencyName<'_>) -> Result<Outcome, String> {
+    if let Some(why) = point.overload() {
+        return Err(format!("response times of an overloaded point say nothing: {why}"));
+    }
+    let seconds: Vec<Vec<Sparse>> = point.runs.iter().map(|run| seconds(run, latency)).collect::<Result<_, _>>()?;
+    let together: Vec<Sparse> = seconds.iter().flatten().cloned().collect();
+    let merged = Latencies::new(&together);
+    let each: Vec<Sparse> = seconds.iter().map(|parts| Sparse::merged(parts.iter())).collect();
+    if each.iter().any(|run| run.count() == 0) {
+        return Err("no operation of this kind completed".to_owned());
+    }
+    let Some(share) = latency.share else {
+        let value = merged.total().mean();
+        let within = merged.mean_error().and_then(|(error, freedom)| Within::of_error(value, error, freedom));
+        return Ok(Outcome { value, runs: each.iter().map(Sparse::mean).collect(), within });
+    };
+    let needed = (BEYOND / (1.0 - share)).round() as u64;
+    if merged.total().count() < needed {
+        return Err(format!("fewer than {} samples", crate::numbers::count(needed)));
+    }
+    let value = merged.total().percentile(share).unwrap_or(0) as f64;
+    let runs = each.iter().filter_map(|run| run.percentile(share)).map(|value| value as f64).collect();
+    Ok(Outcome { value, runs, within: merged.quantile(share).map(Within::Quantile) })
+}
+
+/// Histograms of the seconds of a run's window.
+fn seconds(run: &RunFindings, latency: &LatencyName<'_>) -> Result<Vec<Sparse>, String> {
+    let none = || "service times were not recorded".to_owned();
+    let by_kind: &ByKind = if latency.service { run.services.as_ref().ok_or_else(none)? } else { &run.latencies };
+    if latency.kind == "all" {
+        return Ok(all_kinds(by_kind));
+    }
+    by_kind.get(latency.kind).cloned().ok_or_else(|| "no operation of this kind became due".to_owned())
+}

@@ -1,0 +1,103 @@
+//! A comparison and a gate for programs: stable keys, described in `docs/guides/machine-readable.md`.
+
+use crate::findings::comparison::{Comparison, Difference, Gate, LeftOut, Named, Row, Rules};
+use serde_json::{Value as Json, json};
+
+/// Version of this form; raised when a key changes its meaning or goes.
+const FORM: u32 = 1;
+
+/// Renders a comparison.
+pub(crate) fn comparison_json(comparison: &Comparison<'_>) -> String {
+    format!("{:#}\n", body(comparison))
+}
+
+/// Renders a gate over its comparison: the same keys and `gate`; `comparisons` then have `limit`, `tolerance` and `finding`.
+pub(crate) fn gate_json(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules) -> String {
+    let mut body = body(comparison);
+    for judged in &gate.rows {
+        let row = &mut body["comparisons"][judged.row];
+        row["limit"] = json!(judged.limit);
+        row["tolerance"] = json!(judged.tolerance);
+        row["p_regressed"] = json!(judged.p_corrected);
+        row["finding"] = json!(judged.finding.word());
+    }
+    body["gate"] = json!({
+        "outcome": gate.outcome.word(),
+        "passes": gate.passes,
+        "reasons": gate.reasons,
+        "tolerance": rules.tolerance,
+        "undecided": rules.undecided.word(),
+        "void": rules.void.word(),
+    });
+    format!("{body:#}\n")
+}
+
+fn body(comparison: &Comparison<'_>) -> Json {
+    json!({
+        "form": FORM,
+        "baseline": record(&comparison.baseline),
+        "candidate": record(&comparison.candidate),
+        "factors": comparison.factors,
+        "differences": comparison.differences.iter().map(difference).collect::<Vec<_>>(),
+        "warnings": comparison.warnings,
+        "comparisons": comparison.rows.iter().map(|found| row(comparison, found)).collect::<Vec<_>>(),
+        "not_compared": comparison.left_out.iter().map(|left| left_out(comparison, left)).collect::<Vec<_>>(),
+        "void": comparison.void.iter().map(|void| json!({
+            "point": levels(comparison, void.pair), "record": void.which.word(), "verdict": void.verdict, "reasons": void.reasons,
+        })).collect::<Vec<_>>(),
+        "only_in_one": comparison.alone.iter().map(|(pair, which)| json!({
+            "point": levels(comparison, *pair), "record": which.word(),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn record(named: &Named<'_>) -> Json {
+    let record = named.record;
+    json!({
+        "file": named.file,
+        "sha256": named.sha256,
+        "study": record.study.name(),
+        "title": record.study.title(),
+        "created_us": record.created.0,
+        "programs": record.sessions.iter().map(|session| &session.program).collect::<Vec<_>>(),
+        "being_written": record.being_written,
+    })
+}
+
+fn difference(difference: &Difference) -> Json {
+    json!({
+        "subject": difference.subject.word(),
+        "name": difference.name,
+        "baseline": difference.baseline,
+        "candidate": difference.candidate,
+        "points": difference.points.iter().map(|label| label.replace('\u{a0}', " ")).collect::<Vec<_>>(),
+    })
+}
+
+fn levels(comparison: &Comparison<'_>, pair: usize) -> Json {
+    let levels = comparison.pairs.get(pair).map(|pair| pair.levels.as_slice()).unwrap_or_default();
+    Json::Object(levels.iter().map(|(setting, value)| (setting.clone(), json!(value))).collect())
+}
+
+fn row(comparison: &Comparison<'_>, row: &Row) -> Json {
+    let finite = |value: f64| if value.is_finite() && value > 0.0 { json!(value) } else { Json::Null };
+    json!({
+        "point": levels(comparison, row.pair),
+        "metric": row.metric.name,
+        "title": row.metric.title,
+        "better": row.metric.better.word(),
+        "baseline": row.baseline.to_json(),
+        "candidate": row.candidate.to_json(),
+        "ratio": row.ratio.to_json(),
+        "spread": row.contrast.spread.word(),
+        "runs": { "baseline": row.runs.0, "candidate": row.runs.1 },
+        "p": row.p,
+        "p_corrected": row.p_corrected,
+        "verdict": row.verdict.words(),
+        "shown_from": { "below": finite(row.shown_from.0), "above": finite(row.shown_from.1) },
+    })
+}
+
+fn left_out(comparison: &Comparison<'_>, left: &LeftOut) -> Json {
+    json!({ "point": levels(comparison, left.pair), "metric": left.metric.name, "title": left.metric.title, "why": left.why })
+}

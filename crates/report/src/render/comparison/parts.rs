@@ -1,0 +1,190 @@
+//! What the texts of a comparison and of a gate share: who is compared, what differs, what was left out, and columns that fit a
+//! terminal of 80 columns when the labels of the points do.
+
+use super::super::text::{plain, wrapped_to};
+use crate::analysis::quantity::Quantity;
+use crate::findings::comparison::{Better, Comparison, Difference, Metric, Named, Row};
+use crate::findings::{Findings, setting_title};
+use crate::numbers::{grouped, printed_unit, readable};
+
+/// Columns of running text, and of tables where their labels allow it.
+const WIDTH: usize = 80;
+/// Most columns of a table.
+const MOST: usize = 100;
+/// Digits of a hash that tell two records apart on a screen; the other formats have all 64.
+const HASH: usize = 16;
+
+/// Running text, wrapped, with a line break at its end.
+pub(super) fn paragraph(text: &str) -> String {
+    wrapped_to(WIDTH, &plain(text)).iter().map(|line| format!("{}\n", line.trim_start())).collect()
+}
+
+/// An item of a list: its further lines are set in.
+fn item(text: &str) -> String {
+    wrapped_to(WIDTH, &plain(&format!("- {text}"))).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The two records.
+pub(super) fn records(comparison: &Comparison<'_>) -> String {
+    record("A  baseline ", &comparison.baseline, &comparison.findings.0)
+        + &record("B  candidate", &comparison.candidate, &comparison.findings.1)
+}
+
+fn record(head: &str, named: &Named<'_>, findings: &Findings<'_>) -> String {
+    let record = named.record;
+    let finished = record.plan.runs.iter().filter(|run| record.finished(run.index).is_some()).count();
+    let program = record.sessions.first().map_or("unknown program", |session| session.program.as_str());
+    let date = crate::sections::date(record.created);
+    let hash: String = named.sha256.chars().take(HASH).collect();
+    let valid = findings.valid().count();
+    let (study, runs, points) = (record.study.name(), record.plan.runs.len(), findings.points.len());
+    let lines = [
+        plain(&named.file),
+        plain(&format!("study {study}, {date}, {program}")),
+        format!("{finished} of {runs} runs, {valid} of {points} points valid, sha256 {hash}"),
+    ];
+    format!("{head}  {}\n{:15}{}\n{:15}{}\n", lines[0], "", lines[1], "", lines[2])
+}
+
+/// What differs between the records besides what they measured.
+pub(super) fn differences(comparison: &Comparison<'_>) -> String {
+    let found = &comparison.differences;
+    if found.is_empty() {
+        return "No setting, version or fact differs.\n".to_owned();
+    }
+    let pairs = comparison.pairs.len();
+    let name = |difference: &Difference| {
+        let points = difference.points.len();
+        let at = if points == 0 || points == pairs { String::new() } else { format!(" ({points} of {pairs} points)") };
+        plain(&format!("{}{at}", difference.name))
+    };
+    let width = found.iter().map(|difference| name(difference).chars().count()).max().unwrap_or(0).clamp(16, 36);
+    let value = (WIDTH - 6 - width) / 2;
+    let cell = |text: &Option<String>| cut(&plain(text.as_deref().unwrap_or("not set or not read")), value);
+    let mut text = format!("{:<w$}  {:<value$}  B\n", "What else differs", "A", w = width + 2);
+    for difference in found {
+        let (a, b) = (cell(&difference.baseline), cell(&difference.candidate));
+        text.push_str(format!("  {:<width$}  {a:<value$}  {b}", cut(&name(difference), width)).trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// At most so many letters.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Points that are void or that one record alone has, and metrics that could not be compared. What several have in common
+/// stands once.
+pub(super) fn left_out(comparison: &Comparison<'_>) -> String {
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    let mut tell = |why: String, what: String| match told.iter_mut().find(|(known, _)| *known == why) {
+        Some((_, all)) if all.contains(&what) => {}
+        Some((_, all)) => all.push(what),
+        None => told.push((why, vec![what])),
+    };
+    for void in &comparison.void {
+        let what = format!("{} in {}", comparison.described(void.pair), void.which.letter());
+        void.reasons.iter().for_each(|reason| tell(format!("{}: {reason}", void.verdict), what.clone()));
+    }
+    for (pair, which) in &comparison.alone {
+        tell(format!("only {} has it", which.letter()), comparison.described(*pair).to_owned());
+    }
+    for left in &comparison.left_out {
+        tell(left.why.clone(), format!("{} at {}", left.metric.title, comparison.described(left.pair)));
+    }
+    if told.is_empty() {
+        return String::new();
+    }
+    let lines = told.iter().map(|(why, what)| item(&format!("{}: {why}", what.join("; "))));
+    format!("\nNot compared\n{}", lines.collect::<String>())
+}
+
+/// What weakens it.
+pub(super) fn warnings(comparison: &Comparison<'_>) -> String {
+    let text: String = comparison.warnings.iter().map(|warning| paragraph(&format!("warning: {warning}"))).collect();
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// The head of a metric's rows with the unit that suits its largest value, and the factor to that unit.
+pub(super) fn metric_head(comparison: &Comparison<'_>, metric: &Metric, places: &[usize]) -> (String, f64) {
+    let quantities =
+        places.iter().flat_map(|place| [&comparison.rows[*place].baseline, &comparison.rows[*place].candidate]);
+    let largest: Option<&Quantity> = quantities.max_by(|a, b| a.value().total_cmp(&b.value()));
+    let shown = largest.map(readable);
+    let unit = shown.as_ref().map_or_else(String::new, |quantity| printed_unit(&quantity.unit().0));
+    let factor = shown.zip(largest).map_or(1.0, |(shown, largest)| shown.value() / largest.value());
+    let unit = if unit.is_empty() { unit } else { format!(", {unit}") };
+    let direction = match metric.better {
+        Better::Higher => "; more is better",
+        Better::Lower => "; less is better",
+        Better::Neither => "",
+    };
+    (format!("{}{unit}{direction}", metric.title), if factor.is_finite() { factor } else { 1.0 })
+}
+
+/// Three digits, and no fewer than the whole ones.
+pub(super) fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size >= 99.95 => grouped(value, 0),
+        size if size >= 9.995 => grouped(value, 1),
+        size if size >= 0.9995 => grouped(value, 2),
+        _ => grouped(value, 3),
+    }
+}
+
+/// A ratio, to a thousandth.
+pub(super) fn ratio(value: f64) -> String {
+    if value < 9.9995 { format!("{value:.3}") } else { figure(value) }
+}
+
+/// The interval of a row's ratio.
+pub(super) fn interval(row: &Row) -> String {
+    row.ratio.interval().bounds().map_or_else(String::new, |(low, high)| format!("{} to {}", ratio(low), ratio(high)))
+}
+
+/// A corrected p value.
+pub(super) fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.000_95 => "<0.001".to_owned(),
+        p if p > 0.999_5 => "1".to_owned(),
+        p => format!("{p:.3}"),
+    }
+}
+
+/// Rows of cells lined up under a head; the first column is words and is cut when a line would be too long, and so is the last.
+pub(super) fn table(head: &[&str], groups: &[(String, Vec<Vec<String>>)]) -> String {
+    let rows = || groups.iter().flat_map(|(_, rows)| rows);
+    let width = |column: usize| {
+        let cells = rows().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([head[column].chars().count()]).max().unwrap_or(0)
+    };
+    let last = head.len() - 1;
+    let mut widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let total: usize = widths.iter().sum::<usize>() + 2 * last + 2;
+    widths[0] = widths[0].saturating_sub(total.saturating_sub(MOST)).max(6);
+    let line = |cells: &[String]| {
+        let cell = |(column, text): (usize, &String)| match column {
+            0 => format!("{:<w$}", cut(text, widths[0]), w = widths[0]),
+            column if column == last => text.clone(),
+            column => format!("{text:>w$}", w = widths[column]),
+        };
+        format!("  {}", cells.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ")).trim_end().to_owned() + "\n"
+    };
+    let mut text = line(&head.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>());
+    for (title, rows) in groups {
+        text.push_str(&format!("{title}\n"));
+        rows.iter().for_each(|row| text.push_str(&line(row)));
+    }
+    text
+}
+
+/// The head of the column of points.
+pub(super) fn points_head(comparison: &Comparison<'_>) -> String {
+    let titles: Vec<String> = comparison.factors.iter().map(|setting| setting_title(setting)).collect();
+    plain(&titles.join(", "))
+}

@@ -1,0 +1,73 @@
+//! A comparison for a terminal.
+
+use super::super::text::plain;
+use super::parts::{
+    differences, figure, interval, left_out, metric_head, p_value, paragraph, points_head, ratio, records, table,
+    warnings,
+};
+use crate::findings::comparison::{Comparison, Row, Verdict};
+use crate::numbers::count;
+
+/// Renders a comparison.
+pub(crate) fn comparison_text(comparison: &Comparison<'_>) -> String {
+    let mut text = format!("{}\n{}", records(comparison), differences(comparison));
+    text.push_str(&warnings(comparison));
+    text.push('\n');
+    if comparison.rows.is_empty() {
+        text.push_str("Nothing could be compared.\n");
+        return text + &left_out(comparison);
+    }
+    let points = points_head(comparison);
+    let head = [points.as_str(), "A", "B", "B/A", "95 % interval", "p", "verdict"];
+    text.push_str(&table(&head, &groups(comparison)));
+    text + &left_out(comparison) + &legend(comparison)
+}
+
+fn groups(comparison: &Comparison<'_>) -> Vec<(String, Vec<Vec<String>>)> {
+    let group = |(metric, places): (_, Vec<usize>)| {
+        let (title, factor) = metric_head(comparison, metric, &places);
+        let rows = places.iter().map(|place| cells(comparison, &comparison.rows[*place], factor)).collect();
+        (title, rows)
+    };
+    comparison.by_metric().into_iter().map(group).collect()
+}
+
+fn cells(comparison: &Comparison<'_>, row: &Row, factor: f64) -> Vec<String> {
+    vec![
+        plain(comparison.label(row.pair)),
+        figure(row.baseline.value() * factor),
+        figure(row.candidate.value() * factor),
+        ratio(row.ratio.value()),
+        interval(row),
+        p_value(row.p_corrected),
+        verdict(row),
+    ]
+}
+
+/// A verdict; where no difference was shown, with the change that would have been.
+fn verdict(row: &Row) -> String {
+    if row.verdict != Verdict::NotShown {
+        return row.verdict.words().to_owned();
+    }
+    let (below, above) = row.shown_from;
+    match 100.0 * (above - 1.0).max(1.0 - below) {
+        change if !change.is_finite() => "not shown (unbounded)".to_owned(),
+        change if change < 9.95 => format!("not shown (±{change:.1} %)"),
+        change => format!("not shown (±{change:.0} %)"),
+    }
+}
+
+fn legend(comparison: &Comparison<'_>) -> String {
+    let rows = count(comparison.rows.len() as u64);
+    let mut text = format!(
+        "B/A is the candidate over the baseline. Each interval is of its row alone; p values and verdicts hold for all {rows} rows \
+         together (Holm, 5 %)."
+    );
+    if comparison.rows.iter().any(|row| row.verdict == Verdict::NotShown) {
+        text.push_str(
+            " Where no difference was shown there may be one all the same; in brackets stands the observed change that would have \
+             been shown.",
+        );
+    }
+    format!("\n{}", paragraph(&text))
+}

@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Judge a candidate's record by a baseline's, for continuous integration
     Gate(GateArguments),
+    /// Write a record for other tools: HDR log, CSV and JSON tables, OpenMetrics
+    Export(ExportArguments),
     /// Read results of YCSB, go-ycsb and HDR logs into a file that `report --beside` draws
     Import(ImportArguments),
     /// Show what this machine allows, with a remedy for what it does not
@@ -203,6 +205,47 @@ pub(crate) enum GatePolicy {
     Pass,
     /// Let it fail
     Fail,
+}
+
+/// What `export` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArguments {
+    /// The record
+    pub(crate) record: PathBuf,
+    /// Format
+    #[arg(long, value_enum)]
+    pub(crate) format: ExportFormat,
+    /// Table to write, with csv and json; may be repeated [default: all]
+    #[arg(long = "table", value_name = "TABLE", value_parser = tables())]
+    pub(crate) tables: Vec<String>,
+    /// Write only this run of the plan, by its index; may be repeated
+    #[arg(long = "run", value_name = "INDEX")]
+    pub(crate) runs: Vec<u32>,
+    /// File to write, `-` for standard output; with csv and more than one table the folder of their files [default:
+    /// standard output]
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace files that are there
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+/// Names of the tables.
+fn tables() -> clap::builder::PossibleValuesParser {
+    proofload_report::export::TABLES.iter().map(|table| table.name).collect::<Vec<_>>().into()
+}
+
+/// Formats of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Interval log of HdrHistogram, a line for each kind of operation and second
+    Hdr,
+    /// Tables, a file each
+    Csv,
+    /// Tables in one document
+    Json,
+    /// Final figures and every second for a time series database
+    Openmetrics,
 }
 
 /// What `import` takes.

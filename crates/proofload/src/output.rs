@@ -13,6 +13,15 @@ pub(crate) fn result(text: &str) {
         .and_then(|()| out.flush());
 }
 
+/// A long result on stdout, written piece by piece. A closed pipe is the reader's choice, not an error.
+pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> std::io::Result<()> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
 /// A note for the operator, on stderr.
 pub(crate) fn note(text: &str) {
     eprintln!("{text}");

@@ -5,6 +5,7 @@ pub mod analysis;
 pub mod blocks;
 pub mod charts;
 mod error;
+pub mod export;
 pub mod findings;
 mod format;
 pub mod import;

@@ -1,7 +1,7 @@
 //! From a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
-    built_in, compare, completions, doctor, gate, import, man, plan, report, run, schema, status, validate,
+    built_in, compare, completions, doctor, export, gate, import, man, plan, report, run, schema, status, validate,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -17,6 +17,7 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Engines => built_in::engines(),

@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod dispatch;
 mod doctor;
+mod export;
 mod gate;
 mod import;
 mod man;

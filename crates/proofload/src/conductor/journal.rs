@@ -2,7 +2,7 @@
 
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, IntervalSample, Mark, Reading};
-use proofload_model::time::{Clock, Offset};
+use proofload_model::time::{Clock, Moment, Offset};
 use proofload_record::{AttemptId, Recorder};
 use std::sync::Arc;
 
@@ -11,11 +11,13 @@ pub(crate) struct Journal {
     recorder: Recorder,
     clock: Arc<dyn Clock>,
     attempt: Option<AttemptId>,
+    /// The attempt's time zero by our clock, once there is one.
+    origin: Option<Moment>,
 }
 
 impl Journal {
     pub(crate) fn new(recorder: Recorder, clock: Arc<dyn Clock>) -> Self {
-        Self { recorder, clock, attempt: None }
+        Self { recorder, clock, attempt: None, origin: None }
     }
 
     /// The attempt that is going on.
@@ -25,12 +27,19 @@ impl Journal {
 
     pub(crate) fn begin(&mut self, run_index: u32) -> Result<(), Error> {
         self.attempt = Some(self.recorder.begin_attempt(run_index, self.clock.wall())?);
+        self.origin = None;
         Ok(self.recorder.commit()?)
+    }
+
+    /// From now on events of the attempt say how far they lie from its time zero, which ties it to the wall clock.
+    pub(crate) fn time_zero(&mut self, origin: Option<Moment>) {
+        self.origin = origin;
     }
 
     /// Something happened to the attempt, or to the study when there is none.
     pub(crate) fn event(&mut self, name: &str, detail: &str) -> Result<(), Error> {
-        self.recorder.event(self.attempt, self.clock.wall(), None, name, detail)?;
+        let offset = self.origin.filter(|_| self.attempt.is_some()).map(|origin| self.clock.now().offset_from(origin));
+        self.recorder.event(self.attempt, self.clock.wall(), offset, name, detail)?;
         Ok(self.recorder.commit()?)
     }
 

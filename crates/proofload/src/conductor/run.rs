@@ -110,6 +110,7 @@ impl Crew<'_> {
             self.watch.origin.map_or(proofload_model::time::Moment(0), |ours| self.in_time_of(Role::Host, ours));
         let scraped = scraped(&prepared.settings);
         self.host(HostRequest::StartProbes { origin, place: prepared.place.clone(), pid, scraped })?;
+        self.journal.time_zero(self.watch.origin);
         self.journal.event("load_started", &format!("{}", prepared.run.seed))
     }
 

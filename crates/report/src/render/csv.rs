@@ -46,11 +46,11 @@ fn numbers(value: &Measured) -> [String; 6] {
 }
 
 fn row(fields: impl Iterator<Item = String>) -> String {
-    fields.map(|field| quoted(&field)).collect::<Vec<_>>().join(",") + "\r\n"
+    fields.map(|field| quoted_field(&field)).collect::<Vec<_>>().join(",") + "\r\n"
 }
 
 /// A field in quotes where it needs them. One that a spreadsheet would take for a formula gets an apostrophe before it.
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted_field(field: &str) -> String {
     let is_number = field.parse::<f64>().is_ok();
     let field = match field.chars().next() {
         Some('=' | '+' | '-' | '@' | '\t' | '\r') if !is_number => format!("'{field}"),
@@ -65,9 +65,9 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_needed_and_never_formulas() {
-        assert_eq!(quoted("plain"), "plain");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
-        assert_eq!(quoted("=1+1"), "'=1+1");
-        assert_eq!(quoted("-5.25"), "-5.25");
+        assert_eq!(quoted_field("plain"), "plain");
+        assert_eq!(quoted_field("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(quoted_field("=1+1"), "'=1+1");
+        assert_eq!(quoted_field("-5.25"), "-5.25");
     }
 }

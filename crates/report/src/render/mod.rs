@@ -15,7 +15,7 @@ mod text;
 mod ycsb;
 
 pub(crate) use comparison::{comparison_json, comparison_text, gate_json, gate_text};
-pub(crate) use csv::csv;
+pub(crate) use csv::{csv, quoted_field};
 pub(crate) use html::html;
 pub(crate) use json::json;
 pub(crate) use markdown::markdown;

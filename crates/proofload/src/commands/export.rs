@@ -1,0 +1,115 @@
+//! `export`: a record for other tools, written piece by piece. Opens files; what stands in them is decided by `report::export`.
+
+use super::target;
+use crate::cli::{ExportArguments, ExportFormat};
+use crate::exit::Exit;
+use crate::output;
+use proofload_record::Record;
+use proofload_report::export::{Selection, TABLES, Table, write_csv, write_hdr, write_json, write_openmetrics};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Exports a record.
+pub(crate) fn run(arguments: &ExportArguments) -> Exit {
+    match carry_out(arguments) {
+        Ok(()) => Exit::Good,
+        Err((exit, text)) => {
+            output::error(&text);
+            exit
+        }
+    }
+}
+
+fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
+    let tables = tables(arguments)?;
+    let record = proofload_record::read(&arguments.record).map_err(|error| (Exit::Failure, error.to_string()))?;
+    let unknown = arguments.runs.iter().find(|run| !record.plan.runs.iter().any(|known| known.index == **run));
+    if let Some(run) = unknown {
+        let last = record.plan.runs.len().saturating_sub(1);
+        return Err((
+            Exit::Usage,
+            format!("--run {run}: the plan has runs 0 to {last}; `proofload status` lists them"),
+        ));
+    }
+    let selection = Selection { runs: arguments.runs.clone() };
+    let written = match (&arguments.output, arguments.format) {
+        (Some(folder), ExportFormat::Csv) if tables.len() > 1 => {
+            files(&record, &selection, &tables, folder, arguments.overwrite)
+        }
+        (Some(file), _) if file.as_os_str() != "-" => to_file(&record, &selection, arguments, &tables, file),
+        _ => output::stream(|out| one(&record, &selection, arguments.format, &tables, out))
+            .map_err(|error| format!("writing to standard output: {error}")),
+    };
+    written.map_err(|text| (Exit::Failure, text))
+}
+
+/// The tables that were asked for, in their own order.
+fn tables(arguments: &ExportArguments) -> Result<Vec<&'static Table>, (Exit, String)> {
+    let tabular = matches!(arguments.format, ExportFormat::Csv | ExportFormat::Json);
+    if !tabular && !arguments.tables.is_empty() {
+        return Err((Exit::Usage, "--table goes with --format csv or json; the other formats are one text".to_owned()));
+    }
+    let asked = |table: &&Table| arguments.tables.is_empty() || arguments.tables.iter().any(|name| name == table.name);
+    let tables: Vec<&'static Table> = TABLES.iter().filter(asked).collect();
+    let to_stdout = arguments.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
+    if arguments.format == ExportFormat::Csv && tables.len() > 1 && to_stdout {
+        let text =
+            format!("csv has {} tables: name one with --table, or a folder for their files with -o", tables.len());
+        return Err((Exit::Usage, text));
+    }
+    Ok(tables)
+}
+
+fn one(
+    record: &Record,
+    selection: &Selection,
+    format: ExportFormat,
+    tables: &[&Table],
+    to: &mut dyn Write,
+) -> std::io::Result<()> {
+    match format {
+        ExportFormat::Hdr => write_hdr(record, selection, to),
+        ExportFormat::Csv => tables.iter().try_for_each(|table| write_csv(record, selection, table, to)),
+        ExportFormat::Json => write_json(record, selection, tables, to),
+        ExportFormat::Openmetrics => write_openmetrics(record, selection, to),
+    }
+}
+
+fn to_file(
+    record: &Record,
+    selection: &Selection,
+    arguments: &ExportArguments,
+    tables: &[&Table],
+    path: &Path,
+) -> Result<(), String> {
+    let mut file = BufWriter::new(target::make(path, arguments.overwrite)?);
+    let written = one(record, selection, arguments.format, tables, &mut file).and_then(|()| file.flush());
+    written.map_err(|error| format!("writing {}: {error}", path.display()))?;
+    output::note(&format!("exported: {}", path.display()));
+    Ok(())
+}
+
+/// One file for each table; none when one of them is there and may not be replaced.
+fn files(
+    record: &Record,
+    selection: &Selection,
+    tables: &[&Table],
+    folder: &Path,
+    overwrite: bool,
+) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("making the folder {}: {error}", folder.display()))?;
+    let paths: Vec<_> = tables.iter().map(|table| folder.join(format!("{}.csv", table.name))).collect();
+    if let Some(there) = paths.iter().find(|path| !overwrite && path.exists()) {
+        return Err(format!(
+            "{} exists; replace it with --overwrite, or choose another folder with -o",
+            there.display()
+        ));
+    }
+    for (table, path) in tables.iter().zip(&paths) {
+        let mut file = BufWriter::new(target::make(path, overwrite)?);
+        let written = write_csv(record, selection, table, &mut file).and_then(|()| file.flush());
+        written.map_err(|error| format!("writing {}: {error}", path.display()))?;
+    }
+    output::note(&format!("exported: {} tables in {}", tables.len(), folder.display()));
+    Ok(())
+}

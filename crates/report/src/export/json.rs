@@ -1,0 +1,44 @@
+//! Tables as one JSON document: objects with the columns as keys, a row on a line, so that it can be written and read in pieces.
+
+use super::Selection;
+use super::table::{Cell, Table};
+use proofload_record::Record;
+use serde_json::{Value as Json, json};
+use std::io::{Result, Write};
+
+/// Version of this form; raised when a table or a column changes its meaning or goes.
+const FORM: u32 = 1;
+
+/// Writes tables.
+pub(super) fn write(record: &Record, selection: &Selection, tables: &[&Table], to: &mut dyn Write) -> Result<()> {
+    let study = json!({ "name": record.study.name(), "title": record.study.title(), "created_us": record.created.0 });
+    write!(to, "{{\"form\":{FORM},\"study\":{study},\"tables\":{{")?;
+    for (place, table) in tables.iter().enumerate() {
+        let comma = if place == 0 { "" } else { "," };
+        write!(to, "{comma}\n{}:[", json!(table.name))?;
+        let mut first = true;
+        (table.rows)(record, selection, &mut |cells| {
+            let comma = if std::mem::take(&mut first) { "" } else { "," };
+            write!(to, "{comma}\n{}", object(table, cells))
+        })?;
+        write!(to, "]")?;
+    }
+    writeln!(to, "\n}}}}")
+}
+
+fn object(table: &Table, cells: &[Cell<'_>]) -> String {
+    let pair = |(column, cell): (&&str, &Cell<'_>)| format!("{}:{}", json!(column), value(cell));
+    let pairs: Vec<String> = table.columns.iter().zip(cells).map(pair).collect();
+    format!("{{{}}}", pairs.join(","))
+}
+
+fn value(cell: &Cell<'_>) -> Json {
+    match cell {
+        Cell::Empty => Json::Null,
+        Cell::Text(text) => json!(text),
+        Cell::Made(text) => json!(text),
+        Cell::Integer(number) => json!(number),
+        Cell::Number(number) => json!(number),
+        Cell::Boolean(value) => json!(value),
+    }
+}

@@ -36,6 +36,8 @@ impl LoadRole {
             LoadRequest::CheckData => self.opened()?.check_data().map(|()| Reply::Done),
             LoadRequest::Connect => self.connect(),
             LoadRequest::Start { after } => self.start(after),
+            LoadRequest::OpenProbe => self.opened()?.open_probe(&self.clock).map(|()| Reply::Done),
+            LoadRequest::Probe { query } => self.opened()?.probe(&query).map(Reply::Probed),
             LoadRequest::Mark => self.mark(),
             LoadRequest::Stop => self.stop(),
             LoadRequest::Verify => self.verify(),

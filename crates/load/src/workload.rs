@@ -6,8 +6,9 @@ use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::settings::Settings;
+use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
-use proofload_model::wire::LoadSpec;
+use proofload_model::wire::{LoadSpec, Probed};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +29,17 @@ pub enum Rating {
         /// Rounds of each user before it; 0: from time zero.
         warm_up_rounds: u64,
     },
+}
+
+/// What a workload wants to be found out about the machine before its runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Calibration {
+    /// A query that scans: run cold once, then warm several times.
+    pub scan: &'static str,
+    /// Queries that are run once each, to see what they cost.
+    pub queries: Vec<&'static str>,
+    /// What of the workload's settings changes what these cost, in words: where it is equal, one calibration holds.
+    pub under: String,
 }
 
 /// Tells how far a build has come: what, done, total (0 when unknown).
@@ -59,6 +71,11 @@ pub trait Workload: Sync {
     /// operation. None: operations have no bound.
     fn patience(&self, _settings: &Settings) -> Option<Duration> {
         Some(USUAL_PATIENCE)
+    }
+
+    /// What is to be found out before the first run; none: nothing.
+    fn calibration(&self, _settings: &Settings) -> Option<Calibration> {
+        None
     }
 
     /// Takes a job. Touches nothing yet.
@@ -133,6 +150,16 @@ pub trait Opened: Send + Sync {
     /// What the run leaves for the record besides its checks: name and text. Asked for after [`Opened::verify`].
     fn documents(&self) -> Vec<(String, String)> {
         Vec::new()
+    }
+
+    /// Opens a session for probe queries, in the place of an earlier one. Blocking.
+    fn open_probe(&self, _clock: &Arc<dyn Clock>) -> Result<(), Error> {
+        Err(Error::new("this workload has no probe queries"))
+    }
+
+    /// Runs a query of [`Calibration`] in that session. An error is one of the session; a query that fails is told in the answer. Blocking.
+    fn probe(&self, query: &str) -> Result<Probed, Error> {
+        Err(Error::new(format!("this workload has no probe query {query}")))
     }
 
     /// Reads the database's counters, by name. Blocking; while load runs too.

@@ -113,6 +113,30 @@ pub struct Preconditioning {
     pub rounds_at_most: u32,
 }
 
+/// What the processes of a place used since they began. Only differences say something, and only between readings of one source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Used {
+    /// CPU time; none when it cannot be told.
+    pub cpu: Option<Duration>,
+    /// Where it was read.
+    pub cpu_source: String,
+    /// Bytes read from the block device under the data; none when it cannot be told.
+    pub device_read: Option<Bytes>,
+    /// Where it was read, and of whom.
+    pub device_source: String,
+}
+
+/// A probe query that was run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probed {
+    /// From sending it to its last row.
+    pub took: Duration,
+    /// Bytes of the pages that it asked for, in the engine's cache or not; none where the engine does not count them.
+    pub logical: Option<Bytes>,
+    /// Why it failed, such as `query_cap`; none when it ended well.
+    pub failed: Option<String>,
+}
+
 /// Requests to the host role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum HostRequest {
@@ -159,6 +183,23 @@ pub enum HostRequest {
     VerifyLimits,
     /// Use of the limited resources up to now: peak memory, memory.stat, events, pressure totals.
     ReadUsage,
+    /// Read a file of ours in order and around the page cache, under the prepared limits, to see how fast the device is. The file is
+    /// written before, without limits, and removed afterwards.
+    MeasureReads {
+        /// Where.
+        place: DataPlace,
+        /// Size of the file.
+        size: Bytes,
+        /// How long it is read.
+        time: Duration,
+    },
+    /// What the server, or the process of an embedded engine, used up to now.
+    ReadUsed {
+        /// Where.
+        place: DataPlace,
+        /// Process of the embedded engine, if any.
+        pid: Option<u32>,
+    },
     /// Stop the server, cleanly, so that its files are a snapshot's source.
     StopInstance,
     /// Copy the stopped data to the snapshot folder.
@@ -245,6 +286,13 @@ pub enum LoadRequest {
         /// Delay until time zero.
         after: Duration,
     },
+    /// Open a session for probe queries in the place of an earlier one.
+    OpenProbe,
+    /// Run a probe query of the workload in that session.
+    Probe {
+        /// Its name.
+        query: String,
+    },
     /// Read the database's counters now.
     Mark,
     /// End the load: no new operation starts, operations in flight finish.
@@ -294,6 +342,19 @@ pub enum Reply {
         /// Facts.
         facts: Vec<Fact>,
     },
+    /// The device was read.
+    ReadsMeasured {
+        /// Rate.
+        rate: BytesPerSecond,
+        /// How, in words.
+        how: String,
+        /// fio's JSON: name and body.
+        documents: Vec<(String, String)>,
+    },
+    /// What was used.
+    Used(Used),
+    /// A probe query was run, well or not.
+    Probed(Probed),
     /// Data was built.
     Built {
         /// Facts: rows and content hash per table, time, size.

@@ -72,6 +72,7 @@ fn check_whole(engine: &str) {
         attempt.state == State::Finished && attempt.event("steady").is_none() && attempt.event("not_steady").is_none()
     );
     assert!(attempt.event("cold_start").is_some());
+    check_calibration(attempt);
     let (completed, whole) = (detail(attempt, "completed"), detail(attempt, "whole_run"));
     assert_eq!(whole["to"], completed["first_user_ended"]);
     let to = whole["to"].as_f64().expect("a number");
@@ -97,6 +98,34 @@ fn check_baseline(bench: &Bench) {
     {
         assert!(report.contains(&part), "{part}: {}\n{report}", text(&output.stderr));
     }
+}
+
+/// The value of a fact of the calibration, in an attempt.
+fn calibrated<'a>(attempt: &'a Attempt, name: &str) -> Option<&'a str> {
+    let fact = attempt.facts.iter().find(|fact| fact.subject == "calibration" && fact.name == name);
+    fact.unwrap_or_else(|| panic!("no fact {name}")).effective.as_deref()
+}
+
+#[track_caller]
+fn number(attempt: &Attempt, name: &str) -> f64 {
+    calibrated(attempt, name).and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{name} is no number"))
+}
+
+/// Is fio here? Without it, the calibration of the device is known to fail.
+fn fio_here() -> bool {
+    std::process::Command::new("fio").arg("--version").output().is_ok()
+}
+
+/// Device, consumption and footprint are what they can be.
+#[track_caller]
+fn check_calibration(attempt: &Attempt) {
+    assert_eq!(calibrated(attempt, "device_read_mb_s").is_some(), fio_here());
+    if fio_here() {
+        assert!(number(attempt, "device_read_mb_s") > 1.0);
+    }
+    let (cold, in_cache) = (number(attempt, "bcr_mb_per_cpu_s"), number(attempt, "mcr_mb_per_cpu_s"));
+    assert!(cold > 1.0 && in_cache > 0.3 * cold, "{in_cache} MB per CPU s in cache, {cold} cold");
+    assert_eq!(calibrated(attempt, "mcr_passes_mb_per_cpu_s").expect("passes").split(", ").count(), 3);
 }
 
 /// Queries per hour, to a hundredth.
@@ -171,4 +200,95 @@ fn queries_that_meet_their_cap_stay_in_the_record_and_the_others_count() {
     strict.study(&study("sqlite", cap, ""));
     let output = strict.run(&["run", "study.toml"]);
     assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+}
+
+/// Bytes of the largest file below a folder.
+fn largest_file(folder: &std::path::Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let size = |entry: std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => largest_file(&entry.path()),
+        _ => entry.metadata().map_or(0, |metadata| metadata.len()),
+    };
+    entries.map(size).max().unwrap_or(0)
+}
+
+/// Calibrations that the record has from all its sessions.
+fn calibrations(record: &Record) -> usize {
+    record.events.iter().filter(|event| event.name == "calibrated").count()
+}
+
+#[test]
+fn equal_limits_share_a_calibration_and_other_limits_have_their_own() {
+    let bench = Bench::new("calibrated");
+    let factors = "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n[[factor]]\nsetting = \"workload.streams\"\nlevels = [1, 2]";
+    let workload = "rounds = 1\nqueries = [\"q01\", \"q06\"]\ncalibrate = \"queries\"";
+    let record = run(&bench, &study("sqlite", workload, factors), 0);
+    assert_eq!(record.attempts.len(), 4);
+    let of_each = if fio_here() { 3 } else { 2 };
+    assert_eq!(calibrations(&record), 2 * of_each, "device, consumption and queries, for one core and for two");
+    for attempt in &record.attempts {
+        check_calibration(attempt);
+        assert!(number(attempt, "query.q01.cpu_s") > 0.0 && number(attempt, "query.q06.elapsed_s") > 0.0);
+    }
+    let (footprint, file) =
+        (number(&record.attempts[0], "cold_footprint_mb"), largest_file(&bench.path("data")) as f64 / 1e6);
+    assert!(footprint > file / 2.0 && footprint < file * 2.0, "{footprint} MB of a file of {file} MB");
+    assert!(!fio_here() || record.documents.keys().any(|name| name.starts_with("fio/calibration-")));
+    let left = std::fs::read_dir(bench.path("data/small")).expect("the study's folder").flatten();
+    let left: Vec<_> = left.flat_map(|entry| std::fs::read_dir(entry.path())).flatten().flatten().collect();
+    assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().contains("fio")), "{left:?}");
+}
+
+#[test]
+fn a_calibration_that_fails_is_noted_and_loses_no_run() {
+    let bench = Bench::new("uncalibrated");
+    let workload = "rounds = 1\nqueries = [\"q01\", \"q17\"]\nquery_cap = \"1ms\"";
+    bench.study(&study("sqlite", workload, "error_budget = 1.0"));
+    // No fio on the path, and a cap that the scan meets.
+    let empty = bench.path("empty");
+    std::fs::create_dir(&empty).expect("a folder");
+    let output = bench.command(&["run", "study.toml"]).env("PATH", &empty).output().expect("the program starts");
+    // 6: nothing was answered within the cap. The run came to its end all the same.
+    assert!(matches!(output.status.code(), Some(0 | 6)), "{}", text(&output.stderr));
+    bench.expect_no_process();
+    let record = record(&bench);
+    let attempt = record.attempts.last().expect("one attempt");
+    assert!(attempt.state == State::Finished && record.attempts.len() == 1);
+    assert_eq!((calibrations(&record), calibrated(attempt, "device_read_mb_s")), (0, None));
+    let why = |name: &str| {
+        let fact = attempt.facts.iter().find(|fact| fact.name == name).expect("noted all the same");
+        assert_eq!(fact.effective, None);
+        fact.source.clone()
+    };
+    assert!(why("device_read_mb_s").contains("not calibrated: fio is not installed"), "{}", why("device_read_mb_s"));
+    assert!(why("mcr_mb_per_cpu_s").contains("query_cap"), "{}", why("mcr_mb_per_cpu_s"));
+    assert!(attempt.events.iter().filter(|event| event.name == "calibration_failed").count() == 2);
+}
+
+#[test]
+fn a_calibration_outlives_a_kill_before_its_run() {
+    let bench = Bench::new("calibration-kill");
+    bench.study(&study("sqlite", "streams = 1\nrounds = 2", ""));
+    let mut child = bench.spawn(&["run", "study.toml"]);
+    let wanted = if fio_here() { 2 } else { 1 };
+    let begun = std::time::Instant::now();
+    let known = || {
+        bench.path("small.proof").exists()
+            && proofload_record::read(&bench.path("small.proof")).is_ok_and(|record| calibrations(&record) == wanted)
+    };
+    while !known() {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(120), "no calibration ended");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    support::kill(child.id());
+    let _killed = child.wait();
+    bench.expect_no_process();
+    let output = bench.run(&["resume", "small.proof"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let record = record(&bench);
+    assert_eq!(calibrations(&record), wanted, "what was known is not found out again");
+    let finished: Vec<&Attempt> = record.attempts.iter().filter(|attempt| attempt.state == State::Finished).collect();
+    assert_eq!(finished.len(), 1);
+    check_calibration(finished[0]);
+    assert!(record.attempts.len() <= 2, "one interrupted, one finished");
 }

@@ -2,13 +2,17 @@
 
 mod support;
 
+use proofload_model::samples::Fact;
 use proofload_model::settings::Value;
+use proofload_model::units::{Bytes, BytesPerSecond};
 use proofload_record::Record;
+use proofload_report::analysis::calibration::{Pass, device_facts, missing_facts, query_facts, scan_facts};
 use proofload_report::analysis::warehouse::{Bound, Confidence};
 use proofload_report::findings::warehouse::{pairings, query_totals, rating, recorded_reference};
 use proofload_report::findings::{Verdict, evaluate, evaluate_beside, read_reference};
 use proofload_report::import::reference_text;
 use proofload_report::{Format, render, render_beside};
+use std::time::Duration;
 use support::{Appliance, warehouse};
 
 const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Text];
@@ -200,6 +204,74 @@ fn the_rating_stands_in_json_with_what_it_rests_on() {
     let rating = &uncalibrated["points"][0]["rating"];
     assert_eq!((rating["bound"].as_str(), rating["cpu_by"].as_str()), (Some("unclear"), Some("threads")));
     assert!(rating["calibration"]["device_read_mb_s"].is_null());
+}
+
+/// A pass of a probe that took so much CPU time and moved so much.
+fn pass(cpu_ms: u64, device_mb: u64) -> Pass {
+    let (took, cpu) = (Duration::from_secs(2), Some(Duration::from_millis(cpu_ms)));
+    let device = Some(Bytes(device_mb * 1_000_000));
+    Pass { took, cpu, device, logical: None, sources: "a simulation".to_owned() }
+}
+
+/// A record in whose runs the conductor noted these facts.
+fn noting(shape: &Appliance, facts: &[Fact]) -> Record {
+    let mut record = warehouse(&Appliance { uncalibrated: true, repetitions: 1, ..shape.clone() });
+    record.attempts.iter_mut().for_each(|attempt| attempt.facts.extend(facts.to_vec()));
+    record
+}
+
+#[test]
+fn a_calibration_of_the_runs_is_told_and_decides() {
+    let mut facts = device_facts(BytesPerSecond(200_000_000), "fio, in a test");
+    let warm = [pass(400, 0), pass(420, 0), pass(440, 0)];
+    facts.extend(scan_facts("probe_scan", &pass(1_000, 800), &warm).unwrap());
+    let record = noting(&Appliance::stores(), &facts);
+    let text = section(&markdown(&record), "Calibration\n");
+    check_holds(
+        &text,
+        &["| all points | 200 (n = 1, ", "| 1,908 (", "; n = 3) |", "| 800 (n = 1, ", "fio, in a test", "an estimate"],
+    );
+    let findings = evaluate(&record);
+    let verdict = rating(&findings, &findings.points[0]).unwrap().verdict.unwrap();
+    assert_eq!((verdict.bound, verdict.confidence), (Bound::Io, Confidence::Firm), "{:?}", verdict.reasons);
+}
+
+#[test]
+fn what_could_not_be_calibrated_says_why() {
+    let mut facts = missing_facts(&["device_read_mb_s"], "fio is not installed: looked for on the path");
+    facts.extend(missing_facts(&["mcr_mb_per_cpu_s", "bcr_mb_per_cpu_s"], "probe_scan: query_cap"));
+    let record = noting(&Appliance::stores(), &facts);
+    let text = markdown(&record);
+    check_holds(&section(&text, "Calibration\n"), &["not calibrated: fio is not installed: looked for on the path"]);
+    let findings = evaluate(&record);
+    let verdict = rating(&findings, &findings.points[0]).unwrap().verdict.unwrap();
+    assert_eq!(verdict.bound, Bound::Unclear);
+    assert!(verdict.reasons.iter().any(|reason| reason.contains("fio is not installed")), "{:?}", verdict.reasons);
+    assert!(findings.points.iter().all(|point| point.verdict == Verdict::Valid), "a calibration voids nothing");
+}
+
+#[test]
+fn classes_are_held_against_what_their_queries_cost() {
+    let cpu = |query: u64| match query {
+        1 => 7_750,
+        6 => 1_130,
+        18 => 12_860,
+        query => 1_000 + 40 * query,
+    };
+    let mut facts: Vec<Fact> =
+        (1..=21).flat_map(|query| query_facts(&format!("q{query:02}"), &pass(cpu(query), 10 * query), None)).collect();
+    facts.extend(query_facts("q22", &pass(1, 1), Some("query_cap: too long")));
+    let text = section(&markdown(&noting(&Appliance::stores(), &facts)), "one by one\n");
+    check_holds(
+        &text,
+        &[
+            "declared simple, but costs more CPU time than the median of the complex queries: Q1 with 7.75 CPU s against 1.56 CPU s",
+            "| simple | 2 | 8.88 (n = 2, ",
+            "| Q22 | complex | *not measured: not calibrated* |",
+        ],
+    );
+    let none = section(&markdown(&noting(&Appliance::stores(), &[])), "one by one\n");
+    assert!(!none.contains("What the queries of each class cost"), "{none}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::cli::{ResumeArguments, RunArguments};
 use crate::clock::SystemClock;
-use crate::conductor::{Assignment, Journal, Outcome, conduct};
+use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::{live, output};
@@ -36,14 +36,15 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         Ok(recorder) => recorder,
         Err(error) => return failed(&error.to_string()),
     };
-    let assignment = Assignment {
+    let mut assignment = Assignment {
         study: file.study,
         plan,
         finished: BTreeSet::new(),
+        calibrations: Calibrations::default(),
         preconditioned: false,
         confirmed: arguments.yes.clone(),
     };
-    go(recorder, &assignment, &path)
+    go(recorder, &mut assignment, &path)
 }
 
 /// Finishes a record.
@@ -64,14 +65,15 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
         output::error(&text);
         return Exit::Usage;
     }
-    let assignment = Assignment {
+    let mut assignment = Assignment {
+        calibrations: Calibrations::of_events(&record.events),
         study: record.study,
         plan: record.plan,
         finished,
         preconditioned,
         confirmed: arguments.yes.clone(),
     };
-    go(recorder, &assignment, &arguments.record)
+    go(recorder, &mut assignment, &arguments.record)
 }
 
 /// Destructive steps are carried out only when their device is named twice.
@@ -86,7 +88,7 @@ fn destructive_steps_named(study: &Study, confirmed: Option<&str>) -> Result<(),
 }
 
 /// Conducts, closes the record, says how it ended.
-fn go(recorder: Recorder, assignment: &Assignment, path: &Path) -> Exit {
+fn go(recorder: Recorder, assignment: &mut Assignment, path: &Path) -> Exit {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,

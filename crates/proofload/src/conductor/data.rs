@@ -57,9 +57,7 @@ impl Crew<'_> {
             None
         };
         self.start(Role::Load, load_command)?;
-        let mut spec = prepared.load_spec(address);
-        spec.place = prepared.building_place();
-        self.load(LoadRequest::Open { spec: Box::new(spec) })?;
+        self.load(LoadRequest::Open { spec: Box::new(prepared.building_spec(address)) })?;
         let built = self.load(LoadRequest::Build)?;
         self.load(LoadRequest::Close)?;
         self.stop(Role::Load);

@@ -43,6 +43,12 @@ impl Journal {
         Ok(self.recorder.commit()?)
     }
 
+    /// Something that holds beyond the attempt.
+    pub(crate) fn study_event(&mut self, name: &str, detail: &str) -> Result<(), Error> {
+        self.recorder.event(None, self.clock.wall(), None, name, detail)?;
+        Ok(self.recorder.commit()?)
+    }
+
     pub(crate) fn facts(&mut self, facts: &[Fact]) -> Result<(), Error> {
         Ok(self.recorder.facts(self.attempt, facts)?)
     }

@@ -1,5 +1,6 @@
 //! The conductor: carries out a plan run by run, through agents, and writes the record. Lists and re-exports.
 
+mod calibration;
 mod crew;
 mod data;
 mod journal;
@@ -9,5 +10,6 @@ mod study;
 mod warm_up;
 mod whole_run;
 
+pub(crate) use calibration::Calibrations;
 pub(crate) use journal::Journal;
 pub(crate) use study::{Assignment, Outcome, conduct};

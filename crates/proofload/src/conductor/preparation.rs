@@ -1,12 +1,13 @@
 //! What a run needs to know of its point: settings, place of the data, limits. Pure.
 
 use proofload_engine::{Engine, place_settings};
-use proofload_load::{Rating, Workload};
+use proofload_load::{Calibration, Rating, Workload};
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run};
 use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure};
 use proofload_model::time::WallTime;
+use proofload_model::units::Bytes;
 use proofload_model::wire::{DataPlace, LimitsAsked, LoadSpec};
 use std::time::Duration;
 
@@ -60,6 +61,21 @@ impl Prepared {
         self.workload.rating(&self.settings)
     }
 
+    /// What is to be found out before the first run; none: nothing, or the engine keeps no data.
+    pub(crate) fn calibration(&self) -> Option<Calibration> {
+        self.workload.calibration(&self.settings).filter(|_| self.keeps_data())
+    }
+
+    /// The limits of a calibration: those of the run but memory.
+    pub(crate) fn calibration_limits(&self) -> LimitsAsked {
+        LimitsAsked { memory: None, ..self.limits.clone() }
+    }
+
+    /// Bytes of the data as text, about.
+    pub(crate) fn raw_size(&self) -> Bytes {
+        self.workload.expected_bytes(&self.settings)
+    }
+
     /// How long the run may tell no second of load.
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.workload.patience(&self.settings)
@@ -98,6 +114,11 @@ impl Prepared {
             input_seed: self.run.seed,
             load_time: LOAD_TIME,
         }
+    }
+
+    /// The same without the settings that a memory limit implies.
+    pub(crate) fn building_spec(&self, address: Option<String>) -> LoadSpec {
+        LoadSpec { place: self.building_place(), ..self.load_spec(address) }
     }
 
     /// Is the database a server that we start ourselves?

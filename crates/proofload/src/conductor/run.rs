@@ -18,7 +18,6 @@ impl Crew<'_> {
     /// Carries out one run. On an error the caller cleans up and marks the attempt.
     pub(crate) fn carry_out(&mut self, prepared: &Prepared, load_command: &[String]) -> Result<(), Error> {
         self.watch = Watch::with_patience(prepared.patience());
-        self.ensure_data(prepared, load_command)?;
         self.prepare(prepared, load_command)?;
         match prepared.rating() {
             Rating::Window | Rating::ToItsEnd => {
@@ -59,7 +58,7 @@ impl Crew<'_> {
         self.journal.event("prepared", "")
     }
 
-    fn restore(&mut self, prepared: &Prepared) -> Result<(), Error> {
+    pub(super) fn restore(&mut self, prepared: &Prepared) -> Result<(), Error> {
         let place = prepared.place.clone();
         if prepared.procedure.restore_every_run {
             self.view.phase("restoring");

@@ -1,6 +1,7 @@
 //! A whole study: agents, preconditioning, then every run that is still missing.
 
-use super::crew::{Crew, Role, unexpected};
+use super::calibration::{Calibrations, Part};
+use super::crew::{Crew, Role, Watch, unexpected};
 use super::journal::Journal;
 use super::preparation::Prepared;
 use crate::interrupt::Interrupt;
@@ -19,6 +20,8 @@ pub(crate) struct Assignment {
     pub(crate) plan: Plan,
     /// Runs that the record already has.
     pub(crate) finished: BTreeSet<u32>,
+    /// What earlier sessions of this record found out about the machine.
+    pub(crate) calibrations: Calibrations,
     /// Was storage preconditioned in an earlier session of this record?
     pub(crate) preconditioned: bool,
     /// The device that `--yes` names.
@@ -43,7 +46,7 @@ pub(crate) enum Outcome {
 
 /// Carries out all that is missing.
 pub(crate) fn conduct(
-    assignment: &Assignment,
+    assignment: &mut Assignment,
     journal: &mut Journal,
     view: &mut dyn View,
     clock: Arc<dyn Clock>,
@@ -62,7 +65,7 @@ pub(crate) fn conduct(
     }
 }
 
-fn runs(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Error> {
+fn runs(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Error> {
     let commands = Commands::of(&assignment.study)?;
     start_host(crew, &assignment.study, &commands)?;
     let folder = study_folder(&assignment.study)?;
@@ -73,8 +76,10 @@ fn runs(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Error> 
         precondition(assignment, crew)?;
     }
     let mut reasons = Vec::new();
-    for run in assignment.plan.runs.iter().filter(|run| !assignment.finished.contains(&run.index)) {
-        if let Err(error) = one_run(assignment, crew, &commands, *run) {
+    let missing: Vec<Run> =
+        assignment.plan.runs.iter().filter(|run| !assignment.finished.contains(&run.index)).copied().collect();
+    for run in missing {
+        if let Err(error) = one_run(assignment, crew, &commands, run) {
             if crew.interrupted() {
                 return Ok(Outcome::Interrupted);
             }
@@ -88,12 +93,17 @@ fn runs(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Error> 
 }
 
 /// One attempt at one run; whatever happens, it ends in the record and nothing of it stays behind.
-fn one_run(assignment: &Assignment, crew: &mut Crew<'_>, commands: &Commands, run: Run) -> Result<(), Error> {
+fn one_run(assignment: &mut Assignment, crew: &mut Crew<'_>, commands: &Commands, run: Run) -> Result<(), Error> {
     let prepared = Prepared::of(&assignment.study, &assignment.plan, run)?;
     crew.view.begin_run(run.index);
     crew.journal.begin(run.index)?;
+    crew.watch = Watch::default();
     let hosted = if crew.is_running(Role::Host) { Ok(()) } else { start_host(crew, &assignment.study, commands) };
-    match hosted.and_then(|()| crew.carry_out(&prepared, &commands.load)) {
+    let ran = hosted
+        .and_then(|()| crew.ensure_data(&prepared, &commands.load))
+        .and_then(|()| calibrate(assignment, crew, commands, &prepared))
+        .and_then(|()| crew.carry_out(&prepared, &commands.load));
+    match ran {
         Ok(()) => {
             crew.journal.finish()?;
             crew.view.end_run(run.index, None);
@@ -113,11 +123,48 @@ fn one_run(assignment: &Assignment, crew: &mut Crew<'_>, commands: &Commands, ru
     }
 }
 
+/// Finds out what is not known yet of the machine for this run, and notes all of it in the run. What cannot be found out is noted with
+/// its reason and keeps no run from going on; it is tried again when the study is resumed.
+fn calibrate(
+    assignment: &mut Assignment,
+    crew: &mut Crew<'_>,
+    commands: &Commands,
+    prepared: &Prepared,
+) -> Result<(), Error> {
+    for part in Part::wanted(prepared) {
+        let key = part.key(prepared);
+        if !assignment.calibrations.knows(&key) {
+            crew.watch = Watch::default();
+            let number = assignment.calibrations.count();
+            let facts = match crew.find_out(&part, prepared, &commands.load, number) {
+                Ok(facts) => {
+                    crew.journal.study_event("calibrated", &Calibrations::event(&key, &facts))?;
+                    facts
+                }
+                Err(error) if crew.interrupted() => return Err(error),
+                Err(error) => {
+                    clean_up(crew, &assignment.study, commands);
+                    crew.journal.log(
+                        "warning",
+                        "conductor",
+                        &format!("calibration of the {}: {error}", part.word()),
+                    )?;
+                    crew.journal.event("calibration_failed", &error.to_string())?;
+                    part.missing(&error)
+                }
+            };
+            assignment.calibrations.add(key.clone(), facts);
+        }
+        crew.journal.facts(assignment.calibrations.facts(&key))?;
+    }
+    Ok(())
+}
+
 /// After a failed run: agents stop and release; what a dead one left is swept by a fresh one.
 fn clean_up(crew: &mut Crew<'_>, study: &Study, commands: &Commands) {
     crew.stop(Role::Load);
     crew.stop(Role::Host);
-    crew.watch = super::crew::Watch::default();
+    crew.watch = Watch::default();
     if crew.interrupted() {
         return;
     }

@@ -4,6 +4,7 @@
 pub mod autocorrelation;
 pub mod bootstrap;
 pub mod bottleneck;
+pub mod calibration;
 pub mod change;
 pub mod compare;
 pub mod contrast;

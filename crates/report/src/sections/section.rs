@@ -24,6 +24,7 @@ pub const SECTIONS: &[Section] = &[
     super::summary::SECTION,
     super::warehouse::CERTIFICATE,
     super::warehouse::QUERIES,
+    super::warehouse::CALIBRATION,
     super::warehouse::SCANS,
     super::warehouse::LAYOUTS,
     super::warehouse::STREAMS,

@@ -114,6 +114,10 @@ pub(super) const WORKLOAD: Workload = Workload {
             "Logical scan rate",
             "Bytes of the pages that queries asked for, in the engine's cache or not; by its own counters. Where it has none: not measured.",
         ),
+        (
+            "MCR, BCR",
+            "Consumption: MB (10^6 bytes) that a scan asks for per second of CPU time, in cache and cold; found out before the first run.",
+        ),
         ("Compression", "Raw bytes over bytes of the tables in the database, without and with indexes."),
     ],
     facts: &[

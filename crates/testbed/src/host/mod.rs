@@ -3,6 +3,7 @@
 mod remains;
 mod role;
 mod sweep;
+mod used;
 
 pub(crate) use remains::Remains;
 pub use role::HostRole;

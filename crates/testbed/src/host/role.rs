@@ -2,20 +2,23 @@
 
 use super::remains::Remains;
 use super::sweep::sweep;
+use super::used::used;
 use crate::agents::EventSink;
 use crate::facts;
 use crate::instances::{self, Server, Start};
 use crate::limits::{Enclosure, of_machine};
-use crate::preconditioning::{self, Preconditioned};
+use crate::preconditioning::{self, Preconditioned, Reads, ToRead, Within};
 use crate::probes::{Probes, Subject};
 use crate::snapshots::{self, FolderLock};
 use proofload_engine::{Engine, Target};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
-use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Preconditioning, Reply, Scraped};
+use proofload_model::units::Bytes;
+use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Preconditioning, Reply, Scraped, Used};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What an agent holds on its host. Dropping it stops the instance and lifts the limits.
 pub struct HostRole {
@@ -68,6 +71,8 @@ impl HostRole {
             HostRequest::JoinLimits { pid } => self.join_limits(pid),
             HostRequest::StartInstance { place } => self.start_instance(&place),
             HostRequest::VerifyLimits => self.verify_limits(),
+            HostRequest::MeasureReads { place, size, time } => self.measure_reads(&place, size, time),
+            HostRequest::ReadUsed { place, pid } => Ok(Reply::Used(self.used(&place, pid))),
             HostRequest::ReadUsage => Ok(Reply::Facts(self.usage())),
             HostRequest::StopInstance => self.stop_instance(),
             HostRequest::SaveSnapshot { place } => self.save(&place),
@@ -108,6 +113,28 @@ impl HostRole {
         self.remains.set_preconditioned(None);
         let Preconditioned { documents, facts } = done?;
         Ok(Reply::Documents { documents, facts })
+    }
+
+    fn measure_reads(&self, place: &DataPlace, size: Bytes, time: Duration) -> Result<Reply, Error> {
+        let limits = self.limits.as_ref().ok_or_else(|| Error::new("measure reads: no limits were prepared"))?;
+        let (groups, cores) = limits.entrance()?;
+        snapshots::claim(Path::new(&place.folder))?;
+        let tell = |what: &str, done: u64, total: u64| {
+            (self.events)(Event::Progress { what: what.to_owned(), done, total });
+        };
+        let folder = Path::new(&place.folder);
+        self.remains.set_preconditioned(Some(folder));
+        let read = ToRead { folder, size, time };
+        let measured = preconditioning::measure_reads(&read, Within { groups, cores }, &tell);
+        self.remains.set_preconditioned(None);
+        let Reads { rate, how, documents } = measured?;
+        Ok(Reply::ReadsMeasured { rate, how, documents })
+    }
+
+    fn used(&self, place: &DataPlace, pid: Option<u32>) -> Used {
+        let process = self.server.as_ref().map(|running| running.server.process()).or(pid);
+        let group = self.limits.as_ref().map(Enclosure::group);
+        used(group, process, &snapshots::data_folder(Path::new(&place.folder)))
     }
 
     fn create_instance(&self, place: &DataPlace) -> Result<Reply, Error> {

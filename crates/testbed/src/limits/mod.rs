@@ -23,7 +23,7 @@ pub(crate) use enclosure::{Enclosure, loosen, try_out};
 pub(crate) use group::Group;
 pub(crate) use hierarchy::Controller;
 pub(crate) use sweep::orphans;
-pub(crate) use usage::{kills, of_machine};
+pub(crate) use usage::{group_use, kills, of_machine};
 
 #[cfg(test)]
 pub(crate) use enclosure::tests::{cold_file, enclose};

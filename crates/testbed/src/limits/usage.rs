@@ -56,6 +56,36 @@ pub(crate) fn of_machine() -> Vec<Fact> {
     pressure("machine", Path::new("/proc/pressure"), &["memory", "io", "cpu"], |file| format!("/proc/pressure/{file}"))
 }
 
+/// CPU time and reads of the device under the data, each with where it was read; none where the kernel does not count it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct GroupUse {
+    pub(crate) cpu: Option<(Duration, String)>,
+    pub(crate) device_read: Option<(Bytes, String)>,
+}
+
+/// What a group used since it was made.
+pub(crate) fn group_use(group: &Group, folder: &Path) -> GroupUse {
+    let cpu = || {
+        let branch = group.branch(Controller::CpuAccounting).ok()?;
+        let time = counters::cpu_time(branch).ok()?;
+        Some((time.total, branch.source(Controller::CpuAccounting.file(branch.version()))))
+    };
+    let device_read = || {
+        let branch = group.branch(Controller::Io).ok()?;
+        let moved = counters::transfers(branch, &device_of(folder).ok()?.number().ok()?)?;
+        Some((Bytes(moved.read_bytes), branch.source(io_source(branch.version()))))
+    };
+    GroupUse { cpu: cpu(), device_read: device_read() }
+}
+
+/// Files that count transfers.
+const fn io_source(version: Version) -> &'static str {
+    match version {
+        Version::One => "blkio.throttle.io_service_bytes_recursive, io_serviced_recursive",
+        Version::Two => "io.stat",
+    }
+}
+
 /// Facts of CPU time that a group used, and of what it moved to and from the device under the data.
 pub(super) fn of_work(group: &Group, folder: &Path) -> Vec<Fact> {
     let mut facts = Vec::new();
@@ -71,10 +101,7 @@ pub(super) fn of_work(group: &Group, folder: &Path) -> Vec<Fact> {
         && let Ok(device) = device_of(folder).and_then(|device| device.number())
         && let Some(moved) = counters::transfers(branch, &device)
     {
-        let source = branch.source(match branch.version() {
-            Version::One => "blkio.throttle.io_service_bytes_recursive, io_serviced_recursive",
-            Version::Two => "io.stat",
-        });
+        let source = branch.source(io_source(branch.version()));
         facts.push(fact("io.read", Bytes(moved.read_bytes).to_string(), &source));
         facts.push(fact("io.written", Bytes(moved.written_bytes).to_string(), &source));
         facts.push(fact("io.reads", moved.reads.to_string(), &source));

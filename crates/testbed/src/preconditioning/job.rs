@@ -1,6 +1,7 @@
 //! One fio job as its command line; pure.
 
 use super::access::Access;
+use super::output::Direction;
 use super::target::Target;
 use proofload_model::units::Bytes;
 use std::path::Path;
@@ -12,7 +13,13 @@ pub(super) const FILL_BLOCK: Bytes = Bytes(128 << 10);
 /// Block of random writes. Source: SNIA PTS, tracking variable of the IOPS test.
 const RANDOM_BLOCK: Bytes = Bytes(4 << 10);
 
-/// What a job writes.
+/// Block of a sequential read. Source: the read-ahead of engines that scan is of this order; larger ones gain nothing.
+const READ_BLOCK: Bytes = Bytes(1 << 20);
+
+/// Reads kept in flight: enough for a drive to work at its rate, where a scan with read-ahead has no more.
+pub(super) const READ_DEPTH: u32 = 8;
+
+/// What a job writes or reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pattern {
     /// The first block, to see whether it can be written.
@@ -23,6 +30,18 @@ pub(super) enum Pattern {
     RandomPass,
     /// Random blocks of the whole size, with repetition, for so long.
     Round(Duration),
+    /// Reads of every block in order, over and over, for so long.
+    SequentialRead(Duration),
+}
+
+impl Pattern {
+    /// Which way its bytes go.
+    pub(super) const fn direction(self) -> Direction {
+        match self {
+            Self::SequentialRead(_) => Direction::Read,
+            Self::OneBlock | Self::SequentialFill | Self::RandomPass | Self::Round(_) => Direction::Write,
+        }
+    }
 }
 
 /// One run of fio.
@@ -53,7 +72,7 @@ impl Job<'_> {
             format!("--filename={}", self.target.name_for_fio()),
             format!("--size={}", self.target.size().0),
             format!("--ioengine={}", self.access.engine),
-            format!("--iodepth={}", self.access.depth()),
+            format!("--iodepth={}", self.depth()),
             format!("--direct={}", u8::from(self.access.direct)),
             // Fresh contents for every write, so that neither compression nor deduplication helps.
             "--refill_buffers=1".to_owned(),
@@ -74,6 +93,14 @@ impl Job<'_> {
         arguments
     }
 
+    /// Requests in flight.
+    pub(super) fn depth(&self) -> u32 {
+        match self.pattern.direction() {
+            Direction::Read => self.access.depth().min(READ_DEPTH),
+            Direction::Write => self.access.depth(),
+        }
+    }
+
     fn of_pattern(&self) -> Vec<String> {
         let fill = format!("--bs={}", FILL_BLOCK.0);
         let random = format!("--bs={}", RANDOM_BLOCK.0);
@@ -92,6 +119,12 @@ impl Job<'_> {
                 random,
                 "--random_generator=tausworthe64".to_owned(),
                 "--norandommap=1".to_owned(),
+                "--time_based=1".to_owned(),
+                format!("--runtime={}ms", length.as_millis()),
+            ],
+            Pattern::SequentialRead(length) => vec![
+                "--rw=read".to_owned(),
+                format!("--bs={}", READ_BLOCK.0),
                 "--time_based=1".to_owned(),
                 format!("--runtime={}ms", length.as_millis()),
             ],
@@ -189,6 +222,35 @@ mod tests {
             --norandommap=1
             --time_based=1
             --runtime=1500ms
+            --eta=never
+            --output-format=json+
+            --output=/data/study/out.json"#]],
+        );
+    }
+
+    #[test]
+    fn a_read_is_sequential_direct_and_ends_by_time() {
+        let access = Access { engine: "io_uring", direct: true, buffered_all_the_same: false, refused: Vec::new() };
+        check(
+            Pattern::SequentialRead(Duration::from_secs(5)),
+            &access,
+            &expect![[r#"
+            --name=step
+            --filename=precondition.fio
+            --size=67108864
+            --ioengine=io_uring
+            --iodepth=8
+            --direct=1
+            --refill_buffers=1
+            --randrepeat=0
+            --randseed=4
+            --thread=1
+            --allow_mounted_write=0
+            --allow_file_create=1
+            --rw=read
+            --bs=1048576
+            --time_based=1
+            --runtime=5000ms
             --eta=never
             --output-format=json+
             --output=/data/study/out.json"#]],

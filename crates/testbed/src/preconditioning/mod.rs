@@ -3,6 +3,8 @@
 //!
 //! Order of the SNIA Performance Test Specification: sequential fills of the whole size, random passes over it, then rounds
 //! of the test's own pattern until five in a row are steady. Purging the drive first is left to the operator.
+//!
+//! fio also says how fast a drive reads in order, for the calibration of a study.
 
 mod access;
 mod guard;
@@ -10,6 +12,7 @@ mod job;
 mod output;
 mod procedure;
 mod program;
+mod reads;
 mod run;
 mod scratch;
 mod steady;
@@ -17,5 +20,6 @@ mod summary;
 mod target;
 
 pub use procedure::{Preconditioned, precondition};
-pub(crate) use run::abandon;
+pub(crate) use reads::{Reads, ToRead, measure_reads};
+pub(crate) use run::{Within, abandon};
 pub use scratch::sweep;

@@ -28,13 +28,16 @@ pub struct Preconditioned {
 /// Hears what is being done, how much of it, and of how much (bytes, or rounds).
 type Progress<'a> = &'a dyn Fn(&str, u64, u64);
 
+/// What an operator can do without fio.
+const WITHOUT_FIO: &str = "take [storage.precondition] out of the study";
+
 /// Preconditions the file system of the study's folder by a file, which is removed afterwards, or a whole device, ALL OF WHOSE
 /// DATA IS LOST. Takes hours on a large drive. The calling thread must not end before it.
 ///
 /// Fails when fio is missing, when the folder has no room, when the guard refuses the device (every reason is named), and when
 /// a fio run fails. A drive that does not become steady is a fact, not an error.
 pub fn precondition(place: &DataPlace, how: &Preconditioning, progress: Progress<'_>) -> Result<Preconditioned, Error> {
-    precondition_with(&Fio::find()?, place, how, progress)
+    precondition_with(&Fio::find(WITHOUT_FIO)?, place, how, progress)
 }
 
 /// The same with a given fio.
@@ -57,7 +60,7 @@ fn precondition_with(
         }
         None => {
             let target = Target::file(scratch.folder(), how.size);
-            target.check_room()?;
+            target.check_room("precondition with", "lower storage.precondition.size")?;
             course(fio, &target, how, progress)
         }
     };
@@ -125,7 +128,7 @@ impl Course<'_> {
             let what = format!("fio: round {round} of at most {at_most}");
             (self.progress)(&what, u64::from(round - 1), u64::from(at_most));
             let kept = self.step(&format!("round-{round}"), Pattern::Round(length), &|_| ())?;
-            rates.push(kept.written.iops);
+            rates.push(kept.moved.iops);
             if judge(&rates).is_some_and(|judgement| judgement.steady) {
                 break;
             }

@@ -16,18 +16,18 @@ pub(super) struct Fio {
 }
 
 impl Fio {
-    /// The first fio on the agent's path.
-    pub(super) fn find() -> Result<Self, Error> {
-        Self::find_on(&std::env::var_os("PATH").unwrap_or_default())
+    /// The first fio on the agent's path; `otherwise` is what else an operator can do who has none.
+    pub(super) fn find(otherwise: &str) -> Result<Self, Error> {
+        Self::find_on(&std::env::var_os("PATH").unwrap_or_default(), otherwise)
     }
 
     /// The first fio on a search path.
-    fn find_on(search: &OsStr) -> Result<Self, Error> {
+    fn find_on(search: &OsStr, otherwise: &str) -> Result<Self, Error> {
         let candidates = std::env::split_paths(search).map(|folder| folder.join("fio"));
         let path = candidates.into_iter().find(|path| is_program(path)).ok_or_else(|| {
             Error::new(format!(
-                "look for fio on the path ({}): not found; install it on this host (apt-get install fio, dnf install \
-                 fio), or take [storage.precondition] out of the study",
+                "fio is not installed: looked for on the path ({}); install it on this host (apt-get install fio, dnf install \
+                 fio), or {otherwise}",
                 search.display()
             ))
         })?;
@@ -59,6 +59,8 @@ fn is_program(path: &Path) -> bool {
 mod tests {
     use super::*;
 
+    const WITHOUT: &str = "take [storage.precondition] out of the study";
+
     fn script(folder: &Path, body: &str, mode: u32) -> PathBuf {
         let path = folder.join("fio");
         std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
@@ -70,18 +72,18 @@ mod tests {
     fn a_missing_fio_is_named_with_its_remedy() {
         let empty = tempfile::tempdir().unwrap();
         script(empty.path(), "echo fio-3.0", 0o644);
-        let error = Fio::find_on(empty.path().as_os_str()).unwrap_err().to_string();
+        let error = Fio::find_on(empty.path().as_os_str(), WITHOUT).unwrap_err().to_string();
         assert!(error.contains("apt-get install fio") && error.contains("[storage.precondition]"), "{error}");
-        assert!(Fio::find_on(OsStr::new("")).is_err());
+        assert!(Fio::find_on(OsStr::new(""), WITHOUT).is_err());
     }
 
     #[test]
     fn another_program_of_that_name_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         script(folder.path(), "echo fio-3.36", 0o755);
-        assert_eq!(Fio::find_on(folder.path().as_os_str()).unwrap().version, "fio-3.36");
+        assert_eq!(Fio::find_on(folder.path().as_os_str(), WITHOUT).unwrap().version, "fio-3.36");
         script(folder.path(), "echo usage; exit 2", 0o755);
-        let error = Fio::find_on(folder.path().as_os_str()).unwrap_err().to_string();
+        let error = Fio::find_on(folder.path().as_os_str(), WITHOUT).unwrap_err().to_string();
         assert!(error.contains("usage") && error.contains("exit status: 2"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! Runs one fio job and waits for it. fio never outlives us: it is killed when we stop waiting, by the kernel when we die.
 
 use super::job::Job;
-use super::output::{self, Written};
+use super::output::{self, Moved};
 use super::program::Fio;
 use super::scratch::{LOG, OUTPUT, sweep};
 use crate::sys::{self, Spawn};
@@ -31,12 +31,26 @@ pub(super) struct Kept {
     pub(super) name: String,
     /// fio's output, whole.
     pub(super) document: String,
-    /// What it wrote.
-    pub(super) written: Written,
+    /// What it moved.
+    pub(super) moved: Moved,
+}
+
+/// Limits to run under: lists of processes to enter, cores. By default none.
+#[derive(Debug, Default)]
+pub(crate) struct Within {
+    /// Control groups, open for entering.
+    pub(crate) groups: Vec<File>,
+    /// Cores to run on.
+    pub(crate) cores: Option<Vec<usize>>,
 }
 
 /// Runs a job in the target's folder; `progress` hears of the bytes written so far, once a second.
 pub(super) fn run(fio: &Fio, job: &Job<'_>, progress: &dyn Fn(Bytes)) -> Result<Kept, Error> {
+    run_within(fio, job, Within::default(), progress)
+}
+
+/// The same under limits.
+pub(super) fn run_within(fio: &Fio, job: &Job<'_>, within: Within, progress: &dyn Fn(Bytes)) -> Result<Kept, Error> {
     let folder = job.target.folder();
     let (output, log) = (folder.join(OUTPUT), folder.join(LOG));
     let stale = |error: std::io::Error| Error::new(format!("prepare {}: {error}", output.display()));
@@ -49,8 +63,8 @@ pub(super) fn run(fio: &Fio, job: &Job<'_>, progress: &dyn Fn(Bytes)) -> Result<
         environment: &[],
         folder,
         log: &heard,
-        groups: Vec::new(),
-        cores: None,
+        groups: within.groups,
+        cores: within.cores,
         user: None,
         at_our_death: KILL,
     })?;
@@ -59,12 +73,12 @@ pub(super) fn run(fio: &Fio, job: &Job<'_>, progress: &dyn Fn(Bytes)) -> Result<
     let document = text_of(&output);
     let failed = |error: Error| error.context(said(&text_of(&log), &document));
     if !status.success() {
-        let cause = output::read(&document).err().filter(|_| document.contains('{'));
+        let cause = output::read(&document, job.pattern.direction()).err().filter(|_| document.contains('{'));
         let ended = Error::new(format!("fio ended with {status}"));
         return Err(failed(cause.map_or(ended.clone(), |cause| ended.context(cause.to_string()))));
     }
-    let written = output::read(&document).map_err(failed)?;
-    Ok(Kept { name: job.document(), document, written })
+    let moved = output::read(&document, job.pattern.direction()).map_err(failed)?;
+    Ok(Kept { name: job.document(), document, moved })
 }
 
 /// A started fio. Dropping it kills fio and all that it started.

@@ -1,4 +1,4 @@
-//! The files of preconditioning in a study's folder: the file that is written over, and what one fio run says. All of them go
+//! The files of fio in a study's folder: the file that is written over or read, and what one fio run says. All of them go
 //! when it ends, also by an error; what a killed agent left is swept.
 
 use proofload_model::error::Error;
@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// The file that stands for the drive when no device is named.
 pub(super) const FILE: &str = "precondition.fio";
+
+/// The file that sequential reads of the calibration read.
+pub(super) const READ_FILE: &str = "calibration.fio";
 
 /// fio's result.
 pub(super) const OUTPUT: &str = "precondition.json";
@@ -51,13 +54,13 @@ impl Drop for Scratch {
 /// Removes what preconditioning leaves in a study's folder when its agent is killed. Fails when a file cannot be removed, or when
 /// something else than a file stands under our names.
 pub fn sweep(folder: &Path) -> Result<(), Error> {
-    [FILE, OUTPUT, LOG].iter().try_for_each(|name| remove(&folder.join(name)))
+    [FILE, READ_FILE, OUTPUT, LOG].iter().try_for_each(|name| remove(&folder.join(name)))
 }
 
 fn remove(path: &Path) -> Result<(), Error> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::new(format!("remove {}, left by preconditioning: {error}", path.display())))
+            Err(Error::new(format!("remove {}, left by fio: {error}", path.display())))
         }
         _ => Ok(()),
     }
@@ -68,7 +71,7 @@ mod tests {
     use super::*;
 
     fn leave_behind(folder: &Path) {
-        for name in [FILE, OUTPUT, LOG, "data.db"] {
+        for name in [FILE, READ_FILE, OUTPUT, LOG, "data.db"] {
             std::fs::write(folder.join(name), name).unwrap();
         }
     }

@@ -91,7 +91,7 @@ fn access_facts(access: &Access) -> [Fact; 3] {
 fn step_facts(name: &str, steps: &[Kept], size: Bytes) -> Vec<Fact> {
     let mut facts = Vec::new();
     for (index, step) in steps.iter().enumerate() {
-        let (name, written) = (format!("{name}.{}", index + 1), step.written);
+        let (name, written) = (format!("{name}.{}", index + 1), step.moved);
         let holds = written.bytes == size;
         facts.push(asked(&format!("{name}.bytes"), &size.to_string(), written.bytes.to_string(), &step.name, holds));
         let speed = format!("{:.1} MB/s, {:.0} writes/s", written.bandwidth.0 / 1e6, written.iops.0);

@@ -1,7 +1,7 @@
 //! What is written over: a file in the study's folder, or a device that the guard has let pass. May not write.
 
 use super::job::FILL_BLOCK;
-use super::scratch::FILE;
+use super::scratch::{FILE, READ_FILE};
 use crate::sys;
 use proofload_model::error::Error;
 use proofload_model::units::Bytes;
@@ -22,6 +22,11 @@ impl Target {
     /// The file of a study's folder.
     pub(super) fn file(folder: &Path, size: Bytes) -> Self {
         Self { folder: folder.to_path_buf(), path: folder.join(FILE), size: whole_blocks(size) }
+    }
+
+    /// The file that a calibration reads.
+    pub(super) fn to_read(folder: &Path, size: Bytes) -> Self {
+        Self { path: folder.join(READ_FILE), ..Self::file(folder, size) }
     }
 
     /// A whole device; fio's output goes to the study's folder.
@@ -55,8 +60,8 @@ impl Target {
         name.display().to_string().replace(':', "\\:")
     }
 
-    /// Fails when the file and fio's output do not fit.
-    pub(super) fn check_room(&self) -> Result<(), Error> {
+    /// Fails when the file and fio's output do not fit; `what` is to be done with it, `remedy` what else there is to try.
+    pub(super) fn check_room(&self, what: &str, remedy: &str) -> Result<(), Error> {
         let needed = Bytes(self.size.0.saturating_add(OUTPUT_ROOM.0));
         let space = sys::space_at(&self.folder)?;
         let available = space.available;
@@ -65,8 +70,8 @@ impl Target {
             return Ok(());
         }
         Err(Error::new(format!(
-            "precondition with a file of {} in {}: {needed} needed (with {OUTPUT_ROOM} for fio's output), {available} available; \
-             free some, or lower storage.precondition.size",
+            "{what} a file of {} in {}: {needed} needed (with {OUTPUT_ROOM} for fio's output), {available} available; \
+             free some, or {remedy}",
             self.size,
             self.folder.display()
         )))
@@ -95,10 +100,10 @@ mod tests {
     #[test]
     fn too_little_room_names_both_sizes() {
         let folder = tempfile::tempdir().unwrap();
-        Target::file(folder.path(), Bytes::mebi(1)).check_room().unwrap();
-        let error = Target::file(folder.path(), Bytes(1 << 62)).check_room().unwrap_err().to_string();
+        Target::file(folder.path(), Bytes::mebi(1)).check_room("fill", "none").unwrap();
+        let error = Target::file(folder.path(), Bytes(1 << 62)).check_room("fill", "none").unwrap_err().to_string();
         assert!(error.contains("4398046511120MiB needed (with 16MiB"), "{error}");
         assert!(error.contains("available; free some"), "{error}");
-        assert!(Target::file(folder.path(), Bytes(u64::MAX)).check_room().is_err());
+        assert!(Target::file(folder.path(), Bytes(u64::MAX)).check_room("fill", "none").is_err());
     }
 }

@@ -4,6 +4,7 @@ use super::probe::{OpenedProbe, Probe, Subject, read_file, reading};
 use super::rates::Rates;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::units::Bytes;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,6 +25,12 @@ impl BlockDevice {
     /// `<major>:<minor>`, by which the kernel names it elsewhere.
     pub(crate) fn number(&self) -> Result<String, Error> {
         read_file(self.folder.join("dev")).map(|text| text.trim().to_owned())
+    }
+
+    /// Bytes that were read from it since the machine started.
+    pub(crate) fn bytes_read(&self) -> Result<Bytes, Error> {
+        let counters = counters(&read_file(self.folder.join("stat"))?)?;
+        Ok(Bytes((counters.sectors_read * SECTOR) as u64))
     }
 }
 

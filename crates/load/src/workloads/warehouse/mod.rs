@@ -10,6 +10,7 @@ mod data;
 mod mix;
 mod opened;
 mod own_cpu;
+mod probe;
 mod session;
 mod settings;
 mod stream;

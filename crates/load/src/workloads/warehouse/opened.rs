@@ -3,17 +3,20 @@
 use super::build::{Load, Manifest, data_facts};
 use super::checks;
 use super::own_cpu::OwnCpu;
+use super::probe::Probe;
 use super::session::Opening;
 use super::settings::WarehouseSettings;
 use super::stream::{Plan, Stream, Tally};
-use super::suite::{Class, Dialect, kinds};
+use super::suite::{Class, Dialect, Draw, kinds};
 use crate::drive::{Retry, UserContext};
 use crate::workload::{Job, LocalFuture, Opened};
 use crate::workloads::desk::Desk;
 use proofload_gen::Seed;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
+use proofload_model::time::Clock;
 use proofload_model::units::duration_text;
+use proofload_model::wire::Probed;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The workload with its job.
@@ -24,6 +27,7 @@ pub(super) struct OpenedWarehouse {
     opening: Opening,
     /// Taken when streams end and by checks; never per query.
     tallies: Mutex<Vec<Tally>>,
+    probe: Probe,
 }
 
 impl OpenedWarehouse {
@@ -33,7 +37,7 @@ impl OpenedWarehouse {
         let dialect = Dialect::of(job.engine)?;
         let plan = Plan::new(dialect, &settings, Seed(job.spec.input_seed))?;
         let opening = Opening::new(&job, &plan.dialect, &settings)?;
-        Ok(Self { job, settings, plan: Arc::new(plan), opening, tallies: Mutex::default() })
+        Ok(Self { job, settings, plan: Arc::new(plan), opening, tallies: Mutex::default(), probe: Probe::default() })
     }
 
     fn tallies(&self) -> MutexGuard<'_, Vec<Tally>> {
@@ -133,6 +137,17 @@ impl Opened for OpenedWarehouse {
 
     fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
         Box::pin(async move { self.live_stream(user, context).await })
+    }
+
+    fn open_probe(&self, clock: &Arc<dyn Clock>) -> Result<(), Error> {
+        self.probe.open(&self.opening, &self.plan.dialect, clock)
+    }
+
+    fn probe(&self, query: &str) -> Result<Probed, Error> {
+        let known = self.plan.dialect.queries.iter().find(|known| known.name == query);
+        let known = known.ok_or_else(|| Error::new(format!("there is no query {query:?}")))?;
+        let sql = self.plan.dialect.sql(known, Draw::Validation, self.settings.scale)?;
+        self.probe.run(sql)
     }
 
     fn counters(&self) -> Result<Vec<(String, i64)>, Error> {

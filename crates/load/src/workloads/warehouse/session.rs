@@ -13,6 +13,7 @@ use proofload_model::units::duration_text;
 use std::time::Duration;
 
 /// How sessions of streams begin.
+#[derive(Clone)]
 pub(super) struct Opening {
     engine: &'static dyn Engine,
     target: Target,
@@ -54,13 +55,17 @@ impl Opening {
     /// A session that has been told all of it.
     pub(super) async fn session(&self) -> Result<AnySession, Error> {
         let mut session = self.engine.connect(&self.target).await?;
-        if !self.script.is_empty() {
-            session
-                .script(&self.script)
-                .await
-                .map_err(|error| error.context("telling a stream's session its limits"))?;
-        }
+        self.tell(&mut session).await?;
         Ok(session)
+    }
+
+    /// Tells a session all of it, again where something else was said in between.
+    pub(super) async fn tell(&self, session: &mut AnySession) -> Result<(), Error> {
+        if !self.script.is_empty() {
+            let told = session.script(&self.script).await;
+            told.map_err(|error| error.context("telling a stream's session its limits"))?;
+        }
+        Ok(())
     }
 
     /// What is in force in such a session, as it says itself. Blocking.

@@ -2,11 +2,12 @@
 
 use super::data::{GENERATOR, ORDERS_PER_CHUNK, Table};
 use super::mix::{EACH, Mix, Rounds};
-use super::suite::{Class, Layout, OWN, is_probe, kinds, known, parallelism};
+use super::suite::{Class, Layout, OWN, SCAN, is_probe, kinds, known, parallelism};
+use crate::workload::Calibration;
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
-use proofload_model::units::Bytes;
+use proofload_model::units::{Bytes, duration_text};
 use std::time::Duration;
 
 /// The word in `workload.kind`.
@@ -29,10 +30,29 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.layout", Kind::OneOf(&[OWN, "rows", "columns"]), OWN, "How tables are stored: `engine`, as the engine does unless it is told; `rows`, with keys and indexes; `columns`, without. SQLite has rows, DuckDB columns; PostgreSQL has rows, and columns where its server has the access method columnar.").only(SCOPE),
     SettingSpec::optional("workload.parallelism", Kind::Integer { least: 1, most: 4096 }, "Threads that a query may work with, its own included: on PostgreSQL by max_parallel_workers_per_gather, on DuckDB of all queries together. It is read back, and a run in which it is not in force is void. SQLite has none. Without it the engine decides.").only(SCOPE),
     SettingSpec::optional("workload.query_cap", Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Longest time of a query; one that takes longer is ended and fails with the code query_cap, and its stream goes on.").only(SCOPE),
+    SettingSpec::new("workload.calibrate", Kind::OneOf(&["none", "scan", "queries"]), "scan", "What is found out before the first run on equal data and limits, without the memory limit: `scan`, how fast the device reads in order (by fio, from a file of the raw size, 64MiB to 4GiB) and how much data a core consumes cold and in cache (by probe_scan); `queries`, besides what each chosen query costs, once; `none`, nothing, and then the report cannot say what bound a run.").fixed().only(SCOPE),
     SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Sessions that load at the same time; without it as many as the engine gains by.").fixed().only(SCOPE),
     SettingSpec::new("workload.check_load", Kind::OneOf(&["full", "counts"]), "full", "After the load: `full` reads every row back and compares a hash of each column; `counts` compares numbers of rows.").fixed().only(SCOPE),
     SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; without it one per core, or one per stream on an embedded engine.").only(SCOPE),
 ];
+
+/// What is found out before the first run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Calibrate {
+    Nothing,
+    Scan,
+    Queries,
+}
+
+impl Calibrate {
+    fn read(word: &str) -> Self {
+        match word {
+            "none" => Self::Nothing,
+            "queries" => Self::Queries,
+            _ => Self::Scan,
+        }
+    }
+}
 
 /// What the settings come to.
 #[derive(Debug, Clone)]
@@ -48,6 +68,7 @@ pub(super) struct WarehouseSettings {
     pub(super) seeded: bool,
     pub(super) parallelism: Option<u32>,
     pub(super) query_cap: Option<Duration>,
+    pub(super) calibrate: Calibrate,
     pub(super) loaders: Option<usize>,
     pub(super) check_all_rows: bool,
     pub(super) client_threads: Option<u32>,
@@ -68,6 +89,7 @@ impl WarehouseSettings {
             seeded: settings.text("workload.parameters")? == "seeded",
             parallelism: count("workload.parallelism")?,
             query_cap: given("workload.query_cap").then(|| settings.duration("workload.query_cap")).transpose()?,
+            calibrate: Calibrate::read(settings.text("workload.calibrate")?),
             loaders: count("workload.loaders")?.map(|count| count as usize),
             check_all_rows: settings.text("workload.check_load")? == "full",
             client_threads: count("workload.client_threads")?,
@@ -90,6 +112,19 @@ impl WarehouseSettings {
     pub(super) fn label(&self) -> String {
         let parts: Vec<String> = self.data().iter().map(|(name, value)| format!("{name} {value}")).collect();
         format!("{NAME} {}", parts.join(", "))
+    }
+
+    /// What is to be found out before the first run.
+    pub(super) fn calibration(&self) -> Option<Calibration> {
+        let queries = match self.calibrate {
+            Calibrate::Nothing => return None,
+            Calibrate::Scan => Vec::new(),
+            Calibrate::Queries => self.inputs.queries().into_iter().map(|place| kinds()[place]).collect(),
+        };
+        let threads =
+            self.parallelism.map_or("threads as the engine decides".to_owned(), |count| format!("{count} threads"));
+        let cap = self.query_cap.map_or("no cap".to_owned(), |cap| format!("a cap of {}", duration_text(cap)));
+        Some(Calibration { scan: SCAN, queries, under: format!("{threads}, {cap}") })
     }
 
     /// Bytes of the tables' text form, about.

@@ -212,7 +212,7 @@ const OUT_OF_SPACE: &str = "out_of_space";
 
 /// Gives what becomes of a query one code on every engine. A query that had too little room has failed and no more: it writes nothing,
 /// so the stream goes on with the next.
-fn told(error: Error) -> Error {
+pub(super) fn told(error: Error) -> Error {
     let code = match error.class() {
         ErrorClass::OutOfSpace => OUT_OF_SPACE,
         _ if TIMEOUTS.contains(&error.code()) => QUERY_CAP,

@@ -2,7 +2,7 @@
 
 use super::opened::OpenedWarehouse;
 use super::settings::{NAME, SETTINGS, WarehouseSettings, contradictions};
-use crate::workload::{Job, Opened, Rating, USUAL_PATIENCE, Workload};
+use crate::workload::{Calibration, Job, Opened, Rating, USUAL_PATIENCE, Workload};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
@@ -38,6 +38,10 @@ impl Workload for Warehouse {
 
     fn expected_bytes(&self, settings: &Settings) -> Bytes {
         WarehouseSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
+    }
+
+    fn calibration(&self, settings: &Settings) -> Option<Calibration> {
+        WarehouseSettings::read(settings).ok()?.calibration()
     }
 
     fn rating(&self, settings: &Settings) -> Rating {

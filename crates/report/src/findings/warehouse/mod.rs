@@ -1,6 +1,7 @@
 //! What a warehouse record says beyond throughput and response times: data, queries, scan rates, what bound the work, and how
 //! much data the machine can take. May not know blocks, formats or charts.
 
+mod calibrated;
 mod data;
 mod metrics;
 mod pairs;
@@ -9,6 +10,7 @@ mod rates;
 mod rating;
 mod recorded;
 
+pub use calibrated::{Calibrated, Cost, calibrated, cost};
 pub use data::{KIND, WarehouseData, layout, warehouse_data};
 pub(super) use metrics::metrics;
 pub use pairs::{Pairing, pairings, published_pairings};

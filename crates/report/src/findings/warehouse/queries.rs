@@ -3,7 +3,9 @@
 
 use super::super::level::Measured;
 use super::super::metrics::over_runs;
+use super::calibrated::{Cost, cost};
 use super::data::fact;
+use crate::analysis::distribution::median;
 use crate::analysis::quantity::{Quantity, Unit};
 use proofload_model::samples::{ErrorCount, IntervalSample, LatencyClock};
 use proofload_record::Attempt;
@@ -32,6 +34,8 @@ pub struct QueryTotals {
     pub longest_s: f64,
     /// Mean of each run that had a valid one, s.
     pub means_s: Vec<f64>,
+    /// What it cost once, in the calibration before the runs.
+    pub cost: Option<Cost>,
 }
 
 /// A class of queries at one point.
@@ -65,11 +69,24 @@ impl Class {
 
     /// The middle of its queries' means, s.
     pub fn median_s(&self) -> Option<f64> {
-        let mut means: Vec<f64> = self.queries.iter().filter_map(QueryTotals::mean_s).collect();
-        means.sort_by(f64::total_cmp);
-        let middle = means.len().checked_sub(1)? / 2;
-        Some(f64::midpoint(means[middle], means[means.len() / 2]))
+        middle(self.queries.iter().filter_map(QueryTotals::mean_s))
     }
+
+    /// What its queries cost, each once: the sum of what is known.
+    pub fn cost(&self, of: fn(&Cost) -> Option<f64>) -> Option<f64> {
+        let known: Vec<f64> = self.queries.iter().filter_map(|query| of(&query.cost?)).collect();
+        (!known.is_empty()).then(|| known.iter().sum())
+    }
+
+    /// The middle of what its queries cost.
+    pub fn median_cost(&self, of: fn(&Cost) -> Option<f64>) -> Option<f64> {
+        middle(self.queries.iter().filter_map(|query| of(&query.cost?)))
+    }
+}
+
+fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| median(&values))
 }
 
 /// Queries by class, both in the order of tables.
@@ -106,6 +123,7 @@ fn of_kind(attempts: &[&Attempt], kind: &str) -> QueryTotals {
         codes: codes(attempts, kind),
         sum_s: per_run.iter().map(|(_, sum, _)| sum).sum(),
         longest_s: per_run.iter().map(|(.., longest)| *longest).fold(0.0, f64::max),
+        cost: attempts.iter().rev().find_map(|attempt| cost(attempt, kind)),
         means_s: per_run.iter().filter(|(n, ..)| *n > 0).map(|(n, sum, _)| sum / *n as f64).collect(),
     }
 }

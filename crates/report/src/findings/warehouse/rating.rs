@@ -5,8 +5,10 @@ use super::super::evaluate::Findings;
 use super::super::level::Measured;
 use super::super::point::PointFindings;
 use super::super::reference::{Reference, ReferencePoint};
-use super::data::{WarehouseData, Work, fact, layout, warehouse_data, work};
+use super::calibrated::number;
+use super::data::{WarehouseData, Work, layout, warehouse_data, work};
 use super::rates::{OWN_SHARE, Sources, capacity, core_count, sources};
+use crate::analysis::calibration::{COLD, DEVICE, IN_CACHE};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::analysis::warehouse::{
     Baseline, Calibration, CpuSeconds, Demand, FARTHEST, Machine, MbPerCpuSecond, MbPerSecond, Megabytes, OwnCapacity,
@@ -18,11 +20,6 @@ use proofload_record::Attempt;
 
 /// Mean response times that the capacity model is asked for, s.
 pub const TARGETS_S: [f64; 4] = [10.0, 60.0, 600.0, 3_600.0];
-
-/// Facts of subject `calibration`: sequential reads of the device, MB/s; consumption in cache and cold, MB per CPU second.
-const DEVICE: &str = "device_read_mb_s";
-const IN_CACHE: &str = "mcr_mb_per_cpu_s";
-const COLD: &str = "bcr_mb_per_cpu_s";
 
 /// Up to which size a target can hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +67,7 @@ pub fn rating(findings: &Findings<'_>, point: &PointFindings) -> Option<Rating> 
         known.map_or_else(Reach::Unknown, |(demand, machine)| reach(&demand, &machine, &target, &maximum))
     };
     Some(Rating {
-        verdict: bound(point, attempt, &calibration),
+        verdict: bound(findings, point, attempt, &calibration),
         sources: sources(attempt),
         targets: TARGETS_S.iter().map(target).collect(),
         relative: relative(findings, point, layout.as_deref(), &data),
@@ -88,23 +85,21 @@ pub fn raw_of(data: &WarehouseData) -> Measured {
 }
 
 fn calibration(findings: &Findings<'_>, attempt: &Attempt) -> Calibration {
-    let of_study = |name: &str| {
-        let named = findings.record.facts.iter().rev().find(|fact| fact.subject == "calibration" && fact.name == name);
-        named?.effective.clone()
-    };
-    let number = |name: &str| -> Option<f64> {
-        let text = fact(attempt, "calibration", name).map(str::to_owned).or_else(|| of_study(name))?;
-        text.parse().ok().filter(|value: &f64| *value > 0.0 && value.is_finite())
-    };
+    let known = |name: &str| number(findings.record, attempt, name).ok();
     Calibration {
-        device: number(DEVICE).map(MbPerSecond),
+        device: known(DEVICE).map(MbPerSecond),
         cores: capacity(attempt),
-        in_cache: number(IN_CACHE).map(MbPerCpuSecond),
-        cold: number(COLD).map(MbPerCpuSecond),
+        in_cache: known(IN_CACHE).map(MbPerCpuSecond),
+        cold: known(COLD).map(MbPerCpuSecond),
     }
 }
 
-fn bound(point: &PointFindings, attempt: &Attempt, calibration: &Calibration) -> Result<Verdict, String> {
+fn bound(
+    findings: &Findings<'_>,
+    point: &PointFindings,
+    attempt: &Attempt,
+    calibration: &Calibration,
+) -> Result<Verdict, String> {
     let (database, all) = (point.metric("database_cpu_percent")?, point.metric("cpu_percent")?.value());
     // Of the cores; what the database may use of them may be less.
     let own =
@@ -112,6 +107,8 @@ fn bound(point: &PointFindings, attempt: &Attempt, calibration: &Calibration) ->
     let shared = own.is_some_and(|own| own < OWN_SHARE * all);
     let used = Used { cpu_percent: database, device_mb_s: point.metric("scan_physical_mb_s")? };
     let mut verdict = verdict(&used, calibration);
+    // Why, where a calibration was tried.
+    verdict.reasons.extend(number(findings.record, attempt, DEVICE).err().filter(|why| why.contains(':')));
     if shared {
         let all = crate::numbers::short(all);
         verdict.reasons.push(format!("the host was shared: with other processes its cores were at {all} %"));

@@ -1,7 +1,9 @@
 //! The rating certificate of a warehouse study and what belongs to it; left out for other workloads. May not compute statistics.
 
+mod calibration;
 mod capacity;
 mod certificate;
+mod costs;
 mod host;
 mod layouts;
 mod parts;
@@ -9,6 +11,7 @@ mod queries;
 mod scans;
 mod streams;
 
+pub(super) use calibration::SECTION as CALIBRATION;
 pub(super) use capacity::SECTION as CAPACITY;
 pub(super) use certificate::SECTION as CERTIFICATE;
 pub(super) use layouts::{SECTION as LAYOUTS, drawn_beside};

@@ -20,7 +20,7 @@ pub(in super::super) const SECTION: Section = Section {
 /// At most so many points stand beside each other.
 const MOST_BESIDE: usize = 4;
 
-type Totals<'f> = (&'f PointFindings, Vec<Class>);
+pub(super) type Totals<'f> = (&'f PointFindings, Vec<Class>);
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     if !is_warehouse(findings) {
@@ -33,6 +33,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Table(by_class(findings, &totals))];
     blocks.extend(invalid(&totals).map(|words| Block::Notice(Notice::Caution, words)));
     blocks.extend(misfits(&totals).map(|words| Block::Notice(Notice::Caution, words)));
+    blocks.extend(super::costs::blocks(findings, &totals));
     if totals.len() <= MOST_BESIDE {
         blocks.push(Block::Table(one_by_one(&totals)));
     } else {
@@ -51,7 +52,7 @@ fn totals<'f>(findings: &'f Findings<'_>, point: &'f PointFindings) -> Option<To
     (!classes.is_empty()).then_some((point, classes))
 }
 
-fn class_words(name: &str) -> String {
+pub(super) fn class_words(name: &str) -> String {
     if name.is_empty() { "not declared".to_owned() } else { name.to_owned() }
 }
 
@@ -76,7 +77,8 @@ fn by_class(findings: &Findings<'_>, totals: &[Totals<'_>]) -> Table {
         rows: rows.collect(),
         note: prose![
             "Not valid: the answer was wrong, the query failed, or it ran into its cap. Such a query has no time here and does not count. \
-             The share is of the response times of all valid queries; what a class costs in CPU and reads is not known by query."
+             The share is of the response times of all valid queries; what a class costs in CPU and reads is known where the study asks for \
+             workload.calibrate = \"queries\"."
         ],
     }
 }
@@ -134,7 +136,7 @@ fn misfits(totals: &[Totals<'_>]) -> Option<Prose> {
 }
 
 /// `q01` as `Q1`.
-fn title(kind: &str) -> String {
+pub(super) fn title(kind: &str) -> String {
     match kind.strip_prefix('q').and_then(|number| number.parse::<u32>().ok()) {
         Some(number) => format!("Q{number}"),
         None => kind.to_owned(),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::preconditioning::abandon;
+use crate::preconditioning::output::{self, Direction};
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ fn small() -> Preconditioning {
 
 /// The real fio; without one the test is skipped aloud.
 fn real_fio(test: &str) -> Option<Fio> {
-    let found = Fio::find();
+    let found = Fio::find(WITHOUT_FIO);
     if let Err(error) = &found {
         println!("SKIPPED: {test}: {error}");
     }
@@ -98,7 +99,7 @@ fn a_file_is_filled_passed_over_and_measured_in_rounds() {
     ];
     assert_eq!(names, expected);
     for (name, document) in &done.documents[1..] {
-        let written = crate::preconditioning::output::read(document).unwrap();
+        let written = output::read(document, Direction::Write).unwrap();
         let whole = name.contains("round") || written.bytes == Bytes::mebi(4);
         assert!(whole && written.iops.0 > 0.0 && document.contains("percentile"), "{name}: {written:?}");
     }

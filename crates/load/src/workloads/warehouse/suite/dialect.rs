@@ -105,7 +105,7 @@ impl Dialect {
 /// The statements of a dialect that are no queries.
 pub(super) fn statements(folders: &[&str]) -> Result<Suite, Error> {
     let mut found = Vec::new();
-    for name in ["schema.sql", "manifest.sql", "layout.sql", "indexes.sql", "sizes.sql", "session.sql"] {
+    for name in ["schema.sql", "manifest.sql", "layout.sql", "indexes.sql", "sizes.sql", "session.sql", "reads.sql"] {
         let missing = || Error::new(format!("suites/warehouse/{} has no {name}", folders[0]));
         found.push(files::first(folders, name).ok_or_else(missing)?);
     }

@@ -21,6 +21,9 @@ pub(super) fn first(folders: &[&str], name: &str) -> Option<(String, &'static st
 /// What the names of probes begin with.
 const PROBE: &str = "probe_";
 
+/// The probe that scans the largest table, which no index helps.
+pub(in crate::workloads::warehouse) const SCAN: &str = "probe_scan";
+
 /// Names of all queries, in order: those of the files `standard/q….sql`, then probes, `standard/probe_….sql`.
 pub(in crate::workloads::warehouse) fn kinds() -> &'static [&'static str] {
     static KINDS: OnceLock<Vec<&'static str>> = OnceLock::new();

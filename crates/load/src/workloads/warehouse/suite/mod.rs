@@ -11,7 +11,7 @@ mod query;
 mod rule;
 
 pub(super) use dialect::{Dates, Dialect, PARALLELISM, known, parallelism};
-pub(super) use files::{golden, is_probe, kinds};
+pub(super) use files::{SCAN, golden, is_probe, kinds};
 pub(super) use layout::{Layout, Moment, OWN};
 pub(super) use parameters::Draw;
 pub(super) use query::{Class, Exactness, Query, ResultColumn};

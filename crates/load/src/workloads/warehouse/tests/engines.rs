@@ -5,7 +5,7 @@ use super::bad_input::{check_cap, check_other_data, check_room, check_wrong_answ
 use super::case::Case;
 use super::data::check_files;
 use super::layouts::check_parallelism;
-use super::runs::check_power_run;
+use super::runs::{check_power_run, check_probes};
 
 fn check_engine(engine: &str) {
     let Some(case) = Case::built(engine, &[]) else { return };
@@ -13,6 +13,7 @@ fn check_engine(engine: &str) {
     check_golden(&case);
     check_power_run(&case);
     check_cap(&case);
+    check_probes(&case);
     check_parallelism(&case, "1", "1");
     check_parallelism(&case, "3", "3");
     // PostgreSQL has 8 helpers for all its sessions unless it is told otherwise.

@@ -128,6 +128,31 @@ pub(super) fn check_power_run(case: &Case) {
     assert_eq!((ran.count(|of| of.done), ran.count(|of| of.failed)), (22, 0), "{:?}", ran.errors);
 }
 
+/// Probe queries: the scan over and over in one session, the pages that it asked for, a cap, a query that is not there.
+pub(super) fn check_probes(case: &Case) {
+    let clock: Arc<dyn Clock> = Arc::new(RealClock(Instant::now()));
+    let opened = case.opened();
+    let error = opened.probe("probe_scan").unwrap_err().to_string();
+    assert_eq!(error, "no session for probe queries is open");
+    opened.open_probe(&clock).unwrap();
+    for _ in 0..3 {
+        let probed = opened.probe("probe_scan").unwrap();
+        assert!(probed.failed.is_none() && probed.took > Duration::ZERO, "{probed:?}");
+        // The table of lines at this scale factor: 60,175 rows of some 120 bytes.
+        let counts = case.job.engine.facts().name == "postgresql";
+        assert_eq!(
+            probed.logical.map(|bytes| (7_000_000..12_000_000).contains(&bytes.0)),
+            counts.then_some(true),
+            "{probed:?}"
+        );
+    }
+    assert!(opened.probe("q99").unwrap_err().to_string().contains("q99"));
+    let capped = case.opened_with(&[("query_cap", "1ms")]);
+    capped.open_probe(&clock).unwrap();
+    let failed = capped.probe("q09").unwrap().failed.expect("it meets its cap");
+    assert!(failed.starts_with("query_cap: "), "{failed}");
+}
+
 #[test]
 fn a_query_that_is_not_there_is_named() {
     let case = Case::new("sqlite", &[]).unwrap();

@@ -1,0 +1,246 @@
+//! Calibration before the first run: what the device reads in order, what a core consumes, what queries cost; without the memory limit and
+//! under all others. What is found out holds for every run with equal data and limits, and for the rest of the record.
+
+use super::crew::{Crew, Role, unexpected};
+use super::preparation::Prepared;
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+use proofload_model::wire::{HostRequest, LoadRequest, Probed, Reply, Used};
+use proofload_record::AttemptEvent;
+use proofload_report::analysis::calibration::{
+    COLD, DEVICE, IN_CACHE, Pass, device_facts, missing_facts, query_fact_names, query_facts, scan_facts,
+};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long the device is read: a drive shows its rate in a second or two.
+const READ_TIME: Duration = Duration::from_secs(5);
+
+/// The file that is read is as large as the raw data, between these.
+const SMALLEST_FILE: Bytes = Bytes::mebi(64);
+const LARGEST_FILE: Bytes = Bytes::mebi(4096);
+
+/// Passes in cache: the first one is discarded.
+const WARM_PASSES: usize = 4;
+
+/// What has been found out, by what it holds for.
+#[derive(Debug, Default)]
+pub(crate) struct Calibrations(BTreeMap<String, Vec<Fact>>);
+
+impl Calibrations {
+    /// What earlier sessions of a record found out; what they could not is tried again.
+    pub(crate) fn of_events(events: &[AttemptEvent]) -> Self {
+        let read = |event: &AttemptEvent| -> Option<(String, Vec<Fact>)> {
+            let detail: serde_json::Value = serde_json::from_str(&event.detail).ok()?;
+            Some((detail["key"].as_str()?.to_owned(), serde_json::from_value(detail["facts"].clone()).ok()?))
+        };
+        Self(events.iter().filter(|event| event.name == "calibrated").filter_map(read).collect())
+    }
+
+    /// As the record keeps one.
+    pub(super) fn event(key: &str, facts: &[Fact]) -> String {
+        json!({ "key": key, "facts": facts }).to_string()
+    }
+
+    pub(super) fn knows(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn add(&mut self, key: String, facts: Vec<Fact>) {
+        self.0.insert(key, facts);
+    }
+
+    pub(super) fn facts(&self, key: &str) -> &[Fact] {
+        self.0.get(key).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What is found out by itself, and is missing by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Sequential reads of the device.
+    Device,
+    /// What a core consumes, by this query.
+    Scan { query: &'static str, under: String },
+    /// What these queries cost.
+    Queries { queries: Vec<&'static str>, under: String },
+}
+
+impl Part {
+    /// What a run wants to be known.
+    pub(super) fn wanted(prepared: &Prepared) -> Vec<Self> {
+        let Some(asked) = prepared.calibration() else { return Vec::new() };
+        let mut parts = vec![Self::Device, Self::Scan { query: asked.scan, under: asked.under.clone() }];
+        if !asked.queries.is_empty() {
+            parts.push(Self::Queries { queries: asked.queries, under: asked.under });
+        }
+        parts
+    }
+
+    /// Its name in messages.
+    pub(super) const fn word(&self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Scan { .. } => "consumption",
+            Self::Queries { .. } => "queries",
+        }
+    }
+
+    /// What it holds for: equal limits but memory; but for the device also equal data, settings of the instance and of its sessions.
+    pub(super) fn key(&self, prepared: &Prepared) -> String {
+        let (limits, settings) = (prepared.calibration_limits(), prepared.building_place().settings);
+        let key = match self {
+            Self::Device => json!({ "part": self.word(), "limits": limits }),
+            Self::Scan { query, under } => {
+                json!({ "part": self.word(), "limits": limits, "data": prepared.label, "settings": settings, "query": query, "under": under })
+            }
+            Self::Queries { queries, under } => {
+                json!({ "part": self.word(), "limits": limits, "data": prepared.label, "settings": settings, "queries": queries, "under": under })
+            }
+        };
+        key.to_string()
+    }
+
+    /// What a run notes when it could not be found out.
+    pub(super) fn missing(&self, error: &Error) -> Vec<Fact> {
+        let why = error.to_string();
+        match self {
+            Self::Device => missing_facts(&[DEVICE], &why),
+            Self::Scan { .. } => missing_facts(&[IN_CACHE, COLD], &why),
+            Self::Queries { queries, .. } => {
+                let names: Vec<String> = queries.iter().map(|query| query_fact_names(query)[0].clone()).collect();
+                missing_facts(&names.iter().map(String::as_str).collect::<Vec<_>>(), &why)
+            }
+        }
+    }
+}
+
+impl Crew<'_> {
+    /// Finds out one part. On an error the caller cleans up. `number`: of calibrations in this record, for names of documents.
+    pub(super) fn find_out(
+        &mut self,
+        part: &Part,
+        prepared: &Prepared,
+        load_command: &[String],
+        number: usize,
+    ) -> Result<Vec<Fact>, Error> {
+        if prepared.place.url.is_some() {
+            return Err(Error::new("an existing server (engine.url) is neither started nor limited by us"));
+        }
+        match part {
+            Part::Device => self.read_device(prepared, number),
+            Part::Scan { query, .. } => self.scan(prepared, load_command, query),
+            Part::Queries { queries, .. } => self.cost_of(prepared, load_command, queries),
+        }
+    }
+
+    fn read_device(&mut self, prepared: &Prepared, number: usize) -> Result<Vec<Fact>, Error> {
+        self.view.phase("calibrating the device");
+        let (place, limits) = (prepared.place.clone(), prepared.calibration_limits());
+        self.host(HostRequest::PrepareLimits { place: place.clone(), limits })?;
+        let size = prepared.raw_size().clamp(SMALLEST_FILE, LARGEST_FILE);
+        let measured = self.host(HostRequest::MeasureReads { place, size, time: READ_TIME })?;
+        self.host(HostRequest::Release)?;
+        let Reply::ReadsMeasured { rate, how, documents } = measured else { return Err(unexpected(&measured)) };
+        for (name, body) in documents {
+            self.journal.document(&name.replacen("fio/", &format!("fio/calibration-{number}/"), 1), &body)?;
+        }
+        Ok(device_facts(rate, &how))
+    }
+
+    /// One pass cold, then passes in cache.
+    fn scan(&mut self, prepared: &Prepared, load_command: &[String], query: &str) -> Result<Vec<Fact>, Error> {
+        self.view.phase("calibrating consumption");
+        self.open_place(prepared, load_command)?;
+        self.host(HostRequest::DropPageCache { place: prepared.place.clone() })?;
+        let cold = self.pass(prepared, query)?;
+        let mut warm = Vec::new();
+        for done in 0..WARM_PASSES {
+            self.view.progress("passes in cache", done as u64, WARM_PASSES as u64);
+            warm.push(self.pass(prepared, query)?);
+        }
+        self.close_place(prepared)?;
+        let well = |(pass, failed): (Pass, Option<String>)| match failed {
+            None => Ok(pass),
+            Some(why) => Err(Error::new(why).context(query.to_owned())),
+        };
+        let cold = well(cold)?;
+        let warm = warm.into_iter().skip(1).map(well).collect::<Result<Vec<_>, _>>()?;
+        scan_facts(query, &cold, &warm).map_err(Error::new)
+    }
+
+    /// Each query once, with nothing of the data in the page cache and, where the engine lives in its session, nothing in its own.
+    fn cost_of(&mut self, prepared: &Prepared, load_command: &[String], queries: &[&str]) -> Result<Vec<Fact>, Error> {
+        self.view.phase("calibrating queries");
+        self.open_place(prepared, load_command)?;
+        let mut facts = Vec::new();
+        for (done, query) in queries.iter().enumerate() {
+            self.view.progress(query, done as u64, queries.len() as u64);
+            self.host(HostRequest::DropPageCache { place: prepared.place.clone() })?;
+            self.load(LoadRequest::OpenProbe)?;
+            let (pass, failed) = self.pass(prepared, query)?;
+            facts.extend(query_facts(query, &pass, failed.as_deref()));
+        }
+        self.close_place(prepared)?;
+        Ok(facts)
+    }
+
+    /// The instance just started, under the limits but memory, with a session for probe queries.
+    fn open_place(&mut self, prepared: &Prepared, load_command: &[String]) -> Result<(), Error> {
+        self.restore(prepared)?;
+        let (place, limits) = (prepared.building_place(), prepared.calibration_limits());
+        self.host(HostRequest::PrepareLimits { place: place.clone(), limits })?;
+        let address = match prepared.starts_instance() {
+            false => None,
+            true => match self.host(HostRequest::StartInstance { place })? {
+                Reply::Started { address, .. } => Some(address),
+                other => return Err(unexpected(&other)),
+            },
+        };
+        self.start(Role::Load, load_command)?;
+        let opened = self.load(LoadRequest::Open { spec: Box::new(prepared.building_spec(address)) })?;
+        if let (Reply::Pong { pid, .. }, true) = (&opened, prepared.is_embedded()) {
+            self.host(HostRequest::JoinLimits { pid: *pid })?;
+        }
+        self.load(LoadRequest::OpenProbe).map(|_| ())
+    }
+
+    fn close_place(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        self.load(LoadRequest::Close)?;
+        self.stop(Role::Load);
+        if prepared.starts_instance() {
+            self.host(HostRequest::StopInstance)?;
+        }
+        self.host(HostRequest::Release).map(|_| ())
+    }
+
+    /// One query with what it used, and why it failed if it did.
+    fn pass(&mut self, prepared: &Prepared, query: &str) -> Result<(Pass, Option<String>), Error> {
+        let before = self.used(prepared)?;
+        let probed = self.probe(query)?;
+        let after = self.used(prepared)?;
+        self.troubled()?;
+        Ok((Pass::between(&before, &probed, &after), probed.failed))
+    }
+
+    fn probe(&mut self, query: &str) -> Result<Probed, Error> {
+        match self.load(LoadRequest::Probe { query: query.to_owned() })? {
+            Reply::Probed(probed) => Ok(probed),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn used(&mut self, prepared: &Prepared) -> Result<Used, Error> {
+        let pid = if prepared.is_embedded() { self.pid(Role::Load) } else { None };
+        match self.host(HostRequest::ReadUsed { place: prepared.place.clone(), pid })? {
+            Reply::Used(used) => Ok(used),
+            other => Err(unexpected(&other)),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Calibration: from what probe queries used to facts. One place knows the names under which a conductor writes and a report finds them.
+//!
+//! MB are 10^6 bytes. Consumption is MB per CPU second, so that it survives a busy host: MCR in cache, BCR cold. The MB are those that
+//! the engine says were asked for; where it does not count them, what the device read in the cold pass, which is an estimate.
+
+use proofload_model::samples::Fact;
+use proofload_model::units::{Bytes, BytesPerSecond};
+use proofload_model::wire::{Probed, Used};
+use std::time::Duration;
+
+/// Subject of the facts.
+pub const SUBJECT: &str = "calibration";
+/// Sequential reads of the device, MB/s.
+pub const DEVICE: &str = "device_read_mb_s";
+/// Consumption in cache, MB per CPU second: the mean over [`IN_CACHE_PASSES`].
+pub const IN_CACHE: &str = "mcr_mb_per_cpu_s";
+/// Consumption in cache of each pass, with commas between.
+pub const IN_CACHE_PASSES: &str = "mcr_passes_mb_per_cpu_s";
+/// Consumption cold, MB per CPU second.
+pub const COLD: &str = "bcr_mb_per_cpu_s";
+/// What the device read in the cold pass, MB.
+pub const FOOTPRINT: &str = "cold_footprint_mb";
+/// What a pass consumes, MB.
+pub const SCANNED: &str = "scan_mb";
+/// Wall time of the cold pass and mean of the warm ones, s.
+const TIMES: &str = "scan_s";
+
+/// Share of a pass that the device may still deliver when it is taken for one in cache.
+const STILL_IN_CACHE: f64 = 0.05;
+
+/// What one query used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pass {
+    /// Wall time.
+    pub took: Duration,
+    /// CPU time of the database.
+    pub cpu: Option<Duration>,
+    /// Read from the device.
+    pub device: Option<Bytes>,
+    /// Asked for, in the engine's cache or not.
+    pub logical: Option<Bytes>,
+    /// Where CPU time and reads were counted.
+    pub sources: String,
+}
+
+impl Pass {
+    /// From readings on both sides of a query. What was counted by two different counters has no difference.
+    pub fn between(before: &Used, probed: &Probed, after: &Used) -> Self {
+        let same_cpu = before.cpu_source == after.cpu_source;
+        let same_device = before.device_source == after.device_source;
+        Self {
+            took: probed.took,
+            cpu: after.cpu.zip(before.cpu).filter(|_| same_cpu).map(|(after, before)| after.saturating_sub(before)),
+            device: (after.device_read.zip(before.device_read).filter(|_| same_device))
+                .map(|(after, before)| Bytes(after.0.saturating_sub(before.0))),
+            logical: probed.logical,
+            sources: format!("CPU time by {}; reads by {}", after.cpu_source, after.device_source),
+        }
+    }
+
+    fn cpu_s(&self) -> Option<f64> {
+        self.cpu.map(|cpu| cpu.as_secs_f64()).filter(|cpu| *cpu > 0.0)
+    }
+}
+
+/// 10^6 bytes.
+fn mb(bytes: Bytes) -> f64 {
+    bytes.0 as f64 / 1e6
+}
+
+/// Facts of sequential reads.
+pub fn device_facts(rate: BytesPerSecond, how: &str) -> Vec<Fact> {
+    vec![number(DEVICE, rate.0 as f64 / 1e6, how)]
+}
+
+/// Facts of a scan: its cold pass, and those in cache after the first of them was discarded.
+///
+/// # Errors
+/// Neither the engine nor the device said what was read, or nobody said what CPU time it took.
+pub fn scan_facts(query: &str, cold: &Pass, warm: &[Pass]) -> Result<Vec<Fact>, String> {
+    let logical: Option<Vec<f64>> = std::iter::once(cold).chain(warm).map(|pass| pass.logical.map(mb)).collect();
+    let footprint = cold.device.map(mb);
+    let (of_cold, of_warm, counted) = match (logical, footprint) {
+        (Some(all), _) => (all[0], all[1..].to_vec(), "pages asked for, by the engine's counters"),
+        (None, Some(read)) if read > 0.0 => (
+            read,
+            vec![read; warm.len()],
+            "the engine counts no reads: an estimate, what the device read in the cold pass",
+        ),
+        (None, _) => return Err(format!("nobody counted what {query} read, cold: neither the engine nor the device")),
+    };
+    let no_cpu = || format!("no CPU time was counted for {query}");
+    let cold_cpu = cold.cpu_s().ok_or_else(no_cpu)?;
+    let rates = warm.iter().zip(&of_warm).map(|(pass, scanned)| Some(scanned / pass.cpu_s()?));
+    let rates: Vec<f64> =
+        rates.collect::<Option<_>>().filter(|rates: &Vec<f64>| !rates.is_empty()).ok_or_else(no_cpu)?;
+    let source = |how: &str| format!("{query}, {how}; MB are {counted}; {}", cold.sources);
+    let passes: Vec<String> = rates.iter().map(|rate| format!("{rate:.2}")).collect();
+    let in_cache = format!("{} warm passes after one discarded{}", warm.len(), missed(warm, &of_warm));
+    let warm_s = mean(&warm.iter().map(|pass| pass.took.as_secs_f64()).collect::<Vec<_>>());
+    let times = format!("{:.3} cold, {warm_s:.3} in cache", cold.took.as_secs_f64());
+    let mut facts = vec![
+        number(COLD, of_cold / cold_cpu, &source("one pass, cold: the instance just started, the page cache dropped")),
+        number(IN_CACHE, mean(&rates), &source(&in_cache)),
+        Fact::observed(SUBJECT, IN_CACHE_PASSES, passes.join(", "), query),
+        number(SCANNED, of_cold, counted),
+        Fact::observed(SUBJECT, TIMES, times, query),
+    ];
+    facts.extend(footprint.map(|read| number(FOOTPRINT, read, &source("what the device read in the cold pass"))));
+    Ok(facts)
+}
+
+/// Words for warm passes of which the device still delivered a part.
+fn missed(warm: &[Pass], scanned: &[f64]) -> String {
+    let most =
+        warm.iter().zip(scanned).filter_map(|(pass, scanned)| Some(mb(pass.device?) / scanned)).fold(0.0, f64::max);
+    if most > STILL_IN_CACHE {
+        format!(" (not all in cache: the device still delivered {:.0} % of a pass)", 100.0 * most)
+    } else {
+        String::new()
+    }
+}
+
+/// Names of the facts of one query: CPU time, MB from the device, wall time, or why it has none.
+pub fn query_fact_names(query: &str) -> [String; 4] {
+    ["cpu_s", "device_mb", "elapsed_s", "failed"].map(|what| format!("query.{query}.{what}"))
+}
+
+/// Facts of a query that was run once; `failed`: it did not end well.
+pub fn query_facts(query: &str, pass: &Pass, failed: Option<&str>) -> Vec<Fact> {
+    let [cpu, device, elapsed, failure] = query_fact_names(query);
+    if let Some(why) = failed {
+        return vec![Fact::observed(SUBJECT, &failure, why, "one run")];
+    }
+    let measured = [
+        (cpu, pass.cpu.map(|cpu| cpu.as_secs_f64())),
+        (device, pass.device.map(mb)),
+        (elapsed, Some(pass.took.as_secs_f64())),
+    ];
+    measured.into_iter().filter_map(|(name, value)| Some(number(&name, value?, &pass.sources))).collect()
+}
+
+/// Facts of what could not be found out, with the reason where the source stands.
+pub fn missing_facts(names: &[&str], why: &str) -> Vec<Fact> {
+    let fact =
+        |name: &&str| Fact { effective: None, ..Fact::observed(SUBJECT, name, "", &format!("not calibrated: {why}")) };
+    names.iter().map(fact).collect()
+}
+
+fn number(name: &str, value: f64, source: &str) -> Fact {
+    Fact::observed(SUBJECT, name, format!("{value:.4}"), source)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pass(cpu_ms: u64, device_mb: Option<u64>, logical_mb: Option<u64>) -> Pass {
+        let bytes = |mb: u64| Bytes(mb * 1_000_000);
+        Pass {
+            took: Duration::from_secs(2),
+            cpu: Some(Duration::from_millis(cpu_ms)),
+            device: device_mb.map(bytes),
+            logical: logical_mb.map(bytes),
+            sources: "a test".to_owned(),
+        }
+    }
+
+    #[track_caller]
+    fn check(facts: &[Fact], name: &str, value: &str) {
+        let fact = facts.iter().find(|fact| fact.name == name).unwrap_or_else(|| panic!("no fact {name}"));
+        assert_eq!(fact.effective.as_deref(), Some(value), "{name}");
+    }
+
+    #[test]
+    fn rates_are_by_cpu_time_and_by_the_engines_own_counts() {
+        let warm = [pass(400, Some(0), Some(800)), pass(500, Some(0), Some(800)), pass(800, Some(0), Some(800))];
+        let facts = scan_facts("probe", &pass(1_000, Some(790), Some(800)), &warm).unwrap();
+        check(&facts, COLD, "800.0000");
+        // 2,000, 1,600 and 1,000 MB per CPU second.
+        check(&facts, IN_CACHE, "1533.3333");
+        check(&facts, IN_CACHE_PASSES, "2000.00, 1600.00, 1000.00");
+        check(&facts, FOOTPRINT, "790.0000");
+        check(&facts, TIMES, "2.000 cold, 2.000 in cache");
+        assert!(
+            facts[1].source.starts_with("probe, 3 warm passes after one discarded; MB are pages asked for"),
+            "{:?}",
+            facts[1]
+        );
+    }
+
+    #[test]
+    fn without_counts_of_the_engine_the_footprint_is_an_estimate() {
+        let warm = [pass(250, Some(30), None)];
+        let facts = scan_facts("probe", &pass(500, Some(100), None), &warm).unwrap();
+        check(&facts, COLD, "200.0000");
+        check(&facts, IN_CACHE, "400.0000");
+        assert!(facts[0].source.contains("an estimate"), "{:?}", facts[0]);
+        assert!(facts[1].source.contains("not all in cache: the device still delivered 30 %"), "{:?}", facts[1]);
+        let error = scan_facts("probe", &pass(500, None, None), &warm).unwrap_err();
+        assert!(error.contains("nobody counted"), "{error}");
+        let idle = Pass { cpu: None, ..pass(1, Some(1), None) };
+        assert!(scan_facts("probe", &idle, &warm).unwrap_err().contains("no CPU time"));
+        assert!(scan_facts("probe", &pass(1, Some(1), None), &[]).is_err());
+    }
+
+    #[test]
+    fn counters_of_two_sources_have_no_difference() {
+        let used = |cpu: u64, source: &str, read: u64| Used {
+            cpu: Some(Duration::from_secs(cpu)),
+            cpu_source: source.to_owned(),
+            device_read: Some(Bytes(read)),
+            device_source: "device".to_owned(),
+        };
+        let probed = Probed { took: Duration::from_secs(9), logical: None, failed: None };
+        let found = Pass::between(&used(1, "group", 5), &probed, &used(4, "group", 12));
+        assert_eq!((found.cpu, found.device, found.took.as_secs()), (Some(Duration::from_secs(3)), Some(Bytes(7)), 9));
+        assert_eq!(Pass::between(&used(1, "group", 5), &probed, &used(4, "process", 12)).cpu, None);
+    }
+
+    #[test]
+    fn a_query_that_failed_costs_nothing_that_could_be_told() {
+        let facts = query_facts("q09", &pass(1_500, Some(20), None), None);
+        check(&facts, "query.q09.cpu_s", "1.5000");
+        check(&facts, "query.q09.device_mb", "20.0000");
+        check(&facts, "query.q09.elapsed_s", "2.0000");
+        let facts = query_facts("q09", &pass(1_500, Some(20), None), Some("query_cap: too long"));
+        check(&facts, "query.q09.failed", "query_cap: too long");
+        assert_eq!(facts.len(), 1);
+        let facts = missing_facts(&[DEVICE], "fio is not installed");
+        assert_eq!(
+            (facts[0].effective.as_deref(), facts[0].source.as_str()),
+            (None, "not calibrated: fio is not installed")
+        );
+    }
+}

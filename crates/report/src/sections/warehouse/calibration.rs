@@ -1,0 +1,87 @@
+//! What the machine was found to do at most, before the runs: what verdicts and capacities are compared with.
+
+use super::super::section::{Section, always};
+use super::parts::{is_warehouse, point_column};
+use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
+use crate::findings::warehouse::{Calibrated, calibrated};
+use crate::findings::{Findings, PointFindings};
+use crate::sections::charts::measured_cell;
+
+/// The section.
+pub(in super::super) const SECTION: Section =
+    Section { id: "calibration", title: "Calibration", level: 3, numbered: true, needs: always, render };
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    if !is_warehouse(findings) {
+        return Vec::new();
+    }
+    let known = by_calibration(findings);
+    let all_missing = |found: &Calibrated| found.device.is_err() && found.in_cache.is_err() && found.cold.is_err();
+    if known.iter().all(|(found, _)| all_missing(found)) {
+        let why = known.first().and_then(|(found, _)| found.device.clone().err());
+        let words = why.unwrap_or_else(|| "no run of this study has been finished".to_owned());
+        return vec![Block::Notice(Notice::Gap, prose!["what the machine can do at most: ", words, "."])];
+    }
+    vec![Block::Table(table(findings, &known)), Block::Fold(prose!["How it was found out"], vec![sources(&known)])]
+}
+
+/// Points that share a calibration stand together.
+fn by_calibration<'f>(findings: &'f Findings<'_>) -> Vec<(Calibrated, Vec<&'f PointFindings>)> {
+    let mut known: Vec<(Calibrated, Vec<&PointFindings>)> = Vec::new();
+    for point in &findings.points {
+        let Some(attempt) = point.runs.first().and_then(|run| findings.record.finished(run.run.index)) else {
+            continue;
+        };
+        let found = calibrated(findings.record, attempt);
+        match known.iter_mut().find(|(other, _)| *other == found) {
+            Some((_, points)) => points.push(point),
+            None => known.push((found, vec![point])),
+        }
+    }
+    known
+}
+
+fn labels(findings: &Findings<'_>, points: &[&PointFindings]) -> String {
+    let finished = findings.points.iter().filter(|point| !point.runs.is_empty()).count();
+    if points.len() == finished && finished > 1 {
+        return "all points".to_owned();
+    }
+    points.iter().map(|point| point.label()).collect::<Vec<_>>().join("; ")
+}
+
+fn table(findings: &Findings<'_>, known: &[(Calibrated, Vec<&PointFindings>)]) -> Table {
+    let row = |(found, points): &(Calibrated, Vec<&PointFindings>)| {
+        let measured = [&found.device, &found.in_cache, &found.cold, &found.scanned, &found.footprint];
+        let cells = measured.into_iter().map(|value| measured_cell(value.clone()));
+        [Cell::datum(labels(findings, points))].into_iter().chain(cells).collect()
+    };
+    Table {
+        id: "table-calibration",
+        caption: prose![
+            "What the machine was found to do, before the runs: under their limits, but without that of memory."
+        ],
+        columns: vec![
+            point_column(findings),
+            Column::quantities("Device, sequential reads", "MB/s"),
+            Column::quantities("In cache (MCR)", "MB per CPU s"),
+            Column::quantities("Cold (BCR)", "MB per CPU s"),
+            Column::quantities("A pass", "MB"),
+            Column::quantities("Device, cold pass", "MB"),
+        ],
+        rows: known.iter().map(row).collect(),
+        note: prose![
+            "A pass sums every measure of the largest table. MB are what the engine says was asked for; where it does not count that, what the \
+             device read in the cold pass, an estimate. The divisor is CPU time, so that other users of the host disturb it little."
+        ],
+    }
+}
+
+fn sources(known: &[(Calibrated, Vec<&PointFindings>)]) -> Block {
+    let mut lines: Vec<&String> = Vec::new();
+    for source in known.iter().flat_map(|(found, _)| &found.sources) {
+        if !lines.contains(&source) {
+            lines.push(source);
+        }
+    }
+    Block::List(lines.into_iter().map(|line| -> Prose { prose![line.clone()] }).collect())
+}

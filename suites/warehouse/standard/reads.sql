@@ -1,0 +1,1 @@
+-- What the engine counts of the pages that queries ask for: nothing that a session could read.

@@ -47,6 +47,7 @@ fn tag(attempt: &Attempt, part: &HistogramDelta) -> String {
     let clock = match part.clock {
         LatencyClock::Response => "",
         LatencyClock::Service => ".service",
+        LatencyClock::SendLag => ".send_lag",
     };
     format!("run{}.{kind}{clock}", attempt.run.index)
 }

@@ -19,9 +19,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Check a study file: all faults at once
-    Validate(StudyArguments),
+    Validate(CheckArguments),
     /// Show what a study would do: points in order, time, space, limits, destructive steps
-    Plan(StudyArguments),
+    Plan(CheckArguments),
     /// Run a study and write its record
     Run(RunArguments),
     /// Finish what is missing in a record
@@ -41,9 +41,9 @@ pub(crate) enum Command {
     /// Show what this machine allows, with a remedy for what it does not
     Doctor(DoctorArguments),
     /// List the engines that are built in, and what is found of them here
-    Engines,
+    Engines(ListArguments),
     /// List the workloads that are built in
-    Workloads,
+    Workloads(ListArguments),
     /// Print the JSON Schema of study files, or the reference of all settings
     Schema(SchemaArguments),
     /// Print completions for a shell
@@ -62,6 +62,24 @@ pub(crate) struct StudyArguments {
     /// Replace a setting (`limits.cores=1`) or a factor's levels (`factor.limits.memory=["64MiB"]`)
     #[arg(long = "set", value_name = "SETTING=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+/// What `validate` and `plan` take.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    pub(crate) study: StudyArguments,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `engines` and `workloads` take.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What `run` takes.
@@ -266,6 +284,9 @@ pub(crate) struct ImportArguments {
     /// Engine of the study, with `--as study`
     #[arg(long, default_value = "sqlite")]
     pub(crate) engine: String,
+    /// Say what was made as JSON on standard output; not with `-o -`
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What `import` makes.

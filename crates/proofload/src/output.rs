@@ -36,14 +36,22 @@ pub(crate) fn error(text: &str) {
 /// stderr; the exit code is the same.
 pub(crate) fn failure(json: bool, exit: Exit, text: &str) -> Exit {
     if json {
-        let object = serde_json::json!({
-            "form": 1, "error": { "exit": exit.number(), "meaning": exit.meaning(), "text": text }
-        });
-        note(&object.to_string());
+        json_error(exit, text, None);
     } else {
         error(text);
     }
     exit
+}
+
+/// An error as one JSON object on a line, on stderr; with faults where several things are wrong.
+pub(crate) fn json_error(exit: Exit, text: &str, faults: Option<serde_json::Value>) {
+    let mut object = serde_json::json!({
+        "form": 1, "error": { "exit": exit.number(), "meaning": exit.meaning(), "text": text }
+    });
+    if let Some(faults) = faults {
+        object["error"]["faults"] = faults;
+    }
+    note(&object.to_string());
 }
 
 /// What the command line parser has to say: help and version are results, the rest are errors of usage.

@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Exit {
         None => PathBuf::from("."),
         Some(path) => match super::study_file::read_with(path, &arguments.set) {
             Ok(file) => PathBuf::from(file.study.settings.text("storage.path").unwrap_or(".")),
-            Err(exit) => return exit,
+            Err(refusal) => return refusal.tell(arguments.json),
         },
     };
     let found = diagnose(&SystemClock, &folder);
@@ -54,5 +54,5 @@ fn json(found: &[Diagnosis]) -> String {
             })
         })
         .collect();
-    format!("{:#}", serde_json::Value::Array(items))
+    format!("{:#}", serde_json::json!({ "form": 1, "findings": items }))
 }

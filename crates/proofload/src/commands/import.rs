@@ -5,21 +5,47 @@ use crate::cli::{ImportArguments, ImportForm};
 use crate::exit::Exit;
 use crate::output;
 use proofload_report::import::{Labels, SOURCE_FILE_MOST, SourceFile, faults_text, import, reference_text, study_text};
+use serde_json::{Value as Json, json};
 use std::io::{Read, Write};
 use std::path::Path;
 
 /// Imports results.
 pub(crate) fn run(arguments: &ImportArguments) -> Exit {
-    match text(arguments).and_then(|text| write(&arguments.output, &text)) {
-        Ok(()) => Exit::Good,
-        Err(text) => {
-            output::error(&text);
-            Exit::Failure
+    if arguments.json && arguments.output.as_os_str() == "-" {
+        let text = "--json says on standard output what was made, and -o - would write it there; name a file";
+        return output::failure(true, Exit::Usage, text);
+    }
+    match made(arguments).and_then(|made| write(&arguments.output, &made.text).map(|()| made)) {
+        Ok(made) => {
+            if arguments.json {
+                output::result(&format!("{:#}", made.summary));
+            }
+            Exit::Good
         }
+        Err(text) => refused(arguments.json, &text),
     }
 }
 
-fn text(arguments: &ImportArguments) -> Result<String, String> {
+/// Says what is wrong; for programs the faults below the first line are items.
+fn refused(json: bool, text: &str) -> Exit {
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default().trim_end_matches(':');
+    let faults: Vec<Json> = lines.map(|line| json!({ "text": line })).collect();
+    if json {
+        output::json_error(Exit::Failure, first, Some(Json::Array(faults)).filter(|_| text.contains('\n')));
+    } else {
+        output::error(text);
+    }
+    Exit::Failure
+}
+
+/// What is written, and what is said of it to programs.
+struct Made {
+    text: String,
+    summary: Json,
+}
+
+fn made(arguments: &ImportArguments) -> Result<Made, String> {
     let to_stdout = arguments.output.as_os_str() == "-";
     if !to_stdout && arguments.output.exists() {
         return Err(format!("{} exists; choose another file with -o, or remove it first", arguments.output.display()));
@@ -34,13 +60,22 @@ fn text(arguments: &ImportArguments) -> Result<String, String> {
     }
     let id = arguments.output.file_stem().filter(|_| !to_stdout).map(|stem| stem.to_string_lossy().into_owned());
     if arguments.form == ImportForm::Study && faults.is_empty() {
-        return study(&sources, &arguments.engine);
+        let text = study(&sources, &arguments.engine)?;
+        let summary = json!({ "form": 1, "file": arguments.output.display().to_string(), "made": "study" });
+        return Ok(Made { text, summary });
     }
     let labels = Labels { id: id.unwrap_or_else(|| "imported".to_owned()), title: arguments.title.clone() };
     let found = if sources.is_empty() { Ok(None) } else { import(&sources, &labels).map(Some) };
     faults.extend(found.as_ref().err().map(|found| faults_text(found)));
     match found {
-        Ok(Some(reference)) if faults.is_empty() => Ok(reference_text(&reference)),
+        Ok(Some(reference)) if faults.is_empty() => {
+            let operations: usize = reference.points.iter().map(|point| point.operations.len()).sum();
+            let summary = json!({
+                "form": 1, "file": arguments.output.display().to_string(), "made": "results",
+                "points": reference.points.len(), "operations": operations,
+            });
+            Ok(Made { text: reference_text(&reference), summary })
+        }
         _ => Err(format!("importing wrote nothing:\n{}", faults.join("\n"))),
     }
 }

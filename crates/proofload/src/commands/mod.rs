@@ -10,6 +10,7 @@ mod gate;
 mod import;
 mod man;
 mod plan;
+mod plan_json;
 mod report;
 mod run;
 mod schema;

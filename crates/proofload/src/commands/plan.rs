@@ -1,6 +1,6 @@
 //! `plan`: what a study would do, before it does it.
 
-use crate::cli::StudyArguments;
+use crate::cli::CheckArguments;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::error::Error;
@@ -12,20 +12,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Prints the plan.
-pub(crate) fn run(arguments: &StudyArguments) -> Exit {
-    let file = match super::study_file::read(arguments) {
+pub(crate) fn run(arguments: &CheckArguments) -> Exit {
+    let file = match super::study_file::read_with(&arguments.study.study, &arguments.study.set) {
         Ok(file) => file,
-        Err(exit) => return exit,
+        Err(refusal) => return refusal.tell(arguments.json),
     };
-    match text(&file.study) {
+    match if arguments.json { super::plan_json::plan_json(&file.study) } else { text(&file.study) } {
         Ok(text) => {
             output::result(&text);
             Exit::Good
         }
-        Err(error) => {
-            output::error(&error.to_string());
-            Exit::Failure
-        }
+        Err(error) => output::failure(arguments.json, Exit::Failure, &error.to_string()),
     }
 }
 
@@ -63,24 +60,35 @@ fn runs_text(study: &Study, plan: &Plan) -> Result<String, Error> {
 }
 
 /// Warm-up and window of a run: at least and at most. Restoring, starting and verifying come on top.
-fn duration(settings: &Settings) -> Result<(Duration, Duration), Error> {
+pub(super) fn duration(settings: &Settings) -> Result<(Duration, Duration), Error> {
     let procedure = procedure(settings)?;
     Ok((procedure.warm_up.at_least + procedure.measure, procedure.warm_up.at_most + procedure.measure))
 }
 
-fn times_text(study: &Study, plan: &Plan) -> Result<String, Error> {
+/// The same of all runs.
+pub(super) fn total_duration(study: &Study, plan: &Plan) -> Result<(Duration, Duration), Error> {
     let (mut least, mut most) = (Duration::ZERO, Duration::ZERO);
     for run in &plan.runs {
         let (shorter, longer) = duration(&plan.settings(study, run.point))?;
         least += shorter;
         most += longer;
     }
-    let build = data_sizes(study, plan)?.values().sum::<u64>() / BUILD_BYTES_PER_SECOND;
+    Ok((least, most))
+}
+
+/// About how long building the data takes, at least a second.
+pub(super) fn build_time(sizes: &BTreeMap<String, u64>) -> Duration {
+    Duration::from_secs((sizes.values().sum::<u64>() / BUILD_BYTES_PER_SECOND).max(1))
+}
+
+fn times_text(study: &Study, plan: &Plan) -> Result<String, Error> {
+    let (least, most) = total_duration(study, plan)?;
+    let build = build_time(&data_sizes(study, plan)?);
     Ok(format!(
         "\nload: {} to {}, plus about {} to build the data once, plus restoring, starting and verifying each run\n",
         minutes(least),
         minutes(most),
-        minutes(Duration::from_secs(build.max(1)))
+        minutes(build)
     ))
 }
 
@@ -88,7 +96,7 @@ fn times_text(study: &Study, plan: &Plan) -> Result<String, Error> {
 const BUILD_BYTES_PER_SECOND: u64 = 12_000_000;
 
 /// Expected size of each data set by its label.
-fn data_sizes(study: &Study, plan: &Plan) -> Result<BTreeMap<String, u64>, Error> {
+pub(super) fn data_sizes(study: &Study, plan: &Plan) -> Result<BTreeMap<String, u64>, Error> {
     let mut sizes = BTreeMap::new();
     for point in &plan.points {
         let settings = plan.settings(study, point.id);
@@ -106,14 +114,23 @@ fn data_sizes(study: &Study, plan: &Plan) -> Result<BTreeMap<String, u64>, Error
     Ok(sizes)
 }
 
+/// Copies of each data set that lie on the disk at a time.
+pub(super) fn copies(study: &Study) -> Result<u64, Error> {
+    Ok(if study.settings.text("procedure.restore")? == "every-run" { 2 } else { 1 })
+}
+
+/// Room that all copies of all data sets take while they grow.
+pub(super) fn space(sizes: &BTreeMap<String, u64>, copies: u64) -> Bytes {
+    round_size(sizes.values().sum::<u64>() * copies * 3 / 2)
+}
+
 fn space_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     let sizes = data_sizes(study, plan)?;
-    let one: u64 = sizes.values().sum();
-    let copies = if study.settings.text("procedure.restore")? == "every-run" { 2 } else { 1 };
+    let copies = copies(study)?;
     let path = study.settings.text("storage.path")?;
     Ok(format!(
         "space: about {} in {path} ({} data set{}, {copies} cop{} each, half as much again while it grows)\n",
-        round_size(one * copies * 3 / 2),
+        space(&sizes, copies),
         sizes.len(),
         if sizes.len() == 1 { "" } else { "s" },
         if copies == 1 { "y" } else { "ies" }
@@ -125,24 +142,36 @@ fn round_size(bytes: u64) -> Bytes {
     Bytes(bytes.div_ceil(unit) * unit)
 }
 
-fn limits_text(study: &Study) -> String {
-    let mut text = String::new();
-    for SettingSpec { path, kind, .. } in STANDARD.iter().filter(|spec| spec.path.starts_with("limits.")) {
+/// Every limit with its values: the levels of a factor, one value, or none.
+pub(super) fn limits(study: &Study) -> Vec<(&'static str, Vec<String>)> {
+    let limits = STANDARD.iter().filter(|spec| spec.path.starts_with("limits."));
+    let values = |SettingSpec { path, kind, .. }: &'static SettingSpec| {
         let unit = if matches!(kind, Kind::Bandwidth { .. }) { "/s" } else { "" };
         let word = |value: &Value| format!("{value}{unit}");
         let levels = study.factors.iter().find(|factor| factor.setting == *path).map(|factor| &factor.levels);
-        let value = match levels {
-            Some(levels) => levels.iter().map(word).collect::<Vec<_>>().join(", "),
-            None => study.settings.get(path).map_or_else(|| "none".to_owned(), word),
+        let values = match levels {
+            Some(levels) => levels.iter().map(word).collect(),
+            None => study.settings.get(path).map(word).into_iter().collect(),
         };
-        text.push_str(&format!("{path}: {value}\n"));
-    }
-    text
+        (*path, values)
+    };
+    limits.map(values).collect()
+}
+
+fn limits_text(study: &Study) -> String {
+    let line = |(path, values): (&str, Vec<String>)| {
+        format!("{path}: {}\n", if values.is_empty() { "none".to_owned() } else { values.join(", ") })
+    };
+    limits(study).into_iter().map(line).collect()
+}
+
+/// The device whose data would be lost.
+pub(super) fn destroyed(study: &Study) -> Result<Option<String>, Error> {
+    Ok(preconditioning(&study.settings, None)?.and_then(|how| how.device))
 }
 
 fn destructive_text(study: &Study) -> Result<String, Error> {
-    let device = preconditioning(&study.settings, None)?.and_then(|how| how.device);
-    Ok(match device {
+    Ok(match destroyed(study)? {
         Some(device) => format!("DESTRUCTIVE: all data on {device} is lost; run wants --yes {device}\n"),
         None => "destructive steps: none\n".to_owned(),
     })

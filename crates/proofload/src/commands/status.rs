@@ -11,10 +11,7 @@ use serde_json::json;
 pub(crate) fn run(arguments: &StatusArguments) -> Exit {
     let record = match proofload_record::read(&arguments.record) {
         Ok(record) => record,
-        Err(error) => {
-            output::error(&error.to_string());
-            return Exit::Failure;
-        }
+        Err(error) => return output::failure(arguments.json, Exit::Failure, &error.to_string()),
     };
     output::result(&if arguments.json { as_json(&record) } else { as_text(&record, arguments) });
     Exit::Good
@@ -70,5 +67,8 @@ fn as_json(record: &Record) -> String {
             json!({ "run": run.index, "point": run.point, "levels": levels(record, run), "state": word, "note": sentence })
         })
         .collect();
-    format!("{:#}", json!({ "study": record.study.name(), "being_written": record.being_written, "runs": runs }))
+    format!(
+        "{:#}",
+        json!({ "form": 1, "study": record.study.name(), "being_written": record.being_written, "runs": runs })
+    )
 }

@@ -4,7 +4,8 @@ use crate::catalogue::catalogue;
 use crate::cli::StudyArguments;
 use crate::exit::Exit;
 use crate::output;
-use proofload_model::study::{Study, faults_text, parse_assignment, validate};
+use proofload_model::study::{Fault, Study, faults_text, parse_assignment, validate};
+use serde_json::{Value as Json, json};
 use std::path::Path;
 
 /// A study and its text.
@@ -13,34 +14,63 @@ pub(crate) struct StudyFile {
     pub(crate) study: Study,
 }
 
-/// Reads and checks; faults are printed.
-pub(crate) fn read(arguments: &StudyArguments) -> Result<StudyFile, Exit> {
-    read_with(&arguments.study, &arguments.set)
+/// Why a study is not carried out.
+pub(crate) enum Refusal {
+    /// The file cannot be read, or a change of the command line cannot.
+    Usage(String),
+    /// The study has faults.
+    Faults {
+        /// One sentence.
+        text: String,
+        /// All of them.
+        faults: Vec<Fault>,
+    },
 }
 
-/// The same, from the parts.
-pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Exit> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        output::error(&format!("reading the study {}: {error}", path.display()));
-        Exit::Usage
-    })?;
-    let mut overrides = Vec::new();
-    for assignment in set {
-        match parse_assignment(assignment) {
-            Ok(assignment) => overrides.push(assignment),
-            Err(error) => {
-                output::error(&error.to_string());
-                return Err(Exit::Usage);
+impl Refusal {
+    /// Says so on stderr, for people or for programs.
+    pub(crate) fn tell(&self, json: bool) -> Exit {
+        match self {
+            Self::Usage(text) => output::failure(json, Exit::Usage, text),
+            Self::Faults { text, faults } => {
+                if json {
+                    output::json_error(Exit::StudyInvalid, text, Some(faults_json(faults)));
+                } else {
+                    output::error(text);
+                    output::note(faults_text(faults).trim_end());
+                }
+                Exit::StudyInvalid
             }
         }
     }
+}
+
+/// Faults for programs.
+pub(crate) fn faults_json(faults: &[Fault]) -> Json {
+    let fault = |fault: &Fault| {
+        json!({
+            "line": fault.line, "key": fault.key, "reason": fault.reason, "suggestion": fault.suggestion, "text": fault.to_string()
+        })
+    };
+    Json::Array(faults.iter().map(fault).collect())
+}
+
+/// Reads and checks; faults are printed.
+pub(crate) fn read(arguments: &StudyArguments) -> Result<StudyFile, Exit> {
+    read_with(&arguments.study, &arguments.set).map_err(|refusal| refusal.tell(false))
+}
+
+/// Reads and checks, from the parts.
+pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusal> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Refusal::Usage(format!("reading the study {}: {error}", path.display())))?;
+    let overrides: Result<Vec<_>, _> = set.iter().map(|assignment| parse_assignment(assignment)).collect();
+    let overrides = overrides.map_err(|error| Refusal::Usage(error.to_string()))?;
     match validate(&text, &overrides, &catalogue()) {
         Ok(study) => Ok(StudyFile { text: with_changes(text, set), study }),
         Err(faults) => {
             let count = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
-            output::error(&format!("the study {} has {count}", path.display()));
-            output::note(faults_text(&faults).trim_end());
-            Err(Exit::StudyInvalid)
+            Err(Refusal::Faults { text: format!("the study {} has {count}", path.display()), faults })
         }
     }
 }

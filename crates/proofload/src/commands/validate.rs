@@ -1,21 +1,35 @@
-//! `validate`: all faults of a study at once.
+//! `validate`: all faults of a study at once. Faults are what was asked for, so with `--json` they are the result.
 
-use crate::cli::StudyArguments;
+use super::study_file::{Refusal, faults_json, read_with};
+use crate::cli::CheckArguments;
 use crate::exit::Exit;
 use crate::output;
+use proofload_model::plan::expand;
+use serde_json::json;
 
 /// Checks a study file.
-pub(crate) fn run(arguments: &StudyArguments) -> Exit {
-    match super::study_file::read(arguments) {
+pub(crate) fn run(arguments: &CheckArguments) -> Exit {
+    let path = arguments.study.study.display();
+    match read_with(&arguments.study.study, &arguments.study.set) {
         Ok(file) => {
-            let points = proofload_model::plan::expand(&file.study).points.len();
-            output::result(&format!(
-                "{}: valid, {points} point{}",
-                arguments.study.display(),
-                if points == 1 { "" } else { "s" }
-            ));
+            let plan = expand(&file.study);
+            let points = plan.points.len();
+            output::result(&if arguments.json {
+                let found = json!({
+                    "form": 1, "file": path.to_string(), "valid": true, "study": file.study.name(), "points": points,
+                    "runs": plan.runs.len(), "faults": [],
+                });
+                format!("{found:#}")
+            } else {
+                format!("{path}: valid, {points} point{}", if points == 1 { "" } else { "s" })
+            });
             Exit::Good
         }
-        Err(exit) => exit,
+        Err(Refusal::Faults { faults, .. }) if arguments.json => {
+            let found = json!({ "form": 1, "file": path.to_string(), "valid": false, "faults": faults_json(&faults) });
+            output::result(&format!("{found:#}"));
+            Exit::StudyInvalid
+        }
+        Err(refusal) => refusal.tell(arguments.json),
     }
 }

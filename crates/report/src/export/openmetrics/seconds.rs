@@ -95,6 +95,9 @@ fn latencies(runs: &[Run<'_>], clock: LatencyClock, page: &mut Page<'_>) -> Resu
         LatencyClock::Service => {
             "From the actual start; quantiles of the second alone, count and sum from time zero on."
         }
+        LatencyClock::SendLag => {
+            "From the moment due or the user free to the actual start; quantiles of the second alone, count and sum from time zero on."
+        }
     };
     page.family(&Family { name: &name, kind: "summary", unit: "seconds", help })?;
     for (run, kind) in each_kind(runs) {

@@ -1,0 +1,49 @@
+//! The plan for programs: described in `docs/guides/machine-readable.md`.
+
+use super::plan::{build_time, copies, data_sizes, destroyed, duration, limits, space, total_duration};
+use proofload_model::error::Error;
+use proofload_model::plan::{Plan, Point, Run, expand};
+use proofload_model::study::Study;
+use serde_json::{Map, Value as Json, json};
+use std::time::Duration;
+
+/// The plan of a study.
+pub(super) fn plan_json(study: &Study) -> Result<String, Error> {
+    let plan = expand(study);
+    let sizes = data_sizes(study, &plan)?;
+    let copies = copies(study)?;
+    let runs: Result<Vec<Json>, Error> = plan.runs.iter().map(|run| run_json(study, &plan, run)).collect();
+    let limits: Map<String, Json> =
+        limits(study).into_iter().map(|(path, values)| (path.to_owned(), json!(values))).collect();
+    let body = json!({
+        "form": 1,
+        "study": { "name": study.name(), "title": study.title() },
+        "points": plan.points.iter().map(point_json).collect::<Vec<_>>(),
+        "runs": runs?,
+        "load_s": span(total_duration(study, &plan)?),
+        "build_s": build_time(&sizes).as_secs(),
+        "space": {
+            "bytes": space(&sizes, copies).0, "path": study.settings.text("storage.path")?, "data_sets": sizes.len(), "copies": copies,
+        },
+        "limits": limits,
+        "destroyed_devices": destroyed(study)?.into_iter().collect::<Vec<_>>(),
+    });
+    Ok(format!("{body:#}"))
+}
+
+fn point_json(point: &Point) -> Json {
+    let levels: Map<String, Json> =
+        point.levels.iter().map(|(setting, level)| (setting.clone(), json!(level.to_string()))).collect();
+    json!({ "id": point.id, "levels": levels })
+}
+
+fn run_json(study: &Study, plan: &Plan, run: &Run) -> Result<Json, Error> {
+    let load = span(duration(&plan.settings(study, run.point))?);
+    Ok(json!({
+        "index": run.index, "point": run.point, "repetition": run.repetition, "sentinel": run.sentinel, "load_s": load,
+    }))
+}
+
+fn span((least, most): (Duration, Duration)) -> Json {
+    json!({ "at_least": least.as_secs_f64(), "at_most": most.as_secs_f64() })
+}

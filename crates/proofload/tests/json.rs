@@ -1,0 +1,121 @@
+//! `--json` of every command that prints a table, its errors, and the form of each as the guide describes it.
+
+mod support;
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+use support::synthetic::Synthetic;
+use support::{Bench, small_study, text};
+
+/// Runs, and gives what is on stdout as JSON.
+#[track_caller]
+fn json(bench: &Bench, arguments: &[&str], code: i32) -> Value {
+    let output = bench.run(&[arguments, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON on stdout");
+    assert_eq!(found["form"], 1, "{arguments:?}");
+    found
+}
+
+/// The error of a command: one JSON object on a line of stderr, nothing on stdout, the exit code in both places.
+#[track_caller]
+fn error(bench: &Bench, arguments: &[&str], code: i32) -> Value {
+    let output = bench.run(&[arguments, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output.stderr));
+    assert!(output.stdout.is_empty(), "{arguments:?}: {}", text(&output.stdout));
+    let words = text(&output.stderr);
+    assert_eq!(words.lines().count(), 1, "{words}");
+    let found: Value = serde_json::from_str(&words).expect("JSON on stderr");
+    assert_eq!((&found["form"], &found["error"]["exit"]), (&1.into(), &code.into()), "{words}");
+    found["error"].clone()
+}
+
+/// A key on a line.
+fn check(found: &Value, expected: &Expect) {
+    let lines = found.as_object().expect("an object").iter().map(|(key, value)| format!("{key}: {value}\n"));
+    expected.assert_eq(&lines.collect::<String>());
+}
+
+#[test]
+fn a_study_is_checked_and_planned() {
+    let bench = Bench::new("json-study");
+    let factor = "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n";
+    bench.study(&small_study("sqlite", factor, 1));
+    check(&json(&bench, &["validate", "study.toml"], 0), &expect![""]);
+    check(&json(&bench, &["plan", "study.toml"], 0), &expect![""]);
+    bench.study(&small_study("sqlit", "[limits]\nmemroy = \"1GiB\"\n", 1));
+    let faults = json(&bench, &["validate", "study.toml"], 3);
+    assert_eq!((&faults["valid"], faults["faults"].as_array().map(Vec::len)), (&false.into(), Some(2)));
+    check(&faults["faults"][1], &expect![""]);
+    let refused = error(&bench, &["plan", "study.toml"], 3);
+    assert_eq!(
+        (&refused["faults"], &refused["text"]),
+        (&faults["faults"], &"the study study.toml has 2 faults".into())
+    );
+    assert!(
+        error(&bench, &["validate", "none.toml"], 2)["text"].as_str().is_some_and(|text| text.contains("none.toml"))
+    );
+    assert!(error(&bench, &["plan", "study.toml", "--set", "x"], 2)["text"].is_string());
+}
+
+#[test]
+fn a_record_says_where_it_stands() {
+    let bench = Bench::new("json-status");
+    Synthetic { repetitions: 1, ..Synthetic::of(100.0, 1) }.write(&bench.path("x.proof"));
+    check(&json(&bench, &["status", "x.proof"], 0), &expect![""]);
+    assert_eq!(error(&bench, &["status", "none.proof"], 1)["text"], "there is no record none.proof");
+}
+
+#[test]
+fn what_is_built_in_is_listed() {
+    let bench = Bench::new("json-lists");
+    let engines = json(&bench, &["engines"], 0);
+    let null = engines["engines"].as_array().and_then(|all| all.iter().find(|engine| engine["name"] == "null"));
+    check(null.expect("the null engine"), &expect![""]);
+    for engine in engines["engines"].as_array().expect("engines") {
+        assert_eq!(engine["found"].is_null(), engine["missing"].is_string(), "{engine}");
+    }
+    let workloads = json(&bench, &["workloads"], 0);
+    let tprocc = workloads["workloads"].as_array().and_then(|all| all.iter().find(|one| one["name"] == "tprocc"));
+    let tprocc = tprocc.expect("TPROC-C");
+    assert!(tprocc["settings"].as_array().is_some_and(|all| all.contains(&"workload.warehouses".into())), "{tprocc}");
+    assert_eq!(tprocc["needs_sql"], false, "the null engine takes it as well");
+    let findings = json(&bench, &["doctor"], 0)["findings"].clone();
+    let states = ["good", "warning", "missing"];
+    let keys = ["found", "remedy", "state", "subject"];
+    for finding in findings.as_array().expect("findings") {
+        assert!(states.iter().any(|state| finding["state"] == *state), "{finding}");
+        assert!(finding.as_object().is_some_and(|finding| finding.keys().eq(keys)), "{finding}");
+    }
+    let schema = bench.run(&["schema"]);
+    assert!(serde_json::from_slice::<Value>(&schema.stdout).is_ok_and(|schema| schema["properties"].is_object()));
+}
+
+#[test]
+fn an_import_says_what_it_made() {
+    let bench = Bench::new("json-import");
+    let lines = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 10.0\n[READ], Operations, 10\n\
+                 [READ], AverageLatency(us), 5540.0\n[READ], 99thPercentileLatency(us), 9000\n[READ], Return=OK, 10\n";
+    std::fs::write(bench.path("old.txt"), lines).expect("the folder takes a file");
+    check(&json(&bench, &["import", "old.txt", "-o", "old.toml"], 0), &expect![""]);
+    let again = error(&bench, &["import", "old.txt", "-o", "old.toml"], 1);
+    assert!(
+        again["text"].as_str().is_some_and(|text| text.starts_with("old.toml exists")) && again["faults"].is_null()
+    );
+    let missing = error(&bench, &["import", "none.txt", "-o", "new.toml"], 1);
+    assert_eq!(missing["text"], "importing wrote nothing");
+    assert!(missing["faults"][0]["text"].as_str().is_some_and(|text| text.starts_with("none.txt: ")), "{missing}");
+    error(&bench, &["import", "old.txt", "-o", "-"], 2);
+}
+
+#[test]
+fn the_guide_describes_every_command_with_json() {
+    let bench = Bench::new("json-guide");
+    let guide = include_str!("../../../docs/guides/machine-readable.md");
+    let help = text(&bench.run(&["--help"]).stdout);
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    for command in commands.map_while(|line| line.split_whitespace().next()) {
+        let takes = text(&bench.run(&[command, "--help"]).stdout).contains("--json");
+        assert_eq!(guide.contains(&format!("\n## {command}\n")), takes, "{command}");
+    }
+}

@@ -129,6 +129,16 @@ fn tables_are_the_same_as_csv_and_as_json() {
     assert!(one.starts_with("attempt,run,subject,name,requested,effective,source,holds\r\n,,host,cores,,2,"), "{one}");
 }
 
+#[test]
+fn the_guide_has_every_table_with_its_columns() {
+    let guide = include_str!("../../../docs/guides/exporting.md");
+    for table in proofload_report::export::TABLES {
+        let columns: Vec<String> = table.columns.iter().map(|column| format!("`{column}`")).collect();
+        let row = format!("| `{}` | {} | {} |", table.name, table.row, columns.join(", "));
+        assert!(guide.contains(&row), "{row}");
+    }
+}
+
 /// One line of OpenMetrics: name, labels, value, time.
 fn sample(line: &str) -> (&str, &str, f64, f64) {
     let (name, rest) = line.split_once('{').expect("labels");
@@ -187,7 +197,7 @@ fn open_metrics_keep_the_rules_of_the_format() {
         assert!(families.contains(family), "{family} is missing: {families:?}");
     }
     let last = |wanted: &str| {
-        let line = text.lines().filter(|line| line.starts_with(wanted)).next_back();
+        let line = text.lines().rfind(|line| line.starts_with(wanted));
         sample(line.unwrap_or_else(|| panic!("no {wanted}"))).2
     };
     let attempt = &record.attempts[0];
@@ -202,7 +212,8 @@ fn open_metrics_keep_the_rules_of_the_format() {
     let labels = format!("run=\"{run}\",point=\"{point}\",kind=\"read\"");
     assert_eq!(last(&format!("proofload_operations_total{{{labels},outcome=\"done\"}}")), done as f64);
     assert_eq!(last(&format!("proofload_response_seconds_count{{{labels}}}")), done as f64);
-    assert_eq!(last("proofload_probe_cores_busy_ratio{run=\"0\",point=\"0\",instance=\"1\"}"), 0.4);
+    let core = format!("proofload_probe_cores_busy_ratio{{run=\"{run}\",point=\"{point}\",instance=\"1\"}}");
+    assert_eq!(last(&core), 0.4);
     assert!(
         text.contains("proofload_point_info{point=\"0\",workload_virtual_users=\"4\"} 1 "),
         "levels are joined by point"

@@ -28,7 +28,7 @@ fn chosen(metrics: &[&str]) -> Chosen {
 }
 
 fn compared<'r>(baseline: &'r Record, candidate: &'r Record, metrics: &[&str]) -> Comparison<'r> {
-    compare(named("base.proof", baseline), named("new.proof", candidate), &chosen(metrics)).unwrap()
+    compare(named("base.proof", baseline), named("new.proof", candidate), &chosen(metrics)).expect("comparable")
 }
 
 fn strict(tolerance: f64) -> Rules {
@@ -36,7 +36,7 @@ fn strict(tolerance: f64) -> Rules {
 }
 
 fn judged(comparison: &Comparison<'_>, rules: &Rules) -> Gate {
-    gate(comparison, rules).unwrap()
+    gate(comparison, rules).expect("every metric has a direction")
 }
 
 /// JSON, a key on a line, with fractions rounded to a ten-thousandth, which no two machines compute differently.
@@ -45,13 +45,13 @@ fn rounded(text: &str) -> String {
         match json {
             serde_json::Value::Array(items) => items.iter_mut().for_each(round),
             serde_json::Value::Object(items) => items.values_mut().for_each(round),
-            number if number.is_f64() => *number = ((number.as_f64().unwrap() * 1e4).round() / 1e4).into(),
+            number if number.is_f64() => *number = ((number.as_f64().unwrap_or(f64::NAN) * 1e4).round() / 1e4).into(),
             _ => {}
         }
     }
-    let mut json = serde_json::from_str(text).unwrap();
+    let mut json = serde_json::from_str(text).expect("JSON");
     round(&mut json);
-    json.as_object().unwrap().iter().map(|(key, value)| format!("{key}: {value}\n")).collect()
+    json.as_object().expect("an object").iter().map(|(key, value)| format!("{key}: {value}\n")).collect()
 }
 
 #[track_caller]
@@ -279,7 +279,7 @@ fn what_cannot_be_compared_is_refused_with_what_can() {
 
 #[test]
 fn every_workload_is_compared_by_its_own_words_in_every_form() {
-    let stores = Appliance { completed_s: Some(60.0), ..Appliance::stores() };
+    let stores = Appliance { rounds: Some((0, vec![vec![70.5], vec![75.25]])), ..Appliance::stores() };
     let (first, second) =
         (key_value(&KeyValue::engines()), key_value(&KeyValue { capacity: 5_000, ..KeyValue::engines() }));
     let (rated, again) = (warehouse(&stores), warehouse(&Appliance { wrong: vec!["q01"], ..stores.clone() }));

@@ -143,7 +143,12 @@ fn second(index: u64, rate: f64, chance: &mut Chance) -> IntervalSample {
         counts: counts.to_vec(),
         histograms: histograms.to_vec(),
         errors: Vec::<ErrorCount>::new(),
-        client: ClientSelf { thread_cpu_ns: vec![1_000_000], resident_bytes: 1 << 20, send_lag_ns_p99: None },
+        client: ClientSelf {
+            thread_cpu_ns: vec![1_000_000],
+            resident_bytes: 1 << 20,
+            send_lag_ns_p99: None,
+            offered: None,
+        },
         engine: vec![reading("statement_runs", "", "1/s", rate)],
     }
 }

@@ -44,24 +44,22 @@ impl Labels {
     }
 }
 
-/// The text as it is written.
+/// The text as it is written. The head of a family is written with its first sample: one without samples does not appear.
 pub(super) struct Page<'w> {
     to: &'w mut dyn Write,
+    head: String,
 }
 
 impl<'w> Page<'w> {
     pub(super) fn new(to: &'w mut dyn Write) -> Self {
-        Self { to }
+        Self { to, head: String::new() }
     }
 
     /// The head of a family; its samples follow.
-    pub(super) fn family(&mut self, family: &Family<'_>) -> Result<()> {
+    pub(super) fn family(&mut self, family: &Family<'_>) {
         let Family { name, kind, unit, help } = family;
-        writeln!(self.to, "# TYPE {name} {kind}")?;
-        if !unit.is_empty() {
-            writeln!(self.to, "# UNIT {name} {unit}")?;
-        }
-        writeln!(self.to, "# HELP {name} {}", escaped(help))
+        let unit = if unit.is_empty() { String::new() } else { format!("# UNIT {name} {unit}\n") };
+        self.head = format!("# TYPE {name} {kind}\n{unit}# HELP {name} {}\n", escaped(help));
     }
 
     /// One sample; a value that is no number is left out.
@@ -69,7 +67,8 @@ impl<'w> Page<'w> {
         if !value.is_finite() {
             return Ok(());
         }
-        writeln!(self.to, "{name}{{{}}} {value} {}", labels.0, seconds_text(at_us))
+        let head = std::mem::take(&mut self.head);
+        writeln!(self.to, "{head}{name}{{{}}} {value} {}", labels.0, seconds_text(at_us))
     }
 
     /// The end.

@@ -1,7 +1,7 @@
 //! Final figures of points with their confidence intervals. A void point has a verdict and no figure.
 
-use super::Run;
 use super::family::{Family, Labels, Page, family_name};
+use super::run::Run;
 use super::units::{base, named};
 use crate::findings::{Findings, PointFindings};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ type Families = BTreeMap<String, (String, Vec<Figure>)>;
 /// Writes verdicts, figures, and the sample sizes behind them.
 pub(super) fn write(findings: &Findings<'_>, runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
     let help = "1 where the point is a result, 0 where it is void.";
-    page.family(&Family { name: "proofload_point_valid", kind: "gauge", unit: "", help })?;
+    page.family(&Family { name: "proofload_point_valid", kind: "gauge", unit: "", help });
     let mut families = Families::new();
     for point in &findings.points {
         let Some(at_us) = ended(point, runs) else { continue };
@@ -35,7 +35,7 @@ pub(super) fn write(findings: &Findings<'_>, runs: &[Run<'_>], page: &mut Page<'
     }
     families.iter().try_for_each(|(name, (unit, figures))| family(name, unit, figures, page))?;
     let help = "Samples behind a result: seconds, operations or runs.";
-    page.family(&Family { name: "proofload_result_samples", kind: "gauge", unit: "", help })?;
+    page.family(&Family { name: "proofload_result_samples", kind: "gauge", unit: "", help });
     for figure in families.values().flat_map(|(_, figures)| figures) {
         page.sample("proofload_result_samples", &figure.labels, figure.n as f64, figure.at_us)?;
     }
@@ -77,7 +77,7 @@ fn latency(metric: &str) -> Option<(&str, &str, &str)> {
 fn family(name: &str, unit: &str, figures: &[Figure], page: &mut Page<'_>) -> Result<()> {
     let unit = if name.ends_with(unit) { unit } else { "" };
     let help = "A result; bound says whether it is the value or an end of its 95 % confidence interval.";
-    page.family(&Family { name, kind: "gauge", unit, help })?;
+    page.family(&Family { name, kind: "gauge", unit, help });
     for figure in figures {
         let mut line =
             |bound: &str, value: f64| page.sample(name, &figure.labels.with("bound", bound), value, figure.at_us);

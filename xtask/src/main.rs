@@ -13,6 +13,7 @@ mod loads;
 mod perf;
 mod rehearse;
 mod tidy;
+mod verdicts;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

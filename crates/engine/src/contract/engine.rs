@@ -70,13 +70,24 @@ pub trait Engine: Sync {
 }
 
 /// The settings for [`DataPlace::settings`]: those that `limits.memory` implies for so many sessions, then the engine's own
-/// (`engine.<name>`), then `engine.settings.*`. Later ones win, so a study overrules what its memory limit implies.
+/// (`engine.<name>`), then `engine.settings.*`, of which those below an engine's name (`engine.settings.postgresql.jit`) are that
+/// engine's alone. Later ones win, so a study overrules what its memory limit implies.
 pub fn place_settings(engine: &dyn Engine, settings: &Settings, sessions: u32) -> Vec<(String, String)> {
     let implied = settings.bytes("limits.memory").map(|memory| engine.memory_settings(memory, sessions));
     let own = engine.facts().settings.iter().filter_map(|spec| {
         let value = settings.get(spec.path)?;
         Some((spec.path.strip_prefix("engine.")?.to_owned(), value.to_string()))
     });
-    let asked = settings.below("engine.settings").map(|(name, value)| (name.to_owned(), value.to_string()));
-    implied.unwrap_or_default().into_iter().chain(own).chain(asked).collect()
+    let name = engine.facts().name;
+    let below = |path: &str, skip: bool| -> Vec<(String, String)> {
+        let given = settings.below(path).filter(|(name, _)| !skip || !is_of_an_engine(name));
+        given.map(|(name, value)| (name.to_owned(), value.to_string())).collect()
+    };
+    let (general, particular) = (below("engine.settings", true), below(&format!("engine.settings.{name}"), false));
+    implied.unwrap_or_default().into_iter().chain(own).chain(general).chain(particular).collect()
+}
+
+/// Does this name below `engine.settings` belong to one engine, by its name in front?
+fn is_of_an_engine(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(owner, _)| crate::engine(owner).is_some())
 }

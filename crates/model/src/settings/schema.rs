@@ -114,7 +114,11 @@ fn kind_schema(spec: &SettingSpec) -> Json {
         }
         Kind::Duration { .. } => json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)? *(ns|us|µs|ms|s|m|h)$" }),
         Kind::List => json!({ "type": ["array", "string"], "items": { "type": "string" } }),
-        Kind::Free => json!({ "type": ["string", "number", "boolean"] }),
+        Kind::Free => {
+            let one = json!(["string", "number", "boolean"]);
+            let several = json!({ "type": one });
+            json!({ "type": ["string", "number", "boolean", "object"], "additionalProperties": several })
+        }
     };
     schema["description"] = json!(spec.about);
     if let Some(default) = spec.default {

@@ -115,10 +115,18 @@ mod tests {
             ("limits.memory", Value::Bytes(Bytes::mebi(64))),
             ("engine.settings.shared_buffers", Value::Text("32MiB".to_owned())),
             ("engine.service_time", Value::Text("belongs to another engine".to_owned())),
+            ("engine.settings.duckdb.memory_limit", Value::Text("as well".to_owned())),
+            ("engine.settings.postgresql.jit", Value::Text("off".to_owned())),
+            ("engine.settings.postgresql.work_mem", Value::Text("1MB".to_owned())),
+            ("engine.settings.work_mem", Value::Text("2MB".to_owned())),
+            ("engine.settings.auto_explain.log_analyze", Value::Text("on".to_owned())),
         ];
         let settings = Settings(given.into_iter().map(|(path, value)| (path.to_owned(), value)).collect());
         let found = place_settings(&Postgresql, &settings, 4);
-        assert_eq!(found.last(), Some(&("shared_buffers".to_owned(), "32MiB".to_owned())));
-        assert!(found.iter().all(|(name, _)| name != "service_time"), "{found:?}");
+        let last = |name: &str| found.iter().rev().find(|(found, _)| found == name).map(|(_, value)| value.as_str());
+        assert_eq!(last("shared_buffers"), Some("32MiB"));
+        assert_eq!((last("jit"), last("work_mem")), (Some("off"), Some("1MB")), "an engine's own come last");
+        assert_eq!(last("auto_explain.log_analyze"), Some("on"), "a dot alone makes no engine");
+        assert!(found.iter().all(|(name, _)| name != "service_time" && !name.ends_with("memory_limit")), "{found:?}");
     }
 }

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use support::{Bench, orphaned_groups, postgresql_here, small_study, text};
 
+/// The workload of [`small_study`].
+const TOY: &str = "kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"";
+
 /// A file system of its own, so that it can be full.
 struct SmallDisk(PathBuf);
 
@@ -110,4 +113,27 @@ fn a_server_that_cannot_start_says_why() {
     );
     bench.expect_no_process();
     assert_eq!(orphaned_groups(), Vec::<PathBuf>::new());
+}
+
+/// 60 MB of records under a cache that would take them all, in less memory than that.
+#[test]
+fn a_database_that_the_memory_limit_kills_is_told_with_the_limit() {
+    let bench = Bench::new("killed");
+    let workload = "kind = \"ycsb\"\nvirtual_users = 2\nrecords = 60000\nmix = \"c\"\nkeys = \"uniform\"";
+    let more = "[limits]\nmemory = \"32MiB\"\n[engine.settings]\ncache_size = \"-524288\"\n";
+    let study = small_study("sqlite", more, 1).replace("at_most = \"3s\"", "at_most = \"30s\"");
+    bench.study(&study.replace(TOY, workload));
+    let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    let said = text(&output.stderr);
+    if said.contains("apply limits.memory") {
+        println!("SKIPPED: a database that the memory limit kills: {said}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("killed") && said.contains("limits.memory = 32MiB did not suffice"), "{said}");
+    bench.expect_no_process();
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    let attempt = record.attempts.last().expect("one attempt");
+    let kills = attempt.facts.iter().find(|fact| fact.name == "memory.oom_kills").expect("noted");
+    assert!(kills.effective.as_deref().is_some_and(|kills| kills != "0"), "{kills:?}");
 }

@@ -113,7 +113,7 @@ fn one_run(assignment: &mut Assignment, crew: &mut Crew<'_>, commands: &Commands
             let error = if crew.interrupted() {
                 Error::new("interrupted")
             } else {
-                error.context(format!("run {}", run.index))
+                with_kills(crew, &prepared, error).context(format!("run {}", run.index))
             };
             crew.journal.fail(&error.to_string())?;
             crew.view.end_run(run.index, Some(&error.to_string()));
@@ -158,6 +158,26 @@ fn calibrate(
         crew.journal.facts(assignment.calibrations.facts(&key))?;
     }
     Ok(())
+}
+
+/// An error of a run, with what the limit of memory had to do with it: a server whose process was killed only says that a connection is
+/// closed. What was used is noted in the run.
+fn with_kills(crew: &mut Crew<'_>, prepared: &Prepared, error: Error) -> Error {
+    let Some(limit) = prepared.limits.memory.filter(|_| crew.is_running(Role::Host)) else { return error };
+    let Ok(Reply::Facts(facts)) = crew.host(HostRequest::ReadUsage) else { return error };
+    let kills = facts.iter().find(|fact| fact.name == "memory.oom_kills").and_then(|fact| fact.effective.as_deref());
+    match kills.and_then(|kills| kills.parse::<u64>().ok()).filter(|kills| *kills > 0) {
+        None => error,
+        Some(kills) => {
+            // A record that takes no facts tells so when the failure is written.
+            let _noted = crew.journal.facts(&facts);
+            let processes = if kills == 1 { "a process" } else { "processes" };
+            Error::new(format!(
+                "{error}; the kernel killed {processes} of the database ({kills}) because limits.memory = {limit} did not suffice: \
+                 raise it, or lower what the engine takes beside its cache or the users that work at once"
+            ))
+        }
+    }
 }
 
 /// After a failed run: agents stop and release; what a dead one left is swept by a fresh one.

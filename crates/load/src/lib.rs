@@ -9,5 +9,5 @@ pub mod workload;
 pub mod workloads;
 
 pub use role::LoadRole;
-pub use workload::{Calibration, Job, Opened, Rating, Workload, workload};
+pub use workload::{Calibration, Job, Opened, Rating, Work, Workload, workload};
 pub use workloads::WORKLOADS;

@@ -42,6 +42,17 @@ pub struct Calibration {
     pub under: String,
 }
 
+/// The work of a run that ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// Operations of all users together.
+    pub operations: u64,
+    /// What they are called, in the plural.
+    pub word: &'static str,
+    /// How long they take at most; none: as long as they take.
+    pub at_most: Option<Duration>,
+}
+
 /// Tells how far a build has come: what, done, total (0 when unknown).
 pub type ProgressSink = Arc<dyn Fn(&str, u64, u64) + Send + Sync>;
 
@@ -60,11 +71,18 @@ pub trait Workload: Sync {
     fn data_label(&self, settings: &Settings, seed: u64) -> String;
 
     /// Expected size of the rows, for `plan`; without indexes and overhead of the engine.
-    fn expected_bytes(&self, settings: &Settings) -> Bytes;
+    fn expected_bytes(&self, settings: &Settings) -> Bytes {
+        (self.facts().raw_bytes)(settings)
+    }
 
     /// What of a run makes its result.
     fn rating(&self, _settings: &Settings) -> Rating {
         Rating::Window
+    }
+
+    /// The work of a run that ends by itself, for `plan`; none: it ends with its window.
+    fn work(&self, _settings: &Settings) -> Option<Work> {
+        None
     }
 
     /// How long a run may tell no second of load before it is taken for hanging: users of a blocking engine tell nothing within an

@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::settings::{SettingSpec, Settings};
+use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// What an engine can do. A study that asks for what is missing is refused when it is validated.
@@ -57,6 +58,9 @@ pub struct WorkloadFacts {
     /// What does not go together in the resolved settings of a point, each of which is valid by itself. Pure; [`no_contradictions`] for a
     /// workload that has none.
     pub contradictions: fn(&Settings) -> Vec<Contradiction>,
+    /// Size of the rows that the resolved settings of a point come to, without indexes and overhead of the engine; 0 where settings are
+    /// faulty. Pure.
+    pub raw_bytes: fn(&Settings) -> Bytes,
 }
 
 /// Settings that do not go together.

@@ -5,6 +5,7 @@ use proofload_model::catalogue::{Capabilities, Catalogue, Contradiction, EngineF
 use proofload_model::plan::expand;
 use proofload_model::settings::{Kind, STANDARD, Scope, SettingSpec, Settings, json_schema};
 use proofload_model::study::{faults_text, parse_assignment, validate};
+use proofload_model::units::Bytes;
 
 const WORKLOAD_SETTINGS: &[SettingSpec] =
     &[SettingSpec::new("workload.warehouses", Kind::Integer { least: 1, most: 100 }, "4", "Scale.")
@@ -43,6 +44,7 @@ fn catalogue() -> Catalogue {
             settings: WORKLOAD_SETTINGS,
             needs_sql: true,
             contradictions,
+            raw_bytes: |settings| Bytes::mebi(settings.count("workload.warehouses").unwrap_or(0).into()),
         }],
     }
 }
@@ -313,4 +315,32 @@ fn every_point_runs_in_every_repetition_and_sentinels_repeat_the_first() {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), plan.runs.len(), "every run has inputs of its own");
+}
+
+#[test]
+fn memory_by_the_size_of_the_data_is_given_once_and_enough_at_every_point() {
+    let by_data = GOOD.replace("limits.memory", "limits.memory_per_data");
+    // The toy's data have a MiB for each warehouse; sqlite works with 16 MiB.
+    let levels = |levels: &str| by_data.replace("[\"64MiB\", \"128MiB\"]", levels);
+    check(
+        &levels("[0.5, 2]"),
+        &["workload.warehouses=40"],
+        &expect![[r#"
+        valid: 22 settings, 2 points
+    "#]],
+    );
+    check(
+        &levels("[0.125, 0.5]"),
+        &["workload.warehouses=40"],
+        &expect![[r#"
+        line 10: limits.memory_per_data: 0.125 of 40MiB of data is 5MiB, less than sqlite starts and works with (16MiB)
+    "#]],
+    );
+    check(
+        &levels("[0.5]"),
+        &["workload.warehouses=40", "limits.memory=64MiB"],
+        &expect![[r#"
+        line 10: limits.memory_per_data: limits.memory says the same in bytes; leave one of the two out
+    "#]],
+    );
 }

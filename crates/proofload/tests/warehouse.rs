@@ -158,9 +158,14 @@ fn a_run_by_rounds_on_duckdb_is_valid_and_rated_whole() {
 fn warm_up_rounds_come_first_and_later_ones_are_judged() {
     let bench = Bench::new("warmed");
     let workload = "streams = 1\nrounds = 5\nwarm_up_rounds = 1";
-    let text = study("sqlite", workload, "").replace("drift_tolerance = 0.9", "drift_tolerance = 1.0");
+    let memory = "[limits]\nmemory_per_data = 4";
+    let text = study("sqlite", workload, memory).replace("drift_tolerance = 0.9", "drift_tolerance = 1.0");
     let record = run(&bench, &text, 0);
     let attempt = record.attempts.last().expect("one attempt");
+    // About 10.8 MB of table text, four times.
+    let limit = attempt.facts.iter().find(|fact| fact.name == "memory.max").expect("memory is limited");
+    let asked = limit.requested.as_deref().and_then(|text| text.strip_suffix("KiB")?.parse::<u64>().ok());
+    assert!(limit.holds == Some(true) && asked.is_some_and(|kib| (41_000..44_000).contains(&kib)), "{limit:?}");
     assert!(attempt.event("cold_start").is_none(), "what is warmed up need not be cold");
     let rounds = detail(attempt, "rounds");
     let first = rounds[0]["ended"].as_f64().expect("a number") * 1e-9;

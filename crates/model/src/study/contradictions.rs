@@ -2,11 +2,13 @@
 //! One function a rule; the list is [`RULES`].
 
 use super::fault::Fault;
+use super::typed::with_memory;
 use super::validate::{Given, Study, values_of};
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
 use crate::plan::expand;
-use crate::settings::{STANDARD, Value};
+use crate::settings::{STANDARD, Settings, Value};
 use crate::units::Bytes;
+use std::collections::BTreeSet;
 
 /// What a rule looks at, and where it puts its faults.
 struct Look<'a> {
@@ -20,6 +22,7 @@ const RULES: &[fn(&mut Look<'_>)] = &[
     workload_needs,
     workload_says,
     memory_needs,
+    memory_per_data_needs,
     url_needs,
     exporters_need,
     password_in_url,
@@ -97,6 +100,38 @@ fn memory_needs(look: &mut Look<'_>) {
         let least = Bytes(engine.minimum_memory_bytes);
         look.fault("limits.memory", format!("{smallest} is less than {} starts and works with ({least})", engine.name));
     }
+}
+
+/// A memory level that follows from the data is given once, and is one that the engine starts with at every point.
+fn memory_per_data_needs(look: &mut Look<'_>) {
+    const PATH: &str = "limits.memory_per_data";
+    let given = |path: &str| !values_of(path, &look.study.settings, &look.study.factors).is_empty();
+    if !given(PATH) {
+        return;
+    }
+    if given("limits.memory") {
+        look.fault(PATH, "limits.memory says the same in bytes; leave one of the two out".to_owned());
+        return;
+    }
+    for reason in too_little_memory(look) {
+        look.fault(PATH, reason);
+    }
+}
+
+/// Points whose share of the data is less than their engine works with; each reason once.
+fn too_little_memory(look: &Look<'_>) -> BTreeSet<String> {
+    let told = |settings: &Settings| -> Option<String> {
+        let workload = look.given.catalogue().workload(settings.text("workload.kind").ok()?)?;
+        let engine = look.given.catalogue().engine(settings.text("engine.kind").ok()?)?;
+        let share = settings.number("limits.memory_per_data").ok()?;
+        let raw = (workload.raw_bytes)(settings);
+        let memory = with_memory(settings.clone(), raw).bytes("limits.memory").ok()?;
+        let least = Bytes(engine.minimum_memory_bytes);
+        (memory < least && raw.0 > 0).then(|| {
+            format!("{share} of {raw} of data is {memory}, less than {} starts and works with ({least})", engine.name)
+        })
+    };
+    expand(look.study).points.iter().filter_map(|point| told(&look.study.settings.with(&point.levels))).collect()
 }
 
 /// A URL needs an engine that is a server; limits and snapshots of a server that we did not start are not ours to set.
@@ -238,11 +273,12 @@ fn restore_needs(look: &mut Look<'_>) {
 
 /// A memory limit on an engine that keeps nothing would measure nothing.
 fn null_limits(look: &mut Look<'_>) {
-    let varied = look.study.factors.iter().any(|factor| factor.setting == "limits.memory");
-    for engine in
-        look.engines().iter().filter(|engine| varied && !engine.capabilities.durable && !engine.capabilities.embedded)
-    {
-        look.fault("limits.memory", format!("{} has no memory to limit", engine.name));
+    for path in ["limits.memory", "limits.memory_per_data"] {
+        let varied = look.study.factors.iter().any(|factor| factor.setting == path);
+        let keeps_nothing = |engine: &&EngineFacts| !engine.capabilities.durable && !engine.capabilities.embedded;
+        for engine in look.engines().iter().filter(keeps_nothing).filter(|_| varied) {
+            look.fault(path, format!("{} has no memory to limit", engine.name));
+        }
     }
 }
 

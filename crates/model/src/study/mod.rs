@@ -8,5 +8,5 @@ mod validate;
 
 pub use fault::{Fault, faults_text};
 pub use read::{Assignment, parse_assignment};
-pub use typed::{Procedure, WarmUp, data_place, limits_asked, preconditioning, procedure, scraped};
+pub use typed::{Procedure, WarmUp, data_place, limits_asked, preconditioning, procedure, scraped, with_memory};
 pub use validate::{Factor, Study, validate};

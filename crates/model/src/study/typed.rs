@@ -1,7 +1,7 @@
 //! Typed views of a point's settings, for those who carry them out.
 
 use crate::error::Error;
-use crate::settings::Settings;
+use crate::settings::{Settings, Value};
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
 use crate::wire::{DataPlace, LimitsAsked, Preconditioning, Scraped};
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,16 @@ pub fn limits_asked(settings: &Settings) -> LimitsAsked {
         read_iops: settings.count("limits.read_iops").ok(),
         write_iops: settings.count("limits.write_iops").ok(),
     }
+}
+
+/// Settings of a point with `limits.memory` in the place of what `limits.memory_per_data` makes of the raw size of its data, in whole
+/// pages of 4 KiB.
+pub fn with_memory(mut settings: Settings, raw: Bytes) -> Settings {
+    if let Ok(share) = settings.number("limits.memory_per_data") {
+        let pages = (raw.0 as f64 * share / 4096.0).round() as u64;
+        settings.0.insert("limits.memory".to_owned(), Value::Bytes(Bytes(pages * 4096)));
+    }
+    settings
 }
 
 /// Where the data of a point lies; `engine_settings` as the engine crate resolves them.

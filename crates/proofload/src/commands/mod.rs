@@ -11,6 +11,7 @@ mod import;
 mod man;
 mod plan;
 mod plan_json;
+mod plan_times;
 mod report;
 mod run;
 mod schema;

@@ -1,13 +1,14 @@
 //! `plan`: what a study would do, before it does it.
 
+use super::plan_times::{CalibrationPlan, Span, Times, minutes};
 use crate::cli::CheckArguments;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand};
-use proofload_model::settings::{Kind, STANDARD, SettingSpec, Settings, Value};
-use proofload_model::study::{Study, preconditioning, procedure};
-use proofload_model::units::{Bytes, duration_text};
+use proofload_model::settings::{Kind, STANDARD, SettingSpec, Value};
+use proofload_model::study::{Study, preconditioning};
+use proofload_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -46,34 +47,15 @@ fn runs_text(study: &Study, plan: &Plan) -> Result<String, Error> {
             .map(|(setting, value)| format!("{setting} = {value}"))
             .collect();
         let sentinel = if run.sentinel { "  sentinel" } else { "" };
-        let (least, most) = duration(&plan.settings(study, run.point))?;
         text.push_str(&format!(
-            "  {:>3}  {}  repetition {}{sentinel}  {} to {}\n",
+            "  {:>3}  {}  repetition {}{sentinel}  {}\n",
             run.index,
             levels.join(", "),
             run.repetition + 1,
-            minutes(least),
-            minutes(most)
+            Times::of(&plan.settings(study, run.point))?.text()
         ));
     }
     Ok(text)
-}
-
-/// Warm-up and window of a run: at least and at most. Restoring, starting and verifying come on top.
-pub(super) fn duration(settings: &Settings) -> Result<(Duration, Duration), Error> {
-    let procedure = procedure(settings)?;
-    Ok((procedure.warm_up.at_least + procedure.measure, procedure.warm_up.at_most + procedure.measure))
-}
-
-/// The same of all runs.
-pub(super) fn total_duration(study: &Study, plan: &Plan) -> Result<(Duration, Duration), Error> {
-    let (mut least, mut most) = (Duration::ZERO, Duration::ZERO);
-    for run in &plan.runs {
-        let (shorter, longer) = duration(&plan.settings(study, run.point))?;
-        least += shorter;
-        most += longer;
-    }
-    Ok((least, most))
 }
 
 /// About how long building the data takes, at least a second.
@@ -82,13 +64,12 @@ pub(super) fn build_time(sizes: &BTreeMap<String, u64>) -> Duration {
 }
 
 fn times_text(study: &Study, plan: &Plan) -> Result<String, Error> {
-    let (least, most) = total_duration(study, plan)?;
     let build = build_time(&data_sizes(study, plan)?);
     Ok(format!(
-        "\nload: {} to {}, plus about {} to build the data once, plus restoring, starting and verifying each run\n",
-        minutes(least),
-        minutes(most),
-        minutes(build)
+        "\nload: {}, plus about {} to build the data once, plus restoring, starting and verifying each run\n{}",
+        Span::total(study, plan)?.text(),
+        minutes(build),
+        CalibrationPlan::of(study, plan)?.text()
     ))
 }
 
@@ -175,13 +156,4 @@ fn destructive_text(study: &Study) -> Result<String, Error> {
         Some(device) => format!("DESTRUCTIVE: all data on {device} is lost; run wants --yes {device}\n"),
         None => "destructive steps: none\n".to_owned(),
     })
-}
-
-fn minutes(time: Duration) -> String {
-    let seconds = time.as_secs();
-    if seconds < 60 {
-        duration_text(Duration::from_secs(seconds))
-    } else {
-        format!("{}m{:02}s", seconds / 60, seconds % 60)
-    }
 }

@@ -1,17 +1,18 @@
 //! The plan for programs: described in `docs/guides/machine-readable.md`.
 
-use super::plan::{build_time, copies, data_sizes, destroyed, duration, limits, space, total_duration};
+use super::plan::{build_time, copies, data_sizes, destroyed, limits, space};
+use super::plan_times::{CalibrationPlan, Span, Times};
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Point, Run, expand};
 use proofload_model::study::Study;
 use serde_json::{Map, Value as Json, json};
-use std::time::Duration;
 
 /// The plan of a study.
 pub(super) fn plan_json(study: &Study) -> Result<String, Error> {
     let plan = expand(study);
     let sizes = data_sizes(study, &plan)?;
     let copies = copies(study)?;
+    let calibration = CalibrationPlan::of(study, &plan)?;
     let runs: Result<Vec<Json>, Error> = plan.runs.iter().map(|run| run_json(study, &plan, run)).collect();
     let limits: Map<String, Json> =
         limits(study).into_iter().map(|(path, values)| (path.to_owned(), json!(values))).collect();
@@ -20,7 +21,8 @@ pub(super) fn plan_json(study: &Study) -> Result<String, Error> {
         "study": { "name": study.name(), "title": study.title() },
         "points": plan.points.iter().map(point_json).collect::<Vec<_>>(),
         "runs": runs?,
-        "load_s": span(total_duration(study, &plan)?),
+        "load_s": Span::total(study, &plan)?.json(),
+        "calibration": { "device": calibration.device, "scans": calibration.scans, "queries": calibration.queries },
         "build_s": build_time(&sizes).as_secs(),
         "space": {
             "bytes": space(&sizes, copies).0, "path": study.settings.text("storage.path")?, "data_sets": sizes.len(), "copies": copies,
@@ -38,12 +40,9 @@ fn point_json(point: &Point) -> Json {
 }
 
 fn run_json(study: &Study, plan: &Plan, run: &Run) -> Result<Json, Error> {
-    let load = span(duration(&plan.settings(study, run.point))?);
+    let times = Times::of(&plan.settings(study, run.point))?;
     Ok(json!({
-        "index": run.index, "point": run.point, "repetition": run.repetition, "sentinel": run.sentinel, "load_s": load,
+        "index": run.index, "point": run.point, "repetition": run.repetition, "sentinel": run.sentinel, "load_s": times.span.json(),
+        "operations": times.work.map(|work| work.operations),
     }))
-}
-
-fn span((least, most): (Duration, Duration)) -> Json {
-    json!({ "at_least": least.as_secs_f64(), "at_most": most.as_secs_f64() })
 }

@@ -63,7 +63,7 @@ impl Calibrations {
 
 /// What is found out by itself, and is missing by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// Sequential reads of the device.
     Device,
     /// What a core consumes, by this query.
@@ -74,7 +74,7 @@ pub(super) enum Part {
 
 impl Part {
     /// What a run wants to be known.
-    pub(super) fn wanted(prepared: &Prepared) -> Vec<Self> {
+    pub(crate) fn wanted(prepared: &Prepared) -> Vec<Self> {
         let Some(asked) = prepared.calibration() else { return Vec::new() };
         let mut parts = vec![Self::Device, Self::Scan { query: asked.scan, under: asked.under.clone() }];
         if !asked.queries.is_empty() {
@@ -93,7 +93,7 @@ impl Part {
     }
 
     /// What it holds for: equal limits but memory; but for the device also equal data, settings of the instance and of its sessions.
-    pub(super) fn key(&self, prepared: &Prepared) -> String {
+    pub(crate) fn key(&self, prepared: &Prepared) -> String {
         let (limits, settings) = (prepared.calibration_limits(), prepared.building_place().settings);
         let key = match self {
             Self::Device => json!({ "part": self.word(), "limits": limits }),

@@ -10,6 +10,7 @@ mod study;
 mod warm_up;
 mod whole_run;
 
-pub(crate) use calibration::Calibrations;
+pub(crate) use calibration::{Calibrations, Part};
 pub(crate) use journal::Journal;
+pub(crate) use preparation::Prepared;
 pub(crate) use study::{Assignment, Outcome, conduct};

@@ -5,7 +5,7 @@ use proofload_load::{Calibration, Rating, Workload};
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run};
 use proofload_model::settings::Settings;
-use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure};
+use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure, with_memory};
 use proofload_model::time::WallTime;
 use proofload_model::units::Bytes;
 use proofload_model::wire::{DataPlace, LimitsAsked, LoadSpec};
@@ -32,12 +32,14 @@ impl Prepared {
     /// Draws a run's settings together.
     pub(crate) fn of(study: &Study, plan: &Plan, run: Run) -> Result<Self, Error> {
         let settings = plan.settings(study, run.point);
-        let engine_name = settings.text("engine.kind")?;
-        let engine = proofload_engine::engine(engine_name)
-            .ok_or_else(|| Error::new(format!("there is no engine {engine_name}")))?;
         let workload_name = settings.text("workload.kind")?;
         let workload = proofload_load::workload(workload_name)
             .ok_or_else(|| Error::new(format!("there is no workload {workload_name}")))?;
+        let raw = workload.expected_bytes(&settings);
+        let settings = with_memory(settings, raw);
+        let engine_name = settings.text("engine.kind")?;
+        let engine = proofload_engine::engine(engine_name)
+            .ok_or_else(|| Error::new(format!("there is no engine {engine_name}")))?;
         let limits = limits_asked(&settings);
         let sessions = workload.sessions(&settings);
         let mut place = data_place(&settings, place_settings(engine, &settings, sessions))?;

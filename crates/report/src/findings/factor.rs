@@ -6,6 +6,7 @@ use proofload_model::units::{Bytes, duration_text, parse_duration};
 /// Titles of settings that are often factors; others are shown by their path.
 const TITLES: &[(&str, &str)] = &[
     ("limits.memory", "database memory"),
+    ("limits.memory_per_data", "database memory (part of the raw size)"),
     ("limits.cores", "cores"),
     ("limits.cpu", "CPU seconds per second"),
     ("limits.read_bandwidth", "read bandwidth (limit per second)"),

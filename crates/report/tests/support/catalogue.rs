@@ -42,7 +42,14 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
 }
 
 const fn workload(name: &'static str, settings: &'static [SettingSpec]) -> WorkloadFacts {
-    WorkloadFacts { name, title: name, settings, needs_sql: true, contradictions: no_contradictions }
+    WorkloadFacts {
+        name,
+        title: name,
+        settings,
+        needs_sql: true,
+        contradictions: no_contradictions,
+        raw_bytes: |_| proofload_model::units::Bytes(0),
+    }
 }
 
 /// Engines by name, TPROC-C, the key-value workload and the warehouse.

@@ -41,6 +41,7 @@ impl Workload for Tprocc {
             settings: SETTINGS,
             needs_sql: true,
             contradictions,
+            raw_bytes,
         }
     }
 
@@ -55,13 +56,14 @@ impl Workload for Tprocc {
         }
     }
 
-    fn expected_bytes(&self, settings: &Settings) -> Bytes {
-        TproccSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
-    }
-
     fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {
         Ok(Arc::new(OpenedTprocc::new(job)?))
     }
+}
+
+/// Size of the rows, without indexes; 0 for faulty settings.
+fn raw_bytes(settings: &Settings) -> Bytes {
+    TproccSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
 }
 
 #[cfg(test)]

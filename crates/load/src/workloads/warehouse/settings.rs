@@ -3,7 +3,7 @@
 use super::data::{GENERATOR, ORDERS_PER_CHUNK, Table};
 use super::mix::{EACH, Mix, Rounds};
 use super::suite::{Class, Layout, OWN, SCAN, is_probe, kinds, known, parallelism};
-use crate::workload::Calibration;
+use crate::workload::{Calibration, Work};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
@@ -125,6 +125,13 @@ impl WarehouseSettings {
             self.parallelism.map_or("threads as the engine decides".to_owned(), |count| format!("{count} threads"));
         let cap = self.query_cap.map_or("no cap".to_owned(), |cap| format!("a cap of {}", duration_text(cap)));
         Some(Calibration { scan: SCAN, queries, under: format!("{threads}, {cap}") })
+    }
+
+    /// The work of a run by rounds: no stream waits for another, so that the cap of a query bounds it.
+    pub(super) fn work(&self) -> Option<Work> {
+        let each = self.rounds?.saturating_mul(self.inputs.length() as u64);
+        let at_most = self.query_cap.map(|cap| cap.saturating_mul(u32::try_from(each).unwrap_or(u32::MAX)));
+        Some(Work { operations: each.saturating_mul(self.streams.into()), word: "queries", at_most })
     }
 
     /// Bytes of the tables' text form, about.

@@ -2,7 +2,7 @@
 
 use super::opened::OpenedWarehouse;
 use super::settings::{NAME, SETTINGS, WarehouseSettings, contradictions};
-use crate::workload::{Calibration, Job, Opened, Rating, USUAL_PATIENCE, Workload};
+use crate::workload::{Calibration, Job, Opened, Rating, USUAL_PATIENCE, Work, Workload};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
@@ -22,6 +22,7 @@ impl Workload for Warehouse {
             settings: SETTINGS,
             needs_sql: true,
             contradictions,
+            raw_bytes,
         }
     }
 
@@ -36,10 +37,6 @@ impl Workload for Warehouse {
         }
     }
 
-    fn expected_bytes(&self, settings: &Settings) -> Bytes {
-        WarehouseSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
-    }
-
     fn calibration(&self, settings: &Settings) -> Option<Calibration> {
         WarehouseSettings::read(settings).ok()?.calibration()
     }
@@ -51,6 +48,10 @@ impl Workload for Warehouse {
         Rating::WholeRun { warm_up_rounds: settings.count("workload.warm_up_rounds").unwrap_or(0).into() }
     }
 
+    fn work(&self, settings: &Settings) -> Option<Work> {
+        WarehouseSettings::read(settings).ok()?.work()
+    }
+
     fn patience(&self, settings: &Settings) -> Option<Duration> {
         settings.duration("workload.query_cap").ok().map(|cap| cap + USUAL_PATIENCE)
     }
@@ -58,4 +59,9 @@ impl Workload for Warehouse {
     fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {
         Ok(Arc::new(OpenedWarehouse::new(job)?))
     }
+}
+
+/// Size of the rows, without indexes; 0 for faulty settings.
+fn raw_bytes(settings: &Settings) -> Bytes {
+    WarehouseSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use super::opened::OpenedYcsb;
 use super::settings::{NAME, SETTINGS, YcsbSettings};
-use crate::workload::{Job, Opened, Rating, Workload};
+use crate::workload::{Job, Opened, Rating, Work, Workload};
 use proofload_model::catalogue::{WorkloadFacts, no_contradictions};
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
@@ -21,6 +21,7 @@ impl Workload for Ycsb {
             settings: SETTINGS,
             needs_sql: false,
             contradictions: no_contradictions,
+            raw_bytes,
         }
     }
 
@@ -35,15 +36,21 @@ impl Workload for Ycsb {
         }
     }
 
-    fn expected_bytes(&self, settings: &Settings) -> Bytes {
-        YcsbSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
-    }
-
     fn rating(&self, settings: &Settings) -> Rating {
         if settings.get("workload.operations").is_some() { Rating::ToItsEnd } else { Rating::Window }
+    }
+
+    fn work(&self, settings: &Settings) -> Option<Work> {
+        let operations = u64::try_from(settings.integer("workload.operations").ok()?).ok()?;
+        Some(Work { operations, word: "operations", at_most: None })
     }
 
     fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {
         Ok(Arc::new(OpenedYcsb::new(job)?))
     }
+}
+
+/// Size of the rows, without indexes; 0 for faulty settings.
+fn raw_bytes(settings: &Settings) -> Bytes {
+    YcsbSettings::read(settings).map(|settings| settings.expected_bytes()).unwrap_or_default()
 }

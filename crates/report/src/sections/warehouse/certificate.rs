@@ -28,6 +28,7 @@ const CONFIGURATION: &[(&str, &str)] = &[
     (WARM_UP_ROUNDS, "Of them before what is rated"),
     ("workload.query_cap", "Cap of a query"),
     ("limits.memory", "Memory of the database"),
+    ("limits.memory_per_data", "Memory of the database, part of the raw size"),
     ("limits.cores", "Cores of the database"),
     ("limits.cpu", "CPU seconds per second of the database, at most"),
     ("limits.read_bandwidth", "Reads from the device per second, at most"),

@@ -4,6 +4,7 @@
 
 pub mod catalogue;
 pub mod error;
+pub mod part;
 pub mod plan;
 pub mod samples;
 pub mod settings;

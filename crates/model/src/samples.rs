@@ -109,6 +109,25 @@ impl OperationCounts {
     }
 }
 
+/// Adds counts kind by kind; kinds that are not there yet come at the end.
+pub fn add_counts(into: &mut Vec<OperationCounts>, more: &[OperationCounts]) {
+    for (place, counts) in more.iter().enumerate() {
+        let same_place = into.get(place).is_some_and(|known| known.kind == counts.kind).then_some(place);
+        let found = same_place.or_else(|| into.iter().position(|known| known.kind == counts.kind));
+        let Some(sum) = found.and_then(|place| into.get_mut(place)) else {
+            into.push(counts.clone());
+            continue;
+        };
+        sum.due += counts.due;
+        sum.done += counts.done;
+        sum.rolled_back += counts.rolled_back;
+        sum.failed += counts.failed;
+        sum.dropped += counts.dropped;
+        sum.in_flight += counts.in_flight;
+        sum.retries += counts.retries;
+    }
+}
+
 /// How the names of kinds begin that are done later on behalf of an operation that was answered, and counted, already.
 pub const DEFERRED: &str = "deferred_";
 
@@ -188,6 +207,38 @@ pub struct IntervalSample {
     pub client: ClientSelf,
     /// Counters of an embedded engine over the interval (already differences), such as `cache_miss`.
     pub engine: Vec<Reading>,
+}
+
+/// What one of several load agents did in one second: its part of an [`IntervalSample`] in which all are merged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentSecond {
+    /// Number of the agent, from 0.
+    pub agent: u32,
+    /// Number of the interval.
+    pub number: u64,
+    /// Operations that came to their end as they should; none of a deferred kind.
+    pub completed: u64,
+    /// Failed operations.
+    pub failed: u64,
+    /// Dropped operations.
+    pub dropped: u64,
+    /// Response times of all kinds.
+    pub count: u64,
+    /// Their sum, nanoseconds.
+    pub sum_ns: u64,
+    /// The largest of them, nanoseconds.
+    pub max_ns: u64,
+    /// What the agent says of itself.
+    pub client: ClientSelf,
+}
+
+/// The latencies of one of several load agents over the measured window, of all kinds that count as throughput.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentHistogram {
+    /// Number of the agent, from 0.
+    pub agent: u32,
+    /// Its latencies; without a kind.
+    pub delta: HistogramDelta,
 }
 
 /// A named number with its unit.

@@ -2,6 +2,7 @@
 //!
 //! This crate is its only writer and its only reader. It may not compute statistics, read a clock or know what a workload is.
 
+mod agents;
 mod error;
 mod file;
 mod lock;
@@ -10,6 +11,7 @@ mod recorder;
 mod schema;
 mod seal;
 
+pub use agents::AgentRows;
 pub use error::Error;
 pub use file::{file_sha256, is_record};
 pub use reader::{

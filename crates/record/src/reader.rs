@@ -1,5 +1,6 @@
 //! Reading a record as plain data. Works while another process writes it; never changes it.
 
+use crate::agents::{self, AgentRows};
 use crate::error::Error;
 use crate::schema::{APPLICATION_ID, FORMAT};
 use crate::{lock, seal};
@@ -87,6 +88,8 @@ pub struct Attempt {
     pub facts: Vec<Fact>,
     /// Seconds of load, in order.
     pub intervals: Vec<IntervalSample>,
+    /// What each of several load agents did of it.
+    pub agents: AgentRows,
     /// Telemetry: one entry per series.
     pub series: Vec<SeriesPoint>,
     /// Counters of the database by label.
@@ -137,6 +140,8 @@ pub struct AttemptEvent {
     pub name: String,
     /// Text or JSON. `steady`, `not_steady`: `{seconds, verdict}`. `window`: `{from, to}`, numbers of intervals, `to` excluded.
     /// `load_stopped`: `{intervals, totals}` with the clients' own counts as `OperationCounts`.
+    /// `load_agents`: how each of several was started: `[{number, name, share, users, pid, clock_bound_ns}]`. `load_agents_stopped`:
+    /// `[{number, clock_moved_ns, clock_bound_ns}]`. `agent_lost`: `{agent, reason}`.
     /// `built`, `restored`: `{bytes, method, seconds}`. `failed`: the reason.
     pub detail: String,
 }
@@ -174,6 +179,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
     let mut attempts = attempts(&connection, &plan).map_err(reading)?;
     for attempt in &mut attempts {
         fill(&connection, attempt).map_err(reading)?;
+        attempt.agents = agents::read(&connection, attempt.id)?;
         attempt.seal_holds = seal_holds(&connection, attempt.id)?;
     }
     Ok(Record {
@@ -272,6 +278,7 @@ fn attempts(connection: &Connection, plan: &Plan) -> rusqlite::Result<Vec<Attemp
             events: Vec::new(),
             facts: Vec::new(),
             intervals: Vec::new(),
+            agents: AgentRows::default(),
             series: Vec::new(),
             marks: Vec::new(),
             checks: Vec::new(),

@@ -5,7 +5,7 @@ use crate::lock::Lock;
 use crate::reader;
 use crate::{schema, seal};
 use proofload_model::plan::Plan;
-use proofload_model::samples::{Check, Fact, IntervalSample, Mark, Reading};
+use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Reading};
 use proofload_model::study::Study;
 use proofload_model::time::{Offset, WallTime};
 use rusqlite::{Connection, OpenFlags, ToSql, params};
@@ -175,6 +175,26 @@ impl Recorder {
             )?;
         }
         Ok(())
+    }
+
+    /// One second of one of several load agents.
+    pub fn agent_second(&mut self, attempt: AttemptId, second: &AgentSecond) -> Result<(), Error> {
+        self.insert(
+            "INSERT INTO agent_interval (attempt, agent, number, completed, failed, dropped, count, sum_ns, max_ns, client) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                attempt.0, second.agent, big(second.number), big(second.completed), big(second.failed), big(second.dropped),
+                big(second.count), big(second.sum_ns), big(second.max_ns), json(&second.client)
+            ],
+        )
+    }
+
+    /// The latencies of one of several load agents over the measured window.
+    pub fn agent_histogram(&mut self, attempt: AttemptId, of: &AgentHistogram) -> Result<(), Error> {
+        let AgentHistogram { agent, delta } = of;
+        self.insert(
+            "INSERT INTO agent_histogram (attempt, agent, clock, count, sum_ns, max_ns, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![attempt.0, agent, delta.clock.word(), big(delta.count), big(delta.sum_ns), big(delta.max_ns), delta.payload],
+        )
     }
 
     /// Readings of one probe at one moment, as an offset from the run's time zero.

@@ -6,11 +6,15 @@ pub const APPLICATION_ID: i32 = 0x5052_4F46;
 /// Format version in `user_version`.
 ///
 /// 2: a histogram's clock may be `send_lag`, and `interval.client` may have `offered`. Records of format 1 are read as they are.
-pub const FORMAT: i32 = 2;
+/// 3: tables of load agents. Records of formats 1 and 2 are read, and continued, as they are: none of their runs has several agents.
+pub const FORMAT: i32 = 3;
 
 /// Tables that carry rows of an attempt, in the order in which a seal hashes them.
 pub(crate) const ATTEMPT_TABLES: &[&str] =
     &["fact", "interval", "operation", "histogram", "failure", "series", "mark", "verification"];
+
+/// Such tables that records have from format 3 on; a seal hashes them after the others.
+pub(crate) const AGENT_TABLES: &[&str] = &["agent_interval", "agent_histogram"];
 
 /// Every table: name and columns. All are STRICT and append-only.
 const TABLES: &[(&str, &str)] = &[
@@ -44,6 +48,16 @@ const TABLES: &[(&str, &str)] = &[
     (
         "histogram",
         "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, clock TEXT NOT NULL, count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL, payload BLOB NOT NULL",
+    ),
+    // One second of one of several load agents: its part of `interval`, in which they are merged.
+    (
+        "agent_interval",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, agent INTEGER NOT NULL, number INTEGER NOT NULL, completed INTEGER NOT NULL, failed INTEGER NOT NULL, dropped INTEGER NOT NULL, count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL, client TEXT NOT NULL, UNIQUE (attempt, agent, number)",
+    ),
+    // The latencies of one of several load agents over the measured window, of all kinds together; payload as in `histogram`.
+    (
+        "agent_histogram",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, agent INTEGER NOT NULL, clock TEXT NOT NULL, count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL, payload BLOB NOT NULL",
     ),
     (
         "failure",

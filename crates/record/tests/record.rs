@@ -2,13 +2,13 @@
 
 use proofload_model::plan::expand;
 use proofload_model::samples::{
-    Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OfferedLoad,
-    OperationCounts, Reading,
+    AgentHistogram, AgentSecond, Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample,
+    LatencyClock, Mark, OfferedLoad, OperationCounts, Reading,
 };
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{Factor, Study};
 use proofload_model::time::{Moment, Offset, WallTime};
-use proofload_record::{Opening, Recorder, State, read, read_finished_runs};
+use proofload_record::{AgentRows, Opening, Recorder, State, read, read_finished_runs};
 use std::path::Path;
 
 fn study() -> Study {
@@ -121,6 +121,67 @@ fn rows_cannot_be_changed_and_a_forged_one_breaks_the_seal() {
     }
     connection.execute_batch("DROP TRIGGER operation_no_update; UPDATE operation SET done = 99").unwrap();
     assert_eq!(read(&path).unwrap().finished(0).unwrap().seal_holds, Some(false));
+}
+
+/// What one of several load agents did.
+fn of_agent(agent: u32, number: u64) -> AgentSecond {
+    AgentSecond {
+        agent,
+        number,
+        completed: 5,
+        count: 5,
+        sum_ns: 50,
+        max_ns: 20,
+        client: sample(0).client,
+        ..AgentSecond::default()
+    }
+}
+
+#[test]
+fn rows_of_load_agents_are_read_and_sealed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let mut recorder = create(&path);
+    let attempt = recorder.begin_attempt(0, WallTime(2)).unwrap();
+    recorder.interval(attempt, &sample(0)).unwrap();
+    for (agent, number) in [(0, 1), (1, 0), (0, 0)] {
+        recorder.agent_second(attempt, &of_agent(agent, number)).unwrap();
+    }
+    let histogram =
+        AgentHistogram { agent: 1, delta: HistogramDelta { kind: String::new(), ..sample(0).histograms[0].clone() } };
+    recorder.agent_histogram(attempt, &histogram).unwrap();
+    assert!(recorder.agent_second(attempt, &of_agent(0, 0)).is_err(), "a second comes once");
+    recorder.finish(attempt, WallTime(4), "").unwrap();
+    recorder.close().unwrap();
+    let finished = read(&path).unwrap().finished(0).unwrap().clone();
+    let seconds = [(0, 0), (1, 0), (0, 1)].map(|(agent, number)| of_agent(agent, number)).to_vec();
+    assert_eq!(finished.agents, AgentRows { seconds, histograms: vec![histogram] });
+    assert_eq!(finished.seal_holds, Some(true));
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("DROP TRIGGER agent_interval_no_update; UPDATE agent_interval SET completed = 6").unwrap();
+    assert_eq!(read(&path).unwrap().finished(0).unwrap().seal_holds, Some(false));
+}
+
+/// Makes a record one of format 2, which had no tables of load agents.
+fn as_format_2(path: &Path) {
+    let tables = "DROP TABLE agent_interval; DROP TABLE agent_histogram; PRAGMA user_version = 2";
+    let connection = rusqlite::Connection::open(path).expect("the file is there");
+    connection.execute_batch(tables).expect("they are there");
+}
+
+#[test]
+fn a_record_of_the_format_before_is_continued_sealed_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    create(&path).close().unwrap();
+    as_format_2(&path);
+    let mut recorder = Recorder::resume(&path, "test", WallTime(2)).unwrap();
+    let attempt = recorder.begin_attempt(0, WallTime(2)).unwrap();
+    recorder.interval(attempt, &sample(0)).unwrap();
+    recorder.finish(attempt, WallTime(4), "").unwrap();
+    recorder.close().unwrap();
+    let finished = read(&path).unwrap().finished(0).unwrap().clone();
+    assert_eq!((finished.agents, finished.seal_holds), (AgentRows::default(), Some(true)));
 }
 
 #[test]

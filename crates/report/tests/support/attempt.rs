@@ -91,6 +91,7 @@ pub(crate) fn attempt(simulated: &Simulated, id: i64) -> Attempt {
         series: if simulated.blind { Vec::new() } else { series(simulated, &intervals, &mut chance) },
         marks: marks(&at_second),
         checks: checks(simulated.broken),
+        agents: Default::default(),
         seal_holds: Some(true),
         intervals,
     };

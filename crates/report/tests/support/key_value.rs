@@ -120,6 +120,7 @@ fn attempt(shape: &KeyValue, run: Run, id: i64) -> Attempt {
             outcome: CheckOutcome::Met,
             offenders: Vec::new(),
         }],
+        agents: Default::default(),
         seal_holds: Some(true),
         intervals,
     };

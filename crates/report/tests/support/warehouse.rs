@@ -171,6 +171,7 @@ fn attempt(shape: &Appliance, store: &Store, run: Run, id: i64) -> Attempt {
             outcome: CheckOutcome::Met,
             offenders: Vec::new(),
         }],
+        agents: Default::default(),
         seal_holds: Some(true),
         intervals,
     };

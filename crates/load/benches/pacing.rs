@@ -9,6 +9,7 @@
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use proofload_load::LoadRole;
+use proofload_model::part::Part;
 use proofload_model::samples::{IntervalSample, LatencyClock};
 use proofload_model::settings::{STANDARD, Settings};
 use proofload_model::time::{Clock, Moment, WallTime};
@@ -78,6 +79,7 @@ fn spec(asked: &Asked, rate: Option<f64>) -> LoadSpec {
         data_seed: 1,
         input_seed: 2,
         load_time,
+        part: Part::default(),
     }
 }
 
@@ -105,7 +107,7 @@ fn run(spec: LoadSpec, seconds: u64) -> Shown {
     for request in [LoadRequest::Open { spec: Box::new(spec) }, LoadRequest::Connect] {
         role.handle(request).expect("the role answers");
     }
-    role.handle(LoadRequest::Start { after: Duration::from_millis(100) }).expect("it starts");
+    role.handle(LoadRequest::Start { at: clock.now() + Duration::from_millis(100) }).expect("it starts");
     clock.sleep(Duration::from_secs(seconds + 1) + Duration::from_millis(600));
     role.handle(LoadRequest::Stop).expect("it stops");
     let kept = kept.lock().expect("nobody panics");

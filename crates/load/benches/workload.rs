@@ -8,6 +8,7 @@
 
 use proofload_engine::engine;
 use proofload_load::LoadRole;
+use proofload_model::part::Part;
 use proofload_model::samples::{Check, CheckOutcome};
 use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
@@ -88,6 +89,7 @@ fn spec(asked: &Asked, place: &support::Place) -> LoadSpec {
         data_seed: 1,
         input_seed: 2,
         load_time: WallTime(1_767_225_600_000_000),
+        part: Part::default(),
     }
 }
 
@@ -135,9 +137,12 @@ fn main() {
         }
     }
     timed(&mut role, "connect", LoadRequest::Connect);
-    timed(&mut role, "start", LoadRequest::Start { after: Duration::ZERO });
+    let at = clock.now() + Duration::from_millis(20);
+    timed(&mut role, "start", LoadRequest::Start { at });
     clock.sleep(Duration::from_secs(asked.seconds));
+    let mut all = Vec::new();
     if let Reply::Stopped { totals, .. } = timed(&mut role, "stop", LoadRequest::Stop) {
+        all.clone_from(&totals);
         let done: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back).sum();
         let cpu_us = cpu_ns.load(Ordering::Relaxed) as f64 / 1e3 / done.max(1) as f64;
         println!("  {done} operations, {cpu_us:.3} µs of the client threads' CPU each");
@@ -149,7 +154,7 @@ fn main() {
             );
         }
     }
-    if let Reply::Checked(checks) = timed(&mut role, "verify", LoadRequest::Verify) {
+    if let Reply::Checked(checks) = timed(&mut role, "verify", LoadRequest::Verify { totals: all }) {
         report(&checks);
     }
 }

@@ -1,6 +1,6 @@
 //! The load role of an agent: carries out the conductor's requests one after another. May not decide when anything happens.
 
-use crate::drive::{ClientThreads, ConstantRate, Crew, LoadEvents, PoissonRate, Saturated, Schedule};
+use crate::drive::{ClientThreads, ConstantRate, Crew, LoadEvents, PoissonRate, Saturated, Schedule, Seats};
 use crate::workload::{Job, Opened, workload};
 use proofload_engine::Target;
 use proofload_gen::Seed;
@@ -10,6 +10,7 @@ use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::{Event, LoadRequest, LoadSpec, Reply};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// One agent's load role.
@@ -19,13 +20,30 @@ pub struct LoadRole {
     opened: Option<(Job, Arc<dyn Opened>)>,
     crew: Option<Crew>,
     origin: Option<Moment>,
-    totals: Vec<OperationCounts>,
+    /// Seconds of load that the conductor has acknowledged.
+    acknowledged: Arc<AtomicU64>,
+    /// What this agent's users left, while it is given away.
+    given: Vec<u8>,
+    /// What another agent's users left, until all of it is here.
+    taken: Vec<u8>,
 }
+
+/// Evidence travels in pieces well below the largest frame.
+const PIECE: usize = 8 << 20;
 
 impl LoadRole {
     /// A role that has nothing open.
     pub fn new(clock: Arc<dyn Clock>, events: LoadEvents) -> Self {
-        Self { clock, events, opened: None, crew: None, origin: None, totals: Vec::new() }
+        Self {
+            clock,
+            events,
+            opened: None,
+            crew: None,
+            origin: None,
+            acknowledged: Arc::default(),
+            given: Vec::new(),
+            taken: Vec::new(),
+        }
     }
 
     /// Carries out one request.
@@ -35,12 +53,18 @@ impl LoadRole {
             LoadRequest::Build => self.opened()?.build().map(|facts| Reply::Built { facts }),
             LoadRequest::CheckData => self.opened()?.check_data().map(|()| Reply::Done),
             LoadRequest::Connect => self.connect(),
-            LoadRequest::Start { after } => self.start(after),
+            LoadRequest::Start { at } => self.start(at),
+            LoadRequest::Acknowledge { intervals } => {
+                self.acknowledged.fetch_max(intervals, Ordering::Relaxed);
+                Ok(Reply::Done)
+            }
             LoadRequest::OpenProbe => self.opened()?.open_probe(&self.clock).map(|()| Reply::Done),
             LoadRequest::Probe { query } => self.opened()?.probe(&query).map(Reply::Probed),
             LoadRequest::Mark => self.mark(),
             LoadRequest::Stop => self.stop(),
-            LoadRequest::Verify => self.verify(),
+            LoadRequest::GiveEvidence { piece } => self.give_evidence(piece),
+            LoadRequest::TakeEvidence { bytes, last } => self.take_evidence(&bytes, last),
+            LoadRequest::Verify { totals } => self.verify(&totals),
             LoadRequest::Close => {
                 self.close();
                 Ok(Reply::Done)
@@ -65,11 +89,13 @@ impl LoadRole {
         let job = Job { spec, engine, target, progress };
         let opened = of_kind.open(job.clone())?;
         self.opened = Some((job, opened));
-        Ok(Reply::Pong { moment: self.clock.now(), pid: std::process::id() })
+        let moment = self.clock.now();
+        Ok(Reply::Pong { received: moment, moment, pid: std::process::id() })
     }
 
     fn connect(&mut self) -> Result<Reply, Error> {
         let (job, opened) = self.opened.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
+        self.acknowledged = Arc::default();
         let threads = opened.client_threads().unwrap_or_else(|| default_threads(job, opened.sessions()));
         let how = ClientThreads {
             threads,
@@ -77,6 +103,8 @@ impl LoadRole {
             schedule: schedule(&job.spec),
             queue_at_most: queue_at_most(&job.spec),
             operations: opened.operations(),
+            seats: seats(job, opened.as_ref()),
+            acknowledged: Some(Arc::clone(&self.acknowledged)),
             clock: Arc::clone(&self.clock),
             events: Arc::clone(&self.events),
         };
@@ -92,9 +120,15 @@ impl LoadRole {
         Ok(Reply::Connected { facts })
     }
 
-    fn start(&mut self, after: Duration) -> Result<Reply, Error> {
+    fn start(&mut self, at: Moment) -> Result<Reply, Error> {
         let crew = self.crew.as_ref().ok_or_else(|| Error::new("the virtual users are not connected"))?;
-        let origin = self.clock.now() + after;
+        let alone = self.opened.as_ref().is_none_or(|(job, _)| job.spec.part.is_whole());
+        let now = self.clock.now();
+        if now > at && !alone {
+            let late = now.since(at);
+            return Err(Error::new(format!("the order to begin with the others came {late:?} after time zero")));
+        }
+        let origin = at.max(now);
         self.origin = Some(origin);
         crew.start(origin);
         Ok(Reply::Starting { origin })
@@ -108,19 +142,47 @@ impl LoadRole {
         Ok(Reply::Marked(Mark { moment, offset, counters }))
     }
 
-    fn verify(&self) -> Result<Reply, Error> {
+    /// What this agent's users left; with the first piece also its documents, which the first agent does not have.
+    fn give_evidence(&mut self, piece: u64) -> Result<Reply, Error> {
+        if piece == 0 {
+            let opened = self.opened()?;
+            self.tell_documents(opened.as_ref());
+            self.given = opened.evidence()?;
+        }
+        let from = usize::try_from(piece).unwrap_or(usize::MAX).saturating_mul(PIECE).min(self.given.len());
+        let to = from.saturating_add(PIECE).min(self.given.len());
+        let (bytes, last) = (self.given[from..to].to_vec(), to == self.given.len());
+        if last {
+            self.given = Vec::new();
+        }
+        Ok(Reply::Evidence { bytes, last })
+    }
+
+    fn take_evidence(&mut self, bytes: &[u8], last: bool) -> Result<Reply, Error> {
+        self.taken.extend_from_slice(bytes);
+        if last {
+            let taken = std::mem::take(&mut self.taken);
+            self.opened()?.take_evidence(&taken)?;
+        }
+        Ok(Reply::Done)
+    }
+
+    fn verify(&self, totals: &[OperationCounts]) -> Result<Reply, Error> {
         let opened = self.opened()?;
-        let checks = opened.verify(&self.totals)?;
+        let checks = opened.verify(totals)?;
+        self.tell_documents(opened.as_ref());
+        Ok(Reply::Checked(checks))
+    }
+
+    fn tell_documents(&self, opened: &dyn Opened) {
         for (name, body) in opened.documents() {
             (self.events)(Event::Document { name, body });
         }
-        Ok(Reply::Checked(checks))
     }
 
     fn stop(&mut self) -> Result<Reply, Error> {
         let crew = self.crew.take().ok_or_else(|| Error::new("no load is running"))?;
         let (intervals, totals) = crew.stop();
-        self.totals.clone_from(&totals);
         Ok(Reply::Stopped { intervals, totals })
     }
 
@@ -167,6 +229,12 @@ fn schedule(spec: &LoadSpec) -> Arc<dyn Schedule> {
         Ok("poisson") => Arc::new(PoissonRate { per_second, seed: Seed(spec.input_seed).of(ARRIVALS) }),
         _ => Arc::new(ConstantRate::per_second(per_second)),
     }
+}
+
+/// Which sessions of the whole load run here.
+fn seats(job: &Job, opened: &dyn Opened) -> Seats {
+    let (first, all) = opened.seats();
+    Seats { part: job.spec.part.clone(), first, all }
 }
 
 /// One thread per user when the engine blocks, else one per core.

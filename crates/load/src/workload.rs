@@ -131,7 +131,7 @@ pub trait Opened: Send + Sync {
     /// Kinds of operations, in the order of the numbers that virtual users give.
     fn kinds(&self) -> &'static [&'static str];
 
-    /// Number of virtual users.
+    /// Number of virtual users of this agent.
     fn users(&self) -> u32;
 
     /// Number of sessions, each with a life on a client thread: one for each virtual user, unless they share them.
@@ -139,10 +139,16 @@ pub trait Opened: Send + Sync {
         self.users()
     }
 
+    /// Number of the first session of this agent in the whole load, and sessions of all agents: where users have numbers, those of the
+    /// whole load, whatever the number of agents.
+    fn seats(&self) -> (u32, u32) {
+        (0, self.sessions())
+    }
+
     /// Number of client threads that the study asks for; none: one per user when the engine blocks, else one per core.
     fn client_threads(&self) -> Option<u32>;
 
-    /// Operations of all users together after which the load ends by itself; none: it runs until it is stopped.
+    /// Operations of all users of all agents together after which the load ends by itself; none: it runs until it is stopped.
     fn operations(&self) -> Option<u64> {
         None
     }
@@ -158,10 +164,11 @@ pub trait Opened: Send + Sync {
     /// Does the data fit? The error says what differs and what to do. Blocking.
     fn check_data(&self) -> Result<(), Error>;
 
-    /// Called when users are connected and nothing is in flight: reads what the checks compare with afterwards. Blocking.
+    /// Called when users are connected and nothing is in flight: reads what the checks compare with afterwards, in the first agent, which
+    /// does them. Blocking.
     fn begin(&self) -> Result<Vec<Fact>, Error>;
 
-    /// A session's whole life on its client thread, that of one virtual user where they do not share sessions: connect, [`UserContext::ready`], then [`UserContext::drive`], then hand over what
+    /// A session's whole life on its client thread, numbered from 0 within this agent; that of one virtual user where they do not share sessions: connect, [`UserContext::ready`], then [`UserContext::drive`], then hand over what
     /// the checks need. An error before `ready` is an error of connecting.
     fn live(self: Arc<Self>, session: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>>;
 
@@ -183,7 +190,17 @@ pub trait Opened: Send + Sync {
     /// Reads the database's counters, by name. Blocking; while load runs too.
     fn counters(&self) -> Result<Vec<(String, i64)>, Error>;
 
-    /// Checks data and inputs after the load has stopped; `totals` are the clients' own counts. Blocking.
+    /// What this agent's users leave for the checks, as bytes that [`Opened::take_evidence`] of the first agent reads.
+    fn evidence(&self) -> Result<Vec<u8>, Error> {
+        Err(Error::new("the users of this workload cannot be divided between load agents"))
+    }
+
+    /// Takes over what another agent's users have left.
+    fn take_evidence(&self, _bytes: &[u8]) -> Result<(), Error> {
+        Err(Error::new("the users of this workload cannot be divided between load agents"))
+    }
+
+    /// Checks data and inputs after the load has stopped; `totals` are the clients' own counts, of all agents. Blocking.
     fn verify(&self, totals: &[OperationCounts]) -> Result<Vec<Check>, Error>;
 }
 

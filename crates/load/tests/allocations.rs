@@ -1,6 +1,7 @@
 //! An operation of a workload with a hot path allocates nothing of ours. A binary of its own, because the allocator counts a process.
 
 use proofload_load::LoadRole;
+use proofload_model::part::Part;
 use proofload_model::settings::{Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{DataPlace, LoadRequest, LoadSpec, Reply};
@@ -43,7 +44,7 @@ fn spec(workload: &str) -> LoadSpec {
     }
     let place = DataPlace { engine: "null".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
     let (workload, load_time) = (workload.to_owned(), WallTime(0));
-    LoadSpec { workload, settings, place, address: None, data_seed: 1, input_seed: 1, load_time }
+    LoadSpec { workload, settings, place, address: None, data_seed: 1, input_seed: 1, load_time, part: Part::default() }
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn check(workload: &str) {
     for request in [LoadRequest::Open { spec: Box::new(spec(workload)) }, LoadRequest::Connect] {
         role.handle(request).expect("the role answers");
     }
-    role.handle(LoadRequest::Start { after: Duration::ZERO }).expect("it starts");
+    role.handle(LoadRequest::Start { at: clock.now() + Duration::from_millis(20) }).expect("it starts");
     // Buffers grow in the first moments; what is left afterwards belongs to the end of each second, not to transactions.
     clock.sleep(Duration::from_millis(300));
     let region = Region::new(ALLOCATOR);

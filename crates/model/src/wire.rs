@@ -4,7 +4,8 @@
 //! The *load* role runs virtual users. A change of any type here raises [`PROTOCOL`].
 
 use crate::error::Error;
-use crate::samples::{Check, Fact, IntervalSample, Mark, Telemetry, UserRound};
+use crate::part::Part;
+use crate::samples::{Check, Fact, IntervalSample, Mark, OperationCounts, Telemetry, UserRound};
 use crate::settings::Settings;
 use crate::time::{Moment, Offset, WallTime};
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages; agents of another version are refused at the greeting.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// From the conductor to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -265,6 +266,8 @@ pub struct LoadSpec {
     pub input_seed: u64,
     /// Date of every date column at load, from the study.
     pub load_time: WallTime,
+    /// What of the load is this agent's.
+    pub part: Part,
 }
 
 /// Requests to the load role.
@@ -281,10 +284,16 @@ pub enum LoadRequest {
     CheckData,
     /// Connect the virtual users and prepare statements.
     Connect,
-    /// Start the load; time zero lies `after` from now, on a whole second of the agent's choosing.
+    /// Start the load. When `at` is past, an agent that is alone begins at once; one of several refuses, since it would begin after the
+    /// others.
     Start {
-        /// Delay until time zero.
-        after: Duration,
+        /// Time zero on this agent's clock.
+        at: Moment,
+    },
+    /// The conductor's record holds all seconds before this one. Once it has come, an agent that hears no more of it ends its load.
+    Acknowledge {
+        /// Seconds of load.
+        intervals: u64,
     },
     /// Open a session for probe queries in the place of an earlier one.
     OpenProbe,
@@ -297,8 +306,23 @@ pub enum LoadRequest {
     Mark,
     /// End the load: no new operation starts, operations in flight finish.
     Stop,
+    /// After the load has stopped: a piece of what this agent's users leave for the checks, which the first agent does for all.
+    GiveEvidence {
+        /// Number of the piece, from 0.
+        piece: u64,
+    },
+    /// A piece of what another agent's users have left; agents one after another.
+    TakeEvidence {
+        /// The piece.
+        bytes: Vec<u8>,
+        /// Does it end what that agent left?
+        last: bool,
+    },
     /// Check consistency, conservation, acknowledged operations and inputs.
-    Verify,
+    Verify {
+        /// Exact totals of all agents by kind.
+        totals: Vec<OperationCounts>,
+    },
     /// Close connections.
     Close,
 }
@@ -310,7 +334,9 @@ pub enum Reply {
     Done,
     /// The clock.
     Pong {
-        /// Monotonic clock of the agent.
+        /// When the call arrived, on the agent's monotonic clock.
+        received: Moment,
+        /// When it is answered, on the same clock.
         moment: Moment,
         /// Process id.
         pid: u32,
@@ -377,7 +403,14 @@ pub enum Reply {
         /// Index after the last interval sent.
         intervals: u64,
         /// Exact totals of the clients per kind: name and counts as in the intervals, summed.
-        totals: Vec<crate::samples::OperationCounts>,
+        totals: Vec<OperationCounts>,
+    },
+    /// A piece of what users left for the checks.
+    Evidence {
+        /// The piece.
+        bytes: Vec<u8>,
+        /// Is it the last?
+        last: bool,
     },
     /// Verification.
     Checked(Vec<Check>),

@@ -34,7 +34,7 @@ fn catalogue() -> Catalogue {
     Catalogue {
         engines: vec![
             engine("sqlite", 16 << 20, CAPABILITIES),
-            engine("server", 64 << 20, Capabilities { url: true, ..CAPABILITIES }),
+            engine("server", 64 << 20, Capabilities { url: true, embedded: false, ..CAPABILITIES }),
             engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),
             engine("nothing", 0, Capabilities { durable: false, ..CAPABILITIES }),
         ],
@@ -85,6 +85,61 @@ fn a_good_study_is_valid_and_has_its_defaults() {
     assert_eq!(study.settings.integer("workload.warehouses"), Ok(4));
     assert_eq!(study.settings.text("procedure.restore"), Ok("every-run"));
     assert_eq!(study.factors[0].levels.len(), 2);
+}
+
+#[test]
+fn several_load_hosts_need_a_server_and_a_command_that_tells_them_apart() {
+    let hosts = "agents.load_hosts=[\"a\", \"b:2\"]";
+    let server = "engine.kind=server";
+    check(
+        GOOD,
+        &[server, hosts, "agents.load=[\"ssh\", \"{host}\"]"],
+        &expect![[r#"
+        valid: 24 settings, 2 points
+    "#]],
+    );
+    check(
+        GOOD,
+        &[server, hosts],
+        &expect![[r#"
+        valid: 23 settings, 2 points
+    "#]],
+    );
+    check(
+        GOOD,
+        &[hosts],
+        &expect![[r#"
+        agents.load_hosts: sqlite lives in the process of its one load agent; several need a database server
+    "#]],
+    );
+    check(
+        GOOD,
+        &[server, hosts, "agents.load=[\"ssh\", \"a\"]"],
+        &expect![[r#"
+        agents.load: would start all 2 agents of agents.load_hosts in one place; put {host} where the host belongs, such as ["ssh", "-T", "{host}", "proofload", "agent"]
+    "#]],
+    );
+    check(
+        GOOD,
+        &["agents.load=[\"ssh\", \"{host}\"]"],
+        &expect![[r#"
+        agents.load: speaks of {host}, and agents.load_hosts names no host
+    "#]],
+    );
+    check(
+        GOOD,
+        &[server, "agents.load_hosts=[\"a\", \"a:2\"]"],
+        &expect![[r#"
+        agents.load_hosts: "a" is named twice; two agents on one host need two names, such as aliases of ssh
+    "#]],
+    );
+    check(
+        GOOD,
+        &[server, "agents.load_hosts=[\"a:0\"]"],
+        &expect![[r#"
+        agents.load_hosts: "a:0" is not a host; write a name of letters, digits, '-', '_', '.' and '@', and after a colon its share of the load, 1..=1000, such as "loader1:2"
+    "#]],
+    );
 }
 
 #[test]

@@ -20,7 +20,10 @@ struct Roles {
 impl Handler for Roles {
     fn handle(&mut self, request: Request) -> Result<Reply, Error> {
         match request {
-            Request::Ping | Request::Quit => Ok(Reply::Pong { moment: self.clock.now(), pid: std::process::id() }),
+            Request::Ping | Request::Quit => {
+                let moment = self.clock.now();
+                Ok(Reply::Pong { received: moment, moment, pid: std::process::id() })
+            }
             Request::Host(request) => self.host.handle(request),
             Request::Load(request) => self.load.handle(request),
         }

@@ -40,7 +40,7 @@ struct Scripted {
 impl Handler for Scripted {
     fn handle(&mut self, request: Request) -> Result<Reply, Error> {
         let Request::Host(HostRequest::Describe { folder }) = request else {
-            return Ok(Reply::Pong { moment: Moment(42), pid: std::process::id() });
+            return Ok(Reply::Pong { received: Moment(0), moment: Moment(42), pid: std::process::id() });
         };
         match folder.split_once(' ').unwrap_or((&folder, "")) {
             ("say", count) => {

@@ -1,6 +1,7 @@
 //! Our client as a process of its own: connects, runs, stops, tells its counts. Started by the comparison with the words of [`arguments`].
 
 use proofload_load::LoadRole;
+use proofload_model::part::Part;
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{DataPlace, Event, LoadRequest, LoadSpec, Reply};
@@ -75,6 +76,7 @@ impl Work {
             data_seed: 1,
             input_seed: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |now| now.as_secs()),
             load_time: WallTime(1_767_225_600_000_000),
+            part: Part::default(),
         }
     }
 }
@@ -102,7 +104,8 @@ pub(crate) fn run(words: &[String]) {
     let work = Work::of(words);
     let (mut role, clock) = role(&work);
     role.handle(LoadRequest::Connect).unwrap_or_else(|error| panic!("connecting: {error}"));
-    role.handle(LoadRequest::Start { after: Duration::ZERO }).unwrap_or_else(|error| panic!("starting: {error}"));
+    let at = clock.now() + Duration::from_millis(20);
+    role.handle(LoadRequest::Start { at }).unwrap_or_else(|error| panic!("starting: {error}"));
     clock.sleep(Duration::from_secs(work.seconds.into()));
     let Ok(Reply::Stopped { totals, .. }) = role.handle(LoadRequest::Stop) else { panic!("a stop is answered") };
     let sum = |of: fn(&proofload_model::samples::OperationCounts) -> u64| totals.iter().map(of).sum::<u64>();

@@ -27,4 +27,4 @@ pub use schedule::{Arrivals, ConstantRate, PoissonRate, Saturated, Schedule};
 pub use session_loop::{Completed, VirtualUser};
 pub use stop::{AfterCount, Stop, StopFlag};
 pub use terminals::Terminals;
-pub use threads::{ClientThreads, Crew, LoadEvents};
+pub use threads::{ClientThreads, Crew, LoadEvents, Seats};

@@ -14,6 +14,7 @@ use super::wait::Wait;
 use crate::intervals::{Collector, ThreadRecorder};
 use proofload_engine::Error as EngineError;
 use proofload_gen::Seed;
+use proofload_model::part::Part;
 use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts, Reading};
 use proofload_model::time::{Clock, Moment, WallTime};
 use std::cell::RefCell;
@@ -90,7 +91,8 @@ impl<F: Fn(u32, Duration) -> Duration + 'static> Case<F> {
         let clock = Arc::new(Hands::default());
         let new_alarm = || Rc::new(Alarm::rung_by_hand(Arc::clone(&clock) as Arc<dyn Clock>, self.users));
         let (alarm, database) = (new_alarm(), new_alarm());
-        let queue = DueQueue::of(&self.schedule, self.operations, self.queue_at_most).expect("it has due times");
+        let queue = DueQueue::of(&self.schedule, &Part::default(), self.operations, self.queue_at_most)
+            .expect("it has due times");
         let collector = Arc::new(Collector::new(KINDS, 1, queue.offered()));
         let recorder = ThreadRecorder::new(Arc::clone(&collector), 0, self.users, true);
         let recorder = Rc::new(RefCell::new(recorder));

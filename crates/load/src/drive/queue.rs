@@ -2,9 +2,11 @@
 //!
 //! All users of a load take from one counter: who is free takes the next operation, waits until it is due, and runs it. So the load is
 //! one queue with as many servers as there are users; a slow user delays nobody else's operations. The counter is the only thing besides
-//! the stop that client threads share in the hot path: one atomic addition per operation, no lock.
+//! the stop that client threads share in the hot path: one atomic addition per operation, no lock. With several load agents each has such
+//! a queue of its own part of the arrivals, every one of which is due when it is due in the whole load.
 
 use super::schedule::{Arrivals, Schedule};
+use proofload_model::part::{Part, Turns};
 use proofload_model::time::Offset;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,19 +17,26 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(super) struct DueQueue {
     schedule: Arc<dyn Schedule>,
+    /// Which arrivals are taken from this queue.
+    turns: Arc<Turns>,
     next: Arc<AtomicU64>,
-    /// Operations of all users together.
+    /// Operations of all users of all agents together.
     operations: u64,
     /// An operation that has not begun so long after it was due is dropped.
     at_most: Duration,
 }
 
 impl DueQueue {
-    /// A queue before its first operation; none when operations are due as soon as their user is free.
-    pub(super) fn of(schedule: &Arc<dyn Schedule>, operations: Option<u64>, at_most: Duration) -> Option<Self> {
+    /// A queue before its first operation; none when operations are due as soon as their user is free. `operations`: of the whole load.
+    pub(super) fn of(
+        schedule: &Arc<dyn Schedule>,
+        part: &Part,
+        operations: Option<u64>,
+        at_most: Duration,
+    ) -> Option<Self> {
         schedule.arrivals()?;
         let (schedule, operations) = (Arc::clone(schedule), operations.unwrap_or(u64::MAX));
-        Some(Self { schedule, next: Arc::default(), operations, at_most })
+        Some(Self { schedule, turns: Arc::new(part.turns()), next: Arc::default(), operations, at_most })
     }
 
     /// The part of one client thread.
@@ -37,7 +46,8 @@ impl DueQueue {
 
     /// What is due second by second, for the collector.
     pub(super) fn offered(&self) -> Option<OfferedWalk> {
-        Some(OfferedWalk { arrivals: self.schedule.arrivals()?, next: 0, operations: self.operations })
+        let (arrivals, turns) = (self.schedule.arrivals()?, Arc::clone(&self.turns));
+        Some(OfferedWalk { arrivals, turns, next: 0, operations: self.operations })
     }
 }
 
@@ -50,7 +60,7 @@ pub(super) struct ThreadQueue {
 impl ThreadQueue {
     /// Takes the next operation, due or not, and says when it is due; none when there is none left.
     pub(super) fn take(&self) -> Option<Offset> {
-        let index = self.queue.next.fetch_add(1, Ordering::Relaxed);
+        let index = self.queue.turns.number(self.queue.next.fetch_add(1, Ordering::Relaxed));
         (index < self.queue.operations).then(|| self.arrivals.borrow_mut().due(index))
     }
 
@@ -63,6 +73,7 @@ impl ThreadQueue {
 /// A walk along what is due, second by second.
 pub struct OfferedWalk {
     arrivals: Box<dyn Arrivals>,
+    turns: Arc<Turns>,
     next: u64,
     operations: u64,
 }
@@ -71,7 +82,11 @@ impl OfferedWalk {
     /// Operations due from the end of the last stretch up to `end`, which is excluded. Asked for rising ends.
     pub fn until(&mut self, end: Offset) -> u64 {
         let before = self.next;
-        while self.next < self.operations && self.arrivals.due(self.next) < end {
+        loop {
+            let number = self.turns.number(self.next);
+            if number >= self.operations || self.arrivals.due(number) >= end {
+                break;
+            }
             self.next += 1;
         }
         self.next - before
@@ -85,7 +100,25 @@ mod tests {
 
     fn queue(rate: f64, operations: Option<u64>) -> DueQueue {
         let schedule: Arc<dyn Schedule> = Arc::new(ConstantRate::per_second(rate));
-        DueQueue::of(&schedule, operations, Duration::from_secs(1)).expect("it has due times")
+        DueQueue::of(&schedule, &Part::default(), operations, Duration::from_secs(1)).expect("it has due times")
+    }
+
+    #[test]
+    fn the_queues_of_several_agents_hold_what_one_would_hold() {
+        let schedule: Arc<dyn Schedule> = Arc::new(ConstantRate::per_second(10.0));
+        let mut taken: Vec<i64> = Vec::new();
+        let mut offered = 0;
+        for agent in 0..3 {
+            let part = Part { agent, shares: vec![1, 2, 4] };
+            let queue = DueQueue::of(&schedule, &part, Some(40), Duration::ZERO).expect("it has due times");
+            let thread = queue.on_thread().expect("a part");
+            taken.extend(std::iter::from_fn(|| thread.take()).map(|due| due.0 / 1_000_000));
+            let mut walk = queue.offered().expect("a walk");
+            offered += walk.until(Offset(1_000_000_000)) + walk.until(Offset(60_000_000_000));
+        }
+        taken.sort_unstable();
+        assert!(taken.iter().copied().eq((0..40).map(|index| index * 100)), "{taken:?}");
+        assert_eq!(offered, 40);
     }
 
     #[test]
@@ -96,7 +129,7 @@ mod tests {
             [&one, &two, &two, &one, &two, &one, &two].map(|part| part.take().map(|due| due.0 / 1_000_000)).to_vec();
         assert_eq!(taken, [Some(0), Some(1), Some(2), Some(3), Some(4), None, None]);
         let saturated: Arc<dyn Schedule> = Arc::new(Saturated);
-        assert!(DueQueue::of(&saturated, None, Duration::ZERO).is_none());
+        assert!(DueQueue::of(&saturated, &Part::default(), None, Duration::ZERO).is_none());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::threads::LoadEvents;
 use super::wait::Wait;
 use crate::intervals::{Collector, Latencies, ThreadRecorder};
 use proofload_engine::{Error as EngineError, ErrorClass};
+use proofload_model::part::Part;
 use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts, Reading, UserRound};
 use proofload_model::time::{Clock, Moment, Offset, WallTime};
 use proofload_model::wire::Event;
@@ -98,7 +99,7 @@ fn run_in_rounds<F: Fn(u64, u32) -> Step>(
     script: F,
 ) -> (Vec<IntervalSample>, Vec<OperationCounts>, bool) {
     let clock = Arc::new(Simulated::default());
-    let queue = DueQueue::of(&schedule, Some(operations), Duration::from_secs(10));
+    let queue = DueQueue::of(&schedule, &Part::default(), Some(operations), Duration::from_secs(10));
     let collector = Arc::new(Collector::new(KINDS, 1, queue.as_ref().and_then(DueQueue::offered)));
     let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, 1, queue.is_some())));
     let origin = clock.now();

@@ -11,13 +11,15 @@ use super::wait::Wait;
 use crate::intervals::{Collector, ThreadRecorder};
 use crate::workload::Opened;
 use proofload_model::error::Error;
-use proofload_model::samples::OperationCounts;
+use proofload_model::part::Part;
+use proofload_model::samples::{OperationCounts, add_counts};
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::Event;
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -38,13 +40,31 @@ pub struct ClientThreads {
     pub schedule: Arc<dyn Schedule>,
     /// An operation of a schedule that has not begun so long after it was due is dropped.
     pub queue_at_most: Duration,
-    /// Operations of all users together after which the load ends; none: only when it is stopped.
+    /// Operations of all users of all agents together after which the load ends; none: only when it is stopped.
     pub operations: Option<u64>,
+    /// Whose users these are.
+    pub seats: Seats,
+    /// Seconds of load that the conductor has acknowledged, once it does; none: nobody is listened for.
+    pub acknowledged: Option<Arc<AtomicU64>>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Who hears of it.
     pub events: LoadEvents,
 }
+
+/// Which of the whole load's sessions run here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seats {
+    /// What of the load is this agent's.
+    pub part: Part,
+    /// Number in the whole load of the first session here.
+    pub first: u32,
+    /// Sessions of the whole load.
+    pub all: u32,
+}
+
+/// So many seconds of load that nobody acknowledges end it: the conductor, or the way to it, is gone without an end of the stream.
+const UNHEARD_AT_MOST: u64 = 60;
 
 /// Connected virtual users on their threads, waiting for time zero or running.
 pub struct Crew {
@@ -58,7 +78,7 @@ impl Crew {
     /// Starts the threads and waits until every session is connected. On an error all threads have ended.
     pub fn connect(opened: &Arc<dyn Opened>, how: &ClientThreads) -> Result<Self, Error> {
         let threads = how.threads.clamp(1, opened.sessions().max(1));
-        let queue = DueQueue::of(&how.schedule, how.operations, how.queue_at_most);
+        let queue = DueQueue::of(&how.schedule, &how.seats.part, how.operations, how.queue_at_most);
         let offered = queue.as_ref().and_then(DueQueue::offered);
         let collector = Arc::new(Collector::new(opened.kinds(), threads as usize, offered));
         let (start, started) = watch::channel(None);
@@ -84,8 +104,8 @@ impl Crew {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| Error::new(format!("starting client threads: {error}")))?;
         drop(connected);
-        let events = Arc::clone(&how.events);
-        let collecting = std::thread::spawn(move || collect(&collector, &events, &finish));
+        let ears = Ears { events: Arc::clone(&how.events), acknowledged: how.acknowledged.clone(), stop: stop.clone() };
+        let collecting = std::thread::spawn(move || collect(&collector, &ears, &finish));
         let crew = Self { start, stop, threads: handles, collecting };
         for _ in 0..opened.sessions() {
             match connections.blocking_recv() {
@@ -120,7 +140,7 @@ impl Crew {
         let mut totals: Vec<OperationCounts> = Vec::new();
         for thread in self.threads {
             // A thread that broke off has no totals: the sums will not agree, and the run is void.
-            add(&mut totals, thread.join().unwrap_or_default());
+            add_counts(&mut totals, &thread.join().unwrap_or_default());
         }
         (self.collecting.join().unwrap_or(0), totals)
     }
@@ -131,32 +151,35 @@ impl Crew {
     }
 }
 
-/// Adds counts kind by kind.
-fn add(totals: &mut Vec<OperationCounts>, more: Vec<OperationCounts>) {
-    if totals.is_empty() {
-        *totals = more;
-        return;
-    }
-    for (total, counts) in totals.iter_mut().zip(more) {
-        total.due += counts.due;
-        total.done += counts.done;
-        total.rolled_back += counts.rolled_back;
-        total.failed += counts.failed;
-        total.dropped += counts.dropped;
-        total.in_flight += counts.in_flight;
-        total.retries += counts.retries;
+/// Who hears of the load, and says so.
+struct Ears {
+    events: LoadEvents,
+    acknowledged: Option<Arc<AtomicU64>>,
+    stop: StopFlag,
+}
+
+impl Ears {
+    /// Ends a load that nobody hears of any more. It is told once, for when somebody does.
+    fn are_deaf_at(&self, second: u64) -> bool {
+        let heard = self.acknowledged.as_ref().map_or(0, |heard| heard.load(Ordering::Relaxed));
+        heard > 0 && second > heard + UNHEARD_AT_MOST && !self.stop.reached(0)
     }
 }
 
 /// Sends each second as soon as it is complete, then that the load has ended; returns how many seconds there were.
-fn collect(collector: &Collector, events: &LoadEvents, finish: &Finish) -> u64 {
+fn collect(collector: &Collector, ears: &Ears, finish: &Finish) -> u64 {
     let mut seconds = 0;
     while let Some(sample) = collector.next() {
         seconds = sample.index + 1;
-        events(Event::Interval(Box::new(sample)));
+        if ears.are_deaf_at(sample.index) {
+            ears.stop.set();
+            let text = format!("no second of load was acknowledged for {UNHEARD_AT_MOST} s; the conductor is gone");
+            (ears.events)(Event::LoadFailed { error: Error::new(text) });
+        }
+        (ears.events)(Event::Interval(Box::new(sample)));
     }
     let (first_without_work, ran) = (finish.first_without_work(), finish.last());
-    events(Event::LoadEnded { intervals: seconds, first_without_work, ran });
+    (ears.events)(Event::LoadEnded { intervals: seconds, first_without_work, ran });
     seconds
 }
 
@@ -227,11 +250,19 @@ impl Member {
         Ok(())
     }
 
+    /// Number of a session in the whole load.
+    fn number(&self, session: u32) -> u32 {
+        self.how.seats.first + session
+    }
+
     /// What ends a user's operations; the queue of a schedule ends by itself.
     fn stop_of(&self, user: u32) -> Arc<dyn Stop> {
         let flag = self.stop.clone();
         match self.how.operations.filter(|_| self.queue.is_none()) {
-            Some(operations) => Arc::new(AfterCount::share(operations, user, self.opened.sessions(), flag)),
+            Some(operations) => {
+                let Seats { first, all, .. } = self.how.seats;
+                Arc::new(AfterCount::share(operations, first + user, all.max(self.opened.sessions()), flag))
+            }
             None => Arc::new(flag),
         }
     }
@@ -243,7 +274,11 @@ impl Member {
             queue: means.queue.clone(),
             stop: self.stop_of(user),
             finish: self.finish.clone(),
-            rounds: Rounds { user, length: self.opened.round(), events: Arc::clone(&self.how.events) },
+            rounds: Rounds {
+                user: self.number(user),
+                length: self.opened.round(),
+                events: Arc::clone(&self.how.events),
+            },
             recorder: Rc::clone(&means.recorder),
             wait,
             user,
@@ -253,14 +288,14 @@ impl Member {
             start: self.start.clone(),
             connected: self.connected.clone(),
         };
-        let life = Arc::clone(&self.opened).live(user, context);
+        let (life, number) = (Arc::clone(&self.opened).live(user, context), self.number(user));
         let (connected, start, events) = (self.connected.clone(), self.start.clone(), Arc::clone(&self.how.events));
         async move {
             if let Err(error) = life.await {
                 if start.borrow().is_none() {
-                    let _gone = connected.send(Err(error.context(format!("connecting virtual user {user}"))));
+                    let _gone = connected.send(Err(error.context(format!("connecting virtual user {number}"))));
                 } else {
-                    events(Event::LoadFailed { error: error.context(format!("virtual user {user}")) });
+                    events(Event::LoadFailed { error: error.context(format!("virtual user {number}")) });
                 }
             }
         }
@@ -305,5 +340,25 @@ async fn tick(means: Means, clock: Arc<dyn Clock>, stop: StopFlag, mut start: wa
         if stop.reached(0) {
             means.alarm.release();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_that_nobody_hears_of_any_more_ends() {
+        let check = |acknowledged: Option<u64>, second: u64, deaf: bool| {
+            let acknowledged = acknowledged.map(|seconds| Arc::new(AtomicU64::new(seconds)));
+            let ears = Ears { events: Arc::new(|_| ()), acknowledged, stop: StopFlag::default() };
+            assert_eq!(ears.are_deaf_at(second), deaf, "second {second}");
+            ears.stop.set();
+            assert!(!ears.are_deaf_at(second), "it is told once");
+        };
+        check(Some(5), 65, false);
+        check(Some(5), 66, true);
+        check(Some(0), 10_000, false);
+        check(None, 10_000, false);
     }
 }

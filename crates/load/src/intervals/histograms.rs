@@ -1,7 +1,8 @@
 //! HDR histograms of latency in nanoseconds, sized so that many threads can have their own.
 
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use proofload_model::error::Error;
 use proofload_model::samples::{HistogramDelta, LatencyClock};
 
 /// Smallest difference that is told apart, nanoseconds. With three digits, values from 33 µs up are good to 0.1 %, smaller ones to 32 ns.
@@ -58,6 +59,13 @@ impl Latencies {
         self.max_ns = 0;
     }
 
+    /// Adds what an agent has sent, decoded.
+    pub(super) fn add(&mut self, histogram: &Histogram<u32>, sent: &HistogramDelta) {
+        self.histogram.get_or_insert_with(new_histogram).add(histogram).expect("the target grows");
+        self.sum_ns = self.sum_ns.saturating_add(sent.sum_ns);
+        self.max_ns = self.max_ns.max(sent.max_ns);
+    }
+
     /// As agents send it; none when nothing was counted.
     pub fn to_delta(&self, kind: &str, clock: LatencyClock) -> Option<HistogramDelta> {
         let histogram = self.filled()?;
@@ -76,5 +84,31 @@ impl Latencies {
     /// Value at a quantile, nanoseconds.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         self.filled().map(|histogram| histogram.value_at_quantile(quantile))
+    }
+}
+
+/// Reads histograms as agents send them. Keeps its memory from one to the next.
+#[derive(Default)]
+pub(super) struct V2Reader {
+    deserializer: Deserializer,
+    read: Option<Histogram<u32>>,
+}
+
+impl V2Reader {
+    /// Decodes one. An error when it is damaged, of another configuration, or has not the count that it claims.
+    pub(super) fn read(&mut self, sent: &HistogramDelta) -> Result<&Histogram<u32>, Error> {
+        let wrong = |why: String| {
+            let of = if sent.kind.is_empty() { sent.clock.word() } else { &sent.kind };
+            Error::new(format!("its histogram of {of} is damaged: {why}"))
+        };
+        let read = self.deserializer.deserialize(&mut sent.payload.as_slice());
+        let read: Histogram<u32> = read.map_err(|error| wrong(error.to_string()))?;
+        if (read.low(), read.sigfig()) != (GRAIN_NS, DIGITS) {
+            return Err(wrong(format!("grain {} ns, {} digits", read.low(), read.sigfig())));
+        }
+        if read.len() != sent.count {
+            return Err(wrong(format!("{} values where {} were announced", read.len(), sent.count)));
+        }
+        Ok(self.read.insert(read))
     }
 }

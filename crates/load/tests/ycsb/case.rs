@@ -4,7 +4,8 @@ use super::support::{Place, Special};
 use proofload_engine::{Engine, Session as _, engine};
 use proofload_load::{LoadRole, workload};
 use proofload_model::error::Error;
-use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts};
+use proofload_model::part::Part;
+use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts, add_counts};
 use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{DataPlace, Event, LoadRequest, LoadSpec, Reply};
@@ -15,6 +16,12 @@ use std::time::{Duration, Instant};
 
 /// The machine's clock; dates stand still.
 struct RealClock(Instant);
+
+impl RealClock {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(Instant::now()))
+    }
+}
 
 impl Clock for RealClock {
     fn now(&self) -> Moment {
@@ -34,6 +41,7 @@ impl Clock for RealClock {
 pub(crate) struct Case {
     place: Option<Place>,
     spec: LoadSpec,
+    clock: Arc<RealClock>,
 }
 
 /// What a load left.
@@ -74,6 +82,7 @@ fn spec(place: DataPlace, address: Option<String>, changes: &[(&str, &str)]) -> 
         data_seed: 1,
         input_seed: 2,
         load_time: WallTime(1_767_225_600_000_000),
+        part: Part::default(),
     }
 }
 
@@ -85,7 +94,7 @@ impl Case {
         match Place::new(of_name, &[], &Special { prefix: "proofload-ycsb-", ..Special::default() }) {
             Ok(place) => {
                 let spec = spec(place.target.place.clone(), place.target.address.clone(), changes);
-                Some(Self { place: Some(place), spec })
+                Some(Self { place: Some(place), spec, clock: RealClock::new() })
             }
             Err(reason) => {
                 assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "{name} is required: {reason}");
@@ -99,14 +108,14 @@ impl Case {
     pub(crate) fn in_folder(folder: &Path, changes: &[(&str, &str)]) -> Self {
         let folder = folder.display().to_string();
         let place = DataPlace { engine: "sqlite".to_owned(), folder, url: None, settings: Vec::new() };
-        Self { place: None, spec: spec(place, None, changes) }
+        Self { place: None, spec: spec(place, None, changes), clock: RealClock::new() }
     }
 
     /// A case on a server that is there.
     pub(crate) fn at_url(engine: &str, url: String, changes: &[(&str, &str)]) -> Self {
         let (engine, folder) = (engine.to_owned(), String::new());
         let place = DataPlace { engine, folder, url: Some(url), settings: Vec::new() };
-        Self { place: None, spec: spec(place, None, changes) }
+        Self { place: None, spec: spec(place, None, changes), clock: RealClock::new() }
     }
 
     /// The same place with other settings.
@@ -141,12 +150,65 @@ impl Case {
         let (mut role, events) = self.role();
         role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
         role.handle(LoadRequest::Connect)?;
-        role.handle(LoadRequest::Start { after: Duration::from_millis(10) })?;
+        role.handle(LoadRequest::Start { at: self.clock.now() + Duration::from_millis(100) })?;
         let (seconds, ended_by_itself) = seconds_of(&events)?;
         let Reply::Stopped { totals, .. } = role.handle(LoadRequest::Stop)? else { panic!("a stop is answered") };
         meddle(self);
-        let Reply::Checked(checks) = role.handle(LoadRequest::Verify)? else { panic!("a verification is answered") };
+        let Reply::Checked(checks) = role.handle(LoadRequest::Verify { totals: totals.clone() })? else {
+            panic!("a verification is answered")
+        };
         Ok(Ran { checks, totals, seconds, ended_by_itself })
+    }
+
+    /// The same by several agents with these shares, as a conductor leads them.
+    pub(crate) fn run_in_parts(&self, shares: &[u32]) -> Result<Ran, Error> {
+        let parts = (0..).zip(shares).map(|(agent, _)| Part { agent, shares: shares.to_vec() });
+        let mut agents = Vec::new();
+        for part in parts {
+            let (mut role, events) = self.role();
+            role.handle(LoadRequest::Open { spec: Box::new(LoadSpec { part, ..self.spec.clone() }) })?;
+            role.handle(LoadRequest::Connect)?;
+            agents.push((role, events));
+        }
+        let at = self.clock.now() + Duration::from_millis(500);
+        for (role, _) in &mut agents {
+            assert_eq!(role.handle(LoadRequest::Start { at })?, Reply::Starting { origin: at });
+        }
+        let (mut totals, mut seconds, mut ended_by_itself) = (Vec::new(), Vec::new(), true);
+        for (role, events) in &mut agents {
+            let (own, by_itself) = seconds_of(events)?;
+            seconds.extend(own);
+            ended_by_itself &= by_itself;
+            let Reply::Stopped { totals: own, .. } = role.handle(LoadRequest::Stop)? else {
+                panic!("a stop is answered")
+            };
+            add_counts(&mut totals, &own);
+        }
+        let (first, others) = agents.split_first_mut().expect("there is an agent");
+        for (role, _) in others {
+            let Reply::Evidence { bytes, last: true } = role.handle(LoadRequest::GiveEvidence { piece: 0 })? else {
+                panic!("so little evidence is one piece")
+            };
+            // In two pieces all the same.
+            let (begin, end) = bytes.split_at(bytes.len() / 2);
+            first.0.handle(LoadRequest::TakeEvidence { bytes: begin.to_vec(), last: false })?;
+            first.0.handle(LoadRequest::TakeEvidence { bytes: end.to_vec(), last: true })?;
+        }
+        let verified = first.0.handle(LoadRequest::Verify { totals: totals.clone() })?;
+        let Reply::Checked(checks) = verified else { panic!("a verification is answered") };
+        Ok(Ran { checks, totals, seconds, ended_by_itself })
+    }
+
+    /// One of several agents that is told too late.
+    pub(crate) fn start_late(&self) -> Error {
+        let (mut role, _events) = self.role();
+        let part = Part { agent: 1, shares: vec![1, 1] };
+        let spec = Box::new(LoadSpec { part, ..self.spec.clone() });
+        for request in [LoadRequest::Open { spec }, LoadRequest::Connect] {
+            role.handle(request).expect("it is done");
+        }
+        let past = Moment(self.clock.now().0 - 1);
+        role.handle(LoadRequest::Start { at: past }).expect_err("the others have begun")
     }
 
     /// Runs until all operations are done, on a server that keeps nothing to be verified.
@@ -154,7 +216,7 @@ impl Case {
         let (mut role, events) = self.role();
         role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
         role.handle(LoadRequest::Connect)?;
-        role.handle(LoadRequest::Start { after: Duration::from_millis(10) })?;
+        role.handle(LoadRequest::Start { at: self.clock.now() + Duration::from_millis(100) })?;
         let seconds = seconds_of(&events)?.0;
         role.handle(LoadRequest::Stop)?;
         Ok(seconds)
@@ -173,7 +235,7 @@ impl Case {
         let hear = move |event| {
             let _nobody_listens = sender.lock().expect("nobody panics here").send(event);
         };
-        (LoadRole::new(Arc::new(RealClock(Instant::now())), Arc::new(hear)), events)
+        (LoadRole::new(self.clock.clone(), Arc::new(hear)), events)
     }
 }
 

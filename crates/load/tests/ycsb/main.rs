@@ -8,6 +8,7 @@ mod loads;
 /// A server of the wire protocol in this process, with faults on command.
 #[path = "../../../engine/tests/support/op_msg_server/mod.rs"]
 mod op_msg_server;
+mod parts;
 mod runs;
 mod stall;
 /// The conformance suite's places: a folder, or a started server.

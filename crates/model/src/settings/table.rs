@@ -66,5 +66,6 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("observe.device", Kind::Text, "The database's block device or volume as the exporter names it, such as `nvme0n1` or `D:`; needed when it tells of several.").fixed(),
     SettingSpec::optional("observe.series", Kind::List, "Further series of the exporters to keep in the record: names, or beginnings of names with a `*` after them. Counters are kept as rates per second.").fixed(),
     SettingSpec::optional("agents.host", Kind::List, "Command that starts the agent on the host under test, such as [\"ssh\", \"-T\", \"db1\", \"proofload\", \"agent\"]; empty: a local child.").fixed(),
-    SettingSpec::optional("agents.load", Kind::List, "Command that starts the load agent; empty: a local child. Embedded engines need it on the host under test.").fixed(),
+    SettingSpec::optional("agents.load", Kind::List, "Command that starts the load agent; empty: a local child. Embedded engines need it on the host under test. `{host}` in it stands for a name of `agents.load_hosts`.").fixed(),
+    SettingSpec::optional("agents.load_hosts", Kind::List, "Hosts that generate the load together, a load agent on each, with its share of users and arrivals after a colon, 1 without it: [\"loader1\", \"loader2:2\"]. Without `agents.load` so many local children. Without it one load agent.").fixed(),
 ];

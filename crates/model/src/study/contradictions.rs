@@ -5,6 +5,7 @@ use super::fault::Fault;
 use super::typed::with_memory;
 use super::validate::{Given, Study, values_of};
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
+use crate::part::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
 use crate::settings::{STANDARD, Settings, Value};
 use crate::units::Bytes;
@@ -33,6 +34,7 @@ const RULES: &[fn(&mut Look<'_>)] = &[
     null_limits,
     device_limits,
     open_load_needs,
+    load_hosts_need,
 ];
 
 /// Runs every rule.
@@ -252,6 +254,36 @@ fn open_load_needs(look: &mut Look<'_>) {
             look.fault(
                 path,
                 "says how operations of a rate become due; give workload.rate, or leave it out".to_owned(),
+            );
+        }
+    }
+}
+
+/// Several load agents need a server that all of them reach, and a command that tells them apart.
+fn load_hosts_need(look: &mut Look<'_>) {
+    let hosts = match load_hosts(&look.study.settings) {
+        Ok(hosts) => hosts.len(),
+        Err(error) => return look.fault(LOAD_HOSTS, error.to_string()),
+    };
+    let command = look.study.settings.list("agents.load");
+    let (given, tells_apart) = (!command.is_empty(), command.iter().any(|part| part.contains(HOST_PLACEHOLDER)));
+    if hosts == 0 && tells_apart {
+        let reason = format!("speaks of {HOST_PLACEHOLDER}, and {LOAD_HOSTS} names no host");
+        look.fault("agents.load", reason);
+    }
+    if hosts > 1 && given && !tells_apart {
+        let reason = format!(
+            "would start all {hosts} agents of {LOAD_HOSTS} in one place; put {HOST_PLACEHOLDER} where the host belongs, such as \
+             [\"ssh\", \"-T\", \"{HOST_PLACEHOLDER}\", \"proofload\", \"agent\"]"
+        );
+        look.fault("agents.load", reason);
+    }
+    for engine in look.engines() {
+        if hosts > 1 && engine.capabilities.embedded && engine.capabilities.durable {
+            let name = engine.name;
+            look.fault(
+                LOAD_HOSTS,
+                format!("{name} lives in the process of its one load agent; several need a database server"),
             );
         }
     }

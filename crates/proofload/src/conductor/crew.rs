@@ -2,15 +2,17 @@
 //! and an interrupt ends the wait.
 
 use super::journal::Journal;
+use super::member::{Member, silence_text};
 use crate::interrupt::Interrupt;
 use crate::live::View;
+use proofload_load::intervals::Merger;
 use proofload_model::error::Error;
 use proofload_model::samples::{IntervalSample, OperationCounts, UserRound};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::wire::{Event, HostRequest, LoadRequest, Reply, Request};
 use proofload_testbed::agents::{AgentEvent, AgentProcess};
+use serde_json::json;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// How often a wait looks at the interrupt.
@@ -19,13 +21,14 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// How often a wait looks for events.
 const EAR: Duration = Duration::from_millis(5);
 
-/// Exchanges for the offset between two clocks; the one with the shortest round trip counts.
-const CLOCK_EXCHANGES: u32 = 16;
+/// An agent that is told to quit is killed after so long.
+const QUIT_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Which agent.
+/// Which agent, or agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Host,
+    /// All load agents; where one is meant, the first.
     Load,
 }
 
@@ -39,8 +42,12 @@ impl Role {
 }
 
 /// What the load has shown since its start.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Watch {
+    /// Makes the seconds of all load agents one.
+    pub(super) merger: Merger,
+    /// How each load agent that has ended by itself, or was stopped, came to its end.
+    pub(super) ends: Vec<Option<Ended>>,
     /// Time zero on the conductor's clock; none before the start.
     pub(crate) origin: Option<Moment>,
     /// Completed operations of each second; a missing second is not a number.
@@ -74,7 +81,7 @@ impl Watch {
         Self { patience, ..Self::default() }
     }
 
-    fn add(&mut self, sample: &IntervalSample) {
+    pub(super) fn add(&mut self, sample: &IntervalSample) {
         let index = usize::try_from(sample.index).unwrap_or(usize::MAX);
         while self.throughput.len() < index {
             self.throughput.push(f64::NAN);
@@ -82,15 +89,6 @@ impl Watch {
         self.throughput.push(sample.counts.iter().map(OperationCounts::completed).sum::<u64>() as f64);
         self.failed += sample.counts.iter().map(|counts| counts.failed).sum::<u64>();
     }
-}
-
-/// An agent's process, what it tells, and how far its clock is ahead of ours. What a dead agent still had to tell goes with it.
-struct Member {
-    process: Arc<AgentProcess>,
-    events: Receiver<(String, AgentEvent)>,
-    clock_ahead_ns: i64,
-    /// As the agent itself says: with `ssh` in between, not the process that we started.
-    pid: u32,
 }
 
 /// The agents, their events, and the record that these go to.
@@ -101,7 +99,7 @@ pub(crate) struct Crew<'a> {
     clock: Arc<dyn Clock>,
     interrupt: Interrupt,
     host: Option<Member>,
-    load: Option<Member>,
+    load: Vec<Member>,
 }
 
 impl<'a> Crew<'a> {
@@ -111,42 +109,31 @@ impl<'a> Crew<'a> {
         clock: Arc<dyn Clock>,
         interrupt: Interrupt,
     ) -> Self {
-        Self { journal, view, watch: Watch::default(), clock, interrupt, host: None, load: None }
+        Self { journal, view, watch: Watch::default(), clock, interrupt, host: None, load: Vec::new() }
     }
 
-    /// Starts an agent by its command, and measures its clock.
+    /// Starts an agent by its command, and measures its clock. Of load agents it is the only one then.
     pub(crate) fn start(&mut self, role: Role, command: &[String]) -> Result<(), Error> {
-        let (sender, events) = channel();
-        let process = Arc::new(AgentProcess::start(command, role.name(), sender)?);
-        *self.slot(role) = Some(Member { process, events, clock_ahead_ns: 0, pid: 0 });
-        let (ahead, error) = self.measure_clock(role)?;
-        if error > Duration::from_millis(10) {
-            return Err(Error::new(format!(
-                "the {} agent's clock can only be placed to within {error:?}; 10 ms is the limit",
-                role.name()
-            )));
-        }
-        if let Some(member) = self.slot(role) {
-            member.clock_ahead_ns = ahead;
+        let member = Member::start(role.name(), command, self.clock.as_ref())?;
+        match role {
+            Role::Host => self.host = Some(member),
+            Role::Load => self.load = vec![member],
         }
         Ok(())
     }
 
-    /// Nanoseconds that the agent's clock is ahead of ours, and half the shortest round trip.
-    fn measure_clock(&mut self, role: Role) -> Result<(i64, Duration), Error> {
-        let mut best = (0, Duration::MAX);
-        for _ in 0..CLOCK_EXCHANGES {
-            let sent = self.clock.now();
-            let reply = self.member(role)?.process.call(Request::Ping, Some(Duration::from_secs(20)))?;
-            let back = self.clock.now();
-            let Reply::Pong { moment, pid } = reply else { return Err(unexpected(&reply)) };
-            self.member(role)?.pid = pid;
-            let trip = back.since(sent) / 2;
-            if trip < best.1 {
-                best = (moment.offset_from(sent + trip).0, trip);
-            }
-        }
-        Ok(best)
+    /// The load agents, in the order of their numbers.
+    pub(super) fn load_agents(&self) -> &[Member] {
+        &self.load
+    }
+
+    pub(super) fn set_load_agents(&mut self, members: Vec<Member>) {
+        self.load = members;
+    }
+
+    /// Where our time comes from.
+    pub(super) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
     }
 
     /// Our clock.
@@ -157,83 +144,102 @@ impl<'a> Crew<'a> {
     pub(crate) fn is_running(&self, role: Role) -> bool {
         match role {
             Role::Host => self.host.is_some(),
-            Role::Load => self.load.is_some(),
+            Role::Load => !self.load.is_empty(),
         }
     }
 
-    /// Ends an agent: politely, then by force.
+    /// Ends an agent, or all load agents at the same time: politely, then by force.
     pub(crate) fn stop(&mut self, role: Role) {
-        if let Some(member) = self.slot(role).take() {
-            let _ended = member.process.call(Request::Quit, Some(Duration::from_secs(5)));
-        }
+        let members: Vec<Member> = match role {
+            Role::Host => self.host.take().into_iter().collect(),
+            Role::Load => std::mem::take(&mut self.load),
+        };
+        std::thread::scope(|scope| {
+            for process in members.iter().map(|member| &member.process) {
+                scope.spawn(move || {
+                    let _ended = process.call(Request::Quit, Some(QUIT_PATIENCE));
+                    process.kill();
+                });
+            }
+        });
     }
 
     /// Process of an agent, when it runs on this machine.
     pub(crate) fn pid(&self, role: Role) -> Option<u32> {
-        let member = match role {
-            Role::Host => &self.host,
-            Role::Load => &self.load,
-        };
-        member.as_ref().map(|member| member.pid)
+        match role {
+            Role::Host => self.host.as_ref(),
+            Role::Load => self.load.first(),
+        }
+        .map(|member| member.pid)
     }
 
     pub(crate) fn host(&mut self, request: HostRequest) -> Result<Reply, Error> {
         self.call(Role::Host, Request::Host(request))
     }
 
+    /// Asks the first load agent.
     pub(crate) fn load(&mut self, request: LoadRequest) -> Result<Reply, Error> {
         self.call(Role::Load, Request::Load(request))
     }
 
-    /// A moment of our clock on an agent's clock.
-    pub(crate) fn in_time_of(&self, role: Role, ours: Moment) -> Moment {
-        let ahead = self.ahead(role);
-        Moment(ours.0.saturating_add_signed(ahead))
+    /// Asks one load agent by its number.
+    pub(super) fn call_load(&mut self, agent: usize, request: LoadRequest) -> Result<Reply, Error> {
+        let process = self.load.get(agent).map(|member| Arc::clone(&member.process)).ok_or_else(not_running)?;
+        self.call_all(&[process], |_| Request::Load(request.clone()))?.pop().unwrap_or_else(|| Err(not_running()))
     }
 
-    /// A moment of an agent's clock on ours.
-    pub(crate) fn in_our_time(&self, role: Role, theirs: Moment) -> Moment {
-        Moment(theirs.0.saturating_add_signed(-self.ahead(role)))
+    /// Asks all load agents at the same time; their answers in the order of their numbers, or the first error.
+    pub(super) fn each_load(&mut self, ask: impl Fn(usize) -> LoadRequest) -> Result<Vec<Reply>, Error> {
+        let processes: Vec<Arc<AgentProcess>> = self.load.iter().map(|member| Arc::clone(&member.process)).collect();
+        let answers = self.call_all(&processes, |agent| Request::Load(ask(agent)))?;
+        answers.into_iter().collect()
     }
 
-    fn ahead(&self, role: Role) -> i64 {
-        let member = match role {
-            Role::Host => &self.host,
-            Role::Load => &self.load,
-        };
-        member.as_ref().map_or(0, |member| member.clock_ahead_ns)
+    /// A moment of our clock on the host agent's.
+    pub(crate) fn in_time_of_host(&self, ours: Moment) -> Moment {
+        self.host.as_ref().map_or(ours, |member| member.in_its_time(ours))
     }
 
-    fn slot(&mut self, role: Role) -> &mut Option<Member> {
-        match role {
-            Role::Host => &mut self.host,
-            Role::Load => &mut self.load,
-        }
-    }
-
-    fn member(&mut self, role: Role) -> Result<&mut Member, Error> {
-        self.slot(role).as_mut().ok_or_else(|| Error::new(format!("the {} agent is not running", role.name())))
-    }
-
-    /// Sends a request and handles events until its answer comes. An interrupt or a lost agent ends the wait with an error.
     fn call(&mut self, role: Role, request: Request) -> Result<Reply, Error> {
-        let process = Arc::clone(&self.member(role)?.process);
-        let answered = std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| process.call(request, None));
-            while !waiting.is_finished() {
+        let member = match role {
+            Role::Host => self.host.as_ref(),
+            Role::Load => self.load.first(),
+        };
+        let process = member.map(|member| Arc::clone(&member.process));
+        let process = process.ok_or_else(|| Error::new(format!("the {} agent is not running", role.name())))?;
+        let answer = self.call_all(std::slice::from_ref(&process), |_| request.clone())?.pop();
+        if role == Role::Host && !process.is_alive() {
+            self.host = None;
+        }
+        answer.unwrap_or_else(|| Err(not_running()))
+    }
+
+    /// Sends requests and handles events until all answers have come. An interrupt or a lost agent ends the wait with an error.
+    fn call_all(
+        &mut self,
+        processes: &[Arc<AgentProcess>],
+        ask: impl Fn(usize) -> Request,
+    ) -> Result<Vec<Result<Reply, Error>>, Error> {
+        let answers = std::thread::scope(|scope| {
+            let waiting: Vec<_> = (0..)
+                .zip(processes)
+                .map(|(number, process)| {
+                    let request = ask(number);
+                    scope.spawn(move || process.call(request, None))
+                })
+                .collect();
+            while !waiting.iter().all(|one| one.is_finished()) {
                 let heard = self.hear(GLANCE);
                 if heard.is_err() || self.interrupt.asked() {
-                    process.kill();
+                    processes.iter().for_each(|process| process.kill());
                     break;
                 }
             }
-            waiting.join().unwrap_or_else(|_| Err(Error::new("the wait for an agent's answer broke off")))
+            let broke_off = || Err(Error::new("the wait for an agent's answer broke off"));
+            waiting.into_iter().map(|one| one.join().unwrap_or_else(|_| broke_off())).collect()
         });
         self.hear_all()?;
-        if !process.is_alive() {
-            *self.slot(role) = None;
-        }
-        if self.interrupt.asked() { Err(Error::new("interrupted")) } else { answered }
+        if self.interrupt.asked() { Err(Error::new("interrupted")) } else { Ok(answers) }
     }
 
     /// Handles events until there was one, or until `patience` is over.
@@ -252,13 +258,49 @@ impl<'a> Crew<'a> {
     /// Handles all events that are there; was there one?
     fn hear_all(&mut self) -> Result<bool, Error> {
         let mut heard = false;
-        for role in [Role::Host, Role::Load] {
-            while let Some((name, event)) = self.slot(role).as_ref().and_then(|member| member.events.try_recv().ok()) {
+        while let Some((name, event)) = self.host.as_ref().and_then(|member| member.events.try_recv().ok()) {
+            heard = true;
+            self.take(&name, None, event)?;
+        }
+        for agent in 0..self.load.len() {
+            while let Some((name, event)) = self.load.get(agent).and_then(|member| member.events.try_recv().ok()) {
                 heard = true;
-                self.take(&name, event)?;
+                self.take(&name, Some(agent), event)?;
             }
         }
+        self.look_for_silence()?;
         Ok(heard)
+    }
+
+    /// One of several load agents that says nothing any more is lost, though its stream stands.
+    fn look_for_silence(&mut self) -> Result<(), Error> {
+        if self.load.len() < 2 || self.watch.origin.is_none() {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let mut silent = Vec::new();
+        for member in &mut self.load {
+            if member.is_silent(now) && member.process.is_alive() {
+                silent.push((member.name.clone(), Arc::clone(&member.process)));
+            }
+        }
+        for (name, process) in silent {
+            // Takes seconds where it does not listen; the others are not kept at work for so long.
+            std::thread::spawn(move || process.kill());
+            self.lose(&name, &silence_text())?;
+        }
+        Ok(())
+    }
+
+    /// An agent is lost, and with it the attempt.
+    fn lose(&mut self, name: &str, reason: &str) -> Result<(), Error> {
+        if self.watch.trouble.is_some() {
+            return Ok(());
+        }
+        self.journal.log("error", name, reason)?;
+        self.journal.event("agent_lost", &json!({ "agent": name, "reason": reason }).to_string())?;
+        self.watch.trouble = Some(Error::new(format!("the {name} agent was lost: {reason}")));
+        Ok(())
     }
 
     /// Has someone asked to stop, or can the run not go on?
@@ -273,21 +315,16 @@ impl<'a> Crew<'a> {
         self.interrupt.asked()
     }
 
-    /// Writes an event to the record. Errors are errors of the record only.
-    fn take(&mut self, name: &str, event: AgentEvent) -> Result<(), Error> {
+    /// Takes what an agent tells, a load agent with its number. Errors are errors of the record only.
+    fn take(&mut self, name: &str, agent: Option<usize>, event: AgentEvent) -> Result<(), Error> {
         match event {
-            AgentEvent::Event(Event::Interval(sample)) => {
-                self.journal.interval(&sample)?;
-                self.watch.add(&sample);
-                self.view.interval(&self.watch.throughput);
-                Ok(())
-            }
-            AgentEvent::Event(Event::Telemetry(telemetry)) => match self.watch.origin {
-                Some(origin) => {
-                    let at: Offset = self.in_our_time(Role::Host, telemetry.moment).offset_from(origin);
+            AgentEvent::Event(Event::Interval(sample)) => self.hear_second(agent.unwrap_or(0), *sample),
+            AgentEvent::Event(Event::Telemetry(telemetry)) => match (self.watch.origin, &self.host) {
+                (Some(origin), Some(host)) => {
+                    let at: Offset = host.in_our_time(telemetry.moment).offset_from(origin);
                     self.journal.telemetry(&telemetry.probe, at, telemetry.span_ns, &telemetry.readings)
                 }
-                None => Ok(()),
+                _ => Ok(()),
             },
             AgentEvent::Event(Event::Progress { what, done, total }) => {
                 self.view.progress(&what, done, total);
@@ -299,23 +336,26 @@ impl<'a> Crew<'a> {
                 Ok(())
             }
             AgentEvent::Event(Event::LoadEnded { intervals, first_without_work, ran }) => {
-                self.watch.ended = first_without_work.map(|first| Ended { intervals, first_without_work: first, ran });
-                Ok(())
+                let ended = first_without_work.map(|first| Ended { intervals, first_without_work: first, ran });
+                self.hear_end(agent.unwrap_or(0), ended, intervals)
             }
             AgentEvent::Event(Event::LoadFailed { error }) => {
                 self.journal.log("error", name, &error.to_string())?;
                 self.watch.trouble.get_or_insert(error);
                 Ok(())
             }
-            AgentEvent::Event(Event::Document { name, body }) => self.journal.document_of_run(&name, &body),
+            AgentEvent::Event(Event::Document { name: document, body }) => match agent {
+                Some(1..) => self.journal.document_of_run(&format!("{name}/{document}"), &body),
+                _ => self.journal.document_of_run(&document, &body),
+            },
             AgentEvent::Event(Event::Heartbeat) => Ok(()),
-            AgentEvent::Lost { reason } => {
-                self.journal.log("error", name, &reason)?;
-                self.watch.trouble.get_or_insert(Error::new(format!("the {name} agent was lost: {reason}")));
-                Ok(())
-            }
+            AgentEvent::Lost { reason } => self.lose(name, &reason),
         }
     }
+}
+
+fn not_running() -> Error {
+    Error::new("the load agent is not running")
 }
 
 /// The error of an answer that does not fit its question.

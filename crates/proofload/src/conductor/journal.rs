@@ -1,7 +1,7 @@
 //! The record as the conductor writes it: every row with its time, committed once per interval. May not decide anything.
 
 use proofload_model::error::Error;
-use proofload_model::samples::{Check, Fact, IntervalSample, Mark, Reading};
+use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Reading};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_record::{AttemptId, Recorder};
 use std::sync::Arc;
@@ -63,11 +63,23 @@ impl Journal {
         self.document(&format!("attempt-{}/{name}", attempt.0), body)
     }
 
-    /// One second of load; committed before it counts.
-    pub(crate) fn interval(&mut self, sample: &IntervalSample) -> Result<(), Error> {
+    /// One second of load, and what each of several agents did in it; committed before it counts.
+    pub(crate) fn interval(&mut self, sample: &IntervalSample, agents: &[AgentSecond]) -> Result<(), Error> {
         let attempt = self.current()?;
         self.recorder.interval(attempt, sample)?;
+        for second in agents {
+            self.recorder.agent_second(attempt, second)?;
+        }
         Ok(self.recorder.commit()?)
+    }
+
+    /// The latencies of several load agents over the window.
+    pub(crate) fn of_agents(&mut self, histograms: &[AgentHistogram]) -> Result<(), Error> {
+        let attempt = self.current()?;
+        for histogram in histograms {
+            self.recorder.agent_histogram(attempt, histogram)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn telemetry(

@@ -4,6 +4,8 @@ mod calibration;
 mod crew;
 mod data;
 mod journal;
+mod load_agents;
+mod member;
 mod preparation;
 mod run;
 mod study;

@@ -3,6 +3,7 @@
 use proofload_engine::{Engine, place_settings};
 use proofload_load::{Calibration, Rating, Workload};
 use proofload_model::error::Error;
+use proofload_model::part::{LoadHost, Part, load_hosts};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure, with_memory};
@@ -26,6 +27,7 @@ pub(crate) struct Prepared {
     /// Names the data: engine, workload, seed, scale. Runs with equal labels share a snapshot.
     pub(crate) label: String,
     data_seed: u64,
+    hosts: Vec<LoadHost>,
 }
 
 impl Prepared {
@@ -54,6 +56,7 @@ impl Prepared {
             workload,
             label,
             data_seed: study.seed(),
+            hosts: load_hosts(&settings)?,
             settings,
         })
     }
@@ -83,7 +86,12 @@ impl Prepared {
         self.workload.patience(&self.settings)
     }
 
-    /// Virtual users of the run.
+    /// What of the load each load agent has.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        Part::all(&self.hosts)
+    }
+
+    /// Sessions of the run.
     pub(crate) fn users(&self) -> u32 {
         self.workload.sessions(&self.settings)
     }
@@ -105,9 +113,15 @@ impl Prepared {
         DataPlace { settings: place_settings(self.engine, &unlimited, 1), ..self.place.clone() }
     }
 
-    /// What the load agent is told.
+    /// What the one load agent is told, or the first where one will do.
     pub(crate) fn load_spec(&self, address: Option<String>) -> LoadSpec {
+        self.load_spec_of(address, Part::default())
+    }
+
+    /// What the load agent of a part is told.
+    pub(crate) fn load_spec_of(&self, address: Option<String>, part: Part) -> LoadSpec {
         LoadSpec {
+            part,
             workload: self.settings.text("workload.kind").unwrap_or_default().to_owned(),
             settings: self.settings.clone(),
             place: self.place.clone(),

@@ -2,6 +2,7 @@
 
 use super::crew::{Crew, Ended, Role, Watch, unexpected};
 use super::data::copied_text;
+use super::load_agents::LoadCommand;
 use super::preparation::Prepared;
 use super::warm_up::{WarmUpState, WarmUpWatch};
 use proofload_load::Rating;
@@ -11,14 +12,12 @@ use proofload_model::study::scraped;
 use proofload_model::wire::{HostRequest, LoadRequest, Reply};
 use std::time::Duration;
 
-/// Time between the order to start and time zero, so that probes are ready.
-const LEAD: Duration = Duration::from_secs(1);
-
 impl Crew<'_> {
     /// Carries out one run. On an error the caller cleans up and marks the attempt.
-    pub(crate) fn carry_out(&mut self, prepared: &Prepared, load_command: &[String]) -> Result<(), Error> {
+    pub(crate) fn carry_out(&mut self, prepared: &Prepared, load_commands: &[LoadCommand]) -> Result<(), Error> {
         self.watch = Watch::with_patience(prepared.patience());
-        self.prepare(prepared, load_command)?;
+        self.expect_agents(load_commands.len());
+        self.prepare(prepared, load_commands)?;
         match prepared.rating() {
             Rating::Window | Rating::ToItsEnd => {
                 self.begin_load(prepared)?;
@@ -27,13 +26,13 @@ impl Crew<'_> {
             }
             Rating::WholeRun { warm_up_rounds } => self.measure_whole_run(prepared, warm_up_rounds)?,
         }
-        self.end_load()?;
-        self.verify(prepared)?;
+        let totals = self.end_load()?;
+        self.verify(prepared, totals)?;
         self.release(prepared)
     }
 
     /// Restore, limits, start, facts, connections.
-    fn prepare(&mut self, prepared: &Prepared, load_command: &[String]) -> Result<(), Error> {
+    fn prepare(&mut self, prepared: &Prepared, load_commands: &[LoadCommand]) -> Result<(), Error> {
         let place = || prepared.place.clone();
         if prepared.keeps_data() && prepared.place.url.is_none() {
             self.restore(prepared)?;
@@ -44,16 +43,15 @@ impl Crew<'_> {
             self.keep_facts(facts)?;
         }
         let address = if prepared.starts_instance() { Some(self.start_instance(prepared)?) } else { None };
-        self.start(Role::Load, load_command)?;
-        let opened = self.load(LoadRequest::Open { spec: Box::new(prepared.load_spec(address)) })?;
+        self.start_load_agents(load_commands)?;
+        let opened = self.open_load(prepared, address.as_deref())?;
         if let (Reply::Pong { pid, .. }, true) = (&opened, prepared.is_embedded()) {
             self.host(HostRequest::JoinLimits { pid: *pid })?;
         }
         if prepared.keeps_data() {
             self.load(LoadRequest::CheckData)?;
         }
-        let connected = self.load(LoadRequest::Connect)?;
-        self.keep_facts(connected)?;
+        self.connect_load(prepared)?;
         self.keep_limits(prepared)?;
         self.journal.event("prepared", "")
     }
@@ -90,7 +88,7 @@ impl Crew<'_> {
 
     fn keep_facts(&mut self, reply: Reply) -> Result<(), Error> {
         match reply {
-            Reply::Facts(facts) | Reply::Connected { facts } => self.journal.facts(&facts),
+            Reply::Facts(facts) => self.journal.facts(&facts),
             Reply::Done => Ok(()),
             other => Err(unexpected(&other)),
         }
@@ -98,15 +96,9 @@ impl Crew<'_> {
 
     pub(super) fn begin_load(&mut self, prepared: &Prepared) -> Result<(), Error> {
         self.mark("before")?;
-        let pid = match self.load(LoadRequest::Start { after: LEAD })? {
-            Reply::Starting { origin } => {
-                self.watch.origin = Some(self.in_our_time(Role::Load, origin));
-                self.load_pid(prepared)
-            }
-            other => return Err(unexpected(&other)),
-        };
-        let origin =
-            self.watch.origin.map_or(proofload_model::time::Moment(0), |ours| self.in_time_of(Role::Host, ours));
+        self.start_load()?;
+        let pid = self.load_pid(prepared);
+        let origin = self.watch.origin.map_or(proofload_model::time::Moment(0), |ours| self.in_time_of_host(ours));
         let scraped = scraped(&prepared.settings);
         self.host(HostRequest::StartProbes { origin, place: prepared.place.clone(), pid, scraped })?;
         self.journal.time_zero(self.watch.origin);
@@ -141,6 +133,7 @@ impl Crew<'_> {
         let from = self.watch.throughput.len() + 1;
         let to = if prepared.rating() == Rating::ToItsEnd { usize::MAX } else { from + prepared.seconds() };
         self.view.phase("measuring");
+        self.watch.merger.set_window(from as u64..to as u64);
         let began = self.wait_for(from)?;
         self.mark("window_start")?;
         let lasted = began && self.wait_for(to)?;
@@ -202,10 +195,9 @@ impl Crew<'_> {
         Ok(true)
     }
 
-    fn end_load(&mut self) -> Result<(), Error> {
+    fn end_load(&mut self) -> Result<Vec<OperationCounts>, Error> {
         self.view.phase("stopping");
-        let stopped = self.load(LoadRequest::Stop)?;
-        let Reply::Stopped { intervals, totals } = stopped else { return Err(unexpected(&stopped)) };
+        let (intervals, totals) = self.stop_load()?;
         self.host(HostRequest::StopProbes)?;
         let usage = self.host(HostRequest::ReadUsage)?;
         self.keep_facts(usage)?;
@@ -213,23 +205,24 @@ impl Crew<'_> {
         if let Some(ended) = self.watch.ended {
             self.journal.event("completed", &completed_text(&ended, &totals))?;
         }
-        self.journal.event("load_stopped", &totals_text(intervals, &totals))
+        self.journal.event("load_stopped", &totals_text(intervals, &totals))?;
+        Ok(totals)
     }
 
     /// Limits are read back once more, then lifted: the checks are not what is measured.
-    fn verify(&mut self, prepared: &Prepared) -> Result<(), Error> {
+    fn verify(&mut self, prepared: &Prepared, totals: Vec<OperationCounts>) -> Result<(), Error> {
         self.view.phase("verifying");
         self.keep_limits(prepared)?;
         self.host(HostRequest::Release)?;
-        match self.load(LoadRequest::Verify)? {
+        self.gather_evidence()?;
+        match self.load(LoadRequest::Verify { totals })? {
             Reply::Checked(checks) => self.journal.checks(&checks),
             other => Err(unexpected(&other)),
         }
     }
 
     fn release(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        self.load(LoadRequest::Close)?;
-        self.stop(Role::Load);
+        self.release_load()?;
         if prepared.starts_instance() {
             self.host(HostRequest::StopInstance)?;
         }

@@ -3,10 +3,12 @@
 use super::calibration::{Calibrations, Part};
 use super::crew::{Crew, Role, Watch, unexpected};
 use super::journal::Journal;
+use super::load_agents::LoadCommand;
 use super::preparation::Prepared;
 use crate::interrupt::Interrupt;
 use crate::live::View;
 use proofload_model::error::Error;
+use proofload_model::part::{HOST_PLACEHOLDER, load_hosts};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
@@ -102,7 +104,7 @@ fn one_run(assignment: &mut Assignment, crew: &mut Crew<'_>, commands: &Commands
     let ran = hosted
         .and_then(|()| crew.ensure_data(&prepared, &commands.load))
         .and_then(|()| calibrate(assignment, crew, commands, &prepared))
-        .and_then(|()| crew.carry_out(&prepared, &commands.load));
+        .and_then(|()| crew.carry_out(&prepared, &commands.loads));
     match ran {
         Ok(()) => {
             crew.journal.finish()?;
@@ -228,7 +230,10 @@ fn study_folder(study: &Study) -> Result<String, Error> {
 /// How agents are started.
 struct Commands {
     host: Vec<String>,
+    /// The first load agent's: it builds, calibrates and checks.
     load: Vec<String>,
+    /// Every load agent's.
+    loads: Vec<LoadCommand>,
 }
 
 impl Commands {
@@ -242,6 +247,16 @@ impl Commands {
             [] => local(),
             command => Ok(command.to_vec()),
         };
-        Ok(Self { host: given("agents.host")?, load: given("agents.load")? })
+        let (host, load) = (given("agents.host")?, given("agents.load")?);
+        let on_host = |name: &str| LoadCommand {
+            name: name.to_owned(),
+            command: load.iter().map(|word| word.replace(HOST_PLACEHOLDER, name)).collect(),
+        };
+        let mut loads: Vec<LoadCommand> =
+            load_hosts(&study.settings)?.iter().map(|load_host| on_host(&load_host.name)).collect();
+        if loads.is_empty() {
+            loads.push(LoadCommand { name: "load".to_owned(), command: load });
+        }
+        Ok(Self { host, load: loads[0].command.clone(), loads })
     }
 }

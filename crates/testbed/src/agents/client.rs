@@ -50,6 +50,7 @@ pub struct AgentProcess {
     next_call: AtomicU64,
     alive: Arc<AtomicBool>,
     quitting: Arc<AtomicBool>,
+    heard: Arc<AtomicU64>,
     stderr: Lines,
 }
 
@@ -79,6 +80,7 @@ impl AgentProcess {
             next_call: AtomicU64::new(1),
             alive: Arc::new(AtomicBool::new(true)),
             quitting: Arc::default(),
+            heard: Arc::default(),
             stderr: lines,
         };
         let watchdog = agent.watch_greeting();
@@ -108,9 +110,12 @@ impl AgentProcess {
     fn listen(&self, mut stdout: impl BufRead + Send + 'static, events: Sender<(String, AgentEvent)>) {
         let (name, answers, stderr) = (self.name.clone(), Arc::clone(&self.answers), Arc::clone(&self.stderr));
         let (alive, quitting) = (Arc::clone(&self.alive), Arc::clone(&self.quitting));
+        let heard = Arc::clone(&self.heard);
         std::thread::spawn(move || {
             let end = loop {
-                match frame::read::<Message>(&mut stdout) {
+                let read = frame::read::<Message>(&mut stdout);
+                heard.fetch_add(1, Ordering::Relaxed);
+                match read {
                     Ok(Some(Message::Answer { id, result })) => {
                         if let Some(waiting) = lock(&answers).remove(&id) {
                             let _gone = waiting.send(result);
@@ -163,6 +168,19 @@ impl AgentProcess {
                 RecvTimeoutError::Disconnected => self.gone(),
             })?,
         }
+    }
+
+    /// Sends a request whose answer nobody waits for. That it does not arrive shows elsewhere.
+    pub fn tell(&self, request: Request) {
+        let id = self.next_call.fetch_add(1, Ordering::Relaxed);
+        if let Some(stdin) = lock(&self.stdin).as_mut() {
+            let _shows_elsewhere = frame::write(stdin, &Call { id, request });
+        }
+    }
+
+    /// Messages that have come from it so far. An agent says something at least once a second, so a number that stands still is silence.
+    pub fn messages_heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
     }
 
     fn gone(&self) -> Error {

@@ -3,7 +3,7 @@
 
 use super::{frame, greeting};
 use proofload_model::error::Error;
-use proofload_model::time::Clock;
+use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::{Call, Event, Message, Reply, Request};
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -47,13 +47,13 @@ pub fn serve<H: Handler + 'static>(
     let sink = sink(messages.clone(), Arc::clone(&gone));
     let handler = make(sink);
     let abandon = handler.abandon();
-    let (calls, to_do) = sync_channel::<Call>(16);
+    let (calls, to_do) = sync_channel::<(Call, Moment)>(16);
     let (done, ended) = sync_channel::<()>(1);
     let worker = std::thread::spawn(move || {
         work(handler, &to_do, &messages);
         let _nobody_waits = done.send(());
     });
-    let heard = listen(&mut input, &calls);
+    let heard = listen(&mut input, &calls, clock.as_ref());
     drop(calls);
     if heard == Ok(End::Quit) {
         // Ordered: releasing may take its time, a server's last checkpoint for one.
@@ -86,11 +86,11 @@ fn wait_for(writer: &JoinHandle<()>, clock: &dyn Clock) {
     }
 }
 
-/// Hands calls to the worker until quit or the end of the stream.
-fn listen(input: &mut impl Read, calls: &SyncSender<Call>) -> Result<End, Error> {
+/// Hands calls to the worker, each with the moment of its arrival, until quit or the end of the stream.
+fn listen(input: &mut impl Read, calls: &SyncSender<(Call, Moment)>, clock: &dyn Clock) -> Result<End, Error> {
     while let Some(call) = frame::read::<Call>(input)? {
         let quit = call.request == Request::Quit;
-        if calls.send(call).is_err() || quit {
+        if calls.send((call, clock.now())).is_err() || quit {
             return Ok(End::Quit);
         }
     }
@@ -98,10 +98,13 @@ fn listen(input: &mut impl Read, calls: &SyncSender<Call>) -> Result<End, Error>
 }
 
 /// Carries out calls in order. The handler is dropped at the end.
-fn work<H: Handler>(mut handler: H, calls: &Receiver<Call>, messages: &SyncSender<Message>) {
-    while let Ok(Call { id, request }) = calls.recv() {
+fn work<H: Handler>(mut handler: H, calls: &Receiver<(Call, Moment)>, messages: &SyncSender<Message>) {
+    while let Ok((Call { id, request }, arrived)) = calls.recv() {
         let quit = request == Request::Quit;
-        let result = handle(&mut handler, request);
+        let mut result = handle(&mut handler, request);
+        if let Ok(Reply::Pong { received, .. }) = &mut result {
+            *received = arrived;
+        }
         if quit {
             // Released before it is answered: who hears the answer may rely on it.
             drop(handler);

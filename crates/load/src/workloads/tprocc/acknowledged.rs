@@ -1,5 +1,7 @@
 //! Orders that the database has acknowledged: one 64-bit word each, so that a long run can name every one that was lost.
 
+use serde::{Deserialize, Serialize};
+
 /// One acknowledged order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct AcknowledgedOrder {
@@ -48,7 +50,7 @@ impl AcknowledgedOrder {
 const SEGMENT: usize = 8192;
 
 /// A list of acknowledged orders.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Acknowledged {
     segments: Vec<Vec<u64>>,
     /// Orders that did not fit into a word.

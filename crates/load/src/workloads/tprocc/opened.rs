@@ -14,6 +14,7 @@ use super::statements;
 use super::tally::Tally;
 use super::terminal::Terminal;
 use super::user::{KINDS, User};
+use crate::division::{from_bytes, to_bytes};
 use crate::drive::{Retry, UserContext};
 use crate::workload::{Job, LocalFuture, Opened};
 use proofload_engine::{Session as _, Statement};
@@ -159,6 +160,7 @@ impl OpenedTprocc {
     /// One saturated user from its connection to its end.
     async fn live_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
         let clerk = self.clerk(&context).await?;
+        let number = self.settings.users_of(&self.job.spec.part).start + number;
         let inputs = self.inputs.user(i32::try_from(number).map_err(|_| Error::new("too many virtual users"))?);
         let mut user = User::new(clerk, inputs);
         let Some(origin) = context.ready().await else { return Ok(()) };
@@ -172,10 +174,11 @@ impl OpenedTprocc {
         let clerk = self.clerk(&context).await?;
         let counter = self.queues(paced).counter();
         let (thread, threads) = context.thread();
-        let serving = threads.min(paced.connections) as usize;
+        let part = &self.job.spec.part;
+        let serving = threads.min(part.count_of(paced.connections)) as usize;
         let floor = context.in_common(|| {
-            let numbers = (0..).take(self.settings.users as usize).skip(thread as usize).step_by(serving);
-            Floor::new(&self.inputs, paced.waits, numbers)
+            let numbers = self.settings.users_of(part).skip(thread as usize).step_by(serving);
+            Floor::new(&self.inputs, paced.waits, numbers.filter_map(|number| i32::try_from(number).ok()))
         });
         let mut server = Server::new(clerk, Rc::clone(&floor), counter);
         let Some(origin) = context.ready().await else { return Ok(()) };
@@ -203,8 +206,9 @@ impl OpenedTprocc {
 
     /// The queues of the run that is being connected.
     fn queues(&self, paced: Paced) -> Arc<DeliveryQueues> {
+        let workers = self.job.spec.part.count_of(paced.delivery_workers);
         let mut queues = self.queues.lock().expect("nobody panics while holding the queues");
-        Arc::clone(queues.get_or_insert_with(|| Arc::new(DeliveryQueues::new(paced.delivery_workers))))
+        Arc::clone(queues.get_or_insert_with(|| Arc::new(DeliveryQueues::new(workers))))
     }
 }
 
@@ -214,11 +218,18 @@ impl Opened for OpenedTprocc {
     }
 
     fn users(&self) -> u32 {
-        self.settings.users
+        self.settings.users_of(&self.job.spec.part).len() as u32
     }
 
     fn sessions(&self) -> u32 {
-        self.settings.sessions()
+        self.settings.sessions(&self.job.spec.part)
+    }
+
+    fn seats(&self) -> (u32, u32) {
+        match self.settings.paced {
+            None => (self.settings.users_of(&self.job.spec.part).start, self.settings.users),
+            Some(_) => (0, self.sessions()),
+        }
     }
 
     fn client_threads(&self) -> Option<u32> {
@@ -237,7 +248,7 @@ impl Opened for OpenedTprocc {
         *self.run() = Run::default();
         // All are connected: from here on the queues end with the servers.
         *self.queues.lock().expect("nobody panics while holding the queues") = None;
-        if self.keeps_data() {
+        if self.keeps_data() && self.job.spec.part.is_first() {
             let before = self.before(&mut self.desk()?)?;
             self.run().before = Some(before);
         }
@@ -246,10 +257,10 @@ impl Opened for OpenedTprocc {
 
     fn live(self: Arc<Self>, session: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            match self.settings.paced {
-                None => self.live_user(session, context).await,
-                Some(paced) if session < paced.connections => self.live_server(paced, context).await,
-                Some(paced) => self.live_worker(paced, session - paced.connections, context).await,
+            let Some(paced) = self.settings.paced else { return self.live_user(session, context).await };
+            match session.checked_sub(self.job.spec.part.count_of(paced.connections)) {
+                None => self.live_server(paced, context).await,
+                Some(worker) => self.live_worker(paced, worker, context).await,
             }
         })
     }
@@ -266,6 +277,20 @@ impl Opened for OpenedTprocc {
         }
         let sum = integer(&self.desk()?.one_row(&self.dialect.suite.statement("new_orders")?.sql)?, 0)?;
         Ok(vec![("new_orders".to_owned(), sum)])
+    }
+
+    fn evidence(&self) -> Result<Vec<u8>, Error> {
+        let run = self.run();
+        to_bytes(&(&run.tally, &run.acknowledged, &run.waits))
+    }
+
+    fn take_evidence(&self, bytes: &[u8]) -> Result<(), Error> {
+        let (tally, acknowledged, waits): (Tally, Acknowledged, WaitTally) = from_bytes(bytes)?;
+        let mut run = self.run();
+        run.tally.merge(&tally);
+        run.acknowledged.merge(acknowledged);
+        run.waits.merge(&waits);
+        Ok(())
     }
 
     fn verify(&self, totals: &[OperationCounts]) -> Result<Vec<Check>, Error> {

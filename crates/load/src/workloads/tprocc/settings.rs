@@ -1,6 +1,7 @@
 //! The workload's settings: what a study may say, and what it comes to. May not touch a database.
 
 use super::paced::Waits;
+use crate::division::{each_has_one, parts};
 use crate::workload::is_blocking;
 use proofload_gen::Seed;
 use proofload_gen::tprocc::inputs::{Homes, InputPlan, InputSettings, Mix, Transaction, Weights};
@@ -8,9 +9,11 @@ use proofload_gen::tprocc::population::{GENERATOR_VERSION, Population, Table, Ti
 use proofload_gen::tprocc::{CLoad, Constants, Profile, Scale};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
+use proofload_model::part::Part;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LoadSpec;
+use std::ops::Range;
 
 /// The word in `workload.kind`.
 pub(super) const NAME: &str = "tprocc";
@@ -92,9 +95,15 @@ pub(super) struct Paced {
 const TERMINALS_PER_WAREHOUSE: u32 = 10;
 
 impl TproccSettings {
-    /// Sessions: one for each user, or those that terminals share and those of the workers.
-    pub(super) fn sessions(&self) -> u32 {
-        self.paced.map_or(self.users, |paced| paced.connections + paced.delivery_workers)
+    /// Sessions of an agent: one for each of its users, or those that its terminals share and those of its workers.
+    pub(super) fn sessions(&self, part: &Part) -> u32 {
+        let of_paced = |paced: Paced| part.count_of(paced.connections) + part.count_of(paced.delivery_workers);
+        self.paced.map_or_else(|| self.users_of(part).len() as u32, of_paced)
+    }
+
+    /// Numbers of an agent's users.
+    pub(super) fn users_of(&self, part: &Part) -> Range<u32> {
+        part.range(self.users)
     }
 
     /// Reads resolved settings.
@@ -190,6 +199,19 @@ fn paced(settings: &Settings, terminals: u32, scale: &Scale) -> Result<Paced, Er
         delivery_workers: given("workload.delivery_workers")?.unwrap_or(connections.div_ceil(25)),
         waits: Waits { shortened: if *scale == Scale::FULL { 1 } else { 100 } },
     })
+}
+
+/// Sessions of all agents.
+pub(super) fn all_sessions(settings: &Settings) -> Option<u32> {
+    let read = TproccSettings::read(settings).ok()?;
+    Some(parts(settings).iter().map(|part| read.sessions(part)).sum())
+}
+
+/// Each of several load agents needs users, and sessions for them.
+pub(super) fn division_contradictions(settings: &Settings) -> Vec<Contradiction> {
+    let Ok(read) = TproccSettings::read(settings) else { return Vec::new() };
+    let sessions = read.paced.and_then(|paced| each_has_one(settings, paced.connections, "connections"));
+    each_has_one(settings, read.users, "virtual users").into_iter().chain(sessions).collect()
 }
 
 /// What of the pacing does not go together.

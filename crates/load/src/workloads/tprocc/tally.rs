@@ -2,9 +2,10 @@
 
 use super::transactions::delivery::DeliveryOutput;
 use proofload_gen::tprocc::inputs::{Delivery, NewOrder, OrderStatus, Payment, Transaction};
+use serde::{Deserialize, Serialize};
 
 /// Remote warehouses drawn, by home and by target.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct RemoteDraws {
     /// Draws whose home is warehouse index + 1.
     pub(super) by_home: Vec<u64>,
@@ -43,7 +44,7 @@ fn add_all(into: &mut Vec<u64>, from: &[u64]) {
 }
 
 /// What committed New-Orders put into the database.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entered {
     pub(super) orders: u64,
     pub(super) lines: u64,
@@ -53,7 +54,7 @@ pub(super) struct Entered {
 }
 
 /// Counts of one user or, merged, of all.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// Committed New-Orders.
     pub(super) entered: Entered,

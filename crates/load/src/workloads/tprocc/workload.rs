@@ -3,7 +3,9 @@
 use super::dialect::Dialect;
 use super::opened::OpenedTprocc;
 use super::procedures;
-use super::settings::{Form, NAME, SETTINGS, TproccSettings, pacing_contradictions};
+use super::settings::{
+    Form, NAME, SETTINGS, TproccSettings, all_sessions, division_contradictions, pacing_contradictions,
+};
 use crate::workload::{Job, Opened, Workload};
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
@@ -24,7 +26,7 @@ fn dialect(settings: &Settings) -> Option<Dialect> {
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let form = settings.text("workload.form").map(Form::of_name);
     let fault = dialect(settings).and_then(|dialect| procedures::lacking(&dialect, form.ok()?));
-    fault.into_iter().chain(pacing_contradictions(settings)).collect()
+    fault.into_iter().chain(pacing_contradictions(settings)).chain(division_contradictions(settings)).collect()
 }
 
 /// What a label says of the procedures beside the data: their version, so that a snapshot that has others is not taken for this one.
@@ -46,7 +48,7 @@ impl Workload for Tprocc {
     }
 
     fn sessions(&self, settings: &Settings) -> u32 {
-        TproccSettings::read(settings).map_or(1, |settings| settings.sessions())
+        all_sessions(settings).unwrap_or(1)
     }
 
     fn data_label(&self, settings: &Settings, seed: u64) -> String {

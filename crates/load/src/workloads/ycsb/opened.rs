@@ -7,11 +7,13 @@ use super::store::{Desk, Dialect, TABLE, Way};
 use super::tally::Tally;
 use super::user::{Checking, KINDS, Seat, User};
 use super::watermark::{Progress, Watermark};
+use crate::division::{from_bytes, to_bytes};
 use crate::drive::{Retry, UserContext};
 use crate::workload::{Job, LocalFuture, Opened};
 use proofload_gen::ycsb::{Compatibility, Kind, Plan};
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Acknowledged writes that are remembered of all users together.
@@ -133,12 +135,17 @@ impl OpenedYcsb {
         ]
     }
 
+    /// Numbers of this agent's users.
+    fn users_here(&self) -> Range<u32> {
+        self.job.spec.part.range(self.settings.users)
+    }
+
     fn seat(&self, user: u32) -> Seat {
         let users = self.settings.users;
         Seat { user, users, room: (REMEMBERED / users).clamp(4, 256) as usize }
     }
 
-    /// One user from its connection to its end.
+    /// One user, by its number in the whole load, from its connection to its end.
     async fn live_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
         let store = self.way().connect_for_operations().await?;
         let progress = self.grows().then(|| Progress::new(self.run().watermark.clone(), number));
@@ -159,7 +166,11 @@ impl Opened for OpenedYcsb {
     }
 
     fn users(&self) -> u32 {
-        self.settings.users
+        self.users_here().len() as u32
+    }
+
+    fn seats(&self) -> (u32, u32) {
+        (self.users_here().start, self.settings.users)
     }
 
     fn client_threads(&self) -> Option<u32> {
@@ -180,7 +191,7 @@ impl Opened for OpenedYcsb {
 
     fn begin(&self) -> Result<Vec<Fact>, Error> {
         let mut run = Run::new(self.settings.users);
-        if self.keeps_data() {
+        if self.keeps_data() && self.job.spec.part.is_first() {
             let mut desk = Desk::open(self.way())?;
             self.fits(&mut desk)?;
             run.before = Some(self.count(&mut desk)?);
@@ -190,11 +201,21 @@ impl Opened for OpenedYcsb {
     }
 
     fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
-        Box::pin(async move { self.live_user(user, context).await })
+        Box::pin(async move { self.live_user(self.users_here().start + user, context).await })
     }
 
     fn counters(&self) -> Result<Vec<(String, i64)>, Error> {
         Ok(Vec::new())
+    }
+
+    fn evidence(&self) -> Result<Vec<u8>, Error> {
+        to_bytes(&self.run().tallies)
+    }
+
+    fn take_evidence(&self, bytes: &[u8]) -> Result<(), Error> {
+        let tallies: Vec<Tally> = from_bytes(bytes)?;
+        self.run().tallies.extend(tallies);
+        Ok(())
     }
 
     fn verify(&self, totals: &[OperationCounts]) -> Result<Vec<Check>, Error> {

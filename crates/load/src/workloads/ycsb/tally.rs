@@ -1,9 +1,10 @@
 //! What one user has done, and the last of it that was acknowledged. Fixed memory; nothing is allocated per operation.
 
 use proofload_model::samples::Reading;
+use serde::{Deserialize, Serialize};
 
 /// An acknowledged write: which operation wrote what.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Acknowledged {
     pub(super) record: u64,
     /// None: all fields.
@@ -13,7 +14,7 @@ pub(super) struct Acknowledged {
 }
 
 /// What a user leaves for the checks after the run.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// The latest acknowledged writes, the oldest overwritten first.
     latest: Vec<Acknowledged>,

@@ -2,8 +2,10 @@
 
 use super::opened::OpenedYcsb;
 use super::settings::{NAME, SETTINGS, YcsbSettings};
+use crate::division::{each_has_one, indivisible};
 use crate::workload::{Job, Opened, Rating, Work, Workload};
-use proofload_model::catalogue::{WorkloadFacts, no_contradictions};
+use proofload_gen::ycsb::Kind;
+use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
 use proofload_model::units::Bytes;
@@ -13,6 +15,15 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Ycsb;
 
+/// What does not go together: several load agents, and users too few for them or a keyspace that grows.
+fn contradictions(settings: &Settings) -> Vec<Contradiction> {
+    let Ok(read) = YcsbSettings::read(settings) else { return Vec::new() };
+    let grows = read.mix.share(Kind::Insert) > 0.0;
+    let why = "a mix with inserts needs one load agent: which records can be read depends on how far all users are";
+    let inserts = if grows { indivisible(settings, why) } else { None };
+    inserts.into_iter().chain(each_has_one(settings, read.users, "virtual users")).collect()
+}
+
 impl Workload for Ycsb {
     fn facts(&self) -> WorkloadFacts {
         WorkloadFacts {
@@ -20,7 +31,7 @@ impl Workload for Ycsb {
             title: "key-value: reads, updates, inserts, scans of records by key, as YCSB defines them",
             settings: SETTINGS,
             needs_sql: false,
-            contradictions: no_contradictions,
+            contradictions,
             raw_bytes,
         }
     }

@@ -2,6 +2,7 @@
 
 use proofload_gen::tprocc::inputs::Transaction;
 use proofload_gen::{Rng, exponential_ns};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Keying times by transaction, fixed, and means of the think times, s (clause 5.2.5.7).
@@ -40,7 +41,7 @@ fn nanos(time: Duration) -> u64 {
 }
 
 /// Waits of terminals by transaction: how many, and how long together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::workloads::tprocc) struct WaitTally {
     /// Keying times.
     pub(in crate::workloads::tprocc) keyed: [(u64, Duration); 5],

@@ -18,6 +18,7 @@ use proofload_engine::{Engine, Session as _, engine};
 use proofload_gen::tprocc::population::{
     ContentHash, Hundredths, Kind, RowHash, Table, TenThousandths, Timestamp, Value,
 };
+use proofload_model::part::Part;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 use proofload_model::settings::{Settings, Value as Setting};
 use proofload_model::time::{Clock, Moment, WallTime};
@@ -102,6 +103,7 @@ impl Case {
             data_seed: 1,
             input_seed: 2,
             load_time: LOAD_TIME,
+            part: Part::default(),
         };
         let job = Job { spec, engine, target: place.target.clone(), progress: Arc::new(|_, _, _| {}) };
         let settings = TproccSettings::read(&settings).unwrap();

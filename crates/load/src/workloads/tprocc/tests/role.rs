@@ -57,11 +57,13 @@ pub(super) fn run_for(case: &Case, time: Duration) -> Ran {
     ask(LoadRequest::Build);
     ask(LoadRequest::CheckData);
     let Reply::Connected { facts } = ask(LoadRequest::Connect) else { panic!("a connection is answered") };
-    ask(LoadRequest::Start { after: Duration::from_millis(10) });
+    ask(LoadRequest::Start { at: clock.now() + Duration::from_millis(100) });
     clock.sleep(time);
     ask(LoadRequest::Mark);
     let Reply::Stopped { totals, .. } = ask(LoadRequest::Stop) else { panic!("a stop is answered") };
-    let Reply::Checked(checks) = ask(LoadRequest::Verify) else { panic!("a verification is answered") };
+    let Reply::Checked(checks) = ask(LoadRequest::Verify { totals: totals.clone() }) else {
+        panic!("a verification is answered")
+    };
     assert_eq!(*failures.lock().unwrap(), [""; 0]);
     assert_eq!(totals.iter().map(|counts| counts.failed).sum::<u64>(), 0);
     let documents = std::mem::take(&mut *documents.lock().unwrap());

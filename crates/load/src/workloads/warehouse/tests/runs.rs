@@ -61,14 +61,15 @@ pub(super) fn run_with(case: &Case, engine_settings: &[(&str, &str)], changes: &
     let hear = move |event: Event| {
         let _nobody_listens = sender.lock().unwrap().send(event);
     };
-    let mut role = LoadRole::new(Arc::new(RealClock(Instant::now())), Arc::new(hear));
+    let clock = Arc::new(RealClock(Instant::now()));
+    let mut role = LoadRole::new(clock.clone(), Arc::new(hear));
     let mut spec = case.job.spec.clone();
     spec.settings = case.settings_with(changes);
     let more = engine_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     spec.place.settings.extend(more);
     role.handle(LoadRequest::Open { spec: Box::new(spec) }).unwrap();
     let Reply::Connected { facts } = role.handle(LoadRequest::Connect).unwrap() else { panic!("users connect") };
-    role.handle(LoadRequest::Start { after: Duration::from_millis(10) }).unwrap();
+    role.handle(LoadRequest::Start { at: clock.now() + Duration::from_millis(100) }).unwrap();
     let mut errors = Vec::new();
     loop {
         match events.recv_timeout(Duration::from_secs(120)).expect("the load ends") {
@@ -79,7 +80,9 @@ pub(super) fn run_with(case: &Case, engine_settings: &[(&str, &str)], changes: &
         }
     }
     let Reply::Stopped { totals, .. } = role.handle(LoadRequest::Stop).unwrap() else { panic!("a stop is answered") };
-    let Reply::Checked(checks) = role.handle(LoadRequest::Verify).unwrap() else { panic!("checks are answered") };
+    let Reply::Checked(checks) = role.handle(LoadRequest::Verify { totals: totals.clone() }).unwrap() else {
+        panic!("checks are answered")
+    };
     Ran { facts, totals, errors, checks }
 }
 

@@ -1,0 +1,239 @@
+//! Merging the seconds of several load agents into those of one load. A second is complete when every agent has sent it, or has ended
+//! before it. Nothing is filled in, left out or averaged: histograms are added bucket by bucket, and what does not add up is an error.
+
+use super::histograms::{Latencies, V2Reader};
+use super::sums::{MergedKinds, add_client, add_errors, add_readings};
+use proofload_model::error::Error;
+use proofload_model::samples::{
+    AgentHistogram, AgentSecond, ClientSelf, ErrorCount, IntervalSample, LatencyClock, OperationCounts, Reading,
+    add_counts, is_deferred,
+};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A second in which all agents are merged, and what each of them did in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergedSecond {
+    /// All agents together.
+    pub sample: IntervalSample,
+    /// Each of several agents, in their order; empty when there is but one.
+    pub agents: Vec<AgentSecond>,
+}
+
+/// Merges the seconds of a load's agents.
+pub struct Merger {
+    agents: Vec<Stream>,
+    /// Seconds of the measured window.
+    window: Range<u64>,
+    /// Number of the first slot.
+    first: u64,
+    slots: VecDeque<Slot>,
+    reader: V2Reader,
+}
+
+/// What one agent has sent so far.
+#[derive(Default)]
+struct Stream {
+    /// The second that it sends next.
+    next: u64,
+    /// It has said that its load has ended, and sends no second any more.
+    ended: bool,
+    /// Sums of its seconds.
+    totals: Vec<OperationCounts>,
+    /// Response times of its seconds.
+    responses: u64,
+    /// Over the window.
+    response: Latencies,
+    send_lag: Latencies,
+}
+
+/// One second, partly there.
+#[derive(Default)]
+struct Slot {
+    counts: Vec<OperationCounts>,
+    kinds: MergedKinds,
+    errors: Vec<ErrorCount>,
+    engine: Vec<Reading>,
+    parts: Vec<Option<AgentSecond>>,
+}
+
+impl Default for Merger {
+    /// For one agent.
+    fn default() -> Self {
+        Self::new(1)
+    }
+}
+
+impl Merger {
+    /// For so many agents.
+    pub fn new(agents: usize) -> Self {
+        let agents = (0..agents.max(1)).map(|_| Stream::default()).collect();
+        Self { agents, window: u64::MAX..u64::MAX, first: 0, slots: VecDeque::new(), reader: V2Reader::default() }
+    }
+
+    /// Takes a second of an agent; gives all that are complete now. An error says which agent's second does not add up.
+    pub fn take(&mut self, agent: usize, sample: IntervalSample) -> Result<Vec<MergedSecond>, Error> {
+        let several = self.agents.len() > 1;
+        let stream = self.agents.get_mut(agent).ok_or_else(|| Error::new(format!("there is no agent {agent}")))?;
+        stream.follow(&sample)?;
+        if !several {
+            self.first = sample.index + 1;
+            return Ok(vec![MergedSecond { sample, agents: Vec::new() }]);
+        }
+        self.add(agent, sample)?;
+        Ok(self.complete())
+    }
+
+    /// An agent's load has ended after so many seconds; gives all that are complete now.
+    pub fn end(&mut self, agent: usize, intervals: u64) -> Result<Vec<MergedSecond>, Error> {
+        let stream = self.agents.get_mut(agent).ok_or_else(|| Error::new(format!("there is no agent {agent}")))?;
+        stream.ended = true;
+        if stream.next != intervals {
+            return Err(Error::new(format!("its load has {intervals} seconds and {} of them have come", stream.next)));
+        }
+        Ok(self.complete())
+    }
+
+    /// The measured window. Told before its first second is there, its end perhaps later; it cannot be moved back.
+    pub fn set_window(&mut self, window: Range<u64>) {
+        self.window = window;
+    }
+
+    /// Does what an agent says of all its load agree with what came of it, second by second? The error says what differs.
+    pub fn check(&self, agent: usize, intervals: u64, totals: &[OperationCounts]) -> Result<(), Error> {
+        let stream = self.agents.get(agent).ok_or_else(|| Error::new(format!("there is no agent {agent}")))?;
+        if stream.next != intervals {
+            return Err(Error::new(format!("{} of its {intervals} seconds have come", stream.next)));
+        }
+        for total in totals {
+            let summed = stream.totals.iter().find(|sum| sum.kind == total.kind).cloned().unwrap_or_default();
+            if figures(&summed) != figures(total) {
+                let (counted, sent) = (figures(total), figures(&summed));
+                return Err(Error::new(format!("{}: it counted {counted:?} and has sent {sent:?}", total.kind)));
+            }
+        }
+        let completed: u64 = totals.iter().map(|total| total.done + total.rolled_back).sum();
+        if stream.responses != completed {
+            let sent = stream.responses;
+            return Err(Error::new(format!("it completed {completed} operations and has sent {sent} response times")));
+        }
+        Ok(())
+    }
+
+    /// The latencies of each of several agents over the window; of send lag only where there was any.
+    pub fn of_window(&self) -> Vec<AgentHistogram> {
+        let numbered = (0..).zip(&self.agents).filter(|_| self.agents.len() > 1);
+        numbered
+            .flat_map(|(agent, stream)| {
+                let response = stream.response.to_delta("", LatencyClock::Response);
+                let send_lag = stream.send_lag.to_delta("", LatencyClock::SendLag);
+                [response, send_lag].into_iter().flatten().map(move |delta| AgentHistogram { agent, delta })
+            })
+            .collect()
+    }
+
+    /// Adds a sample to its slot.
+    fn add(&mut self, agent: usize, sample: IntervalSample) -> Result<(), Error> {
+        let Self { agents, window, first, slots, reader } = self;
+        let (all, index) = (agents.len(), sample.index);
+        let place = usize::try_from(index.saturating_sub(*first)).unwrap_or(usize::MAX);
+        while slots.len() <= place {
+            slots.push_back(Slot { parts: vec![None; all], ..Slot::default() });
+        }
+        let (slot, stream) = (&mut slots[place], &mut agents[agent]);
+        let mut second = AgentSecond { agent: u32::try_from(agent).unwrap_or(u32::MAX), ..AgentSecond::default() };
+        second.count_all(&sample);
+        for delta in &sample.histograms {
+            let histogram = reader.read(delta)?;
+            slot.kinds.of(&delta.kind, delta.clock).add(histogram, delta);
+            if !window.contains(&index) {
+                continue;
+            }
+            match delta.clock {
+                LatencyClock::Response if !is_deferred(&delta.kind) => stream.response.add(histogram, delta),
+                LatencyClock::SendLag => stream.send_lag.add(histogram, delta),
+                LatencyClock::Response | LatencyClock::Service => {}
+            }
+        }
+        add_counts(&mut slot.counts, &sample.counts);
+        add_errors(&mut slot.errors, sample.errors);
+        add_readings(&mut slot.engine, sample.engine);
+        second.client = sample.client;
+        slot.parts[agent] = Some(second);
+        Ok(())
+    }
+
+    /// Takes out the seconds that nothing is missing from.
+    fn complete(&mut self) -> Vec<MergedSecond> {
+        let mut seconds = Vec::new();
+        while self.slots.front().is_some_and(|slot| self.is_complete(slot)) {
+            if let Some(slot) = self.slots.pop_front() {
+                seconds.push(slot.merged(self.first));
+                self.first += 1;
+            }
+        }
+        seconds
+    }
+
+    fn is_complete(&self, slot: &Slot) -> bool {
+        slot.parts
+            .iter()
+            .zip(&self.agents)
+            .all(|(part, stream)| part.is_some() || (stream.ended && stream.next <= self.first))
+    }
+}
+
+impl Stream {
+    /// Counts a second that must be the next one.
+    fn follow(&mut self, sample: &IntervalSample) -> Result<(), Error> {
+        if self.ended || sample.index != self.next {
+            let due = if self.ended { "none".to_owned() } else { self.next.to_string() };
+            return Err(Error::new(format!("it sent second {} where {due} was due", sample.index)));
+        }
+        self.next += 1;
+        add_counts(&mut self.totals, &sample.counts);
+        let responses = sample.histograms.iter().filter(|delta| delta.clock == LatencyClock::Response);
+        self.responses += responses.map(|delta| delta.count).sum::<u64>();
+        Ok(())
+    }
+}
+
+impl Slot {
+    fn merged(self, index: u64) -> MergedSecond {
+        let Self { counts, kinds, errors, engine, parts } = self;
+        let agents: Vec<AgentSecond> = parts.into_iter().flatten().collect();
+        let mut client = ClientSelf::default();
+        for (number, agent) in agents.iter().enumerate() {
+            add_client(&mut client, &agent.client, number == 0);
+        }
+        client.send_lag_ns_p99 = kinds.send_lag_ns_p99();
+        let histograms = kinds.into_deltas(&counts);
+        MergedSecond { sample: IntervalSample { index, counts, histograms, errors, client, engine }, agents }
+    }
+}
+
+/// What of a second is told of its agent.
+trait CountAll {
+    fn count_all(&mut self, sample: &IntervalSample);
+}
+
+impl CountAll for AgentSecond {
+    fn count_all(&mut self, sample: &IntervalSample) {
+        self.number = sample.index;
+        for counts in &sample.counts {
+            self.completed += counts.completed();
+            self.failed += counts.failed;
+            self.dropped += counts.dropped;
+        }
+        for delta in sample.histograms.iter().filter(|delta| delta.clock == LatencyClock::Response) {
+            self.count += delta.count;
+            self.sum_ns = self.sum_ns.saturating_add(delta.sum_ns);
+            self.max_ns = self.max_ns.max(delta.max_ns);
+        }
+    }
+}
+
+/// The figures that must be equal: all but `in_flight`, which is a level.
+fn figures(counts: &OperationCounts) -> [u64; 6] {
+    [counts.due, counts.done, counts.rolled_back, counts.failed, counts.dropped, counts.retries]
+}

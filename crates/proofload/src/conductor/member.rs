@@ -1,0 +1,112 @@
+//! One agent as the conductor knows it: its process, how its clock lies to ours, when it last said anything. May not know what it does.
+
+use super::crew::unexpected;
+use proofload_model::error::Error;
+use proofload_model::time::{Clock, Moment};
+use proofload_model::wire::{Reply, Request};
+use proofload_testbed::agents::{AgentEvent, AgentProcess};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// Exchanges for the offset between two clocks; the one with the shortest round trip counts.
+const CLOCK_EXCHANGES: u32 = 32;
+
+/// An answer to the question for the time.
+const CLOCK_PATIENCE: Duration = Duration::from_secs(20);
+
+/// A clock that cannot be placed this well, or that runs away by more, is refused: what ends in one second would be put into another.
+pub(super) const CLOCK_WITHIN: Duration = Duration::from_millis(10);
+
+/// An agent that says nothing for so long is taken for lost. It says something at least once a second.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// Looks further apart than this tell nothing: it was the conductor that stood still.
+const REGULAR_LOOKS: Duration = Duration::from_secs(3);
+
+/// How an agent's monotonic clock lies to ours.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ClockPlace {
+    /// Nanoseconds that it is ahead of ours.
+    pub(super) ahead_ns: i64,
+    /// It may be wrong by so much: half the shortest round trip.
+    pub(super) within: Duration,
+}
+
+/// An agent's process and what it tells. What a dead agent still had to tell goes with it.
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) process: Arc<AgentProcess>,
+    pub(super) events: Receiver<(String, AgentEvent)>,
+    pub(super) clock: ClockPlace,
+    /// As the agent itself says: with `ssh` in between, not the process that we started.
+    pub(super) pid: u32,
+    /// Messages heard, and when there last was a new one.
+    heard: (u64, Moment),
+    looked: Moment,
+}
+
+impl Member {
+    /// Starts an agent by its command, and measures its clock.
+    pub(super) fn start(name: &str, command: &[String], clock: &dyn Clock) -> Result<Self, Error> {
+        let (sender, events) = channel();
+        let process = Arc::new(AgentProcess::start(command, name, sender)?);
+        let (place, pid) = place_of_clock(&process, clock)?;
+        if place.within > CLOCK_WITHIN {
+            let within = place.within;
+            return Err(Error::new(format!(
+                "the {name} agent's clock can only be placed to within {within:?}, {CLOCK_WITHIN:?} is the limit: the way to it is too slow"
+            )));
+        }
+        let now = clock.now();
+        Ok(Self { name: name.to_owned(), process, events, clock: place, pid, heard: (0, now), looked: now })
+    }
+
+    /// How its clock lies now.
+    pub(super) fn place_clock(&self, clock: &dyn Clock) -> Result<ClockPlace, Error> {
+        place_of_clock(&self.process, clock).map(|(place, _)| place)
+    }
+
+    /// A moment of our clock on the agent's.
+    pub(super) fn in_its_time(&self, ours: Moment) -> Moment {
+        Moment(ours.0.saturating_add_signed(self.clock.ahead_ns))
+    }
+
+    /// A moment of the agent's clock on ours.
+    pub(super) fn in_our_time(&self, its: Moment) -> Moment {
+        Moment(its.0.saturating_add_signed(-self.clock.ahead_ns))
+    }
+
+    /// Has it said nothing for longer than it may? Asked again and again; a conductor that stood still itself hears first.
+    pub(super) fn is_silent(&mut self, now: Moment) -> bool {
+        let (messages, stood_still) = (self.process.messages_heard(), now.since(self.looked) > REGULAR_LOOKS);
+        self.looked = now;
+        if messages != self.heard.0 || stood_still {
+            self.heard = (messages, now);
+        }
+        now.since(self.heard.1) > SILENCE
+    }
+}
+
+/// What to say of an agent that is silent.
+pub(super) fn silence_text() -> String {
+    format!("it has said nothing for {} s", SILENCE.as_secs())
+}
+
+/// The offset between an agent's clock and ours, by exchanges of four stamps; and its process id. Source: Mills, RFC 5905, section 8.
+fn place_of_clock(process: &AgentProcess, clock: &dyn Clock) -> Result<(ClockPlace, u32), Error> {
+    let (mut best, mut number) = (ClockPlace { ahead_ns: 0, within: Duration::MAX }, 0);
+    for _ in 0..CLOCK_EXCHANGES {
+        let sent = clock.now();
+        let reply = process.call(Request::Ping, Some(CLOCK_PATIENCE))?;
+        let back = clock.now();
+        let Reply::Pong { received, moment, pid } = reply else { return Err(unexpected(&reply)) };
+        number = pid;
+        let within = back.since(sent).saturating_sub(moment.since(received)) / 2;
+        if within < best.within {
+            let (there, here) = (received.offset_from(sent).0, moment.offset_from(back).0);
+            best = ClockPlace { ahead_ns: i64::midpoint(there, here), within };
+        }
+    }
+    Ok((best, number))
+}

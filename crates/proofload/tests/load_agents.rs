@@ -1,0 +1,310 @@
+//! Several load agents as a user meets them: merged without loss, begun together, one of them lost, too far away or of another version.
+
+#![allow(clippy::print_stderr, reason = "a test that leaves something out says so")]
+
+mod support;
+
+use proofload_model::samples::{CheckOutcome, HistogramDelta, LatencyClock};
+use proofload_record::{Attempt, Record, State};
+use proofload_report::analysis::latency::Sparse;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+use support::{Bench, kill, postgresql_here, text};
+
+const PIPE: &str = "PROOFLOAD_TEST_PIPE_MS";
+
+/// A way that takes its time: between the conductor and a real agent when [`PIPE`] is set, else nothing. The test harness prints before the
+/// agent greets, as log-in scripts do.
+#[test]
+fn slow_way() {
+    let Some(delay) = std::env::var(PIPE).ok().and_then(|text| text.parse().ok()).map(Duration::from_millis) else {
+        return;
+    };
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_proofload"))
+        .arg("agent")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the agent starts");
+    let (to, from) = (agent.stdin.take().expect("a pipe"), agent.stdout.take().expect("a pipe"));
+    let there = std::thread::spawn(move || carry(std::io::stdin(), to, delay));
+    carry(from, std::io::stdout(), delay);
+    drop(there);
+    let _ended = agent.wait();
+}
+
+/// Bytes leave so long after they came, as on a long line; none waits for another.
+fn carry(mut from: impl Read, mut to: impl Write + Send + 'static, delay: Duration) {
+    let (sender, receiver) = channel::<(Instant, Vec<u8>)>();
+    let writing = std::thread::spawn(move || {
+        for (came, bytes) in receiver {
+            std::thread::sleep((came + delay).saturating_duration_since(Instant::now()));
+            if to.write_all(&bytes).and_then(|()| to.flush()).is_err() {
+                return;
+            }
+        }
+    });
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(count) = from.read(&mut buffer) {
+        if count == 0 || sender.send((Instant::now(), buffer[..count].to_vec())).is_err() {
+            break;
+        }
+    }
+    drop(sender);
+    let _gone = writing.join();
+}
+
+/// The command of agents that tell their host in their environment, for finding them.
+fn told_apart() -> String {
+    format!("[\"env\", \"LOADER={{host}}\", \"{}\", \"agent\"]", env!("CARGO_BIN_EXE_proofload"))
+}
+
+/// A shell command; `{host}` in it is the agent's.
+fn shell(line: &str) -> String {
+    let line = line.replace("$AGENT", &format!("{} agent", env!("CARGO_BIN_EXE_proofload")));
+    let way = std::env::current_exe().expect("the test has a file").display().to_string();
+    let line = line.replace("$WAY", &format!("{way} --exact slow_way --nocapture"));
+    format!("[\"sh\", \"-c\", {line:?}]")
+}
+
+fn study(workload: &str, engine: &str, hosts: &str, command: &str, measure: &str) -> String {
+    format!(
+        r#"
+[study]
+name = "small"
+title = "A load of several agents"
+[workload]
+{workload}
+[engine]
+kind = "{engine}"
+[storage]
+path = "data"
+[agents]
+load_hosts = {hosts}
+load = {command}
+[procedure]
+warm_up = {{ at_least = "1s", at_most = "3s", round = "1s", tolerance = 0.5 }}
+measure = "{measure}"
+drift_tolerance = 1.0
+"#
+    )
+}
+
+const KEY_VALUE: &str = "kind = \"ycsb\"\nvirtual_users = 8\nrecords = 1000\nmix = \"b\"\nrate = 4000";
+const WAREHOUSES: &str = "kind = \"tprocc\"\nwarehouses = 2\nscale = \"toy\"";
+
+fn record(bench: &Bench) -> Record {
+    proofload_record::read(&bench.path("small.proof")).expect("the record is readable")
+}
+
+/// Runs a study to its end; 6 and 7: a busy machine may void the point, what is merged is merged all the same.
+fn ran(bench: &Bench, study: &str) -> Record {
+    bench.study(study);
+    let output = bench.run(&["run", "study.toml"]);
+    assert!(matches!(output.status.code(), Some(0 | 5..=7)), "{}", text(&output.stderr));
+    bench.expect_no_process();
+    record(bench)
+}
+
+fn json_of(attempt: &Attempt, event: &str) -> serde_json::Value {
+    let event = attempt.event(event).unwrap_or_else(|| panic!("there is an event {event}"));
+    serde_json::from_str(&event.detail).expect("it is JSON")
+}
+
+#[track_caller]
+fn expect_good_checks(attempt: &Attempt) {
+    let wrong =
+        |check: &&proofload_model::samples::Check| check.outcome == CheckOutcome::Failed && check.group != "inputs";
+    let failed: Vec<String> = attempt
+        .checks
+        .iter()
+        .filter(wrong)
+        .map(|check| format!("{}: {} {:?}", check.name, check.found, check.offenders))
+        .collect();
+    assert_eq!(failed, [""; 0]);
+    assert!(attempt.checks.iter().any(|check| check.name == "counts of each agent"));
+}
+
+/// The responses of all kinds in one.
+fn merged<'a>(parts: impl Iterator<Item = &'a HistogramDelta>) -> Sparse {
+    let parts: Vec<Sparse> = parts.map(|delta| Sparse::from_v2_deflate(&delta.payload).expect("it is whole")).collect();
+    Sparse::merged(&parts)
+}
+
+/// What each agent did adds up to what was merged: in every second, and over the window bucket for bucket.
+#[track_caller]
+fn expect_sums(attempt: &Attempt) {
+    let (from, to) = attempt.window().expect("a window");
+    for second in &attempt.intervals {
+        let own = || attempt.agents.seconds.iter().filter(|own| own.number == second.index);
+        let completed: u64 = second.counts.iter().map(|counts| counts.completed()).sum();
+        assert_eq!(own().map(|own| own.completed).sum::<u64>(), completed, "second {}", second.index);
+        let threads: usize = own().map(|own| own.client.thread_cpu_ns.len()).sum();
+        assert_eq!(threads, second.client.thread_cpu_ns.len());
+    }
+    let inside = attempt.intervals.iter().filter(|second| (from..to).contains(&second.index));
+    let of_all = inside.flat_map(|second| &second.histograms);
+    let of_all =
+        merged(of_all.filter(|part| part.clock == LatencyClock::Response && !part.kind.starts_with("deferred_")));
+    let of_agents = attempt.agents.histograms.iter().map(|of| &of.delta);
+    let of_agents = merged(of_agents.filter(|part| part.clock == LatencyClock::Response));
+    assert_eq!(of_agents.buckets(), of_all.buckets());
+    assert!(of_all.count() > 0);
+}
+
+/// Three agents: one on a slow way, one in a time namespace whose monotonic clock is hours ahead, where the kernel and our rights allow it.
+#[test]
+fn three_agents_make_one_load() {
+    let bench = Bench::new("three");
+    let another_clock = "unshare --fork --time --monotonic 50000";
+    let possible = Command::new("sh").args(["-c", &format!("{another_clock} true")]).stderr(Stdio::null()).status();
+    let another_clock = if possible.is_ok_and(|status| status.success()) {
+        another_clock
+    } else {
+        eprintln!("LEFT OUT: a clock of another machine: no time namespaces here");
+        "exec"
+    };
+    let command = shell(&format!(
+        "case {{host}} in far) {PIPE}=3 exec $WAY;; other) {another_clock} $AGENT;; *) exec $AGENT;; esac"
+    ));
+    let record = ran(&bench, &study(KEY_VALUE, "null", "[\"near\", \"far:2\", \"other\"]", &command, "4s"));
+    let attempt = record.finished(0).expect("it went through");
+    expect_good_checks(attempt);
+    expect_sums(attempt);
+    let agents = json_of(attempt, "load_agents");
+    let told: Vec<(&str, u64)> = agents
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|agent| (agent["name"].as_str().expect("a name"), agent["users"].as_u64().expect("a count")))
+        .collect();
+    assert_eq!(told, [("near", 2), ("far", 4), ("other", 2)]);
+    let far = agents[1]["clock_bound_ns"].as_u64().expect("a bound");
+    assert!((3_000_000..10_000_000).contains(&far), "the way there and back takes 6 ms: {far}");
+
+    // Arrivals are dealt out by shares, each to one agent: after time zero all of them are somebody's, and no agent has more than its part.
+    let offered = |agent: u32| -> u64 {
+        let own =
+            attempt.agents.seconds.iter().filter(|second| second.agent == agent && (1..4).contains(&second.number));
+        own.map(|second| second.client.offered.expect("a rate was asked for").due).sum()
+    };
+    assert_eq!([offered(0), offered(1), offered(2)], [3_000, 6_000, 3_000]);
+    let users: u64 = told.iter().map(|(_, users)| users).sum();
+    let total = attempt.facts.iter().find(|fact| fact.name == "virtual_users").expect("it is told of all");
+    assert_eq!(total.effective, Some(users.to_string()));
+    let report = text(&bench.run(&["report", "small.proof", "--format", "markdown"]).stdout);
+    assert!(report.contains("Load agents in the measured window") && report.contains("| far |"), "{report}");
+}
+
+#[test]
+fn three_agents_on_postgresql_leave_a_database_that_adds_up() {
+    if !postgresql_here("load-agents") {
+        return;
+    }
+    let bench = Bench::new("three-postgresql");
+    let workload = format!("{WAREHOUSES}\nvirtual_users = 7");
+    let record = ran(&bench, &study(&workload, "postgresql", "[\"a\", \"b:2\", \"c\"]", &told_apart(), "3s"));
+    let attempt = record.finished(0).expect("it went through");
+    expect_good_checks(attempt);
+    expect_sums(attempt);
+    let lost = attempt.checks.iter().find(|check| check.name == "orders lost").expect("orders are looked for");
+    let totals = json_of(attempt, "load_stopped");
+    let new_orders = totals["totals"].as_array().expect("a list").iter().find(|of| of["kind"] == "new_order");
+    let done = new_orders.and_then(|of| of["done"].as_u64()).expect("there are new orders");
+    assert_eq!(lost.found, format!("{done} acknowledged, 0 lost"), "those of all three agents");
+}
+
+#[test]
+fn paced_terminals_are_divided_too() {
+    if !postgresql_here("load-agents-paced") {
+        return;
+    }
+    let bench = Bench::new("three-paced");
+    let workload = format!("{WAREHOUSES}\npacing = \"paced\"\nvirtual_users = 20\nconnections = 6");
+    let record = ran(&bench, &study(&workload, "postgresql", "[\"a\", \"b\"]", &told_apart(), "3s"));
+    let attempt = record.finished(0).expect("it went through");
+    expect_good_checks(attempt);
+    expect_sums(attempt);
+    let documents: Vec<&String> = record.documents.keys().filter(|name| name.contains("deliveries-1")).collect();
+    assert_eq!(documents, ["attempt-1/b/deliveries-1.csv", "attempt-1/deliveries-1.csv"]);
+}
+
+/// The process of an agent by its host.
+fn agent_of(bench: &Bench, host: &str) -> Option<u32> {
+    let wanted = format!("LOADER={host}");
+    let is_it = |pid: u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+    };
+    bench.processes().into_iter().map(|(pid, _)| pid).find(|pid| is_it(*pid))
+}
+
+/// Strikes agent b with a signal in the window; the point is void, the others end, `resume` does it again.
+fn check_lost(name: &str, signal: &str, reason: &str) {
+    let bench = Bench::new(name);
+    bench.study(&study(KEY_VALUE, "null", "[\"a\", \"b\", \"c\"]", &told_apart(), "6s"));
+    let run = bench.spawn(&["run", "study.toml"]);
+    let begun = Instant::now();
+    // Warm-up ends after three seconds at the latest.
+    while !proofload_record::read(&bench.path("small.proof"))
+        .is_ok_and(|record| record.attempts.first().is_some_and(|attempt| attempt.intervals.len() > 4))
+    {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the load does not begin");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let struck = agent_of(&bench, "b").expect("agent b runs");
+    let _status = Command::new("kill").args([signal, &struck.to_string()]).status();
+    let output = run.wait_with_output().expect("it ends");
+    kill(struck);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let told = text(&output.stderr);
+    assert!(told.contains("the b agent was lost") && told.contains(reason), "{told}");
+    bench.expect_no_process();
+    let first = record(&bench).attempts[0].clone();
+    assert!(
+        matches!(&first.state, State::Failed { reason: why } if why.contains("the b agent was lost")),
+        "{:?}",
+        first.state
+    );
+    let lost = json_of(&first, "agent_lost");
+    assert!(lost["agent"] == "b" && lost["reason"].as_str().is_some_and(|why| why.contains(reason)), "{lost}");
+    assert!(first.intervals.len() < 10, "the others were stopped");
+
+    let again = bench.run(&["resume", "small.proof"]);
+    assert!(matches!(again.status.code(), Some(0 | 5..=7)), "{}", text(&again.stderr));
+    let record = record(&bench);
+    expect_good_checks(record.finished(0).expect("it went through the second time"));
+    assert_eq!(record.attempts.len(), 2);
+    bench.expect_no_process();
+}
+
+#[test]
+fn an_agent_that_is_killed_voids_the_point_and_stops_the_others() {
+    check_lost("killed", "-KILL", "its stream ended");
+}
+
+#[test]
+fn an_agent_that_falls_silent_is_lost() {
+    check_lost("silent", "-STOP", "it has said nothing for 15 s");
+}
+
+/// What is refused before any load, and why.
+#[test]
+fn ways_too_long_and_other_versions_are_refused() {
+    let refused = |hosts: &str, engine: &str, command: &str, (code, expected): (i32, &str)| {
+        let bench = Bench::new("refused");
+        bench.study(&study(KEY_VALUE, engine, hosts, command, "2s"));
+        let output = bench.run(&["run", "study.toml"]);
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+        bench.expect_no_process();
+    };
+    let slow = shell(&format!("case {{host}} in b) {PIPE}=12 exec $WAY;; *) exec $AGENT;; esac"));
+    refused("[\"a\", \"b\"]", "null", &slow, (1, "the b agent's clock can only be placed to within"));
+    let old = shell("case {host} in b) echo PROOFLOAD-AGENT 6 0.0.9;; *) exec $AGENT;; esac");
+    refused("[\"a\", \"b\"]", "null", &old, (1, "the agent is another version: it says \"PROOFLOAD-AGENT 6 0.0.9\""));
+    refused("[\"a\", \"b\"]", "sqlite", &told_apart(), (3, "sqlite lives in the process of its one load agent"));
+    refused("[\"b\", \"a:1000\"]", "null", &told_apart(), (3, "b would have none of the 8 virtual users"));
+}

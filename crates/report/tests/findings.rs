@@ -3,7 +3,7 @@
 mod support;
 
 use expect_test::{Expect, expect};
-use proofload_model::samples::Fact;
+use proofload_model::samples::{AgentSecond, ClientSelf, Fact};
 use proofload_record::{Record, State};
 use proofload_report::findings::{Verdict, VoidClass, evaluate};
 use proofload_report::{Format, render};
@@ -150,6 +150,49 @@ fn a_busy_client_makes_the_point_generator_bound_unless_the_engine_lives_in_it()
         let Verdict::Void(voids) = busy(engine, said) else { panic!("{engine}: a busy client went unseen") };
         assert_eq!(voids[0].class, VoidClass::GeneratorBound);
     }
+}
+
+/// A run of three load agents: the second slow, the third late and busy.
+fn with_agents() -> Record {
+    let mut of_agents = record(&Shape {
+        factors: "[[factor]]\nsetting = \"engine.kind\"\nlevels = [\"postgresql\"]\n".to_owned(),
+        ..Shape::memory(1)
+    });
+    let attempt = &mut of_agents.attempts[0];
+    let told = |name: &str, detail: &str| {
+        let at = proofload_model::time::WallTime(0);
+        proofload_record::AttemptEvent { at, offset: None, name: name.to_owned(), detail: detail.to_owned() }
+    };
+    attempt.events.push(told(
+        "load_agents",
+        r#"[{"number":0,"name":"near","share":1,"users":1,"clock_bound_ns":40000},{"number":1,"name":"slow","share":2,"users":2,"clock_bound_ns":3000000},{"number":2,"name":"late","share":1,"users":1}]"#,
+    ));
+    attempt.events.push(told("load_agents_stopped", r#"[{"number":1,"clock_moved_ns":-250000}]"#));
+    for number in 0..attempt.intervals.len() as u64 {
+        for (agent, completed, cpu) in [(0, 30, 100_000_000), (1, 40, 200_000_000), (2, 30, 950_000_000)] {
+            let client = ClientSelf { thread_cpu_ns: vec![10_000_000, cpu], ..ClientSelf::default() };
+            attempt.agents.seconds.push(AgentSecond { agent, number, completed, client, ..AgentSecond::default() });
+        }
+    }
+    of_agents
+}
+
+#[test]
+fn the_load_generator_is_the_limit_when_one_of_its_agents_is() {
+    let record = with_agents();
+    let findings = evaluate(&record);
+    let run = &findings.points[0].runs[0];
+    let told: Vec<String> = run.generator.bound.iter().map(ToString::to_string).collect();
+    let expected =
+        "load agent late: client thread 1 used 95 % of a core, limit 80 %; use more client threads or another machine";
+    assert_eq!(told, [expected]);
+    let Verdict::Void(voids) = &findings.points[0].verdict else { panic!("a busy agent went unseen") };
+    assert_eq!(voids[0].class, VoidClass::GeneratorBound);
+    let off: Vec<String> = run.agents.iter().map(|agent| format!("{:.2}", agent.imbalance())).collect();
+    assert_eq!(off, ["0.20", "-0.20", "0.20"]);
+    let document = render(&record, Format::Markdown).expect("the record has points");
+    assert!(document.contains("the load was uneven"), "{document}");
+    assert!(document.contains("slow did 40 % of the operations, 50 % were asked of it"), "{document}");
 }
 
 #[test]

@@ -41,6 +41,13 @@ pub enum Doubt {
         /// p99 of the lag.
         lag: Duration,
     },
+    /// One of several load agents has a reason.
+    OfAgent {
+        /// Its name.
+        agent: String,
+        /// The reason.
+        doubt: Box<Doubt>,
+    },
     /// Too close to what the generator can do at all.
     NearCeiling {
         /// Ceiling ÷ throughput.
@@ -65,6 +72,7 @@ impl fmt::Display for Doubt {
                     MOST_SEND_LAG.as_micros()
                 )
             }
+            Self::OfAgent { agent, doubt } => write!(f, "load agent {agent}: {doubt}"),
             Self::NearCeiling { headroom } => write!(
                 f,
                 "the generator alone reaches only {headroom:.1} times this throughput, {LEAST_HEADROOM:.0} times are wanted"

@@ -2,8 +2,8 @@
 
 use super::Selection;
 use super::tables::{
-    checks, client, client_threads, documents, engine, errors, events, facts, latencies, levels, logs, marks,
-    operations, runs, sessions, telemetry,
+    checks, client, client_threads, documents, engine, errors, events, facts, latencies, levels, load_agents, logs,
+    marks, operations, runs, sessions, telemetry,
 };
 use proofload_record::Record;
 use std::io::Result;
@@ -109,6 +109,26 @@ pub const TABLES: &[Table] = &[
         row: "a client thread in a second",
         columns: &["attempt", "run", "second", "thread", "cpu_ns"],
         rows: client_threads,
+    },
+    Table {
+        name: "load_agents",
+        row: "one of several load agents in a second",
+        columns: &[
+            "attempt",
+            "run",
+            "second",
+            "agent",
+            "completed",
+            "failed",
+            "dropped",
+            "count",
+            "sum_ns",
+            "max_ns",
+            "cpu_ns",
+            "resident_bytes",
+            "send_lag_p99_ns",
+        ],
+        rows: load_agents,
     },
     Table {
         name: "engine",

@@ -135,6 +135,30 @@ pub(super) fn client(record: &Record, selection: &Selection, emit: &mut Emit<'_>
     })
 }
 
+pub(super) fn load_agents(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
+    for attempt in selection.attempts(record) {
+        for of in &attempt.agents.seconds {
+            let [id, index] = head(attempt);
+            emit(&[
+                id,
+                index,
+                whole(of.number),
+                Cell::Integer(of.agent.into()),
+                whole(of.completed),
+                whole(of.failed),
+                whole(of.dropped),
+                whole(of.count),
+                whole(of.sum_ns),
+                whole(of.max_ns),
+                whole(of.client.thread_cpu_ns.iter().sum()),
+                whole(of.client.resident_bytes),
+                optional(of.client.send_lag_ns_p99, whole),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn client_threads(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
     seconds(record, selection, |head, interval| {
         for (thread, cpu) in interval.client.thread_cpu_ns.iter().enumerate() {

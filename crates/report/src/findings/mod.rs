@@ -1,6 +1,7 @@
 //! Findings: what a record says, typed and pure. Numbers leave here as quantities or as a reason why there is none.
 //! May not know blocks, formats or charts.
 
+mod agents;
 mod audits;
 mod bottleneck;
 pub mod comparison;
@@ -24,6 +25,7 @@ mod void;
 pub mod warehouse;
 mod whole_run;
 
+pub use agents::AgentFindings;
 pub use audits::Audit;
 pub use bottleneck::Ranking;
 pub use curve::{Curve, CurveGroup};

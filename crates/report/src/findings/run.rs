@@ -1,5 +1,6 @@
 //! One finished run: its window, its throughput second by second, its warm-up, its audits, its verdict.
 
+use super::agents::{AgentFindings, agents};
 use super::audits::{Audit, audits};
 use super::latencies::{ByKind, decoded};
 use super::load::{
@@ -10,7 +11,7 @@ use super::telemetry::longest_silence;
 use super::void::Void;
 use super::whole_run::{self, WholeRun};
 use crate::analysis::bootstrap::mean_of;
-use crate::analysis::generator::{ClosedLoop, GeneratorCheck, LittleAudit, Observed, check_generator, little};
+use crate::analysis::generator::{ClosedLoop, Doubt, GeneratorCheck, LittleAudit, Observed, check_generator, little};
 use crate::analysis::latency::Sparse;
 use crate::analysis::quantity::{Quantity, Unit};
 use crate::analysis::stall::Stalls;
@@ -93,6 +94,8 @@ pub struct RunFindings {
     pub stability: Option<WindowCheck>,
     /// The generator's own state.
     pub generator: GeneratorCheck,
+    /// Each of several load agents; empty when there was one.
+    pub agents: Vec<AgentFindings>,
     /// Little's law over the window of a saturated closed loop.
     pub little: Option<LittleAudit>,
     /// Comparisons of what clients counted with what is stored.
@@ -156,6 +159,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         warm_up: None,
         stability: None,
         generator: GeneratorCheck::default(),
+        agents: agents(attempt, window, is_in_process(attempt, settings)),
         little: None,
         audits: audits(attempt, workload),
         checks: attempt.checks.clone(),
@@ -170,6 +174,9 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     }
     findings.stability = procedure.as_ref().map(|procedure| stability(&findings, procedure));
     findings.generator = generator(&inside, is_in_process(attempt, settings), findings.measured());
+    if !findings.agents.is_empty() {
+        findings.generator.bound = bound_by_agents(&findings.agents);
+    }
     findings.little = little_of(&findings, settings);
     findings.pacing = pacing(&findings, attempt, workload, settings);
     findings.voids = voids(&findings, attempt, procedure.as_ref());
@@ -333,6 +340,15 @@ fn generator(inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> Ge
         check.not_observed.push("cpu of the client threads apart from the engine's, which runs in them");
     }
     check
+}
+
+/// The load generator was the limit if any of its agents was.
+fn bound_by_agents(agents: &[AgentFindings]) -> Vec<Doubt> {
+    let of_agent = |agent: &AgentFindings| {
+        let name = agent.name.clone();
+        agent.bound.clone().into_iter().map(move |doubt| Doubt::OfAgent { agent: name.clone(), doubt: Box::new(doubt) })
+    };
+    agents.iter().flat_map(of_agent).collect()
 }
 
 /// Little's law where users never wait.

@@ -1,5 +1,6 @@
 //! The sections of the paper, in its order, from findings to blocks. May not compute statistics or know a format.
 
+mod agents;
 mod beside;
 mod bottleneck;
 mod charts;

@@ -21,6 +21,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.push(Block::Table(verdicts(findings)));
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         blocks.push(Block::Table(runs(findings)));
+        blocks.extend(super::agents::blocks(findings));
         blocks.extend(super::rounds::tables(findings));
         blocks.extend(little(findings));
         blocks.push(Block::Table(checks(findings)));

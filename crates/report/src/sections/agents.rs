@@ -1,0 +1,89 @@
+//! Several load agents beside each other: what each was asked for and what it did. A part of the section on validity.
+
+use super::validity::name;
+use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
+use crate::findings::{AgentFindings, Findings, PointFindings, RunFindings};
+use crate::numbers::short;
+
+/// A share that is further from what was asked than this is spoken of.
+const SPOKEN_OF: f64 = 0.05;
+
+/// The table, and a word of caution where the load was uneven; nothing for loads of one agent.
+pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
+    let runs = || findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
+    let rows: Vec<Vec<Cell>> =
+        runs().flat_map(|(point, run)| run.agents.iter().map(move |agent| row(point, run, agent))).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let uneven: Vec<String> = runs().filter_map(|(point, run)| uneven(point, run)).collect();
+    let notice = Block::Notice(
+        Notice::Caution,
+        prose![
+            "the load was uneven: ",
+            uneven.join("; "),
+            ". Percentiles are of all agents' operations together, so those of a host on a slower way weigh less than was asked for."
+        ],
+    );
+    let table = Block::Table(Table {
+        id: "table-agents",
+        caption: prose![
+            "Load agents in the measured window: their parts of users and arrivals as asked, and of what was completed. The load \
+             generator was the limit if any of them was. Clocks are monotonic ones and may differ by any amount; placed within: how \
+             exactly an agent was told the common time zero; moved: how much its seconds and those of the conductor had drifted apart \
+             by the end."
+        ],
+        columns: vec![
+            Column::words("Run"),
+            Column::words("Agent"),
+            Column::words("Virtual users"),
+            Column::words("Share asked, %"),
+            Column::counts("Completed"),
+            Column::quantities("Share got", "%"),
+            Column::quantities("Off", "%"),
+            Column::words("Response p99, ms"),
+            Column::words("Busiest client thread, % of a core"),
+            Column::words("Send lag p99, µs"),
+            Column::words("Clock placed within, ms"),
+            Column::words("Clock moved, ms"),
+            Column::words("Load generator"),
+        ],
+        rows,
+        note: Vec::new(),
+    });
+    (!uneven.is_empty()).then_some(notice).into_iter().chain([table]).collect()
+}
+
+fn row(point: &PointFindings, run: &RunFindings, agent: &AgentFindings) -> Vec<Cell> {
+    let or_gap = |text: Option<String>| text.map_or_else(|| Cell::Gap("was not observed".to_owned()), Cell::datum);
+    let doubts: Vec<String> = agent.bound.iter().map(ToString::to_string).collect();
+    vec![
+        Cell::datum(name(point, run)),
+        Cell::datum(agent.name.clone()),
+        or_gap(agent.users.map(|users| users.to_string())),
+        Cell::datum(short(100.0 * agent.share_asked)),
+        Cell::Count(agent.completed),
+        Cell::Quantity(agent.share()),
+        Cell::Quantity(agent.off()),
+        or_gap(agent.response_ns_p99.map(|time| short(time as f64 * 1e-6))),
+        or_gap(agent.busiest_thread.map(|share| short(100.0 * share))),
+        or_gap(agent.lag_ns_p99.map(|lag| short(lag as f64 * 1e-3))),
+        or_gap(agent.clock_bound_ns.map(|bound| short(bound as f64 * 1e-6))),
+        or_gap(agent.clock_moved_ns.map(|moved| short(moved as f64 * 1e-6))),
+        if doubts.is_empty() { Cell::datum("not the limit") } else { Cell::datum(doubts.join("; ")) },
+    ]
+}
+
+/// The agent whose part differs most from what was asked, where it differs much.
+fn uneven(point: &PointFindings, run: &RunFindings) -> Option<String> {
+    // Of two that differ alike, the one that did less.
+    let further = |a: &&AgentFindings, b: &&AgentFindings| {
+        let (by, than) = (a.imbalance(), b.imbalance());
+        by.abs().total_cmp(&than.abs()).then(than.total_cmp(&by))
+    };
+    let most = run.agents.iter().max_by(further)?;
+    (most.imbalance().abs() > SPOKEN_OF).then(|| {
+        let (got, asked) = (short(100.0 * most.share_got), short(100.0 * most.share_asked));
+        format!("{}: {} did {got} % of the operations, {asked} % were asked of it", name(point, run), most.name)
+    })
+}

@@ -94,7 +94,12 @@ impl Merger {
         Ok(self.complete())
     }
 
-    /// The measured window. Told before its first second is there, its end perhaps later; it cannot be moved back.
+    /// The first second of which nothing has come yet, from any agent.
+    pub fn furthest(&self) -> u64 {
+        self.agents.iter().map(|stream| stream.next).max().unwrap_or(0)
+    }
+
+    /// The measured window, which must not begin before [`Merger::furthest`]: what has come already is not looked at again.
     pub fn set_window(&mut self, window: Range<u64>) {
         self.window = window;
     }

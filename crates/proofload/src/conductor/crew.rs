@@ -231,7 +231,9 @@ impl<'a> Crew<'a> {
             while !waiting.iter().all(|one| one.is_finished()) {
                 let heard = self.hear(GLANCE);
                 if heard.is_err() || self.interrupt.asked() {
-                    processes.iter().for_each(|process| process.kill());
+                    processes.iter().for_each(|process| {
+                        scope.spawn(move || process.kill());
+                    });
                     break;
                 }
             }
@@ -294,10 +296,10 @@ impl<'a> Crew<'a> {
 
     /// An agent is lost, and with it the attempt.
     fn lose(&mut self, name: &str, reason: &str) -> Result<(), Error> {
+        self.journal.log("error", name, reason)?;
         if self.watch.trouble.is_some() {
             return Ok(());
         }
-        self.journal.log("error", name, reason)?;
         self.journal.event("agent_lost", &json!({ "agent": name, "reason": reason }).to_string())?;
         self.watch.trouble = Some(Error::new(format!("the {name} agent was lost: {reason}")));
         Ok(())

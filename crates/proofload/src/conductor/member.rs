@@ -15,7 +15,7 @@ const CLOCK_EXCHANGES: u32 = 32;
 /// An answer to the question for the time.
 const CLOCK_PATIENCE: Duration = Duration::from_secs(20);
 
-/// A clock that cannot be placed this well, or that runs away by more, is refused: what ends in one second would be put into another.
+/// A clock that cannot be placed this well, or that certainly runs away by more, is refused: what ends in one second would be put into another.
 pub(super) const CLOCK_WITHIN: Duration = Duration::from_millis(10);
 
 /// An agent that says nothing for so long is taken for lost. It says something at least once a second.
@@ -62,11 +62,6 @@ impl Member {
         Ok(Self { name: name.to_owned(), process, events, clock: place, pid, heard: (0, now), looked: now })
     }
 
-    /// How its clock lies now.
-    pub(super) fn place_clock(&self, clock: &dyn Clock) -> Result<ClockPlace, Error> {
-        place_of_clock(&self.process, clock).map(|(place, _)| place)
-    }
-
     /// A moment of our clock on the agent's.
     pub(super) fn in_its_time(&self, ours: Moment) -> Moment {
         Moment(ours.0.saturating_add_signed(self.clock.ahead_ns))
@@ -94,7 +89,7 @@ pub(super) fn silence_text() -> String {
 }
 
 /// The offset between an agent's clock and ours, by exchanges of four stamps; and its process id. Source: Mills, RFC 5905, section 8.
-fn place_of_clock(process: &AgentProcess, clock: &dyn Clock) -> Result<(ClockPlace, u32), Error> {
+pub(super) fn place_of_clock(process: &AgentProcess, clock: &dyn Clock) -> Result<(ClockPlace, u32), Error> {
     let (mut best, mut number) = (ClockPlace { ahead_ns: 0, within: Duration::MAX }, 0);
     for _ in 0..CLOCK_EXCHANGES {
         let sent = clock.now();

@@ -128,9 +128,9 @@ impl Crew<'_> {
         }
     }
 
-    /// The fixed window: whole seconds after the one that is running now. A load that ends by itself is measured to its end.
+    /// The fixed window: whole seconds after the one that is running now, in every load agent. A load that ends by itself is measured to its end.
     fn measure(&mut self, prepared: &Prepared, warmed_up: WarmedUp) -> Result<(), Error> {
-        let from = self.watch.throughput.len() + 1;
+        let from = (self.watch.throughput.len() + 1).max(self.watch.merger.furthest() as usize);
         let to = if prepared.rating() == Rating::ToItsEnd { usize::MAX } else { from + prepared.seconds() };
         self.view.phase("measuring");
         self.watch.merger.set_window(from as u64..to as u64);

@@ -399,3 +399,14 @@ fn memory_by_the_size_of_the_data_is_given_once_and_enough_at_every_point() {
     "#]],
     );
 }
+
+#[test]
+fn settings_of_an_engine_may_stand_in_tables_of_their_own() {
+    let text = format!(
+        "{GOOD}[engine.settings]\ncache_size = 1\nserver.jit = \"off\"\n[engine.settings.nothing]\ndepth = 2\n"
+    );
+    let study = validate(&text, &[], &catalogue()).expect("a valid study");
+    let found: Vec<String> =
+        study.settings.below("engine.settings").map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(found, ["cache_size=1", "nothing.depth=2", "server.jit=off"]);
+}

@@ -65,9 +65,7 @@ impl SettingSpec {
     /// Does this setting stand for `path`?
     pub fn matches(&self, path: &str) -> bool {
         match self.path.strip_suffix('*') {
-            Some(prefix) => {
-                path.len() > prefix.len() && path.starts_with(prefix) && !path[prefix.len()..].contains('.')
-            }
+            Some(prefix) => path.len() > prefix.len() && path.starts_with(prefix) && !path.ends_with('.'),
             None => self.path == path,
         }
     }

@@ -11,6 +11,8 @@ use super::random::Random;
 pub const FEWEST_SAMPLES: usize = 10;
 
 const METHOD_MEAN: &str = "pre-whitened circular block bootstrap, Student's quantile";
+/// How an interval comes from the means of several runs.
+pub const METHOD_RUNS: &str = "spread between runs, Student's quantile";
 
 /// How much to resample, and from which seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub struct Estimate {
     pub block: usize,
     /// Why there is no standard error, when there is none.
     pub missing: Option<String>,
+    /// How the interval comes about.
+    pub method: &'static str,
 }
 
 impl Estimate {
@@ -47,7 +51,7 @@ impl Estimate {
             return Interval::none(why.clone());
         }
         let half = student_quantile(0.975, self.freedom) * self.standard_error;
-        Interval::known(self.value - half, self.value + half, METHOD_MEAN)
+        Interval::known(self.value - half, self.value + half, self.method)
     }
 
     /// The mean as a quantity in `unit`.
@@ -77,6 +81,7 @@ pub fn mean_of(values: &[f64]) -> Estimate {
         effective_n,
         block: noise.block,
         missing,
+        method: METHOD_MEAN,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Intervals over repetitions: runs of one point are the highest noisy level, blocks of samples within a
 //! run the lower one. One repetition describes that run only, and says so.
 
-use super::bootstrap::{Blocks, Estimate, Resampling, mean_of};
+use super::bootstrap::{Blocks, Estimate, METHOD_RUNS, Resampling, mean_of};
 use super::distribution::{mean, quantile_of_sorted, student_quantile, variance};
 use super::quantity::{Interval, Quantity, Unit};
 use super::random::Random;
@@ -9,7 +9,8 @@ use super::random::Random;
 /// The mean of a point over its runs, every run counting equally.
 ///
 /// With one run the interval is that of the run alone. With more, the error is that between runs, which
-/// holds the error within runs already, with runs − 1 degrees of freedom.
+/// holds the error within runs already, with runs − 1 degrees of freedom; so runs may be too short for an interval of their own. A gap in
+/// any of them leaves none.
 /// Source: Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
 pub fn mean_of_runs(runs: &[&[f64]]) -> Estimate {
     let estimates: Vec<Estimate> = runs.iter().map(|run| mean_of(run)).collect();
@@ -18,9 +19,10 @@ pub fn mean_of_runs(runs: &[&[f64]]) -> Estimate {
     }
     let means: Vec<f64> = estimates.iter().map(|run| run.value).collect();
     let count = means.len() as f64;
-    let missing = match estimates.iter().find_map(|run| run.missing.clone()) {
-        None if runs.is_empty() => Some("no run was completed".to_owned()),
-        other => other,
+    let missing = match means.iter().all(|mean| mean.is_finite()) {
+        true if runs.is_empty() => Some("no run was completed".to_owned()),
+        true => None,
+        false => Some("the series has gaps".to_owned()),
     };
     Estimate {
         value: mean(&means),
@@ -30,6 +32,7 @@ pub fn mean_of_runs(runs: &[&[f64]]) -> Estimate {
         effective_n: estimates.iter().map(|run| run.effective_n).sum(),
         block: estimates.iter().map(|run| run.block).max().unwrap_or(1),
         missing,
+        method: METHOD_RUNS,
     }
 }
 
@@ -121,6 +124,11 @@ mod tests {
         let only = runs(1, 1, 0.0);
         assert_eq!(mean_of_runs(&[&only[0]]), mean_of(&only[0]));
         assert_eq!(mean_of_runs(&[]).interval(), Interval::none("no run was completed"));
+        // Runs of two seconds have a spread between them; means 2, 4, 6: 4 ± 4.303 · 2 / √3.
+        let short: [&[f64]; 3] = [&[1.0, 3.0], &[4.0, 4.0], &[5.0, 7.0]];
+        let (low, high) = mean_of_runs(&short).interval().bounds().expect("three runs have a spread");
+        assert!((low - (4.0 - 4.968)).abs() < 0.01 && (high - (4.0 + 4.968)).abs() < 0.01, "{low} to {high}");
+        assert_eq!(mean_of_runs(&[&[1.0, f64::NAN], &[1.0, 2.0]]).interval(), Interval::none("the series has gaps"));
         let resampling = Resampling { resamples: 10, seed: 1 };
         let quantity = statistic_of_runs(&[&only[0]], Unit::RATIO, |runs| mean(&runs[0]), resampling);
         assert_eq!(*quantity.interval(), Interval::none("one repetition only"));

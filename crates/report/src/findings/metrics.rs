@@ -3,7 +3,7 @@
 use super::level::Measured;
 use super::run::RunFindings;
 use super::telemetry::{Probed, Trace, average, mean_of_cores, total, traces};
-use crate::analysis::bootstrap::{Estimate, ratio_of_means};
+use crate::analysis::bootstrap::{Estimate, METHOD_RUNS, ratio_of_means};
 use crate::analysis::distribution::{mean, student_quantile, variance};
 use crate::analysis::hierarchy::mean_of_runs;
 use crate::analysis::quantity::{Interval, Quantity, Unit};
@@ -109,6 +109,7 @@ fn of_totals(values: &[f64]) -> Estimate {
         effective_n: n as f64,
         block: 1,
         missing: single.then(|| "one run of a fixed number of operations has no spread".to_owned()),
+        method: METHOD_RUNS,
     }
 }
 

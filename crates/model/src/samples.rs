@@ -281,7 +281,7 @@ pub struct Mark {
 }
 
 /// One thing that was verified after a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Group: `consistency`, `conservation`, `acknowledged`, `inputs`, `agreement`.
     pub group: String,
@@ -295,6 +295,22 @@ pub struct Check {
     pub outcome: CheckOutcome,
     /// Up to ten offenders, with keys and both sides.
     pub offenders: Vec<String>,
+    /// What was compared, of an audit of drawn inputs; records of older versions have none.
+    #[serde(default)]
+    pub sample: Option<AuditedSample>,
+}
+
+/// What an audit of drawn inputs compared with its law.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditedSample {
+    /// What the law and its limits are, such as `9.5 to 10.5`.
+    pub limits: String,
+    /// Size of the sample.
+    pub n: u64,
+    /// What was observed, with its unit.
+    pub observed: String,
+    /// Probability of something as far from the law by chance; none where nothing can be said.
+    pub p: Option<f64>,
 }
 
 /// How a check ended.

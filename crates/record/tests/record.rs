@@ -77,6 +77,7 @@ fn what_was_written_is_read_and_sealed() {
         found: "f".to_owned(),
         outcome: CheckOutcome::Met,
         offenders: vec![],
+        sample: None,
     };
     recorder.facts(Some(attempt), std::slice::from_ref(&fact)).unwrap();
     recorder.interval(attempt, &sample(0)).unwrap();

@@ -3,7 +3,7 @@
 mod support;
 
 use expect_test::{Expect, expect};
-use proofload_model::samples::{AgentSecond, ClientSelf, Fact};
+use proofload_model::samples::{AgentSecond, AuditedSample, Check, CheckOutcome, ClientSelf, Fact};
 use proofload_record::{Record, State};
 use proofload_report::findings::{Verdict, VoidClass, evaluate};
 use proofload_report::{Format, render};
@@ -389,4 +389,40 @@ fn what_the_control_group_counted_stands_in_a_table_of_its_own() {
     let lines: Vec<&str> = markdown[head..].trim_start().lines().take(3).collect();
     assert_eq!(lines[0].replace("**", ""), "| Point | CPU time | Waited at the CPU limit | Read |");
     assert!(lines[2].ends_with("| 12.500 s | 3.250 s | 64 MiB |"), "{lines:?}");
+}
+
+/// Audits of drawn inputs come with limits, n, what was observed and how likely that is; an invalid one voids its point.
+#[test]
+fn audits_of_inputs_stand_in_a_table_and_in_json() {
+    let mut record = record(&Shape::memory(1));
+    let audit = |name: &str, observed: &str, p: f64, outcome: CheckOutcome| Check {
+        group: "inputs".to_owned(),
+        name: name.to_owned(),
+        rule: "as the clause says".to_owned(),
+        found: observed.to_owned(),
+        outcome,
+        offenders: Vec::new(),
+        sample: Some(AuditedSample {
+            limits: "0.90 % to 1.10 %".to_owned(),
+            n: 12_000,
+            observed: observed.to_owned(),
+            p: Some(p),
+        }),
+    };
+    record.attempts[0].checks.extend([
+        audit("rollbacks", "1.13 %", 0.16, CheckOutcome::TooSmall),
+        audit("items", "uniform", 3.2e-9, CheckOutcome::Failed),
+    ]);
+    let markdown = render(&record, Format::Markdown).unwrap();
+    let row = |name: &str| markdown.lines().find(|line| line.contains(&format!("| {name} |"))).unwrap_or_default();
+    for part in ["0.90 % to 1.10 %", "1.13 %", "0.160", "outside, sample too small (n = 12000)"] {
+        assert!(row("rollbacks").contains(part), "{}", row("rollbacks"));
+    }
+    assert!(row("items").contains("3.2e-9") && row("items").contains("invalid"), "{}", row("items"));
+    let json = json_of(&record);
+    let point = &json["points"][0];
+    assert_eq!(point["verdict"], "void");
+    let checks = point["runs"][0]["checks"].as_array().unwrap();
+    let items = checks.iter().find(|check| check["name"] == "items").unwrap();
+    assert_eq!((&items["sample"]["n"], &items["sample"]["p"]), (&12_000.into(), &3.2e-9.into()));
 }

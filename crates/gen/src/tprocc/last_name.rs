@@ -1,5 +1,7 @@
 //! Customers' last names (clause 4.3.2.3).
 
+use std::fmt;
+
 use crate::Text;
 
 const SYLLABLES: [&str; 10] = ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
@@ -11,6 +13,40 @@ pub fn last_name(number: i32) -> Text<16> {
     let mut name = Text::default();
     name.set(&[SYLLABLES[number / 100], SYLLABLES[number / 10 % 10], SYLLABLES[number % 10]]);
     name
+}
+
+/// A last name that was drawn: its number, for who counts them, and its text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct LastName {
+    number: u16,
+    text: Text<16>,
+}
+
+impl LastName {
+    /// The last name of `number`, 0 to 999.
+    #[must_use]
+    pub fn of(number: i32) -> Self {
+        Self { number: u16::try_from(number).expect("name numbers are 0 to 999"), text: last_name(number) }
+    }
+
+    /// 0 to 999.
+    #[must_use]
+    pub const fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// The syllables.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.text.as_str()
+    }
+}
+
+/// As the text.
+impl fmt::Debug for LastName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(f)
+    }
 }
 
 #[cfg(test)]

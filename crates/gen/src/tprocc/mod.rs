@@ -12,7 +12,7 @@ mod profile;
 mod scale;
 
 pub use constants::{CLoad, Constants};
-pub use last_name::last_name;
+pub use last_name::{LastName, last_name};
 pub use nurand::NuRand;
 pub use profile::Profile;
 pub use scale::{DISTRICTS_PER_WAREHOUSE, Scale};

@@ -1,5 +1,7 @@
 //! The non-uniform distribution of clause 2.1.6.
 
+use std::cmp::Reverse;
+
 use crate::Rng;
 
 /// `NURand(A, x, y)` with its constant `C`: numbers in `low..=high`, some of them far more
@@ -24,6 +26,50 @@ impl NuRand {
         let either = rng.between(0, self.a) | rng.between(self.low, self.high);
         (either + self.c) % (self.high - self.low + 1) + self.low
     }
+
+    /// Every number's place, from `low` on, with its [`pairs`](Self::pairs): the hottest numbers first, of
+    /// equal ones the smaller first.
+    #[must_use]
+    pub fn hottest_first(&self) -> Vec<(usize, u64)> {
+        let mut numbers: Vec<(usize, u64)> = self.pairs().into_iter().enumerate().collect();
+        numbers.sort_by_key(|(_, pairs)| Reverse(*pairs));
+        numbers
+    }
+
+    /// How many of the (A + 1) × (y − x + 1) equally likely pairs of draws lead to each number, from
+    /// `low` on: the exact distribution.
+    ///
+    /// By the definition of bitwise or: the pairs whose union is within `v` are the product of the
+    /// single counts, and inclusion and exclusion over the bits of `v` yields those whose union is
+    /// `v`.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<u64> {
+        let bits = 32 - self.high.leading_zeros();
+        let size = 1_usize << bits;
+        let range = self.low as usize..=self.high as usize;
+        let mut first: Vec<u64> = (0..size).map(|v| u64::from(v <= self.a as usize)).collect();
+        let mut second: Vec<u64> = (0..size).map(|v| u64::from(range.contains(&v))).collect();
+        for_each_bit(bits, &mut first, |with, without| with + without);
+        for_each_bit(bits, &mut second, |with, without| with + without);
+        let mut union: Vec<u64> = first.iter().zip(&second).map(|(a, b)| a * b).collect();
+        for_each_bit(bits, &mut union, |with, without| with - without);
+
+        let span = range.count();
+        let mut counts = vec![0; span];
+        for (value, pairs) in union.into_iter().enumerate() {
+            counts[(value + self.c as usize) % span] += pairs;
+        }
+        counts
+    }
+}
+
+/// Combines, for each bit, the value at every number that has it with the value at the number without it.
+fn for_each_bit(bits: u32, values: &mut [u64], combine: impl Fn(u64, u64) -> u64) {
+    for bit in 0..bits {
+        for v in (0..values.len()).filter(|v| v >> bit & 1 == 1) {
+            values[v] = combine(values[v], values[v & !(1 << bit)]);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -33,38 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// How many of the (A + 1) × (y − x + 1) equally likely pairs of draws lead to each number,
-    /// by the definition of bitwise or: the pairs whose union is within `v` are the product of
-    /// the single counts, and inclusion and exclusion over the bits of `v` yields those whose
-    /// union is `v`.
-    fn exact_counts(nurand: &NuRand) -> Vec<i64> {
-        let bits = 32 - nurand.high.leading_zeros();
-        let size = 1_usize << bits;
-        let mut first: Vec<i64> = (0..size).map(|v| i64::from(v <= nurand.a as usize)).collect();
-        let range = nurand.low as usize..=nurand.high as usize;
-        let mut second: Vec<i64> = (0..size).map(|v| i64::from(range.contains(&v))).collect();
-        for_each_bit(bits, &mut first, |with, without| with + without);
-        for_each_bit(bits, &mut second, |with, without| with + without);
-        let mut union: Vec<i64> = first.iter().zip(&second).map(|(a, b)| a * b).collect();
-        for_each_bit(bits, &mut union, |with, without| with - without);
-
-        let span = range.count();
-        let mut counts = vec![0; span];
-        for (value, pairs) in union.into_iter().enumerate() {
-            counts[(value + nurand.c as usize) % span] += pairs;
-        }
-        counts
-    }
-
-    fn for_each_bit(bits: u32, values: &mut [i64], combine: impl Fn(i64, i64) -> i64) {
-        for bit in 0..bits {
-            for v in (0..values.len()).filter(|v| v >> bit & 1 == 1) {
-                values[v] = combine(values[v], values[v & !(1 << bit)]);
-            }
-        }
-    }
-
-    fn by_hand(nurand: &NuRand) -> Vec<i64> {
+    fn by_hand(nurand: &NuRand) -> Vec<u64> {
         let span = nurand.high - nurand.low + 1;
         let mut counts = vec![0; span as usize];
         for first in 0..=nurand.a {
@@ -79,21 +94,21 @@ mod tests {
     fn exact_counts_agree_with_counting_by_hand() {
         for c in [0, 77, 255] {
             let names = NuRand { a: 255, c, low: 0, high: 999 };
-            assert_eq!(exact_counts(&names), by_hand(&names));
+            assert_eq!(names.pairs(), by_hand(&names));
             let toy = NuRand { a: 15, c, low: 1, high: 30 };
-            assert_eq!(exact_counts(&toy), by_hand(&toy));
+            assert_eq!(toy.pairs(), by_hand(&toy));
         }
     }
 
     /// `peak` is the hottest number's frequency over the uniform one, in tenths; `share` what
     /// the hottest tenth of the numbers gets, in tenths of a percent.
     fn check_skew(nurand: &NuRand, peak: f64, share: f64) {
-        let mut counts = exact_counts(nurand);
-        let total: i64 = counts.iter().sum();
-        assert_eq!(total, i64::from(nurand.a + 1) * counts.len() as i64);
-        counts.sort_unstable_by_key(|count| -count);
+        let mut counts = nurand.pairs();
+        let total: u64 = counts.iter().sum();
+        assert_eq!(total, u64::from(nurand.a.unsigned_abs() + 1) * counts.len() as u64);
+        counts.sort_unstable_by_key(|count| Reverse(*count));
         let hottest = counts[0] as f64 * counts.len() as f64 / total as f64;
-        let tenth: i64 = counts[..counts.len() / 10].iter().sum();
+        let tenth: u64 = counts[..counts.len() / 10].iter().sum();
         let percent = 100.0 * tenth as f64 / total as f64;
         assert_eq!((format!("{hottest:.1}"), format!("{percent:.1}")), (format!("{peak:.1}"), format!("{share:.1}")));
     }
@@ -118,8 +133,8 @@ mod tests {
     #[test]
     fn draws_follow_the_exact_counts() {
         let nurand = NuRand { a: 255, c: 91, low: 0, high: 999 };
-        let exact = exact_counts(&nurand);
-        let total: i64 = exact.iter().sum();
+        let exact = nurand.pairs();
+        let total: u64 = exact.iter().sum();
         let draws = 1_000_000;
         let mut found = vec![0_i64; 1_000];
         let mut rng = Seed(1).rng();

@@ -117,7 +117,7 @@ fn customers_are_drawn_with_the_run_s_constants() {
     // name 25.6 times as often as the average of 1,000.
     let constants = settings(8, Scale::FULL).constants;
     let hot_id = 1 + (1_023 + constants.c_id) % 3_000;
-    let hot_name = proofload_gen::tprocc::last_name((255 + constants.c_run) % 1_000);
+    let hot_name = proofload_gen::tprocc::LastName::of((255 + constants.c_run) % 1_000);
     let payments = payments(10, 100_000);
     let (mut ids, mut hot_ids, mut names, mut hot_names) = (0, 0, 0, 0);
     for payment in &payments {
@@ -170,7 +170,7 @@ fn one_warehouse_has_no_other() {
 #[test]
 fn toy_inputs_name_toy_rows() {
     let toy = Scale::TOY;
-    let names: Vec<_> = (0..toy.last_names).map(proofload_gen::tprocc::last_name).collect();
+    let names: Vec<_> = (0..toy.last_names).map(proofload_gen::tprocc::LastName::of).collect();
     let is_there = |customer: &CustomerBy| match customer {
         CustomerBy::Id(id) => (1..=toy.customers_per_district).contains(id),
         CustomerBy::LastName(name) => names.contains(name),

@@ -24,8 +24,8 @@ pub struct Retry {
     pub at_most: u32,
 }
 
-/// What the users of a client thread have in common; none before one has asked.
-pub(super) type Common = Rc<RefCell<Option<Rc<dyn Any>>>>;
+/// What the users of a client thread have in common: at most one value of each type, made when one asks for it.
+pub(super) type Common = Rc<RefCell<Vec<Rc<dyn Any>>>>;
 
 /// Everything that a virtual user needs from its client thread.
 pub struct UserContext {
@@ -66,11 +66,15 @@ impl UserContext {
         (self.thread, self.threads)
     }
 
-    /// What the users of this client thread have in common: made by the first who asks.
+    /// What the users of this client thread have in common of a type: made by the first who asks.
     pub fn in_common<T: Any>(&self, make: impl FnOnce() -> T) -> Rc<T> {
         let mut common = self.common.borrow_mut();
-        let known = common.get_or_insert_with(|| Rc::new(make()));
-        Rc::clone(known).downcast().expect("the users of a thread are of one workload")
+        if let Some(known) = common.iter().find_map(|known| Rc::clone(known).downcast().ok()) {
+            return known;
+        }
+        let made = Rc::new(make());
+        common.push(Rc::clone(&made) as Rc<dyn Any>);
+        made
     }
 
     /// Serves terminals until the phase ends. An error means that the server cannot go on.

@@ -103,6 +103,7 @@ impl Synthetic {
             found: "1,000 of 1,000".to_owned(),
             outcome: CheckOutcome::Met,
             offenders: vec!["none\nat all".to_owned()],
+            sample: None,
         };
         recorder.checks(attempt, &[check]).expect("a check fits");
         recorder.log(Some(attempt), at, "info", "conductor", "=a log line").expect("a line fits");

@@ -123,6 +123,9 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         })),
         "checks": run.checks.iter().map(|check| json!({
             "group": check.group, "name": check.name, "outcome": format!("{:?}", check.outcome), "found": check.found,
+            "sample": check.sample.as_ref().map(|sample| json!({
+                "limits": sample.limits, "n": sample.n, "observed": sample.observed, "p": sample.p,
+            })),
         })).collect::<Vec<_>>(),
         "audits": run.audits.iter().map(|audit| json!({
             "name": audit.name, "holds": audit.holds, "found": audit.found,

@@ -11,6 +11,7 @@ mod document;
 mod efficiency;
 mod facts;
 mod failures;
+mod input_audits;
 mod latency;
 mod method;
 mod offered;

@@ -25,6 +25,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.extend(super::rounds::tables(findings));
         blocks.extend(little(findings));
         blocks.push(Block::Table(checks(findings)));
+        blocks.extend(super::input_audits::table(findings).map(Block::Table));
         blocks.push(Block::Table(audits(findings)));
         blocks.extend(details(findings));
     }

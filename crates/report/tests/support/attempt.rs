@@ -238,6 +238,7 @@ fn checks(broken: bool) -> Vec<Check> {
         found: found.to_owned(),
         outcome,
         offenders: Vec::new(),
+        sample: None,
     };
     let mut checks: Vec<Check> = (1..=12)
         .map(|number| {

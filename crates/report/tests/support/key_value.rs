@@ -119,6 +119,7 @@ fn attempt(shape: &KeyValue, run: Run, id: i64) -> Attempt {
             found: "1,000 of 1,000 records are right".to_owned(),
             outcome: CheckOutcome::Met,
             offenders: Vec::new(),
+            sample: None,
         }],
         agents: Default::default(),
         seal_holds: Some(true),

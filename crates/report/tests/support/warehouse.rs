@@ -170,6 +170,7 @@ fn attempt(shape: &Appliance, store: &Store, run: Run, id: i64) -> Attempt {
             found: "all right".to_owned(),
             outcome: CheckOutcome::Met,
             offenders: Vec::new(),
+            sample: None,
         }],
         agents: Default::default(),
         seal_holds: Some(true),

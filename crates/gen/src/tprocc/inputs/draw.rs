@@ -6,7 +6,7 @@ use super::input::{
 };
 use crate::Rng;
 use crate::tprocc::population::Hundredths;
-use crate::tprocc::{Constants, DISTRICTS_PER_WAREHOUSE, NuRand, Scale, last_name};
+use crate::tprocc::{Constants, DISTRICTS_PER_WAREHOUSE, LastName, NuRand, Scale};
 
 /// What all users' draws have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Ranges {
     #[inline]
     fn customer(&self, rng: &mut Rng) -> CustomerBy {
         if rng.chance_percent(60) {
-            CustomerBy::LastName(last_name(self.last_names.draw(rng)))
+            CustomerBy::LastName(LastName::of(self.last_names.draw(rng)))
         } else {
             CustomerBy::Id(self.c_ids.draw(rng))
         }

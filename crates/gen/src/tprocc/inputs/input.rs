@@ -2,7 +2,7 @@
 //!
 //! Plain data of fixed size; every number is what goes to the database.
 
-use crate::Text;
+use crate::tprocc::LastName;
 use crate::tprocc::population::Hundredths;
 
 /// The most lines an order has.
@@ -124,7 +124,7 @@ pub enum CustomerBy {
     /// By c_id.
     Id(i32),
     /// By last name: of the rows with this name, ordered by c_first, the one at ⌈n/2⌉, from 1.
-    LastName(Text<16>),
+    LastName(LastName),
 }
 
 impl CustomerBy {

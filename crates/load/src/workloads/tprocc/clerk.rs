@@ -1,6 +1,7 @@
 //! Runs transactions on a session and counts what came of them. May not draw inputs.
 
 use super::acknowledged::{Acknowledged, AcknowledgedOrder};
+use super::drawn::Drawn;
 use super::tally::Tally;
 use super::terminal::Terminal;
 use super::transactions::delivery::DeliveryOutput;
@@ -9,20 +10,24 @@ use crate::drive::Completed;
 use proofload_engine::{Error, ErrorClass, Session as _};
 use proofload_gen::tprocc::inputs::{Delivery, Input, NewOrder};
 use proofload_model::samples::Reading;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// A session at work.
 pub(super) struct Clerk {
     pub(super) terminal: Terminal,
     /// What has completed.
     pub(super) tally: Tally,
+    /// What was drawn for it, together with the client thread's other sessions.
+    pub(super) drawn: Rc<RefCell<Drawn>>,
     /// Orders that were acknowledged as committed.
     pub(super) acknowledged: Acknowledged,
 }
 
 impl Clerk {
     /// A clerk whose session has its statements prepared.
-    pub(super) fn new(terminal: Terminal, warehouses: i32) -> Self {
-        Self { terminal, tally: Tally::new(warehouses), acknowledged: Acknowledged::default() }
+    pub(super) fn new(terminal: Terminal, warehouses: i32, drawn: Rc<RefCell<Drawn>>) -> Self {
+        Self { terminal, tally: Tally::new(warehouses), drawn, acknowledged: Acknowledged::default() }
     }
 
     /// Runs one transaction, a Delivery in line.
@@ -47,10 +52,12 @@ impl Clerk {
             Input::Payment(input) => {
                 payment::run(&mut self.terminal, input).await?;
                 self.tally.payment(input);
+                self.drawn.borrow_mut().customer(&input.customer);
             }
             Input::OrderStatus(input) => {
                 order_status::run(&mut self.terminal, input).await?;
                 self.tally.order_status(input);
+                self.drawn.borrow_mut().customer(&input.customer);
             }
             Input::Delivery(input) => {
                 self.deliver(input).await?;
@@ -66,6 +73,7 @@ impl Clerk {
     async fn enter(&mut self, input: &NewOrder) -> Result<Completed, Error> {
         let output = new_order::run(&mut self.terminal, input).await?;
         self.tally.new_order(input, output.rolled_back);
+        self.drawn.borrow_mut().new_order(input);
         if output.rolled_back {
             return Ok(Completed::RolledBack);
         }

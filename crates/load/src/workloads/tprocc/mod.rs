@@ -5,6 +5,7 @@ mod build;
 mod checks;
 mod clerk;
 mod dialect;
+mod drawn;
 mod opened;
 mod paced;
 mod procedures;

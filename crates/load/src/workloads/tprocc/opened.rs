@@ -7,6 +7,7 @@ use super::checks::{self, Evidence};
 use super::clerk::Clerk;
 use super::desk::{Desk, integer};
 use super::dialect::Dialect;
+use super::drawn::Drawn;
 use super::paced::{self, DeliveryLog, DeliveryQueues, DeliveryWorker, Floor, Server, WaitTally};
 use super::procedures;
 use super::settings::{Form, Paced, TproccSettings};
@@ -22,6 +23,7 @@ use proofload_gen::tprocc::inputs::InputPlan;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::time::Moment;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -50,6 +52,7 @@ pub(super) struct OpenedTprocc {
 struct Run {
     before: Option<Before>,
     tally: Tally,
+    drawn: Drawn,
     acknowledged: Acknowledged,
     waits: WaitTally,
     deliveries: DeliveryLog,
@@ -147,13 +150,15 @@ impl OpenedTprocc {
         let mut session = self.job.engine.connect(&self.job.target).await?;
         session.prepare(&self.statements).await?;
         let terminal = Terminal::new(session, self.settings.form, context.clock(), self.keeps_data());
-        Ok(Clerk::new(terminal, self.settings.warehouses))
+        let drawn = context.in_common(|| RefCell::new(Drawn::new(&self.settings.scale)));
+        Ok(Clerk::new(terminal, self.settings.warehouses, drawn))
     }
 
     /// Keeps what a session counted.
     fn keep(&self, clerk: Clerk) {
         let mut run = self.run();
         run.tally.merge(&clerk.tally);
+        run.drawn.absorb(&mut clerk.drawn.borrow_mut());
         run.acknowledged.merge(clerk.acknowledged);
     }
 
@@ -297,6 +302,8 @@ impl Opened for OpenedTprocc {
         let run = self.run();
         let evidence = Evidence {
             tally: &run.tally,
+            drawn: &run.drawn,
+            law: self.inputs.settings(),
             acknowledged: &run.acknowledged,
             waits: &run.waits,
             before: run.before.as_ref(),

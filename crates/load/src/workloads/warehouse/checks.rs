@@ -22,6 +22,7 @@ pub(super) fn golden(tallies: &[Tally]) -> Check {
             _ => CheckOutcome::Met,
         },
         offenders: tallies.iter().flat_map(|tally| &tally.differences).take(MOST_OFFENDERS).cloned().collect(),
+        sample: None,
     }
 }
 
@@ -49,5 +50,6 @@ pub(super) fn agreement(tallies: &[Tally], plan: &Plan) -> Check {
             (true, _) => CheckOutcome::Met,
         },
         offenders,
+        sample: None,
     }
 }

@@ -25,6 +25,7 @@ fn new_orders(before: &Totals, after: &Totals, tally: &Tally) -> Check {
         found: format!("database {gained}, acknowledged {acknowledged}, of unknown outcome {unknown}"),
         outcome: if range.contains(&i128::from(gained)) { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: Vec::new(),
+        sample: None,
     }
 }
 
@@ -53,5 +54,6 @@ fn clients(evidence: &Evidence<'_>) -> Check {
         found: format!("{} transactions tallied", tally.transactions()),
         outcome: if offenders.is_empty() { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders,
+        sample: None,
     }
 }

@@ -158,6 +158,7 @@ pub(in crate::workloads::tprocc) fn checks(found: &[Found]) -> Vec<Check> {
         },
         outcome: if found.count == 0 { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: found.offenders.clone(),
+        sample: None,
     };
     found.iter().map(check).collect()
 }

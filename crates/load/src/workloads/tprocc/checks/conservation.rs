@@ -77,5 +77,6 @@ fn check(sum: &Sum, unknown: u64) -> Check {
         found,
         outcome,
         offenders: Vec::new(),
+        sample: None,
     }
 }

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod audit;
+mod chance;
 pub(super) mod conditions;
 mod conservation;
 mod orders;

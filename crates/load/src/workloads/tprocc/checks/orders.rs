@@ -123,6 +123,7 @@ impl Compared {
             found: format!("{acknowledged} acknowledged, {} {words}", faults.count),
             outcome: if faults.count <= allowed { CheckOutcome::Met } else { CheckOutcome::Failed },
             offenders: faults.first,
+            sample: None,
         };
         let mut checks = vec![
             check("orders lost", "every acknowledged order is in the database", self.lost, 0, "lost"),

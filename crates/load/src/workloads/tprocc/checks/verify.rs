@@ -6,10 +6,12 @@ use crate::workload::ProgressSink;
 use crate::workloads::tprocc::acknowledged::Acknowledged;
 use crate::workloads::tprocc::desk::Desk;
 use crate::workloads::tprocc::dialect::Dialect;
+use crate::workloads::tprocc::drawn::Drawn;
 use crate::workloads::tprocc::opened::Before;
 use crate::workloads::tprocc::paced::WaitTally;
 use crate::workloads::tprocc::settings::TproccSettings;
 use crate::workloads::tprocc::tally::Tally;
+use proofload_gen::tprocc::inputs::InputSettings;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 
@@ -17,6 +19,10 @@ use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 pub(in crate::workloads::tprocc) struct Evidence<'r> {
     /// What all users counted.
     pub(in crate::workloads::tprocc) tally: &'r Tally,
+    /// What they drew.
+    pub(in crate::workloads::tprocc) drawn: &'r Drawn,
+    /// What they drew it by.
+    pub(in crate::workloads::tprocc) law: &'r InputSettings,
     /// What the terminals of a paced load waited.
     pub(in crate::workloads::tprocc) waits: &'r WaitTally,
     /// Orders that the database acknowledged.
@@ -47,7 +53,7 @@ pub(in crate::workloads::tprocc) fn all(
     progress("looking for acknowledged orders", 0, 0);
     checks.extend(orders::checks(desk, evidence.dialect, before, evidence)?);
     checks.extend(agreement::checks(&before.totals, &after, evidence));
-    checks.extend(audit::checks(evidence.tally, evidence.settings));
+    checks.extend(audit::checks(evidence.tally, evidence.drawn, evidence.settings, evidence.law));
     checks.extend(pacing::checks(evidence));
     Ok(checks)
 }
@@ -62,6 +68,7 @@ pub(in crate::workloads::tprocc) fn without_data(evidence: &Evidence<'_>) -> Vec
         found: format!("the engine keeps no data; {transactions} transactions were answered"),
         outcome: CheckOutcome::NotApplicable,
         offenders: Vec::new(),
+        sample: None,
     };
     let of_data = ["consistency", "conservation", "acknowledged", "agreement", "inputs"].map(check);
     of_data.into_iter().chain(pacing::checks(evidence)).collect()

@@ -8,6 +8,7 @@ use crate::workloads::tprocc::checks::{self, Evidence};
 use crate::workloads::tprocc::clerk::Clerk;
 use crate::workloads::tprocc::desk::Desk;
 use crate::workloads::tprocc::dialect::Dialect;
+use crate::workloads::tprocc::drawn::Drawn;
 use crate::workloads::tprocc::opened::{Before, OpenedTprocc};
 use crate::workloads::tprocc::paced::WaitTally;
 use crate::workloads::tprocc::settings::{SETTINGS, TproccSettings};
@@ -23,6 +24,8 @@ use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 use proofload_model::settings::{Settings, Value as Setting};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::LoadSpec;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -148,7 +151,8 @@ impl Case {
     pub(super) fn run_user(&self, number: i32, transactions: u64) -> (User, Vec<OperationCounts>) {
         let (runtime, terminal) = self.terminal();
         let inputs = self.settings.inputs(&self.job.spec).unwrap().user(number);
-        let mut user = User::new(Clerk::new(terminal, self.settings.warehouses), inputs);
+        let drawn = Rc::new(RefCell::new(Drawn::new(&self.settings.scale)));
+        let mut user = User::new(Clerk::new(terminal, self.settings.warehouses, drawn), inputs);
         let mut counts: Vec<OperationCounts> = KINDS
             .iter()
             .map(|kind| OperationCounts { kind: (*kind).to_owned(), ..OperationCounts::default() })
@@ -180,8 +184,11 @@ impl Case {
 
     /// All checks after a run of one user.
     pub(super) fn verify(&self, before: &Before, user: &User, counts: &[OperationCounts]) -> Vec<Check> {
+        let plan = self.settings.inputs(&self.job.spec).unwrap();
         let evidence = Evidence {
             tally: &user.clerk.tally,
+            drawn: &user.clerk.drawn.borrow(),
+            law: plan.settings(),
             acknowledged: &user.clerk.acknowledged,
             before: Some(before),
             waits: &WaitTally::default(),

@@ -102,8 +102,11 @@ fn check(
     before: &crate::workloads::tprocc::opened::Before,
 ) {
     desk.script(&format!("BEGIN; {}", fault.sql)).unwrap();
+    let plan = case.settings.inputs(&case.job.spec).unwrap();
     let evidence = Evidence {
         tally: &user.clerk.tally,
+        drawn: &user.clerk.drawn.borrow(),
+        law: plan.settings(),
         acknowledged: &user.clerk.acknowledged,
         waits: &crate::workloads::tprocc::paced::WaitTally::default(),
         before: Some(before),

@@ -36,6 +36,7 @@ pub(super) fn check(desk: &mut Desk, plan: &Plan, tallies: &[Tally], users: u32)
             _ => CheckOutcome::Failed,
         },
         offenders,
+        sample: None,
     })
 }
 

@@ -36,6 +36,7 @@ fn share(kind: Kind, asked: f64, due: u64, total: u64) -> Option<Check> {
         found: format!("{:.3} % of {total} operations", found * 100.0),
         outcome,
         offenders: Vec::new(),
+        sample: None,
     })
 }
 

@@ -26,6 +26,7 @@ pub(super) fn check(inserts: Inserts, found: u64) -> Check {
         found: format!("{found} records, {expected} expected: {before} before, {acknowledged} inserted"),
         outcome: if (least..=most).contains(&found) { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: Vec::new(),
+        sample: None,
     }
 }
 

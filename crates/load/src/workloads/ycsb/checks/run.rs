@@ -64,6 +64,7 @@ impl Evidence<'_> {
             found: format!("{checked} reads compared byte by byte"),
             outcome: if checked > 0 { CheckOutcome::Met } else { CheckOutcome::NotApplicable },
             offenders: Vec::new(),
+            sample: None,
         }
     }
 }
@@ -76,5 +77,6 @@ fn of_data(read: &read_back::ReadBack) -> Check {
         found: format!("{} of {} are missing or wrong", read.wrong, read.checked),
         outcome: if read.wrong == 0 { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: read.offenders.clone(),
+        sample: None,
     }
 }

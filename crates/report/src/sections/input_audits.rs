@@ -1,0 +1,80 @@
+//! Audits of the drawn inputs, a row for each: limits, size of the sample, what was observed, how likely that is by chance, verdict.
+
+use super::validity::name;
+use crate::blocks::{Cell, Column, Table, prose};
+use crate::findings::Findings;
+use proofload_model::samples::{AuditedSample, CheckOutcome};
+
+/// The table; none where no run has such audits.
+pub(super) fn table(findings: &Findings<'_>) -> Option<Table> {
+    let mut rows = Vec::new();
+    for point in &findings.points {
+        for run in &point.runs {
+            for check in &run.checks {
+                if let Some(sample) = &check.sample {
+                    rows.push(row(name(point, run), &check.name, sample, check.outcome));
+                }
+            }
+        }
+    }
+    (!rows.is_empty()).then(|| Table {
+        id: "table-input-audits",
+        caption: prose!["Audits of the drawn inputs against their law, from the clients' counts."],
+        columns: vec![
+            Column::words("Run"),
+            Column::words("Audit"),
+            Column::words("Limits"),
+            Column::counts("n"),
+            Column::words("Observed"),
+            Column::words("p"),
+            Column::words("Verdict"),
+        ],
+        rows,
+        note: prose![
+            "p: the probability of something as far from the law by chance. Inputs are never steered towards the limits, so that a right \
+             generator misses some of them in short runs: outside them with p of at least 10⁻⁶ the sample is too small to tell, with less \
+             the run is void."
+        ],
+    })
+}
+
+fn row(run: String, audit: &str, sample: &AuditedSample, outcome: CheckOutcome) -> Vec<Cell> {
+    vec![
+        Cell::datum(run),
+        Cell::datum(audit.to_owned()),
+        Cell::datum(sample.limits.clone()),
+        Cell::Count(sample.n),
+        Cell::datum(sample.observed.clone()),
+        sample.p.map_or(Cell::Gap("nothing to say".to_owned()), |p| Cell::datum(chance(p))),
+        verdict(sample, outcome),
+    ]
+}
+
+/// Two digits; a zero is a number too small to be told.
+fn chance(p: f64) -> String {
+    match p {
+        p if p >= 0.001 => format!("{p:.3}"),
+        p if p > 0.0 => format!("{p:.1e}"),
+        _ => "below 1e-300".to_owned(),
+    }
+}
+
+fn verdict(sample: &AuditedSample, outcome: CheckOutcome) -> Cell {
+    match outcome {
+        CheckOutcome::Met => Cell::Verdict(true, "met"),
+        CheckOutcome::Failed => Cell::Verdict(false, "invalid"),
+        CheckOutcome::TooSmall => Cell::Prose(prose![format!("outside, sample too small (n = {})", sample.n)]),
+        CheckOutcome::NotApplicable => Cell::Prose(prose!["does not apply"]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chances_have_two_digits_or_three_places() {
+        let found = [0.5, 0.0012, 3.21e-7, 0.0].map(chance);
+        assert_eq!(found, ["0.500", "0.001", "3.2e-7", "below 1e-300"]);
+    }
+}

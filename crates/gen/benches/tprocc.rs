@@ -63,9 +63,9 @@ impl StreamVisitor for Draw {
 fn draw(chunks: &[Chunk], mut visitor: Draw) -> u64 {
     let population = Population {
         seed: SEED,
-        profile: Profile::Spec,
+        profile: Profile::SPEC,
         scale: Scale::FULL,
-        c_load: CLoad::draw(SEED),
+        c_load: CLoad::draw(SEED, &Profile::SPEC),
         loaded_at: Timestamp(1_767_225_600_000_000),
     };
     for chunk in chunks {
@@ -94,9 +94,10 @@ fn bench_inputs() {
 fn report_inputs(what: &str, mix: Mix) {
     let plan = InputPlan::new(InputSettings {
         seed: SEED,
-        profile: Profile::Spec,
+        profile: Profile::SPEC,
         scale: Scale::FULL,
-        constants: Constants::for_run(SEED, CLoad::draw(SEED), &Scale::FULL),
+        c_load: CLoad::draw(SEED, &Profile::SPEC),
+        constants: Constants::for_run(SEED, CLoad::draw(SEED, &Profile::SPEC), &Scale::FULL, &Profile::SPEC),
         warehouses: 10,
         users: 4,
         mix,

@@ -16,7 +16,7 @@
 //! let seed = Seed(42);
 //! let population = Population {
 //!     seed,
-//!     profile: Profile::Spec,
+//!     profile: Profile::SPEC,
 //!     scale: Scale::TOY,
 //!     c_load: CLoad::draw(seed),
 //!     loaded_at: Timestamp(1_767_225_600_000_000),
@@ -44,9 +44,10 @@
 //! let seed = Seed(42);
 //! let plan = InputPlan::new(InputSettings {
 //!     seed,
-//!     profile: Profile::Spec,
+//!     profile: Profile::SPEC,
 //!     scale: Scale::TOY,
-//!     constants: Constants::for_run(seed, CLoad::draw(seed), &Scale::TOY),
+//!     c_load: CLoad::draw(seed, &Profile::SPEC),
+//!     constants: Constants::for_run(seed, CLoad::draw(seed, &Profile::SPEC), &Scale::TOY, &Profile::SPEC),
 //!     warehouses: 10,
 //!     users: 4,
 //!     mix: Mix::Deck,

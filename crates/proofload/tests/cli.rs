@@ -154,6 +154,7 @@ fn a_study_on_the_null_engine_goes_through_and_reports_in_every_format() {
     let code = output.status.code();
     assert!(matches!(code, Some(0 | 5 | 6 | 7)), "{code:?}: {}", text(&output.stderr));
     assert!(text(&output.stdout).is_empty(), "results go to the record; stdout stays free");
+    assert!(text(&output.stderr).starts_with("profile: spec\n"), "{}", text(&output.stderr));
     for format in ["html", "markdown", "csv", "json", "text"] {
         let once = bench.run(&["report", "x.proof", "--format", format, "-o", "-"]);
         let twice = bench.run(&["report", "x.proof", "--format", format, "-o", "-"]);

@@ -4,6 +4,7 @@ mod support;
 
 use expect_test::{Expect, expect};
 use proofload_model::samples::Fact;
+use proofload_model::settings::Value;
 use proofload_record::Record;
 use proofload_report::findings::comparison::{
     Chosen, Comparison, Finding, Gate, GateOutcome, Level, Named, Policy, Rules, Verdict, compare, gate,
@@ -397,5 +398,35 @@ fn text_of_records_stays_text() {
         let text = render_comparison(&comparison, format);
         assert!(!text.contains('\u{1b}'), "{format:?}");
         assert!(format != ComparisonFormat::Html || !text.contains("<script"), "{text}");
+    }
+}
+
+/// A record whose study says this of its profile.
+fn of_profile(profile: &str, departures: &[&str], factors: &str) -> Record {
+    let mut record = record(&Shape { factors: factors.to_owned(), ..Shape::memory(1) });
+    let settings = &mut record.study.settings.0;
+    settings.insert("workload.profile".to_owned(), Value::Text(profile.to_owned()));
+    let departures = departures.iter().map(|word| (*word).to_owned()).collect();
+    settings.insert("workload.departures".to_owned(), Value::List(departures));
+    record
+}
+
+/// No figure leaves its profile behind: two profiles are not compared, and one other than the clauses is named.
+#[test]
+fn profiles_are_not_mixed() {
+    let [spec, none, four] = [&[][..], &["none"], &["4"]].map(|departures| of_profile("spec", departures, ""));
+    let compatible = of_profile("hammerdb-compatible", &[], "");
+    let result = |candidate| compare(named("a", &spec), named("b", candidate), &chosen(&["tpm"]));
+    assert!(result(&none).is_ok_and(|comparison| comparison.warnings.iter().all(|text| !text.contains("profile"))));
+    for (candidate, name) in [(&four, "spec with departures 4"), (&compatible, "HammerDB-compatible (6.0)")] {
+        let error = result(candidate).unwrap_err().to_string();
+        let start =
+            format!("the baseline's profile is spec, the candidate's {name}: a figure holds within its profile only");
+        assert!(error.starts_with(&start), "{error}");
+    }
+    let alike = compared(&compatible, &compatible, &["tpm"]);
+    for format in FORMATS {
+        let text = render_comparison(&alike, format).replace('\n', " ").replace("  ", " ").replace("  ", " ");
+        assert!(text.contains("HammerDB-compatible (6.0)"), "{text}");
     }
 }

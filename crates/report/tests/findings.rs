@@ -426,3 +426,41 @@ fn audits_of_inputs_stand_in_a_table_and_in_json() {
     let items = checks.iter().find(|check| check["name"] == "items").unwrap();
     assert_eq!((&items["sample"]["n"], &items["sample"]["p"]), (&12_000.into(), &3.2e-9.into()));
 }
+
+/// Every user failed: no figure is a result, and the failures are told.
+#[test]
+fn a_run_of_failures_is_no_result() {
+    let mut record = record(&Shape::memory(1));
+    for interval in &mut record.attempts[0].intervals {
+        for counts in &mut interval.counts {
+            counts.failed += std::mem::take(&mut counts.done);
+            counts.failed += std::mem::take(&mut counts.rolled_back);
+        }
+    }
+    let findings = evaluate(&record);
+    let reasons = findings.points[0].verdict.reasons();
+    assert!(!findings.points[0].verdict.is_valid());
+    assert!(reasons.iter().any(|reason| reason.contains("operations failed, ")), "{reasons:?}");
+    assert!(json_of(&record)["points"][0]["runs"][0]["failed"].as_u64() > Some(1_000));
+}
+
+/// A profile other than the clauses is named in every format, and what was departed from stands in a table.
+#[test]
+fn a_profile_is_named_wherever_its_figures_are() {
+    let mut record = record(&Shape::memory(1));
+    let profile = proofload_model::settings::Value::Text("hammerdb-compatible".to_owned());
+    record.study.settings.0.insert("workload.profile".to_owned(), profile);
+    let about = "c-123: C is 123 for every field (2.1.6.1)";
+    record.attempts[0].facts.push(Fact::observed("client", "departure.02", about.to_owned(), "profile of the run"));
+    for format in [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Text] {
+        let text = render(&record, format).unwrap();
+        assert!(text.contains("HammerDB-compatible (6.0)"), "{format:?}");
+    }
+    let markdown = render(&record, Format::Markdown).unwrap();
+    assert!(markdown.contains("# HammerDB-compatible (6.0): "), "{markdown}");
+    let row = markdown.lines().find(|line| line.starts_with("| 2 |")).unwrap_or_default();
+    assert!(
+        row.contains("`c-123`") && row.contains("C is 123 for every field (2.1.6.1)") && row.contains("all points"),
+        "{row}"
+    );
+}

@@ -15,13 +15,17 @@ SELECT c_discount, c_last, c_credit FROM customer WHERE c_w_id = :w_id AND c_d_i
 SELECT i_price, i_name, i_data FROM item WHERE i_id = :i_id;
 
 -- The clause takes q from s_quantity, and adds 91 where less than 10 would be left: the value modulo 91 within 10..100.
--- Written so, the sum of several lines of one item gives what the lines would give one after the other.
--- name: new_order_stock(w_id, i_id, d_id, quantity, lines, remote_lines) columns=3
+-- Written so, the sum of several lines of one item gives what the lines would give one after the other; under departure 14 it adds 91
+-- where less than 1 would be left.
+-- name: new_order_stock(w_id, i_id, d_id, quantity, lines, remote_lines) columns=3 -- not under 4
+-- name: new_order_stock(w_id, i_id, d_id, quantity) columns=3 -- under 4
 UPDATE stock SET
-    s_quantity = 10 + ((s_quantity - :quantity - 10) % 91 + 91) % 91,
-    s_ytd = s_ytd + :quantity,
-    s_order_cnt = s_order_cnt + :lines,
-    s_remote_cnt = s_remote_cnt + :remote_lines
+    s_ytd = s_ytd + :quantity, -- not under 4
+    s_order_cnt = s_order_cnt + :lines, -- not under 4
+    s_remote_cnt = s_remote_cnt + :remote_lines, -- not under 4
+    s_quantity = 10 + ((s_quantity - :quantity - 10) % 91 + 91) % 91 -- not under 14
+    s_quantity = CASE WHEN s_quantity > :quantity THEN s_quantity - :quantity -- under 14
+        ELSE 1 + ((s_quantity - :quantity - 1) % 91 + 91) % 91 END -- under 14
 WHERE s_w_id = :w_id AND s_i_id = :i_id
 RETURNING s_quantity,
     CASE :d_id::integer WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05

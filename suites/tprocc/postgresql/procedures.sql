@@ -6,6 +6,9 @@
 -- are functions, which cost the server less per call. There is no EXCEPTION block, which would make each call a subtransaction,
 -- and a row that must be there and is not raises no_data_found or too_many_rows.
 --
+-- A line that ends in "-- under 4" or "-- not under 4" stands only under, or only without, that departure from the clauses
+-- (docs/guides/profiles.md).
+--
 -- Each text is created as it stands; the build notes a hash of it in the manifest and a run compares it, and the body, with these.
 
 -- New-Order (clause 2.4.2). Lines by their number; items that occur twice are taken from stock once, with their sum. s_quantity:
@@ -38,36 +41,48 @@ BEGIN
         GROUP BY supplier, item ORDER BY supplier, item
     LOOP
         UPDATE stock SET
-            s_quantity = 10 + ((s_quantity - supply.quantity - 10) % 91 + 91) % 91,
-            s_ytd = s_ytd + supply.quantity,
-            s_order_cnt = s_order_cnt + supply.lines,
-            s_remote_cnt = s_remote_cnt + CASE supply.supplier WHEN p_w_id THEN 0 ELSE supply.lines END
+            s_ytd = s_ytd + supply.quantity, -- not under 4
+            s_order_cnt = s_order_cnt + supply.lines, -- not under 4
+            s_remote_cnt = s_remote_cnt + CASE supply.supplier WHEN p_w_id THEN 0 ELSE supply.lines END, -- not under 4
+            s_quantity = 10 + ((s_quantity - supply.quantity - 10) % 91 + 91) % 91 -- not under 14
+            s_quantity = CASE WHEN s_quantity > supply.quantity THEN s_quantity - supply.quantity -- under 14
+                ELSE 1 + ((s_quantity - supply.quantity - 1) % 91 + 91) % 91 END -- under 14
         WHERE s_w_id = supply.supplier AND s_i_id = supply.item;
     END LOOP;
 
     WITH found AS (
-        SELECT number, item, supplier, quantity, i_name, i_price, i_price * quantity AS amount, s_quantity,
+        SELECT number, item, supplier, quantity, i_name, i_price, s_quantity,
+            i_price * quantity AS price, -- under 14
+            i_price * quantity AS amount, -- not under 14
+            round(i_price * quantity * (1 + w_tax + d_tax) * (1 - c_discount), 2) AS amount, -- under 14
             CASE WHEN i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%' THEN 'B' ELSE 'G' END AS brand,
             CASE p_d_id WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
                 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08
                 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END AS dist_info
         FROM unnest(p_items, p_suppliers, p_quantities) WITH ORDINALITY AS line (item, supplier, quantity, number)
-        JOIN item ON i_id = item
-        JOIN stock ON s_w_id = supplier AND s_i_id = item
+        JOIN item ON i_id = item -- not under 6
+        JOIN stock ON s_w_id = supplier AND s_i_id = item -- not under 6
+        LEFT JOIN item ON i_id = item -- under 6
+        LEFT JOIN stock ON s_w_id = supplier AND s_i_id = item -- under 6
         ORDER BY number
     ), entered AS (
         INSERT INTO order_line
             (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info)
-        SELECT o_id, p_d_id, p_w_id, number, item, supplier, NULL, quantity, amount, dist_info FROM found
+        SELECT o_id, p_d_id, p_w_id, number, item, supplier, NULL, quantity, amount, dist_info FROM found -- not under 6
+        SELECT o_id, p_d_id, p_w_id, number, item, supplier, NULL, quantity, coalesce(amount, 0), -- under 6
+            CASE WHEN i_name IS NULL THEN repeat('-', 24) ELSE dist_info END -- under 6
+        FROM found -- under 6
     )
-    SELECT count(*), sum(amount) * (1 - c_discount) * (1 + w_tax + d_tax),
+    SELECT count(i_name),
+        sum(amount) * (1 - c_discount) * (1 + w_tax + d_tax), -- not under 14
+        sum(price) * (1 - c_discount) * (1 + w_tax + d_tax), -- under 14
         array_agg(i_name), array_agg(s_quantity), array_agg(brand), array_agg(i_price), array_agg(amount)
     INTO lines_entered, total, i_names, s_quantities, brands, i_prices, ol_amounts
     FROM found;
 
-    IF lines_entered < cardinality(p_items) THEN
-        ROLLBACK;
-    END IF;
+    IF lines_entered < cardinality(p_items) THEN -- not under 6
+        ROLLBACK; -- not under 6
+    END IF; -- not under 6
 END
 $$;
 
@@ -91,7 +106,8 @@ BEGIN
     RETURNING d_name, d_street_1, d_street_2, d_city, d_state, d_zip
     INTO STRICT d_name, d_street_1, d_street_2, d_city, d_state, d_zip;
     UPDATE customer SET
-        c_balance = c_balance - p_amount, c_ytd_payment = c_ytd_payment + p_amount, c_payment_cnt = c_payment_cnt + 1,
+        c_ytd_payment = c_ytd_payment + p_amount, c_payment_cnt = c_payment_cnt + 1, -- not under 4
+        c_balance = c_balance - p_amount,
         c_data = CASE c_credit WHEN 'BC' THEN
             left(concat_ws(' ', c_id, c_d_id, c_w_id, p_d_id, p_w_id, p_amount::numeric(6,2), c_data), 500)
             ELSE c_data END
@@ -99,7 +115,9 @@ BEGIN
         SELECT c_id FROM customer WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_last = p_c_last
         ORDER BY c_first, c_id
         LIMIT 1 OFFSET (
-            SELECT (count(*) - 1) / 2 FROM customer WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_last = p_c_last)))
+            SELECT (count(*) - 1) / 2 -- not under 8
+            SELECT greatest(count(*) / 2 - 1, 0) -- under 8
+            FROM customer WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_last = p_c_last)))
     RETURNING c_id, c_balance, c_credit, CASE c_credit WHEN 'BC' THEN c_data END, c_first, c_middle, c_last, c_street_1,
         c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit_lim, c_discount
     INTO STRICT c_id, c_balance, c_credit, c_data, c_first, c_middle, c_last, c_street_1,
@@ -120,17 +138,22 @@ LANGUAGE sql STABLE AS $$
     SELECT c_id, c_balance, c_first, c_middle, c_last, latest.o_id, o_entry_d, o_carrier_id, ol_i_id, ol_supply_w_id,
         ol_quantity, ol_amount, ol_delivery_d
     FROM customer
-    CROSS JOIN LATERAL (
+    CROSS JOIN LATERAL ( -- not under 5
+    LEFT JOIN LATERAL ( -- under 5
         SELECT o_id, o_entry_d, o_carrier_id FROM orders
         WHERE o_w_id = p_w_id AND o_d_id = p_d_id AND o_c_id = customer.c_id
         ORDER BY o_id DESC LIMIT 1
-    ) AS latest
-    JOIN order_line ON ol_w_id = p_w_id AND ol_d_id = p_d_id AND ol_o_id = latest.o_id
+    ) AS latest -- not under 5
+    ) AS latest ON true -- under 5
+    JOIN order_line ON ol_w_id = p_w_id AND ol_d_id = p_d_id AND ol_o_id = latest.o_id -- not under 5
+    LEFT JOIN order_line ON ol_w_id = p_w_id AND ol_d_id = p_d_id AND ol_o_id = latest.o_id -- under 5
     WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_id = coalesce(p_c_id, (
         SELECT c_id FROM customer WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_last = p_c_last
         ORDER BY c_first, c_id
         LIMIT 1 OFFSET (
-            SELECT (count(*) - 1) / 2 FROM customer WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_last = p_c_last)))
+            SELECT (count(*) - 1) / 2 -- not under 8
+            SELECT greatest(count(*) / 2 - 1, 0) -- under 8
+            FROM customer WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_last = p_c_last)))
     ORDER BY ol_number
 $$;
 
@@ -165,7 +188,9 @@ BEGIN
             IF amount IS NULL THEN
                 RAISE no_data_found USING MESSAGE = format('order (%s, %s, %s) has no lines', p_w_id, district_id, delivered);
             END IF;
-            UPDATE customer SET c_balance = c_balance + amount, c_delivery_cnt = c_delivery_cnt + 1
+            UPDATE customer SET
+                c_delivery_cnt = c_delivery_cnt + 1, -- not under 4
+                c_balance = c_balance + amount
             WHERE c_w_id = p_w_id AND c_d_id = district_id AND c_id = customer_id;
             IF NOT FOUND THEN
                 RAISE no_data_found USING MESSAGE =

@@ -15,5 +15,7 @@ UPDATE order_line SET ol_delivery_d = :delivery_d WHERE ol_w_id = :w_id AND ol_d
 RETURNING ol_amount;
 
 -- name: delivery_customer(w_id, d_id, c_id, amount)
-UPDATE customer SET c_balance = c_balance + :amount, c_delivery_cnt = c_delivery_cnt + 1
+UPDATE customer SET
+    c_delivery_cnt = c_delivery_cnt + 1, -- not under 4
+    c_balance = c_balance + :amount
 WHERE c_w_id = :w_id AND c_d_id = :d_id AND c_id = :c_id;

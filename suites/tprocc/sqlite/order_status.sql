@@ -7,7 +7,10 @@ SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer WHERE c_w_id = :
 SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer
 WHERE c_w_id = :w_id AND c_d_id = :d_id AND c_last = :last
 ORDER BY c_first, c_id
-LIMIT 1 OFFSET (SELECT (count(*) - 1) / 2 FROM customer WHERE c_w_id = :w_id AND c_d_id = :d_id AND c_last = :last);
+LIMIT 1 OFFSET (
+    SELECT (count(*) - 1) / 2 -- not under 8
+    SELECT max(count(*) / 2 - 1, 0) -- under 8
+    FROM customer WHERE c_w_id = :w_id AND c_d_id = :d_id AND c_last = :last);
 
 -- name: order_status_order(w_id, d_id, c_id) columns=8
 SELECT o_id, o_entry_d, o_carrier_id, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d

@@ -3,7 +3,7 @@
 //! C-Load belongs to the data and stands in the database's manifest; the constants of a run are
 //! drawn from the study's seed, and the one of last names keeps its lawful distance from C-Load.
 
-use crate::tprocc::{NuRand, Scale};
+use crate::tprocc::{Departure, NuRand, Profile, Scale};
 use crate::{Rng, Seed};
 
 /// Label of the seeds the constants are drawn from.
@@ -14,9 +14,12 @@ const CONSTANTS: u64 = 0x43;
 pub struct CLoad(pub u8);
 
 impl CLoad {
-    /// The C-Load of data drawn from this seed.
+    /// The C-Load of data of a profile drawn from this seed.
     #[must_use]
-    pub fn draw(seed: Seed) -> Self {
+    pub fn draw(seed: Seed, profile: &Profile) -> Self {
+        if profile.has(Departure::C123) {
+            return Self(123);
+        }
         Self(u8::try_from(constants_rng(seed, 0).between(0, 255)).expect("it is at most 255"))
     }
 
@@ -42,9 +45,13 @@ pub struct Constants {
 impl Constants {
     /// The constants of runs of the study with this seed, on data with this C-Load.
     ///
-    /// C-Run is uniform over the values that [`is_lawful_pair`](Self::is_lawful_pair) admits.
+    /// C-Run is uniform over the values that [`is_lawful_pair`](Self::is_lawful_pair) admits, unless
+    /// the profile says otherwise.
     #[must_use]
-    pub fn for_run(seed: Seed, c_load: CLoad, scale: &Scale) -> Self {
+    pub fn for_run(seed: Seed, c_load: CLoad, scale: &Scale, profile: &Profile) -> Self {
+        if profile.has(Departure::C123) {
+            return Self { c_run: 123, c_id: 123, ol_i_id: 123 };
+        }
         let mut c_run_rng = constants_rng(seed, 1);
         let c_run = loop {
             let candidate = c_run_rng.between(0, 255);
@@ -103,8 +110,9 @@ mod tests {
     #[test]
     fn c_run_is_lawful_for_every_c_load() {
         for c_load in (0..=255).map(CLoad) {
-            let runs: HashSet<i32> =
-                (0..2_000).map(|seed| Constants::for_run(Seed(seed), c_load, &Scale::FULL).c_run).collect();
+            let runs: HashSet<i32> = (0..2_000)
+                .map(|seed| Constants::for_run(Seed(seed), c_load, &Scale::FULL, &Profile::SPEC).c_run)
+                .collect();
             let lawful = (0..=255)
                 .filter(|run| {
                     let distance = (run - i32::from(c_load.0)).abs();
@@ -117,10 +125,10 @@ mod tests {
 
     #[test]
     fn constants_reach_both_ends_of_their_ranges() {
-        let loads: HashSet<u8> = (0..5_000).map(|seed| CLoad::draw(Seed(seed)).0).collect();
+        let loads: HashSet<u8> = (0..5_000).map(|seed| CLoad::draw(Seed(seed), &Profile::SPEC).0).collect();
         assert_eq!(loads.len(), 256);
         let all: Vec<Constants> =
-            (0..50_000).map(|seed| Constants::for_run(Seed(seed), CLoad(0), &Scale::FULL)).collect();
+            (0..50_000).map(|seed| Constants::for_run(Seed(seed), CLoad(0), &Scale::FULL, &Profile::SPEC)).collect();
         let c_ids: HashSet<i32> = all.iter().map(|constants| constants.c_id).collect();
         assert_eq!(c_ids.len(), 1_024);
         let items = all.iter().map(|constants| constants.ol_i_id);

@@ -4,6 +4,7 @@
 //! are "TPC-C-derived, not a TPC result". No SQL and no transaction logic here.
 
 mod constants;
+mod departures;
 pub mod inputs;
 mod last_name;
 mod nurand;
@@ -12,6 +13,7 @@ mod profile;
 mod scale;
 
 pub use constants::{CLoad, Constants};
+pub use departures::{Departure, Departures};
 pub use last_name::{LastName, last_name};
 pub use nurand::NuRand;
 pub use profile::Profile;

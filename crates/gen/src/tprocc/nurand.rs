@@ -27,6 +27,12 @@ impl NuRand {
         (either + self.c) % (self.high - self.low + 1) + self.low
     }
 
+    /// Uniform over the same numbers.
+    #[must_use]
+    pub const fn uniform(&self) -> Self {
+        Self { a: 0, c: 0, ..*self }
+    }
+
     /// Every number's place, from `low` on, with its [`pairs`](Self::pairs): the hottest numbers first, of
     /// equal ones the smaller first.
     #[must_use]

@@ -1,35 +1,64 @@
-//! Which rules data and inputs follow.
+//! Which rules data and inputs follow: the clauses, or the clauses but for named departures.
 //!
-//! A profile is pinned: a change of what it draws is a change of the generator's version. The
-//! departures of another tool become a further variant here, one named switch each.
+//! A profile is pinned: a change of what it draws is a change of the generator's version.
 
+use super::departures::{Departure, Departures};
 use crate::Error;
 
 /// The rules that data and inputs follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Profile {
-    /// The clauses of TPC-C revision 5.11, exactly.
-    Spec,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Profile {
+    /// What is done otherwise than the clauses of TPC-C revision 5.11 say.
+    pub departures: Departures,
 }
 
-impl Profile {
-    /// Every profile.
-    pub const ALL: [Self; 1] = [Self::Spec];
+/// The names of profiles that have one.
+const SPEC: &str = "spec";
+const HAMMERDB_COMPATIBLE: &str = "hammerdb-compatible";
 
-    /// The name in studies and manifests.
+impl Profile {
+    /// The clauses of TPC-C revision 5.11, exactly.
+    pub const SPEC: Self = Self { departures: Departures::NONE };
+
+    /// The names that studies may say.
+    pub const NAMES: [&str; 2] = [SPEC, HAMMERDB_COMPATIBLE];
+
+    /// What HammerDB 6.0 does, as far as it can be reproduced: every departure.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub fn hammerdb_compatible() -> Self {
+        Self { departures: Departure::ALL.into_iter().collect() }
+    }
+
+    /// Is this departure on?
+    #[inline]
+    #[must_use]
+    pub const fn has(&self, departure: Departure) -> bool {
+        self.departures.has(departure)
+    }
+
+    /// The profile of the rows at load alone.
+    #[must_use]
+    pub fn of_load(&self) -> Self {
+        Self { departures: self.departures.of_load() }
+    }
+
+    /// The name in manifests and reports: that of a study, or `spec with departures 1, 4`.
+    #[must_use]
+    pub fn name(&self) -> String {
         match self {
-            Self::Spec => "spec",
+            profile if *profile == Self::SPEC => SPEC.to_owned(),
+            profile if *profile == Self::hammerdb_compatible() => HAMMERDB_COMPATIBLE.to_owned(),
+            profile => format!("{SPEC} with departures {}", profile.departures.numbers()),
         }
     }
 
-    /// The profile of this name, or an error that lists the known names.
+    /// The profile of this name in a study, or an error that lists the known names.
     pub fn from_name(name: &str) -> Result<Self, Error> {
-        Self::ALL
-            .into_iter()
-            .find(|profile| profile.name() == name)
-            .ok_or_else(|| Error::unknown_name("profile", name, &Self::ALL.map(Self::name)))
+        match name {
+            SPEC => Ok(Self::SPEC),
+            HAMMERDB_COMPATIBLE => Ok(Self::hammerdb_compatible()),
+            _ => Err(Error::unknown_name("profile", name, &Self::NAMES)),
+        }
     }
 }
 
@@ -39,10 +68,13 @@ mod tests {
 
     #[test]
     fn names_lead_back_to_profiles() {
-        for profile in Profile::ALL {
-            assert_eq!(Profile::from_name(profile.name()), Ok(profile));
+        for name in Profile::NAMES {
+            assert_eq!(Profile::from_name(name).map(|profile| profile.name()).as_deref(), Ok(name));
         }
         let error = Profile::from_name("appendix-a").unwrap_err();
-        assert_eq!(error.to_string(), "no profile is called \"appendix-a\"; known are: spec");
+        assert_eq!(error.to_string(), "no profile is called \"appendix-a\"; known are: spec, hammerdb-compatible");
+        let loaded = Profile::hammerdb_compatible().of_load();
+        assert_eq!(loaded.name(), "spec with departures 2, 3, 5, 13, 14");
+        assert_eq!(loaded.of_load(), loaded);
     }
 }

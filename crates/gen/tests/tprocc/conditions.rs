@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofload_gen::tprocc::Scale;
 use proofload_gen::tprocc::population::{
-    Customer, District, History, Hundredths, NewOrder, Order, OrderLine, Warehouse,
+    Customer, District, History, Hundredths, NewOrder, Order, OrderLine, Population, Warehouse,
 };
+use proofload_gen::tprocc::{Departure, Profile, Scale};
 
 use crate::support::{population, rows};
 
@@ -27,9 +27,12 @@ struct Data {
 
 impl Data {
     fn at_load(scale: Scale, w_id: i32) -> Self {
-        let population = population(42, scale);
+        Self::of(&population(42, scale), w_id)
+    }
+
+    fn of(population: &Population, w_id: i32) -> Self {
         Self {
-            scale,
+            scale: population.scale,
             warehouse: rows(population.warehouse(w_id)).remove(0),
             districts: rows(population.districts(w_id)),
             customers: rows(population.customers(w_id)),
@@ -156,4 +159,15 @@ fn every_condition_can_fail() {
     check_fault(|data| data.customers[5].c_balance.0 += 1, &[10, 12]);
     check_fault(|data| data.customers[5].c_ytd_payment.0 += 1, &[12]);
     check_fault(|data| data.lines[0].ol_amount.0 += 1, &[10, 12]);
+}
+
+/// Of all departures only swapped amounts break conditions at load, 10 and 12.
+#[test]
+fn departures_break_the_conditions_that_they_are_said_to_break() {
+    for departure in Departure::ALL {
+        let profile = Profile { departures: [departure].into_iter().collect() };
+        let violated = Data::of(&Population { profile, ..population(42, Scale::TOY) }, 1).violated();
+        let expected = if departure == Departure::AmountsSwapped { vec![10, 12] } else { vec![] };
+        assert_eq!(violated.into_iter().collect::<Vec<_>>(), expected, "{departure:?}");
+    }
 }

@@ -1,6 +1,7 @@
 //! TPROC-C as its clauses define it, seen from outside the crate.
 
 mod conditions;
+mod departures;
 mod golden;
 mod inputs;
 mod population;

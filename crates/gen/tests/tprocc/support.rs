@@ -10,16 +10,17 @@ pub(crate) const LOADED_AT: Timestamp = Timestamp(1_767_225_600_000_000);
 
 pub(crate) fn population(seed: u64, scale: Scale) -> Population {
     let seed = Seed(seed);
-    Population { seed, profile: Profile::Spec, scale, c_load: CLoad::draw(seed), loaded_at: LOADED_AT }
+    Population { seed, profile: Profile::SPEC, scale, c_load: CLoad::draw(seed, &Profile::SPEC), loaded_at: LOADED_AT }
 }
 
 pub(crate) fn settings(seed: u64, scale: Scale) -> InputSettings {
     let seed = Seed(seed);
     InputSettings {
         seed,
-        profile: Profile::Spec,
+        profile: Profile::SPEC,
         scale,
-        constants: Constants::for_run(seed, CLoad::draw(seed), &scale),
+        c_load: CLoad::draw(seed, &Profile::SPEC),
+        constants: Constants::for_run(seed, CLoad::draw(seed, &Profile::SPEC), &scale, &Profile::SPEC),
         warehouses: 10,
         users: 4,
         mix: Mix::Deck,

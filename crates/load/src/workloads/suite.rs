@@ -2,7 +2,8 @@
 //!
 //! A statement begins with a line `-- name: pay(w_id, amount) columns=6`: its name, its parameters in the order in which calls
 //! bind them, and the number of columns of each returned row (left out: none). Its text follows up to the next such line, with
-//! `:name` where a parameter stands. Other lines that begin with `--` are for people. May not know what a statement means.
+//! `:name` where a parameter stands. Other lines that begin with `--` are for people. A line that ends in `-- under 4` or `-- not under 4`
+//! stands only in a suite in which what it names, here 4, is on or off. May not know what a statement means.
 
 use proofload_engine::{Statement, Value};
 use proofload_model::error::Error;
@@ -15,6 +16,27 @@ pub struct SuiteFile<'a> {
     pub path: &'a str,
     /// Whole text.
     pub text: &'a str,
+}
+
+/// Of lines that depend on something, those that hold, without their marks; others as they are. Several marks of a line are parted by
+/// commas and all hold.
+pub fn chosen_lines(text: &str, is_on: impl Fn(&str) -> bool) -> String {
+    let holds = |condition: &str| match condition.trim().strip_prefix("not under ") {
+        Some(name) => !is_on(name.trim()),
+        None => condition.trim().strip_prefix("under ").is_some_and(|name| is_on(name.trim())),
+    };
+    let mut chosen = String::with_capacity(text.len());
+    for line in text.lines() {
+        let marked =
+            line.rsplit_once("-- ").filter(|(_, mark)| mark.starts_with("under ") || mark.starts_with("not under "));
+        match marked {
+            Some((_, mark)) if !mark.split(',').all(holds) => continue,
+            Some((line, _)) => chosen.push_str(line.trim_end()),
+            None => chosen.push_str(line),
+        }
+        chosen.push('\n');
+    }
+    chosen
 }
 
 /// The statements of a suite, by name.
@@ -209,6 +231,15 @@ mod tests {
 
     fn check_error(text: &'static str, expected: &str) {
         assert_eq!(read(text).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn lines_stand_by_what_is_on() {
+        let text = "-- name: a(x) -- under 4\n-- name: a(x, y) -- not under 4\nSELECT 1 -- a remark\nWHERE b -- under 4, not under 8\n";
+        let lines = |on: &[&str]| chosen_lines(text, |name| on.contains(&name));
+        assert_eq!(lines(&[]), "-- name: a(x, y)\nSELECT 1 -- a remark\n");
+        assert_eq!(lines(&["4"]), "-- name: a(x)\nSELECT 1 -- a remark\nWHERE b\n");
+        assert_eq!(lines(&["4", "8"]), "-- name: a(x)\nSELECT 1 -- a remark\n");
     }
 
     #[test]

@@ -95,6 +95,9 @@ fn go(recorder: Recorder, assignment: &mut Assignment, path: &Path) -> Exit {
         Err(error) => return failed(&format!("installing signal handlers: {error}")),
     };
     let mut journal = Journal::new(recorder, Arc::clone(&clock));
+    if let Some(profile) = proofload_report::workloads::profile(&assignment.study.settings) {
+        output::note(&format!("profile: {profile}"));
+    }
     let title = format!("{} · {}", assignment.study.name(), assignment.study.title());
     let mut view = live::for_this_terminal(&title, &labels(&assignment.plan, &assignment.finished), Arc::clone(&clock));
     let outcome = conduct(assignment, &mut journal, view.as_mut(), clock, interrupt);

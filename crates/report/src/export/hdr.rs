@@ -5,6 +5,7 @@
 
 use super::Selection;
 use super::time::{seconds_text, time_zero_us};
+use crate::workloads::named_profile;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use proofload_model::samples::{HistogramDelta, LatencyClock};
@@ -20,6 +21,10 @@ pub(super) fn write(record: &Record, selection: &Selection, to: &mut dyn Write) 
     writeln!(to, "#[Histograms of a Proofload record]")?;
     writeln!(to, "#[Values: nanoseconds, three digits: a value is known to 0.1 %; Interval_Max in milliseconds]")?;
     writeln!(to, "#[Tags: run<index>.<kind> response times, run<index>.<kind>.service service times]")?;
+    if let Some(profile) = named_profile(&record.study.settings) {
+        let profile: String = profile.chars().filter(|letter| !letter.is_control() && *letter != ']').collect();
+        writeln!(to, "#[Profile: {profile}]")?;
+    }
     writeln!(to, "#[Histogram log format version 1.3]")?;
     writeln!(to, "#[StartTime: {} (seconds since epoch), {}]", seconds_text(base), date(base))?;
     writeln!(to, "#[BaseTime: {} (seconds since epoch)]", seconds_text(base))?;

@@ -61,6 +61,7 @@ pub const TABLES: &[Table] = &[
             "window_from_s",
             "window_to_s",
             "seal_holds",
+            "profile",
         ],
         rows: runs,
     },

@@ -48,9 +48,17 @@ pub(super) fn runs(record: &Record, selection: &Selection, emit: &mut Emit<'_>) 
             optional(window, |(from, _)| whole(from)),
             optional(window, |(_, to)| whole(to)),
             optional(attempt.seal_holds, Cell::Boolean),
+            optional(profile(record, attempt), Cell::Made),
         ])?;
     }
     Ok(())
+}
+
+/// The profile of an attempt, with the departures of its point.
+fn profile(record: &Record, attempt: &Attempt) -> Option<String> {
+    let point = record.plan.points.get(attempt.run.point as usize);
+    let settings = &record.study.settings;
+    crate::workloads::profile(&point.map_or_else(|| settings.clone(), |point| settings.with(&point.levels)))
 }
 
 pub(super) fn levels(record: &Record, _: &Selection, emit: &mut Emit<'_>) -> Result<()> {

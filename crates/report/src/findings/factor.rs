@@ -22,6 +22,7 @@ const TITLES: &[(&str, &str)] = &[
     ("workload.records", "records"),
     ("workload.mix", "mix"),
     ("workload.form", "form of the transactions"),
+    ("workload.departures", "departures from the clauses"),
     ("workload.pacing", "pacing"),
     ("workload.key_mode", "choice of keys"),
     ("workload.keys", "distribution of keys"),
@@ -76,6 +77,8 @@ pub fn level_text(value: &Value) -> String {
             let known = NAMES.iter().find(|(word, _)| word == text).map(|(_, name)| (*name).to_owned());
             known.unwrap_or_else(|| text.clone())
         }
+        Value::List(items) if items.is_empty() => "none".to_owned(),
+        Value::List(items) => items.join(", "),
         other => other.to_string(),
     }
 }

@@ -1,26 +1,29 @@
-//! CSV in tidy long form: one row per point and metric. Source of the quoting: RFC 4180.
+//! CSV in tidy long form: one row per point and metric; a profile whose name may not be left behind has a column. Source of the quoting: RFC 4180.
 
 use crate::findings::{Findings, Measured, PointFindings};
 
 /// Renders findings.
 pub(crate) fn csv(findings: &Findings<'_>) -> String {
     let factors: Vec<&str> = findings.record.study.factors.iter().map(|factor| factor.setting.as_str()).collect();
+    let profile = crate::workloads::named_profile(&findings.record.study.settings);
     let mut text = row(std::iter::once("point".to_owned())
+        .chain(profile.iter().map(|_| "profile".to_owned()))
         .chain(factors.iter().map(|factor| (*factor).to_owned()))
         .chain(["verdict", "metric", "type", "value", "unit", "ci_low", "ci_high", "n", "note"].map(str::to_owned)));
     for point in &findings.points {
-        text.push_str(&point_rows(point));
+        text.push_str(&point_rows(point, profile.as_ref()));
     }
     text
 }
 
-fn point_rows(point: &PointFindings) -> String {
+fn point_rows(point: &PointFindings, profile: Option<&String>) -> String {
     let mut text = String::new();
     let relative = std::iter::once(("relative_percent", &point.relative));
     let metrics = point.metrics.iter().map(|(name, value)| (name.as_str(), value));
     for (name, value) in metrics.chain(relative) {
         let (metric, kind) = name.split_once('.').unwrap_or((name, ""));
-        let start = [point.id.to_string()].into_iter().chain(point.levels.iter().map(|(_, value)| value.to_string()));
+        let levels = point.levels.iter().map(|(_, value)| value.to_string());
+        let start = std::iter::once(point.id.to_string()).chain(profile.cloned()).chain(levels);
         let middle = [point.verdict.word().to_owned(), metric.to_owned(), kind.to_owned()];
         text.push_str(&row(start.chain(middle).chain(numbers(value))));
     }

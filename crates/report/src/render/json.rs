@@ -33,6 +33,7 @@ pub(crate) fn json(findings: &Findings<'_>) -> String {
         "sentinels": sentinels_json(findings),
         "reference": study.settings.text("study.reference").ok(),
         "workload_is": findings.workload.disclaimer,
+        "profile": crate::workloads::profile(&study.settings),
     });
     let mut text = format!("{body:#}");
     text.push('\n');

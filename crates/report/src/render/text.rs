@@ -20,7 +20,9 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
     heads.push("verdict".to_owned());
     let mut rows: Vec<Vec<String>> = vec![heads];
     rows.extend(findings.points.iter().map(|point| row(point, &columns)));
-    let mut lines = aligned(&rows, factors);
+    let profile = crate::workloads::named_profile(&findings.record.study.settings);
+    let mut lines: Vec<String> = profile.map(|profile| plain(&format!("profile: {profile}"))).into_iter().collect();
+    lines.extend(aligned(&rows, factors));
     lines.extend(reasons(findings));
     lines.extend(overloads(findings));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()

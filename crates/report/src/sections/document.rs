@@ -3,11 +3,11 @@
 use super::section::SECTIONS;
 use crate::blocks::{Block, Document, Inline, Notice, Prose, SectionBlocks, prose};
 use crate::findings::{Findings, setting_title};
+use crate::workloads::named_profile;
 use proofload_model::time::WallTime;
 
 /// Makes the document.
 pub fn document(findings: &Findings<'_>) -> Document {
-    let study = &findings.record.study;
     let sections = SECTIONS.iter().map(|section| SectionBlocks {
         id: section.id,
         title: section.title,
@@ -19,10 +19,19 @@ pub fn document(findings: &Findings<'_>) -> Document {
         },
     });
     Document {
-        title: study.title().to_owned(),
+        title: title(findings),
         kicker: kicker(findings),
         imprint: imprint(findings),
         sections: sections.filter(|section| !section.blocks.is_empty()).collect(),
+    }
+}
+
+/// The study's title, behind the name of a profile that no figure may leave behind.
+fn title(findings: &Findings<'_>) -> String {
+    let study = &findings.record.study;
+    match named_profile(&study.settings) {
+        Some(profile) => format!("{profile}: {}", study.title()),
+        None => study.title().to_owned(),
     }
 }
 

@@ -40,8 +40,11 @@ const OVERCOMMIT: Meaning = Words(&[("0", "0 (by heuristic)"), ("1", "1 (always)
 
 const MIX: Meaning = Words(&[("Deck", "a shuffled deck of 23 for each user"), ("Draw", "drawn, 10/10/1/1/1 of 23")]);
 
-const HOMES: Meaning =
-    Words(&[("Fixed", "one for each user"), ("AllWarehouses", "drawn from all for each transaction")]);
+const HOMES: Meaning = Words(&[
+    ("Fixed", "one for each user"),
+    ("AllWarehouses", "drawn from all for each transaction"),
+    ("AtRandom", "one for each user, drawn, so that some share one"),
+]);
 
 /// Subject, name, title, meaning. A title in backquotes is a name of the kernel or the engine.
 const KNOWN: &[(&str, &str, &str, Meaning)] = &[

@@ -6,6 +6,7 @@ mod bottleneck;
 mod charts;
 mod comparison;
 mod cores;
+mod departures;
 mod disclosure;
 mod document;
 mod efficiency;

@@ -31,6 +31,7 @@ pub const SECTIONS: &[Section] = &[
     super::warehouse::CAPACITY,
     super::tested::SECTION,
     super::method::SECTION,
+    super::departures::SECTION,
     super::results::SECTION,
     super::pacing::SECTION,
     super::throughput::SECTION,

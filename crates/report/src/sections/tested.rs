@@ -37,6 +37,7 @@ const DETAILS: &[&str] = &[
     "vm.",
     "control_groups",
     "clock_source",
+    "departure.",
 ];
 
 /// Longer lists of facts are folded.

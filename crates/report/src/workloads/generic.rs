@@ -16,6 +16,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     kind: "",
     name: |settings| format!("The workload {}", settings.text("workload.kind").unwrap_or_default()),
     kicker: None,
+    profile: None,
     disclaimer: "defined by the study; not the result of any benchmark council",
     work: OPERATION,
     kinds: &[],

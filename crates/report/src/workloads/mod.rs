@@ -8,6 +8,6 @@ mod workload;
 mod ycsb;
 
 pub use workload::{
-    ABSENT, Clocks, Counted, Digits, GIVEN, Headline, MetricColumn, PacedRules, Terminal, WORKLOADS, Work, Workload,
-    fact_title, workload,
+    ABSENT, Clocks, Counted, Digits, GIVEN, Headline, MetricColumn, PacedRules, SPEC, Terminal, WORKLOADS, Work,
+    Workload, fact_title, named_profile, profile, workload,
 };

@@ -1,11 +1,13 @@
 //! TPROC-C in the words of its papers.
 
-use super::workload::{Clocks, Counted, Digits, Headline, MetricColumn, PacedRules, Terminal, Work, Workload};
+use super::workload::{Clocks, Counted, Digits, Headline, MetricColumn, PacedRules, SPEC, Terminal, Work, Workload};
+use proofload_model::settings::Settings;
 
 pub(super) const WORKLOAD: Workload = Workload {
     kind: "tprocc",
     name: |_| "TPROC-C".to_owned(),
     kicker: Some("TPROC-C, a TPC-C-derived workload · not a TPC result"),
+    profile: Some(profile),
     disclaimer: "TPC-C-derived; not a TPC result",
     work: Work { one: "transaction", many: "transactions", one_capital: "Transaction", many_capital: "Transactions" },
     kinds: &[
@@ -108,3 +110,13 @@ pub(super) const WORKLOAD: Workload = Workload {
     }),
     tells_absence: false,
 };
+
+/// `spec`, `spec with departures 4, 6`, or the pinned set under the name of what it is like.
+fn profile(settings: &Settings) -> String {
+    if settings.text("workload.profile") == Ok("hammerdb-compatible") {
+        return "HammerDB-compatible (6.0)".to_owned();
+    }
+    let departures: Vec<&str> =
+        settings.list("workload.departures").iter().map(String::as_str).filter(|word| *word != "none").collect();
+    if departures.is_empty() { SPEC.to_owned() } else { format!("{SPEC} with departures {}", departures.join(", ")) }
+}

@@ -7,6 +7,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     kind: "warehouse",
     name,
     kicker: Some("analytic queries, TPC-H-derived · not a TPC result"),
+    profile: None,
     disclaimer: "TPC-H-derived data and queries; not a TPC result",
     work: Work { one: "query", many: "queries", one_capital: "Query", many_capital: "Queries" },
     kinds: &[

@@ -11,6 +11,9 @@ pub const ABSENT: &str = "";
 /// Stands for any value of a setting.
 pub const GIVEN: &str = "*";
 
+/// The profile whose figures need no name beside them.
+pub const SPEC: &str = "spec";
+
 /// What a report says of a workload. Texts may set names as code in backquotes.
 #[derive(Debug, Clone, Copy)]
 pub struct Workload {
@@ -20,6 +23,8 @@ pub struct Workload {
     pub name: fn(&Settings) -> String,
     /// What stands above the title, behind "Proofload study"; none: the kind itself.
     pub kicker: Option<&'static str>,
+    /// The rules by which data, inputs and transactions were made, where the workload has several: their name, [`SPEC`] the usual ones.
+    pub profile: Option<fn(&Settings) -> String>,
     /// What it is and is not, for readers of the JSON form.
     pub disclaimer: &'static str,
     /// One unit of work.
@@ -192,6 +197,16 @@ impl Workload {
         let place = |kind: &String| self.kinds.iter().position(|(known, _)| known == kind).unwrap_or(self.kinds.len());
         kinds.sort_by_key(|kind| (place(kind), kind.clone()));
     }
+}
+
+/// The profile of a study: none where its workload has only one.
+pub fn profile(settings: &Settings) -> Option<String> {
+    workload(settings).profile.map(|profile| profile(settings))
+}
+
+/// The profile of a study whose figures may not be shown without its name.
+pub fn named_profile(settings: &Settings) -> Option<String> {
+    profile(settings).filter(|profile| profile != SPEC)
 }
 
 /// What a fact is called that only one workload has.

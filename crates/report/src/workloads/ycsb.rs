@@ -8,6 +8,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     kind: "ycsb",
     name,
     kicker: Some("key-value workload in YCSB's vocabulary · not made with YCSB"),
+    profile: None,
     disclaimer: "key-value operations in YCSB's vocabulary; not made with YCSB",
     work: OPERATION,
     kinds: &[

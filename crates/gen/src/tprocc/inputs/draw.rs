@@ -6,7 +6,7 @@ use super::input::{
 };
 use crate::Rng;
 use crate::tprocc::population::Hundredths;
-use crate::tprocc::{Constants, DISTRICTS_PER_WAREHOUSE, LastName, NuRand, Scale};
+use crate::tprocc::{Constants, DISTRICTS_PER_WAREHOUSE, Departure, LastName, NuRand, Profile, Scale};
 
 /// What all users' draws have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,16 +16,19 @@ pub(super) struct Ranges {
     last_names: NuRand,
     c_ids: NuRand,
     ol_i_ids: NuRand,
+    profile: Profile,
 }
 
 impl Ranges {
-    pub(super) fn new(warehouses: i32, scale: &Scale, constants: &Constants) -> Self {
+    pub(super) fn new(warehouses: i32, scale: &Scale, constants: &Constants, profile: &Profile) -> Self {
+        let ids = |nurand: NuRand| if profile.has(Departure::UniformIds) { nurand.uniform() } else { nurand };
         Self {
             warehouses,
             unused_item: scale.unused_item(),
             last_names: constants.last_names(scale),
-            c_ids: constants.c_ids(scale),
-            ol_i_ids: constants.ol_i_ids(scale),
+            c_ids: ids(constants.c_ids(scale)),
+            ol_i_ids: ids(constants.ol_i_ids(scale)),
+            profile: *profile,
         }
     }
 
@@ -71,9 +74,18 @@ impl Ranges {
     fn line(&self, w_id: i32, rng: &mut Rng) -> Line {
         Line {
             ol_i_id: self.ol_i_ids.draw(rng),
-            ol_supply_w_id: if rng.chance_percent(1) { self.other(w_id, rng) } else { w_id },
+            ol_supply_w_id: if rng.chance_percent(1) { self.supplier(w_id, rng) } else { w_id },
             ol_quantity: rng.between(1, 10),
         }
+    }
+
+    /// The warehouse of a line that another one than home supplies, and what the profile takes for such.
+    #[inline]
+    fn supplier(&self, w_id: i32, rng: &mut Rng) -> i32 {
+        if self.profile.has(Departure::RemoteMayBeHome) {
+            return rng.between(1, self.warehouses);
+        }
+        self.other(w_id, rng)
     }
 
     /// Clause 2.5.1: 15 of 100 customers are of another warehouse and of any district there.
@@ -82,14 +94,16 @@ impl Ranges {
         let d_id = draw_district(rng);
         let (c_w_id, c_d_id) =
             if rng.chance_percent(15) { (self.other(w_id, rng), draw_district(rng)) } else { (w_id, d_id) };
-        Payment {
-            w_id,
-            d_id,
-            c_w_id,
-            c_d_id,
-            customer: self.customer(rng),
-            h_amount: Hundredths(rng.between(100, 500_000).into()),
+        Payment { w_id, d_id, c_w_id, c_d_id, customer: self.customer(rng), h_amount: self.amount(rng) }
+    }
+
+    /// Clause 2.5.1.3: 1.00 to 5,000.00.
+    #[inline]
+    fn amount(&self, rng: &mut Rng) -> Hundredths {
+        if self.profile.has(Departure::SumsAndTexts) {
+            return Hundredths(100 * i64::from(rng.between(1, 5_000)));
         }
+        Hundredths(rng.between(100, 500_000).into())
     }
 
     /// Clauses 2.5.1.2 and 2.6.1.2: by last name in 60 of 100 cases.

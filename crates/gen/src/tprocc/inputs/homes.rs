@@ -1,7 +1,7 @@
 //! Which warehouses belong to which user.
 
-use crate::Rng;
 use crate::tprocc::DISTRICTS_PER_WAREHOUSE;
+use crate::{Rng, Seed};
 
 /// How warehouses are assigned to users, both counted: `i` of `U` users, `W` warehouses.
 ///
@@ -18,6 +18,9 @@ pub enum Homes {
     /// wrapping some have two owners. A departure from the clauses, as in HammerDB's "use all
     /// warehouses".
     AllWarehouses,
+    /// One home warehouse and one Stock-Level district per user for the whole run, both drawn from
+    /// the user's seed: some users share them. A departure from the clauses.
+    AtRandom,
 }
 
 /// The warehouses of one user.
@@ -37,12 +40,19 @@ pub(super) struct Home {
 }
 
 impl Homes {
-    pub(super) fn owned(self, user: i32, users: i32, warehouses: i32) -> Owned {
+    pub(super) fn owned(self, user: i32, users: i32, warehouses: i32, seed: Seed) -> Owned {
+        let mut user = i64::from(user);
         let count = match self {
             Self::Fixed => 1,
             Self::AllWarehouses => warehouses.unsigned_abs().div_ceil(users.unsigned_abs()),
+            Self::AtRandom => {
+                // Every (warehouse, district) is equally likely.
+                let places = u64::from(warehouses.unsigned_abs()) * u64::from(DISTRICTS_PER_WAREHOUSE.unsigned_abs());
+                user = seed.rng().below(places).cast_signed();
+                1
+            }
         };
-        Owned { user: user.into(), users: users.into(), warehouses: warehouses.into(), count: count.into() }
+        Owned { user, users: users.into(), warehouses: warehouses.into(), count: count.into() }
     }
 }
 
@@ -74,7 +84,7 @@ mod tests {
     use super::*;
 
     fn homes(homes: Homes, users: i32, warehouses: i32) -> Vec<Vec<Home>> {
-        (0..users).map(|user| homes.owned(user, users, warehouses).all().collect()).collect()
+        (0..users).map(|user| homes.owned(user, users, warehouses, Seed(1).of(user as u64)).all().collect()).collect()
     }
 
     fn check_owners(kind: Homes, users: i32, warehouses: i32, owned: usize, owners: [usize; 2]) {
@@ -111,6 +121,16 @@ mod tests {
         check_owners(Homes::AllWarehouses, 7, 10, 2, [1, 2]);
         check_owners(Homes::AllWarehouses, 5, 10, 2, [1, 1]);
         check_owners(Homes::AllWarehouses, 20, 10, 1, [2, 2]);
+    }
+
+    #[test]
+    fn homes_at_random_are_shared_and_reach_every_district() {
+        let of_users = homes(Homes::AtRandom, 1_000, 4);
+        let places: Vec<(i32, i32)> =
+            of_users.iter().flatten().map(|home| (home.w_id, home.stock_level_d_id)).collect();
+        assert_eq!((places.len(), places.iter().collect::<HashSet<_>>().len()), (1_000, 40));
+        let few: HashSet<i32> = homes(Homes::AtRandom, 4, 4).iter().flatten().map(|home| home.w_id).collect();
+        assert!(few.len() < 4, "{few:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::homes::Homes;
 use super::input::{Input, Transaction};
 use super::mix::{Cards, Deck, Mix};
 use super::user::UserInputs;
-use crate::tprocc::{Constants, Profile, Scale};
+use crate::tprocc::{CLoad, Constants, Profile, Scale};
 use crate::{Error, Seed};
 
 /// Label of the seeds of all inputs.
@@ -20,6 +20,8 @@ pub struct InputSettings {
     pub profile: Profile,
     /// The scale of the data.
     pub scale: Scale,
+    /// The constant of last names of the data.
+    pub c_load: CLoad,
     /// The constants of NURand, equal for all users and agents.
     pub constants: Constants,
     /// W, the warehouses of the database.
@@ -52,9 +54,8 @@ impl InputPlan {
             }
         }
         settings.mix.check()?;
-        // A further profile shall not compile until its inputs are drawn by its own rules.
-        let InputSettings { warehouses, scale, constants, profile: Profile::Spec, .. } = &settings;
-        let ranges = Ranges::new(*warehouses, scale, constants);
+        let InputSettings { warehouses, scale, constants, profile, .. } = &settings;
+        let ranges = Ranges::new(*warehouses, scale, constants, profile);
         Ok(Self { settings, ranges })
     }
 
@@ -95,7 +96,7 @@ impl InputPlan {
         Source {
             seed: seed.of(1),
             cards: Cards { seed: seed.of(2), mix },
-            owned: homes.owned(user, users, warehouses),
+            owned: homes.owned(user, users, warehouses, seed.of(3)),
             ranges: self.ranges,
         }
     }

@@ -2,11 +2,11 @@
 
 use super::catalogue::Table;
 use super::rows::{Customer, History};
-use super::selection::Tenth;
+use super::selection::Selected;
 use super::source::{Population, RowStream};
 use super::value::Hundredths;
 use super::warehouses::{PAID_AT_LOAD, draw_lines, draw_rate, draw_state_and_zip};
-use crate::tprocc::{DISTRICTS_PER_WAREHOUSE, NuRand, Scale, last_name};
+use crate::tprocc::{DISTRICTS_PER_WAREHOUSE, Departure, NuRand, Scale, last_name};
 use crate::{Rng, Seed};
 
 /// The customers of a warehouse, by (c_d_id, c_id).
@@ -15,7 +15,7 @@ pub struct Customers {
     seed: Seed,
     scale: Scale,
     last_names: NuRand,
-    bad_credits: Tenth,
+    bad_credits: Selected,
     row: Customer,
 }
 
@@ -24,11 +24,12 @@ impl Customers {
         let seed = population.warehouse_seed(Table::Customer, w_id);
         let scale = population.scale;
         let customers = scale.customers_per_district * DISTRICTS_PER_WAREHOUSE;
+        let per_mille = if population.profile.has(Departure::HalfBadCredit) { 500 } else { 100 };
         Self {
             seed: seed.of(1),
             scale,
             last_names: population.c_load.last_names(&scale),
-            bad_credits: Tenth::of_rows(seed.of(2).rng(), customers),
+            bad_credits: Selected::of_rows(seed.of(2).rng(), customers, per_mille),
             row: customer_at_load(population, w_id),
         }
     }
@@ -49,7 +50,7 @@ impl RowStream for Customers {
         draw_state_and_zip(rng, &mut row.c_state, &mut row.c_zip);
         row.c_phone.draw_digits(rng, 16, "");
         row.c_credit.set(&[if self.bad_credits.selects_next() { "BC" } else { "GC" }]);
-        row.c_discount = draw_rate(rng, 5_000);
+        row.c_discount = draw_rate(rng, 0..=5_000);
         row.c_data.draw_alphanumerics(rng, 300, 500);
         Some(row)
     }

@@ -2,20 +2,24 @@
 
 use super::catalogue::Table;
 use super::rows::Item;
-use super::selection::Tenth;
+use super::selection::Selected;
 use super::source::{Population, RowStream};
 use super::value::Hundredths;
+use crate::tprocc::{Departure, Profile};
 use crate::{Rng, Seed, Text};
 
-/// What brand-generic items and stocks carry in their data (clauses 2.4.2.2, 4.3.3.1).
-const ORIGINAL: &str = "ORIGINAL";
+/// What brand-generic items and stocks carry in their data (clauses 2.4.2.2, 4.3.3.1), or under a profile.
+pub(super) fn original(profile: &Profile) -> &'static str {
+    if profile.has(Departure::SumsAndTexts) { "original" } else { "ORIGINAL" }
+}
 
 /// The rows of item, by i_id.
 #[derive(Clone, Debug)]
 pub struct Items {
     seed: Seed,
     last: i32,
-    originals: Tenth,
+    originals: Selected,
+    original: &'static str,
     row: Item,
 }
 
@@ -23,7 +27,13 @@ impl Items {
     pub(super) fn new(population: &Population) -> Self {
         let seed = population.table_seed(Table::Item);
         let last = population.scale.items;
-        Self { seed: seed.of(1), last, originals: Tenth::of_rows(seed.of(2).rng(), last), row: Item::default() }
+        Self {
+            seed: seed.of(1),
+            last,
+            originals: Selected::of_rows(seed.of(2).rng(), last, 100),
+            original: original(&population.profile),
+            row: Item::default(),
+        }
     }
 }
 
@@ -41,17 +51,17 @@ impl RowStream for Items {
         row.i_im_id = rng.between(1, 10_000);
         row.i_name.draw_alphanumerics(rng, 14, 24);
         row.i_price = Hundredths(rng.between(100, 10_000).into());
-        draw_data(&mut row.i_data, rng, &mut self.originals);
+        draw_data(&mut row.i_data, rng, &mut self.originals, self.original);
         Some(row)
     }
 }
 
-/// i_data and s_data: an a-string of 26 to 50, in a tenth of the rows with ORIGINAL at a random
+/// i_data and s_data: an a-string of 26 to 50, in the selected rows with ORIGINAL at a random
 /// position.
 #[inline]
-pub(super) fn draw_data(data: &mut Text<50>, rng: &mut Rng, originals: &mut Tenth) {
+pub(super) fn draw_data(data: &mut Text<50>, rng: &mut Rng, originals: &mut Selected, original: &str) {
     data.draw_alphanumerics(rng, 26, 50);
     if originals.selects_next() {
-        data.plant(rng, ORIGINAL);
+        data.plant(rng, original);
     }
 }

@@ -8,7 +8,7 @@ use super::customers::{next_in_district, place_label};
 use super::rows::{NewOrder, Order, OrderLine};
 use super::source::{Population, RowStream};
 use super::value::{Hundredths, Timestamp};
-use crate::tprocc::{DISTRICTS_PER_WAREHOUSE, Scale};
+use crate::tprocc::{DISTRICTS_PER_WAREHOUSE, Departure, Profile, Scale};
 use crate::{Rng, Seed};
 
 /// What all orders of a warehouse have in common.
@@ -18,6 +18,7 @@ struct OrderBook {
     customers: Seed,
     lines: Seed,
     scale: Scale,
+    profile: Profile,
     loaded_at: Timestamp,
 }
 
@@ -29,6 +30,7 @@ impl OrderBook {
             customers: seed.of(2),
             lines: population.warehouse_seed(Table::OrderLine, w_id),
             scale: population.scale,
+            profile: population.profile,
             loaded_at: population.loaded_at,
         }
     }
@@ -47,9 +49,27 @@ impl OrderBook {
     /// Writes a random permutation of the district's customers: that of order `o_id` stands at
     /// `o_id − 1`.
     fn permute_customers(&self, d_id: i32, customers: &mut Vec<i32>) {
+        let (last, mut rng) =
+            (self.scale.customers_per_district, self.customers.of(u64::from(d_id.unsigned_abs())).rng());
         customers.clear();
-        customers.extend(1..=self.scale.customers_per_district);
-        self.customers.of(u64::from(d_id.unsigned_abs())).rng().shuffle(customers);
+        if self.profile.has(Departure::CustomersLost) {
+            // Each place takes a number from its own to the last, and what it held is lost: on average half are left.
+            customers.extend((1..=last).map(|place| rng.between(place, last)));
+            return;
+        }
+        customers.extend(1..=last);
+        rng.shuffle(customers);
+    }
+
+    /// ol_amount at load: 0.00 where delivered, else 0.01 to 9,999.99.
+    #[inline]
+    fn amount(&self, is_delivered: bool, rng: &mut Rng) -> Hundredths {
+        let range = match (self.profile.has(Departure::AmountsSwapped), is_delivered) {
+            (false, false) => (1, 999_999),
+            (true, true) => (10, 10_000),
+            _ => return Hundredths(0),
+        };
+        Hundredths(rng.between(range.0, range.1).into())
     }
 }
 
@@ -133,10 +153,7 @@ impl RowStream for OrderLines {
         let (row, rng) = (&mut self.row, &mut self.order_rng);
         row.ol_number += 1;
         row.ol_i_id = rng.between(1, self.book.scale.items);
-        row.ol_amount = match row.ol_delivery_d {
-            Some(_) => Hundredths(0),
-            None => Hundredths(rng.between(1, 999_999).into()),
-        };
+        row.ol_amount = self.book.amount(row.ol_delivery_d.is_some(), rng);
         row.ol_dist_info.draw_letters(rng);
         Some(row)
     }

@@ -1,24 +1,25 @@
-//! Exactly one row in ten, selected at random.
+//! An exact share of the rows, selected at random.
 //!
 //! Clause 4.3.3.1 asks for 10 % of the rows, give or take 5 % of that, "selected at random":
 //! an exact tenth of every chunk satisfies it in each warehouse, not only on average.
 
 use crate::Rng;
 
-/// Which of the next rows are selected: each subset of a tenth is equally likely.
+/// Which of the next rows are selected: each subset of the share is equally likely.
 ///
 /// Source: selection sampling, Knuth, "The Art of Computer Programming" 2, 3.4.2, algorithm S.
 #[derive(Clone, Debug)]
-pub(super) struct Tenth {
+pub(super) struct Selected {
     rng: Rng,
     rows_left: i32,
     selected_left: i32,
 }
 
-impl Tenth {
-    /// A tenth (rounded down) of the next `rows` rows.
-    pub(super) fn of_rows(rng: Rng, rows: i32) -> Self {
-        Self { rng, rows_left: rows, selected_left: rows / 10 }
+impl Selected {
+    /// So many per mille (rounded down) of the next `rows` rows.
+    pub(super) fn of_rows(rng: Rng, rows: i32, per_mille: i64) -> Self {
+        let selected = i64::from(rows) * per_mille / 1_000;
+        Self { rng, rows_left: rows, selected_left: i32::try_from(selected).expect("a share is no more than all") }
     }
 
     /// Whether the next row is selected; after the last row, none is.
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     fn selected(seed: u64, rows: i32) -> Vec<bool> {
-        let mut tenth = Tenth::of_rows(Seed(seed).rng(), rows);
+        let mut tenth = Selected::of_rows(Seed(seed).rng(), rows, 100);
         (0..rows).map(|_| tenth.selects_next()).collect()
     }
 

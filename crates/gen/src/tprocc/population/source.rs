@@ -149,8 +149,6 @@ impl Population {
 
     /// The seed of all rows of `table`.
     pub(super) fn table_seed(&self, table: Table) -> Seed {
-        // A further profile shall not compile until its rows are drawn by its own rules.
-        let Profile::Spec = self.profile;
         self.seed.of(POPULATION).of(table.label())
     }
 

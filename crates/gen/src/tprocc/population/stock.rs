@@ -1,10 +1,11 @@
 //! Rows of stock.
 
 use super::catalogue::Table;
-use super::items::draw_data;
+use super::items::{draw_data, original};
 use super::rows::Stock;
-use super::selection::Tenth;
+use super::selection::Selected;
 use super::source::{Population, RowStream};
+use crate::tprocc::Departure;
 use crate::{Rng, Seed};
 
 /// The stock of a warehouse, by s_i_id.
@@ -12,7 +13,8 @@ use crate::{Rng, Seed};
 pub struct StockRows {
     seed: Seed,
     last: i32,
-    originals: Tenth,
+    originals: Selected,
+    original: &'static str,
     row: Stock,
 }
 
@@ -20,10 +22,12 @@ impl StockRows {
     pub(super) fn new(population: &Population, w_id: i32) -> Self {
         let seed = population.warehouse_seed(Table::Stock, w_id);
         let last = population.scale.items;
+        let per_mille = if population.profile.has(Departure::SumsAndTexts) { 95 } else { 100 };
         Self {
             seed: seed.of(1),
             last,
-            originals: Tenth::of_rows(seed.of(2).rng(), last),
+            originals: Selected::of_rows(seed.of(2).rng(), last, per_mille),
+            original: original(&population.profile),
             row: Stock { s_w_id: w_id, ..Stock::default() },
         }
     }
@@ -42,7 +46,7 @@ impl RowStream for StockRows {
         let rng = &mut self.seed.of(u64::from(row.s_i_id.unsigned_abs())).rng();
         row.s_quantity = rng.between(10, 100);
         draw_district_texts(rng, row);
-        draw_data(&mut row.s_data, rng, &mut self.originals);
+        draw_data(&mut row.s_data, rng, &mut self.originals, self.original);
         Some(row)
     }
 }

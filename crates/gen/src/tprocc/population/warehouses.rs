@@ -4,8 +4,9 @@ use super::catalogue::Table;
 use super::rows::{District, Warehouse};
 use super::source::{Population, RowStream};
 use super::value::{Hundredths, TenThousandths};
-use crate::tprocc::{DISTRICTS_PER_WAREHOUSE, Scale};
+use crate::tprocc::{DISTRICTS_PER_WAREHOUSE, Departure, Profile, Scale};
 use crate::{Rng, Seed, Text};
+use std::ops::RangeInclusive;
 
 /// What every customer has paid at load, 10.00 (clause 4.3.3.1).
 pub(super) const PAID_AT_LOAD: Hundredths = Hundredths(1_000);
@@ -16,6 +17,7 @@ pub struct Warehouses {
     seed: Seed,
     w_id: i32,
     ytd: Hundredths,
+    taxes: RangeInclusive<i32>,
     row: Warehouse,
 }
 
@@ -26,6 +28,7 @@ impl Warehouses {
             seed: population.warehouse_seed(Table::Warehouse, w_id),
             w_id,
             ytd: Hundredths(of_district * i64::from(DISTRICTS_PER_WAREHOUSE)),
+            taxes: taxes(&population.profile),
             row: Warehouse::default(),
         }
     }
@@ -44,7 +47,7 @@ impl RowStream for Warehouses {
         row.w_name.draw_alphanumerics(rng, 6, 10);
         draw_lines(rng, [&mut row.w_street_1, &mut row.w_street_2, &mut row.w_city]);
         draw_state_and_zip(rng, &mut row.w_state, &mut row.w_zip);
-        row.w_tax = draw_rate(rng, 2_000);
+        row.w_tax = draw_rate(rng, self.taxes.clone());
         row.w_ytd = self.ytd;
         Some(row)
     }
@@ -54,6 +57,7 @@ impl RowStream for Warehouses {
 #[derive(Clone, Debug)]
 pub struct Districts {
     seed: Seed,
+    taxes: RangeInclusive<i32>,
     row: District,
 }
 
@@ -65,7 +69,8 @@ impl Districts {
             d_next_o_id: population.scale.orders_per_district() + 1,
             ..District::default()
         };
-        Self { seed: population.warehouse_seed(Table::District, w_id), row }
+        let taxes = taxes(&population.profile);
+        Self { seed: population.warehouse_seed(Table::District, w_id), taxes, row }
     }
 }
 
@@ -82,7 +87,7 @@ impl RowStream for Districts {
         row.d_name.draw_alphanumerics(rng, 6, 10);
         draw_lines(rng, [&mut row.d_street_1, &mut row.d_street_2, &mut row.d_city]);
         draw_state_and_zip(rng, &mut row.d_state, &mut row.d_zip);
-        row.d_tax = draw_rate(rng, 2_000);
+        row.d_tax = draw_rate(rng, self.taxes.clone());
         Some(row)
     }
 }
@@ -107,8 +112,13 @@ pub(super) fn draw_state_and_zip(rng: &mut Rng, state: &mut Text<2>, zip: &mut T
     zip.draw_digits(rng, 4, "11111");
 }
 
-/// A rate of 0.0000 to `highest` ten-thousandths.
+/// A rate within a range of ten-thousandths.
 #[inline]
-pub(super) fn draw_rate(rng: &mut Rng, highest: i32) -> TenThousandths {
-    TenThousandths(rng.between(0, highest).into())
+pub(super) fn draw_rate(rng: &mut Rng, range: RangeInclusive<i32>) -> TenThousandths {
+    TenThousandths(rng.between(*range.start(), *range.end()).into())
+}
+
+/// The range of w_tax and d_tax, ten-thousandths.
+fn taxes(profile: &Profile) -> RangeInclusive<i32> {
+    if profile.has(Departure::SumsAndTexts) { 1_000..=2_000 } else { 0..=2_000 }
 }

@@ -1,7 +1,8 @@
 //! The suite of each dialect of SQL, and what else differs between engines when data is built. May not contain SQL.
 
-use crate::workloads::suite::{Suite, SuiteFile};
+use crate::workloads::suite::{Suite, SuiteFile, chosen_lines};
 use proofload_engine::Engine;
+use proofload_gen::tprocc::Departures;
 use proofload_model::error::Error;
 
 /// How the workload speaks to one kind of engine.
@@ -49,14 +50,14 @@ impl Dialect {
         self.suite.names_in("procedures.sql")
     }
 
-    /// The dialect of an engine; the error names those that there are.
-    pub(super) fn of(engine: &dyn Engine) -> Result<Self, Error> {
+    /// The dialect of an engine under departures; the error names those that there are.
+    pub(super) fn of(engine: &dyn Engine, departures: Departures) -> Result<Self, Error> {
         let name = engine.facts().name;
         match name {
             // One writer at a time; nothing of a build need survive a crash of the machine, the settling at its end syncs.
-            "sqlite" => Self::read(name, SQLITE, &[("synchronous", "OFF")], 1),
-            "null" => Self::read(name, SQLITE, &[], 1),
-            "postgresql" => Self::read(name, POSTGRESQL, &[], 4),
+            "sqlite" => Self::read(name, (SQLITE, departures), &[("synchronous", "OFF")], 1),
+            "null" => Self::read(name, (SQLITE, departures), &[], 1),
+            "postgresql" => Self::read(name, (POSTGRESQL, departures), &[], 4),
             _ => Err(Error::new(format!(
                 "the workload tprocc has no SQL for the engine {name}; it has suites/tprocc/sqlite and suites/tprocc/postgresql"
             ))),
@@ -65,20 +66,30 @@ impl Dialect {
 
     fn read(
         engine: &'static str,
-        files: &[SuiteFile<'_>],
+        files: (&[SuiteFile<'_>], Departures),
         build_settings: &'static [(&'static str, &'static str)],
         loaders: usize,
     ) -> Result<Self, Error> {
-        Ok(Self { engine, suite: Suite::read(files)?, build_settings, loaders })
+        Ok(Self { engine, suite: suite(files.0, files.1)?, build_settings, loaders })
     }
+}
+
+/// The statements of files under departures: of the lines that depend on one, those that hold.
+fn suite(files: &[SuiteFile<'_>], departures: Departures) -> Result<Suite, Error> {
+    let is_on = |number: &str| departures.iter().any(|departure| departure.number().to_string() == number);
+    let texts: Vec<String> = files.iter().map(|file| chosen_lines(file.text, is_on)).collect();
+    let files: Vec<SuiteFile<'_>> =
+        files.iter().zip(&texts).map(|(file, text)| SuiteFile { path: file.path, text }).collect();
+    Suite::read(&files)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_gen::tprocc::{Departure, Profile};
 
-    fn names(files: &[SuiteFile<'_>]) -> Vec<(String, Vec<String>, u16)> {
-        let suite = Suite::read(files).unwrap();
+    fn names(files: &[SuiteFile<'_>], departures: Departures) -> Vec<(String, Vec<String>, u16)> {
+        let suite = suite(files, departures).unwrap();
         let in_both =
             ["manifest.sql", "new_order.sql", "payment.sql", "order_status.sql", "delivery.sql", "stock_level.sql"];
         let in_both = in_both.into_iter().chain(["counters.sql", "conditions.sql", "schema.sql", "drop.sql"]);
@@ -93,8 +104,39 @@ mod tests {
 
     #[test]
     fn all_dialects_have_the_same_statements_of_the_same_shape() {
-        let sqlite = names(SQLITE);
-        assert!(sqlite.len() > 50);
-        assert_eq!(sqlite, names(POSTGRESQL));
+        for departures in each_alone_and_all() {
+            let sqlite = names(SQLITE, departures);
+            assert!(sqlite.len() > 50);
+            assert_eq!(sqlite, names(POSTGRESQL, departures));
+        }
+    }
+
+    /// No departure, each alone, and all.
+    fn each_alone_and_all() -> impl Iterator<Item = Departures> {
+        let each = Departure::ALL.into_iter().map(|departure| [departure].into_iter().collect());
+        each.chain([Departures::NONE, Profile::hammerdb_compatible().departures])
+    }
+
+    /// A mistyped mark of a line would leave it standing under every profile.
+    #[test]
+    fn no_mark_of_a_departure_is_left_and_each_has_two_sides() {
+        for file in SQLITE.iter().chain(POSTGRESQL) {
+            for departures in each_alone_and_all() {
+                let left =
+                    chosen_lines(file.text, |number| departures.iter().any(|one| one.number().to_string() == number));
+                assert!(!left.contains("-- under") && !left.contains("-- not under"), "{}", file.path);
+            }
+        }
+        let differs = |files: &[SuiteFile<'_>], departure: Departure| {
+            let text = |departures: Departures| {
+                let suite = suite(files, departures).unwrap();
+                suite.names().map(|name| suite.statement(name).unwrap().sql.clone()).collect::<Vec<_>>()
+            };
+            text([departure].into_iter().collect()) != text(Departures::NONE)
+        };
+        let of_suite = |files: &[SuiteFile<'_>]| -> Vec<u8> {
+            Departure::ALL.into_iter().filter(|one| differs(files, *one)).map(Departure::number).collect()
+        };
+        assert_eq!((of_suite(SQLITE), of_suite(POSTGRESQL)), (vec![4, 8, 14], vec![4, 5, 6, 8, 14]));
     }
 }

@@ -4,6 +4,7 @@ mod acknowledged;
 mod build;
 mod checks;
 mod clerk;
+mod departures;
 mod dialect;
 mod drawn;
 mod opened;

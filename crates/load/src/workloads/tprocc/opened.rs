@@ -5,6 +5,7 @@ use super::build::{Build, Manifest, wanted};
 use super::checks::totals::Totals;
 use super::checks::{self, Evidence};
 use super::clerk::Clerk;
+use super::departures;
 use super::desk::{Desk, integer};
 use super::dialect::Dialect;
 use super::drawn::Drawn;
@@ -71,7 +72,7 @@ impl OpenedTprocc {
     /// Takes a job; reads its settings and suite.
     pub(super) fn new(job: Job) -> Result<Self, Error> {
         let settings = TproccSettings::read(&job.spec.settings)?;
-        let dialect = Dialect::of(job.engine)?;
+        let dialect = Dialect::of(job.engine, settings.profile.departures)?;
         if let Some(fault) = procedures::lacking(&dialect, settings.form) {
             return Err(fault.into());
         }
@@ -122,7 +123,6 @@ impl OpenedTprocc {
         let mut facts = vec![
             fact("form", self.settings.form.name().to_owned()),
             fact("inputs.seed", plan.seed.0.to_string()),
-            fact("inputs.profile", plan.profile.name().to_owned()),
             fact("inputs.mix", format!("{:?}", plan.mix)),
             fact("inputs.homes", format!("{:?}", plan.homes)),
             fact("inputs.c_run", plan.constants.c_run.to_string()),
@@ -133,6 +133,7 @@ impl OpenedTprocc {
                 format!("{DEPARTURES}; {}", if self.settings.paced.is_some() { OF_PACED } else { OF_SATURATED }),
             ),
         ];
+        facts.extend(departures::facts(&plan.profile));
         if let Some(paced) = self.settings.paced {
             facts.push(fact("connections", paced.connections.to_string()));
             facts.push(fact("delivery_workers", paced.delivery_workers.to_string()));
@@ -149,7 +150,7 @@ impl OpenedTprocc {
     async fn clerk(&self, context: &UserContext) -> Result<Clerk, Error> {
         let mut session = self.job.engine.connect(&self.job.target).await?;
         session.prepare(&self.statements).await?;
-        let terminal = Terminal::new(session, self.settings.form, context.clock(), self.keeps_data());
+        let terminal = Terminal::new(session, &self.settings, context.clock(), self.keeps_data());
         let drawn = context.in_common(|| RefCell::new(Drawn::new(&self.settings.scale)));
         Ok(Clerk::new(terminal, self.settings.warehouses, drawn))
     }

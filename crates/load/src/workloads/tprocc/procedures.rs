@@ -88,6 +88,7 @@ fn version(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_gen::tprocc::Departures;
 
     /// The vectors that the authors publish for "" and "foobar".
     #[test]
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn each_text_creates_what_its_name_says() {
-        let postgresql = Dialect::of(proofload_engine::engine("postgresql").unwrap()).unwrap();
+        let postgresql = Dialect::of(proofload_engine::engine("postgresql").unwrap(), Departures::NONE).unwrap();
         assert_eq!(postgresql.procedures().len(), 5);
         for name in postgresql.procedures() {
             let create = &postgresql.suite.statement(name).unwrap().sql;

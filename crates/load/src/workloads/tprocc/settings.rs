@@ -1,12 +1,13 @@
 //! The workload's settings: what a study may say, and what it comes to. May not touch a database.
 
+use super::departures;
 use super::paced::Waits;
 use crate::division::{each_has_one, parts};
 use crate::workload::is_blocking;
 use proofload_gen::Seed;
 use proofload_gen::tprocc::inputs::{Homes, InputPlan, InputSettings, Mix, Transaction, Weights};
 use proofload_gen::tprocc::population::{GENERATOR_VERSION, Population, Table, Timestamp};
-use proofload_gen::tprocc::{CLoad, Constants, Profile, Scale};
+use proofload_gen::tprocc::{CLoad, Constants, Departure, Profile, Scale};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::part::Part;
@@ -37,7 +38,8 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.all_warehouses", Kind::Boolean, "false", "Each user owns its share of all warehouses and draws one per transaction, instead of one home warehouse for the whole run.").only(SCOPE),
     SettingSpec::new("workload.mix", Kind::OneOf(&["deck", "weights", "draw"]), "deck", "Order of transactions: shuffled decks of 23 cards (10 New-Order, 10 Payment, 1 each of the rest), independent draws with those weights, or with `workload.weights`.").only(SCOPE),
     SettingSpec::new("workload.weights", Kind::Text, "45/43/4/4/4", "Weights of New-Order, Payment, Order-Status, Delivery and Stock-Level when the mix is `weights`.").only(SCOPE),
-    SettingSpec::new("workload.profile", Kind::OneOf(&["spec"]), "spec", "Rules of data and inputs: those of the TPC-C specification, revision 5.11.").fixed().only(SCOPE),
+    SettingSpec::new("workload.profile", Kind::OneOf(&Profile::NAMES), "spec", "Rules of data, inputs and transactions: those of the TPC-C specification, revision 5.11, or what HammerDB 6.0 does, which is every departure of `workload.departures`.").fixed().only(SCOPE),
+    SettingSpec::optional("workload.departures", Kind::List, "Single departures from the specification, by name or number, such as [\"uniform-ids\", \"4\"]; \"none\" is a level without any. Those that change the data at load need data of their own.").only(SCOPE),
     SettingSpec::new("workload.scale", Kind::OneOf(&["full", "toy"]), "full", "Rows per warehouse: as specified, or a hundredth of it, and of keying and think times, for tests only.").fixed().only(SCOPE),
     SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; without it one per core, or one per user on an embedded engine.").only(SCOPE),
     SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is tried again, with the same inputs, after a deadlock, serialization failure or busy answer.").only(SCOPE),
@@ -112,6 +114,7 @@ impl TproccSettings {
         let warehouses =
             i32::try_from(settings.integer("workload.warehouses")?.clamp(1, MOST_WAREHOUSES)).expect("it is clamped");
         let scale = Scale::from_name(settings.text("workload.scale")?).map_err(from_gen)?;
+        let profile = departures::profile(settings)?;
         let is_paced = settings.text("workload.pacing")? == "paced";
         let users = match settings.get("workload.virtual_users") {
             None if is_paced => TERMINALS_PER_WAREHOUSE * warehouses.unsigned_abs(),
@@ -122,10 +125,10 @@ impl TproccSettings {
             users,
             scale,
             paced: if is_paced { Some(paced(settings, users, &scale)?) } else { None },
-            profile: Profile::from_name(settings.text("workload.profile")?).map_err(from_gen)?,
+            profile,
             form: Form::of_name(settings.text("workload.form")?),
             mix: mix(settings)?,
-            homes: if settings.boolean("workload.all_warehouses")? { Homes::AllWarehouses } else { Homes::Fixed },
+            homes: homes(settings, &profile)?,
             max_retries: settings.count("workload.max_retries")?,
             client_threads: settings
                 .get("workload.client_threads")
@@ -147,19 +150,21 @@ impl TproccSettings {
 
     /// The rows of the data.
     pub(super) fn population(&self, spec: &LoadSpec) -> Population {
-        let seed = Seed(spec.data_seed);
+        let (seed, profile) = (Seed(spec.data_seed), self.profile.of_load());
         let loaded_at = Timestamp(spec.load_time.0);
-        Population { seed, profile: self.profile, scale: self.scale, c_load: CLoad::draw(seed), loaded_at }
+        Population { seed, profile, scale: self.scale, c_load: CLoad::draw(seed, &profile), loaded_at }
     }
 
     /// The inputs of the run. The constants of NURand belong to the study, not to the run (clause 2.1.6).
     pub(super) fn inputs(&self, spec: &LoadSpec) -> Result<InputPlan, Error> {
         let study = Seed(spec.data_seed);
+        let c_load = CLoad::draw(study, &self.profile);
         let settings = InputSettings {
             seed: Seed(spec.input_seed),
             profile: self.profile,
             scale: self.scale,
-            constants: Constants::for_run(study, CLoad::draw(study), &self.scale),
+            c_load,
+            constants: Constants::for_run(study, c_load, &self.scale, &self.profile),
             warehouses: self.warehouses,
             users: i32::try_from(self.users).map_err(|_| Error::new("too many virtual users"))?,
             mix: self.mix,
@@ -172,7 +177,7 @@ impl TproccSettings {
     pub(super) fn label(&self, seed: u64) -> String {
         format!(
             "tprocc format {FORMAT}, generator {GENERATOR_VERSION}, profile {}, scale {}, {} warehouses, seed {seed}",
-            self.profile.name(),
+            self.profile.of_load().name(),
             self.scale.name,
             self.warehouses
         )
@@ -250,6 +255,15 @@ pub(super) fn pacing_contradictions(settings: &Settings) -> Vec<Contradiction> {
         "there are fewer terminals than that; they are the virtual users, or 10 per warehouse",
     );
     found
+}
+
+/// How warehouses are assigned to users.
+fn homes(settings: &Settings, profile: &Profile) -> Result<Homes, Error> {
+    Ok(match settings.boolean("workload.all_warehouses")? {
+        true => Homes::AllWarehouses,
+        false if profile.has(Departure::HomesAtRandom) => Homes::AtRandom,
+        false => Homes::Fixed,
+    })
 }
 
 /// The mix of transactions.

@@ -51,6 +51,10 @@ pub(super) struct Entered {
     pub(super) quantity: u64,
     pub(super) remote_lines: u64,
     pub(super) orders_not_local: u64,
+    /// Of the lines, those whose item is unused: they take nothing from stock.
+    pub(super) unused_lines: u64,
+    pub(super) unused_quantity: u64,
+    pub(super) unused_remote_lines: u64,
 }
 
 /// Counts of one user or, merged, of all.
@@ -114,6 +118,11 @@ impl Tally {
         entered.quantity += input.lines().iter().map(|line| u64::from(line.ol_quantity.unsigned_abs())).sum::<u64>();
         entered.remote_lines += input.remote_lines() as u64;
         entered.orders_not_local += u64::from(!input.is_all_local());
+        if let (true, Some(unused)) = (input.rolls_back, input.lines().last()) {
+            entered.unused_lines += 1;
+            entered.unused_quantity += u64::from(unused.ol_quantity.unsigned_abs());
+            entered.unused_remote_lines += u64::from(unused.ol_supply_w_id != input.w_id);
+        }
     }
 
     /// A Payment has committed.
@@ -162,6 +171,9 @@ impl Tally {
         sum.quantity += more.quantity;
         sum.remote_lines += more.remote_lines;
         sum.orders_not_local += more.orders_not_local;
+        sum.unused_lines += more.unused_lines;
+        sum.unused_quantity += more.unused_quantity;
+        sum.unused_remote_lines += more.unused_remote_lines;
         self.rolled_back += other.rolled_back;
         self.remote_lines.merge(&other.remote_lines);
         self.remote_payments.merge(&other.remote_payments);

@@ -1,8 +1,9 @@
 //! What a virtual user works with: its session, two flights whose memory is reused, and buffers. Allocates nothing per
 //! transaction once the memory has grown.
 
-use super::settings::Form;
+use super::settings::{Form, TproccSettings};
 use proofload_engine::{AnySession, Control, Error, ErrorClass, Flight, Row, Session, Value};
+use proofload_gen::tprocc::Departures;
 use proofload_model::time::Clock;
 use std::sync::Arc;
 
@@ -22,13 +23,15 @@ pub(super) struct Terminal {
     pub(super) clock: Arc<dyn Clock>,
     /// How transactions reach the engine.
     pub(super) form: Form,
+    /// What transactions do otherwise than the clauses say.
+    pub(super) departures: Departures,
     /// Does the engine keep data? One that does not answers everything with ones, which nothing can be concluded from.
     pub(super) keeps_data: bool,
 }
 
 impl Terminal {
     /// Terminal with a session that has prepared the statements of this form.
-    pub(super) fn new(session: AnySession, form: Form, clock: Arc<dyn Clock>, keeps_data: bool) -> Self {
+    pub(super) fn new(session: AnySession, settings: &TproccSettings, clock: Arc<dyn Clock>, keeps_data: bool) -> Self {
         Self {
             session,
             first: Flight::new(),
@@ -36,7 +39,8 @@ impl Terminal {
             c_data: String::with_capacity(1024),
             h_data: String::with_capacity(64),
             clock,
-            form,
+            form: settings.form,
+            departures: settings.profile.departures,
             keeps_data,
         }
     }

@@ -1,5 +1,6 @@
 //! TPROC-C as a workload: its place in the list of workloads.
 
+use super::departures;
 use super::dialect::Dialect;
 use super::opened::OpenedTprocc;
 use super::procedures;
@@ -7,6 +8,7 @@ use super::settings::{
     Form, NAME, SETTINGS, TproccSettings, all_sessions, division_contradictions, pacing_contradictions,
 };
 use crate::workload::{Job, Opened, Workload};
+use proofload_gen::tprocc::Departures;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
@@ -19,14 +21,16 @@ pub struct Tprocc;
 
 /// The dialect of the engine that settings name; none when there is no such engine or none for it.
 fn dialect(settings: &Settings) -> Option<Dialect> {
-    Dialect::of(proofload_engine::engine(settings.text("engine.kind").ok()?)?).ok()
+    let departures = departures::profile(settings).map_or(Departures::NONE, |profile| profile.departures);
+    Dialect::of(proofload_engine::engine(settings.text("engine.kind").ok()?)?, departures).ok()
 }
 
 /// What does not go together: procedures, and an engine that has none; ways of pacing.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let form = settings.text("workload.form").map(Form::of_name);
     let fault = dialect(settings).and_then(|dialect| procedures::lacking(&dialect, form.ok()?));
-    fault.into_iter().chain(pacing_contradictions(settings)).chain(division_contradictions(settings)).collect()
+    let of_settings = pacing_contradictions(settings).into_iter().chain(division_contradictions(settings));
+    fault.into_iter().chain(of_settings).chain(departures::contradictions(settings)).collect()
 }
 
 /// What a label says of the procedures beside the data: their version, so that a snapshot that has others is not taken for this one.

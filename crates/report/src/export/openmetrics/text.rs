@@ -23,8 +23,12 @@ fn infos(record: &Record, runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
     let study = Family { name: "proofload_study", kind: "info", unit: "", help: "The study of this record." };
     page.family(&study);
     let program = record.sessions.first().map_or("", |session| session.program.as_str());
-    let words = [("study", record.study.name()), ("title", record.study.title()), ("program", program)];
-    page.sample("proofload_study_info", &Labels::of(&words), 1.0, record.created.0)?;
+    let mut words =
+        Labels::of(&[("study", record.study.name()), ("title", record.study.title()), ("program", program)]);
+    if let Some(profile) = crate::workloads::profile(&record.study.settings) {
+        words.add("profile", &profile);
+    }
+    page.sample("proofload_study_info", &words, 1.0, record.created.0)?;
     let points = Family { name: "proofload_point", kind: "info", unit: "", help: "Levels of a point." };
     page.family(&points);
     for point in &record.plan.points {

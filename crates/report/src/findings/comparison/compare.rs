@@ -11,6 +11,7 @@ use crate::analysis::compare::holm;
 use crate::analysis::contrast::{Contrast, Spread};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::error::Error;
+use crate::workloads::{named_profile, profile};
 use proofload_record::Record;
 
 /// Level of all intervals and verdicts.
@@ -189,6 +190,7 @@ pub fn compare<'r>(baseline: Named<'r>, candidate: Named<'r>, chosen: &Chosen) -
     same_workload(ours, theirs)?;
     let metrics = metrics(chosen, ours, theirs)?;
     let factors = factors(ours, theirs);
+    same_profile(&factors, ours, theirs)?;
     let mut pairs = pairs(&factors, ours, theirs);
     keep(&mut pairs, chosen)?;
     let differences = differences(&factors, &pairs, ours, theirs);
@@ -196,6 +198,9 @@ pub fn compare<'r>(baseline: Named<'r>, candidate: Named<'r>, chosen: &Chosen) -
     let void = void(&pairs);
     let alone = alone(&pairs);
     let mut warnings = warnings(&rows, ours, theirs);
+    if let Some(profile) = named_profile(&ours.record.study.settings) {
+        warnings.insert(0, format!("the profile of both is {profile}: figures and ratios hold within it only"));
+    }
     if baseline.sha256 == candidate.sha256 {
         warnings.insert(0, "both files hold the same bytes: a record is compared with itself".to_owned());
     }
@@ -217,6 +222,22 @@ fn same_workload(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Result<()
     Err(Error::new(format!(
         "the baseline's workload is {ours}, the candidate's {theirs}: no figure of the one is of the other's kind"
     )))
+}
+
+/// Two profiles do not do the same work. Where departures are a factor of either record, points are paired by them.
+fn same_profile(factors: &[String], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Result<(), Error> {
+    let of = |findings: &Findings<'_>| {
+        let mut settings = findings.record.study.settings.clone();
+        settings.0.retain(|path, _| !factors.contains(path));
+        profile(&settings)
+    };
+    match (of(baseline), of(candidate)) {
+        (Some(ours), Some(theirs)) if ours != theirs => Err(Error::new(format!(
+            "the baseline's profile is {ours}, the candidate's {theirs}: a figure holds within its profile only; what departures are \
+             worth is told by one study with workload.departures as its factor"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// All comparisons, corrected together.

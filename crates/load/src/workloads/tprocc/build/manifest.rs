@@ -34,7 +34,7 @@ pub(in crate::workloads::tprocc) fn wanted(
         ("format", FORMAT.to_string()),
         ("generator version", GENERATOR_VERSION.to_string()),
         ("content hash version", ContentHash::VERSION.to_string()),
-        ("profile", settings.profile.name().to_owned()),
+        ("profile", population.profile.name()),
         ("scale", settings.scale.name.to_owned()),
         ("warehouses", settings.warehouses.to_string()),
         ("seed", population.seed.0.to_string()),

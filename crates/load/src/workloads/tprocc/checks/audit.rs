@@ -5,8 +5,8 @@ use super::chance::{at_least, check, chi_square, mean_lines, not_applicable, nur
 use crate::workloads::tprocc::drawn::Drawn;
 use crate::workloads::tprocc::settings::TproccSettings;
 use crate::workloads::tprocc::tally::{RemoteDraws, Tally};
-use proofload_gen::tprocc::Scale;
 use proofload_gen::tprocc::inputs::{InputSettings, Transaction};
+use proofload_gen::tprocc::{Constants, Scale};
 use proofload_model::samples::{Check, CheckOutcome};
 
 /// All checks of the group; `law` is what the inputs were drawn by.
@@ -20,6 +20,7 @@ pub(super) fn checks(tally: &Tally, drawn: &Drawn, settings: &TproccSettings, la
         0.6,
         0.57..=0.63,
     ));
+    checks.push(constants(law));
     checks.extend(of_distributions(drawn, law));
     checks.push(skipped_deliveries(tally, settings));
     checks.extend(mix_floors(tally, settings));
@@ -56,6 +57,18 @@ fn of_payments(tally: &Tally, settings: &TproccSettings) -> Vec<Check> {
         remote(settings, uniform_targets("warehouses of remote payments", remote_payments)),
         share("payments by name", "Payments by last name", (tally.payments_by_name, tally.payments), 0.6, 0.57..=0.63),
     ]
+}
+
+/// The constants of last names at load and in the run are apart as clause 2.1.6.1 wants.
+fn constants(law: &InputSettings) -> Check {
+    let (c_load, c_run) = (law.c_load, law.constants.c_run);
+    let met = Constants::is_lawful_pair(c_load, c_run);
+    check(
+        "constants",
+        "C of last names at load and in the run differ by 65 to 119, but not by 96 or 112".to_owned(),
+        format!("{} at load, {c_run} in the run", c_load.0),
+        if met { CheckOutcome::Met } else { CheckOutcome::Failed },
+    )
 }
 
 /// The three distributions of NURand (clause 2.1.6), with the constants of the run.
@@ -130,7 +143,7 @@ mod tests {
     use crate::workloads::tprocc::tests::case::toy;
     use proofload_gen::Seed;
     use proofload_gen::tprocc::inputs::{Homes, Input, InputPlan, Mix};
-    use proofload_gen::tprocc::{CLoad, Constants, Profile};
+    use proofload_gen::tprocc::{CLoad, Profile};
 
     /// A study at full scale with four warehouses, and what its inputs are drawn by.
     fn full(seed: u64) -> (TproccSettings, InputSettings) {
@@ -138,9 +151,10 @@ mod tests {
         let (study, scale) = (Seed(seed), Scale::FULL);
         let law = InputSettings {
             seed: study,
-            profile: Profile::Spec,
+            profile: Profile::SPEC,
             scale,
-            constants: Constants::for_run(study, CLoad::draw(study), &scale),
+            c_load: CLoad::draw(study, &Profile::SPEC),
+            constants: Constants::for_run(study, CLoad::draw(study, &Profile::SPEC), &scale, &Profile::SPEC),
             warehouses: 4,
             users: 4,
             mix: Mix::Deck,

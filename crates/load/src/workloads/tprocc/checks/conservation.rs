@@ -25,7 +25,13 @@ fn sums(before: &Totals, after: &Totals, tally: &Tally) -> Vec<Sum> {
     let entered = &tally.entered;
     let [orders, lines, quantity] = [entered.orders, entered.lines, entered.quantity].map(count);
     let [payments, delivered] = [tally.payments, tally.orders_delivered].map(count);
-    let [remote_lines, not_local] = [entered.remote_lines, entered.orders_not_local].map(count);
+    let not_local = count(entered.orders_not_local);
+    // A line whose item is unused takes nothing from stock.
+    let [taken, taken_quantity, taken_remote] = [
+        entered.lines - entered.unused_lines,
+        entered.quantity - entered.unused_quantity,
+        entered.remote_lines - entered.unused_remote_lines,
+    ].map(count);
     let of = |name, rule, field: fn(&Totals) -> i64, counted| {
         Sum { name, rule, gained: field(after) - field(before), counted, money: false }
     };
@@ -37,9 +43,9 @@ fn sums(before: &Totals, after: &Totals, tally: &Tally) -> Vec<Sum> {
         of("d_next_o_id", "the sum of d_next_o_id grows by committed New-Orders", |t| t.d_next_o_id, orders),
         of("order lines", "rows of order_line are lines of committed New-Orders", |t| t.order_line, lines),
         of("ol_quantity", "the sum of ol_quantity grows by the quantities ordered", |t| t.ol_quantity, quantity),
-        of("s_order_cnt", "the sum of s_order_cnt grows by the lines ordered", |t| t.s_order_cnt, lines),
-        of("s_ytd", "the sum of s_ytd grows by the quantities ordered", |t| t.s_ytd, quantity),
-        of("s_remote_cnt", "the sum of s_remote_cnt grows by the remote lines ordered", |t| t.s_remote_cnt, remote_lines),
+        of("s_order_cnt", "the sum of s_order_cnt grows by the lines ordered", |t| t.s_order_cnt, taken),
+        of("s_ytd", "the sum of s_ytd grows by the quantities ordered", |t| t.s_ytd, taken_quantity),
+        of("s_remote_cnt", "the sum of s_remote_cnt grows by the remote lines ordered", |t| t.s_remote_cnt, taken_remote),
         of("o_all_local", "orders with o_all_local = 0 are those with a remote line", |t| t.orders_not_local, not_local),
         of("history", "rows of history are committed Payments", |t| t.history, payments),
         of("c_payment_cnt", "the sum of c_payment_cnt grows by committed Payments", |t| t.c_payment_cnt, payments),

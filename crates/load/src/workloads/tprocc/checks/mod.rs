@@ -5,10 +5,14 @@ mod audit;
 mod chance;
 pub(super) mod conditions;
 mod conservation;
+mod excuses;
 mod orders;
 mod pacing;
 mod statistics;
 pub(super) mod totals;
 mod verify;
 
+pub(super) use excuses::excused;
+#[cfg(test)]
+pub(super) use verify::found;
 pub(super) use verify::{Evidence, all, without_data};

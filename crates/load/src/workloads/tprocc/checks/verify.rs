@@ -1,5 +1,6 @@
 //! All checks of a run, from quiet to quiet.
 
+use super::excuses::excused;
 use super::totals::Totals;
 use super::{agreement, audit, conditions, conservation, orders, pacing};
 use crate::workload::ProgressSink;
@@ -37,8 +38,17 @@ pub(in crate::workloads::tprocc) struct Evidence<'r> {
     pub(in crate::workloads::tprocc) counts: &'r [OperationCounts],
 }
 
-/// Every check.
+/// Every check, those told as not applicable that the profile breaks.
 pub(in crate::workloads::tprocc) fn all(
+    desk: &mut Desk,
+    evidence: &Evidence<'_>,
+    progress: &ProgressSink,
+) -> Result<Vec<Check>, Error> {
+    Ok(excused(found(desk, evidence, progress)?, &evidence.settings.profile))
+}
+
+/// What every check finds, whatever the profile.
+pub(in crate::workloads::tprocc) fn found(
     desk: &mut Desk,
     evidence: &Evidence<'_>,
     progress: &ProgressSink,

@@ -5,8 +5,8 @@ use crate::workload::Opened as _;
 use crate::workloads::tprocc::build::Manifest;
 use crate::workloads::tprocc::opened::OpenedTprocc;
 use proofload_gen::Seed;
-use proofload_gen::tprocc::CLoad;
 use proofload_gen::tprocc::population::{Chunk, ContentHash, Table};
+use proofload_gen::tprocc::{CLoad, Profile};
 
 /// What the generator draws.
 fn drawn(case: &Case) -> ContentHash {
@@ -89,7 +89,7 @@ fn data_that_do_not_fit_are_refused_with_each_difference() {
     job.spec.data_seed = 7;
     job.spec.settings = super::case::toy(&[("warehouses", "3")]);
     let other = OpenedTprocc::new(job).unwrap();
-    let [ours, theirs] = [1, 7].map(|seed| CLoad::draw(Seed(seed)).0);
+    let [ours, theirs] = [1, 7].map(|seed| CLoad::draw(Seed(seed), &Profile::SPEC).0);
     let expected = format!(
         "the data in the database do not fit the study: warehouses is 2 where the study needs 3, seed is 1 where the study \
          needs 7, c_load is {ours} where the study needs {theirs}; give the study another name or storage.path, or remove \

@@ -3,6 +3,7 @@
 
 mod build;
 pub(super) mod case;
+mod departures;
 mod faults;
 mod many;
 mod model;

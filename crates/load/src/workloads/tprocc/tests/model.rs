@@ -339,8 +339,13 @@ fn the_model_begins_with_the_loaded_rows() {
     use proofload_gen::tprocc::{CLoad, Profile};
     let seed = Seed(1);
     let loaded_at = Timestamp(0);
-    let population =
-        Population { seed, profile: Profile::Spec, scale: Scale::TOY, c_load: CLoad::draw(seed), loaded_at };
+    let population = Population {
+        seed,
+        profile: Profile::SPEC,
+        scale: Scale::TOY,
+        c_load: CLoad::draw(seed, &Profile::SPEC),
+        loaded_at,
+    };
     let model = Model::loaded(&population, 1);
     let mut sum = ContentHash::default();
     model.content().into_iter().for_each(|(_, content)| sum.merge(content));

@@ -8,6 +8,7 @@ use super::payment::PaymentOutput;
 use crate::workloads::tprocc::statements as sql;
 use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only, wrong};
 use proofload_engine::{Decimal, Error, Row, StatementId, Value};
+use proofload_gen::tprocc::Departure;
 use proofload_gen::tprocc::inputs::{CustomerBy, Delivery, MAX_LINES, NewOrder, OrderStatus, Payment, StockLevel};
 
 /// Calls one procedure; its answer is call 0 of the first flight.
@@ -50,7 +51,8 @@ pub(super) async fn new_order(terminal: &mut Terminal, input: &NewOrder) -> Resu
     // Brands come as the text of an array, such as {G,B,G}.
     let branded = answer.text(10)?.bytes().filter(|letter| *letter == b'B').count();
     let branded_lines = u32::try_from(branded).expect("at most one for each line");
-    Ok(NewOrderOutput { o_id, total, branded_lines, rolled_back: missing > 0 })
+    let rolled_back = missing > 0 && !terminal.departures.has(Departure::UnusedItemKept);
+    Ok(NewOrderOutput { o_id, total, branded_lines, rolled_back })
 }
 
 /// Payment.
@@ -74,10 +76,13 @@ pub(super) async fn order_status(terminal: &mut Terminal, input: &OrderStatus) -
     let [c_id, c_last] = named(&input.customer);
     call(terminal, sql::CALL_ORDER_STATUS, &[int(input.w_id), int(input.d_id), c_id, c_last]).await?;
     let line = only(&terminal.first, 0, "customer with an order and its lines")?;
-    let (c_id, o_id) = (line.int(0)?, line.int(5)?);
+    let c_id = line.int(0)?;
     line.units(1, 2)?;
     line.text(4)?;
-    Ok(OrderStatusOutput { c_id, o_id, lines: terminal.first.rows(0) })
+    if terminal.departures.has(Departure::CustomersLost) && line.value(5) == Value::Null {
+        return Ok(OrderStatusOutput { c_id, o_id: None, lines: 0 });
+    }
+    Ok(OrderStatusOutput { c_id, o_id: Some(line.int(5)?), lines: terminal.first.rows(0) })
 }
 
 /// Delivery.

@@ -5,7 +5,8 @@ use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
 use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only, wrong};
 use proofload_engine::{Control, Decimal, Error, Flight, Value};
-use proofload_gen::tprocc::inputs::{MAX_LINES, NewOrder};
+use proofload_gen::tprocc::inputs::{Line, MAX_LINES, NewOrder};
+use proofload_gen::tprocc::{Departure, Departures};
 
 /// What a New-Order gave back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +69,9 @@ const DISTRICT: usize = 2;
 const CUSTOMER: usize = 3;
 const FIRST_ITEM: usize = 4;
 
+/// ol_dist_info of a line without a stock row.
+const NO_DIST_INFO: &str = "------------------------";
+
 /// Runs one New-Order.
 pub(in crate::workloads::tprocc) async fn run(
     terminal: &mut Terminal,
@@ -80,24 +84,22 @@ pub(in crate::workloads::tprocc) async fn run(
 }
 
 async fn by_statements(terminal: &mut Terminal, input: &NewOrder) -> Result<NewOrderOutput, Error> {
-    let supplies = Supplies::of(input);
-    ask(&mut terminal.first, input, &supplies);
+    let (supplies, departures) = (Supplies::of(input), terminal.departures);
+    ask(&mut terminal.first, (input, &supplies), departures);
     terminal.fly_first().await?;
     let date = terminal.date();
-    let mut output = enter(&terminal.first, &mut terminal.second, input, &supplies, date)?;
-    if input.rolls_back && !output.rolled_back {
-        if terminal.keeps_data {
-            return Err(wrong("there is an item of the number that no item may have".to_owned()));
-        }
-        output.rolled_back = true;
+    let (mut output, missing) = enter(&terminal.first, &mut terminal.second, (input, &supplies), date, departures)?;
+    if input.rolls_back && !missing && terminal.keeps_data {
+        return Err(wrong("there is an item of the number that no item may have".to_owned()));
     }
+    output.rolled_back = input.rolls_back && !departures.has(Departure::UnusedItemKept);
     terminal.second.control(if output.rolled_back { Control::Rollback } else { Control::Commit });
     terminal.fly_second().await?;
     Ok(output)
 }
 
 /// Fills the first flight: everything that is read, the order's number, and the stock updates.
-fn ask(flight: &mut Flight, input: &NewOrder, supplies: &Supplies) {
+fn ask(flight: &mut Flight, (input, supplies): (&NewOrder, &Supplies), departures: Departures) {
     let (w_id, d_id) = (int(input.w_id), int(input.d_id));
     flight.clear();
     flight.control(Control::Begin);
@@ -109,22 +111,24 @@ fn ask(flight: &mut Flight, input: &NewOrder, supplies: &Supplies) {
     }
     for supply in &supplies.all[..supplies.count] {
         let remote_lines = if supply.w_id == input.w_id { 0 } else { supply.lines };
-        flight.call(
-            sql::NEW_ORDER_STOCK,
-            &[int(supply.w_id), int(supply.i_id), d_id, int(supply.quantity), int(supply.lines), int(remote_lines)],
-        );
+        let all =
+            [int(supply.w_id), int(supply.i_id), d_id, int(supply.quantity), int(supply.lines), int(remote_lines)];
+        // Counters that are not kept are not told.
+        let told = if departures.has(Departure::CountersNotKept) { &all[..4] } else { &all[..] };
+        flight.call(sql::NEW_ORDER_STOCK, told);
     }
 }
 
 /// Reads the first flight and fills the second: the order, its place in the queue and its lines. The transaction's end is left
-/// to the caller. The line of the unused item, which is the last, is left out.
+/// to the caller. The line of the unused item, which is the last, is left out, or is kept by a departure; returned besides is whether
+/// its item is missing.
 fn enter(
     answers: &Flight,
     flight: &mut Flight,
-    input: &NewOrder,
-    supplies: &Supplies,
+    (input, supplies): (&NewOrder, &Supplies),
     date: Value<'_>,
-) -> Result<NewOrderOutput, Error> {
+    departures: Departures,
+) -> Result<(NewOrderOutput, bool), Error> {
     let w_tax = only(answers, WAREHOUSE, "warehouse")?.units(0, 4)?;
     let district = only(answers, DISTRICT, "district")?;
     let (d_tax, o_id) = (district.units(0, 4)?, district.int(1)?);
@@ -138,11 +142,21 @@ fn enter(
     flight.call(sql::NEW_ORDER_QUEUE, &[w_id, d_id, order]);
     let mut output =
         NewOrderOutput { o_id, total: Decimal { units: 0, scale: 10 }, branded_lines: 0, rolled_back: false };
-    let mut amounts = 0;
+    let (mut prices, mut missing) = (0, false);
+    let taxed = departures.has(Departure::SumsAndTexts).then_some((10_000 - c_discount) * (10_000 + w_tax + d_tax));
+    let line_of = |flight: &mut Flight, number: i32, line: &Line, amount: i64, dist_info: &str| {
+        let (i_id, supplier, quantity) = (int(line.ol_i_id), int(line.ol_supply_w_id), int(line.ol_quantity));
+        let amount = Value::Decimal(Decimal { units: amount, scale: 2 });
+        let values = [w_id, d_id, order, int(number), i_id, supplier, quantity, amount, Value::Text(dist_info)];
+        flight.call(sql::NEW_ORDER_LINE, &values);
+    };
     for (index, (number, line)) in (1..).zip(input.lines()).enumerate() {
         let Some(item) = answers.row(FIRST_ITEM + index, 0) else {
             if input.rolls_back && index + 1 == input.lines().len() {
-                output.rolled_back = true;
+                missing = true;
+                if departures.has(Departure::UnusedItemKept) {
+                    line_of(flight, number, line, 0, NO_DIST_INFO);
+                }
                 continue;
             }
             return Err(wrong(format!("there is no item {}", line.ol_i_id)));
@@ -151,22 +165,23 @@ fn enter(
         let stock = only(answers, FIRST_ITEM + input.lines().len() + supply, "stock")?;
         let (_s_quantity, dist_info, s_data) = (stock.int(0)?, stock.text(1)?, stock.text(2)?);
         let (i_price, _i_name, i_data) = (item.units(0, 2)?, item.text(1)?, item.text(2)?);
-        let amount = i_price * i64::from(line.ol_quantity);
-        amounts += amount;
+        let price = i_price * i64::from(line.ol_quantity);
+        prices += price;
         output.branded_lines += u32::from(i_data.contains("ORIGINAL") && s_data.contains("ORIGINAL"));
-        let (i_id, supplier, quantity) = (int(line.ol_i_id), int(line.ol_supply_w_id), int(line.ol_quantity));
-        let amount = Value::Decimal(Decimal { units: amount, scale: 2 });
-        let values = [w_id, d_id, order, int(number), i_id, supplier, quantity, amount, Value::Text(dist_info)];
-        flight.call(sql::NEW_ORDER_LINE, &values);
+        line_of(flight, number, line, taxed.map_or(price, |factor| rounded(price * factor)), dist_info);
     }
-    output.total.units = amounts * (10_000 - c_discount) * (10_000 + w_tax + d_tax);
-    Ok(output)
+    output.total.units = prices * (10_000 - c_discount) * (10_000 + w_tax + d_tax);
+    Ok((output, missing))
+}
+
+/// Hundredths of ten digits after the point, halves rounded up, as `round` of SQL does with what is not negative.
+fn rounded(units: i64) -> i64 {
+    (units + 50_000_000) / 100_000_000
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofload_gen::tprocc::inputs::Line;
 
     #[test]
     fn equal_items_of_one_supplier_are_one_stock_row_in_lock_order() {

@@ -4,16 +4,17 @@ use super::by_procedure;
 use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
 use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only};
-use proofload_engine::{Control, Error, Value};
+use proofload_engine::{Control, Error, Flight, Value};
 use proofload_gen::tprocc::inputs::{CustomerBy, OrderStatus};
+use proofload_gen::tprocc::{Departure, Departures};
 
 /// What an Order-Status gave back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::workloads::tprocc) struct OrderStatusOutput {
     /// The customer.
     pub(in crate::workloads::tprocc) c_id: i32,
-    /// The customer's last order.
-    pub(in crate::workloads::tprocc) o_id: i32,
+    /// The customer's last order; none only where the data may have customers without any.
+    pub(in crate::workloads::tprocc) o_id: Option<i32>,
     /// Its lines.
     pub(in crate::workloads::tprocc) lines: usize,
 }
@@ -50,7 +51,7 @@ async fn by_statements(terminal: &mut Terminal, input: &OrderStatus) -> Result<O
         terminal.fly_first().await?;
         let found = only(&terminal.first, 1, "customer")?;
         found.present(0)?;
-        return read_order(&terminal.first, 2, found.int(0)?);
+        return read_order(&terminal.first, 2, found.int(0)?, terminal.departures);
     }
     terminal.fly_first().await?;
     let found = only(&terminal.first, 1, "customer")?;
@@ -60,11 +61,14 @@ async fn by_statements(terminal: &mut Terminal, input: &OrderStatus) -> Result<O
     terminal.second.call(sql::ORDER_STATUS_ORDER, &[w_id, d_id, int(c_id)]);
     terminal.second.control(Control::Commit);
     terminal.fly_second().await?;
-    read_order(&terminal.second, 0, c_id)
+    read_order(&terminal.second, 0, c_id, terminal.departures)
 }
 
 /// Reads the order and its lines; carrier and delivery date may be null.
-fn read_order(flight: &proofload_engine::Flight, call: usize, c_id: i32) -> Result<OrderStatusOutput, Error> {
+fn read_order(flight: &Flight, call: usize, c_id: i32, departures: Departures) -> Result<OrderStatusOutput, Error> {
+    if departures.has(Departure::CustomersLost) && flight.rows(call) == 0 {
+        return Ok(OrderStatusOutput { c_id, o_id: None, lines: 0 });
+    }
     let order = only(flight, call, "orders with its lines")?;
-    Ok(OrderStatusOutput { c_id, o_id: order.int(0)?, lines: flight.rows(call) })
+    Ok(OrderStatusOutput { c_id, o_id: Some(order.int(0)?), lines: flight.rows(call) })
 }

@@ -1,0 +1,98 @@
+//! Profile and departures of a study: what its settings say, what does not go together, and how a report is told. What a departure does
+//! stands where it is done: in the generator, in the suites, in the transactions.
+
+use proofload_gen::tprocc::{Departure, Departures, Profile};
+use proofload_model::catalogue::Contradiction;
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use proofload_model::settings::Settings;
+
+/// The word for a level without any.
+const NONE: &str = "none";
+
+/// The setting.
+const PATH: &str = "workload.departures";
+
+/// The profile of a study: that of its name, or the clauses with single departures.
+pub(super) fn profile(settings: &Settings) -> Result<Profile, Error> {
+    let named =
+        Profile::from_name(settings.text("workload.profile")?).map_err(|error| Error::new(error.to_string()))?;
+    let given = given(settings).map_err(|text| Error::new(format!("{PATH}: {text}")))?;
+    Ok(if given.is_empty() { named } else { Profile { departures: given } })
+}
+
+/// The departures that are named one by one.
+fn given(settings: &Settings) -> Result<Departures, String> {
+    let words = settings.list(PATH).iter().filter(|word| *word != NONE);
+    words.map(|word| Departure::from_word(word).map_err(|error| error.to_string())).collect()
+}
+
+/// What of profile and departures does not go together.
+pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
+    let is_named = settings.text("workload.profile").is_ok_and(|name| name != Profile::SPEC.name());
+    let is_paced = settings.text("workload.pacing") == Ok("paced");
+    let mut found = Vec::new();
+    match given(settings) {
+        Err(text) => found.push(Contradiction::new(PATH, text)),
+        Ok(given) if is_named && !given.is_empty() => found.push(Contradiction::new(
+            PATH,
+            "a profile of that name has its departures; leave them out, or say workload.profile = \"spec\"",
+        )),
+        Ok(_) => {}
+    }
+    if is_named && is_paced {
+        let reason =
+            "what HammerDB does under keying and think times is not reproduced; say workload.pacing = \"saturated\"";
+        found.push(Contradiction::new("workload.profile", reason));
+    }
+    found
+}
+
+/// The profile and each of its departures, for the record.
+pub(super) fn facts(profile: &Profile) -> Vec<Fact> {
+    let fact = |name: &str, value: String| Fact::observed("client", name, value, "profile of the run");
+    let mut facts = vec![fact("profile", profile.name())];
+    facts.extend(profile.departures.iter().map(|departure| {
+        fact(&format!("departure.{:02}", departure.number()), format!("{}: {}", departure.name(), departure.about()))
+    }));
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::tprocc::tests::case::toy;
+
+    #[track_caller]
+    fn check(changes: &[(&str, &str)], expected: Result<&str, &str>) {
+        let settings = toy(changes);
+        let contradictions: Vec<String> = contradictions(&settings).into_iter().map(|fault| fault.reason).collect();
+        match expected {
+            Ok(name) => assert_eq!((profile(&settings).unwrap().name().as_str(), contradictions.len()), (name, 0)),
+            Err(text) => assert!(contradictions.join("; ").contains(text), "{contradictions:?}"),
+        }
+    }
+
+    #[test]
+    fn profiles_and_departures_of_a_study() {
+        check(&[], Ok("spec"));
+        check(&[("departures", "none")], Ok("spec"));
+        check(&[("departures", "4")], Ok("spec with departures 4"));
+        check(&[("departures", "[\"unused-item-kept\", \"1\"]")], Ok("spec with departures 1, 6"));
+        check(&[("profile", "hammerdb-compatible")], Ok("hammerdb-compatible"));
+        check(&[("departures", "7")], Err("no departure is called \"7\"; known are: uniform-ids, "));
+        check(
+            &[("profile", "hammerdb-compatible"), ("departures", "4")],
+            Err("a profile of that name has its departures"),
+        );
+        check(&[("profile", "hammerdb-compatible"), ("pacing", "paced")], Err("is not reproduced"));
+    }
+
+    #[test]
+    fn a_departure_is_a_fact_of_the_run() {
+        let facts = facts(&profile(&toy(&[("departures", "c-123")])).unwrap());
+        let told: Vec<_> = facts.iter().map(|fact| (fact.name.as_str(), fact.effective.as_deref().unwrap())).collect();
+        assert_eq!(told[0], ("profile", "spec with departures 2"));
+        assert!(told[1].0 == "departure.02" && told[1].1.starts_with("c-123: C is 123 for every field"), "{told:?}");
+    }
+}

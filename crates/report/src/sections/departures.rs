@@ -1,0 +1,79 @@
+//! Departures from the clauses under which runs were made: what each is, and at which points it was on.
+
+use super::section::Section;
+use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use crate::findings::Findings;
+use std::collections::BTreeMap;
+
+/// The section; left out where every run followed the clauses.
+pub(super) const SECTION: Section = Section {
+    id: "departures",
+    title: "Departures from the clauses",
+    level: 2,
+    numbered: true,
+    needs: super::section::always,
+    render,
+};
+
+/// Beginning of the names of facts, of subject `client`, that tell of one departure each; its number follows.
+const FACT: &str = "departure.";
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let departures = departures(findings);
+    if departures.is_empty() {
+        return Vec::new();
+    }
+    let measured = findings.points.iter().filter(|point| !point.runs.is_empty()).count();
+    let row = |number: &str, (about, points): &(String, Vec<String>)| {
+        let (name, words) = about.split_once(": ").unwrap_or((about.as_str(), ""));
+        let place = if points.len() == measured { "all points".to_owned() } else { points.join(", ") };
+        vec![
+            Cell::datum(number.trim_start_matches('0').to_owned()),
+            Cell::code(name.to_owned()),
+            Cell::datum(words.to_owned()),
+            Cell::datum(place),
+        ]
+    };
+    let table = Table {
+        id: "table-departures",
+        caption: prose!["Departures from the clauses of TPC-C 5.11, by number, and the points at which they were on."],
+        columns: ["Number", "Name", "What is done, and the clause", "Points"].map(Column::words).to_vec(),
+        rows: departures.iter().map(|(number, told)| row(number, told)).collect(),
+        note: prose![
+            "Departures 7, 9, 15 and 16 of HammerDB, its inputs drawn on the server, its matching of lines by array order and its discounts in per \
+             cent are not reproduced: they lose or falsify data, or belong to paced loads."
+        ],
+    };
+    vec![Block::Paragraph(lead(findings)), Block::Table(table)]
+}
+
+fn lead(findings: &Findings<'_>) -> Prose {
+    match crate::workloads::named_profile(&findings.record.study.settings) {
+        Some(profile) => prose![
+            "The profile of this study is ",
+            profile,
+            ". Its figures are comparable within that profile only, and not with those of the clauses."
+        ],
+        None => prose![
+            "Points differ in what they do otherwise than the clauses; figures of one are comparable with the others as far as that is the question."
+        ],
+    }
+}
+
+/// Number, text and points of each departure that was on.
+fn departures<'f>(findings: &'f Findings<'_>) -> BTreeMap<&'f str, (String, Vec<String>)> {
+    let mut departures: BTreeMap<&str, (String, Vec<String>)> = BTreeMap::new();
+    for point in &findings.points {
+        for run in &point.runs {
+            let attempt = findings.record.attempts.iter().find(|attempt| attempt.id == run.attempt);
+            for fact in attempt.iter().flat_map(|attempt| &attempt.facts).filter(|fact| fact.subject == "client") {
+                let (Some(number), Some(about)) = (fact.name.strip_prefix(FACT), &fact.effective) else { continue };
+                let (_, points) = departures.entry(number).or_insert_with(|| (about.clone(), Vec::new()));
+                if points.last() != Some(&point.label()) {
+                    points.push(point.label());
+                }
+            }
+        }
+    }
+    departures
+}

@@ -410,3 +410,12 @@ fn settings_of_an_engine_may_stand_in_tables_of_their_own() {
         study.settings.below("engine.settings").map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(found, ["cache_size=1", "nothing.depth=2", "server.jit=off"]);
 }
+
+/// Warm-up and window of a run are bounded whatever a study leaves out.
+#[test]
+fn a_study_that_says_nothing_of_time_has_an_end() {
+    let study = validate(GOOD, &[], &catalogue()).unwrap();
+    let procedure = proofload_model::study::procedure(&study.settings).unwrap();
+    let hour = std::time::Duration::from_secs(3_600);
+    assert!(procedure.warm_up.at_most + procedure.measure < hour, "{procedure:?}");
+}

@@ -65,6 +65,25 @@ fn new_orders_have_the_lawful_shape() {
     }
 }
 
+/// By NURand an order often has an item twice; nothing forces items apart (clause 2.4.1.5).
+#[test]
+fn equal_items_within_an_order_are_drawn() {
+    let orders = new_orders(10, 20_000);
+    let has_twins = |order: &&NewOrder| {
+        let mut items: Vec<i32> = order.lines().iter().map(|line| line.ol_i_id).collect();
+        items.sort_unstable();
+        items.windows(2).any(|pair| pair[0] == pair[1])
+    };
+    let twins = orders.iter().filter(has_twins).count();
+    // Two lines agree with the sum of squared probabilities; an order has 50 pairs of lines on average (n(n - 1)/2 over 5 to 15).
+    let spec = settings(8, Scale::FULL);
+    let pairs = spec.constants.ol_i_ids(&spec.scale).pairs();
+    let total = pairs.iter().sum::<u64>() as f64;
+    let agree: f64 = pairs.iter().map(|pairs| (*pairs as f64 / total).powi(2)).sum();
+    let expected = orders.len() as f64 * 50.0 * agree;
+    assert!((0.8 * expected..1.1 * expected).contains(&(twins as f64)), "{twins} where about {expected} are due");
+}
+
 #[test]
 fn one_line_in_a_hundred_is_remote() {
     let orders = new_orders(10, 100_000);

@@ -156,3 +156,34 @@ fn tell(order: &AcknowledgedOrder) -> String {
     let AcknowledgedOrder { w_id, d_id, o_id, ol_cnt, c_id } = order;
     format!("w_id {w_id}, d_id {d_id}, o_id {o_id}, c_id {c_id}, o_ol_cnt {ol_cnt}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORDER: AcknowledgedOrder = AcknowledgedOrder { w_id: 1, d_id: 2, o_id: 3, ol_cnt: 5, c_id: 7 };
+
+    #[track_caller]
+    fn check(acknowledged: &[AcknowledgedOrder], found: &[AcknowledgedOrder], unknown: u64, failed: &[&str]) {
+        let mut compared = Compared::default();
+        compared.merge(acknowledged, found);
+        let checks = compared.checks(unknown, 0);
+        let names: Vec<&str> = checks
+            .iter()
+            .filter(|check| check.outcome == CheckOutcome::Failed)
+            .map(|check| check.name.as_str())
+            .collect();
+        assert_eq!(names, failed);
+    }
+
+    /// A commit whose outcome was lost with its connection may be there or not; anything else must be as it was acknowledged.
+    #[test]
+    fn orders_of_unknown_outcome_are_allowed_for_and_no_others() {
+        check(&[ORDER], &[ORDER], 0, &[]);
+        check(&[], &[ORDER], 1, &[]);
+        check(&[], &[], 1, &[]);
+        check(&[], &[ORDER], 0, &["orders unasked"]);
+        check(&[ORDER], &[], 1, &["orders lost"]);
+        check(&[ORDER], &[AcknowledgedOrder { c_id: 8, ..ORDER }], 1, &["orders changed"]);
+    }
+}

@@ -8,6 +8,7 @@ mod faults;
 mod many;
 mod model;
 mod paced;
+mod peers;
 mod procedures;
 mod races;
 mod role;

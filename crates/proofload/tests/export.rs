@@ -222,6 +222,50 @@ fn open_metrics_keep_the_rules_of_the_format() {
     assert!((value / 400.0 - 1.0).abs() < 0.1, "{value}");
 }
 
+/// What a schedule offered, and how late it was sent, is told in every format.
+#[test]
+fn a_load_by_a_schedule_is_exported_with_its_send_lag_and_backlog() {
+    let bench = Bench::new("scheduled");
+    Synthetic { repetitions: 1, scheduled: true, ..Synthetic::of(400.0, 1) }.write(&bench.path("x.proof"));
+    let record = proofload_record::read(&bench.path("x.proof")).expect("it was written");
+    let attempt = &record.attempts[0];
+    let (run, point) = (attempt.run.index, attempt.run.point);
+    let lag = |interval: &proofload_model::samples::IntervalSample| {
+        interval.histograms.iter().find(|part| part.clock == LatencyClock::SendLag).expect("there is send lag").count
+    };
+    let lags: u64 = attempt.intervals.iter().map(lag).sum();
+    let due: u64 = attempt.intervals.iter().filter_map(|interval| interval.client.offered).map(|one| one.due).sum();
+
+    let log = exported(&bench, &["--format", "hdr"]);
+    let found = read_log(&log);
+    let tags: BTreeSet<&str> = found.keys().map(|(tag, _)| tag.as_str()).collect();
+    assert_eq!(
+        tags,
+        BTreeSet::from(["run0.read", "run0.send_lag", "run0.update", "run1.read", "run1.send_lag", "run1.update"])
+    );
+    let own = found.iter().filter(|((tag, _), _)| *tag == format!("run{run}.send_lag"));
+    assert_eq!(own.map(|(_, histogram)| histogram.len()).sum::<u64>(), lags);
+
+    let rows = rows_of(&exported(&bench, &["--format", "csv", "--table", "client"]));
+    assert_eq!(rows[0][4..], ["send_lag_p99_ns", "offered", "backlog"]);
+    let of_run: Vec<&Vec<String>> = rows[1..].iter().filter(|row| row[1] == run.to_string()).collect();
+    assert_eq!(of_run.iter().filter_map(|row| row[5].parse::<u64>().ok()).sum::<u64>(), due);
+    assert!(of_run[0][6] == "3" && of_run.last().is_some_and(|row| row[5].is_empty() && row[6].is_empty()));
+
+    let text = exported(&bench, &["--format", "openmetrics"]);
+    let families = check_openmetrics(&text);
+    assert!(families.contains("proofload_send_lag_seconds"), "{families:?}");
+    let labels = format!("{{run=\"{run}\",point=\"{point}\"}}");
+    for (name, wanted) in [
+        ("proofload_operations_offered_total", due),
+        ("proofload_operations_backlog", 3),
+        ("proofload_send_lag_seconds_count", lags),
+    ] {
+        let line = text.lines().rfind(|line| line.starts_with(&format!("{name}{labels}")));
+        assert_eq!(line.map(|line| sample(line).2), Some(wanted as f64), "{name}");
+    }
+}
+
 #[test]
 fn a_void_point_has_no_final_figure() {
     let bench = Bench::new("void");

@@ -6,7 +6,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::catalogue::Catalogue;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
-    Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark,
+    Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OfferedLoad,
     OperationCounts, Reading,
 };
 use proofload_model::study::validate;
@@ -32,20 +32,24 @@ pub(crate) struct Synthetic {
     pub(crate) seed: u32,
     /// Does the last point never settle?
     pub(crate) unsettled: bool,
+    /// Is the load offered by a schedule, so that there is send lag and a backlog?
+    pub(crate) scheduled: bool,
 }
 
 impl Synthetic {
     pub(crate) fn of(rate: f64, seed: u32) -> Self {
-        Self { rate, repetitions: 3, seed, unsettled: false }
+        Self { rate, repetitions: 3, seed, unsettled: false, scheduled: false }
     }
 
     fn study(&self) -> String {
         format!(
             "[study]\nname = \"synthetic\"\ntitle = \"Operations that were never sent\"\nrepetitions = {}\nseed = {}\n\n\
-             [workload]\nkind = \"ycsb\"\nvirtual_users = 4\nrecords = 1000\n\n[engine]\nkind = \"null\"\n\n\
+             [workload]\nkind = \"ycsb\"\nvirtual_users = 4\nrecords = 1000\n{}\n[engine]\nkind = \"null\"\n\n\
              [procedure]\nmeasure = \"20s\"\nrestore = \"never\"\n\n\
              [[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [4, 2]\n",
-            self.repetitions, self.seed
+            self.repetitions,
+            self.seed,
+            if self.scheduled { format!("rate = {}\n", self.rate) } else { String::new() }
         )
     }
 
@@ -76,7 +80,10 @@ impl Synthetic {
         let rate = self.rate / f64::from(1 << run.point) * (1.0 + 0.01 * chance.normal());
         let mut totals: Vec<OperationCounts> = Vec::new();
         for index in 0..SECONDS {
-            let sample = second(index, rate * (1.0 + 0.01 * chance.normal()), &mut chance);
+            let mut sample = second(index, rate * (1.0 + 0.01 * chance.normal()), &mut chance);
+            if self.scheduled {
+                offer(&mut sample, &mut chance);
+            }
             add(&mut totals, &sample.counts);
             recorder.interval(attempt, &sample).expect("an interval fits");
             let readings = [reading("busy", "0", "%", 60.0 + index as f64), reading("busy", "1", "%", 40.0)];
@@ -152,6 +159,16 @@ fn second(index: u64, rate: f64, chance: &mut Chance) -> IntervalSample {
         },
         engine: vec![reading("statement_runs", "", "1/s", rate)],
     }
+}
+
+/// What a schedule adds: send lag, and three operations that always wait; the last second was not lasted through.
+fn offer(sample: &mut IntervalSample, chance: &mut Chance) {
+    let due: u64 = sample.counts.iter().map(|counts| counts.due).sum();
+    let first = if sample.index == 0 { 3 } else { 0 };
+    sample.client.offered = (sample.index + 1 < SECONDS).then_some(OfferedLoad { due: due + first, waiting: 3 });
+    let lag = HistogramDelta { clock: LatencyClock::SendLag, ..histogram("", due, 20_000.0, chance) };
+    sample.client.send_lag_ns_p99 = Some(lag.max_ns);
+    sample.histograms.push(lag);
 }
 
 fn histogram(kind: &str, count: u64, typical_ns: f64, chance: &mut Chance) -> HistogramDelta {

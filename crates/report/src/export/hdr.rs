@@ -20,7 +20,10 @@ pub(super) fn write(record: &Record, selection: &Selection, to: &mut dyn Write) 
     let base = record.created.0;
     writeln!(to, "#[Histograms of a Proofload record]")?;
     writeln!(to, "#[Values: nanoseconds, three digits: a value is known to 0.1 %; Interval_Max in milliseconds]")?;
-    writeln!(to, "#[Tags: run<index>.<kind> response times, run<index>.<kind>.service service times]")?;
+    writeln!(
+        to,
+        "#[Tags: run<index>.<kind> response times, run<index>.<kind>.service service times, run<index>.send_lag]"
+    )?;
     if let Some(profile) = named_profile(&record.study.settings) {
         let profile: String = profile.chars().filter(|letter| !letter.is_control() && *letter != ']').collect();
         writeln!(to, "#[Profile: {profile}]")?;
@@ -46,15 +49,15 @@ fn run(attempt: &Attempt, base: i64, to: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// A tag may hold neither a comma nor white space.
+/// A tag may hold neither a comma nor white space. Send lag belongs to no kind.
 fn tag(attempt: &Attempt, part: &HistogramDelta) -> String {
     let kind: String = part.kind.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
-    let clock = match part.clock {
-        LatencyClock::Response => "",
-        LatencyClock::Service => ".service",
-        LatencyClock::SendLag => ".send_lag",
+    let of_run = match part.clock {
+        LatencyClock::Response => kind,
+        LatencyClock::Service => format!("{kind}.service"),
+        LatencyClock::SendLag => "send_lag".to_owned(),
     };
-    format!("run{}.{kind}{clock}", attempt.run.index)
+    format!("run{}.{of_run}", attempt.run.index)
 }
 
 /// As Java prints a date.

@@ -102,7 +102,7 @@ pub const TABLES: &[Table] = &[
     Table {
         name: "client",
         row: "the load generator in a second",
-        columns: &["attempt", "run", "second", "resident_bytes", "send_lag_p99_ns"],
+        columns: &["attempt", "run", "second", "resident_bytes", "send_lag_p99_ns", "offered", "backlog"],
         rows: client,
     },
     Table {

@@ -139,7 +139,15 @@ pub(super) fn errors(record: &Record, selection: &Selection, emit: &mut Emit<'_>
 pub(super) fn client(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
     seconds(record, selection, |head, interval| {
         let client = &interval.client;
-        emit(&joined(head, &[whole(client.resident_bytes), optional(client.send_lag_ns_p99, whole)]))
+        emit(&joined(
+            head,
+            &[
+                whole(client.resident_bytes),
+                optional(client.send_lag_ns_p99, whole),
+                optional(client.offered, |offered| whole(offered.due)),
+                optional(client.offered, |offered| whole(offered.waiting)),
+            ],
+        ))
     })
 }
 

@@ -6,7 +6,7 @@ use super::run::Run;
 use super::units::{base, named};
 use crate::analysis::latency::Sparse;
 use crate::findings::PERCENTILES;
-use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts};
+use proofload_model::samples::{IntervalSample, LatencyClock, OfferedLoad, OperationCounts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
 
@@ -15,6 +15,8 @@ pub(super) fn write(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
     operations(runs, page)?;
     latencies(runs, LatencyClock::Response, page)?;
     latencies(runs, LatencyClock::Service, page)?;
+    latencies(runs, LatencyClock::SendLag, page)?;
+    offered(runs, page)?;
     client(runs, page)?;
     engine(runs, page)?;
     telemetry(runs, page)
@@ -100,27 +102,66 @@ fn latencies(runs: &[Run<'_>], clock: LatencyClock, page: &mut Page<'_>) -> Resu
         }
     };
     page.family(&Family { name: &name, kind: "summary", unit: "seconds", help });
-    for (run, kind) in each_kind(runs) {
-        let labels = run.labels().with("kind", &kind);
-        let (mut count, mut sum_ns) = (0u64, 0u128);
-        for interval in &run.attempt.intervals {
-            let Some(part) = interval.histograms.iter().find(|part| part.kind == kind && part.clock == clock) else {
-                continue;
-            };
-            let Ok(second) = Sparse::from_v2_deflate(&part.payload) else { continue };
-            let at = run.end_of(interval.index);
-            for (_, share) in PERCENTILES {
-                let value =
-                    second.percentile(*share).filter(|_| second.count() > 0).map_or(f64::NAN, |ns| ns as f64 / 1e9);
-                page.sample(&name, &labels.with("quantile", &share.to_string()), value, at)?;
-            }
-            count += part.count;
-            sum_ns += u128::from(part.sum_ns);
-            page.sample(&format!("{name}_count"), &labels, count as f64, at)?;
-            page.sample(&format!("{name}_sum"), &labels, sum_ns as f64 / 1e9, at)?;
+    if clock == LatencyClock::SendLag {
+        // It belongs to no kind.
+        return runs.iter().try_for_each(|run| summary(page, &name, run, &run.labels(), ("", clock)));
+    }
+    each_kind(runs)
+        .try_for_each(|(run, kind)| summary(page, &name, run, &run.labels().with("kind", &kind), (&kind, clock)))
+}
+
+/// The latencies of one kind and clock in one run.
+fn summary(
+    page: &mut Page<'_>,
+    name: &str,
+    run: &Run<'_>,
+    labels: &Labels,
+    (kind, clock): (&str, LatencyClock),
+) -> Result<()> {
+    let (mut count, mut sum_ns) = (0u64, 0u128);
+    for interval in &run.attempt.intervals {
+        let Some(part) = interval.histograms.iter().find(|part| part.kind == kind && part.clock == clock) else {
+            continue;
+        };
+        let Ok(second) = Sparse::from_v2_deflate(&part.payload) else { continue };
+        let at = run.end_of(interval.index);
+        for (_, share) in PERCENTILES {
+            let value = second.percentile(*share).filter(|_| second.count() > 0).map_or(f64::NAN, |ns| ns as f64 / 1e9);
+            page.sample(name, &labels.with("quantile", &share.to_string()), value, at)?;
         }
+        count += part.count;
+        sum_ns += u128::from(part.sum_ns);
+        page.sample(&format!("{name}_count"), labels, count as f64, at)?;
+        page.sample(&format!("{name}_sum"), labels, sum_ns as f64 / 1e9, at)?;
     }
     Ok(())
+}
+
+/// What a schedule offered, all kinds together: what waits for a user has no kind yet.
+fn offered(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
+    let help = "Operations that a schedule made due, whether or not they could begin.";
+    page.family(&Family { name: "proofload_operations_offered", kind: "counter", unit: "", help });
+    for run in runs {
+        let mut sum = 0u64;
+        of_schedule(run).try_for_each(|(at, offered)| {
+            sum += offered.due;
+            page.sample("proofload_operations_offered_total", &run.labels(), sum as f64, at)
+        })?;
+    }
+    let help = "Operations due by a schedule and not begun at the end of the second.";
+    page.family(&Family { name: "proofload_operations_backlog", kind: "gauge", unit: "", help });
+    for run in runs {
+        of_schedule(run).try_for_each(|(at, offered)| {
+            page.sample("proofload_operations_backlog", &run.labels(), offered.waiting as f64, at)
+        })?;
+    }
+    Ok(())
+}
+
+/// The seconds for which a run tells what its schedule offered, by their ends.
+fn of_schedule(run: &Run<'_>) -> impl Iterator<Item = (i64, OfferedLoad)> {
+    let seconds = run.attempt.intervals.iter();
+    seconds.filter_map(|interval| Some((run.end_of(interval.index), interval.client.offered?)))
 }
 
 fn client(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {

@@ -55,6 +55,8 @@ pub struct WorkloadFacts {
     pub settings: &'static [SettingSpec],
     /// Needs an engine with SQL sessions that keeps data.
     pub needs_sql: bool,
+    /// Its kinds of operations that somebody waits for, which a percentile can be of.
+    pub operations: fn() -> &'static [&'static str],
     /// What does not go together in the resolved settings of a point, each of which is valid by itself. Pure; [`no_contradictions`] for a
     /// workload that has none.
     pub contradictions: fn(&Settings) -> Vec<Contradiction>,

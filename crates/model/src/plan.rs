@@ -1,7 +1,8 @@
-//! The plan: points in order, expanded from a study. Pure and seeded: same study, seed and version give a byte-equal plan.
+//! The plan: points in order, expanded from a study. Pure and seeded: same study, seed and version give a byte-equal plan. The plan of
+//! a search begins with the smallest load and grows by what its results ask for: same study and additions give a byte-equal plan.
 
 use crate::settings::{Settings, Value};
-use crate::study::Study;
+use crate::study::{Factor, Study, load_of, search};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,7 +22,8 @@ pub struct Run {
     pub index: u32,
     /// Which point.
     pub point: u32,
-    /// Which repetition of it, from 0. Sentinel runs count on after the study's repetitions.
+    /// Which repetition of it, from 0. Sentinel runs count on after the study's repetitions; in a search, after all earlier runs of
+    /// their point.
     pub repetition: u32,
     /// Is it a sentinel: the same point again and again, to see drift of the testbed?
     pub sentinel: bool,
@@ -43,10 +45,67 @@ impl Plan {
     pub fn settings(&self, study: &Study, point: u32) -> Settings {
         study.settings.with(&self.points[point as usize].levels)
     }
+
+    /// What varies, with its levels: the factors of the study, and of a search the loads that it has chosen, ascending.
+    pub fn factors(&self, study: &Study) -> Vec<Factor> {
+        let mut factors = study.factors.clone();
+        if let Ok(Some(search)) = search(&study.settings) {
+            let mut levels: Vec<Value> =
+                self.points.iter().filter_map(|point| point.levels.get(&search.setting)).cloned().collect();
+            let load = |value: &Value| load_of(value).unwrap_or(f64::NAN);
+            levels.sort_by(|a, b| load(a).total_cmp(&load(b)));
+            levels.dedup();
+            factors.push(Factor { setting: search.setting, levels });
+        }
+        factors
+    }
+
+    /// A point that a search asks for, with as many runs as the study has repetitions. Its number.
+    pub fn add_point(&mut self, study: &Study, levels: BTreeMap<String, Value>) -> u32 {
+        let id = u32::try_from(self.points.len()).unwrap_or(u32::MAX);
+        self.points.push(Point { id, levels });
+        self.repeat_point(study, id);
+        id
+    }
+
+    /// As many further runs of a point as the study has repetitions.
+    pub fn repeat_point(&mut self, study: &Study, point: u32) {
+        for _ in 0..study.repetitions() {
+            self.push_next(study, point, false);
+            let every = study.settings.count("study.sentinel_every").ok();
+            let ordinary = self.runs.iter().filter(|run| !run.sentinel).count() as u32;
+            if every.is_some_and(|every| ordinary.is_multiple_of(every)) {
+                self.push_next(study, self.runs[0].point, true);
+            }
+        }
+    }
+
+    /// The next run of a point, numbered on after those that it has: inputs of its own.
+    fn push_next(&mut self, study: &Study, point: u32, sentinel: bool) {
+        let earlier = self.runs.iter().filter(|run| run.point == point).count();
+        push(&mut self.runs, study, point, u32::try_from(earlier).unwrap_or(u32::MAX), sentinel);
+    }
 }
 
-/// Expands a study.
+/// The first plan of a search: its smallest load under each combination of the factors' levels.
+fn begin_search(study: &Study, setting: &str, from: &Value) -> Plan {
+    let mut combinations: Vec<BTreeMap<String, Value>> = product(study).into_iter().map(|point| point.levels).collect();
+    if study.settings.text("study.order") != Ok("given") {
+        shuffle(&mut combinations, mix(study.seed(), 0));
+    }
+    let mut plan = Plan { points: Vec::new(), runs: Vec::new() };
+    for mut levels in combinations {
+        levels.insert(setting.to_owned(), from.clone());
+        plan.add_point(study, levels);
+    }
+    plan
+}
+
+/// Expands a study; of a search, what is known before its first result.
 pub fn expand(study: &Study) -> Plan {
+    if let Ok(Some(search)) = search(&study.settings) {
+        return begin_search(study, &search.setting, &search.from);
+    }
     let points = product(study);
     let shuffled = study.settings.text("study.order") != Ok("given");
     let sentinel_every = study.settings.count("study.sentinel_every").ok();
@@ -68,6 +127,15 @@ pub fn expand(study: &Study) -> Plan {
         }
     }
     Plan { points, runs }
+}
+
+/// Runs at most: those of the plan, or of a search all that it may choose.
+pub fn most_runs(study: &Study) -> usize {
+    let plan = expand(study);
+    let Ok(Some(search)) = search(&study.settings) else { return plan.runs.len() };
+    let ordinary = plan.points.len() * search.points as usize * study.repetitions() as usize;
+    let every = study.settings.count("study.sentinel_every").ok();
+    ordinary + every.map_or(0, |every| ordinary / every.max(1) as usize)
 }
 
 /// Adds one run.
@@ -97,7 +165,7 @@ fn product(study: &Study) -> Vec<Point> {
 }
 
 /// Fisher-Yates with a counter-based generator.
-fn shuffle(items: &mut [u32], seed: u64) {
+fn shuffle<T>(items: &mut [T], seed: u64) {
     for last in (1..items.len()).rev() {
         let chosen = mix(seed, last as u64) % (last as u64 + 1);
         items.swap(last, usize::try_from(chosen).unwrap_or(0));

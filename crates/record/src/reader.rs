@@ -23,7 +23,7 @@ pub struct Record {
     pub documents: BTreeMap<String, String>,
     /// The study as resolved.
     pub study: Study,
-    /// The plan.
+    /// The plan; of a study that searches, as far as it has grown.
     pub plan: Plan,
     /// Every `run` and `resume`.
     pub sessions: Vec<SessionLine>,
@@ -136,13 +136,15 @@ pub struct AttemptEvent {
     /// From time zero, once there is one.
     pub offset: Option<Offset>,
     /// Name: `building`, `built`, `restored`, `prepared`, `load_started`, `steady` or `not_steady`, `window`, `load_stopped`,
-    /// `released`, and at the end `finished` or `failed`. Of the study: `preconditioned`, `failed`.
+    /// `released`, and at the end `finished` or `failed`. Of the study: `preconditioned`, `calibrated`, `search_step`, `search_ended`,
+    /// `failed`.
     pub name: String,
     /// Text or JSON. `steady`, `not_steady`: `{seconds, verdict}`. `window`: `{from, to}`, numbers of intervals, `to` excluded.
     /// `load_stopped`: `{intervals, totals}` with the clients' own counts as `OperationCounts`.
     /// `load_agents`: how each of several was started: `[{number, name, share, users, pid, clock_bound_ns}]`. `load_agents_stopped`:
     /// `[{number, clock_moved_ns, clock_bound_ns}]`. `agent_lost`: `{agent, reason}`.
-    /// `built`, `restored`: `{bytes, method, seconds}`. `failed`: the reason.
+    /// `built`, `restored`: `{bytes, method, seconds}`. `failed`: the reason. `search_step`: `{others, point, load, why}`, for what a
+    /// search adds to the plan; `search_ended`: `{others, found, text}`; `others` are the levels of the factors.
     pub detail: String,
 }
 

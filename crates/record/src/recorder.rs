@@ -110,6 +110,11 @@ impl Recorder {
         self.insert("INSERT INTO document (at_us, name, body) VALUES (?1, ?2, ?3)", params![at.0, name, body])
     }
 
+    /// The plan as it is from now on: it may only have grown. Readers take the latest.
+    pub fn plan(&mut self, at: WallTime, plan: &Plan) -> Result<(), Error> {
+        self.document(at, "plan.json", &json(plan))
+    }
+
     /// Begins a try at a run of the plan.
     pub fn begin_attempt(&mut self, run_index: u32, at: WallTime) -> Result<AttemptId, Error> {
         let session = self.session;

@@ -17,6 +17,9 @@ pub fn json_schema(catalogue: &Catalogue) -> Json {
     root["properties"]["workload"]["properties"]["kind"] =
         names(catalogue.workloads.iter().map(|workload| workload.name).collect());
     root["properties"]["factor"] = factor_schema(catalogue);
+    let loads: Vec<&str> = catalogue.settings().filter(|spec| spec.load).map(|spec| spec.path).collect();
+    root["properties"]["search"]["properties"]["setting"]["enum"] = json!(loads);
+    root["properties"]["search"]["required"] = json!(["setting", "find", "from", "to"]);
     root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     root["title"] = json!("Proofload study");
     root["required"] = json!(["study", "workload", "engine"]);
@@ -58,7 +61,7 @@ fn insert(root: &mut Json, path: &str, spec: &SettingSpec) {
     let parts: Vec<&str> = path.split('.').collect();
     let (last, tables) = parts.split_last().expect("a path has a last part");
     for part in tables {
-        node = node["properties"].as_object_mut().expect("objects have properties").entry(*part).or_insert_with(object);
+        node = table_in(node, part);
     }
     if *last == "*" {
         node["additionalProperties"] = kind_schema(spec);
@@ -73,6 +76,19 @@ fn insert(root: &mut Json, path: &str, spec: &SettingSpec) {
     if spec.required {
         require(node, last, spec.scope);
     }
+}
+
+/// The table of a key; one that takes a plain value as well gets both.
+fn table_in<'a>(node: &'a mut Json, key: &str) -> &'a mut Json {
+    let properties = node["properties"].as_object_mut().expect("objects have properties");
+    let table = properties.entry(key).or_insert_with(object);
+    if table.get("properties").is_some() {
+        return table;
+    }
+    if table.get("anyOf").is_none() {
+        *table = json!({ "anyOf": [table.take(), object()] });
+    }
+    &mut table["anyOf"][1]
 }
 
 /// Makes a key required, if only for one kind.

@@ -26,6 +26,8 @@ pub struct SettingSpec {
     pub required: bool,
     /// May it be a factor? False for what must not differ between points, such as the study's name.
     pub factor: bool,
+    /// Does it say how much load there is, so that a search may look for its value?
+    pub load: bool,
     /// When it applies.
     pub scope: Scope,
     /// One or two sentences with unit and range.
@@ -35,23 +37,39 @@ pub struct SettingSpec {
 impl SettingSpec {
     /// A setting with a default that may be a factor.
     pub const fn new(path: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Self {
-        Self { path, kind, default: Some(default), required: false, factor: true, scope: Scope::Always, about }
+        Self {
+            path,
+            kind,
+            default: Some(default),
+            required: false,
+            factor: true,
+            load: false,
+            scope: Scope::Always,
+            about,
+        }
     }
 
     /// A setting that has no value unless it is given.
     pub const fn optional(path: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { path, kind, default: None, required: false, factor: true, scope: Scope::Always, about }
+        Self { path, kind, default: None, required: false, factor: true, load: false, scope: Scope::Always, about }
     }
 
     /// A setting that a study must give.
     pub const fn required(path: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { path, kind, default: None, required: true, factor: true, scope: Scope::Always, about }
+        Self { path, kind, default: None, required: true, factor: true, load: false, scope: Scope::Always, about }
     }
 
     /// The same, the same for all points.
     #[must_use]
     pub const fn fixed(mut self) -> Self {
         self.factor = false;
+        self
+    }
+
+    /// The same, as a load that a search may look for.
+    #[must_use]
+    pub const fn load(mut self) -> Self {
+        self.load = true;
         self
     }
 

@@ -9,7 +9,7 @@ use crate::part::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
 use crate::settings::{STANDARD, Settings, Value};
 use crate::units::Bytes;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a rule looks at, and where it puts its faults.
 struct Look<'a> {
@@ -76,8 +76,13 @@ fn workload_needs(look: &mut Look<'_>) {
 /// What a workload knows of its own settings, at every point; each fault once.
 fn workload_says(look: &mut Look<'_>) {
     let mut found: Vec<Contradiction> = Vec::new();
-    for point in expand(look.study).points {
-        let settings = look.study.settings.with(&point.levels);
+    // A search begins at its smallest load; what does not go together at its largest one is said as well.
+    let largest = super::search::search(&look.study.settings).ok().flatten();
+    let largest: BTreeMap<_, _> = largest.into_iter().map(|search| (search.setting, search.to)).collect();
+    let points = expand(look.study).points.into_iter().map(|point| point.levels);
+    let all = points.flat_map(|levels| [levels.clone(), levels.into_iter().chain(largest.clone()).collect()]);
+    for levels in all {
+        let settings = look.study.settings.with(&levels);
         let workload = settings.text("workload.kind").ok().and_then(|name| look.given.catalogue().workload(name));
         let Some(workload) = workload else { continue };
         for contradiction in (workload.contradictions)(&settings) {

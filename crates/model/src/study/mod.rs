@@ -3,10 +3,12 @@
 mod contradictions;
 mod fault;
 mod read;
+mod search;
 mod typed;
 mod validate;
 
 pub use fault::{Fault, faults_text};
 pub use read::{Assignment, parse_assignment};
+pub use search::{Goal, Search, load_of, search, value_of};
 pub use typed::{Procedure, WarmUp, data_place, limits_asked, preconditioning, procedure, scraped, with_memory};
 pub use validate::{Factor, Study, validate};

@@ -66,6 +66,7 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
         .collect::<Vec<_>>();
     let given = Given { taken: &taken, catalogue, kinds: &kinds };
     given.repeated_factors(&factors, &mut faults);
+    super::search::check(&given, &factors, &mut settings, &mut faults);
     fill_defaults(&mut settings, &factors, (catalogue, &kinds), &mut faults);
     given.kinds(&settings, &factors, &mut faults);
     given.scopes(&settings, &mut faults);
@@ -85,9 +86,21 @@ fn lay_over(taken: &mut Taken, overrides: &[Assignment]) {
             set_levels(taken, setting, change);
             continue;
         }
+        lay_over_search(taken, &change.path);
         taken.assignments.retain(|assignment| assignment.path != change.path);
         taken.factors.retain(|factor| factor_setting(factor) != Some(&change.path));
         taken.assignments.push(change.clone());
+    }
+}
+
+/// A load that is given this way is not searched any more; a goal given this way takes the place of the other.
+fn lay_over_search(taken: &mut Taken, path: &str) {
+    let searched = |key: &Assignment| key.path == "search.setting" && key.value.as_str() == Some(path);
+    if taken.assignments.iter().any(searched) {
+        taken.assignments.retain(|key| !key.path.starts_with("search."));
+    }
+    if path.starts_with("search.find") {
+        taken.assignments.retain(|key| !key.path.starts_with("search.find"));
     }
 }
 
@@ -255,7 +268,10 @@ fn fill_defaults(
         } else if let Some(default) = spec.default {
             let value = spec.kind.read_text(default).expect("the table's defaults are valid, which a test checks");
             settings.0.insert(spec.path.to_owned(), value);
-        } else if spec.required && !faults.iter().any(|fault| fault.key == spec.path) {
+        } else if spec.required
+            && settings.text("search.setting") != Ok(spec.path)
+            && !faults.iter().any(|fault| fault.key == spec.path)
+        {
             let reason = format!("must be given: {}", spec.about);
             faults.push(Fault { line: None, key: spec.path.to_owned(), reason, suggestion: None });
         }
@@ -287,6 +303,31 @@ impl Given<'_> {
     pub(super) fn is_given(&self, path: &str) -> bool {
         self.taken.assignments.iter().any(|assignment| assignment.path == path)
             || self.taken.factors.iter().any(|factor| factor_setting(factor) == Some(path))
+    }
+
+    /// The paths that are assigned.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.taken.assignments.iter().map(|assignment| assignment.path.as_str())
+    }
+
+    /// The specification of a load of this study's workloads.
+    pub(super) fn load_setting(&self, path: &str) -> Option<&SettingSpec> {
+        find(self.catalogue, path, self.kinds).filter(|spec| spec.load && self.kinds.have(spec.scope))
+    }
+
+    /// Every load of this study's workloads.
+    pub(super) fn load_settings(&self) -> Vec<&'static str> {
+        self.catalogue
+            .settings()
+            .filter(|spec| spec.load && self.kinds.have(spec.scope))
+            .map(|spec| spec.path)
+            .collect()
+    }
+
+    /// Kinds of operations of the study's workload; none when there is no such workload.
+    pub(super) fn operations(&self) -> Option<&'static [&'static str]> {
+        let name = self.kinds.workloads.first()?;
+        Some((self.catalogue.workload(name)?.operations)())
     }
 
     /// The catalogue.

@@ -5,7 +5,7 @@ use proofload_model::settings::{Kind, Scope, SettingSpec};
 
 const WORKLOAD: &[SettingSpec] = &[
     SettingSpec::new("workload.warehouses", Kind::Integer { least: 1, most: 100_000 }, "1", "Warehouses."),
-    SettingSpec::new("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "1", "Users."),
+    SettingSpec::new("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "1", "Users.").load(),
     SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated", "paced"]), "saturated", "Pacing."),
     SettingSpec::new("workload.form", Kind::OneOf(&["statements", "procedures"]), "statements", "Form."),
 ];
@@ -47,6 +47,7 @@ const fn workload(name: &'static str, settings: &'static [SettingSpec]) -> Workl
         title: name,
         settings,
         needs_sql: true,
+        operations: || &["new_order"],
         contradictions: no_contradictions,
         raw_bytes: |_| proofload_model::units::Bytes(0),
     }

@@ -30,7 +30,7 @@ const SCOPE: Scope = Scope::Workload(NAME);
 /// What a study may say.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.warehouses", Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
-    SettingSpec::optional("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: those of a saturated load, which must say how many, have a session each; the terminals of a paced one, without this setting 10 per warehouse, share `workload.connections`.").only(SCOPE),
+    SettingSpec::optional("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: those of a saturated load, which must say how many, have a session each; the terminals of a paced one, without this setting 10 per warehouse, share `workload.connections`.").load().only(SCOPE),
     SettingSpec::new("workload.form", Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions reach the engine: as statements, those that need no answer of each other together, or as one call each of procedures stored in the server.").only(SCOPE),
     SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated", "paced"]), "saturated", "Waits of users: none, or the keying and think times of the TPC-C specification, with Deliveries queued and done later.").only(SCOPE),
     SettingSpec::optional("workload.connections", Kind::Integer { least: 1, most: 10_000 }, "Sessions that the terminals of a paced load share; waiting for one counts into response times. Without it 100, or 4 on an embedded engine, but no more than terminals.").only(SCOPE),

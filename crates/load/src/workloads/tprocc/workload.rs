@@ -46,6 +46,7 @@ impl Workload for Tprocc {
             title: "OLTP: order entry of wholesale suppliers, derived from TPC-C",
             settings: SETTINGS,
             needs_sql: true,
+            operations: || super::user::KINDS,
             contradictions,
             raw_bytes,
         }

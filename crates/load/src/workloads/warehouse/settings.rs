@@ -22,7 +22,7 @@ const SCOPE: Scope = Scope::Workload(NAME);
 /// What a study may say.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.scale_factor", Kind::Number { least: 0.01, most: 100_000.0 }, "Size of the TPC-H-derived data: 1 is about 1.1 GB of table text; fractions down to 0.01, below which keys of the generator collide.").only(SCOPE),
-    SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run rounds of queries, one after another, in an order of their own. One stream is a power run.").only(SCOPE),
+    SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run rounds of queries, one after another, in an order of their own. One stream is a power run.").load().only(SCOPE),
     SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "Rounds of each stream; the run ends when all streams are through, and is rated whole. What a round has is said by workload.mix. Without it the run ends with the measured window.").only(SCOPE),
     SettingSpec::new("workload.warm_up_rounds", Kind::Integer { least: 0, most: 1_000_000 }, "0", "Rounds of each stream before what is rated, of a run that ends by workload.rounds. 0: the run is rated from its first query on, and starts cold.").only(SCOPE),
     SettingSpec::optional("workload.queries", Kind::List, "Names of the queries that run, such as [\"q01\", \"q06\"]; without it all of the suite but its probes, and those too where workload.mix gives weights.").only(SCOPE),

@@ -21,6 +21,7 @@ impl Workload for Warehouse {
             title: "warehouse: streams of analytic queries over TPC-H-derived data",
             settings: SETTINGS,
             needs_sql: true,
+            operations: super::suite::kinds,
             contradictions,
             raw_bytes,
         }

@@ -24,7 +24,7 @@ const LENGTHS: Kind = Kind::OneOf(&["constant", "uniform", "zipfian"]);
 /// What a study may say.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.records", Kind::Integer { least: 1, most: 1_000_000_000_000_000 }, "Records that are loaded (YCSB's recordcount).").only(SCOPE),
-    SettingSpec::required("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run operations, 1..=100000.").only(SCOPE),
+    SettingSpec::required("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run operations, 1..=100000.").load().only(SCOPE),
     SettingSpec::optional("workload.operations", Kind::Integer { least: 1, most: i64::MAX }, "Operations of all users together (YCSB's operationcount): the run ends when they are done. Without it the run ends with the measured window.").only(SCOPE),
     SettingSpec::new("workload.mix", Kind::OneOf(&["a", "b", "c", "d", "e", "f", "own"]), "a", "One of YCSB's core workloads A to F, with its choice of keys, or `own` with the five shares below.").only(SCOPE),
     SettingSpec::new("workload.read", SHARE, "0", "Share of reads when the mix is `own`; the five shares add up to 1.").only(SCOPE),

@@ -31,6 +31,7 @@ impl Workload for Ycsb {
             title: "key-value: reads, updates, inserts, scans of records by key, as YCSB defines them",
             settings: SETTINGS,
             needs_sql: false,
+            operations: || super::user::KINDS,
             contradictions,
             raw_bytes,
         }

@@ -20,6 +20,7 @@ pub mod latency;
 pub mod quantity;
 pub mod random;
 pub mod rounds;
+pub mod search;
 pub mod stall;
 pub mod steady;
 #[cfg(test)]

@@ -1,0 +1,62 @@
+//! The next step of a search: void loads once more, then what the goal asks for, within the bound on measurements.
+
+use super::seen::{Seen, seen};
+use super::types::{Ending, Found, Goal, Outcome, Question, Step, Tried, Try, Why};
+use super::{limit, peak};
+
+/// What a goal says of the results so far.
+pub(super) trait Rule {
+    /// The next step, were measurements free.
+    fn step(&self, question: &Question, seen: &[Seen]) -> Step;
+    /// What is known already.
+    fn so_far(&self, seen: &[Seen]) -> Option<Found>;
+}
+
+/// The next step. Depends on what was measured and not on its order.
+pub fn next(question: &Question, tried: &[Tried]) -> Step {
+    let rule: &dyn Rule = match &question.goal {
+        Goal::Peak { plateau } => &peak::Peak { plateau: *plateau },
+        Goal::Limit { at_most } => &limit::Limit { at_most: *at_most },
+    };
+    let seen = seen(tried);
+    let step = match void(tried) {
+        Some((load, why, true)) => {
+            return Step::Ended(Ending::CannotTell { load, why, so_far: rule.so_far(&seen) });
+        }
+        Some((load, _, false)) => Step::Try(Try { load, again: false, why: Why::AfterVoid }),
+        None => rule.step(question, &seen),
+    };
+    let spent: usize = tried.iter().map(|one| one.times).sum();
+    match step {
+        Step::Try(_) if spent >= question.points => Step::Ended(Ending::Exhausted { so_far: rule.so_far(&seen) }),
+        step => step,
+    }
+}
+
+/// The smallest load that has no result but void ones, why, and whether it was void more than once.
+fn void(tried: &[Tried]) -> Option<(f64, String, bool)> {
+    let has_result =
+        |load: f64| tried.iter().any(|one| one.load == load && !matches!(one.outcome, Outcome::Void { .. }));
+    let voids = |load: f64| tried.iter().filter(|one| one.load == load).count();
+    let without = tried.iter().filter(|one| !has_result(one.load));
+    let first = without.min_by(|a, b| a.load.total_cmp(&b.load))?;
+    let Outcome::Void { why } = &first.outcome else { return None };
+    Some((first.load, why.clone(), voids(first.load) > 1))
+}
+
+/// The step upwards; none when the largest load was tried.
+pub(super) fn climb(question: &Question, top: &Seen) -> Option<Step> {
+    let load = question.above(top.load)?;
+    Some(Step::Try(Try { load, again: false, why: Why::Climb { after: top.load } }))
+}
+
+/// Once more, for want of certainty, the first of these loads that was measured only once.
+pub(super) fn again<'a>(unsure: impl IntoIterator<Item = &'a Seen>) -> Option<Step> {
+    let once = unsure.into_iter().find(|one| one.times < 2)?;
+    Some(Step::Try(Try { load: once.load, again: true, why: Why::Unsure }))
+}
+
+/// The first step.
+pub(super) fn start(question: &Question) -> Step {
+    Step::Try(Try { load: question.from, again: false, why: Why::Start })
+}

@@ -21,6 +21,8 @@ pub(crate) enum Exit {
     GeneratorBound,
     /// A gate cannot tell.
     GateUndecided,
+    /// A search came to its end without an answer.
+    NothingFound,
     /// Interrupted; `resume` goes on.
     Interrupted,
     /// Interrupted before anything was recorded.
@@ -39,6 +41,7 @@ impl Exit {
         Self::NotSteady,
         Self::GeneratorBound,
         Self::GateUndecided,
+        Self::NothingFound,
         Self::Interrupted,
         Self::InterruptedEarly,
     ];
@@ -55,6 +58,7 @@ impl Exit {
             Self::NotSteady => "a point never settled, or drifted inside its window",
             Self::GeneratorBound => "the load generator was the bottleneck",
             Self::GateUndecided => "a gate cannot tell: a loss beyond the tolerance is neither shown nor excluded",
+            Self::NothingFound => "a search ended without an answer at its resolution",
             Self::Interrupted => "interrupted; nothing finished is lost",
             Self::InterruptedEarly => "interrupted before anything was recorded",
         }
@@ -72,6 +76,7 @@ impl Exit {
             Self::NotSteady => 6,
             Self::GeneratorBound => 7,
             Self::GateUndecided => 8,
+            Self::NothingFound => 9,
             Self::Interrupted => 75,
             Self::InterruptedEarly => 130,
         }

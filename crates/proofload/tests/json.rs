@@ -44,14 +44,15 @@ fn a_study_is_checked_and_planned() {
     check(
         &json(&bench, &["validate", "study.toml"], 0),
         &expect![[r#"
-        faults: []
-        file: "study.toml"
-        form: 1
-        points: 2
-        runs: 2
-        study: "small"
-        valid: true
-    "#]],
+            faults: []
+            file: "study.toml"
+            form: 1
+            points: 2
+            runs: 2
+            runs_at_most: 2
+            study: "small"
+            valid: true
+        "#]],
     );
     check(
         &json(&bench, &["plan", "study.toml"], 0),
@@ -64,6 +65,7 @@ fn a_study_is_checked_and_planned() {
             load_s: {"at_least":6.0,"at_most":10.0}
             points: [{"id":0,"levels":{"limits.memory":"64MiB"}},{"id":1,"levels":{"limits.memory":"128MiB"}}]
             runs: [{"index":0,"load_s":{"at_least":3.0,"at_most":5.0},"operations":null,"point":1,"repetition":0,"sentinel":false},{"index":1,"load_s":{"at_least":3.0,"at_most":5.0},"operations":null,"point":0,"repetition":0,"sentinel":false}]
+            search: null
             space: {"bytes":3145728,"copies":2,"data_sets":1,"path":"data"}
             study: {"name":"small","title":"A study of a few seconds"}
         "#]],
@@ -99,11 +101,12 @@ fn a_record_says_where_it_stands() {
     check(
         &json(&bench, &["status", "x.proof"], 0),
         &expect![[r#"
-        being_written: false
-        form: 1
-        runs: [{"levels":"workload.virtual_users=2","note":"","point":1,"run":0,"state":"finished"},{"levels":"workload.virtual_users=4","note":"","point":0,"run":1,"state":"finished"}]
-        study: "synthetic"
-    "#]],
+            being_written: false
+            form: 1
+            runs: [{"levels":"workload.virtual_users=2","note":"","point":1,"run":0,"state":"finished"},{"levels":"workload.virtual_users=4","note":"","point":0,"run":1,"state":"finished"}]
+            searches: []
+            study: "synthetic"
+        "#]],
     );
     assert_eq!(error(&bench, &["status", "none.proof"], 1)["text"], "there is no record none.proof");
 }

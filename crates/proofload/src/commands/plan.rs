@@ -5,10 +5,10 @@ use crate::cli::CheckArguments;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::error::Error;
-use proofload_model::plan::{Plan, expand};
+use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::settings::{Kind, STANDARD, SettingSpec, Value};
-use proofload_model::study::{Study, preconditioning};
-use proofload_model::units::Bytes;
+use proofload_model::study::{Goal, Study, preconditioning, search};
+use proofload_model::units::{Bytes, duration_text};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -30,6 +30,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Exit {
 fn text(study: &Study) -> Result<String, Error> {
     let plan = expand(study);
     let mut text = format!("{}: {}\n\n", study.name(), study.title());
+    text.push_str(&search_text(study, &plan)?);
     text.push_str(&runs_text(study, &plan)?);
     text.push_str(&times_text(study, &plan)?);
     text.push_str(&space_text(study, &plan)?);
@@ -38,8 +39,37 @@ fn text(study: &Study) -> Result<String, Error> {
     Ok(text)
 }
 
+/// What of a search is known before its first result.
+fn search_text(study: &Study, plan: &Plan) -> Result<String, Error> {
+    let Some(search) = search(&study.settings)? else { return Ok(String::new()) };
+    let goal = match &search.goal {
+        Goal::Max { plateau } => format!("the smallest with throughput within {} % of the largest", 100.0 * plateau),
+        Goal::Percentile { statistic, at_most, operation } => {
+            format!("the largest with {statistic} of {operation} at most {}", duration_text(*at_most))
+        }
+    };
+    let combinations = if plan.points.len() == 1 {
+        String::new()
+    } else {
+        format!(" for each of {} combinations of levels", plan.points.len())
+    };
+    Ok(format!(
+        "a search over {} from {} to {}: {goal}, to {} %\nat most {} points{combinations}, at most {} runs in all; each point is chosen from the results before it\n\n",
+        search.setting,
+        search.from,
+        search.to,
+        100.0 * search.resolution,
+        search.points,
+        most_runs(study)
+    ))
+}
+
 fn runs_text(study: &Study, plan: &Plan) -> Result<String, Error> {
-    let mut text = format!("{} runs of {} points, in this order:\n", plan.runs.len(), plan.points.len());
+    let mut text = if most_runs(study) > plan.runs.len() {
+        "known before the first result:\n".to_owned()
+    } else {
+        format!("{} runs of {} points, in this order:\n", plan.runs.len(), plan.points.len())
+    };
     for run in &plan.runs {
         let levels: Vec<String> = plan.points[run.point as usize]
             .levels

@@ -3,8 +3,8 @@
 use super::plan::{build_time, copies, data_sizes, destroyed, limits, space};
 use super::plan_times::{CalibrationPlan, Span, Times};
 use proofload_model::error::Error;
-use proofload_model::plan::{Plan, Point, Run, expand};
-use proofload_model::study::Study;
+use proofload_model::plan::{Plan, Point, Run, expand, most_runs};
+use proofload_model::study::{Study, search};
 use serde_json::{Map, Value as Json, json};
 
 /// The plan of a study.
@@ -21,6 +21,7 @@ pub(super) fn plan_json(study: &Study) -> Result<String, Error> {
         "study": { "name": study.name(), "title": study.title() },
         "points": plan.points.iter().map(point_json).collect::<Vec<_>>(),
         "runs": runs?,
+        "search": search_json(study, &plan)?,
         "load_s": Span::total(study, &plan)?.json(),
         "calibration": { "device": calibration.device, "scans": calibration.scans, "queries": calibration.queries },
         "build_s": build_time(&sizes).as_secs(),
@@ -31,6 +32,15 @@ pub(super) fn plan_json(study: &Study) -> Result<String, Error> {
         "destroyed_devices": destroyed(study)?.into_iter().collect::<Vec<_>>(),
     });
     Ok(format!("{body:#}"))
+}
+
+/// What is searched, and how many runs there can be; null where all runs are known.
+fn search_json(study: &Study, plan: &Plan) -> Result<Json, Error> {
+    let Some(search) = search(&study.settings)? else { return Ok(Json::Null) };
+    Ok(json!({
+        "setting": search.setting, "from": search.from.to_string(), "to": search.to.to_string(), "resolution": search.resolution,
+        "points_at_most": search.points, "combinations": plan.points.len(), "runs_at_most": most_runs(study),
+    }))
 }
 
 fn point_json(point: &Point) -> Json {

@@ -3,9 +3,9 @@
 use crate::conductor::{Part, Prepared};
 use proofload_load::Work;
 use proofload_model::error::Error;
-use proofload_model::plan::{Plan, Run};
+use proofload_model::plan::{Plan, Run, most_runs};
 use proofload_model::settings::Settings;
-use proofload_model::study::{Study, procedure};
+use proofload_model::study::{Study, procedure, search};
 use proofload_model::units::duration_text;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
@@ -55,7 +55,25 @@ impl Span {
             total.at_least += at_least;
             total.at_most = total.at_most.zip(at_most).map(|(total, most)| total.saturating_add(most));
         }
+        let added = Self::longest_searched(study, plan)?.at_most.map(|longest| {
+            longest.saturating_mul(u32::try_from(most_runs(study).saturating_sub(plan.runs.len())).unwrap_or(u32::MAX))
+        });
+        total.at_most = total.at_most.zip(added).map(|(total, added)| total.saturating_add(added));
         Ok(total)
+    }
+
+    /// The longest run that a search may add: at its smallest load or at its largest.
+    fn longest_searched(study: &Study, plan: &Plan) -> Result<Self, Error> {
+        let mut longest = Self { at_least: Duration::ZERO, at_most: Some(Duration::ZERO) };
+        let Some(search) = search(&study.settings)? else { return Ok(longest) };
+        for point in &plan.points {
+            for load in [&search.from, &search.to] {
+                let settings = plan.settings(study, point.id).with([(&search.setting, load)]);
+                let at_most = Times::of(&settings)?.span.at_most;
+                longest.at_most = longest.at_most.zip(at_most).map(|(longest, most)| longest.max(most));
+            }
+        }
+        Ok(longest)
     }
 
     /// In words.

@@ -2,12 +2,12 @@
 
 use crate::cli::{ResumeArguments, RunArguments};
 use crate::clock::SystemClock;
-use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct};
+use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct, labels};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::{live, output};
 use proofload_model::error::Error;
-use proofload_model::plan::{Plan, expand};
+use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
 use proofload_record::{Opening, Recorder};
@@ -99,7 +99,8 @@ fn go(recorder: Recorder, assignment: &mut Assignment, path: &Path) -> Exit {
         output::note(&format!("profile: {profile}"));
     }
     let title = format!("{} · {}", assignment.study.name(), assignment.study.title());
-    let mut view = live::for_this_terminal(&title, &labels(&assignment.plan, &assignment.finished), Arc::clone(&clock));
+    let known = runs(&assignment.plan, &assignment.finished);
+    let mut view = live::for_this_terminal(&title, &known, most_runs(&assignment.study), Arc::clone(&clock));
     let outcome = conduct(assignment, &mut journal, view.as_mut(), clock, interrupt);
     view.close();
     let closed = journal.close();
@@ -150,15 +151,6 @@ fn failed(text: &str) -> Exit {
 }
 
 /// A label for each run of the plan, and whether it is done.
-fn labels(plan: &Plan, finished: &BTreeSet<u32>) -> Vec<(String, bool)> {
-    plan.runs
-        .iter()
-        .map(|run| {
-            let levels: Vec<String> =
-                plan.points[run.point as usize].levels.values().map(ToString::to_string).collect();
-            let repeated = if run.repetition > 0 { format!(" #{}", run.repetition + 1) } else { String::new() };
-            let sentinel = if run.sentinel { " (sentinel)" } else { "" };
-            (format!("{}{repeated}{sentinel}", levels.join(" · ")), finished.contains(&run.index))
-        })
-        .collect()
+fn runs(plan: &Plan, finished: &BTreeSet<u32>) -> Vec<(String, bool)> {
+    labels(plan).into_iter().zip(&plan.runs).map(|(label, run)| (label, finished.contains(&run.index))).collect()
 }

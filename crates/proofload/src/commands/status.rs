@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::output;
 use proofload_model::plan::Run;
 use proofload_record::{Attempt, Record, State};
+use proofload_report::findings::{SearchFindings, SearchState, searches};
 use serde_json::json;
 
 /// Prints it.
@@ -51,10 +52,22 @@ fn as_text(record: &Record, arguments: &StatusArguments) -> String {
         text.push_str(format!("  {word:<10} run {:<3} {}  {sentence}", run.index, levels(record, run)).trim_end());
         text.push('\n');
     }
-    if finished < record.plan.runs.len() && !record.being_written {
+    let searches = told_searches(record);
+    text.extend(searches.iter().map(|(label, told, _)| format!("search{label}: {told}\n")));
+    let open = finished < record.plan.runs.len() || searches.iter().any(|(.., ended)| !ended);
+    if open && !record.being_written {
         text.push_str(&format!("go on with: proofload resume {}\n", arguments.record.display()));
     }
     text
+}
+
+/// Every search of the study: of which levels, how it stands, and whether it has ended.
+fn told_searches(record: &Record) -> Vec<(String, String, bool)> {
+    let label = |search: &SearchFindings| {
+        if search.label.is_empty() { String::new() } else { format!(" ({})", search.label) }
+    };
+    let ended = |search: &SearchFindings| matches!(search.state, SearchState::Ended(_));
+    searches(record).iter().map(|search| (label(search), search.text(), ended(search))).collect()
 }
 
 fn as_json(record: &Record) -> String {
@@ -69,6 +82,9 @@ fn as_json(record: &Record) -> String {
         .collect();
     format!(
         "{:#}",
-        json!({ "form": 1, "study": record.study.name(), "being_written": record.being_written, "runs": runs })
+        json!({
+            "form": 1, "study": record.study.name(), "being_written": record.being_written, "runs": runs,
+            "searches": told_searches(record).iter().map(|(label, told, ended)| json!({ "of": label.trim(), "text": told, "ended": ended })).collect::<Vec<_>>(),
+        })
     )
 }

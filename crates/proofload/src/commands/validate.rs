@@ -4,7 +4,7 @@ use super::study_file::{Refusal, faults_json, read_with};
 use crate::cli::CheckArguments;
 use crate::exit::Exit;
 use crate::output;
-use proofload_model::plan::expand;
+use proofload_model::plan::{expand, most_runs};
 use serde_json::json;
 
 /// Checks a study file.
@@ -13,15 +13,17 @@ pub(crate) fn run(arguments: &CheckArguments) -> Exit {
     match read_with(&arguments.study.study, &arguments.study.set) {
         Ok(file) => {
             let plan = expand(&file.study);
-            let points = plan.points.len();
+            let (points, runs) = (plan.points.len(), most_runs(&file.study));
+            let open =
+                if runs > plan.runs.len() { format!(", and a search of at most {runs} runs") } else { String::new() };
             output::result(&if arguments.json {
                 let found = json!({
                     "form": 1, "file": path.to_string(), "valid": true, "study": file.study.name(), "points": points,
-                    "runs": plan.runs.len(), "faults": [],
+                    "runs": plan.runs.len(), "runs_at_most": runs, "faults": [],
                 });
                 format!("{found:#}")
             } else {
-                format!("{path}: valid, {points} point{}", if points == 1 { "" } else { "s" })
+                format!("{path}: valid, {points} point{}{open}", if points == 1 { "" } else { "s" })
             });
             Exit::Good
         }

@@ -2,19 +2,30 @@
 
 use crate::exit::Exit;
 use proofload_record::Record;
-use proofload_report::findings::{Verdict, VoidClass, evaluate};
+use proofload_report::findings::{Findings, PointFindings, Verdict, VoidClass, evaluate};
 
-/// Good when every point is valid, else the first code that applies.
+/// Good when every point is valid and every search has its answer, else the first code that applies.
 pub(crate) fn exit_of(record: &Record) -> Exit {
     let findings = evaluate(record);
-    let codes = findings.points.iter().map(|point| match &point.verdict {
+    let searches = findings.searches.iter();
+    let nothing = searches.map(|search| if search.found().is_some() { Exit::Good } else { Exit::NothingFound });
+    let counted = findings.points.iter().filter(|point| !measured_anew(&findings, point));
+    let codes = counted.map(|point| match &point.verdict {
         Verdict::Valid => Exit::Good,
         Verdict::Void(reasons) => {
             reasons.iter().map(|reason| code(reason.class)).min().unwrap_or(Exit::VerificationFailed)
         }
         Verdict::NotRun(_) => Exit::Failure,
     });
-    codes.filter(|code| *code != Exit::Good).min().unwrap_or(Exit::Good)
+    codes.chain(nothing).filter(|code| *code != Exit::Good).min().unwrap_or(Exit::Good)
+}
+
+/// Is it a void point of a search whose load was measured again, and has a result?
+fn measured_anew(findings: &Findings<'_>, point: &PointFindings) -> bool {
+    let same = |other: &&PointFindings| other.id > point.id && other.levels == point.levels;
+    !findings.searches.is_empty()
+        && !point.verdict.is_valid()
+        && findings.points.iter().filter(same).any(|other| other.verdict.is_valid())
 }
 
 const fn code(class: VoidClass) -> Exit {

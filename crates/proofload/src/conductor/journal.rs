@@ -1,9 +1,10 @@
 //! The record as the conductor writes it: every row with its time, committed once per interval. May not decide anything.
 
 use proofload_model::error::Error;
+use proofload_model::plan::Plan;
 use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Reading};
 use proofload_model::time::{Clock, Moment, Offset};
-use proofload_record::{AttemptId, Recorder};
+use proofload_record::{AttemptId, Record, Recorder};
 use std::sync::Arc;
 
 /// A recorder with a clock, and the attempt that is going on.
@@ -47,6 +48,23 @@ impl Journal {
     pub(crate) fn study_event(&mut self, name: &str, detail: &str) -> Result<(), Error> {
         self.recorder.event(None, self.clock.wall(), None, name, detail)?;
         Ok(self.recorder.commit()?)
+    }
+
+    /// What a search chose: its events, and the plan as it is now, in one commit.
+    pub(crate) fn search(&mut self, plan: Option<&Plan>, events: &[(&str, String)]) -> Result<(), Error> {
+        for (name, detail) in events {
+            self.recorder.event(None, self.clock.wall(), None, name, detail)?;
+        }
+        if let Some(plan) = plan {
+            self.recorder.plan(self.clock.wall(), plan)?;
+        }
+        Ok(self.recorder.commit()?)
+    }
+
+    /// The record as a reader finds it now.
+    pub(crate) fn read_back(&mut self) -> Result<Record, Error> {
+        self.recorder.commit()?;
+        Ok(proofload_record::read(self.recorder.path())?)
     }
 
     pub(crate) fn facts(&mut self, facts: &[Fact]) -> Result<(), Error> {

@@ -5,6 +5,7 @@ use super::crew::{Crew, Role, Watch, unexpected};
 use super::journal::Journal;
 use super::load_agents::LoadCommand;
 use super::preparation::Prepared;
+use super::search;
 use crate::interrupt::Interrupt;
 use crate::live::View;
 use proofload_model::error::Error;
@@ -28,6 +29,14 @@ pub(crate) struct Assignment {
     pub(crate) preconditioned: bool,
     /// The device that `--yes` names.
     pub(crate) confirmed: Option<String>,
+}
+
+impl Assignment {
+    /// Runs that are neither in the record nor were tried in this session.
+    fn missing(&self, tried: &BTreeSet<u32>) -> Vec<Run> {
+        let runs = self.plan.runs.iter();
+        runs.filter(|run| !self.finished.contains(&run.index) && !tried.contains(&run.index)).copied().collect()
+    }
 }
 
 /// How a study ended.
@@ -77,15 +86,24 @@ fn runs(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Err
     if !assignment.preconditioned {
         precondition(assignment, crew)?;
     }
-    let mut reasons = Vec::new();
-    let missing: Vec<Run> =
-        assignment.plan.runs.iter().filter(|run| !assignment.finished.contains(&run.index)).copied().collect();
-    for run in missing {
-        if let Err(error) = one_run(assignment, crew, &commands, run) {
-            if crew.interrupted() {
-                return Ok(Outcome::Interrupted);
+    if assignment.study.settings.get("search.setting").is_some() {
+        search::begin(assignment, crew)?;
+    }
+    let (mut reasons, mut tried) = (Vec::new(), BTreeSet::new());
+    loop {
+        for run in assignment.missing(&tried) {
+            tried.insert(run.index);
+            match one_run(assignment, crew, &commands, run) {
+                Ok(()) => assignment.finished.extend([run.index]),
+                Err(_) if crew.interrupted() => return Ok(Outcome::Interrupted),
+                Err(error) => reasons.push(error.to_string()),
             }
-            reasons.push(error.to_string());
+        }
+        if !search::go_on(assignment, crew)? {
+            break;
+        }
+        if crew.interrupted() {
+            return Ok(Outcome::Interrupted);
         }
     }
     Ok(match reasons.first() {

@@ -7,6 +7,7 @@ pub(crate) struct Quiet;
 
 impl View for Quiet {
     fn begin_run(&mut self, _run: u32) {}
+    fn planned(&mut self, _labels: &[String]) {}
     fn phase(&mut self, _phase: &str) {}
     fn progress(&mut self, _what: &str, _done: u64, _total: u64) {}
     fn interval(&mut self, _throughput: &[f64]) {}

@@ -17,6 +17,9 @@ const SHOWN: usize = 16;
 pub(crate) struct Terminal {
     /// Its last handle: a bar without one is cleared.
     _head: ProgressBar,
+    lines: MultiProgress,
+    /// Runs that there can be; more than are known while a search goes on.
+    most: usize,
     runs: Vec<Line>,
     foot: ProgressBar,
     clock: Arc<dyn Clock>,
@@ -37,9 +40,9 @@ struct Line {
 }
 
 impl Terminal {
-    pub(crate) fn new(title: &str, runs: &[(String, bool)], clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(title: &str, runs: &[(String, bool)], most: usize, clock: Arc<dyn Clock>) -> Self {
         let lines = MultiProgress::new();
-        let plain = ProgressStyle::with_template("{msg}").expect("the template is constant");
+        let plain = style();
         let head = lines.add(ProgressBar::new(0).with_style(plain.clone()));
         head.set_message(title.to_owned());
         let width = runs.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
@@ -58,6 +61,8 @@ impl Terminal {
         let began = clock.now();
         Self {
             _head: head,
+            lines,
+            most,
             runs,
             foot,
             clock,
@@ -86,7 +91,8 @@ impl Terminal {
 
     fn foot_text(&self) -> String {
         let done = self.runs.iter().filter(|run| run.done).count();
-        let left = self.runs.len() - done;
+        let all = self.most.max(self.runs.len());
+        let left = all - done;
         let so_far = clock_text(self.clock.now().since(self.began).as_secs());
         let mean = self
             .durations
@@ -97,9 +103,11 @@ impl Terminal {
             let gone = self.clock.now().since(self.run_began);
             mean.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX)).saturating_sub(gone)
         });
+        let open = all > self.runs.len();
+        let (of, about) = if open { (format!("at most {all}"), "at most about") } else { (all.to_string(), "about") };
         let remaining =
-            remaining.map_or_else(String::new, |time| format!(", about {} left", clock_text(time.as_secs())));
-        format!("  {done} of {} runs, {so_far} so far{remaining}  (Ctrl-C stops; resume goes on)", self.runs.len())
+            remaining.map_or_else(String::new, |time| format!(", {about} {} left", clock_text(time.as_secs())));
+        format!("  {done} of {of} runs, {so_far} so far{remaining}  (Ctrl-C stops; resume goes on)")
     }
 }
 
@@ -109,6 +117,15 @@ impl View for Terminal {
         self.run_began = self.clock.now();
         self.rate.clear();
         self.phase("starting");
+    }
+
+    fn planned(&mut self, labels: &[String]) {
+        for label in labels {
+            let bar = ProgressBar::new(0).with_style(style());
+            let bar = self.lines.insert_before(&self.foot, bar);
+            bar.set_message(format!("  · {label}"));
+            self.runs.push(Line { bar, label: label.clone(), done: false });
+        }
     }
 
     fn phase(&mut self, phase: &str) {
@@ -153,6 +170,11 @@ impl View for Terminal {
             line.bar.abandon();
         }
     }
+}
+
+/// A line is its message.
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{msg}").expect("the template is constant")
 }
 
 /// Minutes and seconds.

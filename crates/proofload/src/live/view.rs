@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub(crate) trait View {
     /// A run begins.
     fn begin_run(&mut self, run: u32);
+    /// A search added these runs to the plan.
+    fn planned(&mut self, labels: &[String]);
     /// The run enters a phase.
     fn phase(&mut self, phase: &str);
     /// A long step has come so far; `total` 0 when unknown.
@@ -21,7 +23,13 @@ pub(crate) trait View {
     fn close(&mut self);
 }
 
-/// The view that fits: drawn on a terminal, silent elsewhere. `runs`: a label for each run of the plan, and whether it is done.
-pub(crate) fn for_this_terminal(title: &str, runs: &[(String, bool)], clock: Arc<dyn Clock>) -> Box<dyn View> {
-    if crate::output::is_terminal() { Box::new(Terminal::new(title, runs, clock)) } else { Box::new(Quiet) }
+/// The view that fits: drawn on a terminal, silent elsewhere. `runs`: a label for each run of the plan, and whether it is done; `most`:
+/// how many there can be.
+pub(crate) fn for_this_terminal(
+    title: &str,
+    runs: &[(String, bool)],
+    most: usize,
+    clock: Arc<dyn Clock>,
+) -> Box<dyn View> {
+    if crate::output::is_terminal() { Box::new(Terminal::new(title, runs, most, clock)) } else { Box::new(Quiet) }
 }

@@ -7,12 +7,12 @@ use crate::analysis::bootstrap::ratio_of_means;
 use crate::analysis::elasticity::{Level, Step, elasticities};
 use crate::analysis::knee::{Knee, Question, find_knee};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
-use proofload_model::study::Study;
+use proofload_model::study::{Factor, Study};
 
 /// Share of the largest result that counts as having reached it, where the knee cannot be fitted.
 pub(crate) const WITHIN: f64 = 0.05;
 
-/// The curve over the first factor whose levels are numbers; one group for each combination of the other factors' levels.
+/// The curve over what a search varies, else over the first factor whose levels are numbers; one group for each combination of the other factors' levels.
 #[derive(Debug, Clone)]
 pub struct Curve {
     /// The factor.
@@ -37,11 +37,12 @@ pub struct CurveGroup {
 }
 
 /// Finds the curve; the error says why there is none.
-pub(super) fn curve(study: &Study, points: &[PointFindings]) -> Result<Curve, String> {
-    let numeric = |setting: &&proofload_model::study::Factor| {
+pub(super) fn curve(study: &Study, factors: &[Factor], points: &[PointFindings]) -> Result<Curve, String> {
+    let numeric = |setting: &&Factor| {
         setting.levels.len() > 1 && setting.levels.iter().all(|level| level_number(level).is_some())
     };
-    let factor = study.factors.iter().find(numeric);
+    let searched = |factor: &&Factor| study.settings.text("search.setting") == Ok(&factor.setting);
+    let factor = factors.iter().filter(searched).find(numeric).or_else(|| factors.iter().find(numeric));
     let factor = factor.ok_or("no factor with at least two numeric levels varies in this study")?;
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for (index, point) in points.iter().enumerate() {
@@ -70,7 +71,9 @@ pub(super) fn curve(study: &Study, points: &[PointFindings]) -> Result<Curve, St
     numbers.sort_by(f64::total_cmp);
     Ok(Curve {
         setting: factor.setting.clone(),
-        geometric: is_geometric(&numbers),
+        // A search climbs by ratios, wherever it narrows its range afterwards.
+        geometric: is_geometric(&numbers)
+            || searched(&factor) && numbers.last() >= numbers.first().map(|first| first * 4.0).as_ref(),
         groups: groups.into_iter().map(group).collect(),
     })
 }

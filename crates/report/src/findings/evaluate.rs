@@ -4,8 +4,10 @@ use super::bottleneck::{Ranking, rankings};
 use super::curve::{Curve, curve, fill_relative};
 use super::point::{PointFindings, point};
 use super::reference::{Reference, find_reference};
+use super::search::{SearchFindings, searches_among};
 use super::sentinel::{Sentinels, sentinels};
 use crate::workloads::{Workload, workload};
+use proofload_model::study::Factor;
 use proofload_record::Record;
 
 /// Everything that a report says.
@@ -17,6 +19,10 @@ pub struct Findings<'r> {
     pub workload: &'static Workload,
     /// Points in the order of the study.
     pub points: Vec<PointFindings>,
+    /// What varies, with its levels: the factors, and the loads that a search has chosen.
+    pub factors: Vec<Factor>,
+    /// The searches: one for each combination of the factors' levels; none when the study has none.
+    pub searches: Vec<SearchFindings>,
     /// The curve over a numeric factor, or why there is none.
     pub curve: Result<Curve, String>,
     /// What was observed near a limit, by point.
@@ -65,13 +71,16 @@ pub fn evaluate(record: &Record) -> Findings<'_> {
 pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings<'r> {
     let mut points: Vec<PointFindings> = record.plan.points.iter().map(|planned| point(record, planned.id)).collect();
     fill_relative(&mut points);
-    let curve = curve(&record.study, &points);
+    let factors = record.plan.factors(&record.study);
+    let curve = curve(&record.study, &factors, &points);
     Findings {
         record,
         workload: workload(&record.study.settings),
         rankings: rankings(record, &points, curve.as_ref().ok()),
         curve,
         sentinels: sentinels(record),
+        searches: searches_among(record, &points),
+        factors,
         reference: record.study.settings.text("study.reference").ok().map(find_reference),
         beside: beside.to_vec(),
         points,

@@ -18,6 +18,7 @@ mod pacing;
 mod point;
 mod reference;
 mod run;
+mod search;
 mod sentinel;
 mod telemetry;
 mod totals;
@@ -41,6 +42,7 @@ pub use reference::{
     find_reference, percentile_key, percentile_title, read_reference,
 };
 pub use run::{CountedTwice, RunFindings, WarmUp};
+pub use search::{Chosen, SEARCH_ENDED, SEARCH_STEP, SearchFindings, SearchState, Told, searches};
 pub use sentinel::Sentinels;
 pub use telemetry::{Probed, Trace, traces};
 pub use totals::{ClockTotals, KindTotals, PointTotals, point_totals};

@@ -127,7 +127,7 @@ pub(super) fn point(record: &Record, id: u32) -> PointFindings {
 fn levels(record: &Record, id: u32) -> Vec<(String, Value)> {
     let Some(point) = record.plan.points.get(id as usize) else { return Vec::new() };
     let level = |setting: &String| point.levels.get(setting).map(|value| (setting.clone(), value.clone()));
-    record.study.factors.iter().filter_map(|factor| level(&factor.setting)).collect()
+    record.plan.factors(&record.study).iter().filter_map(|factor| level(&factor.setting)).collect()
 }
 
 fn verdict(record: &Record, id: u32, runs: &[RunFindings]) -> Verdict {

@@ -4,8 +4,8 @@ use crate::findings::{Findings, Measured, PointFindings};
 
 /// Renders findings.
 pub(crate) fn csv(findings: &Findings<'_>) -> String {
-    let factors: Vec<&str> = findings.record.study.factors.iter().map(|factor| factor.setting.as_str()).collect();
     let profile = crate::workloads::named_profile(&findings.record.study.settings);
+    let factors: Vec<&str> = findings.factors.iter().map(|factor| factor.setting.as_str()).collect();
     let mut text = row(std::iter::once("point".to_owned())
         .chain(profile.iter().map(|_| "profile".to_owned()))
         .chain(factors.iter().map(|factor| (*factor).to_owned()))

@@ -13,7 +13,7 @@ const FORM: u32 = 1;
 /// Renders findings.
 pub(crate) fn json(findings: &Findings<'_>) -> String {
     let study = &findings.record.study;
-    let factors: Vec<Json> = study
+    let factors: Vec<Json> = findings
         .factors
         .iter()
         .map(|factor| json!({ "setting": factor.setting, "levels": factor.levels.iter().map(level).collect::<Vec<_>>() }))
@@ -29,6 +29,7 @@ pub(crate) fn json(findings: &Findings<'_>) -> String {
         "points": findings.points.iter().map(|point| point_json(findings, point)).collect::<Vec<_>>(),
         "knee": knee_json(findings),
         "elasticity": elasticity_json(findings),
+        "searches": super::json_search::searches(findings),
         "bottleneck": super::json_bottleneck::bottleneck(findings),
         "sentinels": sentinels_json(findings),
         "reference": study.settings.text("study.reference").ok(),

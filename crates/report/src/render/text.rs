@@ -1,6 +1,6 @@
 //! A table for a terminal, at most 100 columns wide, without colours; what does not fit is left to the report.
 
-use crate::findings::{Findings, PointFindings, setting_title};
+use crate::findings::{Findings, PointFindings, SearchFindings, setting_title};
 use crate::numbers::grouped;
 use crate::workloads::{Digits, Terminal};
 
@@ -9,8 +9,7 @@ const WIDTH: usize = 100;
 
 /// Renders findings.
 pub(crate) fn text(findings: &Findings<'_>) -> String {
-    let mut heads: Vec<String> =
-        findings.record.study.factors.iter().map(|factor| setting_title(&factor.setting)).collect();
+    let mut heads: Vec<String> = findings.factors.iter().map(|factor| setting_title(&factor.setting)).collect();
     if heads.is_empty() {
         heads.push("point".to_owned());
     }
@@ -25,6 +24,7 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
     lines.extend(aligned(&rows, factors));
     lines.extend(reasons(findings));
     lines.extend(overloads(findings));
+    lines.extend(searches(findings));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
@@ -134,6 +134,15 @@ fn overloads(findings: &Findings<'_>) -> Vec<String> {
     };
     let lines: Vec<String> = findings.points.iter().filter_map(line).flatten().collect();
     if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
+}
+
+/// What the searches found.
+fn searches(findings: &Findings<'_>) -> Vec<String> {
+    let line = |search: &SearchFindings| {
+        let of = if search.label.is_empty() { String::new() } else { format!("{}: ", search.label) };
+        [vec![String::new()], wrapped(&plain(&format!("search: {of}{}", search.text())))].concat()
+    };
+    findings.searches.iter().flat_map(line).collect()
 }
 
 /// The points in words, with their verb.

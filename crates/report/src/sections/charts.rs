@@ -7,6 +7,9 @@ use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, leve
 use crate::numbers::grouped;
 use crate::workloads::MetricColumn;
 
+/// Ratio of neighbouring loads from which on both have a label.
+const LABELS_APART: f64 = 1.6;
+
 /// What a panel shows of each point.
 pub(super) struct Shown<'a> {
     /// Title of the vertical axis.
@@ -46,11 +49,12 @@ pub(super) fn over_factor(findings: &Findings<'_>, shown: &Shown<'_>) -> Panel {
 pub(super) fn factor_axis(findings: &Findings<'_>) -> Axis {
     let (title, scale, ticks) = match &findings.curve {
         Ok(curve) => {
-            let factor = findings.record.study.factors.iter().find(|factor| factor.setting == curve.setting);
+            let factor = findings.factors.iter().find(|factor| factor.setting == curve.setting);
             let levels = factor.map(|factor| factor.levels.as_slice()).unwrap_or_default();
             let tick = |level| Some((level_number(level)?, level_text(level)));
             let scale = if curve.geometric { Scale::Logarithmic } else { Scale::Linear };
-            (setting_title(&curve.setting), scale, levels.iter().filter_map(tick).collect())
+            let ticks: Vec<(f64, String)> = levels.iter().filter_map(tick).collect();
+            (setting_title(&curve.setting), scale, if findings.searches.is_empty() { ticks } else { apart(ticks) })
         }
         Err(_) => {
             let tick = |(index, point): (usize, &PointFindings)| (index as f64, point.label());
@@ -60,9 +64,20 @@ pub(super) fn factor_axis(findings: &Findings<'_>) -> Axis {
     Axis { title: capital(&title), unit: String::new(), scale, ticks: Some(ticks), from_zero: false, up_to: None }
 }
 
+/// Of loads that lie as densely as a search has chosen them, those whose labels find room beside each other.
+fn apart(ticks: Vec<(f64, String)>) -> Vec<(f64, String)> {
+    let mut kept: Vec<(f64, String)> = Vec::new();
+    for tick in ticks {
+        if kept.last().is_none_or(|last| tick.0 >= last.0 * LABELS_APART) {
+            kept.push(tick);
+        }
+    }
+    kept
+}
+
 /// The titles of all factors.
 pub(super) fn factors_title(findings: &Findings<'_>) -> String {
-    let factors = findings.record.study.factors.iter().map(|factor| setting_title(&factor.setting));
+    let factors = findings.factors.iter().map(|factor| setting_title(&factor.setting));
     let titles: Vec<String> = factors.collect();
     if titles.is_empty() { "point".to_owned() } else { titles.join(", ") }
 }
@@ -160,7 +175,7 @@ pub(super) fn knee_band(group: &CurveGroup) -> Option<Band> {
 
 /// A number of the curve's factor as its level is written.
 pub(super) fn level_words(findings: &Findings<'_>, setting: &str, number: f64) -> String {
-    let factor = findings.record.study.factors.iter().find(|factor| factor.setting == setting);
+    let factor = findings.factors.iter().find(|factor| factor.setting == setting);
     let mut levels = factor.into_iter().flat_map(|factor| &factor.levels);
     let same = levels.find(|level| level_number(level) == Some(number));
     same.map_or_else(|| grouped(number, 0), level_text)

@@ -110,7 +110,7 @@ fn attempts(findings: &Findings<'_>) -> Table {
 fn settings(findings: &Findings<'_>) -> Table {
     let study = &findings.record.study;
     let row = |(path, value): (&String, &proofload_model::settings::Value)| {
-        let factor = study.factors.iter().find(|factor| factor.setting == *path);
+        let factor = findings.factors.iter().find(|factor| factor.setting == *path);
         let levels = factor.map(|factor| factor.levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
         vec![Cell::code(path.clone()), Cell::datum(levels.unwrap_or_else(|| value.to_string()))]
     };

@@ -45,8 +45,7 @@ fn kicker(findings: &Findings<'_>) -> Prose {
 
 fn imprint(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     let record = findings.record;
-    let factors: Vec<String> = record
-        .study
+    let factors: Vec<String> = findings
         .factors
         .iter()
         .map(|factor| {

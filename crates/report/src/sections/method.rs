@@ -45,7 +45,7 @@ fn load(findings: &Findings<'_>) -> Vec<Block> {
 /// Has a setting this value at some point of the study?
 fn is_chosen(findings: &Findings<'_>, path: &str, value: &str) -> bool {
     let study = &findings.record.study;
-    let varies = study.factors.iter().any(|factor| factor.setting == path);
+    let varies = findings.factors.iter().any(|factor| factor.setting == path);
     let given = varies || study.settings.get(path).is_some_and(|set| level_number(set) != Some(0.0));
     match value {
         ABSENT => !given,

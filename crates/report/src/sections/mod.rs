@@ -21,6 +21,7 @@ mod reference;
 mod resources;
 mod results;
 mod rounds;
+mod search;
 mod section;
 mod settings;
 mod stalls;

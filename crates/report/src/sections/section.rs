@@ -32,6 +32,7 @@ pub const SECTIONS: &[Section] = &[
     super::tested::SECTION,
     super::method::SECTION,
     super::departures::SECTION,
+    super::search::SECTION,
     super::results::SECTION,
     super::pacing::SECTION,
     super::throughput::SECTION,

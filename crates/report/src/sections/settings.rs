@@ -200,8 +200,7 @@ fn usage_cell(fact: &Fact) -> Cell {
 }
 
 fn factors(findings: &Findings<'_>) -> String {
-    let names: Vec<String> =
-        findings.record.study.factors.iter().map(|factor| setting_title(&factor.setting)).collect();
+    let names: Vec<String> = findings.factors.iter().map(|factor| setting_title(&factor.setting)).collect();
     if names.is_empty() || findings.points.len() < 2 {
         return "No setting varied.".to_owned();
     }

@@ -4,7 +4,9 @@ use super::charts::{Shown, factors_title, knee_band, level_words, over_factor, p
 use super::section::{Section, always};
 use crate::analysis::knee::Knee;
 use crate::blocks::{Axis, Bars, Block, Chart, Figure, Group, Inline, Notice, Prose, prose};
-use crate::findings::{Curve, CurveGroup, Findings, PointFindings, level_number, level_text, setting_title, size_text};
+use crate::findings::{
+    Curve, CurveGroup, Findings, PointFindings, SearchFindings, level_number, level_text, setting_title, size_text,
+};
 use crate::workloads::MetricColumn;
 use proofload_model::settings::Settings;
 
@@ -25,6 +27,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     } else {
         blocks.extend(found.into_iter().filter(|text| !text.is_empty()).map(Block::Paragraph));
     }
+    blocks.extend(findings.searches.iter().map(searched));
     blocks.extend(more_findings(findings));
     blocks.extend(load_findings(findings));
     blocks.extend(headlines(findings));
@@ -58,7 +61,13 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
         }
     }
     let points = findings.points.len();
-    text.extend(match record.study.factors.as_slice() {
+    let searched = findings.searches.iter().any(|search| !search.label.is_empty() || search.path.len() > 1);
+    text.extend(match findings.factors.as_slice() {
+        [.., factor] if searched => {
+            let chosen =
+                prose![" was measured at ", points, " points, which a search over ", setting_title(&factor.setting)];
+            [chosen, prose![" chose from the results before each"]].concat()
+        }
         [] => prose![" was measured at one point"],
         [factor] if factor.levels.len() == 1 => {
             let level = factor.levels.first().map(level_text).unwrap_or_default();
@@ -79,6 +88,7 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
     });
     let repetitions = record.study.repetitions();
     text.extend(match (repetitions, points) {
+        _ if searched => prose!["."],
         (1, 1) => prose![", once."],
         (1, _) => prose![", once each."],
         (_, 1) => prose![", ", repetitions, " times."],
@@ -86,6 +96,15 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
     });
     text.extend(machine(findings));
     text
+}
+
+/// The answer of a search in a sentence.
+fn searched(search: &SearchFindings) -> Block {
+    let mut lead = prose![if search.found().is_some() { "The search found" } else { "The search" }];
+    if !search.label.is_empty() {
+        lead.extend(prose![" (", search.label.clone(), ")"]);
+    }
+    Block::Paragraph([vec![Inline::Strong(lead)], prose![": "], super::search::sentence(search)].concat())
 }
 
 /// A count of the study, which may exceed 32 bits.
@@ -123,7 +142,7 @@ fn machine(findings: &Findings<'_>) -> Prose {
 }
 
 fn varies(findings: &Findings<'_>, path: &str) -> bool {
-    findings.record.study.factors.iter().any(|factor| factor.setting == path)
+    findings.factors.iter().any(|factor| factor.setting == path)
 }
 
 /// The curve in sentences, one group after the other; without a curve, the best and the worst point.

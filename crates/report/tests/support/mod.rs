@@ -10,5 +10,5 @@ mod study;
 mod warehouse;
 
 pub(crate) use key_value::{KeyValue, key_value};
-pub(crate) use study::{Shape, record, shapes};
+pub(crate) use study::{Shape, record, searched, shapes};
 pub(crate) use warehouse::{Appliance, histogram, warehouse};

@@ -2,12 +2,13 @@
 
 use super::attempt::{Simulated, attempt};
 use super::catalogue::catalogue;
-use proofload_model::plan::expand;
+use proofload_model::plan::{Run, expand};
 use proofload_model::samples::Fact;
-use proofload_model::settings::Value;
-use proofload_model::study::validate;
+use proofload_model::settings::{Settings, Value};
+use proofload_model::study::{validate, value_of};
 use proofload_model::time::WallTime;
 use proofload_record::{AttemptEvent, LogLine, Record, SessionLine};
+use proofload_report::findings::{SEARCH_STEP, SearchState, searches};
 use std::collections::BTreeMap;
 
 /// What the record looks like.
@@ -99,19 +100,7 @@ pub(crate) fn record(shape: &Shape) -> Record {
     let mut attempts = Vec::new();
     for run in plan.runs.iter().filter(|run| !shape.not_run.contains(&run.point)) {
         let settings = plan.settings(&study, run.point);
-        let memory = match settings.get("limits.memory") {
-            Some(Value::Bytes(bytes)) => bytes.0 as f64 / f64::from(1 << 20),
-            _ => 256.0,
-        };
-        let simulated = Simulated {
-            run: *run,
-            memory_mib: memory,
-            memory_asked: settings.get("limits.memory").map(ToString::to_string),
-            speed: shape.speed,
-            broken: shape.void.contains(&run.point),
-            blind: shape.blind,
-        };
-        attempts.push(attempt(&simulated, attempts.len() as i64 + 1));
+        attempts.push(attempt(&simulated(shape, &settings, *run), attempts.len() as i64 + 1));
     }
     Record {
         created: WallTime(1_790_000_000_000_000),
@@ -143,6 +132,56 @@ pub(crate) fn record(shape: &Shape) -> Record {
         being_written: false,
         study,
     }
+}
+
+/// What a run of these settings is on the simulated machine; its speed depends on the users only where they are searched.
+fn simulated(shape: &Shape, settings: &Settings, run: Run) -> Simulated {
+    let memory = match settings.get("limits.memory") {
+        Some(Value::Bytes(bytes)) => bytes.0 as f64 / f64::from(1 << 20),
+        _ => 256.0,
+    };
+    let searched = settings.get("search.setting").is_some();
+    let users = settings.number("workload.virtual_users").unwrap_or(4.0);
+    Simulated {
+        run,
+        memory_mib: memory,
+        memory_asked: settings.get("limits.memory").map(ToString::to_string),
+        speed: shape.speed * if searched { users.min(24.0) / 24.0 } else { 1.0 },
+        broken: shape.void.contains(&run.point),
+        blind: shape.blind,
+    }
+}
+
+/// A study that searches, carried out on the simulated machine as the conductor does it, to its end.
+pub(crate) fn searched(shape: &Shape) -> Record {
+    let mut record = record(shape);
+    for _ in 0..100 {
+        let (mut plan, mut events) = (record.plan.clone(), Vec::new());
+        for search in &searches(&record) {
+            let SearchState::Next(step) = &search.state else { continue };
+            let known =
+                search.path.iter().find(|chosen| step.again && chosen.load == step.load && chosen.value.is_ok());
+            let point = known.map(|chosen| record.plan.points[chosen.point].id);
+            let point = point.inspect(|point| plan.repeat_point(&record.study, *point)).unwrap_or_else(|| {
+                let mut levels = search.levels.clone();
+                levels.insert(search.asked.setting.clone(), value_of(&search.asked, step.load));
+                plan.add_point(&record.study, levels)
+            });
+            events.push(serde_json::json!({ "point": point, "why": search.why(step) }).to_string());
+        }
+        if events.is_empty() {
+            return record;
+        }
+        for run in &plan.runs[record.plan.runs.len()..] {
+            let settings = plan.settings(&record.study, run.point);
+            record.attempts.push(attempt(&simulated(shape, &settings, *run), record.attempts.len() as i64 + 1));
+        }
+        record.plan = plan;
+        let at = record.created;
+        let event = |detail| AttemptEvent { at, offset: None, name: SEARCH_STEP.to_owned(), detail };
+        record.events.extend(events.into_iter().map(event));
+    }
+    panic!("the search does not end");
 }
 
 fn facts() -> Vec<Fact> {

@@ -64,7 +64,7 @@ impl Pair<'_> {
 /// Factors of both records, the baseline's first.
 pub(super) fn factors(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<String> {
     let mut factors: Vec<String> = Vec::new();
-    for factor in baseline.record.study.factors.iter().chain(&candidate.record.study.factors) {
+    for factor in baseline.factors.iter().chain(&candidate.factors) {
         if !factors.contains(&factor.setting) {
             factors.push(factor.setting.clone());
         }

@@ -66,9 +66,9 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 /// Settings with all their levels.
 fn configuration(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     let study = &findings.record.study;
-    let rounds = study.factors.iter().any(|factor| factor.setting == ROUNDS) || study.settings.get(ROUNDS).is_some();
+    let rounds = findings.factors.iter().any(|factor| factor.setting == ROUNDS) || study.settings.get(ROUNDS).is_some();
     let pair = |(path, title): &(&'static str, &'static str)| {
-        let factor = study.factors.iter().find(|factor| factor.setting == *path);
+        let factor = findings.factors.iter().find(|factor| factor.setting == *path);
         let levels = factor.map(|factor| factor.levels.iter().map(level_text).collect::<Vec<_>>().join(", "));
         let value = levels.or_else(|| study.settings.get(path).map(level_text))?;
         Some((prose![*title], prose![value]))

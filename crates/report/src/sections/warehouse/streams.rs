@@ -12,8 +12,7 @@ pub(in super::super) const SECTION: Section =
 const STREAMS: &str = "workload.streams";
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let varies =
-        findings.record.study.factors.iter().any(|factor| factor.setting == STREAMS && factor.levels.len() > 1);
+    let varies = findings.factors.iter().any(|factor| factor.setting == STREAMS && factor.levels.len() > 1);
     if !is_warehouse(findings) || !varies {
         return Vec::new();
     }

@@ -1,0 +1,90 @@
+//! A study that searches: when all that is planned has been run, the results say what comes next, and the plan grows by it. The choice is
+//! the report's; here it only gets into plan and record, both in one commit, so that a killed study goes on with the same choice.
+
+use super::crew::Crew;
+use super::study::Assignment;
+use proofload_model::error::Error;
+use proofload_model::plan::Plan;
+use proofload_model::study::value_of;
+use proofload_record::Record;
+use proofload_report::analysis::search::Try;
+use proofload_report::findings::{SEARCH_ENDED, SEARCH_STEP, SearchFindings, SearchState, searches};
+use serde_json::{Map, Value as Json, json};
+
+/// An event of the study: name and detail.
+type Event = (&'static str, String);
+
+/// Adds what the searches of the study choose next; false when nothing was added, because they ended or wait for missing runs.
+pub(super) fn go_on(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<bool, Error> {
+    if assignment.study.settings.get("search.setting").is_none() {
+        return Ok(false);
+    }
+    let record = crew.journal.read_back()?;
+    let (mut plan, mut events) = (record.plan.clone(), Vec::new());
+    for search in &searches(&record) {
+        match &search.state {
+            SearchState::Waiting => {}
+            SearchState::Next(step) => events.push(extend(&record, &mut plan, search, step)),
+            SearchState::Ended(_) => events.extend(ended(&record, search)),
+        }
+    }
+    let grown = plan.runs.len() > record.plan.runs.len();
+    crew.journal.search(grown.then_some(&plan), &events)?;
+    if grown {
+        crew.view.planned(&super::labels(&plan)[assignment.plan.runs.len()..]);
+        assignment.plan = plan;
+    }
+    Ok(grown)
+}
+
+/// Notes why the points of a new search begin where they begin.
+pub(super) fn begin(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<(), Error> {
+    let record = crew.journal.read_back()?;
+    if record.events.iter().any(|event| event.name == SEARCH_STEP) {
+        return Ok(());
+    }
+    let step = |search: &SearchFindings| {
+        let levels = &assignment.plan.points[search.path[0].point].levels;
+        detail(search, search.path[0].point, &levels[&search.asked.setting].to_string(), "the smallest load")
+    };
+    let events: Vec<Event> = searches(&record).iter().map(|search| (SEARCH_STEP, step(search))).collect();
+    crew.journal.search(None, &events)
+}
+
+/// One more point, or more runs of one.
+fn extend(record: &Record, plan: &mut Plan, search: &SearchFindings, step: &Try) -> Event {
+    let known = search.path.iter().rev().find(|chosen| step.again && chosen.load == step.load && chosen.value.is_ok());
+    let load = value_of(&search.asked, step.load);
+    let point = match known {
+        Some(chosen) => {
+            plan.repeat_point(&record.study, record.plan.points[chosen.point].id);
+            chosen.point
+        }
+        None => {
+            let mut levels = search.levels.clone();
+            levels.insert(search.asked.setting.clone(), load.clone());
+            plan.add_point(&record.study, levels) as usize
+        }
+    };
+    (SEARCH_STEP, detail(search, point, &load.to_string(), &search.why(step)))
+}
+
+fn detail(search: &SearchFindings, point: usize, load: &str, why: &str) -> String {
+    json!({ "others": others(search), "point": point, "load": load, "why": why }).to_string()
+}
+
+/// The end of a search, told once.
+fn ended(record: &Record, search: &SearchFindings) -> Option<Event> {
+    let told = record.events.iter().filter(|event| event.name == SEARCH_ENDED).any(|event| {
+        serde_json::from_str::<Json>(&event.detail).is_ok_and(|detail| detail["others"] == others(search))
+    });
+    let detail = json!({ "others": others(search), "found": search.found().is_some(), "text": search.text() });
+    (!told).then(|| (SEARCH_ENDED, detail.to_string()))
+}
+
+/// Levels of the factors, which tell searches apart.
+fn others(search: &SearchFindings) -> Json {
+    let levels: Map<String, Json> =
+        search.levels.iter().map(|(setting, level)| (setting.clone(), json!(level.to_string()))).collect();
+    Json::Object(levels)
+}

@@ -1,0 +1,128 @@
+//! The search: its answer or why there is none, and its path point by point.
+
+use super::charts::measured_cell;
+use super::section::Section;
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use crate::findings::{Chosen, Findings, SearchFindings, SearchState, Told, setting_title};
+use proofload_model::study::Goal;
+
+/// The section.
+pub(super) const SECTION: Section =
+    Section { id: "search", title: "Search", level: 2, numbered: true, needs: super::section::always, render };
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let Some(first) = findings.searches.first() else { return Vec::new() };
+    let mut blocks = vec![Block::Paragraph(how(findings, first))];
+    blocks.extend(findings.searches.iter().map(answer));
+    blocks.push(Block::Table(path(findings, first)));
+    blocks
+}
+
+/// What was asked and how it was looked for.
+fn how(findings: &Findings<'_>, search: &SearchFindings) -> Prose {
+    let asked = &search.asked;
+    let ends = [&asked.from, &asked.to].map(|end| proofload_model::study::load_of(end).unwrap_or(f64::NAN));
+    let [from, to] = ends.map(|end| search.load(end));
+    let mut text = prose![
+        "The study searched ",
+        setting_title(&asked.setting),
+        " from ",
+        from,
+        " to ",
+        to,
+        " for the ",
+        search.goal(),
+        ". Each point was chosen from the results before it: upwards by equal ratios until the answer was passed, then within the range \
+         that was left, until that was no wider than ",
+        crate::numbers::short(100.0 * asked.resolution),
+        " % of it or all of at most ",
+        asked.points,
+        " measurements were made."
+    ];
+    if findings.searches.len() > 1 {
+        text.extend(prose![" It did so for each of ", findings.searches.len(), " combinations of levels."]);
+    }
+    if let Goal::Percentile { .. } = asked.goal {
+        text.extend(prose![" A load that was not kept up with keeps no limit, whatever its response times."]);
+    }
+    text
+}
+
+/// The answer of one search.
+fn answer(search: &SearchFindings) -> Block {
+    let mut text = Prose::new();
+    if !search.label.is_empty() {
+        text.push(Inline::Strong(prose![search.label.clone(), ": "]));
+    }
+    text.extend(sentence(search));
+    if search.found().is_some() {
+        return Block::Paragraph(text);
+    }
+    let notice = if matches!(search.state, SearchState::Ended(_)) { Notice::Caution } else { Notice::Gap };
+    Block::Notice(notice, text)
+}
+
+/// The answer, or why there is none, with its numbers.
+pub(super) fn sentence(search: &SearchFindings) -> Prose {
+    let inline = |told: Told| match told {
+        Told::Words(words) => Inline::from(words),
+        Told::Number(quantity) => Inline::from(*quantity),
+    };
+    search.told().into_iter().map(inline).collect()
+}
+
+/// The points of every search in the order in which they were chosen.
+fn path(findings: &Findings<'_>, first: &SearchFindings) -> Table {
+    let several = findings.searches.len() > 1;
+    let mut columns =
+        vec![Column::words("Step"), Column::words(super::charts::capital(&setting_title(&first.asked.setting)))];
+    if several {
+        columns.insert(1, Column::words("With"));
+    }
+    columns.push(Column::words("Chosen because"));
+    columns.push(match &first.asked.goal {
+        Goal::Max { .. } => Column::quantities("Throughput", "1/s"),
+        Goal::Percentile { statistic, .. } => Column::quantities(format!("Response time, {statistic}"), "ms"),
+    });
+    columns.push(Column::words("Verdict"));
+    let rows = findings.searches.iter().flat_map(|search| {
+        search.path.iter().enumerate().map(move |(step, chosen)| row(findings, search, (step, chosen), several))
+    });
+    Table {
+        id: "table-search",
+        caption: prose!["The path of the search: its points in the order in which they were chosen."],
+        columns,
+        rows: rows.collect(),
+        note: Prose::new(),
+    }
+}
+
+fn row(findings: &Findings<'_>, search: &SearchFindings, (step, chosen): (usize, &Chosen), several: bool) -> Vec<Cell> {
+    let point = &findings.points[chosen.point];
+    let mut cells = vec![Cell::Count(step as u64 + 1), Cell::datum(search.load(chosen.load))];
+    if several {
+        cells.insert(1, Cell::datum(search.label.clone()));
+    }
+    cells.push(Cell::datum(chosen.whys.join("; ")));
+    let value = chosen.value.clone();
+    cells.push(measured_cell(match &search.asked.goal {
+        Goal::Max { .. } => value,
+        Goal::Percentile { .. } => super::charts::milliseconds(value),
+    }));
+    cells.push(verdict(search, chosen, point));
+    cells
+}
+
+/// Whether a point keeps the limit, or whether it is a result at all.
+fn verdict(search: &SearchFindings, chosen: &Chosen, point: &crate::findings::PointFindings) -> Cell {
+    let Goal::Percentile { at_most, .. } = &search.asked.goal else {
+        return Cell::Verdict(point.verdict.is_valid(), point.verdict.word());
+    };
+    match &chosen.value {
+        _ if !point.verdict.is_valid() => Cell::Verdict(false, point.verdict.word()),
+        _ if point.overload().is_some() => Cell::Verdict(false, "overloaded"),
+        Ok(value) if value.value() <= at_most.as_nanos() as f64 => Cell::Verdict(true, "kept"),
+        Ok(_) => Cell::Verdict(false, "broken"),
+        Err(_) => Cell::Verdict(false, "not told"),
+    }
+}

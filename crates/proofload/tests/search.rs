@@ -44,10 +44,9 @@ fn after(record: &Record, steps: usize) -> Record {
 fn expect_choices_that_follow_from_results(record: &Record) {
     let chosen = steps(record);
     assert_eq!(chosen.len(), record.plan.runs.len(), "one step a run, with one repetition: {chosen:?}");
-    for taken in 1..chosen.len() {
+    for (taken, (point, why)) in chosen.iter().enumerate().skip(1) {
         let search = &searches(&after(record, taken))[0];
         let SearchState::Next(next) = &search.state else { panic!("step {taken} was taken after {:?}", search.state) };
-        let (point, why) = &chosen[taken];
         let level = &record.plan.points[*point as usize].levels["workload.virtual_users"];
         assert_eq!((level.to_string(), why), (next.load.to_string(), &search.why(next)), "step {taken}");
     }

@@ -14,7 +14,7 @@ fn shape(search: &str) -> Shape {
 
 #[test]
 fn the_smallest_number_of_users_with_the_largest_throughput_is_found() {
-    let record = searched(&shape("find = \"max\"\nfrom = 1\nto = 64\nplateau = 0.05\nresolution = 0.3"));
+    let record = searched(&shape("find = \"max\"\nfrom = 8\nto = 64\nplateau = 0.05\nresolution = 1.0"));
     let findings = evaluate(&record);
     let search = &findings.searches[0];
     let found = search.found().expect("the machine has a knee");

@@ -195,6 +195,7 @@ impl Crew<'_> {
             found: format!("{operations} operations of {agents} agents, {} differ", faults.len()),
             outcome: if faults.is_empty() { CheckOutcome::Met } else { CheckOutcome::Failed },
             offenders: faults,
+            sample: None,
         }])
     }
 

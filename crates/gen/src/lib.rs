@@ -18,7 +18,7 @@
 //!     seed,
 //!     profile: Profile::SPEC,
 //!     scale: Scale::TOY,
-//!     c_load: CLoad::draw(seed),
+//!     c_load: CLoad::draw(seed, &Profile::SPEC),
 //!     loaded_at: Timestamp(1_767_225_600_000_000),
 //! };
 //! let mut stock = population.stock(1);

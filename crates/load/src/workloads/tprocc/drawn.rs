@@ -3,9 +3,10 @@
 
 use proofload_gen::tprocc::Scale;
 use proofload_gen::tprocc::inputs::{CustomerBy, NewOrder};
+use serde::{Deserialize, Serialize};
 
 /// Counts of draws; 416 KB at full scale.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Drawn {
     /// Of c_id from 1, in New-Order and wherever a customer is named by number.
     pub(super) c_ids: Vec<u32>,
@@ -55,5 +56,30 @@ impl Drawn {
 fn count(counts: &mut [u32], place: i32) {
     if let Some(count) = usize::try_from(place).ok().and_then(|place| counts.get_mut(place)) {
         *count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::division::{from_bytes, to_bytes};
+    use proofload_gen::tprocc::LastName;
+
+    /// What another thread or load agent drew is taken over whole, and once.
+    #[test]
+    fn draws_of_others_are_added_once() {
+        let mut theirs = Drawn::new(&Scale::TOY);
+        theirs.customer(&CustomerBy::Id(3));
+        theirs.customer(&CustomerBy::LastName(LastName::of(9)));
+        let bytes = to_bytes(&theirs).unwrap();
+        let mut ours = Drawn::default();
+        for _ in 0..2 {
+            ours.absorb(&mut from_bytes::<Drawn>(&bytes).unwrap());
+        }
+        assert_eq!((ours.c_ids[2], ours.last_names[9], ours.items.len()), (2, 2, 1_000));
+        for _ in 0..2 {
+            ours.absorb(&mut theirs);
+        }
+        assert_eq!((ours.c_ids[2], ours.last_names[9]), (3, 3));
     }
 }

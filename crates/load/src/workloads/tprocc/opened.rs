@@ -287,15 +287,16 @@ impl Opened for OpenedTprocc {
 
     fn evidence(&self) -> Result<Vec<u8>, Error> {
         let run = self.run();
-        to_bytes(&(&run.tally, &run.acknowledged, &run.waits))
+        to_bytes(&(&run.tally, &run.acknowledged, &run.waits, &run.drawn))
     }
 
     fn take_evidence(&self, bytes: &[u8]) -> Result<(), Error> {
-        let (tally, acknowledged, waits): (Tally, Acknowledged, WaitTally) = from_bytes(bytes)?;
+        let (tally, acknowledged, waits, mut drawn): (Tally, Acknowledged, WaitTally, Drawn) = from_bytes(bytes)?;
         let mut run = self.run();
         run.tally.merge(&tally);
         run.acknowledged.merge(acknowledged);
         run.waits.merge(&waits);
+        run.drawn.absorb(&mut drawn);
         Ok(())
     }
 

@@ -38,17 +38,19 @@ const FOR_THE_HISTORY: &str = "json ";
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.split_first() {
         None => run_benches(),
-        Some((what, rest)) if what == "oltp" => compare_oltp(rest),
-        Some((what, _)) => {
-            Err(format!("there is no comparison \"{what}\"; say cargo xtask perf, or cargo xtask perf oltp"))
-        }
+        Some((what, rest)) if what == "oltp" => compare(&[], rest),
+        Some((what, rest)) if what == "bulk" => compare(&["bulk"], rest),
+        Some((what, _)) => Err(format!(
+            "there is no comparison \"{what}\"; say cargo xtask perf, cargo xtask perf oltp, or cargo xtask perf bulk"
+        )),
     }
 }
 
-/// Our TPROC-C client beside other clients on one server; tells as it goes, because it takes minutes.
-fn compare_oltp(arguments: &[String]) -> Result<(), String> {
+/// Our TPROC-C client beside other clients on one server, or our build beside `psql`; tells as it goes, because it takes minutes.
+fn compare(mode: &[&str], arguments: &[String]) -> Result<(), String> {
     let mut child = Command::new("cargo")
         .args(["bench", "--quiet", "--package", "proofload-load", "--bench", "peers", "--"])
+        .args(mode)
         .args(arguments)
         .stdout(Stdio::piped())
         .spawn()

@@ -11,7 +11,11 @@ pub struct Decimal {
 
 impl Decimal {
     /// The same amount with another scale; none when digits would be lost or it does not fit.
+    #[inline]
     pub fn rescale(self, scale: u8) -> Option<Self> {
+        if scale == self.scale {
+            return Some(self);
+        }
         let factor = |digits: u8| 10i64.checked_pow(u32::from(digits));
         let units = if scale >= self.scale {
             self.units.checked_mul(factor(scale - self.scale)?)?

@@ -5,7 +5,7 @@ use proofload_model::part::Part;
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{DataPlace, Event, LoadRequest, LoadSpec, Reply};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The first word of a child's command line.
@@ -84,10 +84,18 @@ impl Work {
 /// A role that has taken this work.
 fn role(work: &Work) -> (LoadRole, Arc<RealClock>) {
     let clock = Arc::new(RealClock(Instant::now()));
-    let events = Arc::new(|event: Event| {
-        if let Event::LoadFailed { error } = event {
-            println!("FAILED: {error}");
+    let started = Instant::now();
+    let phase = Mutex::new(String::new());
+    let events = Arc::new(move |event: Event| match event {
+        Event::LoadFailed { error } => println!("FAILED: {error}"),
+        Event::Progress { what, .. } => {
+            let mut phase = phase.lock().expect("no printing fails");
+            if *phase != what {
+                println!("phase {:.3} {what}", started.elapsed().as_secs_f64());
+                *phase = what;
+            }
         }
+        _ => {}
     });
     let mut role = LoadRole::new(clock.clone(), events);
     role.handle(LoadRequest::Open { spec: Box::new(work.spec()) }).expect("the work is taken");

@@ -3,10 +3,11 @@
 //! `cargo bench -p proofload-load --bench peers -- [rounds=5] [seconds=20] [warehouses=10] [users=4] [only=procedures,pgbench]`; better
 //! `cargo xtask perf oltp`, which keeps the result. One PostgreSQL is started and built once. In every round each client runs once, in an
 //! order that turns round after round, so that what drifts meets all alike. CPU is that of the whole client process, connecting included, and
-//! of all the server's processes. `build` and `client`, with the words of `Work`, build and load a server that is there, for a profiler. A client that is not on the PATH is left out and named. It judges nothing.
+//! of all the server's processes. `build` and `client`, with the words of `Work`, build and load a server that is there, for a profiler. `bulk [rounds=5] [warehouses=10]` compares the build with `psql \copy`. A client that is not on the PATH is left out and named. It judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench tells its numbers on standard output")]
 
+mod bulk;
 mod client;
 mod go_tpc;
 mod measure;
@@ -52,6 +53,9 @@ fn main() {
         _ => {}
     }
     let asked = asked(&words);
+    if words.first().is_some_and(|word| word == bulk::WORD) {
+        return bulk::run(asked.rounds, asked.load.warehouses);
+    }
     let server = match Server::start() {
         Ok(server) => server,
         Err(reason) => {

@@ -58,7 +58,7 @@ pub(crate) fn run(peer: &dyn Peer, server: &Server, load: Load) -> Measured {
 }
 
 /// CPU time of all children of ours that have ended, s: clients end one after another, the server stays.
-fn ended_children() -> f64 {
+pub(crate) fn ended_children() -> f64 {
     process(std::process::id()).map_or(0.0, |own| own.of_ended_children as f64 / TICKS)
 }
 

@@ -6,13 +6,19 @@ use super::numeric::Digits;
 use super::values::{days, decimal, text, timestamp};
 use super::wire::{Connection, Tag, affected};
 use crate::contract::{Column, ColumnKind, Error, ErrorClass, RowSource, Table, Value};
-use bytes::{BufMut, BytesMut};
+use bytes::{BufMut as _, BytesMut};
 use postgres_protocol::message::frontend;
 
 /// Signature, flags and the length of an empty extension.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 /// A message is sent when it has so many bytes: large enough that its cost is lost in the rows', small enough to stay in cache.
 const MESSAGE_BYTES: usize = 64 << 10;
+/// Room for the row that ends a message.
+const SPARE_BYTES: usize = 8 << 10;
+/// In place of a length: null.
+const NULL: [u8; 4] = (-1i32).to_be_bytes();
+/// In place of a number of fields: no more rows.
+const END: [u8; 2] = (-1i16).to_be_bytes();
 
 /// Appends all rows; returns how many the server took.
 pub(super) async fn append(
@@ -22,28 +28,25 @@ pub(super) async fn append(
 ) -> Result<u64, Error> {
     let context = |error: Error| error.context(format!("append to {}", table.name));
     begin(connection, &copy_sql(table)).await.map_err(context)?;
-    let mut place = open_message(connection.queue());
-    connection.queue().put_slice(HEADER);
+    let mut rows_to_send = Vec::with_capacity(MESSAGE_BYTES + SPARE_BYTES);
+    rows_to_send.extend_from_slice(HEADER);
     let mut misfit = None;
-    while rows.next(&mut |row| misfit = write_row(table, row, connection.queue()).err()) {
+    while rows.next(&mut |row| misfit = write_row(table, row, &mut rows_to_send).err()) {
         if misfit.is_some() {
             break;
         }
-        if connection.queue().len() - place >= MESSAGE_BYTES {
-            close_message(connection.queue(), place);
+        if rows_to_send.len() >= MESSAGE_BYTES {
+            queue_message(connection.queue(), &mut rows_to_send);
             connection.flush().await.map_err(context)?;
             if let Some(error) = connection.refusal().map_err(context)? {
                 misfit = Some(context(error));
                 break;
             }
-            place = open_message(connection.queue());
         }
     }
     if misfit.is_none() {
-        connection.queue().put_i16(-1);
-        close_message(connection.queue(), place);
-    } else {
-        connection.queue().truncate(place);
+        rows_to_send.extend_from_slice(&END);
+        queue_message(connection.queue(), &mut rows_to_send);
     }
     connection.end_copy(misfit.is_none());
     let ended = end(connection).await.map_err(context);
@@ -89,17 +92,13 @@ async fn end(connection: &mut Connection) -> Result<u64, Error> {
     }
 }
 
-/// Begins a message of rows; returns where.
-fn open_message(out: &mut BytesMut) -> usize {
-    let place = out.len();
-    out.put_slice(b"d\0\0\0\0");
-    place
-}
-
-/// Ends the message of rows that began there.
-fn close_message(out: &mut BytesMut, place: usize) {
-    let length = u32::try_from(out.len() - place - 1).expect("a message ends soon after 64 KiB");
-    out[place + 1..place + 5].copy_from_slice(&length.to_be_bytes());
+/// Queues the rows as one message, and empties them.
+fn queue_message(out: &mut BytesMut, rows: &mut Vec<u8>) {
+    let length = u32::try_from(rows.len() + 4).expect("a message ends soon after 64 KiB");
+    out.put_u8(b'd');
+    out.put_u32(length);
+    out.put_slice(rows);
+    rows.clear();
 }
 
 fn copy_sql(table: &Table) -> String {
@@ -108,40 +107,32 @@ fn copy_sql(table: &Table) -> String {
 }
 
 /// One row: the number of fields, then each with its length.
-fn write_row(table: &Table, row: &[Value<'_>], out: &mut BytesMut) -> Result<(), Error> {
-    out.put_i16(table.columns.len() as i16);
+fn write_row(table: &Table, row: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), Error> {
     if row.len() != table.columns.len() {
         let text = format!("append to {}: {} values for {} columns", table.name, row.len(), table.columns.len());
         return Err(Error::new(ErrorClass::Data, "", text));
     }
+    let whole = out.len();
+    out.extend_from_slice(&(row.len() as i16).to_be_bytes());
     for (column, value) in table.columns.iter().zip(row) {
         if *value == Value::Null {
-            out.put_i32(-1);
-        } else {
-            write_field(column, *value, out).ok_or_else(|| {
-                let text = format!("append to {}: {value:?} does not fit column {}", table.name, column.name);
-                Error::new(ErrorClass::Data, "", text)
-            })?;
+            out.extend_from_slice(&NULL);
+        } else if write_field(column, *value, out).is_none() {
+            out.truncate(whole);
+            let text = format!("append to {}: {value:?} does not fit column {}", table.name, column.name);
+            return Err(Error::new(ErrorClass::Data, "", text));
         }
     }
     Ok(())
 }
 
 /// One field that is not null; none when the value does not fit the column.
-fn write_field(column: &Column, value: Value<'_>, out: &mut BytesMut) -> Option<()> {
+#[inline]
+fn write_field(column: &Column, value: Value<'_>, out: &mut Vec<u8>) -> Option<()> {
     match column.kind {
-        ColumnKind::Integer { bits: 16 } => {
-            out.put_i32(2);
-            out.put_i16(value.integer()?.try_into().ok()?);
-        }
-        ColumnKind::Integer { bits: 32 } => {
-            out.put_i32(4);
-            out.put_i32(value.integer()?.try_into().ok()?);
-        }
-        ColumnKind::Integer { .. } => {
-            out.put_i32(8);
-            out.put_i64(value.integer()?);
-        }
+        ColumnKind::Integer { bits: 16 } => put(out, i16::try_from(value.integer()?).ok()?.to_be_bytes()),
+        ColumnKind::Integer { bits: 32 } => put(out, i32::try_from(value.integer()?).ok()?.to_be_bytes()),
+        ColumnKind::Integer { .. } => put(out, value.integer()?.to_be_bytes()),
         ColumnKind::Decimal { scale } => {
             let digits = Digits::of(decimal(value)?.rescale(scale)?);
             out.put_i32(digits.length() as i32);
@@ -149,8 +140,8 @@ fn write_field(column: &Column, value: Value<'_>, out: &mut BytesMut) -> Option<
         }
         ColumnKind::Text => {
             let text = text(value)?;
-            out.put_i32(text.len().try_into().ok()?);
-            out.put_slice(text.as_bytes());
+            out.extend_from_slice(&i32::try_from(text.len()).ok()?.to_be_bytes());
+            out.extend_from_slice(text.as_bytes());
         }
         ColumnKind::Json => {
             // The binary form of jsonb: its version, 1, then the text. Source: PostgreSQL manual, jsonb_recv.
@@ -159,14 +150,15 @@ fn write_field(column: &Column, value: Value<'_>, out: &mut BytesMut) -> Option<
             out.put_u8(1);
             out.put_slice(text.as_bytes());
         }
-        ColumnKind::Time => {
-            out.put_i32(8);
-            out.put_i64(timestamp(value)?);
-        }
-        ColumnKind::Date => {
-            out.put_i32(4);
-            out.put_i32(days(value)?);
-        }
+        ColumnKind::Time => put(out, timestamp(value)?.to_be_bytes()),
+        ColumnKind::Date => put(out, days(value)?.to_be_bytes()),
     }
     Some(())
+}
+
+/// A field of fixed length.
+#[inline]
+fn put<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
+    out.extend_from_slice(&(N as i32).to_be_bytes());
+    out.extend_from_slice(&bytes);
 }

@@ -10,6 +10,23 @@ const NEGATIVE: u16 = 0x4000;
 /// An `i64` aligned to whole digits on both sides of the point has at most so many digits of base 10,000.
 const MOST_DIGITS: usize = 7;
 
+/// By how much units are multiplied so that the point lies between two digits of base 10,000.
+const SHIFTS: [u64; 4] = [1, 10, 100, 1_000];
+/// Four digits of base 10,000.
+const SIXTEEN_DIGITS: u128 = 10u128.pow(16);
+
+/// Digits of base 10,000, to the right; those on the left stay as they are when nothing is left for them.
+/// In 64 bits, because division of 128 bits is a call and this is most of what a decimal costs.
+fn split(mut rest: u64, digits: &mut [u16]) {
+    for digit in digits.iter_mut().rev() {
+        if rest == 0 {
+            break;
+        }
+        *digit = (rest % 10_000) as u16;
+        rest /= 10_000;
+    }
+}
+
 /// A decimal split into digits of base 10,000, without zeros at either end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digits {
@@ -26,12 +43,18 @@ impl Digits {
     pub(super) fn of(decimal: Decimal) -> Self {
         let scale = usize::from(decimal.scale);
         let fraction_digits = scale.div_ceil(4);
-        let shift = 10u128.pow(u32::try_from(fraction_digits * 4 - scale).expect("at most 3"));
-        let mut rest = u128::from(decimal.units.unsigned_abs()) * shift;
+        let shift = SHIFTS[fraction_digits * 4 - scale];
         let mut digits = [0; MOST_DIGITS];
-        for digit in digits.iter_mut().rev() {
-            *digit = u16::try_from(rest % 10_000).expect("below 10,000");
-            rest /= 10_000;
+        let units = decimal.units.unsigned_abs();
+        match units.checked_mul(shift) {
+            Some(units) => split(units, &mut digits),
+            None => {
+                let wide = u128::from(units) * u128::from(shift);
+                let (high, low) = (wide / SIXTEEN_DIGITS, wide % SIXTEEN_DIGITS);
+                let (above, below) = digits.split_at_mut(MOST_DIGITS - 4);
+                split(u64::try_from(high).expect("an i64 times a thousand has 22 digits"), above);
+                split(u64::try_from(low).expect("16 digits fit"), below);
+            }
         }
         let start = digits.iter().position(|&digit| digit != 0).unwrap_or(MOST_DIGITS);
         let end = digits.iter().rposition(|&digit| digit != 0).map_or(start, |last| last + 1);

@@ -19,10 +19,20 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+/// Times nearer than this are waited for awake: to fall asleep and to be woken takes longer, and in that time others become due. At
+/// fewer operations than some 100,000 a second of one thread it hardly happens.
+const NEAR: Duration = Duration::from_micros(10);
+
 /// The alarm clock of one thread.
 pub(super) struct Alarm {
     clock: Arc<dyn Clock>,
     times: RefCell<Times>,
+    /// What the timer is set for.
+    set: Cell<Moment>,
+    /// That time is so near that the ringer waits for it awake.
+    is_near: Cell<bool>,
+    /// Wakes the ringer.
+    ringer: RefCell<Option<Waker>>,
     /// None: somebody else rings, as tests do that move the time themselves.
     timer: Option<AsyncFd<OwnedFd>>,
     /// Nobody waits any more.
@@ -34,8 +44,6 @@ struct Times {
     /// May hold times that their seats no longer wait for; those wake nobody.
     heap: BinaryHeap<Reverse<(Moment, u32)>>,
     seats: Vec<Seat>,
-    /// What the timer is set for.
-    set: Moment,
 }
 
 /// What one seat waits for; a seat waits for one time at most.
@@ -60,8 +68,18 @@ impl Alarm {
     pub(super) fn rung_by_hand(clock: Arc<dyn Clock>, seats: u32) -> Self {
         let seats = seats as usize;
         let heap = BinaryHeap::with_capacity(2 * seats);
-        let times = Times { heap, seats: vec![Seat { due: Moment(0), waker: None }; seats], set: Moment(u64::MAX) };
-        Self { clock, times: RefCell::new(times), timer: None, released: Cell::new(false) }
+        let times = Times { heap, seats: vec![Seat { due: Moment(0), waker: None }; seats] };
+        let set = Cell::new(Moment(u64::MAX));
+        let ringer = RefCell::default();
+        Self {
+            clock,
+            times: RefCell::new(times),
+            set,
+            is_near: Cell::new(false),
+            ringer,
+            timer: None,
+            released: Cell::new(false),
+        }
     }
 
     /// Waits until `due`, or until everybody is released.
@@ -80,11 +98,12 @@ impl Alarm {
         loop {
             let mut times = self.times.borrow_mut();
             let Some(Reverse((due, seat))) = times.heap.peek().copied() else {
-                times.set = Moment(u64::MAX);
+                self.set.set(Moment(u64::MAX));
+                self.is_near.set(false);
                 return;
             };
             if due > now {
-                self.set(&mut times, due, now);
+                self.set_timer(due, now);
                 return;
             }
             times.heap.pop();
@@ -92,6 +111,16 @@ impl Alarm {
             let waker = waiting.waker.take_if(|_| waiting.due == due);
             drop(times);
             waker.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// The same by a user whose own time has come and who reads the clock anyhow: the runtime looks at the timer only after dozens of
+    /// turns, and with a busy thread that would be the send lag.
+    #[inline]
+    fn ring_for_others(&self, seat: u32, now: Moment) {
+        if now >= self.set.get() {
+            self.times.borrow_mut().seats[seat as usize].waker = None;
+            self.ring(now);
         }
     }
 
@@ -116,14 +145,35 @@ impl Alarm {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Rings whenever the timer runs out; ends with the thread.
+    /// Rings whenever the timer runs out or a near time has come; ends with the thread.
     pub(super) async fn keep_ringing(self: Rc<Self>) {
-        let Some(timer) = &self.timer else { return };
+        if let Some(timer) = &self.timer {
+            std::future::poll_fn(|context| self.ring_when_due(timer, context)).await;
+        }
+    }
+
+    /// Never ready but when the timer is broken.
+    fn ring_when_due(&self, timer: &AsyncFd<OwnedFd>, context: &mut Context<'_>) -> Poll<()> {
         // The timer is watched by edges, and each time it runs out is one, so it need not be read.
-        while let Ok(mut ran_out) = timer.readable().await {
+        while let Poll::Ready(ran_out) = timer.poll_read_ready(context) {
+            let Ok(mut ran_out) = ran_out else { return Poll::Ready(()) };
             ran_out.clear_ready();
             self.ring(self.clock.now());
         }
+        if self.is_near.get() {
+            let now = self.clock.now();
+            if now >= self.set.get() {
+                self.ring(now);
+            }
+        }
+        match &mut *self.ringer.borrow_mut() {
+            Some(known) => known.clone_from(context.waker()),
+            none => *none = Some(context.waker().clone()),
+        }
+        if self.is_near.get() {
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
     }
 
     /// Has `waker` woken at `due`, in place of what this seat waited for before.
@@ -139,16 +189,23 @@ impl Alarm {
         if !stands_already {
             times.heap.push(Reverse((due, seat)));
         }
-        if due < times.set {
-            self.set(&mut times, due, now);
+        if due < self.set.get() {
+            self.set_timer(due, now);
         }
     }
 
-    fn set(&self, times: &mut Times, due: Moment, now: Moment) {
-        times.set = due;
+    fn set_timer(&self, due: Moment, now: Moment) {
+        self.set.set(due);
         let Some(timer) = &self.timer else { return };
-        // No time at all would stop the timer.
-        let left = due.since(now).max(Duration::from_nanos(1));
+        let left = due.since(now);
+        self.is_near.set(left < NEAR);
+        if left < NEAR {
+            // While the ringer itself is at work it stands in no queue, and looks after itself.
+            if let Some(ringer) = self.ringer.try_borrow().ok().as_deref().and_then(Option::as_ref) {
+                ringer.wake_by_ref();
+            }
+            return;
+        }
         let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
         let left =
             Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() };
@@ -171,6 +228,7 @@ impl Future for Until<'_> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let now = self.alarm.clock.now();
         if now >= self.due || self.alarm.released.get() {
+            self.alarm.ring_for_others(self.seat, now);
             return Poll::Ready(());
         }
         self.alarm.wait_for(self.seat, self.due, context.waker(), now);

@@ -1,5 +1,6 @@
 //! What the operator sees while a study runs: a live view on a terminal, nothing otherwise. Lists and re-exports.
 
+mod pace;
 mod quiet;
 mod sparkline;
 mod terminal;

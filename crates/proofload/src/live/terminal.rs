@@ -1,5 +1,6 @@
 //! The live view: one line a run, the running one with its phase, rate and a sparkline, and a line with the time left.
 
+use super::pace::Pace;
 use super::sparkline::sparkline;
 use super::view::View;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -29,6 +30,7 @@ pub(crate) struct Terminal {
     phase: String,
     rate: String,
     step: String,
+    pace: Pace,
     durations: Vec<Duration>,
 }
 
@@ -72,6 +74,7 @@ impl Terminal {
             phase: String::new(),
             rate: String::new(),
             step: String::new(),
+            pace: Pace::default(),
             durations: Vec::new(),
         }
     }
@@ -84,7 +87,7 @@ impl Terminal {
             line.label,
             self.phase,
             clock_text(seconds),
-            self.rate
+            if self.step.is_empty() { &self.rate } else { &self.step }
         ));
         self.foot.set_message(self.foot_text());
     }
@@ -135,10 +138,7 @@ impl View for Terminal {
     }
 
     fn progress(&mut self, what: &str, done: u64, total: u64) {
-        self.step = match (done * 100).checked_div(total) {
-            Some(percent) => format!("{what} {percent} %"),
-            None => what.to_owned(),
-        };
+        self.step = self.pace.say(self.clock.now(), what, done, total);
         self.draw();
     }
 
@@ -178,6 +178,6 @@ fn style() -> ProgressStyle {
 }
 
 /// Minutes and seconds.
-fn clock_text(seconds: u64) -> String {
+pub(super) fn clock_text(seconds: u64) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }

@@ -15,9 +15,17 @@ pub(in crate::workloads::tprocc) struct Part {
     pub(super) content: ContentHash,
 }
 
-/// Loads a chunk in the open transaction.
-pub(super) fn load(desk: &mut Desk, population: &Population, chunk: Chunk) -> Result<Vec<Part>, Error> {
-    let mut loader = ChunkLoader { desk, parts: Vec::new() };
+/// After so many rows a loader says that there are more.
+const ROWS_TOLD: u64 = 4_096;
+
+/// Loads a chunk in the open transaction; says every so often how many more rows there are.
+pub(super) fn load(
+    desk: &mut Desk,
+    population: &Population,
+    chunk: Chunk,
+    more: &mut dyn FnMut(u64),
+) -> Result<Vec<Part>, Error> {
+    let mut loader = ChunkLoader { desk, parts: Vec::new(), more };
     population.visit(chunk, &mut loader)?;
     Ok(loader.parts)
 }
@@ -25,6 +33,7 @@ pub(super) fn load(desk: &mut Desk, population: &Population, chunk: Chunk) -> Re
 struct ChunkLoader<'d> {
     desk: &'d mut Desk,
     parts: Vec<Part>,
+    more: &'d mut dyn FnMut(u64),
 }
 
 impl StreamVisitor for ChunkLoader<'_> {
@@ -32,28 +41,34 @@ impl StreamVisitor for ChunkLoader<'_> {
 
     fn visit<S: RowStream>(&mut self, rows: S) -> Result<(), Error> {
         let table = S::Row::TABLE;
-        let mut source = Source { rows, content: ContentHash::default() };
+        let mut source = Source { rows, content: ContentHash::default(), more: &mut *self.more };
         let Desk { runtime, session } = &mut *self.desk;
         let loaded = runtime.block_on(session.append(&shape(table), &mut source))?;
         if loaded != source.content.rows {
             let drawn = source.content.rows;
             return Err(Error::new(format!("{}: {drawn} rows were drawn and {loaded} loaded", table.name())));
         }
-        self.parts.push(Part { table, content: source.content });
+        let content = source.content;
+        (self.more)(content.rows % ROWS_TOLD);
+        self.parts.push(Part { table, content });
         Ok(())
     }
 }
 
 /// Rows for the engine.
-struct Source<S> {
+struct Source<'m, S> {
     rows: S,
     content: ContentHash,
+    more: &'m mut dyn FnMut(u64),
 }
 
-impl<S: RowStream> RowSource for Source<S> {
+impl<S: RowStream> RowSource for Source<'_, S> {
     fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
         let Some(row) = self.rows.next_row() else { return false };
         self.content.add_row(row);
+        if self.content.rows.is_multiple_of(ROWS_TOLD) {
+            (self.more)(ROWS_TOLD);
+        }
         let mut values = [Value::Null; MOST_COLUMNS];
         let mut count = 0;
         row.for_each_value(|value| {

@@ -2,6 +2,7 @@
 
 mod chunk_loader;
 mod manifest;
+mod rows_loaded;
 mod run;
 mod tables;
 

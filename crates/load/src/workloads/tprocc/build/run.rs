@@ -3,6 +3,7 @@
 
 use super::chunk_loader::{self, Part};
 use super::manifest::{self, Manifest};
+use super::rows_loaded::RowsLoaded;
 use crate::workload::{Job, ProgressSink};
 use crate::workloads::tprocc::checks::{self, conditions, totals};
 use crate::workloads::tprocc::desk::{Desk, integer, runtime, text};
@@ -39,7 +40,7 @@ impl<'j> Build<'j> {
         let manifest = self.begin()?;
         if !manifest.is_complete() {
             let pending: Vec<Chunk> = self.chunks().filter(|chunk| !manifest.has(*chunk)).collect();
-            self.load(&pending)?;
+            self.load(&pending, &manifest)?;
             self.finish(&manifest)?;
         }
         let progress: &ProgressSink = &self.job.progress;
@@ -81,12 +82,10 @@ impl<'j> Build<'j> {
         Chunk::all(self.settings.warehouses)
     }
 
-    /// Loads chunks, several at a time where the engine gains by it.
-    pub(in crate::workloads::tprocc) fn load(&self, chunks: &[Chunk]) -> Result<(), Error> {
-        let all = self.chunks().count();
-        let progress =
-            |ended: usize| (self.job.progress)("loading rows", (all - chunks.len() + ended) as u64, all as u64);
-        self.side_by_side(chunks, progress, |desk, chunk| self.load_chunk(desk, *chunk))
+    /// Loads chunks, several at a time where the engine gains by it, beside those that the manifest has.
+    pub(in crate::workloads::tprocc) fn load(&self, chunks: &[Chunk], manifest: &Manifest) -> Result<(), Error> {
+        let loaded = RowsLoaded::new(&self.settings, manifest, &self.job.progress)?;
+        self.side_by_side(chunks, |_| {}, |desk, chunk| self.load_chunk(desk, *chunk, &loaded))
     }
 
     /// Does work on all items, each session taking the next one. The first error ends all sessions after their item.
@@ -119,16 +118,21 @@ impl<'j> Build<'j> {
     }
 
     /// Loads one chunk and notes it, in one transaction.
-    fn load_chunk(&self, desk: &mut Desk, chunk: Chunk) -> Result<(), Error> {
+    fn load_chunk(&self, desk: &mut Desk, chunk: Chunk, loaded: &RowsLoaded<'_>) -> Result<(), Error> {
         desk.script("BEGIN")?;
-        let parts = self.load_rows(desk, chunk)?;
+        let parts = self.load_rows(desk, chunk, &mut |rows| loaded.add(rows))?;
         let notes = manifest::add_chunk(self.dialect, chunk, &parts)?;
         desk.script(&format!("{notes}COMMIT;"))
     }
 
-    /// Loads the rows of a chunk in the open transaction.
-    pub(in crate::workloads::tprocc) fn load_rows(&self, desk: &mut Desk, chunk: Chunk) -> Result<Vec<Part>, Error> {
-        chunk_loader::load(desk, &self.population, chunk).map_err(|error| match chunk.warehouse() {
+    /// Loads the rows of a chunk in the open transaction, and says every so often how many more there are.
+    pub(in crate::workloads::tprocc) fn load_rows(
+        &self,
+        desk: &mut Desk,
+        chunk: Chunk,
+        more: &mut dyn FnMut(u64),
+    ) -> Result<Vec<Part>, Error> {
+        chunk_loader::load(desk, &self.population, chunk, more).map_err(|error| match chunk.warehouse() {
             Some(w_id) => error.context(format!("loading {} of warehouse {w_id}", chunk.name())),
             None => error.context(format!("loading {}", chunk.name())),
         })

@@ -7,9 +7,10 @@ use crate::workloads::tprocc::opened::OpenedTprocc;
 use proofload_gen::Seed;
 use proofload_gen::tprocc::population::{Chunk, ContentHash, Table};
 use proofload_gen::tprocc::{CLoad, Profile};
+use std::sync::{Arc, Mutex};
 
 /// What the generator draws.
-fn drawn(case: &Case) -> ContentHash {
+pub(super) fn drawn(case: &Case) -> ContentHash {
     let population = case.settings.population(&case.job.spec);
     let mut sum = ContentHash::default();
     Chunk::all(case.settings.warehouses).for_each(|chunk| sum.merge(population.content_hash(chunk)));
@@ -17,7 +18,7 @@ fn drawn(case: &Case) -> ContentHash {
 }
 
 /// What the engine gives back.
-fn kept(case: &Case) -> ContentHash {
+pub(super) fn kept(case: &Case) -> ContentHash {
     let mut sum = ContentHash::default();
     case.content().into_iter().for_each(|(_, content)| sum.merge(content));
     sum
@@ -49,10 +50,10 @@ fn check_resuming(engine: &str) {
     let build = case.build();
     build.begin().unwrap();
     let chunks: Vec<Chunk> = build.chunks().collect();
-    build.load(&chunks[..4]).unwrap();
+    build.load(&chunks[..4], &Manifest::default()).unwrap();
     let mut killed = build.desk().unwrap();
     killed.script("BEGIN").unwrap();
-    build.load_rows(&mut killed, chunks[4]).unwrap();
+    build.load_rows(&mut killed, chunks[4], &mut |_| {}).unwrap();
     drop(killed);
 
     let error = case.opened().check_data().unwrap_err().to_string();
@@ -123,10 +124,30 @@ fn a_wrong_number_of_rows_stops_the_build() {
     let case = Case::new("sqlite", &[]).unwrap();
     let build = case.build();
     build.begin().unwrap();
-    build.load(&build.chunks().collect::<Vec<_>>()).unwrap();
+    build.load(&build.chunks().collect::<Vec<_>>(), &Manifest::default()).unwrap();
     case.desk()
         .script("DELETE FROM order_line WHERE ol_w_id = 2 AND ol_d_id = 1 AND ol_o_id = 1 AND ol_number = 1")
         .unwrap();
     let error = case.opened().build().unwrap_err().to_string();
     assert!(error.starts_with("order_line has ") && error.ends_with(" were loaded"), "{error}");
+}
+
+#[test]
+fn progress_counts_rows_up_to_all() {
+    let case = Case::new("sqlite", &[]).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut job = case.job.clone();
+    let hears = Arc::clone(&told);
+    job.progress = Arc::new(move |what, done, total| {
+        if what == "loading rows" {
+            hears.lock().unwrap().push((done, total));
+        }
+    });
+    OpenedTprocc::new(job).unwrap().build().unwrap();
+    let told = told.lock().unwrap();
+    let (last, total) = *told.last().unwrap();
+    assert_eq!(told[0], (0, total));
+    assert!(told.is_sorted(), "{told:?}");
+    assert!(last <= total && last > total * 95 / 100, "{last} of {total}");
+    assert!(told.len() > 5, "{told:?}");
 }

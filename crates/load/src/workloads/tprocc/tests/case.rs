@@ -15,13 +15,13 @@ use crate::workloads::tprocc::settings::{SETTINGS, TproccSettings};
 use crate::workloads::tprocc::statements;
 use crate::workloads::tprocc::terminal::Terminal;
 use crate::workloads::tprocc::user::{KINDS, User};
-use proofload_engine::{Engine, Session as _, engine};
+use proofload_engine::{Engine, Session as _, Target, engine};
 use proofload_gen::tprocc::population::{
     ContentHash, Hundredths, Kind, RowHash, Table, TenThousandths, Timestamp, Value,
 };
 use proofload_model::part::Part;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
-use proofload_model::settings::{Settings, Value as Setting};
+use proofload_model::settings::{STANDARD, Settings, Value as Setting};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::LoadSpec;
 use std::cell::RefCell;
@@ -78,8 +78,29 @@ pub(in crate::workloads::tprocc) fn toy(changes: &[(&str, &str)]) -> Settings {
             settings.0.insert(spec.path.to_owned(), spec.kind.read_text(value).unwrap());
         }
     }
+    for spec in STANDARD {
+        let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path);
+        let value = given.map(|(_, value)| spec.kind.read_text(value).unwrap());
+        settings.0.extend(value.map(|value| (spec.path.to_owned(), value)));
+    }
     settings.0.insert("workload.kind".to_owned(), Setting::Text("tprocc".to_owned()));
     settings
+}
+
+/// A job of the toy scale at a place.
+pub(super) fn job_at(target: Target, changes: &[(&str, &str)]) -> Job {
+    let spec = LoadSpec {
+        workload: "tprocc".to_owned(),
+        settings: toy(changes),
+        place: target.place.clone(),
+        address: target.address.clone(),
+        data_seed: 1,
+        input_seed: 2,
+        load_time: LOAD_TIME,
+        part: Part::default(),
+    };
+    let engine = engine(&target.place.engine).unwrap();
+    Job { spec, engine, target, progress: Arc::new(|_, _, _| {}) }
 }
 
 impl Case {
@@ -97,19 +118,8 @@ impl Case {
     }
 
     fn at(place: Place, engine: &'static dyn Engine, changes: &[(&str, &str)]) -> Self {
-        let settings = toy(changes);
-        let spec = LoadSpec {
-            workload: "tprocc".to_owned(),
-            settings: settings.clone(),
-            place: place.target.place.clone(),
-            address: place.target.address.clone(),
-            data_seed: 1,
-            input_seed: 2,
-            load_time: LOAD_TIME,
-            part: Part::default(),
-        };
-        let job = Job { spec, engine, target: place.target.clone(), progress: Arc::new(|_, _, _| {}) };
-        let settings = TproccSettings::read(&settings).unwrap();
+        let job = job_at(place.target.clone(), changes);
+        let settings = TproccSettings::read(&job.spec.settings).unwrap();
         Self { _place: place, job, settings, dialect: Dialect::of(engine, settings.profile.departures).unwrap() }
     }
 

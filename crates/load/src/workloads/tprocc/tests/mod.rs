@@ -5,6 +5,7 @@ mod build;
 pub(super) mod case;
 mod departures;
 mod faults;
+mod kills;
 mod many;
 mod model;
 mod paced;
@@ -13,6 +14,7 @@ mod procedures;
 mod races;
 mod role;
 mod run;
+mod stall;
 mod transactions;
 
 use crate::workloads::support;

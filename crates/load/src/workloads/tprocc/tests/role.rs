@@ -2,7 +2,7 @@
 
 use super::case::{Case, failed};
 use crate::{LoadRole, Opened as _};
-use proofload_model::samples::{Check, CheckOutcome, Fact, OperationCounts};
+use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{Event, LoadRequest, Reply};
 use std::sync::{Arc, Mutex};
@@ -32,6 +32,7 @@ pub(super) struct Ran {
     pub(super) totals: Vec<OperationCounts>,
     pub(super) facts: Vec<Fact>,
     pub(super) documents: Vec<(String, String)>,
+    pub(super) seconds: Vec<IntervalSample>,
 }
 
 /// Runs for a moment; returns the checks and the number of completed operations.
@@ -44,10 +45,12 @@ fn run(case: &Case) -> (Vec<Check>, u64) {
 pub(super) fn run_for(case: &Case, time: Duration) -> Ran {
     let failures = Arc::new(Mutex::new(Vec::new()));
     let documents = Arc::new(Mutex::new(Vec::new()));
-    let (heard, kept) = (Arc::clone(&failures), Arc::clone(&documents));
+    let seconds = Arc::new(Mutex::new(Vec::new()));
+    let (heard, kept, second_by_second) = (Arc::clone(&failures), Arc::clone(&documents), Arc::clone(&seconds));
     let events = Arc::new(move |event: Event| match event {
         Event::LoadFailed { error } => heard.lock().unwrap().push(error.to_string()),
         Event::Document { name, body } => kept.lock().unwrap().push((name, body)),
+        Event::Interval(second) => second_by_second.lock().unwrap().push(*second),
         _ => {}
     });
     let clock = Arc::new(RealClock(Instant::now()));
@@ -67,7 +70,8 @@ pub(super) fn run_for(case: &Case, time: Duration) -> Ran {
     assert_eq!(*failures.lock().unwrap(), [""; 0]);
     assert_eq!(totals.iter().map(|counts| counts.failed).sum::<u64>(), 0);
     let documents = std::mem::take(&mut *documents.lock().unwrap());
-    Ran { checks, totals, facts, documents }
+    let seconds = std::mem::take(&mut *seconds.lock().unwrap());
+    Ran { checks, totals, facts, documents, seconds }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Loads the data: table, chunks side by side, count, sample. Killed at any instant it leaves each chunk noted or not, and goes on
 //! from there.
 
-use super::chunk::{Source, chunks};
+use super::chunk::{CHUNK_RECORDS, Source, chunks};
 use super::manifest::{Manifest, chunk_entry, complete_entry, wanted};
 use crate::workload::Job;
 use crate::workloads::ycsb::checks::read_back;
@@ -99,7 +99,8 @@ impl<'j> Load<'j> {
                 let Some(chunk) = missing.get(place).filter(|_| !failed()) else { return Ok(()) };
                 self.load_chunk(&mut desk, *chunk)?;
                 let done = loaded.fetch_add(1, Ordering::Relaxed) + 1;
-                (self.job.progress)("loading records", done, all);
+                let records = self.settings.records;
+                (self.job.progress)("loading records", (done * CHUNK_RECORDS).min(records), records);
             }
         };
         let sessions = self.settings.loaders.unwrap_or(self.dialect.loaders).min(missing.len().max(1));

@@ -1,0 +1,109 @@
+//! How fast a long step goes and how long it still takes, from the counts that it tells. Pure: the moments come from outside.
+
+use proofload_model::time::Moment;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// The rate is that of so long a time, so that it follows a step that becomes slower.
+const WINDOW: Duration = Duration::from_secs(10);
+/// Nothing is said before a step has been seen for so long.
+const LEAST: Duration = Duration::from_secs(1);
+/// Slower steps have no rate worth a number; their remaining time is told all the same.
+const LEAST_RATE: f64 = 10.0;
+
+/// Counts of one step while it goes on.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    what: String,
+    counts: VecDeque<(Moment, u64)>,
+}
+
+impl Pace {
+    /// Takes a count and says it: `loading rows 43 %, 312,000 rows/s, 0:09 left`. The unit is the last word of what is done.
+    /// A total of 0 is an unknown one.
+    pub(super) fn say(&mut self, now: Moment, what: &str, done: u64, total: u64) -> String {
+        if self.what != what || self.counts.back().is_some_and(|(_, last)| *last > done) {
+            what.clone_into(&mut self.what);
+            self.counts.clear();
+        }
+        self.counts.push_back((now, done));
+        while self.counts.get(1).is_some_and(|(moment, _)| now.since(*moment) >= WINDOW) {
+            self.counts.pop_front();
+        }
+        let Some(percent) = (u128::from(done) * 100).checked_div(u128::from(total)) else { return what.to_owned() };
+        let mut text = format!("{what} {percent} %");
+        if let Some(rate) = self.rate(now).filter(|rate| *rate > 0.0 && done < total) {
+            if rate >= LEAST_RATE {
+                let unit = what.rsplit(' ').next().unwrap_or_default();
+                text += &format!(", {} {unit}/s", grouped(rate));
+            }
+            let left = (total - done) as f64 / rate;
+            text += &format!(", {} left", super::terminal::clock_text(left.round() as u64));
+        }
+        text
+    }
+
+    /// Counts per second of the window.
+    fn rate(&self, now: Moment) -> Option<f64> {
+        let ((first, from), (_, to)) = (self.counts.front()?, self.counts.back()?);
+        let span = now.since(*first);
+        (span >= LEAST).then(|| (to - from) as f64 / span.as_secs_f64())
+    }
+}
+
+/// Three digits that count, thousands apart: 312,000.
+fn grouped(rate: f64) -> String {
+    let magnitude = 10f64.powi((rate.log10().floor() as i32 - 2).max(0));
+    let digits = format!("{:.0}", (rate / magnitude).round() * magnitude);
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Moment {
+        Moment(seconds * 1_000_000_000)
+    }
+
+    #[test]
+    fn a_step_tells_its_share_its_rate_and_the_time_left() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.say(at(0), "loading rows", 0, 5_000_000), "loading rows 0 %");
+        assert_eq!(pace.say(at(2), "loading rows", 624_500, 5_000_000), "loading rows 12 %, 312,000 rows/s, 0:14 left");
+        assert_eq!(pace.say(at(16), "loading rows", 5_000_000, 5_000_000), "loading rows 100 %");
+    }
+
+    #[test]
+    fn what_an_earlier_build_left_is_no_speed() {
+        let mut pace = Pace::default();
+        pace.say(at(0), "loading rows", 900, 1_000);
+        assert_eq!(pace.say(at(5), "loading rows", 950, 1_000), "loading rows 95 %, 10 rows/s, 0:05 left");
+    }
+
+    #[test]
+    fn the_rate_is_that_of_the_last_seconds() {
+        let mut pace = Pace::default();
+        for second in 0..=100 {
+            pace.say(at(second), "loading rows", second * 1_000, 1_000_000);
+        }
+        let text = pace.say(at(110), "loading rows", 100_500, 1_000_000);
+        assert_eq!(text, "loading rows 10 %, 50 rows/s, 299:50 left");
+    }
+
+    #[test]
+    fn slow_steps_have_no_rate_and_another_step_begins_anew() {
+        let mut pace = Pace::default();
+        pace.say(at(0), "making indexes", 0, 10);
+        assert_eq!(pace.say(at(10), "making indexes", 5, 10), "making indexes 50 %, 0:10 left");
+        assert_eq!(pace.say(at(11), "checking the data", 0, 0), "checking the data");
+        assert_eq!(pace.say(at(12), "making indexes", 6, 10), "making indexes 60 %");
+    }
+}

@@ -2,11 +2,11 @@
 //! written to disk: time, CPU of client and server, rows per second. In every round each way builds anew, in an order that turns.
 
 use super::client::{self, Work};
-use super::measure::ended_children;
+use super::processes::ended_children;
 use super::ratio::of_pairs;
 use super::server::Server;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -192,34 +192,7 @@ fn drop_all(server: &Server) {
 
 /// Runs a script; what it printed.
 fn psql(server: &Server, database: &str, script: &str) -> String {
-    let path = script_file(&server.folder, script);
-    let output = Command::new("psql")
-        .args([
-            "--no-psqlrc",
-            "--quiet",
-            "--tuples-only",
-            "--no-align",
-            "--set=ON_ERROR_STOP=1",
-            "--username=proofload",
-        ])
-        .arg(format!("--host={}", server.folder.display()))
-        .arg(format!("--port={}", server.port))
-        .arg(format!("--dbname={database}"))
-        .arg(format!("--file={}", path.display()))
-        .env("PGOPTIONS", "-c search_path=proofload -c timezone=UTC -c client_min_messages=warning")
-        .stdin(Stdio::null())
-        .output()
-        .expect("psql starts; it belongs to PostgreSQL's client programs");
-    assert!(output.status.success(), "psql: {}\n{script}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// The script as a file beside the instance, one for each thread.
-fn script_file(instance: &Path, script: &str) -> PathBuf {
-    let thread: String = format!("{:?}", std::thread::current().id()).chars().filter(char::is_ascii_digit).collect();
-    let path = instance.with_file_name(format!("script.{thread}.sql"));
-    std::fs::write(&path, script).expect("writes beside the instance");
-    path
+    server.psql(database, script).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

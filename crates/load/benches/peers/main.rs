@@ -14,6 +14,7 @@ mod measure;
 mod ours;
 mod peer;
 mod pgbench;
+mod processes;
 mod ratio;
 mod report;
 mod server;

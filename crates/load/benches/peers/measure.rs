@@ -1,7 +1,8 @@
 //! One run of one client: its transactions, its CPU and memory, the server's CPU.
 
 use super::peer::{Load, Peer};
-use super::server::{Server, TICKS, process};
+use super::processes::ended_children;
+use super::server::Server;
 use std::io::Read as _;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -55,11 +56,6 @@ pub(crate) fn run(peer: &dyn Peer, server: &Server, load: Load) -> Measured {
         server_ms: each(server.cpu() - server_before),
         memory_mb,
     }
-}
-
-/// CPU time of all children of ours that have ended, s: clients end one after another, the server stays.
-pub(crate) fn ended_children() -> f64 {
-    process(std::process::id()).map_or(0.0, |own| own.of_ended_children as f64 / TICKS)
 }
 
 /// Looks at the child's high-water mark until it has ended, MB.

@@ -1,8 +1,11 @@
-//! The one server of a comparison, and its CPU time.
+//! The one server of a comparison, its CPU time, and scripts for it.
 
+use super::processes;
 use super::support::{Place, Special};
 use proofload_engine::engine;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Settings beside those of any instance of ours.
 const SETTINGS: &[(&str, &str)] = &[("shared_buffers", "1GiB"), ("max_wal_size", "8GiB"), ("max_connections", "200")];
@@ -16,9 +19,6 @@ pub(crate) struct Server {
     pub(crate) version: String,
     pid: u32,
 }
-
-/// Ticks of the kernel's CPU times per second, `USER_HZ`, the same on every Linux that Rust's standard library runs on.
-pub(crate) const TICKS: f64 = 100.0;
 
 impl Server {
     /// Starts it; the error says what is missing. It also listens on the loopback address for clients that cannot use its socket.
@@ -41,33 +41,32 @@ impl Server {
 
     /// CPU time of the server's processes so far, those that have ended included, s.
     pub(crate) fn cpu(&self) -> f64 {
-        let mut ticks = process(self.pid).map_or(0, |process| process.own + process.of_ended_children);
-        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
-            let child = pid.and_then(process).filter(|process| process.parent == self.pid);
-            ticks += child.map_or(0, |process| process.own);
-        }
-        ticks as f64 / TICKS
+        processes::cpu(&processes::family(self.pid))
     }
-}
 
-/// CPU time of a process, ticks.
-pub(crate) struct Process {
-    parent: u32,
-    own: u64,
-    /// Of the children that it has waited for.
-    pub(crate) of_ended_children: u64,
-}
-
-/// Reads `/proc/<pid>/stat`; none when there is no such process. Source: proc(5).
-pub(crate) fn process(pid: u32) -> Option<Process> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in brackets and may hold anything.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
-    Some(Process {
-        parent: u32::try_from(number(1)?).ok()?,
-        own: number(11)? + number(12)?,
-        of_ended_children: number(13)? + number(14)?,
-    })
+    /// Runs a script by psql; what it printed.
+    pub(crate) fn psql(&self, database: &str, script: &str) -> Result<String, String> {
+        let mut child = Command::new("psql")
+            .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"])
+            .args(["--username=proofload", "--file=-"])
+            .arg(format!("--host={}", self.folder.display()))
+            .arg(format!("--port={}", self.port))
+            .arg(format!("--dbname={database}"))
+            .env("PGOPTIONS", "-c search_path=proofload -c timezone=UTC -c client_min_messages=warning")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("psql does not start, it belongs to PostgreSQL's client programs: {error}"))?;
+        let mut input = child.stdin.take().expect("it is piped");
+        // A script that fails is not read to its end; psql then says why.
+        let _rest_is_not_wanted = input.write_all(script.as_bytes());
+        drop(input);
+        let output = child.wait_with_output().map_err(|error| format!("psql: {error}"))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(format!("psql: {}\n{script}", String::from_utf8_lossy(&output.stderr)))
+        }
+    }
 }

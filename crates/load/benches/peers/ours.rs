@@ -1,9 +1,14 @@
 //! Our own client in both forms, as a child process, so that its CPU is counted as that of the others.
 
 use super::client::{self, Work};
-use super::peer::{Load, Peer};
+use super::measure::Ran;
+use super::peer::{Completed, Load, Peer};
 use super::server::Server;
 use std::process::Command;
+
+/// Where our build puts its data, for us and for pgbench.
+pub(crate) const DATABASE: &str = "proofload";
+pub(crate) const DISTRICTS: &str = "proofload.district";
 
 struct Ours {
     form: &'static str,
@@ -40,14 +45,22 @@ impl Peer for Ours {
         env!("CARGO_PKG_VERSION")
     }
 
+    fn database(&self) -> &str {
+        DATABASE
+    }
+
+    fn districts(&self) -> &str {
+        DISTRICTS
+    }
+
     fn command(&self, server: &Server, load: Load) -> Command {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
         command.args(work(self.form, server, load).words());
         command
     }
 
-    fn transactions(&self, output: &str) -> u64 {
-        let count = output.lines().find_map(|line| line.strip_prefix("completed "));
-        count.and_then(|text| text.parse().ok()).unwrap_or(0)
+    fn completed(&self, ran: &Ran, load: Load) -> Option<Completed> {
+        let count = ran.output.lines().find_map(|line| line.strip_prefix("completed "))?;
+        Completed::within(load, count.parse().ok()?)
     }
 }

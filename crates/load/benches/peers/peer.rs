@@ -1,7 +1,9 @@
-//! What a client under comparison is, and the list of them.
+//! What a client under comparison is, the list of them, and what their drivers share.
 
+use super::measure::Ran;
 use super::server::Server;
-use super::{go_tpc, ours, pgbench};
+use super::{benchbase, go_tpc, hammerdb, ours, pgbench, sysbench};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// How every client is loaded: saturated, no waits.
@@ -19,6 +21,20 @@ impl Load {
     }
 }
 
+/// What a client completed in one run, intended rollbacks included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Completed {
+    pub(crate) transactions: u64,
+    pub(crate) per_second: f64,
+}
+
+impl Completed {
+    /// Of a client that loads for exactly the seconds that it is told.
+    pub(crate) fn within(load: Load, transactions: u64) -> Option<Self> {
+        (transactions > 0).then(|| Self { transactions, per_second: transactions as f64 / f64::from(load.seconds) })
+    }
+}
+
 /// One client.
 pub(crate) trait Peer {
     /// Name in the table.
@@ -27,11 +43,19 @@ pub(crate) trait Peer {
     /// Version as the client tells it.
     fn version(&self) -> &str;
 
-    /// The command of one run.
+    /// The database that it loads.
+    fn database(&self) -> &str;
+
+    /// The table there, with its schema, whose `d_next_o_id` its New-Orders raise.
+    fn districts(&self) -> &str {
+        "public.district"
+    }
+
+    /// The command of one run. Its process must wait for those that it starts: CPU is counted of the children that were waited for.
     fn command(&self, server: &Server, load: Load) -> Command;
 
-    /// Transactions that the run completed, from its output.
-    fn transactions(&self, output: &str) -> u64;
+    /// What the run completed; none when it does not tell.
+    fn completed(&self, ran: &Ran, load: Load) -> Option<Completed>;
 }
 
 /// Finds a client and builds its data, or says why it is left out.
@@ -41,23 +65,48 @@ type Find = fn(&Server, Load) -> Result<Box<dyn Peer>, String>;
 pub(crate) const PEERS: &[(&str, Find)] = &[
     ("procedures", ours::procedures),
     ("pgbench", pgbench::find),
+    ("hammerdb", hammerdb::find),
     ("statements", ours::statements),
+    ("benchbase", benchbase::find),
     ("go-tpc", go_tpc::find),
-    ("hammerdbcli", |_, _| not_driven("hammerdbcli")),
-    ("benchbase", |_, _| not_driven("benchbase")),
-    ("sysbench", |_, _| not_driven("sysbench")),
+    ("sysbench", sysbench::find),
 ];
 
-/// Clients that this bench cannot drive, whether or not they are there.
-fn not_driven(program: &str) -> Result<Box<dyn Peer>, String> {
-    version(program, &["--version"])?;
-    Err("it is on the PATH, but this bench does not drive it".to_owned())
-}
-
-/// What a program says of its version; the error says that it is not there.
-pub(crate) fn version(program: &str, arguments: &[&str]) -> Result<String, String> {
+/// What a program prints with these arguments; the error says that it is not there.
+pub(crate) fn told(program: &str, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{program} is not on the PATH ({error})"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+}
+
+/// The first line of that: what a program says of its version.
+pub(crate) fn version(program: &str, arguments: &[&str]) -> Result<String, String> {
+    Ok(told(program, arguments)?.lines().next().unwrap_or("no version told").trim().to_owned())
+}
+
+/// The folder that an environment variable names; the error says that it does not, or that the file is not in it.
+pub(crate) fn folder_of(variable: &str, file: &str) -> Result<PathBuf, String> {
+    let folder = std::env::var_os(variable).map(PathBuf::from);
+    folder
+        .filter(|folder| folder.join(file).is_file())
+        .ok_or_else(|| format!("{variable} does not name a folder with {file}"))
+}
+
+/// A database of a client's own: makes it, lets a command fill it, then vacuums and analyses it and writes it to disk, as our build does
+/// with ours. What the command printed.
+pub(crate) fn build(server: &Server, database: &str, fill: &mut Command) -> Result<String, String> {
+    server.psql("postgres", &format!("CREATE DATABASE {database};"))?;
+    let output = fill.stdin(Stdio::null()).output().map_err(|error| format!("starting {fill:?}: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    Ok(text.lines().next().unwrap_or("no version told").trim().to_owned())
+    if !output.status.success() {
+        return Err(format!("its data were not built: {fill:?}: {}: {}", output.status, end(&text)));
+    }
+    server.psql(database, "VACUUM (FREEZE, ANALYZE);\nCHECKPOINT;\n")?;
+    Ok(text)
+}
+
+/// The last lines of what a program printed, where it says what went wrong.
+pub(crate) fn end(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(5)..].join(" / ")
 }

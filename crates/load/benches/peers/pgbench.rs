@@ -1,7 +1,9 @@
 //! pgbench calling the procedures of our suite, prepared: what a client in C costs that does nothing else. It draws comparable inputs:
 //! the deck's mix as weights, NURand by its own operators, remote lines and payments, names, unused items.
 
-use super::peer::{Load, Peer, version};
+use super::measure::Ran;
+use super::ours::{DATABASE, DISTRICTS};
+use super::peer::{Completed, Load, Peer, version};
 use super::server::Server;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -43,6 +45,14 @@ impl Peer for Pgbench {
         &self.version
     }
 
+    fn database(&self) -> &str {
+        DATABASE
+    }
+
+    fn districts(&self) -> &str {
+        DISTRICTS
+    }
+
     fn command(&self, server: &Server, load: Load) -> Command {
         let mut command = Command::new("pgbench");
         command.args(["--no-vacuum", "--protocol=prepared", "--username=proofload"]);
@@ -52,13 +62,14 @@ impl Peer for Pgbench {
         for (path, weight) in &self.scripts {
             command.arg(format!("--file={}@{weight}", path.display()));
         }
-        command.arg("proofload").env("PGOPTIONS", "-c search_path=proofload -c timezone=UTC");
+        command.arg(DATABASE).env("PGOPTIONS", "-c search_path=proofload -c timezone=UTC");
         command
     }
 
-    fn transactions(&self, output: &str) -> u64 {
-        let count = output.lines().find_map(|line| line.strip_prefix("number of transactions actually processed: "));
-        count.and_then(|text| text.split('/').next()?.trim().parse().ok()).unwrap_or(0)
+    fn completed(&self, ran: &Ran, load: Load) -> Option<Completed> {
+        let count =
+            ran.output.lines().find_map(|line| line.strip_prefix("number of transactions actually processed: "))?;
+        Completed::within(load, count.split('/').next()?.trim().parse().ok()?)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What processes used, as the kernel tells it: CPU time of one and of its descendants. It may start and stop nothing.
+//! What processes used, as the kernel tells it: CPU time of one and of its descendants, memory. It may start and stop nothing.
 
 /// Ticks of the kernel's CPU times per second, `USER_HZ`, the same on every Linux that Rust's standard library runs on.
 const TICKS: f64 = 100.0;
@@ -49,4 +49,14 @@ pub(crate) fn cpu(family: &[u32]) -> f64 {
 /// server stays.
 pub(crate) fn ended_children() -> f64 {
     process(std::process::id()).map_or(0.0, |own| own.of_ended_children as f64 / TICKS)
+}
+
+/// The most memory that each of these processes had resident so far, summed, MB.
+pub(crate) fn most_memory(family: &[u32]) -> f64 {
+    let most = |pid: &u32| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    family.iter().filter_map(most).sum::<f64>() * 1024.0 / 1e6
 }

@@ -5,6 +5,7 @@ use super::sparkline::sparkline;
 use super::view::View;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use proofload_model::time::{Clock, Moment};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,9 @@ pub(crate) struct Terminal {
     rate: String,
     step: String,
     pace: Pace,
+    /// Seconds of load so far, and those of them that are measured; the last second of a load is cut short.
+    throughput: Vec<f64>,
+    measured: Range<usize>,
     durations: Vec<Duration>,
 }
 
@@ -75,6 +79,8 @@ impl Terminal {
             rate: String::new(),
             step: String::new(),
             pace: Pace::default(),
+            throughput: Vec::new(),
+            measured: 0..0,
             durations: Vec::new(),
         }
     }
@@ -119,6 +125,8 @@ impl View for Terminal {
         self.running = Some(run as usize);
         self.run_began = self.clock.now();
         self.rate.clear();
+        self.throughput.clear();
+        self.measured = 0..0;
         self.phase("starting");
     }
 
@@ -132,6 +140,11 @@ impl View for Terminal {
     }
 
     fn phase(&mut self, phase: &str) {
+        match phase {
+            "measuring" => self.measured = self.throughput.len()..usize::MAX,
+            _ if self.measured.end == usize::MAX => self.measured.end = self.throughput.len(),
+            _ => {}
+        }
         phase.clone_into(&mut self.phase);
         self.step.clear();
         self.draw();
@@ -145,11 +158,16 @@ impl View for Terminal {
     fn interval(&mut self, throughput: &[f64]) {
         let last = throughput.last().copied().unwrap_or(0.0);
         self.step.clear();
-        self.rate = format!("{last:>8.0} tx/s  {}", sparkline(throughput, SPARK));
+        throughput.clone_into(&mut self.throughput);
+        self.rate = rate_text(last, throughput);
         self.draw();
     }
 
     fn end_run(&mut self, run: u32, trouble: Option<&str>) {
+        let window = self.throughput.get(self.measured.clone()).filter(|window| !window.is_empty());
+        if let Some(window) = window {
+            self.rate = rate_text(window.iter().sum::<f64>() / window.len() as f64, window);
+        }
         let took = self.clock.now().since(self.run_began);
         if let Some(line) = self.runs.get_mut(run as usize) {
             line.done = trouble.is_none();
@@ -170,6 +188,11 @@ impl View for Terminal {
             line.bar.abandon();
         }
     }
+}
+
+/// Operations a second, and how it was.
+fn rate_text(rate: f64, throughput: &[f64]) -> String {
+    format!("{rate:>8.0} tx/s  {}", sparkline(throughput, SPARK))
 }
 
 /// A line is its message.

@@ -45,11 +45,6 @@ impl AgentFindings {
     pub fn share(&self) -> Quantity {
         Quantity::new(100.0 * self.share_got, Unit::PERCENT, self.completed, Interval::none(COUNTED))
     }
-
-    /// How far that is from what was asked, for readers.
-    pub fn off(&self) -> Quantity {
-        Quantity::new(100.0 * self.imbalance(), Unit::PERCENT, self.completed, Interval::none(COUNTED))
-    }
 }
 
 /// Why these have no interval.

@@ -219,7 +219,10 @@ impl SearchFindings {
         let title = setting_title(&self.asked.setting);
         let unit =
             if self.asked.setting == "workload.rate" { "operations per second offered".to_owned() } else { title };
-        format!("{} {unit}", self.load(load))
+        let number = self.load(load);
+        // "1 virtual user": all settings that can be searched are plural nouns.
+        let unit = if number == "1" { unit.strip_suffix('s').unwrap_or(&unit) } else { unit.as_str() };
+        format!("{number} {unit}")
     }
 
     /// What is looked for, as a clause behind "the".

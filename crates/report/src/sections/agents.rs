@@ -11,11 +11,14 @@ const SPOKEN_OF: f64 = 0.05;
 /// The table, and a word of caution where the load was uneven; nothing for loads of one agent.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     let runs = || findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
-    let rows: Vec<Vec<Cell>> =
-        runs().flat_map(|(point, run)| run.agents.iter().map(move |agent| row(point, run, agent))).collect();
-    if rows.is_empty() {
+    let agents = || runs().flat_map(|(_, run)| &run.agents);
+    if agents().next().is_none() {
         return Vec::new();
     }
+    // A column that would be the same or empty in every row only makes the table too wide for a page.
+    let shown = Shown { run: runs().nth(1).is_some(), lag: agents().any(|agent| agent.lag_ns_p99.is_some()) };
+    let rows: Vec<Vec<Cell>> =
+        runs().flat_map(|(point, run)| run.agents.iter().map(move |agent| row(point, run, agent, shown))).collect();
     let uneven: Vec<String> = runs().filter_map(|(point, run)| uneven(point, run)).collect();
     let notice = Block::Notice(
         Notice::Caution,
@@ -33,45 +36,59 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
              exactly an agent was told the common time zero; moved: how much its seconds and those of the conductor had drifted apart \
              by the end."
         ],
-        columns: vec![
-            Column::words("Run"),
-            Column::words("Agent"),
-            Column::words("Virtual users"),
-            Column::words("Share asked, %"),
-            Column::counts("Completed"),
-            Column::quantities("Share got", "%"),
-            Column::quantities("Off", "%"),
-            Column::words("Response p99, ms"),
-            Column::words("Busiest client thread, % of a core"),
-            Column::words("Send lag p99, µs"),
-            Column::words("Clock placed within, ms"),
-            Column::words("Clock moved, ms"),
-            Column::words("Load generator"),
-        ],
+        columns: shown.columns(),
         rows,
-        note: Vec::new(),
+        note: if shown.lag { Vec::new() } else { prose!["Nothing was due by a schedule, so there is no send lag."] },
     });
     (!uneven.is_empty()).then_some(notice).into_iter().chain([table]).collect()
 }
 
-fn row(point: &PointFindings, run: &RunFindings, agent: &AgentFindings) -> Vec<Cell> {
+/// Which of the columns that not every study needs are there.
+#[derive(Clone, Copy)]
+struct Shown {
+    run: bool,
+    lag: bool,
+}
+
+impl Shown {
+    fn columns(self) -> Vec<Column> {
+        let columns = [
+            self.run.then(|| Column::words("Run")),
+            Some(Column::words("Agent")),
+            Some(Column::words("Virtual users")),
+            Some(Column::words("Share asked, %")),
+            Some(Column::counts("Completed")),
+            Some(Column::quantities("Share got", "%")),
+            Some(Column::words("Response p99, ms")),
+            Some(Column::words("Busiest client thread, % of a core")),
+            self.lag.then(|| Column::words("Send lag p99, µs")),
+            Some(Column::words("Clock placed within; moved, ms")),
+            Some(Column::words("Load generator")),
+        ];
+        columns.into_iter().flatten().collect()
+    }
+}
+
+fn row(point: &PointFindings, run: &RunFindings, agent: &AgentFindings, shown: Shown) -> Vec<Cell> {
     let or_gap = |text: Option<String>| text.map_or_else(|| Cell::Gap("was not observed".to_owned()), Cell::datum);
     let doubts: Vec<String> = agent.bound.iter().map(ToString::to_string).collect();
-    vec![
-        Cell::datum(name(point, run)),
-        Cell::datum(agent.name.clone()),
-        or_gap(agent.users.map(|users| users.to_string())),
-        Cell::datum(short(100.0 * agent.share_asked)),
-        Cell::Count(agent.completed),
-        Cell::Quantity(agent.share()),
-        Cell::Quantity(agent.off()),
-        or_gap(agent.response_ns_p99.map(|time| short(time as f64 * 1e-6))),
-        or_gap(agent.busiest_thread.map(|share| short(100.0 * share))),
-        or_gap(agent.lag_ns_p99.map(|lag| short(lag as f64 * 1e-3))),
-        or_gap(agent.clock_bound_ns.map(|bound| short(bound as f64 * 1e-6))),
-        or_gap(agent.clock_moved_ns.map(|moved| short(moved as f64 * 1e-6))),
-        if doubts.is_empty() { Cell::datum("not the limit") } else { Cell::datum(doubts.join("; ")) },
-    ]
+    let clock = agent.clock_bound_ns.zip(agent.clock_moved_ns);
+    let cells = [
+        shown.run.then(|| Cell::datum(name(point, run))),
+        Some(Cell::datum(agent.name.clone())),
+        Some(or_gap(agent.users.map(|users| users.to_string()))),
+        Some(Cell::datum(short(100.0 * agent.share_asked))),
+        Some(Cell::Count(agent.completed)),
+        Some(Cell::Quantity(agent.share())),
+        Some(or_gap(agent.response_ns_p99.map(|time| short(time as f64 * 1e-6)))),
+        Some(or_gap(agent.busiest_thread.map(|share| short(100.0 * share)))),
+        shown.lag.then(|| or_gap(agent.lag_ns_p99.map(|lag| short(lag as f64 * 1e-3)))),
+        Some(or_gap(
+            clock.map(|(bound, moved)| format!("{}; {}", short(bound as f64 * 1e-6), short(moved as f64 * 1e-6))),
+        )),
+        Some(if doubts.is_empty() { Cell::datum("not the limit") } else { Cell::datum(doubts.join("; ")) }),
+    ];
+    cells.into_iter().flatten().collect()
 }
 
 /// The agent whose part differs most from what was asked, where it differs much.

@@ -251,6 +251,7 @@ fn more_findings(findings: &Findings<'_>) -> Option<Block> {
     if let (Some(first), Some(last)) = (by_level.first(), by_level.last())
         && first.id != last.id
         && let (Ok(low), Ok(high)) = (first.result(&reads), last.result(&reads))
+        && (low.value() > 0.0 || high.value() > 0.0)
     {
         let words = if high.value() < low.value() { " fell from " } else { " went from " };
         text.extend(prose![

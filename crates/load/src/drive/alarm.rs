@@ -200,7 +200,7 @@ impl Alarm {
         let left = due.since(now);
         self.is_near.set(left < NEAR);
         if left < NEAR {
-            // While the ringer itself is at work it stands in no queue, and looks after itself.
+            // Before its first turn it has no waker, and looks after itself then.
             if let Some(ringer) = self.ringer.try_borrow().ok().as_deref().and_then(Option::as_ref) {
                 ringer.wake_by_ref();
             }

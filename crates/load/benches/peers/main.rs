@@ -12,7 +12,8 @@
 //! orders in the database, which is 43 to 45 % in every client's mix. A rate is what the client says of the time in which it counts.
 //!
 //! Found are `pgbench`, `hammerdbcli`, `go-tpc` and `sysbench` on the PATH; BENCHBASE names the folder with `benchbase.jar`, SYSBENCH_TPCC the
-//! one with `tpcc.lua`. A client that is not there, or that fails, is left out and named. They are not one workload: each has its own schema
+//! one with `tpcc.lua`. A client that is not there, or that fails, is left out and named; when ours fails the bench does. Before each run
+//! the server vacuums and analyses the client's database and makes a checkpoint; neither happens by itself during a run. They are not one workload: each has its own schema
 //! and its own departures from the clauses. `build` and `client`, with the words of `Work`, build and load a server that is there, for a
 //! profiler. `bulk [rounds=5] [warehouses=10]` compares the build with `psql \copy`. It judges nothing.
 
@@ -41,6 +42,7 @@ mod support;
 use measure::Measured;
 use peer::{Load, Peer};
 use server::Server;
+use std::process::ExitCode;
 use std::time::Instant;
 
 /// What the command line asks for.
@@ -62,22 +64,29 @@ fn asked(words: &[String]) -> Asked {
     }
 }
 
-fn main() {
+fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     match words.first().map(String::as_str) {
-        Some(client::WORD) => return client::run(&words[1..]),
-        Some("build") => return client::build(&client::Work::of(&words[1..])),
+        Some(client::WORD) => {
+            client::run(&words[1..]);
+            return ExitCode::SUCCESS;
+        }
+        Some("build") => {
+            client::build(&client::Work::of(&words[1..]));
+            return ExitCode::SUCCESS;
+        }
         _ => {}
     }
     let asked = asked(&words);
     if words.first().is_some_and(|word| word == bulk::WORD) {
-        return bulk::run(asked.rounds, asked.load.warehouses);
+        bulk::run(asked.rounds, asked.load.warehouses);
+        return ExitCode::SUCCESS;
     }
     let server = match Server::start() {
         Ok(server) => server,
         Err(reason) => {
             println!("left out: {reason}");
-            return;
+            return ExitCode::SUCCESS;
         }
     };
     let (peers, mut left_out) = peers(&server, &asked);
@@ -114,6 +123,8 @@ fn main() {
         })
         .collect();
     report::tell(&asked, &server, &rows, &left_out);
+    let ours_failed = left_out.iter().any(|line| line.starts_with(ours::NAME));
+    if ours_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// The clients that can be run, their data built; and why the others are left out.

@@ -10,6 +10,9 @@ use std::process::Command;
 pub(crate) const DATABASE: &str = "proofload";
 pub(crate) const DISTRICTS: &str = "proofload.district";
 
+/// What the names of ours begin with.
+pub(crate) const NAME: &str = "Proofload, ";
+
 struct Ours {
     form: &'static str,
     name: String,
@@ -23,7 +26,7 @@ fn work(form: &'static str, server: &Server, load: Load) -> Work {
 fn find(form: &'static str, server: &Server, load: Load) -> Box<dyn Peer> {
     // Ends at once when the data are there.
     client::build(&work(form, server, load));
-    Box::new(Ours { form, name: format!("Proofload, {form}") })
+    Box::new(Ours { form, name: format!("{NAME}{form}") })
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "its type is that of the list")]

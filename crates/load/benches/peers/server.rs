@@ -7,8 +7,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Settings beside those of any instance of ours.
-const SETTINGS: &[(&str, &str)] = &[("shared_buffers", "1GiB"), ("max_wal_size", "8GiB"), ("max_connections", "200")];
+/// Settings beside those of any instance of ours. Runs are shorter than the periods of checkpoints and of autovacuum, which would
+/// meet one client's run and not the next one's: [`Server::tidy`] does their work before each run instead.
+const SETTINGS: &[(&str, &str)] = &[
+    ("shared_buffers", "1GiB"),
+    ("max_wal_size", "8GiB"),
+    ("checkpoint_timeout", "1h"),
+    ("autovacuum_naptime", "1h"),
+    ("max_connections", "200"),
+];
 
 /// A running PostgreSQL.
 pub(crate) struct Server {
@@ -42,6 +49,11 @@ impl Server {
     /// CPU time of the server's processes so far, those that have ended included, s.
     pub(crate) fn cpu(&self) -> f64 {
         processes::cpu(&processes::family(self.pid))
+    }
+
+    /// Leaves a database without dead rows, and nothing to be written back: what earlier runs left is not this one's work.
+    pub(crate) fn tidy(&self, database: &str) -> Result<(), String> {
+        self.psql(database, "VACUUM ANALYZE;\nCHECKPOINT;\n").map(drop)
     }
 
     /// Runs a script by psql; what it printed.

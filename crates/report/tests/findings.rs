@@ -4,7 +4,7 @@ mod support;
 
 use expect_test::{Expect, expect};
 use proofload_model::samples::{AgentSecond, AuditedSample, Check, CheckOutcome, ClientSelf, Fact};
-use proofload_record::{Record, State};
+use proofload_record::{Record, SeriesPoint, State};
 use proofload_report::findings::{Verdict, VoidClass, evaluate};
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
@@ -110,6 +110,49 @@ fn every_fault_of_a_run_voids_its_point() {
     check_void(|r| r.attempts[0].marks[3].1.counters[0].1 -= 1, Verification, "new orders, client and database");
     check_void(failing, Verification, "operations failed");
     check_void(lost, Verification, "intervals and totals");
+}
+
+/// Core 0 alone may be used; of core 1's steal nothing is the database's.
+fn stolen(record: &mut Record, percent: f64) {
+    let attempt = &mut record.attempts[0];
+    attempt.facts.retain(|fact| fact.name != "cores");
+    attempt.facts.push(Fact::observed("limit", "cores", "1 (0-0)", "sched_getaffinity of every thread"));
+    let busy: Vec<SeriesPoint> =
+        attempt.series.iter().filter(|series| series.probe == "cores" && series.name == "busy").cloned().collect();
+    for mut series in busy {
+        let value = if series.instance == "0" { percent } else { 99.0 };
+        series.name = "steal".to_owned();
+        series.samples.iter_mut().for_each(|sample| sample.2 = value);
+        attempt.series.push(series);
+    }
+}
+
+#[test]
+fn steal_is_shown_warned_of_and_named_where_a_run_was_not_steady() {
+    let with = |percent: f64, settled: bool| {
+        let mut record = record(&Shape::memory(1));
+        stolen(&mut record, percent);
+        if !settled {
+            record.attempts[0].events[2].name = "not_steady".to_owned();
+        }
+        record
+    };
+    let markdown = |record: &Record| render(record, Format::Markdown).expect("the record has points");
+    let (quiet, beside) = (markdown(&with(1.5, true)), markdown(&with(17.0, true)));
+    assert!(quiet.contains("Steal") && !quiet.contains("other guests, at most"), "{quiet}");
+    assert!(
+        beside.contains(
+            "in 1 of 1 runs the hypervisor gave more than 2 % of the processor to other guests, at most 17 %"
+        )
+    );
+    assert_eq!(json_of(&with(17.0, true))["points"][0]["metrics"]["cpu_steal_percent"]["value"], 17.0);
+    assert!(!markdown(&record(&Shape::memory(1))).contains("Steal"), "not observed, not a column");
+    for (percent, expected) in [(17.0, true), (1.5, false)] {
+        let json = json_of(&with(percent, false));
+        let reasons = json["points"][0].to_string();
+        let named = reasons.contains("of warm-up; other guests of the host took 17 % of the processor meanwhile");
+        assert_eq!(named, expected, "{reasons}");
+    }
 }
 
 /// The second half of the window does half of the work.

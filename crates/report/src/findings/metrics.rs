@@ -2,7 +2,7 @@
 
 use super::level::Measured;
 use super::run::RunFindings;
-use super::telemetry::{Probed, Trace, average, mean_of_cores, total, traces};
+use super::telemetry::{Probed, Trace, average, mean_of_cores, steal, total, traces};
 use crate::analysis::bootstrap::{Estimate, METHOD_RUNS, ratio_of_means};
 use crate::analysis::distribution::{mean, student_quantile, variance};
 use crate::analysis::hierarchy::mean_of_runs;
@@ -41,7 +41,11 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
         put(counted.metric_database, by_database(runs, place));
     }
     put("failed_percent", failed_percent(runs));
-    put("cpu_percent", cpu(runs));
+    put("cpu_percent", cores(runs, mean_of_cores));
+    let stolen = cores(runs, steal);
+    if stolen.is_ok() {
+        put("cpu_steal_percent", stolen);
+    }
     let devices = [
         ("device_read_mb_s", Probed::DeviceReadBytes, Unit::MB_PER_SECOND, 1e-6),
         ("device_write_mb_s", Probed::DeviceWriteBytes, Unit::MB_PER_SECOND, 1e-6),
@@ -199,8 +203,9 @@ fn of_all_instances(attempt: &Attempt, probed: Probed) -> Option<Trace> {
     if probed == Probed::DeviceBusy { average(&found) } else { total(&found) }
 }
 
-fn cpu(runs: &[Pair<'_>]) -> Measured {
-    let found = in_windows(runs, mean_of_cores, "the use of the cores")?;
+/// A share of the cores' time, %.
+fn cores(runs: &[Pair<'_>], pick: fn(&Attempt) -> Option<Trace>) -> Measured {
+    let found = in_windows(runs, pick, "the use of the cores")?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
     measured(&estimate(&windows), Unit::PERCENT, 1.0)
 }

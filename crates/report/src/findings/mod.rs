@@ -41,7 +41,7 @@ pub use reference::{
     Origin, PublishedFigure, REFERENCE_FILE_MOST, REFERENCES, Reference, ReferenceOperation, ReferencePoint,
     find_reference, percentile_key, percentile_title, read_reference,
 };
-pub use run::{CountedTwice, RunFindings, WarmUp};
+pub use run::{CountedTwice, NOTABLE_STEAL, RunFindings, WarmUp};
 pub use search::{Chosen, SEARCH_ENDED, SEARCH_STEP, SearchFindings, SearchState, Told, searches};
 pub use sentinel::Sentinels;
 pub use telemetry::{Probed, Trace, traces};

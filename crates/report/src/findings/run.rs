@@ -6,8 +6,9 @@ use super::latencies::{ByKind, decoded};
 use super::load::{
     Completed, Failure, Offered, asked_rate, completed, failures as failure_classes, offered, send_lag_p99, stalls_of,
 };
+use super::metrics::informative;
 use super::pacing::{KeptLimit, Pacing, pacing};
-use super::telemetry::longest_silence;
+use super::telemetry::{longest_silence, steal};
 use super::void::Void;
 use super::whole_run::{self, WholeRun};
 use crate::analysis::bootstrap::mean_of;
@@ -35,6 +36,9 @@ const IN_PROCESS: &str = "engine_in_process";
 
 /// A stretch without telemetry that is longer than this within the window is a gap, seconds.
 const LONGEST_SILENCE: f64 = 3.0;
+
+/// Steal above this moves a rate by more than a repetition usually does, per cent of the cores. A convention.
+pub const NOTABLE_STEAL: f64 = 2.0;
 
 /// The warm-up of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +96,8 @@ pub struct RunFindings {
     pub warm_up: Option<WarmUp>,
     /// Drift and changes inside the window.
     pub stability: Option<WindowCheck>,
+    /// Mean steal of the cores that the database may run on, over the window, per cent of them; none where it was not observed.
+    pub steal: Option<Quantity>,
     /// The generator's own state.
     pub generator: GeneratorCheck,
     /// Each of several load agents; empty when there was one.
@@ -158,6 +164,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         whole,
         warm_up: None,
         stability: None,
+        steal: None,
         generator: GeneratorCheck::default(),
         agents: agents(attempt, window, is_in_process(attempt, settings)),
         little: None,
@@ -173,6 +180,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         findings.stalls = stalls_of(window, &inside, &findings.latencies, findings.measured());
     }
     findings.stability = procedure.as_ref().map(|procedure| stability(&findings, procedure));
+    findings.steal = findings.window_seconds().and_then(|window| steal_of(attempt, window));
     findings.generator = generator(&inside, is_in_process(attempt, settings), findings.measured());
     if !findings.agents.is_empty() {
         findings.generator.bound = bound_by_agents(&findings.agents);
@@ -191,6 +199,12 @@ fn stability(findings: &RunFindings, procedure: &Procedure) -> WindowCheck {
         Some(whole) => whole_run::check(whole, &seconds, procedure.drift_tolerance),
         None => check_window(&seconds, &limits(procedure)),
     }
+}
+
+/// Mean steal from one second to another.
+fn steal_of(attempt: &Attempt, stretch: (f64, f64)) -> Option<Quantity> {
+    let values = steal(attempt)?.within(stretch).values();
+    (!values.is_empty()).then(|| informative(mean_of(&values).quantity(Unit::PERCENT)))
 }
 
 /// The measured seconds with a gap for each that is missing at the end.
@@ -422,8 +436,10 @@ fn window_voids(findings: &RunFindings, attempt: &Attempt) -> Vec<Void> {
         None => voids.push(Void::not_steady("no verdict on the warm-up was recorded")),
         Some(warm_up) if !warm_up.settled => {
             let seconds = warm_up.seconds;
+            let others = findings.window.and_then(|(_, to)| steal_of(attempt, (0.0, to as f64)));
             voids.push(Void::not_steady(format!(
-                "never settled: throughput was not steady after {seconds} s of warm-up"
+                "never settled: throughput was not steady after {seconds} s of warm-up{}",
+                taken(others.as_ref())
             )));
         }
         Some(_) => {}
@@ -431,7 +447,7 @@ fn window_voids(findings: &RunFindings, attempt: &Attempt) -> Vec<Void> {
     for reason in findings.stability.iter().flat_map(|check| &check.voids) {
         voids.push(match reason {
             VoidReason::Gap { .. } => Void::verification(reason.to_string()),
-            _ => Void::not_steady(reason.to_string()),
+            _ => Void::not_steady(format!("{reason}{}", taken(findings.steal.as_ref()))),
         });
     }
     let silence = findings.window_seconds().and_then(|window| longest_silence(attempt, window));
@@ -440,6 +456,14 @@ fn window_voids(findings: &RunFindings, attempt: &Attempt) -> Vec<Void> {
         voids.push(Void::verification(text));
     }
     voids
+}
+
+/// A possible cause of what is not steady: steal above [`NOTABLE_STEAL`].
+fn taken(steal: Option<&Quantity>) -> String {
+    let notable = steal.filter(|steal| steal.value() > NOTABLE_STEAL);
+    notable.map_or_else(String::new, |steal| {
+        format!("; other guests of the host took {:.0} % of the processor meanwhile", steal.value())
+    })
 }
 
 fn failure_voids(findings: &RunFindings, procedure: Option<&Procedure>) -> Option<Void> {

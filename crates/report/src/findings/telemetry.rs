@@ -10,6 +10,8 @@ pub enum Probed {
     CoreBusy,
     /// Mean use of the cores that the database may run on, per cent, where the probe says it.
     CoreMean,
+    /// Share of each core's time that the hypervisor gave to others while it had work, per cent.
+    CoreSteal,
     /// Bytes read from the device, per second.
     DeviceReadBytes,
     /// Bytes written to the device, per second.
@@ -42,6 +44,7 @@ pub enum Probed {
 const NAMES: &[(Probed, &str, &str)] = &[
     (Probed::CoreBusy, "cores", "busy"),
     (Probed::CoreMean, "cores", "busy_mean"),
+    (Probed::CoreSteal, "cores", "steal"),
     (Probed::DeviceReadBytes, "device", "read_bytes"),
     (Probed::DeviceWriteBytes, "device", "write_bytes"),
     (Probed::DeviceReads, "device", "reads"),
@@ -132,12 +135,21 @@ pub(super) fn cpu_allowed(attempt: &Attempt) -> Option<f64> {
 
 /// Use of each core that the database may run on.
 pub(super) fn cores(attempt: &Attempt) -> Vec<Trace> {
+    of_allowed_cores(attempt, Probed::CoreBusy)
+}
+
+/// The mean over the same cores of what the hypervisor gave to others while they had work.
+pub(super) fn steal(attempt: &Attempt) -> Option<Trace> {
+    average(&of_allowed_cores(attempt, Probed::CoreSteal))
+}
+
+fn of_allowed_cores(attempt: &Attempt, probed: Probed) -> Vec<Trace> {
     let allowed = allowed_cores(attempt);
     let may = |trace: &Trace| {
         let core = trace.instance.parse::<u64>();
         allowed.as_ref().is_none_or(|allowed| core.is_ok_and(|core| allowed.contains(&core)))
     };
-    traces(attempt, Probed::CoreBusy).into_iter().filter(may).collect()
+    traces(attempt, probed).into_iter().filter(may).collect()
 }
 
 /// As the probe says it, else the mean over the cores that the database may run on.

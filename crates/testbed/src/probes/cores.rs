@@ -34,6 +34,7 @@ impl Probe for Cores {
             percent("user", times.user);
             percent("system", times.system);
             percent("iowait", times.iowait);
+            percent("steal", times.steal);
             if self.counted.as_ref().is_none_or(|cores| cores.contains(&core)) {
                 busy_of_counted.extend(busy);
             }
@@ -52,6 +53,7 @@ struct Times {
     user: u64,
     system: u64,
     iowait: u64,
+    /// The hypervisor ran somebody else while this core had work.
     steal: u64,
 }
 

@@ -63,7 +63,7 @@ impl Endpoint {
                 Mode::User => &["user", "busy"],
                 Mode::System => &["system", "busy"],
                 Mode::Iowait => &["iowait"],
-                Mode::Steal => &["busy"],
+                Mode::Steal => &["steal", "busy"],
                 Mode::Nothing => continue,
             };
             names.iter().for_each(|name| *by_core.entry(core).or_default().entry(name).or_default() += sample.value);
@@ -199,6 +199,7 @@ mod tests {
         let expected = [
             ("cores", "busy", "0", 50.0),
             ("cores", "user", "0", 25.0),
+            ("cores", "steal", "0", 25.0),
             ("cores", "busy_mean", "", 50.0),
             ("device", "read_bytes", "nvme0n1", 2048.0),
             ("device", "busy", "nvme0n1", 75.0),

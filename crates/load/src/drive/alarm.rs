@@ -201,7 +201,7 @@ impl Alarm {
         self.is_near.set(left < NEAR);
         if left < NEAR {
             // Before its first turn it has no waker, and looks after itself then.
-            if let Some(ringer) = self.ringer.try_borrow().ok().as_deref().and_then(Option::as_ref) {
+            if let Some(ringer) = &*self.ringer.borrow() {
                 ringer.wake_by_ref();
             }
             return;

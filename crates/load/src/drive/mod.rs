@@ -2,6 +2,8 @@
 //! May not know any workload. Lists and re-exports.
 
 mod alarm;
+#[cfg(test)]
+mod alarm_tests;
 mod context;
 mod finish;
 #[cfg(test)]

@@ -95,12 +95,18 @@ fn go(recorder: Recorder, assignment: &mut Assignment, path: &Path) -> Exit {
         Err(error) => return failed(&format!("installing signal handlers: {error}")),
     };
     let mut journal = Journal::new(recorder, Arc::clone(&clock));
-    if let Some(profile) = proofload_report::workloads::profile(&assignment.study.settings) {
+    let settings = &assignment.study.settings;
+    if let Some(profile) = proofload_report::workloads::profile(settings) {
         output::note(&format!("profile: {profile}"));
     }
     let title = format!("{} · {}", assignment.study.name(), assignment.study.title());
-    let known = runs(&assignment.plan, &assignment.finished);
-    let mut view = live::for_this_terminal(&title, &known, most_runs(&assignment.study), Arc::clone(&clock));
+    let program = live::Program {
+        title: &title,
+        work: proofload_report::workloads::workload(settings).work.many,
+        runs: &runs(&assignment.plan, &assignment.finished),
+        most: most_runs(&assignment.study),
+    };
+    let mut view = live::for_this_terminal(&program, Arc::clone(&clock));
     let outcome = conduct(assignment, &mut journal, view.as_mut(), clock, interrupt);
     view.close();
     let closed = journal.close();

@@ -2,7 +2,7 @@
 
 use super::pace::Pace;
 use super::sparkline::sparkline;
-use super::view::View;
+use super::view::{Program, View};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use proofload_model::time::{Clock, Moment};
 use std::ops::Range;
@@ -20,6 +20,7 @@ pub(crate) struct Terminal {
     /// Its last handle: a bar without one is cleared.
     _head: ProgressBar,
     lines: MultiProgress,
+    work: &'static str,
     /// Runs that there can be; more than are known while a search goes on.
     most: usize,
     runs: Vec<Line>,
@@ -46,7 +47,8 @@ struct Line {
 }
 
 impl Terminal {
-    pub(crate) fn new(title: &str, runs: &[(String, bool)], most: usize, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(program: &Program<'_>, clock: Arc<dyn Clock>) -> Self {
+        let &Program { title, work, runs, most } = program;
         let lines = MultiProgress::new();
         let plain = style();
         let head = lines.add(ProgressBar::new(0).with_style(plain.clone()));
@@ -68,6 +70,7 @@ impl Terminal {
         Self {
             _head: head,
             lines,
+            work,
             most,
             runs,
             foot,
@@ -159,14 +162,14 @@ impl View for Terminal {
         let last = throughput.last().copied().unwrap_or(0.0);
         self.step.clear();
         throughput.clone_into(&mut self.throughput);
-        self.rate = rate_text(last, throughput);
+        self.rate = rate_text(last, self.work, throughput);
         self.draw();
     }
 
     fn end_run(&mut self, run: u32, trouble: Option<&str>) {
         let window = self.throughput.get(self.measured.clone()).filter(|window| !window.is_empty());
         if let Some(window) = window {
-            self.rate = rate_text(window.iter().sum::<f64>() / window.len() as f64, window);
+            self.rate = rate_text(window.iter().sum::<f64>() / window.len() as f64, self.work, window);
         }
         let took = self.clock.now().since(self.run_began);
         if let Some(line) = self.runs.get_mut(run as usize) {
@@ -190,9 +193,9 @@ impl View for Terminal {
     }
 }
 
-/// Operations a second, and how it was.
-fn rate_text(rate: f64, throughput: &[f64]) -> String {
-    format!("{rate:>8.0} tx/s  {}", sparkline(throughput, SPARK))
+/// Units of work a second, and how it was.
+fn rate_text(rate: f64, work: &str, throughput: &[f64]) -> String {
+    format!("{rate:>8.0} {work}/s  {}", sparkline(throughput, SPARK))
 }
 
 /// A line is its message.

@@ -15,7 +15,7 @@ pub(crate) trait View {
     fn phase(&mut self, phase: &str);
     /// A long step has come so far; `total` 0 when unknown.
     fn progress(&mut self, what: &str, done: u64, total: u64);
-    /// Another second of load: operations per second so far.
+    /// Another second of load: units of work in each second so far.
     fn interval(&mut self, throughput: &[f64]);
     /// The run ended, with what went wrong if something did.
     fn end_run(&mut self, run: u32, trouble: Option<&str>);
@@ -23,13 +23,19 @@ pub(crate) trait View {
     fn close(&mut self);
 }
 
-/// The view that fits: drawn on a terminal, silent elsewhere. `runs`: a label for each run of the plan, and whether it is done; `most`:
-/// how many there can be.
-pub(crate) fn for_this_terminal(
-    title: &str,
-    runs: &[(String, bool)],
-    most: usize,
-    clock: Arc<dyn Clock>,
-) -> Box<dyn View> {
-    if crate::output::is_terminal() { Box::new(Terminal::new(title, runs, most, clock)) } else { Box::new(Quiet) }
+/// What there is to show before anything runs.
+pub(crate) struct Program<'a> {
+    /// The study's name and title.
+    pub(crate) title: &'a str,
+    /// Units of work in the plural, such as `transactions`.
+    pub(crate) work: &'static str,
+    /// A label for each run of the plan, and whether it is done.
+    pub(crate) runs: &'a [(String, bool)],
+    /// How many runs there can be.
+    pub(crate) most: usize,
+}
+
+/// The view that fits: drawn on a terminal, silent elsewhere.
+pub(crate) fn for_this_terminal(program: &Program<'_>, clock: Arc<dyn Clock>) -> Box<dyn View> {
+    if crate::output::is_terminal() { Box::new(Terminal::new(program, clock)) } else { Box::new(Quiet) }
 }

@@ -16,6 +16,7 @@ use proofload_gen::tprocc::population::{Chunk, Population, Table};
 use proofload_model::error::Error;
 use proofload_model::samples::{CheckOutcome, Fact};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A build: what to build, and where.
 pub(in crate::workloads::tprocc) struct Build<'j> {
@@ -85,28 +86,25 @@ impl<'j> Build<'j> {
     /// Loads chunks, several at a time where the engine gains by it, beside those that the manifest has.
     pub(in crate::workloads::tprocc) fn load(&self, chunks: &[Chunk], manifest: &Manifest) -> Result<(), Error> {
         let loaded = RowsLoaded::new(&self.settings, manifest, &self.job.progress)?;
-        self.side_by_side(chunks, |_| {}, |desk, chunk| self.load_chunk(desk, *chunk, &loaded))
+        self.side_by_side(chunks, |desk, chunk| self.load_chunk(desk, *chunk, &loaded))
     }
 
     /// Does work on all items, each session taking the next one. The first error ends all sessions after their item.
     fn side_by_side<T: Sync>(
         &self,
         items: &[T],
-        progress: impl Fn(usize) + Sync,
         work: impl Fn(&mut Desk, &T) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        let queue = Mutex::new(Queue { items: items.iter(), ended: 0, outcome: Ok(()) });
+        let queue = Mutex::new(Queue { items: items.iter(), outcome: Ok(()) });
         let queue_now = || queue.lock().expect("no session panics while it holds the queue");
-        // Closures, so that no lock is held while an item is worked on.
+        // A closure, so that no lock is held while an item is worked on.
         let next = || queue_now().next();
-        let end_one = || queue_now().end_one();
         std::thread::scope(|scope| {
             for _ in 0..self.dialect.loaders.min(items.len()) {
                 scope.spawn(|| {
                     let ended = self.desk().and_then(|mut desk| {
                         while let Some(item) = next() {
                             work(&mut desk, item)?;
-                            progress(end_one());
                         }
                         Ok(())
                     });
@@ -147,12 +145,15 @@ impl<'j> Build<'j> {
             .iter()
             .filter(|name| manifest.content(&index_entry(name)).is_none())
             .collect();
-        let progress = |ended: usize| (self.job.progress)("making indexes", ended as u64, missing.len() as u64);
+        let progress = |ended: u64| (self.job.progress)("making indexes", ended, missing.len() as u64);
+        let ended = AtomicU64::new(0);
         progress(0);
-        self.side_by_side(&missing, progress, |desk, name| {
+        self.side_by_side(&missing, |desk, name| {
             let (entry, sql) = (index_entry(name), &self.dialect.suite.statement(name)?.sql);
             let note = manifest::add(self.dialect, &entry, "yes")?;
-            desk.script(&format!("BEGIN; {sql}; {note} COMMIT;")).map_err(|error| error.context(entry))
+            desk.script(&format!("BEGIN; {sql}; {note} COMMIT;")).map_err(|error| error.context(entry))?;
+            progress(ended.fetch_add(1, Ordering::Relaxed) + 1);
+            Ok(())
         })?;
         let mut desk = self.desk()?;
         desk.script("ANALYZE")?;
@@ -242,7 +243,6 @@ impl<'j> Build<'j> {
 /// Work that sessions share.
 struct Queue<'w, T> {
     items: std::slice::Iter<'w, T>,
-    ended: usize,
     outcome: Result<(), Error>,
 }
 
@@ -250,12 +250,6 @@ impl<'w, T> Queue<'w, T> {
     /// The next item; none after an error.
     fn next(&mut self) -> Option<&'w T> {
         if self.outcome.is_ok() { self.items.next() } else { None }
-    }
-
-    /// Counts an item that is done; returns how many are.
-    fn end_one(&mut self) -> usize {
-        self.ended += 1;
-        self.ended
     }
 
     /// Keeps the first error.

@@ -1,9 +1,6 @@
 //! What a gate says, for a terminal and a log of continuous integration: the last line is the outcome.
 
-use super::super::text::plain;
-use super::parts::{
-    differences, figure, interval, left_out, metric_head, paragraph, points_head, ratio, records, table, warnings,
-};
+use super::parts::{differences, heads, left_out, metric_head, paragraph, ratio, records, sides, table, warnings};
 use crate::findings::comparison::{Comparison, Gate, GateOutcome, Judged};
 
 /// Renders a gate over its comparison.
@@ -12,9 +9,7 @@ pub(crate) fn gate_text(comparison: &Comparison<'_>, gate: &Gate) -> String {
     text.push_str(&warnings(comparison));
     if !gate.rows.is_empty() {
         text.push('\n');
-        let points = points_head(comparison);
-        let head = [points.as_str(), "A", "B", "B/A", "95 % interval", "limit", "finding"];
-        text.push_str(&table(&head, &groups(comparison, gate)));
+        text.push_str(&table(&heads(comparison, ["limit", "finding"]), &groups(comparison, gate)));
     }
     text.push_str(&left_out(comparison));
     text.push('\n');
@@ -32,15 +27,9 @@ fn groups(comparison: &Comparison<'_>, gate: &Gate) -> Vec<(String, Vec<Vec<Stri
 
 fn cells(comparison: &Comparison<'_>, judged: &Judged, factor: f64) -> Vec<String> {
     let row = &comparison.rows[judged.row];
-    vec![
-        plain(comparison.label(row.pair)),
-        figure(row.baseline.value() * factor),
-        figure(row.candidate.value() * factor),
-        ratio(row.ratio.value()),
-        interval(row),
-        ratio(judged.limit),
-        judged.finding.word().to_owned(),
-    ]
+    let mut cells = sides(comparison, row, factor);
+    cells.extend([ratio(judged.limit), judged.finding.word().to_owned()]);
+    cells
 }
 
 fn outcome(gate: &Gate) -> String {

@@ -128,7 +128,7 @@ pub(super) fn metric_head(comparison: &Comparison<'_>, metric: &Metric, places: 
 }
 
 /// Three digits, and no fewer than the whole ones.
-pub(super) fn figure(value: f64) -> String {
+fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 99.95 => grouped(value, 0),
         size if size >= 9.995 => grouped(value, 1),
@@ -143,7 +143,7 @@ pub(super) fn ratio(value: f64) -> String {
 }
 
 /// The interval of a row's ratio.
-pub(super) fn interval(row: &Row) -> String {
+fn interval(row: &Row) -> String {
     row.ratio.interval().bounds().map_or_else(String::new, |(low, high)| format!("{} to {}", ratio(low), ratio(high)))
 }
 
@@ -157,7 +157,7 @@ pub(super) fn p_value(p: f64) -> String {
 }
 
 /// Rows of cells lined up under a head; the first column is words and is cut when a line would be too long, and so is the last.
-pub(super) fn table(head: &[&str], groups: &[(String, Vec<Vec<String>>)]) -> String {
+pub(super) fn table(head: &[String], groups: &[(String, Vec<Vec<String>>)]) -> String {
     let rows = || groups.iter().flat_map(|(_, rows)| rows);
     let width = |column: usize| {
         let cells = rows().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
@@ -175,7 +175,7 @@ pub(super) fn table(head: &[&str], groups: &[(String, Vec<Vec<String>>)]) -> Str
         };
         format!("  {}", cells.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ")).trim_end().to_owned() + "\n"
     };
-    let mut text = line(&head.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>());
+    let mut text = line(head);
     for (title, rows) in groups {
         text.push_str(&format!("{title}\n"));
         rows.iter().for_each(|row| text.push_str(&line(row)));
@@ -183,8 +183,21 @@ pub(super) fn table(head: &[&str], groups: &[(String, Vec<Vec<String>>)]) -> Str
     text
 }
 
-/// The head of the column of points.
-pub(super) fn points_head(comparison: &Comparison<'_>) -> String {
+/// Heads of a table: the point, both sides and their ratio, and two columns more.
+pub(super) fn heads(comparison: &Comparison<'_>, last: [&'static str; 2]) -> Vec<String> {
     let titles: Vec<String> = comparison.factors.iter().map(|setting| setting_title(setting)).collect();
-    plain(&titles.join(", "))
+    let mut heads = vec![plain(&titles.join(", "))];
+    heads.extend(["A", "B", "B/A", "95 % interval"].into_iter().chain(last).map(str::to_owned));
+    heads
+}
+
+/// The first cells of a row, below these heads; `factor` leads to the unit of the metric's head.
+pub(super) fn sides(comparison: &Comparison<'_>, row: &Row, factor: f64) -> Vec<String> {
+    vec![
+        plain(comparison.label(row.pair)),
+        figure(row.baseline.value() * factor),
+        figure(row.candidate.value() * factor),
+        ratio(row.ratio.value()),
+        interval(row),
+    ]
 }

@@ -1,10 +1,6 @@
 //! A comparison for a terminal.
 
-use super::super::text::plain;
-use super::parts::{
-    differences, figure, interval, left_out, metric_head, p_value, paragraph, points_head, ratio, records, table,
-    warnings,
-};
+use super::parts::{differences, heads, left_out, metric_head, p_value, paragraph, records, sides, table, warnings};
 use crate::findings::comparison::{Comparison, Row, Verdict};
 use crate::numbers::count;
 
@@ -17,9 +13,7 @@ pub(crate) fn comparison_text(comparison: &Comparison<'_>) -> String {
         text.push_str("Nothing could be compared.\n");
         return text + &left_out(comparison);
     }
-    let points = points_head(comparison);
-    let head = [points.as_str(), "A", "B", "B/A", "95 % interval", "p", "verdict"];
-    text.push_str(&table(&head, &groups(comparison)));
+    text.push_str(&table(&heads(comparison, ["p", "verdict"]), &groups(comparison)));
     text + &left_out(comparison) + &legend(comparison)
 }
 
@@ -33,15 +27,9 @@ fn groups(comparison: &Comparison<'_>) -> Vec<(String, Vec<Vec<String>>)> {
 }
 
 fn cells(comparison: &Comparison<'_>, row: &Row, factor: f64) -> Vec<String> {
-    vec![
-        plain(comparison.label(row.pair)),
-        figure(row.baseline.value() * factor),
-        figure(row.candidate.value() * factor),
-        ratio(row.ratio.value()),
-        interval(row),
-        p_value(row.p_corrected),
-        verdict(row),
-    ]
+    let mut cells = sides(comparison, row, factor);
+    cells.extend([p_value(row.p_corrected), verdict(row)]);
+    cells
 }
 
 /// A verdict; where no difference was shown, with the change that would have been.

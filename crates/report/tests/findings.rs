@@ -251,6 +251,26 @@ fn points_that_were_not_finished_say_why() {
 }
 
 #[test]
+fn the_data_of_a_resumed_study_are_those_that_its_interrupted_attempt_built() {
+    let mut resumed = record(&Shape::memory(1));
+    let built = Fact::observed("data", "rows", "1234", "manifest");
+    let of_that_run_alone = Fact::observed("client", "threads", "77", "the plan");
+    let mut interrupted = resumed.attempts[0].clone();
+    interrupted.facts = vec![built, of_that_run_alone];
+    interrupted.state = State::Failed { reason: "interrupted".to_owned() };
+    interrupted.id = 1;
+    resumed.attempts[0].id = 2;
+    resumed.attempts.insert(0, interrupted);
+    resumed.facts.retain(|fact| fact.subject != "data");
+    let document = render(&resumed, Format::Markdown).expect("the record has points");
+    let from = document.find("#### Data").expect("a heading");
+    let data = &document[from..from + 300];
+    assert!(data.contains("1,234"), "{data}");
+    let tested = &document[..document.find("## 2").expect("the next section")];
+    assert!(!tested.contains("77"), "what an unfinished run observed is not the study's: {tested}");
+}
+
+#[test]
 fn the_summary_is_in_sentences() {
     check_section(
         &Shape { void: vec![1], ..Shape::memory(4) },

@@ -28,7 +28,7 @@ pub(super) struct Shown<'a> {
 pub(super) fn over_factor(findings: &Findings<'_>, shown: &Shown<'_>) -> Panel {
     let series = match &findings.curve {
         Ok(curve) => curve_series(findings, curve, shown),
-        Err(_) => vec![Series { name: String::new(), role: Role::Dots(0), samples: dots(findings, shown) }],
+        Err(_) => dots(findings, shown),
     };
     let title = if shown.above == shown.title { "" } else { shown.title };
     let y = Axis { up_to: shown.up_to, ..Axis::linear(title, shown.unit) };
@@ -106,23 +106,36 @@ fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &Shown<'_>) -> Ve
         }
         series.push(Series { name: group.label.clone(), role: Role::Measured(number), samples });
     }
+    void.sort_by(|a, b| a.x.total_cmp(&b.x));
+    with_void(series, void)
+}
+
+/// One place for each point.
+fn dots(findings: &Findings<'_>, shown: &Shown<'_>) -> Vec<Series> {
+    let (mut valid, mut void) = (Vec::new(), Vec::new());
+    for (index, point) in findings.points.iter().enumerate() {
+        let Some(sample) = sample(point, Some(index as f64), shown) else { continue };
+        if point.verdict.is_valid() {
+            valid.push(sample);
+        } else {
+            void.push(Sample { interval: None, ..sample });
+        }
+    }
+    with_void(vec![Series { name: String::new(), role: Role::Dots(0), samples: valid }], void)
+}
+
+/// Series with the void points as crosses, those without a value left out.
+fn with_void(mut series: Vec<Series>, void: Vec<Sample>) -> Vec<Series> {
     if !void.is_empty() {
-        void.sort_by(|a, b| a.x.total_cmp(&b.x));
         series.push(Series { name: "void, not a result".to_owned(), role: Role::Void, samples: void });
     }
-    if let [only, rest @ ..] = series.as_mut_slice()
-        && !rest.is_empty()
+    series.retain(|series| series.samples.iter().any(|sample| sample.y.is_finite()));
+    if let [only, _, ..] = series.as_mut_slice()
         && only.name.is_empty()
     {
         only.name = "valid points".to_owned();
     }
-    series.retain(|series| series.samples.iter().any(|sample| sample.y.is_finite()));
     series
-}
-
-fn dots(findings: &Findings<'_>, shown: &Shown<'_>) -> Vec<Sample> {
-    let valid = findings.points.iter().enumerate().filter(|(_, point)| point.verdict.is_valid());
-    valid.filter_map(|(index, point)| sample(point, Some(index as f64), shown)).collect()
 }
 
 fn x_of(point: &PointFindings, curve: &Curve) -> Option<f64> {

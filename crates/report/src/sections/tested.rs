@@ -5,6 +5,7 @@ use super::{facts, settings};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::Findings;
 use proofload_model::samples::Fact;
+use proofload_record::Attempt;
 use std::collections::BTreeMap;
 
 /// The section.
@@ -94,11 +95,15 @@ pub(super) fn named(findings: &Findings<'_>, names: &[(&str, &str, &str)]) -> Ve
     names.iter().filter_map(pair).collect()
 }
 
-/// Facts of the study and of the finished attempts.
+/// Facts of the study and of the finished attempts; those of data from whichever attempt built them, for a build outlives an attempt
+/// that was interrupted after it.
 fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
     let record = findings.record;
-    let finished = record.plan.runs.iter().filter_map(|run| record.finished(run.index));
-    record.facts.iter().chain(finished.flat_map(|attempt| &attempt.facts)).collect()
+    let finished = |attempt: &Attempt| record.finished(attempt.run.index).is_some_and(|last| last.id == attempt.id);
+    let counts = |(attempt, fact): &(&Attempt, &Fact)| fact.subject == "data" || finished(attempt);
+    let of_attempts =
+        record.attempts.iter().flat_map(|attempt| attempt.facts.iter().map(move |fact| (attempt, fact))).filter(counts);
+    record.facts.iter().chain(of_attempts.map(|(_, fact)| fact)).collect()
 }
 
 fn facts_blocks(subject: &str, observed: &[Observed]) -> Vec<Block> {

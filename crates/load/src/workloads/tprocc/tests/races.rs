@@ -1,54 +1,13 @@
 //! Two transactions that meet, held at the worst place by a lock of a third session: the order of events is seen in the server and
 //! not hoped for. In both forms.
 
-use super::case::Case;
-use crate::workloads::tprocc::desk::{Desk, hundredths, integer};
+use super::meeting::{in_both_forms, meet};
+use crate::workloads::tprocc::desk::{hundredths, integer};
 use crate::workloads::tprocc::terminal::Terminal;
 use crate::workloads::tprocc::transactions::{delivery, new_order, payment};
 use proofload_gen::tprocc::inputs::{CustomerBy, Delivery, Line, MAX_LINES, NewOrder, Payment};
 use proofload_gen::tprocc::population::Hundredths;
 use tokio::runtime::Runtime;
-
-/// Sessions of the server that wait for a lock.
-const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-
-/// Holds the rows that `lock` locks until both transactions wait, the second after the first; returns what they gave back.
-fn meet<A: Send, B: Send>(
-    case: &Case,
-    lock: &str,
-    first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
-    second: impl FnOnce(&Runtime, &mut Terminal) -> B + Send,
-) -> (A, B) {
-    let (mut holder, mut watcher) = (case.desk(), case.desk());
-    holder.script(&format!("BEGIN; {lock}")).unwrap();
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| with_terminal(case, first));
-        wait_for(&mut watcher, 1);
-        let second = scope.spawn(|| with_terminal(case, second));
-        wait_for(&mut watcher, 2);
-        holder.script("COMMIT").unwrap();
-        (first.join().unwrap(), second.join().unwrap())
-    })
-}
-
-fn with_terminal<T>(case: &Case, work: impl FnOnce(&Runtime, &mut Terminal) -> T) -> T {
-    let (runtime, mut terminal) = case.terminal();
-    work(&runtime, &mut terminal)
-}
-
-/// Returns when so many sessions wait for locks.
-fn wait_for(watcher: &mut Desk, sessions: i64) {
-    while integer(&watcher.one_row(WAITING).unwrap(), 0).unwrap() != sessions {
-        std::thread::yield_now();
-    }
-}
-
-fn in_both_forms(check: impl Fn(&Case)) {
-    for form in ["statements", "procedures"] {
-        let Some(case) = Case::built("postgresql", &[("form", form)]) else { return };
-        check(&case);
-    }
-}
 
 /// The first Delivery has taken the heads of all queues and waits for a customer of the last district; the second comes to the same
 /// heads. It must deliver the next order of each district.

@@ -1,0 +1,96 @@
+//! Two transactions brought together: a third session holds a lock that the first waits for, so that it stands still with its work done and
+//! not committed. The order of events is seen in the server and not hoped for.
+
+use super::case::Case;
+use crate::workloads::tprocc::desk::{Desk, integer};
+use crate::workloads::tprocc::terminal::Terminal;
+use tokio::runtime::Runtime;
+
+/// Sessions of the server that wait for a lock.
+const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+
+/// Ends the statement of the one that has waited longest.
+const CANCEL_THE_FIRST: &str = "SELECT pg_cancel_backend((SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+                                ORDER BY xact_start LIMIT 1))";
+
+/// Holds the rows that `lock` locks until both transactions wait, the second after the first; returns what they gave back.
+pub(super) fn meet<A: Send, B: Send>(
+    case: &Case,
+    lock: &str,
+    first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
+    second: impl FnOnce(&Runtime, &mut Terminal) -> B + Send,
+) -> (A, B) {
+    meet_and(case, lock, first, second, |_| {})
+}
+
+/// The same, but the first transaction is ended by the server while the second waits.
+pub(super) fn meet_and_cancel<A: Send, B: Send>(
+    case: &Case,
+    lock: &str,
+    first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
+    second: impl FnOnce(&Runtime, &mut Terminal) -> B + Send,
+) -> (A, B) {
+    meet_and(case, lock, first, second, |watcher| {
+        watcher.script(CANCEL_THE_FIRST).unwrap();
+        wait_for(watcher, 1);
+    })
+}
+
+fn meet_and<A: Send, B: Send>(
+    case: &Case,
+    lock: &str,
+    first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
+    second: impl FnOnce(&Runtime, &mut Terminal) -> B + Send,
+    before_release: impl FnOnce(&mut Desk),
+) -> (A, B) {
+    let (mut holder, mut watcher) = (case.desk(), case.desk());
+    holder.script(&format!("BEGIN; {lock}")).unwrap();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| with_terminal(case, first));
+        wait_for(&mut watcher, 1);
+        let second = scope.spawn(|| with_terminal(case, second));
+        wait_for(&mut watcher, 2);
+        before_release(&mut watcher);
+        holder.script("COMMIT").unwrap();
+        (first.join().unwrap(), second.join().unwrap())
+    })
+}
+
+/// Holds the rows that `lock` locks until the first transaction waits and `meanwhile` has run to its end.
+pub(super) fn beside<A: Send, B>(
+    case: &Case,
+    lock: &str,
+    first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
+    meanwhile: impl FnOnce() -> B,
+) -> (A, B) {
+    let (mut holder, mut watcher) = (case.desk(), case.desk());
+    holder.script(&format!("BEGIN; {lock}")).unwrap();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| with_terminal(case, first));
+        wait_for(&mut watcher, 1);
+        let seen = meanwhile();
+        holder.script("COMMIT").unwrap();
+        (first.join().unwrap(), seen)
+    })
+}
+
+/// Work on a session of its own.
+pub(super) fn with_terminal<T>(case: &Case, work: impl FnOnce(&Runtime, &mut Terminal) -> T) -> T {
+    let (runtime, mut terminal) = case.terminal();
+    work(&runtime, &mut terminal)
+}
+
+/// Returns when so many sessions wait for locks.
+fn wait_for(watcher: &mut Desk, sessions: i64) {
+    while integer(&watcher.one_row(WAITING).unwrap(), 0).unwrap() != sessions {
+        std::thread::yield_now();
+    }
+}
+
+/// On PostgreSQL, data built anew for each form.
+pub(super) fn in_both_forms(check: impl Fn(&Case)) {
+    for form in ["statements", "procedures"] {
+        let Some(case) = Case::built("postgresql", &[("form", form)]) else { return };
+        check(&case);
+    }
+}

@@ -76,6 +76,26 @@ fn other_machine() -> (Record, Record) {
     (baseline, candidate)
 }
 
+/// The facts of the data stand with the attempt that built them.
+fn with_data(record: &mut Record, attempt: usize, rows: &str) {
+    let fact = Fact::observed("data", "rows.stock", rows, "manifest");
+    record.attempts[attempt].facts.push(fact);
+}
+
+#[test]
+fn data_are_compared_whichever_point_was_run_first() {
+    let shape = || Shape { repetitions: 3, ..Shape::memory(4) };
+    let names = |place: usize, rows: &str| {
+        let (mut baseline, mut candidate) = (record(&shape()), record(&shape()));
+        with_data(&mut baseline, 0, "400000");
+        with_data(&mut candidate, place, rows);
+        let comparison = compared(&baseline, &candidate, &["tpm"]);
+        comparison.differences.iter().map(|difference| difference.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(5, "400000"), Vec::<String>::new());
+    assert_eq!(names(5, "500000"), ["data rows.stock"]);
+}
+
 #[test]
 fn a_comparison_says_what_differs_what_is_shown_and_what_is_left_out() {
     let (baseline, candidate) = other_machine();

@@ -79,8 +79,8 @@ pub struct Row {
     pub p_corrected: f64,
     /// What is said.
     pub verdict: Verdict,
-    /// Ratios that would have been shown with this row's errors: up to the first, and from the second. Infinite where the
-    /// samples do not bound it.
+    /// Ratios that would have been shown with this row's errors: up to the first, and from the second. 0 and infinite where the
+    /// samples do not bound them within tenfold.
     pub shown_from: (f64, f64),
 }
 
@@ -302,6 +302,9 @@ fn row(metric: &Metric, pair: usize, baseline: Side<'_, '_>, candidate: Side<'_,
     })
 }
 
+/// The largest ratio that is told as one that would have been shown.
+const MOST_SHOWN: f64 = 10.0;
+
 /// Holm's correction over all rows, and what follows from it. A row that was not shown would have been next in the order:
 /// it would have been held against the level divided by the number of rows not shown.
 fn correct(rows: &mut [Row]) {
@@ -310,8 +313,13 @@ fn correct(rows: &mut [Row]) {
     for (row, p) in rows.iter_mut().zip(corrected) {
         row.p_corrected = p;
         row.verdict = if p > LEVEL { Verdict::NotShown } else { verdict(row.metric.better, row.ratio.value() > 1.0) };
-        row.shown_from = row.contrast.shown_from(LEVEL / open.max(1) as f64);
+        row.shown_from = bounded(row.contrast.shown_from(LEVEL / open.max(1) as f64));
     }
+}
+
+/// A bound beyond [`MOST_SHOWN`] is none: the windows were too short for any, and its digits say nothing.
+fn bounded((below, above): (f64, f64)) -> (f64, f64) {
+    if above <= MOST_SHOWN { (below, above) } else { (0.0, f64::INFINITY) }
 }
 
 const fn verdict(better: Better, more: bool) -> Verdict {

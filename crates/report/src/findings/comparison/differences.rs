@@ -22,6 +22,9 @@ const PASSING: &[(&str, &str)] = &[
     ("client", "reads"),
 ];
 
+/// The subject of facts of the data.
+const DATA: &str = "data";
+
 /// Settings that only name a study.
 const NAMES: &[&str] = &["study.name", "study.title", "study.reference"];
 
@@ -72,6 +75,7 @@ pub(super) fn differences(
     let mut found = settings(factors, baseline, candidate);
     found.extend(versions(baseline, candidate));
     found.extend(between(&read(&baseline.record.facts), &read(&candidate.record.facts)));
+    found.extend(between(&data_of(baseline), &data_of(candidate)));
     found.extend(of_points(pairs, baseline, candidate));
     let settings: Vec<Difference> =
         found.iter().filter(|difference| difference.subject == Subject::Setting).cloned().collect();
@@ -181,5 +185,12 @@ fn of_points(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'
 fn facts_of(findings: &Findings<'_>, point: &PointFindings) -> Read {
     let attempts =
         findings.record.attempts.iter().filter(|attempt| point.runs.iter().any(|run| run.attempt == attempt.id));
-    read(attempts.flat_map(|attempt| &attempt.facts))
+    read(attempts.flat_map(|attempt| &attempt.facts).filter(|fact| fact.subject != DATA))
+}
+
+/// Facts of the data, of the whole record: they stand with the attempt that built them, whichever point came first, and also when it was
+/// interrupted afterwards.
+fn data_of(findings: &Findings<'_>) -> Read {
+    let facts = findings.record.attempts.iter().flat_map(|attempt| &attempt.facts);
+    read(facts.filter(|fact| fact.subject == DATA))
 }

@@ -134,7 +134,7 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
     }
     if !missing.is_empty() {
         let passes = if rules.void == Policy::Pass { "; void points were asked to pass" } else { "" };
-        reasons.push(format!("{} void or missing: {}{passes}", points(missing.len()), missing.join("; ")));
+        reasons.push(format!("{} void or missing: {}{passes}", points(missing.len()), each_once(&missing).join("; ")));
     }
     if rows.is_empty() {
         reasons.push("nothing could be compared".to_owned());
@@ -180,6 +180,17 @@ fn missing(comparison: &Comparison<'_>) -> Vec<String> {
         (!why.is_empty()).then(|| format!("{} ({})", comparison.described(pair), why.join(", ")))
     };
     (0..comparison.pairs.len()).filter_map(one).collect()
+}
+
+/// A search tries a void load again, as a point of the same name.
+fn each_once(names: &[String]) -> Vec<&str> {
+    let mut told: Vec<&str> = Vec::new();
+    for name in names {
+        if !told.contains(&name.as_str()) {
+            told.push(name);
+        }
+    }
+    told
 }
 
 fn judged(comparison: &Comparison<'_>, rules: &Rules) -> Result<Vec<Judged>, Error> {

@@ -198,8 +198,8 @@ mod tests {
         };
         let expected = [
             ("cores", "busy", "0", 50.0),
-            ("cores", "user", "0", 25.0),
             ("cores", "steal", "0", 25.0),
+            ("cores", "user", "0", 25.0),
             ("cores", "busy_mean", "", 50.0),
             ("device", "read_bytes", "nvme0n1", 2048.0),
             ("device", "busy", "nvme0n1", 75.0),

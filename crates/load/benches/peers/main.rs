@@ -13,7 +13,8 @@
 //!
 //! Found are `pgbench`, `hammerdbcli`, `go-tpc` and `sysbench` on the PATH; BENCHBASE names the folder with `benchbase.jar`, SYSBENCH_TPCC the
 //! one with `tpcc.lua`. A client that is not there, or that fails, is left out and named; when ours fails the bench does. Before each run
-//! the server vacuums and analyses the client's database and makes a checkpoint; neither happens by itself during a run. They are not one workload: each has its own schema
+//! the server vacuums and analyses the client's database and makes a checkpoint; neither happens by itself during a run. They are not one
+//! workload: each has its own schema
 //! and its own departures from the clauses. `build` and `client`, with the words of `Work`, build and load a server that is there, for a
 //! profiler. `bulk [rounds=5] [warehouses=10]` compares the build with `psql \copy`. It judges nothing.
 

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Settings beside those of any instance of ours. Runs are shorter than the periods of checkpoints and of autovacuum, which would
-/// meet one client's run and not the next one's: [`Server::tidy`] does their work before each run instead.
+/// meet one client's run and not the next one's: [`Server::tidy`] does their work before each run instead. Autovacuum
+/// spreads its visits to the databases over its period, and each peer has one.
 const SETTINGS: &[(&str, &str)] = &[
     ("shared_buffers", "1GiB"),
     ("max_wal_size", "8GiB"),
     ("checkpoint_timeout", "1h"),
-    ("autovacuum_naptime", "1h"),
+    ("autovacuum_naptime", "1d"),
     ("max_connections", "200"),
 ];
 

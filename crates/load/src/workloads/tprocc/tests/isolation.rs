@@ -3,7 +3,7 @@
 //! `races.rs::an_order_that_is_rolled_back_leaves_its_number_to_the_next`.
 
 use super::case::Case;
-use super::meeting::{beside, in_both_forms, meet, meet_and_cancel, with_terminal};
+use super::meeting::{First, beside, in_both_forms, meet, with_terminal};
 use crate::workloads::tprocc::desk::{hundredths, integer};
 use crate::workloads::tprocc::terminal::Terminal;
 use crate::workloads::tprocc::transactions::new_order::NewOrderOutput;
@@ -72,7 +72,7 @@ fn an_order_is_seen_when_it_is_committed_and_not_before() {
 fn two_orders_of_one_district_have_numbers_in_turn() {
     in_both_forms(|case| {
         let enter = || enter(DISTRICT, ITEM, 5, false);
-        let (first, second) = meet(case, HELD_STOCK, enter(), enter());
+        let (first, second) = meet(case, HELD_STOCK, First::GoesOn, enter(), enter());
         assert_eq!(second.o_id, first.o_id + 1);
     });
 }
@@ -107,9 +107,8 @@ fn a_payment_waits_for_the_delivery_to_its_customer() {
                 runtime.block_on(payment::run(terminal, &input)).is_ok()
             };
             let lock = format!("SELECT 1 FROM customer WHERE {key} FOR UPDATE");
-            let meeting =
-                if ended { meet_and_cancel(case, &lock, deliver, pay) } else { meet(case, &lock, deliver, pay) };
-            assert_eq!(meeting, (!ended, true));
+            let fate = if ended { First::IsEnded } else { First::GoesOn };
+            assert_eq!(meet(case, &lock, fate, deliver, pay), (!ended, true));
             assert_eq!(balance(), before - 250 + if ended { 0 } else { amount });
             assert_eq!(next_delivered(case).0 == c_id, ended, "an ended Delivery leaves its order in the queue");
         }

@@ -10,47 +10,37 @@ use tokio::runtime::Runtime;
 const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
 
 /// Ends the statement of the one that has waited longest.
-const CANCEL_THE_FIRST: &str = "SELECT pg_cancel_backend((SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+const END_THE_FIRST: &str = "SELECT pg_cancel_backend((SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
                                 ORDER BY xact_start LIMIT 1))";
+
+/// What becomes of the first transaction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum First {
+    /// It goes on when the lock is released.
+    GoesOn,
+    /// The server ends it while the second waits.
+    IsEnded,
+}
 
 /// Holds the rows that `lock` locks until both transactions wait, the second after the first; returns what they gave back.
 pub(super) fn meet<A: Send, B: Send>(
     case: &Case,
     lock: &str,
+    fate: First,
     first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
     second: impl FnOnce(&Runtime, &mut Terminal) -> B + Send,
 ) -> (A, B) {
-    meet_and(case, lock, first, second, |_| {})
-}
-
-/// The same, but the first transaction is ended by the server while the second waits.
-pub(super) fn meet_and_cancel<A: Send, B: Send>(
-    case: &Case,
-    lock: &str,
-    first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
-    second: impl FnOnce(&Runtime, &mut Terminal) -> B + Send,
-) -> (A, B) {
-    meet_and(case, lock, first, second, |watcher| {
-        watcher.script(CANCEL_THE_FIRST).unwrap();
-        wait_for(watcher, 1);
-    })
-}
-
-fn meet_and<A: Send, B: Send>(
-    case: &Case,
-    lock: &str,
-    first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
-    second: impl FnOnce(&Runtime, &mut Terminal) -> B + Send,
-    before_release: impl FnOnce(&mut Desk),
-) -> (A, B) {
-    let (mut holder, mut watcher) = (case.desk(), case.desk());
-    holder.script(&format!("BEGIN; {lock}")).unwrap();
+    let mut watcher = case.desk();
     std::thread::scope(|scope| {
+        let mut holder = hold(case, lock);
         let first = scope.spawn(|| with_terminal(case, first));
         wait_for(&mut watcher, 1);
         let second = scope.spawn(|| with_terminal(case, second));
         wait_for(&mut watcher, 2);
-        before_release(&mut watcher);
+        if fate == First::IsEnded {
+            watcher.script(END_THE_FIRST).unwrap();
+            wait_for(&mut watcher, 1);
+        }
         holder.script("COMMIT").unwrap();
         (first.join().unwrap(), second.join().unwrap())
     })
@@ -63,15 +53,22 @@ pub(super) fn beside<A: Send, B>(
     first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
     meanwhile: impl FnOnce() -> B,
 ) -> (A, B) {
-    let (mut holder, mut watcher) = (case.desk(), case.desk());
-    holder.script(&format!("BEGIN; {lock}")).unwrap();
+    let mut watcher = case.desk();
     std::thread::scope(|scope| {
+        let mut holder = hold(case, lock);
         let first = scope.spawn(|| with_terminal(case, first));
         wait_for(&mut watcher, 1);
         let seen = meanwhile();
         holder.script("COMMIT").unwrap();
         (first.join().unwrap(), seen)
     })
+}
+
+/// A session that holds what `lock` locks until it commits.
+fn hold(case: &Case, lock: &str) -> Desk {
+    let mut holder = case.desk();
+    holder.script(&format!("BEGIN; {lock}")).unwrap();
+    holder
 }
 
 /// Work on a session of its own.

@@ -1,7 +1,7 @@
 //! Two transactions that meet, held at the worst place by a lock of a third session: the order of events is seen in the server and
 //! not hoped for. In both forms.
 
-use super::meeting::{in_both_forms, meet};
+use super::meeting::{First, in_both_forms, meet};
 use crate::workloads::tprocc::desk::{hundredths, integer};
 use crate::workloads::tprocc::terminal::Terminal;
 use crate::workloads::tprocc::transactions::{delivery, new_order, payment};
@@ -18,7 +18,7 @@ fn two_deliveries_of_one_warehouse_deliver_different_orders() {
         let deliver = |runtime: &Runtime, terminal: &mut Terminal| {
             runtime.block_on(delivery::run(terminal, &Delivery { w_id: 1, o_carrier_id: 3 })).unwrap()
         };
-        let (first, second) = meet(case, last, deliver, deliver);
+        let (first, second) = meet(case, last, First::GoesOn, deliver, deliver);
         assert_eq!((first.delivered(), second.delivered()), (10, 10));
         for (first, second) in first.orders.iter().zip(second.orders) {
             assert_eq!(first.map(|o_id| o_id + 1), second);
@@ -45,7 +45,7 @@ fn two_payments_of_one_customer_are_both_booked() {
             }
         };
         let lock = format!("SELECT 1 FROM customer WHERE {key} FOR UPDATE");
-        let (first, second) = meet(case, &lock, pay(1, 1_000), pay(2, 250));
+        let (first, second) = meet(case, &lock, First::GoesOn, pay(1, 1_000), pay(2, 250));
         assert_eq!((first.c_id, second.c_id), (5, 5));
         assert_eq!(balance(), [owed - 1_250, paid + 1_250, payments + 2]);
     });
@@ -72,7 +72,7 @@ fn an_order_that_is_rolled_back_leaves_its_number_to_the_next() {
         };
         let before = stock();
         let lock = "SELECT 1 FROM stock WHERE s_w_id = 1 AND s_i_id = 77 FOR UPDATE";
-        let (first, second) = meet(case, lock, enter(true), enter(false));
+        let (first, second) = meet(case, lock, First::GoesOn, enter(true), enter(false));
         assert!(first.rolled_back && !second.rolled_back);
         assert_eq!(first.o_id, second.o_id);
         assert_eq!(stock() - before, 10);

@@ -102,6 +102,7 @@ impl LoadRole {
             blocking: job.is_blocking(),
             schedule: schedule(&job.spec),
             queue_at_most: queue_at_most(&job.spec),
+            reconnect_within: job.spec.settings.duration("workload.reconnect_within").unwrap_or_default(),
             operations: opened.operations(),
             seats: seats(job, opened.as_ref()),
             acknowledged: Some(Arc::clone(&self.acknowledged)),

@@ -192,6 +192,19 @@ pub struct UserRound {
     pub failed: u64,
 }
 
+/// A session of a virtual user whose connection was lost while load ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostSession {
+    /// Which session of the whole load, from 0.
+    pub session: u32,
+    /// When the operation failed that it was lost in, from time zero.
+    pub lost: Offset,
+    /// When it was ready for operations again, from time zero; none: not while the load ran.
+    pub returned: Option<Offset>,
+    /// Tries to connect.
+    pub tries: u32,
+}
+
 /// One second of load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalSample {

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::part::Part;
-use crate::samples::{Check, Fact, IntervalSample, Mark, OperationCounts, Telemetry, UserRound};
+use crate::samples::{Check, Fact, IntervalSample, LostSession, Mark, OperationCounts, Telemetry, UserRound};
 use crate::settings::Settings;
 use crate::time::{Moment, Offset, WallTime};
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Version of the messages; agents of another version are refused at the greeting.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 
 /// From the conductor to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -441,6 +441,8 @@ pub enum Event {
     },
     /// A virtual user has ended a round, where its workload deals operations in rounds.
     RoundEnded(UserRound),
+    /// A session had lost its connection: it is back, or will not be.
+    SessionLost(LostSession),
     /// Something that the run leaves for the record besides its checks.
     Document {
         /// Name within the run, such as `deliveries-1.csv`.

@@ -30,6 +30,7 @@ restore = "never"
 warm_up = {{ at_least = "1s", at_most = "12s", round = "1s", tolerance = 0.5 }}
 measure = "2s"
 drift_tolerance = 1.0
+steal_tolerance = 1.0
 "#
     )
 }

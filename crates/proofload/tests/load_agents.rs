@@ -88,6 +88,7 @@ load = {command}
 warm_up = {{ at_least = "1s", at_most = "3s", round = "1s", tolerance = 0.5 }}
 measure = "{measure}"
 drift_tolerance = 1.0
+steal_tolerance = 1.0
 "#
     )
 }

@@ -27,6 +27,7 @@ path = "data"
 [procedure]
 restore = "never"
 drift_tolerance = 0.9
+steal_tolerance = 1.0
 {extra}
 "#
     )

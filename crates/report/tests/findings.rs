@@ -3,7 +3,9 @@
 mod support;
 
 use expect_test::{Expect, expect};
-use proofload_model::samples::{AgentSecond, AuditedSample, Check, CheckOutcome, ClientSelf, Fact};
+use proofload_model::samples::{AgentSecond, AuditedSample, Check, CheckOutcome, ClientSelf, Fact, LostSession};
+use proofload_model::settings::Value;
+use proofload_model::time::Offset;
 use proofload_record::{Record, SeriesPoint, State};
 use proofload_report::findings::{Verdict, VoidClass, evaluate};
 use proofload_report::{Format, render};
@@ -146,6 +148,16 @@ fn steal_is_shown_warned_of_and_named_where_a_run_was_not_steady() {
         )
     );
     assert_eq!(json_of(&with(17.0, true))["points"][0]["metrics"]["cpu_steal_percent"]["value"], 17.0);
+    for (percent, tolerated, verdict) in [(9.0, None, "valid"), (17.0, None, "void"), (17.0, Some(0.2), "valid")] {
+        let mut record = with(percent, true);
+        let tolerated = tolerated.map(Value::Number);
+        record.study.settings.0.extend(tolerated.map(|share| ("procedure.steal_tolerance".to_owned(), share)));
+        let point = &json_of(&record)["points"][0];
+        assert_eq!(point["verdict"], verdict, "{percent} %");
+        let reason =
+            "other guests of the host took 17 % of the processor in the measured window, where 10 % are tolerated";
+        assert_eq!(point["reasons"].to_string().contains(reason), verdict == "void", "{point}");
+    }
     assert!(!markdown(&record(&Shape::memory(1))).contains("Steal"), "not observed, not a column");
     for (percent, expected) in [(17.0, true), (1.5, false)] {
         let json = json_of(&with(percent, false));
@@ -153,6 +165,31 @@ fn steal_is_shown_warned_of_and_named_where_a_run_was_not_steady() {
         let named = reasons.contains("of warm-up; other guests of the host took 17 % of the processor meanwhile");
         assert_eq!(named, expected, "{reasons}");
     }
+}
+
+#[test]
+fn lost_connections_are_told_with_how_they_came_back() {
+    let second = 1_000_000_000;
+    let lost = |session, lost: i64, returned: Option<i64>| LostSession {
+        session,
+        lost: Offset(lost * second),
+        returned: returned.map(|at| Offset(at * second)),
+        tries: 9,
+    };
+    let told = |all: &[LostSession]| {
+        let mut record = record(&Shape::memory(1));
+        let mut event = record.attempts[0].events[1].clone();
+        (event.name, event.detail) = ("sessions_lost".to_owned(), serde_json::to_string(all).expect("it has a form"));
+        record.attempts[0].events.push(event);
+        render(&record, Format::Markdown).expect("the record has points")
+    };
+    let some = told(&[lost(0, 20, Some(23)), lost(1, 21, Some(25)), lost(0, 24, None)]);
+    let line = "3 lost, the first at second 20.000; 2 of 3 came back, the last at second 25.000, after 3 to 4 s away";
+    assert!(some.contains(line) && some.contains("its outcome unknown"), "{some}");
+    let none = told(&[lost(0, 20, None)]);
+    assert!(none.contains("1 lost, the first at second 20.000; none came back while load ran"), "{none}");
+    let report = render(&record(&Shape::memory(1)), Format::Markdown).expect("the record has points");
+    assert!(!report.contains("connections were lost"));
 }
 
 /// The second half of the window does half of the work.

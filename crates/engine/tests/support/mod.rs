@@ -5,8 +5,9 @@ use proofload_engine::{AnySession, CommandLine, Engine, ServerRecipe, Target};
 use proofload_model::wire::DataPlace;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -31,7 +32,7 @@ pub(crate) struct Place {
     pub(crate) engine: &'static dyn Engine,
     pub(crate) target: Target,
     /// Declared before the folder: stopped before its files go.
-    _server: Option<Server>,
+    server: Option<Server>,
     _folder: TempDir,
 }
 
@@ -53,7 +54,13 @@ impl Place {
             settings,
         };
         let target = Target { place, address: server.as_ref().map(|server| server.address.clone()) };
-        Ok(Self { engine, target, _server: server, _folder: folder })
+        Ok(Self { engine, target, server, _folder: folder })
+    }
+
+    /// Ends the server as a crash does, and starts it again after so long.
+    #[allow(dead_code, reason = "not every test that has places needs it")]
+    pub(crate) fn crash(&self, down: Duration) {
+        self.server.as_ref().expect("an engine with a server").crash(down);
     }
 
     /// A new session.
@@ -64,9 +71,11 @@ impl Place {
 
 /// A running server.
 struct Server {
-    child: Child,
+    child: Mutex<Child>,
     address: String,
     recipe: &'static dyn ServerRecipe,
+    folder: PathBuf,
+    user: Option<(u32, u32)>,
 }
 
 impl Server {
@@ -92,33 +101,60 @@ impl Server {
             std::fs::write(folder.join(&file.path), content).expect("writes the configuration");
             give(&folder.join(&file.path), user);
         }
-        let log = std::fs::File::create(folder.join(recipe.log_file())).expect("a log file");
-        let mut command = prepared(&recipe.start(&folder).expect("a command"), user);
-        let child = command.stdout(Stdio::null()).stderr(log).spawn().expect("the server starts");
-        let mut server = Self { child, address: recipe.address(&folder, special.port), recipe };
-        server.wait(&folder);
+        let address = recipe.address(&folder, special.port);
+        let server = Self { child: Mutex::new(launched(recipe, &folder, user)), address, recipe, folder, user };
+        server.wait();
         server
     }
 
-    fn wait(&mut self, folder: &Path) {
+    fn crash(&self, down: Duration) {
+        let (_, firm, _) = self.recipe.stop_signals();
+        {
+            let mut child = self.child();
+            signal(firm, &child);
+            child.wait().expect("it is our child");
+        }
+        std::thread::sleep(down);
+        *self.child() = launched(self.recipe, &self.folder, self.user);
+        self.wait();
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait(&self) {
+        let folder = &self.folder;
         let log = || std::fs::read_to_string(folder.join(self.recipe.log_file())).unwrap_or_default();
         let started = Instant::now();
         while let Err(error) = self.recipe.probe(&self.address) {
-            let ended = self.child.try_wait().expect("the child can be asked");
+            let ended = self.child().try_wait().expect("the child can be asked");
             let patient = started.elapsed() < Duration::from_secs(60) && ended.is_none();
             assert!(patient, "the server does not answer: {error}; {ended:?}; {}", log());
             std::thread::yield_now();
         }
-        assert_eq!(self.recipe.running_pid(folder), Some(self.child.id()), "the recipe finds the running server");
+        assert_eq!(self.recipe.running_pid(folder), Some(self.child().id()), "the recipe finds the running server");
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         let (polite, _, _) = self.recipe.stop_signals();
-        let _ = Command::new("kill").arg(format!("-{polite}")).arg(self.child.id().to_string()).status();
-        let _ = self.child.wait();
+        let mut child = self.child();
+        signal(polite, &child);
+        let _ = child.wait();
     }
+}
+
+/// Starts an instance that is there; its log goes on.
+fn launched(recipe: &dyn ServerRecipe, folder: &Path, user: Option<(u32, u32)>) -> Child {
+    let log = std::fs::File::options().create(true).append(true).open(folder.join(recipe.log_file()));
+    let mut command = prepared(&recipe.start(folder).expect("a command"), user);
+    command.stdout(Stdio::null()).stderr(log.expect("a log file")).spawn().expect("the server starts")
+}
+
+fn signal(number: i32, child: &Child) {
+    let _ended_before = Command::new("kill").arg(format!("-{number}")).arg(child.id().to_string()).status();
 }
 
 /// A command as the instance's user.

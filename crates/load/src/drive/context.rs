@@ -3,6 +3,7 @@
 use super::finish::Finish;
 use super::paced_loop::{self, Queued, Server, Worker};
 use super::queue::ThreadQueue;
+use super::reconnect::Reconnect;
 use super::rounds::Rounds;
 use super::session_loop::{self, VirtualUser};
 use super::stop::Stop;
@@ -36,6 +37,7 @@ pub struct UserContext {
     pub(super) recorder: Rc<RefCell<ThreadRecorder>>,
     pub(super) finish: Finish,
     pub(super) rounds: Rounds,
+    pub(super) reconnect: Reconnect,
     pub(super) wait: Wait,
     pub(super) user: u32,
     pub(super) thread: u32,
@@ -85,7 +87,7 @@ impl UserContext {
         server: &mut U,
         retry: Retry,
     ) -> Result<(), Error> {
-        let ended = paced_loop::serve(self, terminals, server, retry).await;
+        let ended = paced_loop::serve(self, origin, (terminals, server), retry).await;
         self.finish.note(self.clock.now().since(origin));
         ended
     }
@@ -98,7 +100,7 @@ impl UserContext {
         (worker, kind): (&mut U, usize),
         retry: Retry,
     ) -> Result<(), Error> {
-        let ended = paced_loop::work(self, queue, (worker, kind), retry).await;
+        let ended = paced_loop::work(self, origin, (queue, worker, kind), retry).await;
         self.finish.note(self.clock.now().since(origin));
         ended
     }

@@ -12,6 +12,9 @@ mod paced_loop;
 #[cfg(test)]
 mod paced_loop_tests;
 mod queue;
+mod reconnect;
+#[cfg(test)]
+mod reconnect_tests;
 mod rounds;
 mod schedule;
 mod session_loop;

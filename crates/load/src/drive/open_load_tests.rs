@@ -5,6 +5,7 @@ use super::alarm::Alarm;
 use super::context::{Retry, UserContext};
 use super::finish::Finish;
 use super::queue::DueQueue;
+use super::reconnect::Reconnect;
 use super::rounds::Rounds;
 use super::schedule::{ConstantRate, PoissonRate, Schedule};
 use super::session_loop::{Completed, VirtualUser};
@@ -82,6 +83,10 @@ impl<F: Fn(u32, Duration) -> Duration> VirtualUser for User<F> {
         Ok(())
     }
 
+    async fn reconnect(&mut self) -> Result<(), EngineError> {
+        Err(EngineError::other("nothing is lost here"))
+    }
+
     fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }
 
@@ -109,6 +114,7 @@ impl<F: Fn(u32, Duration) -> Duration + 'static> Case<F> {
                 stop: Arc::new(stop.clone()),
                 finish: Finish::new(stop.clone()),
                 rounds: Rounds { user: number, length: None, events: Arc::new(|_| {}) },
+                reconnect: Reconnect::never(),
                 recorder: Rc::clone(&recorder),
                 wait: Wait::Alarm { alarm: Rc::clone(&alarm), seat: number },
                 user: number,

@@ -2,7 +2,7 @@
 //! know neither how long terminals wait nor what they ask for. They may not allocate, lock or format, except on errors.
 
 use super::context::{Retry, UserContext};
-use super::session_loop::{Turn, VirtualUser, carry_out};
+use super::session_loop::{Course, Turn, VirtualUser, carry_out};
 use super::terminals::{Sender, Terminals};
 use proofload_model::error::Error;
 use proofload_model::time::Moment;
@@ -39,15 +39,15 @@ pub trait Worker: VirtualUser {
 /// Serves terminals until the phase ends.
 pub(super) async fn serve<U: Server>(
     context: &UserContext,
-    terminals: &Terminals,
-    server: &mut U,
+    origin: Moment,
+    (terminals, server): (&Terminals, &mut U),
     retry: Retry,
 ) -> Result<(), Error> {
-    let mut failures = 0;
+    let mut course = Course::new(origin, retry);
     while let Some(Sender { terminal, intended, started, lag }) = terminals.next(context).await {
         let kind = server.sit(terminal);
         let turn = Turn { intended, started, lag };
-        let (finished, _) = carry_out(context, server, (kind, turn), retry, &mut failures).await?;
+        let (finished, _) = carry_out(context, server, (kind, turn), &mut course).await?;
         let wait = server.stand_up();
         terminals.put(context, terminal, finished + wait);
     }
@@ -57,15 +57,18 @@ pub(super) async fn serve<U: Server>(
 /// Does what is queued until nobody can queue anything any more. Response times count from when it was queued.
 pub(super) async fn work<U: Worker>(
     context: &UserContext,
-    queue: &mut Receiver<Queued<U::Item>>,
-    (worker, kind): (&mut U, usize),
+    origin: Moment,
+    (queue, worker, kind): (&mut Receiver<Queued<U::Item>>, &mut U, usize),
     retry: Retry,
 ) -> Result<(), Error> {
-    let mut failures = 0;
+    let mut course = Course::new(origin, retry);
     while let Some(queued) = queue.recv().await {
         let turn = Turn { intended: queued.at, started: context.clock.now(), lag: None };
         worker.take(queued);
-        carry_out(context, worker, (kind, turn), retry, &mut failures).await?;
+        carry_out(context, worker, (kind, turn), &mut course).await?;
+        if course.is_away() {
+            return Err(Error::new("the load was stopped while this session was away: what is queued cannot be done"));
+        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use super::context::{Retry, UserContext};
 use super::finish::Finish;
 use super::open_load_tests::{Hands, ORIGIN, move_time};
 use super::paced_loop::{Queued, Server, Worker};
+use super::reconnect::Reconnect;
 use super::rounds::Rounds;
 use super::session_loop::{Completed, VirtualUser};
 use super::stop::StopFlag;
@@ -85,6 +86,10 @@ impl VirtualUser for Hand {
         Ok(())
     }
 
+    async fn reconnect(&mut self) -> Result<(), EngineError> {
+        Err(EngineError::other("nothing is lost here"))
+    }
+
     fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }
 
@@ -107,6 +112,7 @@ impl Case {
             stop: Arc::new(stop.clone()),
             finish: Finish::new(stop.clone()),
             rounds: Rounds { user, length: None, events: Arc::new(|_| {}) },
+            reconnect: Reconnect::never(),
             recorder: Rc::clone(&recorder),
             wait: Wait::Alarm { alarm: Rc::clone(&alarm), seat: user },
             user,

@@ -3,6 +3,7 @@
 use super::context::{Retry, UserContext};
 use super::finish::Finish;
 use super::queue::DueQueue;
+use super::reconnect::Reconnect;
 use super::rounds::Rounds;
 use super::schedule::{ConstantRate, Saturated, Schedule};
 use super::session_loop::{Completed, VirtualUser};
@@ -44,6 +45,8 @@ impl Clock for Simulated {
 /// Each operation takes as long as `script` says, and ends as it says.
 struct Scripted<F> {
     clock: Arc<Simulated>,
+    /// Until then nobody can connect again.
+    down_until: Moment,
     number: u64,
     tries: u32,
     script: F,
@@ -73,6 +76,11 @@ impl<F: Fn(u64, u32) -> Step> VirtualUser for Scripted<F> {
         Ok(())
     }
 
+    async fn reconnect(&mut self) -> Result<(), EngineError> {
+        self.clock.sleep(Duration::from_millis(1));
+        if self.clock.now() >= self.down_until { Ok(()) } else { Err(EngineError::other("nobody listens")) }
+    }
+
     fn bears(&self, error: &EngineError) -> bool {
         error.code() == "cap"
     }
@@ -98,6 +106,17 @@ fn run_in_rounds<F: Fn(u64, u32) -> Step>(
     operations: u64,
     script: F,
 ) -> (Vec<IntervalSample>, Vec<OperationCounts>, bool) {
+    run_through(rounds, (Reconnect::never(), Duration::ZERO), schedule, operations, script)
+}
+
+/// The same of a user who can come back, but not before so long after time zero.
+pub(super) fn run_through<F: Fn(u64, u32) -> Step>(
+    rounds: Rounds,
+    (reconnect, down): (Reconnect, Duration),
+    schedule: Arc<dyn Schedule>,
+    operations: u64,
+    script: F,
+) -> (Vec<IntervalSample>, Vec<OperationCounts>, bool) {
     let clock = Arc::new(Simulated::default());
     let queue = DueQueue::of(&schedule, &Part::default(), Some(operations), Duration::from_secs(10));
     let collector = Arc::new(Collector::new(KINDS, 1, queue.as_ref().and_then(DueQueue::offered)));
@@ -112,6 +131,7 @@ fn run_in_rounds<F: Fn(u64, u32) -> Step>(
         stop: Arc::new(AfterCount { operations, flag: StopFlag::default() }),
         finish: Finish::new(StopFlag::default()),
         rounds,
+        reconnect,
         recorder: Rc::clone(&recorder),
         wait: Wait::Clock,
         user: 0,
@@ -121,8 +141,8 @@ fn run_in_rounds<F: Fn(u64, u32) -> Step>(
         start: started,
         connected,
     };
-    let mut user = Scripted { clock: Arc::clone(&clock), number: 0, tries: 0, script };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let mut user = Scripted { clock: Arc::clone(&clock), down_until: origin + down, number: 0, tries: 0, script };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     let ended = runtime.block_on(context.drive(origin, &mut user, Retry { at_most: 2 }));
     let mut recorder = recorder.borrow_mut();
     recorder.finish(clock.now());
@@ -135,7 +155,7 @@ pub(super) fn well(takes: Duration) -> Step {
     Step { takes, ends: Ok(Completed::Done) }
 }
 
-fn fails(class: ErrorClass) -> Step {
+pub(super) fn fails(class: ErrorClass) -> Step {
     Step { takes: Duration::from_millis(1), ends: Err(EngineError::new(class, "XX", "said no")) }
 }
 

@@ -4,6 +4,7 @@ use super::alarm::Alarm;
 use super::context::{Common, UserContext};
 use super::finish::Finish;
 use super::queue::{DueQueue, ThreadQueue};
+use super::reconnect::Reconnect;
 use super::rounds::Rounds;
 use super::schedule::Schedule;
 use super::stop::{AfterCount, Stop, StopFlag};
@@ -40,6 +41,8 @@ pub struct ClientThreads {
     pub schedule: Arc<dyn Schedule>,
     /// An operation of a schedule that has not begun so long after it was due is dropped.
     pub queue_at_most: Duration,
+    /// How long a session whose connection is lost tries to come back; zero: its loss ends the load.
+    pub reconnect_within: Duration,
     /// Operations of all users of all agents together after which the load ends; none: only when it is stopped.
     pub operations: Option<u64>,
     /// Whose users these are.
@@ -277,6 +280,11 @@ impl Member {
             rounds: Rounds {
                 user: self.number(user),
                 length: self.opened.round(),
+                events: Arc::clone(&self.how.events),
+            },
+            reconnect: Reconnect {
+                within: self.how.reconnect_within,
+                session: self.number(user),
                 events: Arc::clone(&self.how.events),
             },
             recorder: Rc::clone(&means.recorder),

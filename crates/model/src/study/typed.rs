@@ -31,6 +31,8 @@ pub struct Procedure {
     pub measure: Duration,
     /// Share of the mean that voids.
     pub drift_tolerance: f64,
+    /// Share of the database's cores that other guests of the host may take.
+    pub steal_tolerance: f64,
     /// Share of operations that may fail.
     pub error_budget: f64,
 }
@@ -47,6 +49,8 @@ pub fn procedure(settings: &Settings) -> Result<Procedure, Error> {
         },
         measure: settings.duration("procedure.measure")?,
         drift_tolerance: settings.number("procedure.drift_tolerance")?,
+        // Records from before there was a limit have none.
+        steal_tolerance: settings.number("procedure.steal_tolerance").unwrap_or(1.0),
         error_budget: settings.number("procedure.error_budget")?,
     })
 }

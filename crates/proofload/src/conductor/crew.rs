@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::live::View;
 use proofload_load::intervals::Merger;
 use proofload_model::error::Error;
-use proofload_model::samples::{IntervalSample, OperationCounts, UserRound};
+use proofload_model::samples::{IntervalSample, LostSession, OperationCounts, UserRound};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::wire::{Event, HostRequest, LoadRequest, Reply, Request};
 use proofload_testbed::agents::{AgentEvent, AgentProcess};
@@ -54,6 +54,8 @@ pub(crate) struct Watch {
     pub(crate) throughput: Vec<f64>,
     /// Rounds that virtual users have ended, where the workload deals operations in rounds.
     pub(crate) rounds: Vec<UserRound>,
+    /// Sessions whose connection was lost.
+    pub(crate) lost: Vec<LostSession>,
     /// How long no second of load may arrive before the run is taken for hanging; none: operations have no bound.
     pub(crate) patience: Option<Duration>,
     /// Failed operations so far.
@@ -335,6 +337,10 @@ impl<'a> Crew<'a> {
             AgentEvent::Event(Event::Log { level, text }) => self.journal.log(&level, name, &text),
             AgentEvent::Event(Event::RoundEnded(round)) => {
                 self.watch.rounds.push(round);
+                Ok(())
+            }
+            AgentEvent::Event(Event::SessionLost(lost)) => {
+                self.watch.lost.push(lost);
                 Ok(())
             }
             AgentEvent::Event(Event::LoadEnded { intervals, first_without_work, ran }) => {

@@ -205,6 +205,9 @@ impl Crew<'_> {
         if let Some(ended) = self.watch.ended {
             self.journal.event("completed", &completed_text(&ended, &totals))?;
         }
+        if !self.watch.lost.is_empty() {
+            self.journal.event("sessions_lost", &serde_json::json!(self.watch.lost).to_string())?;
+        }
         self.journal.event("load_stopped", &totals_text(intervals, &totals))?;
         Ok(totals)
     }

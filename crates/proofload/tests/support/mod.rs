@@ -147,6 +147,7 @@ path = "data"
 warm_up = {{ at_least = "1s", at_most = "3s", round = "1s", tolerance = 0.5 }}
 measure = "2s"
 drift_tolerance = 1.0
+steal_tolerance = 1.0
 {extra}
 "#
     )

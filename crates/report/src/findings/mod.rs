@@ -13,6 +13,7 @@ mod factor;
 mod latencies;
 mod level;
 mod load;
+mod lost_sessions;
 mod metrics;
 mod pacing;
 mod point;
@@ -20,8 +21,10 @@ mod reference;
 mod run;
 mod search;
 mod sentinel;
+mod steal;
 mod telemetry;
 mod totals;
+mod verdict;
 mod void;
 pub mod warehouse;
 mod whole_run;
@@ -35,15 +38,17 @@ pub use factor::{level_number, level_text, setting_title, size_text};
 pub use latencies::{ByKind, FEWER_THAN, PERCENTILES};
 pub use level::Measured;
 pub use load::{Completed, Failure, LEAST_ACHIEVED, Offered};
+pub use lost_sessions::LostSessions;
 pub use pacing::{KeptLimit, Pacing};
 pub use point::{PointFindings, Verdict};
 pub use reference::{
     Origin, PublishedFigure, REFERENCE_FILE_MOST, REFERENCES, Reference, ReferenceOperation, ReferencePoint,
     find_reference, percentile_key, percentile_title, read_reference,
 };
-pub use run::{CountedTwice, NOTABLE_STEAL, RunFindings, WarmUp};
+pub use run::{CountedTwice, RunFindings, WarmUp};
 pub use search::{Chosen, SEARCH_ENDED, SEARCH_STEP, SearchFindings, SearchState, Told, searches};
 pub use sentinel::Sentinels;
+pub use steal::NOTABLE_STEAL;
 pub use telemetry::{Probed, Trace, traces};
 pub use totals::{ClockTotals, KindTotals, PointTotals, point_totals};
 pub use void::{Void, VoidClass};

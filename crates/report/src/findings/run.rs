@@ -6,9 +6,10 @@ use super::latencies::{ByKind, decoded};
 use super::load::{
     Completed, Failure, Offered, asked_rate, completed, failures as failure_classes, offered, send_lag_p99, stalls_of,
 };
-use super::metrics::informative;
-use super::pacing::{KeptLimit, Pacing, pacing};
-use super::telemetry::{longest_silence, steal};
+use super::lost_sessions::{LostSessions, lost_sessions};
+use super::pacing::{Pacing, pacing};
+use super::steal::steal;
+use super::verdict::voids;
 use super::void::Void;
 use super::whole_run::{self, WholeRun};
 use crate::analysis::bootstrap::mean_of;
@@ -17,10 +18,10 @@ use crate::analysis::latency::Sparse;
 use crate::analysis::quantity::{Quantity, Unit};
 use crate::analysis::stall::Stalls;
 use crate::analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
-use crate::analysis::validity::{Check as WindowCheck, Limits, VoidReason, check_window};
+use crate::analysis::validity::{Check as WindowCheck, Limits, check_window};
 use crate::workloads::{Counted, Workload, workload};
 use proofload_model::plan::Run;
-use proofload_model::samples::{Check, CheckOutcome, IntervalSample, LatencyClock, OperationCounts};
+use proofload_model::samples::{Check, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, procedure};
 use proofload_record::Attempt;
@@ -33,12 +34,6 @@ const EMBEDDED: &[&str] = &["sqlite", "null"];
 /// The fact of subject `client` that says whether the engine runs inside the load agent, whose threads' CPU is then the
 /// engine's own and says nothing of the generator: `true` or `false`.
 const IN_PROCESS: &str = "engine_in_process";
-
-/// A stretch without telemetry that is longer than this within the window is a gap, seconds.
-const LONGEST_SILENCE: f64 = 3.0;
-
-/// Steal above this moves a rate by more than a repetition usually does, per cent of the cores. A convention.
-pub const NOTABLE_STEAL: f64 = 2.0;
 
 /// The warm-up of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +83,8 @@ pub struct RunFindings {
     pub pacing: Option<Pacing>,
     /// Errors of the window by class.
     pub failure_classes: Vec<Failure>,
+    /// Sessions whose connection was lost; none when none was.
+    pub lost_sessions: Option<LostSessions>,
     /// Stalls of the window.
     pub stalls: Stalls,
     /// What of it is rated, when it is rated whole.
@@ -160,6 +157,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         offered: offered(&inside, settings),
         pacing: None,
         failure_classes: failure_classes(&rated),
+        lost_sessions: lost_sessions(attempt),
         stalls: Stalls { median: f64::NAN, ..Stalls::default() },
         whole,
         warm_up: None,
@@ -180,7 +178,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         findings.stalls = stalls_of(window, &inside, &findings.latencies, findings.measured());
     }
     findings.stability = procedure.as_ref().map(|procedure| stability(&findings, procedure));
-    findings.steal = findings.window_seconds().and_then(|window| steal_of(attempt, window));
+    findings.steal = findings.window_seconds().and_then(|window| steal(attempt, window));
     findings.generator = generator(&inside, is_in_process(attempt, settings), findings.measured());
     if !findings.agents.is_empty() {
         findings.generator.bound = bound_by_agents(&findings.agents);
@@ -199,12 +197,6 @@ fn stability(findings: &RunFindings, procedure: &Procedure) -> WindowCheck {
         Some(whole) => whole_run::check(whole, &seconds, procedure.drift_tolerance),
         None => check_window(&seconds, &limits(procedure)),
     }
-}
-
-/// Mean steal from one second to another.
-fn steal_of(attempt: &Attempt, stretch: (f64, f64)) -> Option<Quantity> {
-    let values = steal(attempt)?.within(stretch).values();
-    (!values.is_empty()).then(|| informative(mean_of(&values).quantity(Unit::PERCENT)))
 }
 
 /// The measured seconds with a gap for each that is missing at the end.
@@ -380,100 +372,5 @@ fn little_of(findings: &RunFindings, settings: &Settings) -> Option<LittleAudit>
             mean_response: total.mean() / 1e9,
             mean_wait: 0.0,
         })
-    })
-}
-
-/// Every reason to void the run.
-fn voids(findings: &RunFindings, attempt: &Attempt, procedure: Option<&Procedure>) -> Vec<Void> {
-    let mut voids = fact_voids(attempt);
-    voids.extend(window_voids(findings, attempt));
-    voids.extend(failure_voids(findings, procedure));
-    let limits = findings.pacing.iter().flat_map(|pacing| &pacing.limits);
-    voids.extend(
-        limits
-            .filter_map(KeptLimit::fault)
-            .map(|fault| Void::verification(format!("a limit of paced users was missed: {fault}"))),
-    );
-    voids.extend(findings.generator.bound.iter().map(|doubt| Void::generator(format!("generator-bound: {doubt}"))));
-    let audits = findings.audits.iter().filter(|audit| !audit.holds);
-    voids.extend(audits.map(|audit| Void::verification(format!("{}: {}", audit.name, audit.found))));
-    for check in findings.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed) {
-        voids.push(Void::verification(format!("{} {}: {}", check.group, check.name, check.found)));
-    }
-    voids
-}
-
-/// What was asked and is not in force, or cannot be told.
-fn fact_voids(attempt: &Attempt) -> Vec<Void> {
-    let mut voids = Vec::new();
-    if attempt.seal_holds == Some(false) {
-        voids.push(Void::verification("the seal does not fit the stored rows: the record was changed after the run"));
-    }
-    for fact in &attempt.facts {
-        let asked = fact.requested.as_deref().unwrap_or("nothing");
-        let found = fact.effective.as_deref().unwrap_or("an unknown value");
-        let text = match fact.holds {
-            Some(false) => {
-                format!("{} {}: asked for {asked}, in force {found} ({})", fact.subject, fact.name, fact.source)
-            }
-            None if fact.subject == "limit" && fact.requested.is_some() => {
-                format!("limit {} could not be verified: {}", fact.name, fact.source)
-            }
-            _ => continue,
-        };
-        if !voids.iter().any(|void: &Void| void.text == text) {
-            voids.push(Void::verification(text));
-        }
-    }
-    voids
-}
-
-fn window_voids(findings: &RunFindings, attempt: &Attempt) -> Vec<Void> {
-    let mut voids = Vec::new();
-    match &findings.warm_up {
-        _ if findings.whole.is_some() => voids.extend(findings.whole.as_ref().and_then(WholeRun::voids)),
-        _ if findings.window.is_none() => voids.push(Void::verification("no measured window was recorded")),
-        None => voids.push(Void::not_steady("no verdict on the warm-up was recorded")),
-        Some(warm_up) if !warm_up.settled => {
-            let seconds = warm_up.seconds;
-            let others = findings.window.and_then(|(_, to)| steal_of(attempt, (0.0, to as f64)));
-            voids.push(Void::not_steady(format!(
-                "never settled: throughput was not steady after {seconds} s of warm-up{}",
-                taken(others.as_ref())
-            )));
-        }
-        Some(_) => {}
-    }
-    for reason in findings.stability.iter().flat_map(|check| &check.voids) {
-        voids.push(match reason {
-            VoidReason::Gap { .. } => Void::verification(reason.to_string()),
-            _ => Void::not_steady(format!("{reason}{}", taken(findings.steal.as_ref()))),
-        });
-    }
-    let silence = findings.window_seconds().and_then(|window| longest_silence(attempt, window));
-    if let Some((probe, seconds)) = silence.filter(|(_, seconds)| *seconds > LONGEST_SILENCE) {
-        let text = format!("telemetry of {probe} is missing for {seconds:.1} s of the measured window");
-        voids.push(Void::verification(text));
-    }
-    voids
-}
-
-/// A possible cause of what is not steady: steal above [`NOTABLE_STEAL`].
-fn taken(steal: Option<&Quantity>) -> String {
-    let notable = steal.filter(|steal| steal.value() > NOTABLE_STEAL);
-    notable.map_or_else(String::new, |steal| {
-        format!("; other guests of the host took {:.0} % of the processor meanwhile", steal.value())
-    })
-}
-
-fn failure_voids(findings: &RunFindings, procedure: Option<&Procedure>) -> Option<Void> {
-    let (failed, due) = findings.failures;
-    let budget = procedure.map_or(0.0, |procedure| procedure.error_budget);
-    let share = failed as f64 / due.max(1) as f64;
-    let (percent, allowed) = (100.0 * share, 100.0 * budget);
-    (failed > 0 && share > budget).then(|| {
-        Void::verification(format!(
-            "{failed} of {due} operations failed, {percent:.3} % where {allowed:.3} % are allowed"
-        ))
     })
 }

@@ -107,7 +107,7 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
     steps.push(prose![
         "Verification: limits once more, ",
         findings.workload.verification,
-        ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ", percent(procedure.error_budget), "."
+        ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ", percent(procedure.error_budget), ", steal (other guests of the host) up to ", percent(procedure.steal_tolerance), " of the processor."
     ]);
     steps
 }

@@ -99,11 +99,11 @@ pub(super) fn named(findings: &Findings<'_>, names: &[(&str, &str, &str)]) -> Ve
 /// that was interrupted after it.
 fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
     let record = findings.record;
-    let finished = |attempt: &Attempt| record.finished(attempt.run.index).is_some_and(|last| last.id == attempt.id);
-    let counts = |(attempt, fact): &(&Attempt, &Fact)| fact.subject == "data" || finished(attempt);
-    let of_attempts =
-        record.attempts.iter().flat_map(|attempt| attempt.facts.iter().map(move |fact| (attempt, fact))).filter(counts);
-    record.facts.iter().chain(of_attempts.map(|(_, fact)| fact)).collect()
+    let counted = |attempt: &'a Attempt| {
+        let is_finished = record.finished(attempt.run.index).is_some_and(|last| last.id == attempt.id);
+        attempt.facts.iter().filter(move |fact| is_finished || fact.subject == "data")
+    };
+    record.facts.iter().chain(record.attempts.iter().flat_map(counted)).collect()
 }
 
 fn facts_blocks(subject: &str, observed: &[Observed]) -> Vec<Block> {

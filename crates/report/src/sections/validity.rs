@@ -3,14 +3,14 @@
 use super::section::{Section, always};
 use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::blocks::{Align, Block, Cell, Column, Inline, Notice, Prose, Table, prose};
-use crate::findings::{Findings, NOTABLE_STEAL, PointFindings, RunFindings};
+use crate::findings::{Findings, PointFindings, RunFindings};
 use proofload_model::samples::CheckOutcome;
 
 /// The section.
 pub(super) const SECTION: Section =
     Section { id: "validity", title: "Validity and audits", level: 2, numbered: true, needs: always, render };
 
-/// Where the steal stands among a run's columns, when it was observed.
+/// Where steal stands among a run's columns, when it was observed.
 const STEAL_COLUMN: usize = 4;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
@@ -24,7 +24,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.push(Block::Table(verdicts(findings)));
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         blocks.push(Block::Table(runs(findings)));
-        blocks.extend(steal(findings));
+        blocks.extend(super::steal::warning(findings));
+        blocks.extend(super::lost_sessions::blocks(findings));
         blocks.extend(super::agents::blocks(findings));
         blocks.extend(super::rounds::tables(findings));
         blocks.extend(little(findings));
@@ -58,16 +59,7 @@ fn verdicts(findings: &Findings<'_>) -> Table {
 }
 
 fn runs(findings: &Findings<'_>) -> Table {
-    let has_steal = all_runs(findings).any(|run| run.steal.is_some());
-    let rows = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
-    let rows = rows.map(|(point, run)| {
-        let mut row = run_row(findings, point, run);
-        if has_steal {
-            let steal = run.steal.clone().map_or(Cell::Gap("not observed".to_owned()), Cell::Quantity);
-            row.insert(STEAL_COLUMN, steal);
-        }
-        row
-    });
+    let rows = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| run_row(findings, point, run)));
     let mut table = Table {
         id: "table-runs",
         caption: prose![
@@ -87,40 +79,12 @@ fn runs(findings: &Findings<'_>) -> Table {
             "Little's law: throughput × mean response time must equal the number of users in a closed loop without waits; 2 % are allowed for."
         ],
     };
-    if has_steal {
-        table.columns.insert(STEAL_COLUMN, Column::quantities("Steal", "% of the cores"));
-        table.note.extend(prose![" Steal: the hypervisor ran other guests while the cores had work."]);
-    }
+    super::steal::add_column(&mut table, STEAL_COLUMN, findings);
     table
 }
 
-fn all_runs<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = &'f RunFindings> {
+pub(super) fn all_runs<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = &'f RunFindings> {
     findings.points.iter().flat_map(|point| &point.runs)
-}
-
-/// Valid or not, a rate that was measured beside other guests is theirs as well.
-fn steal(findings: &Findings<'_>) -> Option<Block> {
-    let observed = all_runs(findings).filter(|run| run.steal.is_some()).count();
-    let notable: Vec<f64> = all_runs(findings)
-        .filter_map(|run| run.steal.as_ref().map(Quantity::value).filter(|steal| *steal > NOTABLE_STEAL))
-        .collect();
-    let most = notable.iter().copied().fold(0.0, f64::max);
-    (!notable.is_empty()).then(|| {
-        Block::Notice(
-            Notice::Caution,
-            prose![
-                "in ",
-                notable.len(),
-                " of ",
-                observed,
-                " runs the hypervisor gave more than ",
-                crate::numbers::short(NOTABLE_STEAL),
-                " % of the processor to other guests, at most ",
-                crate::numbers::short(most),
-                " %: such runs show less than the machine can do, and differ for reasons outside the study."
-            ],
-        )
-    })
 }
 
 /// A closed loop that does not add up times something else than it counts.

@@ -94,6 +94,11 @@ impl Clerk {
         self.terminal.roll_back().await
     }
 
+    /// Opens a session in the place of one that was lost.
+    pub(super) async fn reconnect(&mut self) -> Result<(), Error> {
+        self.terminal.reconnect().await
+    }
+
     /// Counters of an embedded engine since the last call.
     pub(super) fn counters(&mut self, into: &mut Vec<Reading>) {
         self.terminal.session.counters(into);

@@ -8,6 +8,7 @@ mod departures;
 mod dialect;
 mod drawn;
 mod opened;
+mod opening;
 mod paced;
 mod procedures;
 mod settings;

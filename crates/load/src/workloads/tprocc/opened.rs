@@ -9,6 +9,7 @@ use super::departures;
 use super::desk::{Desk, integer};
 use super::dialect::Dialect;
 use super::drawn::Drawn;
+use super::opening::Opening;
 use super::paced::{self, DeliveryLog, DeliveryQueues, DeliveryWorker, Floor, Server, WaitTally};
 use super::procedures;
 use super::settings::{Form, Paced, TproccSettings};
@@ -19,7 +20,6 @@ use super::user::{KINDS, User};
 use crate::division::{from_bytes, to_bytes};
 use crate::drive::{Retry, UserContext};
 use crate::workload::{Job, LocalFuture, Opened};
-use proofload_engine::{Session as _, Statement};
 use proofload_gen::tprocc::inputs::InputPlan;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
@@ -40,7 +40,7 @@ pub(super) struct OpenedTprocc {
     job: Job,
     settings: TproccSettings,
     dialect: Dialect,
-    statements: Vec<Statement>,
+    opening: Arc<Opening>,
     inputs: InputPlan,
     /// Taken when users begin and end and by checks; never per transaction.
     run: Mutex<Run>,
@@ -77,8 +77,9 @@ impl OpenedTprocc {
             return Err(fault.into());
         }
         let statements = statements::of(&dialect, settings.form)?;
+        let opening = Arc::new(Opening { engine: job.engine, target: job.target.clone(), statements });
         let inputs = settings.inputs(&job.spec)?;
-        Ok(Self { job, settings, dialect, statements, inputs, run: Mutex::default(), queues: Mutex::default() })
+        Ok(Self { job, settings, dialect, opening, inputs, run: Mutex::default(), queues: Mutex::default() })
     }
 
     fn keeps_data(&self) -> bool {
@@ -148,9 +149,8 @@ impl OpenedTprocc {
 
     /// A connected session.
     async fn clerk(&self, context: &UserContext) -> Result<Clerk, Error> {
-        let mut session = self.job.engine.connect(&self.job.target).await?;
-        session.prepare(&self.statements).await?;
-        let terminal = Terminal::new(session, &self.settings, context.clock(), self.keeps_data());
+        let opening = Arc::clone(&self.opening);
+        let terminal = Terminal::open(opening, &self.settings, context.clock(), self.keeps_data()).await?;
         let drawn = context.in_common(|| RefCell::new(Drawn::new(&self.settings.scale)));
         Ok(Clerk::new(terminal, self.settings.warehouses, drawn))
     }

@@ -1,6 +1,7 @@
 //! What a virtual user works with: its session, two flights whose memory is reused, and buffers. Allocates nothing per
 //! transaction once the memory has grown.
 
+use super::opening::Opening;
 use super::settings::{Form, TproccSettings};
 use proofload_engine::{AnySession, Control, Error, ErrorClass, Flight, Row, Session, Value};
 use proofload_gen::tprocc::Departures;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 pub(super) struct Terminal {
     /// The session, with the statements of [`statements`](super::statements) prepared.
     pub(super) session: AnySession,
+    opening: Arc<Opening>,
     /// Calls of the flight before; its answers are read while the next flight is filled.
     pub(super) first: Flight,
     /// Calls of the next flight.
@@ -30,10 +32,16 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Terminal with a session that has prepared the statements of this form.
-    pub(super) fn new(session: AnySession, settings: &TproccSettings, clock: Arc<dyn Clock>, keeps_data: bool) -> Self {
-        Self {
-            session,
+    /// Terminal with a new session.
+    pub(super) async fn open(
+        opening: Arc<Opening>,
+        settings: &TproccSettings,
+        clock: Arc<dyn Clock>,
+        keeps_data: bool,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            session: opening.session().await?,
+            opening,
             first: Flight::new(),
             second: Flight::new(),
             c_data: String::with_capacity(1024),
@@ -42,7 +50,13 @@ impl Terminal {
             form: settings.form,
             departures: settings.profile.departures,
             keeps_data,
-        }
+        })
+    }
+
+    /// Opens a session in the place of one that was lost.
+    pub(super) async fn reconnect(&mut self) -> Result<(), Error> {
+        self.session = self.opening.session().await?;
+        Ok(())
     }
 
     /// Now, for date columns.

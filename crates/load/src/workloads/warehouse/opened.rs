@@ -89,7 +89,7 @@ impl OpenedWarehouse {
         let alone = self.job.engine.facts().capabilities.embedded
             && self.settings.client_threads.is_none_or(|threads| threads >= self.settings.streams);
         let own_cpu = OwnCpu::new(alone.then(|| context.clock()));
-        let mut user = Stream::new(session, Arc::clone(&self.plan), stream, own_cpu);
+        let mut user = Stream::new((self.opening.clone(), session), Arc::clone(&self.plan), stream, own_cpu);
         let Some(origin) = context.ready().await else { return Ok(()) };
         let ended = context.drive(origin, &mut user, Retry { at_most: 0 }).await;
         self.tallies().push(user.tally);

@@ -6,7 +6,7 @@ use super::suite::{Dialect, PARALLELISM};
 use crate::workload::Job;
 use crate::workloads::desk::{Desk, integer, runtime};
 use crate::workloads::suite::Suite;
-use proofload_engine::{AnySession, Engine, Session as _, Target, Value};
+use proofload_engine::{AnySession, Engine, Error as EngineError, Session as _, Target, Value};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::units::duration_text;
@@ -53,14 +53,14 @@ impl Opening {
     }
 
     /// A session that has been told all of it.
-    pub(super) async fn session(&self) -> Result<AnySession, Error> {
+    pub(super) async fn session(&self) -> Result<AnySession, EngineError> {
         let mut session = self.engine.connect(&self.target).await?;
         self.tell(&mut session).await?;
         Ok(session)
     }
 
     /// Tells a session all of it, again where something else was said in between.
-    pub(super) async fn tell(&self, session: &mut AnySession) -> Result<(), Error> {
+    pub(super) async fn tell(&self, session: &mut AnySession) -> Result<(), EngineError> {
         if !self.script.is_empty() {
             let told = session.script(&self.script).await;
             told.map_err(|error| error.context("telling a stream's session its limits"))?;

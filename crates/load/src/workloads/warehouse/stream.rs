@@ -3,6 +3,7 @@
 use super::answers::{Answer, compare, hash, read_csv, written};
 use super::mix::Rounds;
 use super::own_cpu::OwnCpu;
+use super::session::Opening;
 use super::settings::WarehouseSettings;
 use super::suite::{Class, Dialect, Draw, Query, golden};
 use crate::drive::{Completed, VirtualUser};
@@ -108,6 +109,7 @@ const MOST_DIFFERENCES: usize = 10;
 
 /// A stream.
 pub(super) struct Stream {
+    opening: Opening,
     session: AnySession,
     plan: Arc<Plan>,
     stream: u32,
@@ -123,10 +125,27 @@ pub(super) struct Stream {
 
 impl Stream {
     /// A stream before its first query.
-    pub(super) fn new(session: AnySession, plan: Arc<Plan>, stream: u32, own_cpu: OwnCpu) -> Self {
+    pub(super) fn new(
+        (opening, session): (Opening, AnySession),
+        plan: Arc<Plan>,
+        stream: u32,
+        own_cpu: OwnCpu,
+    ) -> Self {
         let order = plan.order(stream, 0);
         let sql = Ok(String::new());
-        Self { session, plan, stream, round: 0, order, drawn: 0, place: 0, sql, own_cpu, tally: Tally::default() }
+        Self {
+            opening,
+            session,
+            plan,
+            stream,
+            round: 0,
+            order,
+            drawn: 0,
+            place: 0,
+            sql,
+            own_cpu,
+            tally: Tally::default(),
+        }
     }
 
     async fn ask(&mut self) -> Result<(), Error> {
@@ -181,6 +200,11 @@ impl VirtualUser for Stream {
 
     /// A query is its own transaction: nothing is open after an error.
     async fn recover(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn reconnect(&mut self) -> Result<(), Error> {
+        self.session = self.opening.session().await?;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::build::{Load, Manifest, wanted};
 use super::checks::{self, Evidence};
 use super::settings::{YcsbSettings, choice_text};
-use super::store::{Desk, Dialect, TABLE, Way};
+use super::store::{Desk, Dialect, Store, TABLE, Way};
 use super::tally::Tally;
 use super::user::{Checking, KINDS, Seat, User};
 use super::watermark::{Progress, Watermark};
@@ -62,6 +62,11 @@ impl OpenedYcsb {
 
     fn way(&self) -> Way<'_> {
         Way { engine: self.job.engine, target: &self.job.target, dialect: &self.dialect, settings: &self.settings }
+    }
+
+    /// A session that is ready for operations.
+    pub(super) async fn store(&self) -> Result<Store, Error> {
+        self.way().connect_for_operations().await
     }
 
     fn run(&self) -> MutexGuard<'_, Run> {
@@ -146,13 +151,14 @@ impl OpenedYcsb {
     }
 
     /// One user, by its number in the whole load, from its connection to its end.
-    async fn live_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
-        let store = self.way().connect_for_operations().await?;
+    async fn live_user(self: &Arc<Self>, number: u32, mut context: UserContext) -> Result<(), Error> {
+        let store = self.store().await?;
         let progress = self.grows().then(|| Progress::new(self.run().watermark.clone(), number));
         let compare = self.keeps_data() && !self.settings.adopted;
         let every = if compare { self.settings.check_reads } else { 0 };
         let checking = Checking { keeps_data: self.keeps_data(), every };
-        let mut user = User::new(store, Arc::clone(&self.plan), progress, self.seat(number), checking);
+        let mut user =
+            User::new((Arc::clone(self), store), Arc::clone(&self.plan), progress, self.seat(number), checking);
         let Some(origin) = context.ready().await else { return Ok(()) };
         let ended = context.drive(origin, &mut user, Retry { at_most: self.settings.max_retries }).await;
         self.run().tallies.push(user.tally);

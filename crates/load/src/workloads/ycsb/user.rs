@@ -1,5 +1,6 @@
 //! One virtual user: draws operations by their index, runs them on its store, checks what it reads.
 
+use super::opened::OpenedYcsb;
 use super::store::Store;
 use super::tally::{Acknowledged, Tally};
 use super::watermark::Progress;
@@ -14,6 +15,7 @@ pub(super) const KINDS: &[&str] = &["read", "update", "insert", "scan", "read_mo
 
 /// A virtual user.
 pub(super) struct User {
+    opened: Arc<OpenedYcsb>,
     store: Store,
     plan: Arc<Plan>,
     keys: Keys,
@@ -56,7 +58,7 @@ pub(super) struct Seat {
 impl User {
     /// A user whose store is ready for operations.
     pub(super) fn new(
-        store: Store,
+        (opened, store): (Arc<OpenedYcsb>, Store),
         plan: Arc<Plan>,
         progress: Option<Progress>,
         seat: Seat,
@@ -77,6 +79,7 @@ impl User {
             record: DocumentBuffer::new(),
             found: DocumentBuffer::new(),
             tally: Tally::new(seat.room),
+            opened,
             store,
             plan,
         }
@@ -215,6 +218,11 @@ impl VirtualUser for User {
 
     async fn recover(&mut self) -> Result<(), Error> {
         self.store.recover().await
+    }
+
+    async fn reconnect(&mut self) -> Result<(), Error> {
+        self.store = self.opened.store().await.map_err(|error| Error::other(error.to_string()))?;
+        Ok(())
     }
 
     fn counters(&mut self, into: &mut Vec<Reading>) {

@@ -151,6 +151,10 @@ impl VirtualUser for DeliveryWorker {
         self.clerk.recover().await
     }
 
+    async fn reconnect(&mut self) -> Result<(), Error> {
+        self.clerk.reconnect().await
+    }
+
     fn counters(&mut self, into: &mut Vec<Reading>) {
         self.clerk.counters(into);
     }

@@ -3,6 +3,7 @@
 use super::support::{Place, Special};
 use crate::drive::{Completed, VirtualUser as _};
 use crate::workload::{Job, Opened as _};
+use crate::workloads::desk::runtime;
 use crate::workloads::tprocc::build::Build;
 use crate::workloads::tprocc::checks::{self, Evidence};
 use crate::workloads::tprocc::clerk::Clerk;
@@ -10,12 +11,13 @@ use crate::workloads::tprocc::desk::Desk;
 use crate::workloads::tprocc::dialect::Dialect;
 use crate::workloads::tprocc::drawn::Drawn;
 use crate::workloads::tprocc::opened::{Before, OpenedTprocc};
+use crate::workloads::tprocc::opening::Opening;
 use crate::workloads::tprocc::paced::WaitTally;
 use crate::workloads::tprocc::settings::{SETTINGS, TproccSettings};
 use crate::workloads::tprocc::statements;
 use crate::workloads::tprocc::terminal::Terminal;
 use crate::workloads::tprocc::user::{KINDS, User};
-use proofload_engine::{Engine, Session as _, Target, engine};
+use proofload_engine::{Engine, Target, engine};
 use proofload_gen::tprocc::population::{
     ContentHash, Hundredths, Kind, RowHash, Table, TenThousandths, Timestamp, Value,
 };
@@ -57,7 +59,7 @@ impl Clock for SteppingClock {
 
 /// An engine at a place with a job.
 pub(super) struct Case {
-    _place: Place,
+    pub(super) place: Place,
     pub(super) job: Job,
     pub(super) settings: TproccSettings,
     pub(super) dialect: Dialect,
@@ -120,7 +122,7 @@ impl Case {
     fn at(place: Place, engine: &'static dyn Engine, changes: &[(&str, &str)]) -> Self {
         let job = job_at(place.target.clone(), changes);
         let settings = TproccSettings::read(&job.spec.settings).unwrap();
-        Self { _place: place, job, settings, dialect: Dialect::of(engine, settings.profile.departures).unwrap() }
+        Self { place, job, settings, dialect: Dialect::of(engine, settings.profile.departures).unwrap() }
     }
 
     /// The same with data.
@@ -151,10 +153,13 @@ impl Case {
 
     /// A session with the workload's statements prepared, and its runtime.
     pub(super) fn terminal(&self) -> (tokio::runtime::Runtime, Terminal) {
-        let Desk { runtime, mut session } = self.desk();
-        runtime.block_on(session.prepare(&statements::of(&self.dialect, self.settings.form).unwrap())).unwrap();
+        let statements = statements::of(&self.dialect, self.settings.form).unwrap();
+        let opening = Opening { engine: self.job.engine, target: self.job.target.clone(), statements };
         let keeps_data = self.job.engine.facts().capabilities.durable;
-        (runtime, Terminal::new(session, &self.settings, SteppingClock::new(), keeps_data))
+        let opened = Terminal::open(Arc::new(opening), &self.settings, SteppingClock::new(), keeps_data);
+        let runtime = runtime().unwrap();
+        let terminal = runtime.block_on(opened).unwrap();
+        (runtime, terminal)
     }
 
     /// Runs so many transactions of one user, one after another, and returns the user.

@@ -14,6 +14,7 @@ mod paced;
 mod peers;
 mod procedures;
 mod races;
+mod restart;
 mod role;
 mod run;
 mod stall;

@@ -2,7 +2,7 @@
 
 use super::case::{Case, failed};
 use crate::{LoadRole, Opened as _};
-use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts};
+use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, LostSession, OperationCounts};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{Event, LoadRequest, Reply};
 use std::sync::{Arc, Mutex};
@@ -33,6 +33,7 @@ pub(super) struct Ran {
     pub(super) facts: Vec<Fact>,
     pub(super) documents: Vec<(String, String)>,
     pub(super) seconds: Vec<IntervalSample>,
+    pub(super) lost: Vec<LostSession>,
 }
 
 /// Runs for a moment; returns the checks and the number of completed operations.
@@ -41,15 +42,26 @@ fn run(case: &Case) -> (Vec<Check>, u64) {
     (ran.checks, ran.totals.iter().map(|counts| counts.done + counts.rolled_back).sum())
 }
 
-/// Builds and runs for so long.
+/// Builds and runs for so long; nothing fails.
 pub(super) fn run_for(case: &Case, time: Duration) -> Ran {
+    let ran = run_through(case, time, || {});
+    assert_eq!(ran.totals.iter().map(|counts| counts.failed).sum::<u64>(), 0);
+    assert_eq!(ran.lost, []);
+    ran
+}
+
+/// Builds and runs for so long, whatever fails; `meanwhile` has its own thread, from time zero.
+pub(super) fn run_through(case: &Case, time: Duration, meanwhile: impl FnOnce() + Send) -> Ran {
     let failures = Arc::new(Mutex::new(Vec::new()));
     let documents = Arc::new(Mutex::new(Vec::new()));
     let seconds = Arc::new(Mutex::new(Vec::new()));
+    let lost = Arc::new(Mutex::new(Vec::new()));
     let (heard, kept, second_by_second) = (Arc::clone(&failures), Arc::clone(&documents), Arc::clone(&seconds));
+    let losses = Arc::clone(&lost);
     let events = Arc::new(move |event: Event| match event {
         Event::LoadFailed { error } => heard.lock().unwrap().push(error.to_string()),
         Event::Document { name, body } => kept.lock().unwrap().push((name, body)),
+        Event::SessionLost(session) => losses.lock().unwrap().push(session),
         Event::Interval(second) => second_by_second.lock().unwrap().push(*second),
         _ => {}
     });
@@ -61,17 +73,20 @@ pub(super) fn run_for(case: &Case, time: Duration) -> Ran {
     ask(LoadRequest::CheckData);
     let Reply::Connected { facts } = ask(LoadRequest::Connect) else { panic!("a connection is answered") };
     ask(LoadRequest::Start { at: clock.now() + Duration::from_millis(100) });
-    clock.sleep(time);
+    std::thread::scope(|scope| {
+        scope.spawn(meanwhile);
+        clock.sleep(time);
+    });
     ask(LoadRequest::Mark);
     let Reply::Stopped { totals, .. } = ask(LoadRequest::Stop) else { panic!("a stop is answered") };
     let Reply::Checked(checks) = ask(LoadRequest::Verify { totals: totals.clone() }) else {
         panic!("a verification is answered")
     };
     assert_eq!(*failures.lock().unwrap(), [""; 0]);
-    assert_eq!(totals.iter().map(|counts| counts.failed).sum::<u64>(), 0);
     let documents = std::mem::take(&mut *documents.lock().unwrap());
     let seconds = std::mem::take(&mut *seconds.lock().unwrap());
-    Ran { checks, totals, facts, documents, seconds }
+    let lost = std::mem::take(&mut *lost.lock().unwrap());
+    Ran { checks, totals, facts, documents, seconds, lost }
 }
 
 #[test]

@@ -1,0 +1,117 @@
+//! Users whose connection is lost, under a simulated clock: who comes back, what is told, and that the outage is in the response times.
+
+use super::reconnect::{Reconnect, Waits};
+use super::rounds::Rounds;
+use super::schedule::{ConstantRate, Saturated, Schedule};
+use super::session_loop::Completed;
+use super::tests::{Step, check_sums, fails, merged, run_through, well};
+use proofload_engine::{Error as EngineError, ErrorClass};
+use proofload_model::samples::{IntervalSample, LatencyClock, LostSession, OperationCounts};
+use proofload_model::wire::Event;
+use std::sync::Arc;
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// What a run left, and what was told.
+struct Ran {
+    samples: Vec<IntervalSample>,
+    totals: Vec<OperationCounts>,
+    went_well: bool,
+    lost: Vec<LostSession>,
+}
+
+/// Runs a user of operations that take 100 ms; those that `ends` says so of lose their connection after 1 ms. Nobody can connect for so long after time zero.
+fn run(schedule: Arc<dyn Schedule>, (within, down): (Duration, Duration), loses: impl Fn(u64) -> bool) -> Ran {
+    let (sender, told) = std::sync::mpsc::channel();
+    let events: Arc<dyn Fn(Event) + Send + Sync> = Arc::new(move |event| sender.send(event).expect("the test listens"));
+    let rounds = Rounds { user: 7, length: None, events: Arc::clone(&events) };
+    let script = |number, _| if loses(number) { fails(ErrorClass::ConnectionLost) } else { well(100 * MS) };
+    let reconnect = Reconnect { within, session: 7, events };
+    let (samples, totals, went_well) = run_through(rounds, (reconnect, down), schedule, 200, script);
+    check_sums(&samples, &totals);
+    let lost = told.try_iter().map(|event| match event {
+        Event::SessionLost(lost) => lost,
+        other => panic!("only lost sessions are told: {other:?}"),
+    });
+    Ran { samples, totals, went_well, lost: lost.collect() }
+}
+
+fn failed(ran: &Ran) -> u64 {
+    ran.totals.iter().map(|total| total.failed).sum()
+}
+
+#[test]
+fn waits_grow_to_their_limit_and_differ_between_sessions() {
+    let of = |session| {
+        let mut waits = Waits::of(session);
+        (0..12).map(|_| waits.next().as_secs_f64()).collect::<Vec<_>>()
+    };
+    let full = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0, 1.0, 1.0, 1.0, 1.0];
+    let one = of(1);
+    assert!(one.iter().zip(full).all(|(wait, full)| (full / 2.0..=full).contains(wait)), "{one:?}");
+    assert!(one.iter().zip(of(2)).all(|(one, other)| *one != other), "{one:?}");
+}
+
+#[test]
+fn a_user_comes_back_and_its_next_response_time_holds_the_outage() {
+    let ran = run(Arc::new(Saturated), (60_000 * MS, 7_000 * MS), |number| number == 20);
+    assert!(ran.went_well);
+    assert_eq!(failed(&ran), 1);
+    let [lost] = ran.lost[..] else { panic!("{:?}", ran.lost) };
+    assert_eq!((lost.session, lost.lost.as_seconds()), (7, 2.001));
+    let back = lost.returned.expect("it is back").as_seconds();
+    assert!((7.0..8.1).contains(&back) && lost.tries > 8, "{lost:?}");
+    let longest = merged(&ran.samples, LatencyClock::Response).max() as f64 / 1e9;
+    assert!((longest - (back - 2.001 + 0.1)).abs() < 0.02, "{longest} s, back after {back} s");
+    // Nothing was done in between, and every second of it is told.
+    assert!(ran.samples[3..7].iter().all(|second| second.counts.iter().all(|counts| counts.done == 0)));
+}
+
+#[test]
+fn operations_at_a_rate_wait_for_who_is_away() {
+    let ran = run(Arc::new(ConstantRate::per_second(5.0)), (60_000 * MS, 4_000 * MS), |number| number == 10);
+    assert!(ran.went_well);
+    let back = ran.lost[0].returned.expect("it is back").as_seconds();
+    // The one that was due right after the loss waited longest: due at 2.2 s.
+    let longest = merged(&ran.samples, LatencyClock::Response).max() as f64 / 1e9;
+    assert!((longest - (back - 2.2 + 0.1)).abs() < 0.02, "{longest} s, back after {back} s");
+}
+
+#[test]
+fn who_cannot_come_back_in_time_ends_the_load() {
+    let ran = run(Arc::new(Saturated), (3_000 * MS, 60_000 * MS), |number| number == 20);
+    assert!(!ran.went_well);
+    assert_eq!((failed(&ran), ran.lost.len()), (1, 1));
+    assert_eq!(ran.lost[0].returned, None);
+}
+
+#[test]
+fn who_is_lost_again_and_again_ends_the_load() {
+    let ran = run(Arc::new(Saturated), (60_000 * MS, Duration::ZERO), |_| true);
+    assert!(!ran.went_well);
+    assert_eq!((failed(&ran), ran.lost.len()), (50, 49));
+}
+
+#[test]
+fn without_time_to_come_back_a_loss_is_the_end() {
+    let ran = run(Arc::new(Saturated), (Duration::ZERO, Duration::ZERO), |number| number == 20);
+    assert!(!ran.went_well && ran.lost.is_empty());
+    assert_eq!(failed(&ran), 1);
+}
+
+#[test]
+fn a_connection_that_is_found_lost_after_a_deadlock_is_made_again() {
+    let deadlock = |number, tries| match (number, tries) {
+        (20, 0) => Step { takes: MS, ends: Err(EngineError::new(ErrorClass::Retryable, "40P01", "deadlock")) },
+        (20, _) => fails(ErrorClass::ConnectionLost),
+        _ => Step { takes: MS, ends: Ok(Completed::Done) },
+    };
+    let reconnect = Reconnect { within: 1_000 * MS, session: 0, events: Arc::new(|_| {}) };
+    let rounds = Rounds { user: 0, length: None, events: Arc::new(|_| {}) };
+    let (samples, totals, went_well) =
+        run_through(rounds, (reconnect, Duration::ZERO), Arc::new(Saturated), 100, deadlock);
+    check_sums(&samples, &totals);
+    assert!(went_well);
+    assert_eq!(totals.iter().map(|total| (total.failed, total.retries)).max(), Some((1, 1)));
+}

@@ -1,0 +1,79 @@
+//! A PostgreSQL that crashes under load and is started again: users come back, nothing that was acknowledged is lost, and what was in
+//! flight is of unknown outcome and no more.
+
+use super::case::{Case, failed};
+use super::role::{Ran, run_through};
+use proofload_model::samples::{CheckOutcome, LatencyClock, OperationCounts};
+use std::time::Duration;
+
+/// The server is away for so long, and for its recovery.
+const DOWN: Duration = Duration::from_millis(2500);
+
+/// Runs for 8 s; the server crashes after 2 s.
+fn crash(settings: &[(&str, &str)]) -> Option<Ran> {
+    let settings = [&[("reconnect_within", "60s"), ("warehouses", "4")], settings].concat();
+    let case = Case::new("postgresql", &settings)?;
+    let crash = || {
+        std::thread::sleep(Duration::from_secs(2));
+        case.place.crash(DOWN);
+    };
+    Some(run_through(&case, Duration::from_secs(8), crash))
+}
+
+/// All users came back, and the checks of what was acknowledged hold.
+#[track_caller]
+fn check(ran: &Ran, sessions: usize) {
+    assert_eq!(ran.lost.len(), sessions, "{:?}", ran.lost);
+    for lost in &ran.lost {
+        let away = lost.returned.expect("it came back").as_seconds() - lost.lost.as_seconds();
+        assert!(away >= DOWN.as_secs_f64() - 0.2 && lost.tries > 2, "{lost:?}");
+    }
+    // Each session failed once, in what was in flight, and none was lost twice.
+    assert_eq!(ran.totals.iter().map(|counts| counts.failed).sum::<u64>(), sessions as u64, "{:?}", ran.totals);
+    assert_eq!(failed(&ran.checks), [""; 0], "{:#?}", ran.checks);
+    for name in ["orders lost", "orders changed", "orders unasked", "new orders"] {
+        let check = ran.checks.iter().find(|check| check.name == name).expect("it is checked");
+        assert_eq!(check.outcome, CheckOutcome::Met, "{check:?}");
+    }
+    let done = |second: usize| ran.seconds[second].counts.iter().map(OperationCounts::completed).sum::<u64>();
+    let lost = ran.lost.iter().map(|lost| lost.lost.as_seconds()).fold(0.0, f64::max);
+    let back = ran.lost.iter().filter_map(|lost| Some(lost.returned?.as_seconds())).fold(f64::MAX, f64::min);
+    let away = lost.ceil() as usize..back.floor() as usize;
+    assert!(!away.is_empty() && ran.seconds.len() >= 8, "{away:?}");
+    assert!(done(1) > 0 && away.map(done).sum::<u64>() == 0 && done(ran.seconds.len() - 2) > 0, "{:?}", ran.lost);
+}
+
+/// The longest response time, seconds.
+fn longest(ran: &Ran) -> f64 {
+    use hdrhistogram::serialization::Deserializer;
+    let of_response = |second: &'_ proofload_model::samples::IntervalSample| -> u64 {
+        let parts = second.histograms.iter().filter(|part| part.clock == LatencyClock::Response);
+        let most = parts.map(|part| {
+            let read: hdrhistogram::Histogram<u64> =
+                Deserializer::new().deserialize(&mut part.payload.as_slice()).unwrap();
+            read.max()
+        });
+        most.max().unwrap_or(0)
+    };
+    ran.seconds.iter().map(of_response).max().unwrap_or(0) as f64 / 1e9
+}
+
+#[test]
+fn saturated_users_come_back_after_a_crash() {
+    for form in ["statements", "procedures"] {
+        let Some(ran) = crash(&[("virtual_users", "4"), ("form", form)]) else { return };
+        check(&ran, 4);
+        assert!(longest(&ran) > DOWN.as_secs_f64() - 0.2, "the outage is in a response time: {}", longest(&ran));
+    }
+}
+
+#[test]
+fn users_at_a_rate_come_back_and_work_off_what_waited() {
+    let Some(ran) = crash(&[("virtual_users", "4"), ("rate", "50")]) else { return };
+    assert!(!ran.lost.is_empty() && ran.lost.iter().all(|lost| lost.returned.is_some()), "{:?}", ran.lost);
+    assert_eq!(failed(&ran.checks), [""; 0], "{:#?}", ran.checks);
+    assert!(longest(&ran) > DOWN.as_secs_f64() - 0.2, "{}", longest(&ran));
+    // 50 a second for 8 s, all but those in flight at the crash done.
+    let done: u64 = ran.totals.iter().map(OperationCounts::completed).sum();
+    assert!((380..=410).contains(&done), "{done}");
+}

@@ -1,0 +1,37 @@
+//! Lost connections in the section on validity: which runs had them, and how their users came back.
+
+use super::validity::name;
+use crate::blocks::{Block, Notice, Prose, prose};
+use crate::findings::{Findings, LostSessions};
+use crate::numbers::short;
+
+/// What is said of them; nothing when no connection was lost.
+pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
+    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (name(point, run), run)));
+    let lines: Vec<Prose> =
+        runs.filter_map(|(name, run)| run.lost_sessions.map(|lost| prose![name, ": ", line(&lost)])).collect();
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let lead = prose![
+        "connections were lost while load ran. What was in flight counts as failed, its outcome unknown; the time until a user was back \
+         stands in the response time of its next ",
+        findings.workload.work.one,
+        " and, where a rate was asked for, of all that became due meanwhile."
+    ];
+    vec![Block::Notice(Notice::Caution, lead), Block::List(lines)]
+}
+
+fn line(lost: &LostSessions) -> String {
+    let LostSessions { losses, returned, first, last_back, away } = lost;
+    let mut text = format!("{losses} lost, the first at second {first:.3}; ");
+    match away.zip(*last_back) {
+        None => text.push_str("none came back while load ran"),
+        Some(((least, most), last)) => {
+            let all = if returned == losses { "all".to_owned() } else { format!("{returned} of {losses}") };
+            let span = if least < most { format!("{} to {}", short(least), short(most)) } else { short(most) };
+            text.push_str(&format!("{all} came back, the last at second {last:.3}, after {span} s away"));
+        }
+    }
+    text
+}

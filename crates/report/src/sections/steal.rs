@@ -1,0 +1,44 @@
+//! Steal in the section on validity: a column of the table of runs, and a warning.
+
+use super::validity::all_runs;
+use crate::analysis::quantity::Quantity;
+use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
+use crate::findings::{Findings, NOTABLE_STEAL};
+
+/// Adds it to a table that has a row for each run, where any run has it.
+pub(super) fn add_column(table: &mut Table, place: usize, findings: &Findings<'_>) {
+    if all_runs(findings).all(|run| run.steal.is_none()) {
+        return;
+    }
+    for (row, run) in table.rows.iter_mut().zip(all_runs(findings)) {
+        let steal = run.steal.clone().map_or(Cell::Gap("not observed".to_owned()), Cell::Quantity);
+        row.insert(place, steal);
+    }
+    table.columns.insert(place, Column::quantities("Steal", "% of the cores"));
+    table.note.extend(prose![" Steal: the hypervisor ran other guests while the cores had work."]);
+}
+
+/// Valid or not, a rate that was measured beside other guests is theirs as well.
+pub(super) fn warning(findings: &Findings<'_>) -> Option<Block> {
+    let observed = all_runs(findings).filter(|run| run.steal.is_some()).count();
+    let notable: Vec<f64> = all_runs(findings)
+        .filter_map(|run| run.steal.as_ref().map(Quantity::value).filter(|steal| *steal > NOTABLE_STEAL))
+        .collect();
+    let most = notable.iter().copied().fold(0.0, f64::max);
+    (!notable.is_empty()).then(|| {
+        Block::Notice(
+            Notice::Caution,
+            prose![
+                "in ",
+                notable.len(),
+                " of ",
+                observed,
+                " runs the hypervisor gave more than ",
+                crate::numbers::short(NOTABLE_STEAL),
+                " % of the processor to other guests, at most ",
+                crate::numbers::short(most),
+                " %: such runs show less than the machine can do, and differ for reasons outside the study."
+            ],
+        )
+    })
+}

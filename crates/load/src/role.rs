@@ -2,7 +2,7 @@
 
 use crate::drive::{ClientThreads, ConstantRate, Crew, LoadEvents, PoissonRate, Saturated, Schedule, Seats};
 use crate::workload::{Job, Opened, workload};
-use proofload_engine::Target;
+use proofload_engine::{ErrorClass, Target};
 use proofload_gen::Seed;
 use proofload_model::error::Error;
 use proofload_model::samples::{Fact, Mark, OperationCounts};
@@ -102,7 +102,7 @@ impl LoadRole {
             blocking: job.is_blocking(),
             schedule: schedule(&job.spec),
             queue_at_most: queue_at_most(&job.spec),
-            reconnect_within: job.spec.settings.duration("workload.reconnect_within").unwrap_or_default(),
+            reconnect_within: reconnect_within(&job.spec),
             operations: opened.operations(),
             seats: seats(job, opened.as_ref()),
             acknowledged: Some(Arc::clone(&self.acknowledged)),
@@ -135,9 +135,20 @@ impl LoadRole {
         Ok(Reply::Starting { origin })
     }
 
+    /// Reads the database's counters; tries again while the server is away, for as long as users do.
     fn mark(&self) -> Result<Reply, Error> {
-        let before = self.clock.now();
-        let counters = self.opened()?.counters()?;
+        let opened = self.opened()?;
+        let patience = self.opened.as_ref().map_or(Duration::ZERO, |(job, _)| reconnect_within(&job.spec));
+        let began = self.clock.now();
+        let (before, counters) = loop {
+            let before = self.clock.now();
+            match opened.counters() {
+                Err(error) if error.class() == ErrorClass::ConnectionLost && before.since(began) < patience => {
+                    self.clock.sleep(BETWEEN_TRIES);
+                }
+                counters => break (before, counters?),
+            }
+        };
         let moment = before + self.clock.now().since(before) / 2;
         let offset = self.origin.map_or(Offset(0), |origin| moment.offset_from(origin));
         Ok(Reply::Marked(Mark { moment, offset, counters }))
@@ -211,6 +222,13 @@ const QUEUE_AT_MOST: Duration = Duration::from_secs(10);
 
 fn queue_at_most(spec: &LoadSpec) -> Duration {
     spec.settings.duration("workload.queue_at_most").unwrap_or(QUEUE_AT_MOST)
+}
+
+/// Between two tries to read the counters of a server that is away.
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
+
+fn reconnect_within(spec: &LoadSpec) -> Duration {
+    spec.settings.duration("workload.reconnect_within").unwrap_or_default()
 }
 
 /// How operations become due, for the report.

@@ -1,7 +1,7 @@
 //! The contract of a workload. May not know any workload by name.
 
 use crate::drive::UserContext;
-use proofload_engine::{Engine, Target};
+use proofload_engine::{Engine, Error as EngineError, Target};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
@@ -188,7 +188,7 @@ pub trait Opened: Send + Sync {
     }
 
     /// Reads the database's counters, by name. Blocking; while load runs too.
-    fn counters(&self) -> Result<Vec<(String, i64)>, Error>;
+    fn counters(&self) -> Result<Vec<(String, i64)>, EngineError>;
 
     /// What this agent's users leave for the checks, as bytes that [`Opened::take_evidence`] of the first agent reads.
     fn evidence(&self) -> Result<Vec<u8>, Error> {

@@ -1,6 +1,6 @@
 //! One session with a runtime of its own, for work outside the hot path: builds and checks. Blocking.
 
-use proofload_engine::{AnySession, Engine, OwnedRow, OwnedValue, Session as _, Target};
+use proofload_engine::{AnySession, Engine, Error as EngineError, OwnedRow, OwnedValue, Session as _, Target};
 use proofload_model::error::Error;
 use tokio::runtime::{Builder, Runtime};
 
@@ -12,8 +12,8 @@ pub(in crate::workloads) struct Desk {
 
 impl Desk {
     /// Connects.
-    pub(in crate::workloads) fn open(engine: &dyn Engine, target: &Target) -> Result<Self, Error> {
-        let runtime = runtime()?;
+    pub(in crate::workloads) fn open(engine: &dyn Engine, target: &Target) -> Result<Self, EngineError> {
+        let runtime = runtime().map_err(|error| EngineError::other(error.to_string()))?;
         let session = runtime.block_on(engine.connect(target))?;
         Ok(Self { runtime, session })
     }
@@ -24,13 +24,13 @@ impl Desk {
     }
 
     /// Runs one query.
-    pub(in crate::workloads) fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
-        Ok(self.runtime.block_on(self.session.query(sql))?)
+    pub(in crate::workloads) fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, EngineError> {
+        self.runtime.block_on(self.session.query(sql))
     }
 
     /// The one row of a query.
-    pub(in crate::workloads) fn one_row(&mut self, sql: &str) -> Result<OwnedRow, Error> {
-        self.query(sql)?.into_iter().next().ok_or_else(|| Error::new("a query gave no row where one must be"))
+    pub(in crate::workloads) fn one_row(&mut self, sql: &str) -> Result<OwnedRow, EngineError> {
+        self.query(sql)?.into_iter().next().ok_or_else(|| EngineError::other("a query gave no row where one must be"))
     }
 }
 

@@ -107,8 +107,10 @@ impl Reader {
         let mut before: Option<Moment> = None;
         while self.wait_until(due) {
             let moment = self.clock.now();
-            self.read(moment, before);
-            before = Some(moment);
+            // What is counted after a failed reading has come since the last one that did not fail.
+            if self.read(moment, before) {
+                before = Some(moment);
+            }
             due = next_due(due, self.clock.now());
         }
     }
@@ -127,7 +129,8 @@ impl Reader {
         }
     }
 
-    fn read(&mut self, moment: Moment, before: Option<Moment>) {
+    /// Tells what is read; false when it cannot be.
+    fn read(&mut self, moment: Moment, before: Option<Moment>) -> bool {
         let span = before.map(|before| moment.since(before));
         let span_ns = span.map_or(0, |span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX));
         match self.source.parts(span) {
@@ -136,12 +139,14 @@ impl Reader {
                     (self.events)(Event::Telemetry(Telemetry { probe: probe.to_owned(), moment, span_ns, readings }));
                 }
             }
-            Err(error) if !self.warned => {
-                self.warned = true;
-                (self.events)(warning(self.name, &error.to_string()));
+            Err(error) => {
+                if !std::mem::replace(&mut self.warned, true) {
+                    (self.events)(warning(self.name, &error.to_string()));
+                }
+                return false;
             }
-            Err(_) => {}
         }
+        true
     }
 }
 
@@ -158,6 +163,68 @@ fn warning(name: &str, text: &str) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::samples::Reading;
+    use proofload_model::time::WallTime;
+    use std::sync::atomic::AtomicU64;
+
+    /// A clock that moves when someone sleeps, and stops the probes after some seconds.
+    struct Simulated {
+        nanos: AtomicU64,
+        stop: Arc<AtomicBool>,
+    }
+
+    impl Clock for Simulated {
+        fn now(&self) -> Moment {
+            Moment(self.nanos.load(Ordering::Relaxed))
+        }
+
+        fn wall(&self) -> WallTime {
+            WallTime(0)
+        }
+
+        fn sleep(&self, time: Duration) {
+            let nanos = u64::try_from(time.as_nanos()).expect("short");
+            let now = self.nanos.fetch_add(nanos, Ordering::Relaxed) + nanos;
+            self.stop.store(now > 7_500_000_000, Ordering::Relaxed);
+        }
+    }
+
+    /// Nobody answers in the third and the fourth second.
+    struct Away(u32);
+
+    impl Source for Away {
+        fn parts(&mut self, span: Option<Duration>) -> Result<Vec<Part>, Error> {
+            self.0 += 1;
+            if matches!(self.0, 4 | 5) {
+                return Err(Error::new("connection refused"));
+            }
+            let value = span.map_or(0.0, |span| span.as_secs_f64());
+            let reading = Reading { name: "seconds".to_owned(), instance: String::new(), unit: "s".to_owned(), value };
+            Ok(vec![("engine", vec![reading])])
+        }
+    }
+
+    #[test]
+    fn after_a_gap_a_reading_covers_all_of_it() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let clock = Arc::new(Simulated { nanos: AtomicU64::new(0), stop: Arc::clone(&stop) });
+        let (sender, told) = std::sync::mpsc::channel();
+        let events: EventSink = Arc::new(move |event| sender.send(event).expect("the test listens"));
+        Reader { name: "engine", source: Box::new(Away(0)), clock, events, stop, warned: false }.run(Moment(0));
+        let (mut spans, mut warnings) = (Vec::new(), Vec::new());
+        for event in told.try_iter() {
+            match event {
+                Event::Telemetry(reading) => spans.push((reading.moment.0, reading.span_ns, reading.readings[0].value)),
+                Event::Log { text, .. } => warnings.push(text),
+                other => panic!("{other:?}"),
+            }
+        }
+        let second = 1_000_000_000;
+        let expected = [(0, 0), (1, 1), (2, 1), (5, 3), (6, 1), (7, 1)]
+            .map(|(at, span)| (at * second, span * second, span as f64));
+        assert_eq!(spans, expected);
+        assert_eq!(warnings, ["probe engine: connection refused; its series have a gap from here"]);
+    }
 
     #[test]
     fn missed_seconds_are_skipped_not_made_up() {

@@ -20,6 +20,7 @@ use super::user::{KINDS, User};
 use crate::division::{from_bytes, to_bytes};
 use crate::drive::{Retry, UserContext};
 use crate::workload::{Job, LocalFuture, Opened};
+use proofload_engine::Error as EngineError;
 use proofload_gen::tprocc::inputs::InputPlan;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
@@ -87,7 +88,7 @@ impl OpenedTprocc {
     }
 
     fn desk(&self) -> Result<Desk, Error> {
-        Desk::open(self.job.engine, &self.job.target)
+        Ok(Desk::open(self.job.engine, &self.job.target)?)
     }
 
     fn run(&self) -> MutexGuard<'_, Run> {
@@ -277,12 +278,14 @@ impl Opened for OpenedTprocc {
         run.deliveries.documents(origin)
     }
 
-    fn counters(&self) -> Result<Vec<(String, i64)>, Error> {
+    fn counters(&self) -> Result<Vec<(String, i64)>, EngineError> {
         if !self.keeps_data() {
             return Ok(Vec::new());
         }
-        let sum = integer(&self.desk()?.one_row(&self.dialect.suite.statement("new_orders")?.sql)?, 0)?;
-        Ok(vec![("new_orders".to_owned(), sum)])
+        let unreadable = |error: Error| EngineError::other(error.to_string());
+        let statement = self.dialect.suite.statement("new_orders").map_err(unreadable)?;
+        let row = Desk::open(self.job.engine, &self.job.target)?.one_row(&statement.sql)?;
+        Ok(vec![("new_orders".to_owned(), integer(&row, 0).map_err(unreadable)?)])
     }
 
     fn evidence(&self) -> Result<Vec<u8>, Error> {

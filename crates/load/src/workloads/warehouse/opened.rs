@@ -150,7 +150,7 @@ impl Opened for OpenedWarehouse {
         self.probe.run(sql)
     }
 
-    fn counters(&self) -> Result<Vec<(String, i64)>, Error> {
+    fn counters(&self) -> Result<Vec<(String, i64)>, proofload_engine::Error> {
         Ok(Vec::new())
     }
 

@@ -210,7 +210,7 @@ impl Opened for OpenedYcsb {
         Box::pin(async move { self.live_user(self.users_here().start + user, context).await })
     }
 
-    fn counters(&self) -> Result<Vec<(String, i64)>, Error> {
+    fn counters(&self) -> Result<Vec<(String, i64)>, proofload_engine::Error> {
         Ok(Vec::new())
     }
 

@@ -228,7 +228,7 @@ impl<'j> Build<'j> {
 
     /// A session with the settings of the build.
     pub(in crate::workloads::tprocc) fn desk(&self) -> Result<Desk, Error> {
-        Desk::open(self.job.engine, &self.target)
+        Ok(Desk::open(self.job.engine, &self.target)?)
     }
 
     fn manifest(&self, desk: &mut Desk) -> Result<Manifest, Error> {

@@ -76,8 +76,8 @@ pub(super) fn run_through(case: &Case, time: Duration, meanwhile: impl FnOnce() 
     std::thread::scope(|scope| {
         scope.spawn(meanwhile);
         clock.sleep(time);
+        ask(LoadRequest::Mark);
     });
-    ask(LoadRequest::Mark);
     let Reply::Stopped { totals, .. } = ask(LoadRequest::Stop) else { panic!("a stop is answered") };
     let Reply::Checked(checks) = ask(LoadRequest::Verify { totals: totals.clone() }) else {
         panic!("a verification is answered")

@@ -51,7 +51,7 @@ impl<'j> Load<'j> {
     }
 
     fn desk(&self) -> Result<Desk, Error> {
-        Desk::open(self.job.engine, &self.target)
+        Ok(Desk::open(self.job.engine, &self.target)?)
     }
 
     fn manifest(&self, desk: &mut Desk) -> Result<Manifest, Error> {

@@ -1,6 +1,7 @@
 //! Reading the rows of several load agents. Records of formats before 3 have none.
 
 use crate::error::Error;
+use crate::rows::all;
 use crate::seal::has_agent_tables;
 use proofload_model::samples::{AgentHistogram, AgentSecond, HistogramDelta, LatencyClock};
 use rusqlite::Connection;
@@ -27,8 +28,7 @@ pub(crate) fn read(connection: &Connection, attempt: i64) -> Result<AgentRows, E
 fn seconds(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<AgentSecond>> {
     let sql = "SELECT agent, number, completed, failed, dropped, count, sum_ns, max_ns, client FROM agent_interval \
                WHERE attempt = ?1 ORDER BY number, agent";
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([attempt], |row| {
+    all(connection, sql, [attempt], |row| {
         Ok(AgentSecond {
             agent: row.get(0)?,
             number: row.get(1)?,
@@ -40,14 +40,12 @@ fn seconds(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<AgentS
             max_ns: row.get(7)?,
             client: serde_json::from_str(&row.get::<_, String>(8)?).unwrap_or_default(),
         })
-    })?;
-    rows.collect()
+    })
 }
 
 fn histograms(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<AgentHistogram>> {
     let sql = "SELECT agent, clock, count, sum_ns, max_ns, payload FROM agent_histogram WHERE attempt = ?1 ORDER BY id";
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([attempt], |row| {
+    all(connection, sql, [attempt], |row| {
         let clock = LatencyClock::from_word(&row.get::<_, String>(1)?).unwrap_or(LatencyClock::Response);
         let delta = HistogramDelta {
             kind: String::new(),
@@ -58,6 +56,5 @@ fn histograms(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<Age
             payload: row.get(5)?,
         };
         Ok(AgentHistogram { agent: row.get(0)?, delta })
-    })?;
-    rows.collect()
+    })
 }

@@ -3,19 +3,20 @@
 //! This crate is its only writer and its only reader. It may not compute statistics, read a clock or know what a workload is.
 
 mod agents;
+mod content;
 mod error;
 mod file;
 mod lock;
 mod reader;
 mod recorder;
+mod rows;
 mod schema;
 mod seal;
 
 pub use agents::AgentRows;
+pub use content::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State};
 pub use error::Error;
 pub use file::{file_sha256, is_record};
-pub use reader::{
-    Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State, fingerprint, read, read_finished_runs,
-};
+pub use reader::{fingerprint, read, read_finished_runs};
 pub use recorder::{AttemptId, Opening, Recorder};
 pub use schema::{APPLICATION_ID, FORMAT};

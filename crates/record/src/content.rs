@@ -1,0 +1,157 @@
+//! What a record holds, as plain data. May not know how it is stored.
+
+use crate::agents::AgentRows;
+use proofload_model::plan::{Plan, Run};
+use proofload_model::samples::{Check, Fact, IntervalSample, Mark};
+use proofload_model::study::Study;
+use proofload_model::time::{Offset, WallTime};
+use std::collections::BTreeMap;
+
+/// Everything in a record.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// When it was created.
+    pub created: WallTime,
+    /// Documents by name; the latest of each.
+    pub documents: BTreeMap<String, String>,
+    /// The study as resolved.
+    pub study: Study,
+    /// The plan; of a study that searches, as far as it has grown.
+    pub plan: Plan,
+    /// Every `run` and `resume`.
+    pub sessions: Vec<SessionLine>,
+    /// Facts of the study as a whole.
+    pub facts: Vec<Fact>,
+    /// Events of the study as a whole.
+    pub events: Vec<AttemptEvent>,
+    /// Attempts in order.
+    pub attempts: Vec<Attempt>,
+    /// Log lines.
+    pub logs: Vec<LogLine>,
+    /// Is a process writing it now?
+    pub being_written: bool,
+}
+
+impl Record {
+    /// The attempt that finished a run of the plan.
+    pub fn finished(&self, run_index: u32) -> Option<&Attempt> {
+        self.attempts.iter().find(|attempt| attempt.run.index == run_index && attempt.state == State::Finished)
+    }
+}
+
+/// One `run` or `resume`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionLine {
+    /// When it began.
+    pub at: WallTime,
+    /// Program and version.
+    pub program: String,
+    /// Kernel of the conductor's machine.
+    pub machine: String,
+}
+
+/// How an attempt stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Went through; its rows are sealed.
+    Finished,
+    /// Ended with an error.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+    /// Neither: it is running, or its conductor died.
+    Open,
+}
+
+/// One try at a run of the plan.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// Number in the record.
+    pub id: i64,
+    /// Which run.
+    pub run: Run,
+    /// How it stands.
+    pub state: State,
+    /// When it began.
+    pub started: WallTime,
+    /// What happened.
+    pub events: Vec<AttemptEvent>,
+    /// Facts, requested and effective.
+    pub facts: Vec<Fact>,
+    /// Seconds of load, in order.
+    pub intervals: Vec<IntervalSample>,
+    /// What each of several load agents did of it.
+    pub agents: AgentRows,
+    /// Telemetry: one entry per series.
+    pub series: Vec<SeriesPoint>,
+    /// Counters of the database by label.
+    pub marks: Vec<(String, Mark)>,
+    /// Verification.
+    pub checks: Vec<Check>,
+    /// Does the seal of a finished attempt still fit its rows? None while it has no seal.
+    pub seal_holds: Option<bool>,
+}
+
+impl Attempt {
+    /// The last event of this name.
+    pub fn event(&self, name: &str) -> Option<&AttemptEvent> {
+        self.events.iter().rev().find(|event| event.name == name)
+    }
+
+    /// The measured window as interval numbers `[from, to)`, from the event `window`.
+    pub fn window(&self) -> Option<(u64, u64)> {
+        let detail: serde_json::Value = serde_json::from_str(&self.event("window")?.detail).ok()?;
+        Some((detail["from"].as_u64()?, detail["to"].as_u64()?))
+    }
+}
+
+/// One telemetry series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesPoint {
+    /// Probe, such as `cores`.
+    pub probe: String,
+    /// Name, such as `busy`.
+    pub name: String,
+    /// What is observed.
+    pub instance: String,
+    /// Unit.
+    pub unit: String,
+    /// Offset from time zero (end of the span), span in nanoseconds, value.
+    pub samples: Vec<(Offset, u64, f64)>,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptEvent {
+    /// When.
+    pub at: WallTime,
+    /// From time zero, once there is one.
+    pub offset: Option<Offset>,
+    /// Name: `building`, `built`, `restored`, `prepared`, `load_started`, `steady` or `not_steady`, `window`, `load_stopped`,
+    /// `released`, and at the end `finished` or `failed`. Of the study: `preconditioned`, `calibrated`, `search_step`, `search_ended`,
+    /// `failed`.
+    pub name: String,
+    /// Text or JSON. `steady`, `not_steady`: `{seconds, verdict}`. `window`: `{from, to}`, numbers of intervals, `to` excluded.
+    /// `load_stopped`: `{intervals, totals}` with the clients' own counts as `OperationCounts`.
+    /// `load_agents`: how each of several was started: `[{number, name, share, users, pid, clock_bound_ns}]`. `load_agents_stopped`:
+    /// `[{number, clock_moved_ns, clock_bound_ns}]`. `agent_lost`: `{agent, reason}`. `sessions_lost`: a `LostSession` for each loss.
+    /// `built`, `restored`: `{bytes, method, seconds}`. `failed`: the reason. `search_step`: `{others, point, load, why}`, for what a
+    /// search adds to the plan; `search_ended`: `{others, found, text}`; `others` are the levels of the factors.
+    pub detail: String,
+}
+
+/// A line for the operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    /// Attempt it belongs to.
+    pub attempt: Option<i64>,
+    /// When.
+    pub at: WallTime,
+    /// `info`, `warning`, `error`.
+    pub level: String,
+    /// Who.
+    pub source: String,
+    /// The text.
+    pub text: String,
+}

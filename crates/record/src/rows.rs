@@ -1,0 +1,242 @@
+//! Rows of a record's tables as what they mean. May not open files.
+
+use crate::agents::AgentRows;
+use crate::content::{Attempt, AttemptEvent, LogLine, SeriesPoint, State};
+use proofload_model::plan::Plan;
+use proofload_model::samples::{ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts};
+use proofload_model::time::{Moment, Offset, WallTime};
+use rusqlite::{Connection, Row};
+use std::collections::BTreeMap;
+
+/// Every row of a query.
+pub(crate) fn all<T, P: rusqlite::Params>(
+    connection: &Connection,
+    sql: &str,
+    parameters: P,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare_cached(sql)?.query_map(parameters, read)?.collect()
+}
+
+pub(crate) fn documents(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
+    let rows =
+        all(connection, "SELECT name, body FROM document ORDER BY id", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.into_iter().collect())
+}
+
+pub(crate) fn attempts(connection: &Connection, plan: &Plan) -> rusqlite::Result<Vec<Attempt>> {
+    let rows = all(connection, "SELECT id, run_index, at_us FROM attempt ORDER BY id", [], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, usize>(1)?, WallTime(row.get(2)?)))
+    })?;
+    let known = rows.into_iter().filter_map(|(id, run, started)| plan.runs.get(run).map(|run| (id, *run, started)));
+    Ok(known
+        .map(|(id, run, started)| Attempt {
+            id,
+            run,
+            state: State::Open,
+            started,
+            events: Vec::new(),
+            facts: Vec::new(),
+            intervals: Vec::new(),
+            agents: AgentRows::default(),
+            series: Vec::new(),
+            marks: Vec::new(),
+            checks: Vec::new(),
+            seal_holds: None,
+        })
+        .collect())
+}
+
+pub(crate) fn fill(connection: &Connection, attempt: &mut Attempt) -> rusqlite::Result<()> {
+    attempt.events = events(connection, Some(attempt.id))?;
+    attempt.state = state(&attempt.events);
+    attempt.facts = facts(connection, Some(attempt.id))?;
+    attempt.intervals = intervals(connection, attempt.id)?;
+    attempt.series = series(connection, attempt.id)?;
+    attempt.marks = marks(connection, attempt.id)?;
+    let bodies =
+        all(connection, "SELECT body FROM verification WHERE attempt = ?1 ORDER BY id", [attempt.id], |row| {
+            row.get::<_, String>(0)
+        })?;
+    attempt.checks = bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
+    Ok(())
+}
+
+fn state(events: &[AttemptEvent]) -> State {
+    match events.iter().rev().find(|event| event.name == "finished" || event.name == "failed") {
+        Some(event) if event.name == "finished" => State::Finished,
+        Some(event) => State::Failed { reason: event.detail.clone() },
+        None => State::Open,
+    }
+}
+
+pub(crate) fn events(connection: &Connection, attempt: Option<i64>) -> rusqlite::Result<Vec<AttemptEvent>> {
+    all(
+        connection,
+        "SELECT at_us, offset_ns, name, detail FROM event WHERE attempt IS ?1 ORDER BY id",
+        [attempt],
+        |row| {
+            Ok(AttemptEvent {
+                at: WallTime(row.get(0)?),
+                offset: row.get::<_, Option<i64>>(1)?.map(Offset),
+                name: row.get(2)?,
+                detail: row.get(3)?,
+            })
+        },
+    )
+}
+
+pub(crate) fn facts(connection: &Connection, attempt: Option<i64>) -> rusqlite::Result<Vec<Fact>> {
+    let sql = "SELECT subject, name, requested, effective, source, holds FROM fact WHERE attempt IS ?1 ORDER BY id";
+    all(connection, sql, [attempt], |row| {
+        Ok(Fact {
+            subject: row.get(0)?,
+            name: row.get(1)?,
+            requested: row.get(2)?,
+            effective: row.get(3)?,
+            source: row.get(4)?,
+            holds: row.get(5)?,
+        })
+    })
+}
+
+pub(crate) fn logs(connection: &Connection) -> rusqlite::Result<Vec<LogLine>> {
+    all(connection, "SELECT attempt, at_us, level, source, text FROM log ORDER BY id", [], |row| {
+        Ok(LogLine {
+            attempt: row.get(0)?,
+            at: WallTime(row.get(1)?),
+            level: row.get(2)?,
+            source: row.get(3)?,
+            text: row.get(4)?,
+        })
+    })
+}
+
+fn intervals(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<IntervalSample>> {
+    let mut samples: BTreeMap<u64, IntervalSample> = BTreeMap::new();
+    let heads = all(
+        connection,
+        "SELECT number, client, engine FROM interval WHERE attempt = ?1 ORDER BY number",
+        [attempt],
+        |row| Ok((row.get::<_, u64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)),
+    )?;
+    for (index, client, engine) in heads {
+        let client = serde_json::from_str(&client).unwrap_or_default();
+        let engine = serde_json::from_str(&engine).unwrap_or_default();
+        samples.insert(
+            index,
+            IntervalSample { index, counts: vec![], histograms: vec![], errors: vec![], client, engine },
+        );
+    }
+    for (number, counts) in all(
+        connection,
+        "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries FROM operation WHERE attempt = ?1 ORDER BY id",
+        [attempt],
+        operation,
+    )? {
+        samples.entry(number).and_modify(|sample| sample.counts.push(counts));
+    }
+    for (number, delta) in all(
+        connection,
+        "SELECT number, kind, clock, count, sum_ns, max_ns, payload FROM histogram WHERE attempt = ?1 ORDER BY id",
+        [attempt],
+        histogram,
+    )? {
+        samples.entry(number).and_modify(|sample| sample.histograms.push(delta));
+    }
+    for (number, error) in all(
+        connection,
+        "SELECT number, kind, code, text, count FROM failure WHERE attempt = ?1 ORDER BY id",
+        [attempt],
+        failure,
+    )? {
+        samples.entry(number).and_modify(|sample| sample.errors.push(error));
+    }
+    Ok(samples.into_values().collect())
+}
+
+fn operation(row: &Row<'_>) -> rusqlite::Result<(u64, OperationCounts)> {
+    let counts = OperationCounts {
+        kind: row.get(1)?,
+        due: row.get(2)?,
+        done: row.get(3)?,
+        rolled_back: row.get(4)?,
+        failed: row.get(5)?,
+        dropped: row.get(6)?,
+        in_flight: row.get(7)?,
+        retries: row.get(8)?,
+    };
+    Ok((row.get(0)?, counts))
+}
+
+fn histogram(row: &Row<'_>) -> rusqlite::Result<(u64, HistogramDelta)> {
+    let clock = LatencyClock::from_word(&row.get::<_, String>(2)?).unwrap_or(LatencyClock::Response);
+    let delta = HistogramDelta {
+        kind: row.get(1)?,
+        clock,
+        count: row.get(3)?,
+        sum_ns: row.get(4)?,
+        max_ns: row.get(5)?,
+        payload: row.get(6)?,
+    };
+    Ok((row.get(0)?, delta))
+}
+
+fn failure(row: &Row<'_>) -> rusqlite::Result<(u64, ErrorCount)> {
+    Ok((row.get(0)?, ErrorCount { kind: row.get(1)?, code: row.get(2)?, text: row.get(3)?, count: row.get(4)? }))
+}
+
+fn series(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<SeriesPoint>> {
+    let heads = all(
+        connection,
+        "SELECT id, probe, name, instance, unit FROM series WHERE attempt = ?1 ORDER BY id",
+        [attempt],
+        |row| {
+            let point = SeriesPoint {
+                probe: row.get(1)?,
+                name: row.get(2)?,
+                instance: row.get(3)?,
+                unit: row.get(4)?,
+                samples: Vec::new(),
+            };
+            Ok((row.get::<_, i64>(0)?, point))
+        },
+    )?;
+    heads
+        .into_iter()
+        .map(|(id, mut point)| {
+            point.samples = all(
+                connection,
+                "SELECT offset_ns, span_ns, value FROM sample WHERE series = ?1 ORDER BY id",
+                [id],
+                |row| Ok((Offset(row.get(0)?), row.get(1)?, row.get(2)?)),
+            )?;
+            Ok(point)
+        })
+        .collect()
+}
+
+fn marks(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<(String, Mark)>> {
+    let rows = all(
+        connection,
+        "SELECT label, moment_ns, offset_ns, name, value FROM mark WHERE attempt = ?1 ORDER BY id",
+        [attempt],
+        |row| {
+            Ok((
+                row.get::<_, String>(0)?,
+                Moment(row.get(1)?),
+                Offset(row.get(2)?),
+                row.get::<_, String>(3)?,
+                row.get::<_, i64>(4)?,
+            ))
+        },
+    )?;
+    let mut marks: Vec<(String, Mark)> = Vec::new();
+    for (label, moment, offset, name, value) in rows {
+        match marks.last_mut() {
+            Some((last, mark)) if *last == label && mark.moment == moment => mark.counters.push((name, value)),
+            _ => marks.push((label, Mark { moment, offset, counters: vec![(name, value)] })),
+        }
+    }
+    Ok(marks)
+}

@@ -20,6 +20,7 @@ mod point;
 mod reference;
 mod run;
 mod search;
+mod search_words;
 mod sentinel;
 mod steal;
 mod telemetry;

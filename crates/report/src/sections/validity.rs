@@ -16,7 +16,7 @@ const STEAL_COLUMN: usize = 4;
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![
         "A point is valid when every run of it settled, its limits were verified, no second and no reading is missing from its window, nothing drifted inside it, \
-             the load generator was not the limit, no operation failed beyond the budget, and all checks and audits hold. One void run voids its point, because leaving out bad runs would choose the result."
+             other guests of the host took no more of the processor than is tolerated, the load generator was not the limit, no operation failed beyond the budget, and all checks and audits hold. One void run voids its point, because leaving out bad runs would choose the result."
     ])];
     if super::rounds::any(findings) {
         blocks.push(Block::Paragraph(super::rounds::how_judged()));

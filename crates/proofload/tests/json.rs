@@ -77,10 +77,10 @@ fn a_study_is_checked_and_planned() {
         &faults["faults"][1],
         &expect![[r#"
         key: "limits.memroy"
-        line: 20
+        line: 21
         reason: "this setting is not known"
         suggestion: "limits.memory"
-        text: "line 20: limits.memroy: this setting is not known; did you mean limits.memory?"
+        text: "line 21: limits.memroy: this setting is not known; did you mean limits.memory?"
     "#]],
     );
     let refused = error(&bench, &["plan", "study.toml"], 3);

@@ -7,6 +7,7 @@ mod support;
 
 use op_msg_server::{Behaviour, Fault, Server};
 use proofload_record::Record;
+use std::process::Output;
 use std::time::Duration;
 use support::{Bench, text};
 
@@ -91,19 +92,41 @@ fn a_server_by_url_is_loaded_run_and_verified() {
 }
 
 #[test]
-fn a_server_that_goes_away_ends_the_run_and_nothing_is_lost() {
-    let bench = Bench::new("lost");
-    let server = Server::start(Behaviour::default());
-    bench.study(&study("records = 200\nrate = 200", &format!("kind = \"mongodb\"\nurl = \"{}\"", server.url("db"))));
-    // Not on the notes of the load, which are updates too, but on one of the run's own.
-    (0..60).for_each(|_| server.fault("update", Fault::Slow(Duration::ZERO)));
-    server.fault("update", Fault::Close);
-    let output = bench.run(&["run", "study.toml"]);
+fn a_lost_connection_ends_the_run_where_nobody_may_come_back_and_nothing_is_lost() {
+    let (bench, _server, output) = with_a_lost_connection("reconnect_within = \"0s\"");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
     assert!(text(&output.stderr).contains("the connection to the database was lost"), "{}", text(&output.stderr));
     let output = bench.run(&["resume", "small.proof"]);
     assert!(matches!(output.status.code(), Some(0 | 6 | 7)), "{}", text(&output.stderr));
     assert_eq!(failed(&record(&bench)), [""; 0]);
+}
+
+#[test]
+fn a_user_comes_back_after_a_lost_connection() {
+    let (bench, _server, output) = with_a_lost_connection("");
+    assert!(matches!(output.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&output.stderr));
+    let record = record(&bench);
+    assert_eq!(failed(&record), [""; 0]);
+    let [attempt] = &record.attempts[..] else { panic!("{} attempts", record.attempts.len()) };
+    let detail = &attempt.event("sessions_lost").expect("it is told").detail;
+    let lost: Vec<serde_json::Value> = serde_json::from_str(detail).expect("JSON is JSON");
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    assert!(lost[0]["returned"].as_i64() > lost[0]["lost"].as_i64() && lost[0]["tries"] == 1, "{lost:?}");
+    let report = bench.run(&["report", "small.proof", "--format", "markdown"]);
+    assert!(text(&report.stdout).contains("1 lost, the first at second"), "{}", text(&report.stdout));
+}
+
+/// A run in which the server closes one connection, and what becomes of it.
+fn with_a_lost_connection(setting: &str) -> (Bench, Server, Output) {
+    let bench = Bench::new("lost");
+    let server = Server::start(Behaviour::default());
+    let workload = format!("records = 200\nrate = 200\n{setting}");
+    bench.study(&study(&workload, &format!("kind = \"mongodb\"\nurl = \"{}\"", server.url("db"))));
+    // Not on the notes of the load, which are updates too, but on one of the run's own.
+    (0..60).for_each(|_| server.fault("update", Fault::Slow(Duration::ZERO)));
+    server.fault("update", Fault::Close);
+    let output = bench.run(&["run", "study.toml"]);
+    (bench, server, output)
 }
 
 #[test]

@@ -82,9 +82,9 @@ fn loads_under_faults_end_with_every_record_or_say_so() {
 }
 
 #[test]
-fn a_lost_connection_ends_the_run_and_says_so() {
+fn a_lost_connection_ends_the_run_where_nobody_may_come_back_and_says_so() {
     let server = Server::start(Behaviour::default());
-    let case = Case::at_url("mongodb", server.url("db"), &[("operations", "500")]);
+    let case = Case::at_url("mongodb", server.url("db"), &[("operations", "500"), ("reconnect_within", "0s")]);
     case.build().expect("loads");
     // Not on an update of the self-check of client paths, which comes first where the driver is built in.
     (0..60).for_each(|_| server.fault("update", Fault::Slow(Duration::ZERO)));

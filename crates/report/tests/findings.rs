@@ -181,12 +181,18 @@ fn lost_connections_are_told_with_how_they_came_back() {
         let mut event = record.attempts[0].events[1].clone();
         (event.name, event.detail) = ("sessions_lost".to_owned(), serde_json::to_string(all).expect("it has a form"));
         record.attempts[0].events.push(event);
-        render(&record, Format::Markdown).expect("the record has points")
+        let run = json_of(&record)["points"][0]["runs"][0]["lost_sessions"].clone();
+        (render(&record, Format::Markdown).expect("the record has points"), run)
     };
-    let some = told(&[lost(0, 20, Some(23)), lost(1, 21, Some(25)), lost(0, 24, None)]);
+    let (some, json) = told(&[lost(0, 20, Some(23)), lost(1, 21, Some(25)), lost(0, 24, None)]);
+    assert_eq!(
+        (&json["losses"], &json["returned"], &json["longest_away_seconds"]),
+        (&3.into(), &2.into(), &4.0.into())
+    );
     let line = "3 lost, the first at second 20.000; 2 of 3 came back, the last at second 25.000, after 3 to 4 s away";
     assert!(some.contains(line) && some.contains("its outcome unknown"), "{some}");
-    let none = told(&[lost(0, 20, None)]);
+    let (none, json) = told(&[lost(0, 20, None)]);
+    assert!(json["last_back_seconds"].is_null() && json["first_lost_seconds"] == 20.0, "{json}");
     assert!(none.contains("1 lost, the first at second 20.000; none came back while load ran"), "{none}");
     let report = render(&record(&Shape::memory(1)), Format::Markdown).expect("the record has points");
     assert!(!report.contains("connections were lost"));

@@ -118,6 +118,11 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         "failures": run.failure_classes.iter().map(|failure| json!({
             "type": failure.kind, "code": failure.code, "text": failure.text, "count": failure.count,
         })).collect::<Vec<_>>(),
+        "lost_sessions": run.lost_sessions.map(|lost| json!({
+            "losses": lost.losses, "returned": lost.returned, "first_lost_seconds": lost.first,
+            "last_back_seconds": lost.last_back, "shortest_away_seconds": lost.away.map(|(shortest, _)| shortest),
+            "longest_away_seconds": lost.away.map(|(_, longest)| longest),
+        })),
         "stalls": run.stalls.found.iter().map(|stall| stall_json(run, stall)).collect::<Vec<_>>(),
         "offered": run.offered.as_ref().map(|offered| json!({
             "asked_per_second": offered.asked, "offered_per_second": offered.due, "dropped": offered.dropped,

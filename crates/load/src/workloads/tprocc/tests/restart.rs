@@ -3,6 +3,7 @@
 
 use super::case::{Case, failed};
 use super::role::{Ran, run_through};
+use super::stall::merged;
 use proofload_model::samples::{CheckOutcome, LatencyClock, OperationCounts};
 use std::time::Duration;
 
@@ -47,17 +48,7 @@ fn check(ran: &Ran, sessions: usize) {
 
 /// The longest response time, seconds.
 fn longest(ran: &Ran) -> f64 {
-    use hdrhistogram::serialization::Deserializer;
-    let of_response = |second: &'_ proofload_model::samples::IntervalSample| -> u64 {
-        let parts = second.histograms.iter().filter(|part| part.clock == LatencyClock::Response);
-        let most = parts.map(|part| {
-            let read: hdrhistogram::Histogram<u64> =
-                Deserializer::new().deserialize(&mut part.payload.as_slice()).unwrap();
-            read.max()
-        });
-        most.max().unwrap_or(0)
-    };
-    ran.seconds.iter().map(of_response).max().unwrap_or(0) as f64 / 1e9
+    merged(&ran.seconds, LatencyClock::Response).max() as f64 / 1e9
 }
 
 #[test]

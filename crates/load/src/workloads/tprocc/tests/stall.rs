@@ -16,7 +16,7 @@ const RATE: f64 = 400.0;
 const SECONDS: u64 = 20;
 
 /// All kinds of operations together.
-fn merged(seconds: &[IntervalSample], clock: LatencyClock) -> Histogram<u64> {
+pub(super) fn merged(seconds: &[IntervalSample], clock: LatencyClock) -> Histogram<u64> {
     let mut all = Histogram::<u64>::new(3).unwrap();
     for part in seconds.iter().flat_map(|second| &second.histograms).filter(|part| part.clock == clock) {
         let part: Histogram<u64> = Deserializer::new().deserialize(&mut part.payload.as_slice()).unwrap();

@@ -13,6 +13,7 @@ mod attributes;
 mod clock;
 mod contents;
 mod dependencies;
+mod english;
 mod headers;
 mod imports;
 mod layers;
@@ -20,6 +21,7 @@ mod mod_files;
 mod pages;
 mod ratchet;
 mod settings;
+mod type_names;
 mod unsafe_code;
 mod words;
 

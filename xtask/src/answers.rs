@@ -1,8 +1,8 @@
-//! Golden answers of the warehouse suite: computed with DuckDB and PostgreSQL, and written, or with `--check` compared with those that are
-//! stored, if the two agree.
+//! Golden answers of the warehouse suite: computed with DuckDB and PostgreSQL, and written, or with `--check` compared
+//! with those that are stored, if the two agree.
 //!
-//! The work is done by a test of the workload, which loads and asks as a study does; this chore only asks for it. It may not judge.
-//! Generator and engines are optimised in the profile of tests, so that it takes no other build.
+//! The work is done by a test of the workload, which loads and asks as a study does; this chore only asks for it. It
+//! may not judge. Generator and engines are optimised in the profile of tests, so that it takes no other build.
 
 use std::process::Command;
 
@@ -12,37 +12,37 @@ const SCALES: &[&str] = &["0.01", "0.1", "1"];
 /// The test that does the work.
 const TEST: &str = "workloads::warehouse::tests::golden::engines_agree_on_golden_answers_when_the_chore_asks";
 
-/// What is asked of it.
+/// Task and scales from the command line.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked {
+struct Request {
     task: &'static str,
     scales: Vec<String>,
 }
 
 /// Writes or checks.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let asked = read(arguments)?;
-    asked.scales.iter().try_for_each(|scale| ask(&format!("{} {scale}", asked.task)))
+    let request = read(arguments)?;
+    request.scales.iter().try_for_each(|scale| ask(&format!("{} {scale}", request.task)))
 }
 
-fn read(arguments: &[String]) -> Result<Asked, String> {
-    let mut asked = Asked { task: "write", scales: Vec::new() };
+fn read(arguments: &[String]) -> Result<Request, String> {
+    let mut request = Request { task: "write", scales: Vec::new() };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match (word.as_str(), words.as_slice().first()) {
-            ("--check", _) => asked.task = "check",
+            ("--check", _) => request.task = "check",
             ("--scale", Some(scale)) if scale.parse::<f64>().is_ok_and(|scale| scale >= 0.01) => {
-                asked.scales.push(scale.clone());
+                request.scales.push(scale.clone());
                 words.next();
             }
             ("--scale", given) => return Err(format!("--scale wants a number of 0.01 or more, not {given:?}")),
             _ => return Err(format!("{word:?} is not known; say --scale SCALE, or --check")),
         }
     }
-    match (asked.task, asked.scales.is_empty()) {
+    match (request.task, request.scales.is_empty()) {
         ("write", true) => Err("say which answers are to be written: --scale SCALE; --check compares all".to_owned()),
-        (_, true) => Ok(Asked { scales: SCALES.iter().map(|scale| (*scale).to_owned()).collect(), ..asked }),
-        _ => Ok(asked),
+        (_, true) => Ok(Request { scales: SCALES.iter().map(|scale| (*scale).to_owned()).collect(), ..request }),
+        _ => Ok(request),
     }
 }
 
@@ -63,8 +63,8 @@ mod tests {
     fn check(words: &str, expected: Result<(&'static str, &[&str]), &str>) {
         let arguments: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
         match (read(&arguments), expected) {
-            (Ok(asked), Ok((task, scales))) => {
-                assert_eq!((asked.task, asked.scales), (task, scales.iter().map(|s| (*s).to_owned()).collect()))
+            (Ok(request), Ok((task, scales))) => {
+                assert_eq!((request.task, request.scales), (task, scales.iter().map(|s| (*s).to_owned()).collect()))
             }
             (Err(error), Err(words)) => assert!(error.contains(words), "{error}"),
             (found, expected) => panic!("{found:?} where {expected:?} was expected"),

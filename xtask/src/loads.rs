@@ -1,4 +1,5 @@
-//! Loads the key-value data many times, each load killed at random instants, and lets the tests prove that every record is there.
+//! Loads the key-value data many times, each load killed at random instants, and lets the tests prove that every record
+//! is there.
 //!
 //! The work is done by the tests of the workload; this chore only asks for more of it. It may not judge.
 

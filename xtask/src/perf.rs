@@ -1,5 +1,6 @@
-//! What the client costs: runs the benches that the goals are stated for, or a comparison with other clients, prints their lines, and
-//! keeps them with the commit in `benches/history.jsonl`, one line a run. CPU seconds and ratios are to be relied on, wall times are not. It may not judge.
+//! Measures the cost of the client: runs the benches that the goals are stated for, or a comparison with other clients,
+//! prints their lines, and keeps them with the commit in `benches/history.jsonl`, one line a run. CPU seconds and
+//! ratios are to be relied on, wall times are not. It may not judge.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -28,10 +29,10 @@ const BENCHES: &[(&str, &str, &[&str], &str)] = &[
     ("proofload-engine", "documents", &[], "MongoDB's client paths against the null target"),
 ];
 
-/// Where the lines are kept.
+/// File that keeps the lines.
 const HISTORY: &str = "benches/history.jsonl";
 
-/// How the line of a comparison begins that is meant for the history.
+/// Beginning of the line of a comparison that is meant for the history.
 const FOR_THE_HISTORY: &str = "json ";
 
 /// Runs what the first argument says; all benches without one.
@@ -46,7 +47,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// Our TPROC-C client beside other clients on one server, or our build beside `psql`; tells as it goes, because it takes minutes.
+/// Our TPROC-C client beside other clients on one server, or our build beside `psql`; tells as it goes, because it
+/// takes minutes.
 fn compare(mode: &[&str], arguments: &[String]) -> Result<(), String> {
     let mut child = Command::new("cargo")
         .args(["bench", "--quiet", "--package", "proofload-load", "--bench", "peers", "--"])

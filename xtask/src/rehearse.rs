@@ -1,7 +1,8 @@
-//! Rehearses the key-value paper study in full against the null engine: all its operations, users and counts, no server.
+//! Rehearses the key-value paper study in full against the null engine: all its operations, users and counts, no
+//! server.
 //!
-//! The study file is the paper's own; only what names a server, its limits and its room is taken out. It may not judge: the program
-//! says whether the run came to its end.
+//! The study file is the paper's own; only what names a server, its limits and its room is taken out. It may not judge:
+//! the program says whether the run came to its end.
 
 use std::path::Path;
 use std::process::Command;

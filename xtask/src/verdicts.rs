@@ -1,7 +1,8 @@
-//! Is the verdict on what bound a warehouse run right? Twenty short studies whose bound is known beforehand, because either the device or
-//! the cores are throttled far below the other; each calibrates, runs and is judged by itself.
+//! Proves the verdict on what bound a warehouse run.
 //!
-//! The program does the work and judges; this chore writes studies, reads the verdicts out of reports, and counts.
+//! Twenty short studies whose bound is known beforehand, because either the device or the cores are throttled far below
+//! the other; each calibrates, runs and is judged by itself. The program does the work and judges; this chore writes
+//! studies, reads the verdicts out of reports, and counts.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -11,17 +12,18 @@ use std::process::Command;
 const TRIALS: u32 = 10;
 /// Lowest and highest bandwidth of a throttled device, MiB/s; a scan of rows in cache consumes hundreds.
 const BANDWIDTH: (f64, f64) = (40.0, 160.0);
-/// Lowest and highest CPU time of throttled cores, CPU seconds per second; the device delivers far more than such a core consumes.
+/// Lowest and highest CPU time of throttled cores, CPU seconds per second; the device delivers far more than such a
+/// core consumes.
 const CPU: (f64, f64) = (0.3, 0.9);
 
-/// What is throttled.
+/// Resource that is throttled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Throttled {
+enum Resource {
     Device,
     Cores,
 }
 
-impl Throttled {
+impl Resource {
     /// The verdict that is right.
     const fn bound(self) -> &'static str {
         match self {
@@ -34,7 +36,7 @@ impl Throttled {
 /// One study.
 #[derive(Debug, Clone, PartialEq)]
 struct Trial {
-    throttled: Throttled,
+    throttled: Resource,
     engine: &'static str,
     /// The limit in the study file.
     limit: String,
@@ -61,26 +63,27 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 fn all_of(trials: u32) -> Vec<Trial> {
     let share = |number: u32| f64::from(number) / f64::from(trials.saturating_sub(1).max(1));
     let between = |(low, high): (f64, f64), number: u32| low * (high / low).powf(share(number));
-    let of = |throttled: Throttled| {
+    let of = |throttled: Resource| {
         (0..trials).map(move |number| Trial {
             throttled,
             engine: if number % 2 == 0 { "sqlite" } else { "duckdb" },
             limit: match throttled {
-                Throttled::Device => format!("read_bandwidth = \"{:.0}MiB\"", between(BANDWIDTH, number)),
-                Throttled::Cores => format!("cpu = {:.2}", between(CPU, number)),
+                Resource::Device => format!("read_bandwidth = \"{:.0}MiB\"", between(BANDWIDTH, number)),
+                Resource::Cores => format!("cpu = {:.2}", between(CPU, number)),
             },
         })
     };
-    of(Throttled::Device).chain(of(Throttled::Cores)).collect()
+    of(Resource::Device).chain(of(Resource::Cores)).collect()
 }
 
-/// The study of a trial. Throttled devices have memory for a part of the data; throttled cores have them in cache after the warm-up.
+/// The study of a trial. Resource devices have memory for a part of the data; throttled cores have them in cache after
+/// the warm-up.
 fn study(trial: &Trial) -> String {
     // As much data as takes each engine some seconds, and less memory than that.
     let (scale, memory) = if trial.engine == "duckdb" { ("1", "128MiB") } else { ("0.1", "48MiB") };
     let (memory, rounds) = match trial.throttled {
-        Throttled::Device => (format!("memory = \"{memory}\"\n"), "rounds = 1"),
-        Throttled::Cores => (String::new(), "rounds = 3\nwarm_up_rounds = 1"),
+        Resource::Device => (format!("memory = \"{memory}\"\n"), "rounds = 1"),
+        Resource::Cores => (String::new(), "rounds = 3\nwarm_up_rounds = 1"),
     };
     let (engine, limit) = (trial.engine, &trial.limit);
     format!(
@@ -92,7 +95,7 @@ fn study(trial: &Trial) -> String {
     )
 }
 
-/// Runs one study and prints its verdict; was it right?
+/// Runs one study and prints its verdict; whether it was right.
 fn judge(program: &Path, folder: &Path, trial: &Trial) -> Result<bool, String> {
     let file = folder.join("study.toml");
     std::fs::write(&file, study(trial)).map_err(|error| format!("writing {}: {error}", file.display()))?;
@@ -158,7 +161,7 @@ mod tests {
         let of = |throttled, engine| {
             trials.iter().filter(|trial| (trial.throttled, trial.engine) == (throttled, engine)).count()
         };
-        for throttled in [Throttled::Device, Throttled::Cores] {
+        for throttled in [Resource::Device, Resource::Cores] {
             assert_eq!((of(throttled, "sqlite"), of(throttled, "duckdb")), (5, 5));
         }
         let limits: Vec<&str> = [0, 9, 10, 19].map(|number: usize| trials[number].limit.as_str()).to_vec();

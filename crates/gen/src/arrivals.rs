@@ -1,10 +1,11 @@
-//! Arrivals at random: a Poisson process whose arrival number i is a function of (seed, rate, i). Reads no clock and knows no users.
+//! Arrivals at random: a Poisson process whose arrival number i is a function of (seed, rate, i). Reads no clock and
+//! knows no users.
 
 use crate::rng::Rng;
 use crate::seed::Seed;
 
-/// Arrivals of one stratum. A stratum that nobody asks for costs one draw of its length instead of one draw per arrival; one that
-/// somebody asks for costs its draws at once, about 2 µs.
+/// Arrivals of one stratum. A stratum that nobody asks for costs one draw of its length instead of one draw per
+/// arrival; one that somebody asks for costs its draws at once, about 2 µs.
 const STRATUM: usize = 256;
 
 /// Times within a walk are kept in 2⁻³² nanoseconds, so that sums of billions of gaps do not drift.
@@ -12,10 +13,10 @@ const FRACTION_BITS: u32 = 32;
 
 /// A walk along a Poisson process: gaps are independent and exponentially distributed.
 ///
-/// Gaps come in strata of 256. The length of a stratum is drawn first, from the gamma distribution of a sum of 256 exponential gaps;
-/// then the gaps as 256 exponential draws, scaled to that length. Shares and sum of independent exponential gaps are independent
-/// (Lukacs, "A characterization of the gamma distribution", Ann. Math. Statist. 26, 1955), so the gaps are exactly those of a
-/// Poisson process, and strata can be skipped.
+/// Gaps come in strata of 256. The length of a stratum is drawn first, from the gamma distribution of a sum of 256
+/// exponential gaps; then the gaps as 256 exponential draws, scaled to that length. Shares and sum of independent
+/// exponential gaps are independent (Lukacs, "A characterization of the gamma distribution", Ann. Math. Statist. 26,
+/// 1955), so the gaps are exactly those of a Poisson process, and strata can be skipped.
 #[derive(Debug, Clone)]
 pub struct PoissonArrivals {
     seed: Seed,
@@ -23,7 +24,7 @@ pub struct PoissonArrivals {
     mean_gap_ns: f64,
     /// Stratum where the walk stands.
     stratum: u64,
-    /// Where that stratum begins and how long it is, in 2⁻³² nanoseconds.
+    /// Start and length of that stratum, in 2⁻³² nanoseconds.
     begins: u128,
     length: u128,
     /// Ends of its gaps as shares of its length, once they are drawn.
@@ -48,8 +49,8 @@ impl PoissonArrivals {
         walk
     }
 
-    /// Nanoseconds from time zero to arrival `index`, the first one being number 0. Cheap for rising indices; an index below the
-    /// stratum of the last one walks anew from the beginning.
+    /// Nanoseconds from time zero to arrival `index`, the first one being number 0. Cheap for rising indices; an index
+    /// below the stratum of the last one walks anew from the beginning.
     pub fn due_ns(&mut self, index: u64) -> u64 {
         let wanted = index / STRATUM as u64;
         if wanted < self.stratum {
@@ -89,7 +90,8 @@ impl PoissonArrivals {
     }
 }
 
-/// A negative exponential time of this mean, cut at `most`; both in nanoseconds. Source: TPC-C 5.11, clause 5.2.5.4, T = −ln(r) × mean.
+/// A negative exponential time of this mean, cut at `most`; both in nanoseconds. Source: TPC-C 5.11, clause 5.2.5.4, T
+/// = −ln(r) × mean.
 pub fn exponential_ns(rng: &mut Rng, mean: u64, most: u64) -> u64 {
     ((-unit(rng).ln() * mean as f64) as u64).min(most)
 }
@@ -110,8 +112,8 @@ fn normal(rng: &mut Rng) -> f64 {
     }
 }
 
-/// A gamma-distributed number of this shape (at least 1) and scale 1. Source: Marsaglia and Tsang, "A simple method for generating
-/// gamma variables", ACM TOMS 26 (2000).
+/// A gamma-distributed number of this shape (at least 1) and scale 1. Source: Marsaglia and Tsang, "A simple method for
+/// generating gamma variables", ACM TOMS 26 (2000).
 fn gamma(shape: f64, rng: &mut Rng) -> f64 {
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
@@ -138,7 +140,8 @@ mod tests {
         std::iter::once(times[0]).chain(times.windows(2).map(|pair| pair[1] - pair[0])).collect()
     }
 
-    /// Largest distance between the values' distribution and `cdf`, times the root of their number: Kolmogorov and Smirnov.
+    /// Largest distance between the values' distribution and `cdf`, times the root of their number: Kolmogorov and
+    /// Smirnov.
     fn kolmogorov(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
@@ -183,8 +186,8 @@ mod tests {
 
     #[test]
     fn counts_are_as_spread_as_poisson_at_every_scale() {
-        // The variance over the mean of Poisson counts is 1; its standard error is √(2 / windows). Fixed numbers per stratum would
-        // show as less than 1 in windows of about a stratum and longer.
+        // The variance over the mean of Poisson counts is 1; its standard error is √(2 / windows). Fixed numbers per
+        // stratum would show as less than 1 in windows of about a stratum and longer.
         let times = times(11, 1000.0, 2_000_000);
         for window in [0.001, 0.01, 0.1, 0.256, 1.0, 4.0] {
             let counts = counts(&times, window);

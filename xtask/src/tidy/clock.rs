@@ -6,7 +6,7 @@ use super::tree::Tree;
 /// The one module that may ask the operating system what time it is.
 const CLOCK: &str = "crates/proofload/src/clock.rs";
 
-/// What reads a clock.
+/// Functions that read a clock.
 const READERS: &[&str] = &["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now"];
 
 /// Finds reads of the clock outside its module, tests, benches and the chores.

@@ -87,7 +87,7 @@ fn rows(page: &Source) -> BTreeMap<String, Row> {
     rows
 }
 
-/// What a cell allows: the crates it names in backticks, or all.
+/// The crates that a cell allows: those it names in backticks, or all.
 fn allowed(cell: Option<&&str>, all: &BTreeSet<String>) -> BTreeSet<String> {
     if cell.is_some_and(|cell| cell.starts_with("all of these")) {
         return all.clone();

@@ -29,7 +29,7 @@ fn first_stranger(source: &Source) -> Option<Fault> {
     }
 }
 
-/// Where the item at `at` ends, if it is of an allowed kind.
+/// End of the item at `at`, if it is of an allowed kind.
 fn item_end(code: &str, at: usize) -> Option<usize> {
     let rest = &code[at..];
     if rest.starts_with("#[") || rest.starts_with("#![") {
@@ -50,7 +50,7 @@ fn item_end(code: &str, at: usize) -> Option<usize> {
     None
 }
 
-/// Offset of the bracket that opens a macro call; none for a macro's definition.
+/// Offset of the bracket that opens a macro call; `None` for a macro's definition.
 fn macro_call(rest: &str) -> Option<usize> {
     let (path, after) = rest.split_once('!')?;
     let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');

@@ -68,7 +68,7 @@ fn of_header(tree: &Tree, source: &Source) -> Vec<Fault> {
     faults
 }
 
-/// What a line names that is not there.
+/// The paths and tests that a line names and that do not exist.
 fn missing(tree: &Tree, page: &str, line: &str) -> Vec<String> {
     let spans = line.split('`').skip(1).step_by(2).filter(|span| looks_like_path(tree, span));
     // A link in a module header may name an item by its path: the documentation build checks those.

@@ -9,7 +9,7 @@ use super::rules::Fault;
 use super::tree::Tree;
 use super::{english, type_names};
 
-/// Where the counts stand.
+/// File of the counts.
 pub(super) const PAGE: &str = "xtask/ratchet.txt";
 
 /// A function longer than this does not fit a screen, lines.

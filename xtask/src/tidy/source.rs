@@ -8,13 +8,13 @@
 pub(super) struct Source {
     /// Relative to the root of the repository, with `/`.
     pub(super) path: String,
-    /// As it stands.
+    /// Text of the file, unchanged.
     pub(super) text: String,
-    /// For Rust: of equal length and lines, with every comment, string and character literal blanked out.
+    /// Code alone, for Rust: of equal length and lines, with every comment, string and character literal blanked out.
     pub(super) code: String,
     /// Byte offset of the start of each line.
     starts: Vec<usize>,
-    /// For Rust: byte ranges that belong to tests.
+    /// Byte ranges that belong to tests, for Rust.
     tests: Vec<(usize, usize)>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Function {
     pub(super) name: String,
     /// Line of the word `fn`, counted from 1.
     pub(super) line: usize,
-    /// From that line to the one of the closing brace, both counted.
+    /// Number of lines from that one to the one of the closing brace, both counted.
     pub(super) lines: usize,
 }
 
@@ -65,7 +65,7 @@ impl Source {
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// Whether a byte stands in a test: a test file, or an item under `#[cfg(test)]`.
+    /// Whether a byte is part of a test: a test file, or an item under `#[cfg(test)]`.
     pub(super) fn is_test(&self, offset: usize) -> bool {
         self.tests.iter().any(|(from, to)| (*from..*to).contains(&offset))
     }
@@ -92,7 +92,7 @@ impl Source {
     }
 }
 
-/// Offset of the brace that opens the body of the item at `at`; none when it ends with a semicolon.
+/// Offset of the brace that opens the body of the item at `at`; `None` when it ends with a semicolon.
 fn body(code: &str, at: usize) -> Option<usize> {
     let mut depth = 0_i32;
     for (offset, byte) in code.bytes().enumerate().skip(at) {
@@ -216,7 +216,7 @@ fn quoted(bytes: &[u8], quote: u8) -> usize {
     bytes.len()
 }
 
-/// Length of a character literal; none for a lifetime.
+/// Length of a character literal; `None` for a lifetime.
 fn character(rest: &str) -> Option<usize> {
     let mut chars = rest.char_indices().skip(1);
     let (_, first) = chars.next()?;

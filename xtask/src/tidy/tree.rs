@@ -8,19 +8,19 @@ use std::process::Command;
 
 use super::source::Source;
 
-/// How a package uses another one of ours.
+/// Place of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// In the library or binary, or in its build script.
+    /// The library or binary, or its build script.
     Product,
-    /// In tests, benches and examples only.
+    /// Tests, benches and examples only.
     Tests,
 }
 
 /// A package of the workspace with its imports among the packages of the workspace.
 #[derive(Debug, Clone)]
 pub(super) struct Package {
-    /// Without the prefix `proofload-`: the name of its folder.
+    /// Name of its folder: the package's without the prefix `proofload-`.
     pub(super) name: String,
     /// Name of the imported package, likewise without prefix, and how it is used.
     pub(super) imports: Vec<(String, Use)>,

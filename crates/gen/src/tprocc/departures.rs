@@ -21,7 +21,7 @@ pub enum Departure {
     CustomersLost = 5,
     /// An order with an unused item is committed.
     UnusedItemKept = 6,
-    /// By last name, an odd number of rows gives the row below the middle.
+    /// Among an odd number of rows of one last name the row below the middle is taken.
     MiddleRowLow = 8,
     /// A remote line's warehouse may be home.
     RemoteMayBeHome = 10,
@@ -73,7 +73,7 @@ impl Departure {
         }
     }
 
-    /// What is done instead of what which clause says, for reports.
+    /// The departure in words for reports: what is done, and what which clause says instead.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl Departure {
         }
     }
 
-    /// Does it change the rows at load?
+    /// Whether it changes the rows at load.
     #[must_use]
     pub const fn is_of_load(self) -> bool {
         matches!(
@@ -128,7 +128,7 @@ impl Departures {
     /// No departure.
     pub const NONE: Self = Self(0);
 
-    /// Is this one on?
+    /// Whether this departure is on.
     #[inline]
     #[must_use]
     pub const fn has(self, departure: Departure) -> bool {
@@ -141,12 +141,12 @@ impl Departures {
         self.0 == 0
     }
 
-    /// Those that are on, by number.
+    /// The departures that are on, by number.
     pub fn iter(self) -> impl Iterator<Item = Departure> {
         Departure::ALL.into_iter().filter(move |departure| self.has(*departure))
     }
 
-    /// Those that change the rows at load.
+    /// The departures that change the rows at load.
     #[must_use]
     pub fn of_load(self) -> Self {
         self.iter().filter(|departure| departure.is_of_load()).collect()

@@ -42,7 +42,7 @@ impl LastName {
     }
 }
 
-/// As the text.
+/// Prints the text.
 impl fmt::Debug for LastName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.text.fmt(f)

@@ -42,8 +42,8 @@ impl NuRand {
         numbers
     }
 
-    /// How many of the (A + 1) × (y − x + 1) equally likely pairs of draws lead to each number, from
-    /// `low` on: the exact distribution.
+    /// Number of the (A + 1) × (y − x + 1) equally likely pairs of draws that lead to each number, from `low` on: the
+    /// exact distribution.
     ///
     /// By the definition of bitwise or: the pairs whose union is within `v` are the product of the
     /// single counts, and inclusion and exclusion over the bits of `v` yields those whose union is

@@ -1,4 +1,4 @@
-//! Which rules data and inputs follow: the clauses, or the clauses but for named departures.
+//! Rules that data and inputs follow: the clauses, or the clauses but for named departures.
 //!
 //! A profile is pinned: a change of what it draws is a change of the generator's version.
 
@@ -8,7 +8,7 @@ use crate::Error;
 /// The rules that data and inputs follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Profile {
-    /// What is done otherwise than the clauses of TPC-C revision 5.11 say.
+    /// Differences from the clauses of TPC-C revision 5.11.
     pub departures: Departures,
 }
 
@@ -23,13 +23,13 @@ impl Profile {
     /// The names that studies may say.
     pub const NAMES: [&str; 2] = [SPEC, HAMMERDB_COMPATIBLE];
 
-    /// What HammerDB 6.0 does, as far as it can be reproduced: every departure.
+    /// The behaviour of HammerDB 6.0 as far as it can be reproduced: every departure.
     #[must_use]
     pub fn hammerdb_compatible() -> Self {
         Self { departures: Departure::ALL.into_iter().collect() }
     }
 
-    /// Is this departure on?
+    /// Whether this departure is on.
     #[inline]
     #[must_use]
     pub const fn has(&self, departure: Departure) -> bool {

@@ -1,4 +1,4 @@
-//! How many rows a warehouse has.
+//! Number of rows of a warehouse.
 //!
 //! Studies use [`Scale::FULL`], the cardinalities of clause 1.2.1. [`Scale::TOY`] exists for
 //! tests only; the manifest carries the scale's name, so that toy data cannot pass for full.
@@ -87,8 +87,8 @@ impl Scale {
         self.items + 1
     }
 
-    /// Rows of `table` at load with this many warehouses; none for order_line, whose number
-    /// depends on the seed (5 to 15 per order).
+    /// Rows of `table` at load with this many warehouses; `None` for order_line, whose number depends on the seed (5 to
+    /// 15 per order).
     #[must_use]
     pub const fn rows(&self, table: Table, warehouses: i32) -> Option<i64> {
         let warehouses = warehouses as i64;

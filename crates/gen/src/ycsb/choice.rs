@@ -1,11 +1,11 @@
-//! Which record an operation takes.
+//! Choice of the record that an operation takes.
 //!
 //! In the exact mode popularity is by rank and ranks are spread by a permutation of the loaded records. A record that
-//! was inserted later has the rank of its own number, the least popular at its time, so that growth moves no heat.
+//! was inserted later has the rank of its own number, the least popular at its time, so that growth moves no popularity.
 
 use super::compatible::{self, Draws, Exponential, Hotspot, ScrambledZipfian, SkewedLatest};
 use super::feistel::Permutation;
-use super::keyspace::{Heat, Keyspace};
+use super::keyspace::{Keyspace, Popularity};
 use super::settings::{Compatibility, KeyChoice, Settings};
 use super::stream::Stream;
 use super::zipf::Skew;
@@ -60,14 +60,14 @@ impl Choice {
     /// The keyspace right after the load.
     pub(super) fn keyspace(settings: &Settings) -> Keyspace {
         let loaded = settings.records;
-        let heat = match (settings.key_choice, settings.compatibility) {
-            (KeyChoice::Latest { .. }, Compatibility::Ycsb) => Heat::Latest(SkewedLatest::new(loaded)),
+        let popularity = match (settings.key_choice, settings.compatibility) {
+            (KeyChoice::Latest { .. }, Compatibility::Ycsb) => Popularity::Latest(SkewedLatest::new(loaded)),
             (KeyChoice::Zipfian { theta }, Compatibility::Exact) | (KeyChoice::Latest { theta }, _) => {
-                Heat::Zipf(Skew::new(theta).over(loaded))
+                Popularity::Zipf(Skew::new(theta).over(loaded))
             }
-            _ => Heat::Flat,
+            _ => Popularity::Flat,
         };
-        Keyspace { loaded, records: loaded, heat }
+        Keyspace { loaded, records: loaded, popularity }
     }
 
     /// The record of an operation before which `turns` others took one.
@@ -77,9 +77,9 @@ impl Choice {
         match self {
             Self::Uniform => stream.below(records),
             Self::Zipfian(permutation) => permutation.place(rank(keyspace, stream)),
-            Self::Latest => match &keyspace.heat {
-                Heat::Latest(latest) => latest.draw(stream),
-                Heat::Zipf(_) | Heat::Flat => records - 1 - rank(keyspace, stream),
+            Self::Latest => match &keyspace.popularity {
+                Popularity::Latest(latest) => latest.draw(stream),
+                Popularity::Zipf(_) | Popularity::Flat => records - 1 - rank(keyspace, stream),
             },
             Self::Hotspot { hot, operations } => draw_hotspot(*hot, *operations, records, stream),
             Self::Exponential(exponential) => exponential.draw_below(records, stream),
@@ -94,9 +94,9 @@ impl Choice {
 /// A rank from 0 of the readable records.
 #[inline]
 fn rank(keyspace: &Keyspace, stream: &mut Stream) -> u64 {
-    match &keyspace.heat {
-        Heat::Zipf(zipf) => zipf.draw(stream) - 1,
-        Heat::Latest(_) | Heat::Flat => stream.below(keyspace.records),
+    match &keyspace.popularity {
+        Popularity::Zipf(zipf) => zipf.draw(stream) - 1,
+        Popularity::Latest(_) | Popularity::Flat => stream.below(keyspace.records),
     }
 }
 

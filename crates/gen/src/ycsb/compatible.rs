@@ -40,7 +40,7 @@ struct Gray {
     /// Ranks that the constant `eta` was made for: those of the start, also after growth.
     first_ranks: f64,
     eta: f64,
-    /// Where the second rank ends: 1 + 2^-0.99.
+    /// End of the second rank's interval: 1 + 2^-0.99.
     second: f64,
 }
 
@@ -87,8 +87,8 @@ impl ScrambledZipfian {
     /// The sum of k^-0.99 over 10^10 ranks as YCSB states it.
     const ZETA: f64 = 26.469_028_201_783_02;
 
-    /// For keys `0..keyspace`: records, twice the expected inserts, and one. YCSB's constructor draws once and drops
-    /// what it drew; this one does not draw.
+    /// A distribution over the keys `0..keyspace`: records, twice the expected inserts, and one. YCSB's constructor
+    /// draws once and drops what it drew; this one does not draw.
     #[must_use]
     pub fn new(keyspace: u64) -> Self {
         Self { gray: Gray::new(Self::RANKS, Self::ZETA), keyspace: keyspace.max(1) }
@@ -126,8 +126,8 @@ pub struct SkewedLatest {
 }
 
 impl SkewedLatest {
-    /// For `records` loaded records, at least 4. YCSB's constructors draw twice and drop what they drew; this one
-    /// does not draw.
+    /// A distribution over `records` loaded records, at least 4. YCSB's constructors draw twice and drop what they
+    /// drew; this one does not draw.
     #[must_use]
     pub fn new(records: u64) -> Self {
         let ranks = records.max(4) - 1;

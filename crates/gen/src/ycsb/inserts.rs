@@ -1,4 +1,4 @@
-//! Which operations are inserts, and which record each of them adds.
+//! Places of the inserts among the operations, and the record that each of them adds.
 //!
 //! Inserts are stratified: with k of a million operations, stratum s covers the operations from floor(s·10^6/k) to
 //! below floor((s+1)·10^6/k), and exactly one of them, at a hashed place, is the insert of record N0 + s. So record
@@ -30,7 +30,7 @@ impl Inserts {
         (self.place_in(stratum) == u128::from(index)).then_some(stratum)
     }
 
-    /// How many inserts are among the operations below `index`.
+    /// Number of inserts among the operations below `index`.
     #[inline]
     pub(super) fn before(&self, index: u64) -> u64 {
         if self.millionths == 0 {

@@ -4,7 +4,7 @@ use super::compatible::fnv_hash;
 use super::settings::{Compatibility, InsertOrder, MOST_PADDING, Settings};
 use crate::seed::{GOLDEN_GAMMA, mix};
 
-/// What every key begins with.
+/// Beginning of every key.
 const PREFIX: &str = "user";
 /// Digits of the largest 64-bit number, and of every key in the exact mode.
 const DIGITS: u32 = 20;

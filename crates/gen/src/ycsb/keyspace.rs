@@ -1,6 +1,6 @@
-//! How many records a virtual user may read, with what follows from that number.
+//! Number of records that a virtual user may read, with what follows from that number.
 //!
-//! One per virtual user: growth is taken note of without a lock, when and as often as the user likes.
+//! One per virtual user: it is raised without a lock, when and as often as the user likes.
 
 use super::compatible::SkewedLatest;
 use super::zipf::Zipf;
@@ -12,12 +12,12 @@ use super::zipf::Zipf;
 pub struct Keyspace {
     pub(super) loaded: u64,
     pub(super) records: u64,
-    pub(super) heat: Heat,
+    pub(super) popularity: Popularity,
 }
 
-/// What the number of readable records is needed for.
+/// Popularity whose parameters depend on the number of readable records.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Heat {
+pub(super) enum Popularity {
     /// Nothing that is kept.
     Flat,
     /// An exact zipfian distribution over the records.
@@ -44,10 +44,10 @@ impl Keyspace {
 
     fn grow(&mut self, records: u64) {
         self.records = records;
-        match &mut self.heat {
-            Heat::Flat => {}
-            Heat::Zipf(zipf) => zipf.set_ranks(records),
-            Heat::Latest(latest) => latest.set_records(records),
+        match &mut self.popularity {
+            Popularity::Flat => {}
+            Popularity::Zipf(zipf) => zipf.set_ranks(records),
+            Popularity::Latest(latest) => latest.set_records(records),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::settings::KeyChoice;
 use super::stream::Stream;
 use crate::Error;
 
-/// What shares are counted in: millionths.
+/// Unit of shares: millionths.
 pub(super) const WHOLE: u32 = 1_000_000;
 
 /// The kind of an operation; `as usize` is its place in [`Kind::ALL`].
@@ -67,7 +67,7 @@ impl Shares {
     }
 }
 
-/// How often each kind comes, in millionths that sum to one million.
+/// Share of each kind in millionths that sum to one million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mix {
     millionths: [u32; 5],

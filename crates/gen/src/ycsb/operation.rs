@@ -2,10 +2,10 @@
 
 use super::mix::Kind;
 
-/// What to do with which record. The values that it writes follow from the record, the field and the index.
+/// One operation: its kind and its record. The values that it writes follow from the record, the field and the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
-    /// What is done.
+    /// Kind of operation.
     pub kind: Kind,
     /// The record, from 0: read, changed or added, or the one that a scan begins at.
     pub record: u64,

@@ -46,7 +46,7 @@ impl Plan {
         })
     }
 
-    /// What the plan was made of.
+    /// The settings that the plan was made of.
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings

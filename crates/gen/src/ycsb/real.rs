@@ -9,7 +9,7 @@ const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// Added and subtracted, it rounds a double of modest size to a whole number.
 pub(super) const ROUNDER: f64 = 3.0 * (1_u64 << 51) as f64;
-/// Beyond these, e^x has no place among the normal numbers.
+/// Least exponent whose power of e is a normal number.
 const LEAST: f64 = -708.0;
 const MOST: f64 = 709.0;
 

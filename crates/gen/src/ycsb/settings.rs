@@ -1,4 +1,4 @@
-//! What a plan of the key-value workload is made of, and which settings none can be made of.
+//! Settings of a plan of the key-value workload, and which of them cannot be met.
 //!
 //! Names and meanings are YCSB's. Nothing here has a default: the study says every value.
 
@@ -12,10 +12,10 @@ pub(super) const MOST_RECORDS: u64 = 1_000_000_000_000_000;
 pub(super) const WRITER_CHARACTERS: u32 = 11;
 /// More digits than this are refused as padding of a key.
 pub(super) const MOST_PADDING: u8 = 64;
-/// In the mode `ycsb` a key that is not inserted yet is redrawn; no more than so many times on average.
+/// Most redraws of a key, on average: in the mode `ycsb` a key that is not inserted yet is redrawn.
 const MOST_REDRAWS: u64 = 1_000;
 
-/// How long values and scans are, between a least and a largest length.
+/// Distribution of the lengths of values and scans between a least and a largest length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LengthChoice {
     /// Always the largest.
@@ -33,13 +33,13 @@ pub struct Shape {
     pub fields: u16,
     /// Characters of a value, at most; 12 to 1,000,000.
     pub length: u32,
-    /// How the length of a value is chosen.
+    /// Distribution of the lengths of values.
     pub lengths: LengthChoice,
     /// Characters of a value, at least; 12 to `length`. Without meaning for constant lengths.
     pub least_length: u32,
 }
 
-/// Which record a read, update, scan or read-modify-write takes.
+/// Distribution of the record that a read, update, scan or read-modify-write takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeyChoice {
     /// Every record alike.
@@ -63,7 +63,7 @@ pub enum KeyChoice {
     },
     /// The newest record most often, exponential by age.
     Exponential {
-        /// So many per cent of the operations, 1 to below 100 ...
+        /// Share of the operations in per cent, 1 to below 100 …
         percentile: f64,
         /// ... fall into this newest share of the records, above 0 to 1.
         share: f64,
@@ -72,7 +72,7 @@ pub enum KeyChoice {
     Sequential,
 }
 
-/// Whether keys are chosen and named as they are called, or as YCSB does it.
+/// Agreement with YCSB: keys are chosen and named as the distributions are defined, or as YCSB does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Compatibility {
     /// Distributions that are what they are called, and keys without collision.
@@ -81,7 +81,7 @@ pub enum Compatibility {
     Ycsb,
 }
 
-/// How records follow each other in the order of their keys.
+/// Order of the records by their keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InsertOrder {
     /// Scattered.
@@ -90,14 +90,14 @@ pub enum InsertOrder {
     Ordered,
 }
 
-/// How many records a scan asks for.
+/// Number of records that a scan asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScanLengths {
-    /// At least; 1 to `most`.
+    /// Least number; 1 to `most`.
     pub least: u32,
-    /// At most.
+    /// Largest number.
     pub most: u32,
-    /// How the length is chosen.
+    /// Distribution between the two.
     pub choice: LengthChoice,
 }
 
@@ -117,9 +117,9 @@ pub struct Settings {
     pub mix: Mix,
     /// Fields and their lengths.
     pub shape: Shape,
-    /// Which record is taken.
+    /// Distribution of the record that is taken.
     pub key_choice: KeyChoice,
-    /// Whose keys and distributions.
+    /// Agreement with YCSB's keys and distributions.
     pub compatibility: Compatibility,
     /// Order of the keys.
     pub insert_order: InsertOrder,

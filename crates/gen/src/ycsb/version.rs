@@ -1,4 +1,4 @@
-//! What a manifest and a reader of this module must agree on.
+//! Version on which a manifest and a reader of this module must agree.
 
 /// Changes whenever equal settings give another key, value or operation than before.
 pub const GENERATOR_VERSION: u32 = 1;

@@ -1,4 +1,4 @@
-//! What is wrong with a value that was read.
+//! Faults of a value that was read.
 
 use std::fmt;
 
@@ -18,9 +18,9 @@ pub enum Wrong {
     Character {
         /// Its place, from 0.
         place: usize,
-        /// What the writer wrote.
+        /// Byte that the writer wrote.
         expected: u8,
-        /// What was read.
+        /// Byte that was read.
         found: u8,
     },
 }

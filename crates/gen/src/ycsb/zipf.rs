@@ -68,7 +68,7 @@ impl Skew {
 }
 
 impl Zipf {
-    /// As [`Skew::over`], for another number of ranks.
+    /// Sets another number of ranks; see [`Skew::over`].
     pub(super) fn set_ranks(&mut self, ranks: u64) {
         *self = self.skew.over(ranks);
     }

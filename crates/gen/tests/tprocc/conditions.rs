@@ -161,7 +161,7 @@ fn every_condition_can_fail() {
     check_fault(|data| data.lines[0].ol_amount.0 += 1, &[10, 12]);
 }
 
-/// Of all departures only swapped amounts break conditions at load, 10 and 12.
+/// Swapped amounts alone of all departures break conditions at load: 10 and 12.
 #[test]
 fn departures_break_the_conditions_that_they_are_said_to_break() {
     for departure in Departure::ALL {

@@ -1,4 +1,4 @@
-//! What single departures change in rows and inputs, and that they change nothing else.
+//! Changes of rows and inputs by single departures, and that they change nothing else.
 
 use std::collections::BTreeSet;
 

@@ -65,7 +65,7 @@ fn new_orders_have_the_lawful_shape() {
     }
 }
 
-/// By NURand an order often has an item twice; nothing forces items apart (clause 2.4.1.5).
+/// An order often has an item twice, by NURand; nothing forces items apart (clause 2.4.1.5).
 #[test]
 fn equal_items_within_an_order_are_drawn() {
     let orders = new_orders(10, 20_000);
@@ -75,7 +75,8 @@ fn equal_items_within_an_order_are_drawn() {
         items.windows(2).any(|pair| pair[0] == pair[1])
     };
     let twins = orders.iter().filter(has_twins).count();
-    // Two lines agree with the sum of squared probabilities; an order has 50 pairs of lines on average (n(n - 1)/2 over 5 to 15).
+    // Two lines agree with the sum of squared probabilities; an order has 50 pairs of lines on average (n(n - 1)/2 over
+    // 5 to 15).
     let spec = settings(8, Scale::FULL);
     let pairs = spec.constants.ol_i_ids(&spec.scale).pairs();
     let total = pairs.iter().sum::<u64>() as f64;

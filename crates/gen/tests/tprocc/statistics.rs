@@ -24,7 +24,7 @@ pub(crate) fn check_uniform(what: &str, counts: &[usize]) {
     assert!(chi_square < limit, "{what}: chi-square {chi_square:.1} of {freedom} in {counts:?}");
 }
 
-/// How often each number of `low..=high` occurs among `numbers`; fails on any other number.
+/// Frequency of each number of `low..=high` among `numbers`; fails on any other number.
 #[track_caller]
 pub(crate) fn histogram(numbers: impl IntoIterator<Item = i64>, range: std::ops::RangeInclusive<i64>) -> Vec<usize> {
     let mut counts = vec![0; range.clone().count()];

@@ -90,7 +90,7 @@ fn check_operation(operation: &Operation, readable: u64, settings: &Settings) {
     assert_eq!(operation.kind == Kind::Scan, (1..=100).contains(&operation.scan_length), "{operation:?}");
 }
 
-/// What operation `index` is and, as bytes, its key and what it writes into its field.
+/// Operation `index` and, as bytes, its key and what it writes into its field.
 fn sent(plan: &Plan, index: u64) -> (Operation, String) {
     let operation = operation(plan, index);
     let mut text = String::new();

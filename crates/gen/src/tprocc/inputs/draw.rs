@@ -1,4 +1,4 @@
-//! How each transaction's inputs are drawn, clause by clause.
+//! Drawing of each transaction's inputs, clause by clause.
 
 use super::homes::Home;
 use super::input::{
@@ -8,7 +8,7 @@ use crate::Rng;
 use crate::tprocc::population::Hundredths;
 use crate::tprocc::{Constants, DISTRICTS_PER_WAREHOUSE, Departure, LastName, NuRand, Profile, Scale};
 
-/// What all users' draws have in common.
+/// Ranges and distributions that all users share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ranges {
     warehouses: i32,

@@ -1,9 +1,9 @@
-//! Which warehouses belong to which user.
+//! Assignment of warehouses to users.
 
 use crate::tprocc::DISTRICTS_PER_WAREHOUSE;
 use crate::{Rng, Seed};
 
-/// How warehouses are assigned to users, both counted: `i` of `U` users, `W` warehouses.
+/// Rule by which warehouses are assigned to users, both counted: `i` of `U` users, `W` warehouses.
 ///
 /// The `k`-th warehouse of user `i` (k from 0) is `n mod W + 1` with `n = i + kU`. The user's
 /// district there for Stock-Level is `(n div W) mod 10 + 1`: as `n` names user and `k`, no two
@@ -25,7 +25,7 @@ pub enum Homes {
 
 /// The warehouses of one user.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Owned {
+pub(super) struct UserWarehouses {
     user: i64,
     users: i64,
     warehouses: i64,
@@ -40,7 +40,7 @@ pub(super) struct Home {
 }
 
 impl Homes {
-    pub(super) fn owned(self, user: i32, users: i32, warehouses: i32, seed: Seed) -> Owned {
+    pub(super) fn warehouses_of(self, user: i32, users: i32, warehouses: i32, seed: Seed) -> UserWarehouses {
         let mut user = i64::from(user);
         let count = match self {
             Self::Fixed => 1,
@@ -52,11 +52,11 @@ impl Homes {
                 1
             }
         };
-        Owned { user, users: users.into(), warehouses: warehouses.into(), count: count.into() }
+        UserWarehouses { user, users: users.into(), warehouses: warehouses.into(), count: count.into() }
     }
 }
 
-impl Owned {
+impl UserWarehouses {
     /// All warehouses of the user, by `k`.
     pub(super) fn all(self) -> impl Iterator<Item = Home> {
         (0..self.count).map(move |k| self.home(k))
@@ -84,14 +84,16 @@ mod tests {
     use super::*;
 
     fn homes(homes: Homes, users: i32, warehouses: i32) -> Vec<Vec<Home>> {
-        (0..users).map(|user| homes.owned(user, users, warehouses, Seed(1).of(user as u64)).all().collect()).collect()
+        (0..users)
+            .map(|user| homes.warehouses_of(user, users, warehouses, Seed(1).of(user as u64)).all().collect())
+            .collect()
     }
 
-    fn check_owners(kind: Homes, users: i32, warehouses: i32, owned: usize, owners: [usize; 2]) {
+    fn check_owners(kind: Homes, users: i32, warehouses: i32, per_user: usize, owners: [usize; 2]) {
         let of_users = homes(kind, users, warehouses);
         let mut owners_of = HashMap::new();
         for of_user in &of_users {
-            assert_eq!(of_user.len(), owned);
+            assert_eq!(of_user.len(), per_user);
             for home in of_user {
                 assert!((1..=warehouses).contains(&home.w_id));
                 *owners_of.entry(home.w_id).or_insert(0_usize) += 1;
@@ -101,7 +103,7 @@ mod tests {
         assert_eq!([*count.clone().min().unwrap(), *count.max().unwrap()], owners);
         let distinct: HashSet<(i32, i32)> =
             of_users.iter().flatten().map(|home| (home.w_id, home.stock_level_d_id)).collect();
-        assert_eq!(distinct.len(), users as usize * owned, "a (warehouse, district) is shared");
+        assert_eq!(distinct.len(), users as usize * per_user, "a (warehouse, district) is shared");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a virtual user sends: one struct per transaction type.
+//! Inputs that a virtual user sends: one struct per transaction type.
 //!
 //! Plain data of fixed size; every number is what goes to the database.
 
@@ -78,7 +78,7 @@ pub struct NewOrder {
     pub d_id: i32,
     /// The customer, by NURand.
     pub c_id: i32,
-    /// How many lines the order has: 5 to 15. Those after them are all zeros.
+    /// Number of lines of the order: 5 to 15. The lines after them are all zeros.
     pub ol_cnt: i32,
     /// The lines; use [`lines`](Self::lines).
     pub all_lines: [Line; MAX_LINES],
@@ -105,7 +105,7 @@ impl NewOrder {
         &self.all_lines[..self.ol_cnt as usize]
     }
 
-    /// How many lines another warehouse supplies.
+    /// Number of lines that another warehouse supplies.
     #[must_use]
     pub fn remote_lines(&self) -> usize {
         self.lines().iter().filter(|line| line.ol_supply_w_id != self.w_id).count()
@@ -118,12 +118,12 @@ impl NewOrder {
     }
 }
 
-/// How a customer is named.
+/// Key by which a customer is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CustomerBy {
-    /// By c_id.
+    /// Selection by c_id.
     Id(i32),
-    /// By last name: of the rows with this name, ordered by c_first, the one at ⌈n/2⌉, from 1.
+    /// Selection by last name: of the rows with this name, ordered by c_first, the one at ⌈n/2⌉, from 1.
     LastName(LastName),
 }
 

@@ -10,7 +10,7 @@ use crate::{Error, Rng, Seed};
 /// Cards of a deck: 10 New-Order, 10 Payment, and one of each other type.
 pub const DECK_CARDS: usize = 23;
 
-/// How often each transaction type comes.
+/// Frequency of each transaction type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// A deck of 23 cards per user, dealt to its end and shuffled anew: New-Order 43.48 %. The
@@ -38,7 +38,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Those of the 23 cards.
+    /// The counts of the deck of 23 cards.
     pub const CARDS: Self = Self { new_order: 10, payment: 10, order_status: 1, delivery: 1, stock_level: 1 };
 
     /// The weights in the order of [`Transaction::ALL`].

@@ -31,7 +31,7 @@ pub struct InputSettings {
     pub users: i32,
     /// The mix of transactions.
     pub mix: Mix,
-    /// How warehouses are assigned to users.
+    /// Assignment of warehouses to users.
     pub homes: Homes,
 }
 
@@ -59,7 +59,7 @@ impl InputPlan {
         Ok(Self { settings, ranges })
     }
 
-    /// What the plan was made of.
+    /// The settings that the plan was made of.
     #[must_use]
     pub const fn settings(&self) -> &InputSettings {
         &self.settings
@@ -86,7 +86,7 @@ impl InputPlan {
 
     /// The warehouses of `user`, with its Stock-Level district in each.
     pub fn homes_of(&self, user: i32) -> impl Iterator<Item = (i32, i32)> {
-        self.source(user).owned.all().map(|home| (home.w_id, home.stock_level_d_id))
+        self.source(user).user_warehouses.all().map(|home| (home.w_id, home.stock_level_d_id))
     }
 
     pub(super) fn source(&self, user: i32) -> Source {
@@ -96,18 +96,18 @@ impl InputPlan {
         Source {
             seed: seed.of(1),
             cards: Cards { seed: seed.of(2), mix },
-            owned: homes.owned(user, users, warehouses, seed.of(3)),
+            user_warehouses: homes.warehouses_of(user, users, warehouses, seed.of(3)),
             ranges: self.ranges,
         }
     }
 }
 
-/// What the inputs of one user are drawn from.
+/// Seeds and ranges from which the inputs of one user are drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source {
     seed: Seed,
     cards: Cards,
-    owned: super::homes::Owned,
+    user_warehouses: super::homes::UserWarehouses,
     ranges: Ranges,
 }
 
@@ -126,7 +126,7 @@ impl Source {
     #[inline]
     fn draw(&self, transaction: Transaction, index: u64) -> Input {
         let rng = &mut self.seed.of(index).rng();
-        let home = self.owned.draw(rng);
+        let home = self.user_warehouses.draw(rng);
         self.ranges.draw(transaction, home, rng)
     }
 }

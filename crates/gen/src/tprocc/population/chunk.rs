@@ -29,7 +29,7 @@ impl Chunk {
         std::iter::once(Self::Items).chain((1..=warehouses).flat_map(of_warehouse))
     }
 
-    /// The warehouse, none for item.
+    /// The warehouse; `None` for item.
     #[must_use]
     pub const fn warehouse(self) -> Option<i32> {
         match self {

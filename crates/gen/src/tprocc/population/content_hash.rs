@@ -20,7 +20,7 @@ use crate::seed::mix;
 pub struct ContentHash {
     /// The sum of the rows' hashes.
     pub sum: u128,
-    /// How many rows were added.
+    /// Number of rows added.
     pub rows: u64,
 }
 

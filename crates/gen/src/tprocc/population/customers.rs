@@ -2,7 +2,7 @@
 
 use super::catalogue::Table;
 use super::rows::{Customer, History};
-use super::selection::Selected;
+use super::selection::Selection;
 use super::source::{Population, RowStream};
 use super::value::Hundredths;
 use super::warehouses::{PAID_AT_LOAD, draw_lines, draw_rate, draw_state_and_zip};
@@ -15,7 +15,7 @@ pub struct Customers {
     seed: Seed,
     scale: Scale,
     last_names: NuRand,
-    bad_credits: Selected,
+    bad_credits: Selection,
     row: Customer,
 }
 
@@ -29,7 +29,7 @@ impl Customers {
             seed: seed.of(1),
             scale,
             last_names: population.c_load.last_names(&scale),
-            bad_credits: Selected::of_rows(seed.of(2).rng(), customers, per_mille),
+            bad_credits: Selection::of_rows(seed.of(2).rng(), customers, per_mille),
             row: customer_at_load(population, w_id),
         }
     }
@@ -123,8 +123,7 @@ impl RowStream for Histories {
     }
 }
 
-/// The (district, number) after this one, where a district has the numbers 1 to `last`; none
-/// after the last district.
+/// The (district, number) after this one, where a district has the numbers 1 to `last`; `None` after the last district.
 #[inline]
 pub(super) fn next_in_district((d_id, number): (i32, i32), last: i32) -> Option<(i32, i32)> {
     if number < last { Some((d_id, number + 1)) } else { (d_id < DISTRICTS_PER_WAREHOUSE).then_some((d_id + 1, 1)) }

@@ -2,13 +2,13 @@
 
 use super::catalogue::Table;
 use super::rows::Item;
-use super::selection::Selected;
+use super::selection::Selection;
 use super::source::{Population, RowStream};
 use super::value::Hundredths;
 use crate::tprocc::{Departure, Profile};
 use crate::{Rng, Seed, Text};
 
-/// What brand-generic items and stocks carry in their data (clauses 2.4.2.2, 4.3.3.1), or under a profile.
+/// Mark in the data of brand-generic items and stocks (clauses 2.4.2.2, 4.3.3.1), or under a profile.
 pub(super) fn original(profile: &Profile) -> &'static str {
     if profile.has(Departure::SumsAndTexts) { "original" } else { "ORIGINAL" }
 }
@@ -18,7 +18,7 @@ pub(super) fn original(profile: &Profile) -> &'static str {
 pub struct Items {
     seed: Seed,
     last: i32,
-    originals: Selected,
+    originals: Selection,
     original: &'static str,
     row: Item,
 }
@@ -30,7 +30,7 @@ impl Items {
         Self {
             seed: seed.of(1),
             last,
-            originals: Selected::of_rows(seed.of(2).rng(), last, 100),
+            originals: Selection::of_rows(seed.of(2).rng(), last, 100),
             original: original(&population.profile),
             row: Item::default(),
         }
@@ -59,7 +59,7 @@ impl RowStream for Items {
 /// i_data and s_data: an a-string of 26 to 50, in the selected rows with ORIGINAL at a random
 /// position.
 #[inline]
-pub(super) fn draw_data(data: &mut Text<50>, rng: &mut Rng, originals: &mut Selected, original: &str) {
+pub(super) fn draw_data(data: &mut Text<50>, rng: &mut Rng, originals: &mut Selection, original: &str) {
     data.draw_alphanumerics(rng, 26, 50);
     if originals.selects_next() {
         data.plant(rng, original);

@@ -11,7 +11,7 @@ use super::value::{Hundredths, Timestamp};
 use crate::tprocc::{DISTRICTS_PER_WAREHOUSE, Departure, Profile, Scale};
 use crate::{Rng, Seed};
 
-/// What all orders of a warehouse have in common.
+/// Draws that all orders of a warehouse share.
 #[derive(Clone, Copy, Debug)]
 struct OrderBook {
     heads: Seed,

@@ -5,24 +5,24 @@
 
 use crate::Rng;
 
-/// Which of the next rows are selected: each subset of the share is equally likely.
+/// Random selection of a fixed share of the next rows: each subset of that size is equally likely.
 ///
 /// Source: selection sampling, Knuth, "The Art of Computer Programming" 2, 3.4.2, algorithm S.
 #[derive(Clone, Debug)]
-pub(super) struct Selected {
+pub(super) struct Selection {
     rng: Rng,
     rows_left: i32,
     selected_left: i32,
 }
 
-impl Selected {
-    /// So many per mille (rounded down) of the next `rows` rows.
+impl Selection {
+    /// A selection of `per_mille` thousandths (rounded down) of the next `rows` rows.
     pub(super) fn of_rows(rng: Rng, rows: i32, per_mille: i64) -> Self {
         let selected = i64::from(rows) * per_mille / 1_000;
         Self { rng, rows_left: rows, selected_left: i32::try_from(selected).expect("a share is no more than all") }
     }
 
-    /// Whether the next row is selected; after the last row, none is.
+    /// Whether the next row is selected; false after the last row.
     #[inline]
     pub(super) fn selects_next(&mut self) -> bool {
         if self.rows_left == 0 {
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     fn selected(seed: u64, rows: i32) -> Vec<bool> {
-        let mut tenth = Selected::of_rows(Seed(seed).rng(), rows, 100);
+        let mut tenth = Selection::of_rows(Seed(seed).rng(), rows, 100);
         (0..rows).map(|_| tenth.selects_next()).collect()
     }
 

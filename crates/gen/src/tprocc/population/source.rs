@@ -47,13 +47,13 @@ pub trait RowStream {
     /// The rows' type; it names their table.
     type Row: Row;
 
-    /// The next row, or none after the last one.
+    /// The next row; `None` after the last one.
     fn next_row(&mut self) -> Option<&Self::Row>;
 }
 
 /// Something that takes the row streams of any table, as a loader does.
 pub trait StreamVisitor {
-    /// What can go wrong with a stream.
+    /// Error of the consumer.
     type Error;
 
     /// Takes all rows of one table of one chunk.

@@ -3,7 +3,7 @@
 use super::catalogue::Table;
 use super::items::{draw_data, original};
 use super::rows::Stock;
-use super::selection::Selected;
+use super::selection::Selection;
 use super::source::{Population, RowStream};
 use crate::tprocc::Departure;
 use crate::{Rng, Seed};
@@ -13,7 +13,7 @@ use crate::{Rng, Seed};
 pub struct StockRows {
     seed: Seed,
     last: i32,
-    originals: Selected,
+    originals: Selection,
     original: &'static str,
     row: Stock,
 }
@@ -26,7 +26,7 @@ impl StockRows {
         Self {
             seed: seed.of(1),
             last,
-            originals: Selected::of_rows(seed.of(2).rng(), last, per_mille),
+            originals: Selection::of_rows(seed.of(2).rng(), last, per_mille),
             original: original(&population.profile),
             row: Stock { s_w_id: w_id, ..Stock::default() },
         }

@@ -8,7 +8,7 @@ use crate::tprocc::{DISTRICTS_PER_WAREHOUSE, Departure, Profile, Scale};
 use crate::{Rng, Seed, Text};
 use std::ops::RangeInclusive;
 
-/// What every customer has paid at load, 10.00 (clause 4.3.3.1).
+/// Payments of every customer at load, 10.00 (clause 4.3.3.1).
 pub(super) const PAID_AT_LOAD: Hundredths = Hundredths(1_000);
 
 /// The one row of a warehouse.
@@ -92,7 +92,7 @@ impl RowStream for Districts {
     }
 }
 
-/// What a district's customers have paid at load: 30,000.00 at full scale.
+/// Payments of a district's customers at load: 30,000.00 at full scale.
 fn district_ytd(scale: &Scale) -> Hundredths {
     Hundredths(PAID_AT_LOAD.0 * i64::from(scale.customers_per_district))
 }

@@ -1,25 +1,32 @@
 //! What agents observe and the record keeps: facts, interval samples, histogram deltas, telemetry, checks.
 //! Plain data; may not compute statistics.
 
+use crate::deployment::InstanceName;
 use crate::time::{Moment, Offset};
 use serde::{Deserialize, Serialize};
 
 /// A setting or property of the world: what was asked, what is in force, and who says so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fact {
+    /// Instance that the fact is about; empty for a fact of the study, of a host or of the load.
+    pub instance: InstanceName,
     /// What the fact is about: `host`, `limit`, `engine`, `storage`, `data`, `client`.
     pub subject: String,
     /// Dotted name, such as `memory.max` or `shared_buffers`.
     pub name: String,
     /// What was asked for; none for a plain observation.
     pub requested: Option<String>,
-    /// What was read back; none when it could not be read.
+    /// What was read back, as people read it; `None` when it could not be read.
     pub effective: Option<String>,
+    /// What was read back as a number, in the unit of facts of this name; `None` for text.
+    pub number: Option<f64>,
     /// Where the effective value was read, or why it could not be.
     pub source: String,
     /// Does `effective` fulfil `requested`? None for plain observations. `Some(false)` on a limit voids the point.
     pub holds: Option<bool>,
 }
+
+impl Eq for Fact {}
 
 impl Fact {
     /// An observation: nothing was asked.
@@ -27,10 +34,9 @@ impl Fact {
         Self {
             subject: subject.to_owned(),
             name: name.to_owned(),
-            requested: None,
             effective: Some(value.into()),
             source: source.to_owned(),
-            holds: None,
+            ..Self::default()
         }
     }
 }
@@ -260,7 +266,7 @@ pub struct Reading {
     /// Name of the series, such as `cpu_busy`, `read_bytes`.
     pub name: String,
     /// What is observed: a core's number, a device, a thread, or empty.
-    pub instance: String,
+    pub component: String,
     /// Unit as printed: `%`, `B/s`, `1/s`, `B`, `ms`.
     pub unit: String,
     /// The value; counters have been turned into rates by the probe.
@@ -272,6 +278,8 @@ impl Eq for Reading {}
 /// What one probe saw at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Telemetry {
+    /// Instance that is observed; empty for a host, and for what the load observes.
+    pub instance: InstanceName,
     /// Name of the probe, such as `cores`, `device`, `pressure`.
     pub probe: String,
     /// When, on the observing machine's monotonic clock.

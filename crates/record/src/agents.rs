@@ -1,8 +1,8 @@
 //! Reading the rows of several load agents. Records of formats before 3 have none.
 
+use crate::compat::Format;
 use crate::error::Error;
 use crate::rows::all;
-use crate::seal::has_agent_tables;
 use proofload_model::samples::{AgentHistogram, AgentSecond, HistogramDelta, LatencyClock};
 use rusqlite::Connection;
 
@@ -16,8 +16,8 @@ pub struct AgentRows {
 }
 
 /// The rows of an attempt.
-pub(crate) fn read(connection: &Connection, attempt: i64) -> Result<AgentRows, Error> {
-    if !has_agent_tables(connection)? {
+pub(crate) fn read(connection: &Connection, format: Format, attempt: i64) -> Result<AgentRows, Error> {
+    if !format.has_agent_tables() {
         return Ok(AgentRows::default());
     }
     let rows =

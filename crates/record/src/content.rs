@@ -1,6 +1,7 @@
 //! What a record holds, as plain data. May not know how it is stored.
 
 use crate::agents::AgentRows;
+use proofload_model::deployment::InstanceName;
 use proofload_model::plan::{Plan, Run};
 use proofload_model::samples::{Check, Fact, IntervalSample, Mark};
 use proofload_model::study::Study;
@@ -113,8 +114,10 @@ pub struct SeriesPoint {
     pub probe: String,
     /// Name, such as `busy`.
     pub name: String,
-    /// What is observed.
-    pub instance: String,
+    /// What is observed: a core's number, a device, a thread, or empty.
+    pub component: String,
+    /// Instance that is observed; empty for a host and for the load.
+    pub instance: InstanceName,
     /// Unit.
     pub unit: String,
     /// Offset from time zero (end of the span), span in nanoseconds, value.
@@ -128,6 +131,8 @@ pub struct AttemptEvent {
     pub at: WallTime,
     /// From time zero, once there is one.
     pub offset: Option<Offset>,
+    /// Instance that it happened to; empty for the run or the study as a whole.
+    pub instance: InstanceName,
     /// Name: `building`, `built`, `restored`, `prepared`, `load_started`, `steady` or `not_steady`, `window`, `load_stopped`,
     /// `released`, and at the end `finished` or `failed`. Of the study: `preconditioned`, `calibrated`, `search_step`, `search_ended`,
     /// `failed`.
@@ -141,6 +146,13 @@ pub struct AttemptEvent {
     pub detail: String,
 }
 
+impl AttemptEvent {
+    /// An event of a run or of the study as a whole, without an offset.
+    pub fn of_run(at: WallTime, name: &str, detail: &str) -> Self {
+        Self { at, offset: None, instance: InstanceName::default(), name: name.to_owned(), detail: detail.to_owned() }
+    }
+}
+
 /// A line for the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
@@ -152,6 +164,8 @@ pub struct LogLine {
     pub level: String,
     /// Who.
     pub source: String,
+    /// Instance that the line is about; empty otherwise.
+    pub instance: InstanceName,
     /// The text.
     pub text: String,
 }

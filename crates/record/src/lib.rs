@@ -3,6 +3,7 @@
 //! This crate is its only writer and its only reader. It may not compute statistics, read a clock or know what a workload is.
 
 mod agents;
+mod compat;
 mod content;
 mod error;
 mod file;

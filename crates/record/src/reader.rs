@@ -1,5 +1,6 @@
 //! Reading a record as plain data. Works while another process writes it; never changes it.
 
+use crate::compat::Format;
 use crate::content::{Record, SessionLine};
 use crate::error::Error;
 use crate::rows::{all, attempts, documents, events, facts, fill, logs};
@@ -18,6 +19,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
     // One snapshot, also while another process writes.
     let reading = |error: rusqlite::Error| Error::sqlite(&format!("reading {}", path.display()), &error);
     connection.execute_batch("BEGIN").map_err(reading)?;
+    let format = Format::of(&connection)?;
     let documents = documents(&connection).map_err(reading)?;
     let parse_study = || serde_json::from_str::<Study>(documents.get("study.json")?).ok();
     let parse_plan = || serde_json::from_str::<Plan>(documents.get("plan.json")?).ok();
@@ -29,8 +31,8 @@ pub fn read(path: &Path) -> Result<Record, Error> {
     };
     let mut attempts = attempts(&connection, &plan).map_err(reading)?;
     for attempt in &mut attempts {
-        fill(&connection, attempt).map_err(reading)?;
-        attempt.agents = agents::read(&connection, attempt.id)?;
+        fill(&connection, format, attempt).map_err(reading)?;
+        attempt.agents = agents::read(&connection, format, attempt.id)?;
         attempt.seal_holds = seal_holds(&connection, attempt.id)?;
     }
     Ok(Record {
@@ -43,9 +45,9 @@ pub fn read(path: &Path) -> Result<Record, Error> {
             Ok(SessionLine { at: WallTime(row.get(0)?), program: row.get(1)?, machine: row.get(2)? })
         })
         .map_err(reading)?,
-        facts: facts(&connection, None).map_err(reading)?,
-        events: events(&connection, None).map_err(reading)?,
-        logs: logs(&connection).map_err(reading)?,
+        facts: facts(&connection, format, None).map_err(reading)?,
+        events: events(&connection, format, None).map_err(reading)?,
+        logs: logs(&connection, format).map_err(reading)?,
         being_written: lock::is_taken(path),
         documents,
         attempts,

@@ -1,11 +1,14 @@
 //! Writing a record. Rows are only appended; the caller commits at least once per interval.
 
+use crate::compat::Format;
+use crate::content::{AttemptEvent, LogLine};
 use crate::error::Error;
 use crate::lock::Lock;
 use crate::reader;
 use crate::{schema, seal};
+use proofload_model::deployment::InstanceName;
 use proofload_model::plan::Plan;
-use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Reading};
+use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Reading, Telemetry};
 use proofload_model::study::Study;
 use proofload_model::time::{Offset, WallTime};
 use rusqlite::{Connection, OpenFlags, ToSql, params};
@@ -31,11 +34,22 @@ pub struct Opening<'a> {
     pub at: WallTime,
 }
 
+/// What tells series of a record apart.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct SeriesKey {
+    attempt: i64,
+    instance: InstanceName,
+    probe: String,
+    name: String,
+    component: String,
+}
+
 /// The one writer of a record.
 #[derive(Debug)]
 pub struct Recorder {
     connection: Connection,
-    series: HashMap<(i64, String, String, String), i64>,
+    format: Format,
+    series: HashMap<SeriesKey, i64>,
     session: i64,
     path: PathBuf,
     _lock: Lock,
@@ -75,13 +89,14 @@ impl Recorder {
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
         reader::check_format(&connection, path)?;
+        let format = Format::of(&connection)?;
         let open = || -> rusqlite::Result<()> {
             set_up(&connection)?;
             connection.execute_batch("BEGIN")
         };
         open().map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
-        Self { connection, series: HashMap::new(), session: 0, path: path.to_owned(), _lock: lock }
-            .begin_session(program, at)
+        let path = path.to_owned();
+        Self { connection, format, series: HashMap::new(), session: 0, path, _lock: lock }.begin_session(program, at)
     }
 
     fn begin_session(mut self, program: &str, at: WallTime) -> Result<Self, Error> {
@@ -125,28 +140,23 @@ impl Recorder {
         Ok(AttemptId(self.connection.last_insert_rowid()))
     }
 
-    /// Something happened; `detail` is text or JSON.
-    pub fn event(
-        &mut self,
-        attempt: Option<AttemptId>,
-        at: WallTime,
-        offset: Option<Offset>,
-        name: &str,
-        detail: &str,
-    ) -> Result<(), Error> {
-        self.insert(
-            "INSERT INTO event (attempt, at_us, offset_ns, name, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![attempt.map(|attempt| attempt.0), at.0, offset.map(|offset| offset.0), name, detail],
-        )
+    /// Something that happened to an attempt, or to the study.
+    pub fn event(&mut self, attempt: Option<AttemptId>, event: &AttemptEvent) -> Result<(), Error> {
+        let AttemptEvent { at, offset, instance, name, detail } = event;
+        let statements = self.format.events();
+        let attempt = attempt.map(|attempt| attempt.0);
+        let values = params![attempt, at.0, offset.map(|offset| offset.0), name, detail, instance.as_str()];
+        self.insert(statements.insert, &values[..statements.columns])
     }
 
     /// Facts of an attempt, or of the study.
     pub fn facts(&mut self, attempt: Option<AttemptId>, facts: &[Fact]) -> Result<(), Error> {
+        let (statements, attempt) = (self.format.facts(), attempt.map(|attempt| attempt.0));
         for fact in facts {
-            self.insert(
-                "INSERT INTO fact (attempt, subject, name, requested, effective, source, holds) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                params![attempt.map(|attempt| attempt.0), fact.subject, fact.name, fact.requested, fact.effective, fact.source, fact.holds],
-            )?;
+            let Fact { instance, subject, name, requested, effective, number, source, holds } = fact;
+            let values =
+                params![attempt, subject, name, requested, effective, source, holds, instance.as_str(), number];
+            self.insert(statements.insert, &values[..statements.columns])?;
         }
         Ok(())
     }
@@ -156,7 +166,7 @@ impl Recorder {
         let number = big(sample.index);
         self.insert(
             "INSERT INTO interval (attempt, number, client, engine) VALUES (?1, ?2, ?3, ?4)",
-            params![attempt.0, number, json(&sample.client), json(&sample.engine)],
+            params![attempt.0, number, json(&sample.client), self.format.readings_to_json(&sample.engine)],
         )?;
         for counts in &sample.counts {
             self.insert(
@@ -202,34 +212,32 @@ impl Recorder {
         )
     }
 
-    /// Readings of one probe at one moment, as an offset from the run's time zero.
-    pub fn telemetry(
-        &mut self,
-        attempt: AttemptId,
-        probe: &str,
-        at: Offset,
-        span_ns: u64,
-        readings: &[Reading],
-    ) -> Result<(), Error> {
-        for reading in readings {
-            let series = self.series_of(attempt, probe, reading)?;
+    /// Readings of one probe at one moment; `at` is that moment as an offset from the run's time zero.
+    pub fn telemetry(&mut self, attempt: AttemptId, at: Offset, telemetry: &Telemetry) -> Result<(), Error> {
+        for reading in &telemetry.readings {
+            let series = self.series_of(attempt, telemetry, reading)?;
             self.insert(
                 "INSERT INTO sample (series, offset_ns, span_ns, value) VALUES (?1, ?2, ?3, ?4)",
-                params![series, at.0, big(span_ns), reading.value],
+                params![series, at.0, big(telemetry.span_ns), reading.value],
             )?;
         }
         Ok(())
     }
 
-    fn series_of(&mut self, attempt: AttemptId, probe: &str, reading: &Reading) -> Result<i64, Error> {
-        let key = (attempt.0, probe.to_owned(), reading.name.clone(), reading.instance.clone());
+    fn series_of(&mut self, attempt: AttemptId, telemetry: &Telemetry, reading: &Reading) -> Result<i64, Error> {
+        let key = SeriesKey {
+            attempt: attempt.0,
+            instance: telemetry.instance.clone(),
+            probe: telemetry.probe.clone(),
+            name: reading.name.clone(),
+            component: reading.component.clone(),
+        };
         if let Some(series) = self.series.get(&key) {
             return Ok(*series);
         }
-        self.insert(
-            "INSERT INTO series (attempt, probe, name, instance, unit) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![attempt.0, probe, reading.name, reading.instance, reading.unit],
-        )?;
+        let statements = self.format.series();
+        let values = params![key.attempt, key.probe, key.name, key.component, reading.unit, key.instance.as_str()];
+        self.insert(statements.insert, &values[..statements.columns])?;
         let series = self.connection.last_insert_rowid();
         self.series.insert(key, series);
         Ok(series)
@@ -255,32 +263,25 @@ impl Recorder {
     }
 
     /// A line for the operator.
-    pub fn log(
-        &mut self,
-        attempt: Option<AttemptId>,
-        at: WallTime,
-        level: &str,
-        source: &str,
-        text: &str,
-    ) -> Result<(), Error> {
-        self.insert(
-            "INSERT INTO log (attempt, at_us, level, source, text) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![attempt.map(|attempt| attempt.0), at.0, level, source, text],
-        )
+    pub fn log(&mut self, line: &LogLine) -> Result<(), Error> {
+        let LogLine { attempt, at, level, source, instance, text } = line;
+        let statements = self.format.logs();
+        let values = params![attempt, at.0, level, source, text, instance.as_str()];
+        self.insert(statements.insert, &values[..statements.columns])
     }
 
     /// Ends an attempt that went through: seals its rows and commits. From here on it is never lost or repeated.
     pub fn finish(&mut self, attempt: AttemptId, at: WallTime, detail: &str) -> Result<(), Error> {
         let hash = seal::hash(&self.connection, attempt.0)?;
         self.insert("INSERT INTO seal (attempt, sha256) VALUES (?1, ?2)", params![attempt.0, hash])?;
-        self.event(Some(attempt), at, None, "finished", detail)?;
-        self.series.retain(|(of, ..), _| *of != attempt.0);
+        self.event(Some(attempt), &AttemptEvent::of_run(at, "finished", detail))?;
+        self.series.retain(|key, _| key.attempt != attempt.0);
         self.commit()
     }
 
     /// Ends an attempt that failed; the run will be tried again by `resume`.
     pub fn fail(&mut self, attempt: AttemptId, at: WallTime, reason: &str) -> Result<(), Error> {
-        self.event(Some(attempt), at, None, "failed", reason)?;
+        self.event(Some(attempt), &AttemptEvent::of_run(at, "failed", reason))?;
         self.commit()
     }
 

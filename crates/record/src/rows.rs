@@ -1,7 +1,9 @@
 //! Rows of a record's tables as what they mean. May not open files.
 
 use crate::agents::AgentRows;
+use crate::compat::Format;
 use crate::content::{Attempt, AttemptEvent, LogLine, SeriesPoint, State};
+use proofload_model::deployment::InstanceName;
 use proofload_model::plan::Plan;
 use proofload_model::samples::{ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts};
 use proofload_model::time::{Moment, Offset, WallTime};
@@ -47,12 +49,12 @@ pub(crate) fn attempts(connection: &Connection, plan: &Plan) -> rusqlite::Result
         .collect())
 }
 
-pub(crate) fn fill(connection: &Connection, attempt: &mut Attempt) -> rusqlite::Result<()> {
-    attempt.events = events(connection, Some(attempt.id))?;
+pub(crate) fn fill(connection: &Connection, format: Format, attempt: &mut Attempt) -> rusqlite::Result<()> {
+    attempt.events = events(connection, format, Some(attempt.id))?;
     attempt.state = state(&attempt.events);
-    attempt.facts = facts(connection, Some(attempt.id))?;
-    attempt.intervals = intervals(connection, attempt.id)?;
-    attempt.series = series(connection, attempt.id)?;
+    attempt.facts = facts(connection, format, Some(attempt.id))?;
+    attempt.intervals = intervals(connection, format, attempt.id)?;
+    attempt.series = series(connection, format, attempt.id)?;
     attempt.marks = marks(connection, attempt.id)?;
     let bodies =
         all(connection, "SELECT body FROM verification WHERE attempt = ?1 ORDER BY id", [attempt.id], |row| {
@@ -70,49 +72,56 @@ fn state(events: &[AttemptEvent]) -> State {
     }
 }
 
-pub(crate) fn events(connection: &Connection, attempt: Option<i64>) -> rusqlite::Result<Vec<AttemptEvent>> {
-    all(
-        connection,
-        "SELECT at_us, offset_ns, name, detail FROM event WHERE attempt IS ?1 ORDER BY id",
-        [attempt],
-        |row| {
-            Ok(AttemptEvent {
-                at: WallTime(row.get(0)?),
-                offset: row.get::<_, Option<i64>>(1)?.map(Offset),
-                name: row.get(2)?,
-                detail: row.get(3)?,
-            })
-        },
-    )
-}
-
-pub(crate) fn facts(connection: &Connection, attempt: Option<i64>) -> rusqlite::Result<Vec<Fact>> {
-    let sql = "SELECT subject, name, requested, effective, source, holds FROM fact WHERE attempt IS ?1 ORDER BY id";
-    all(connection, sql, [attempt], |row| {
-        Ok(Fact {
-            subject: row.get(0)?,
-            name: row.get(1)?,
-            requested: row.get(2)?,
-            effective: row.get(3)?,
-            source: row.get(4)?,
-            holds: row.get(5)?,
+pub(crate) fn events(
+    connection: &Connection,
+    format: Format,
+    attempt: Option<i64>,
+) -> rusqlite::Result<Vec<AttemptEvent>> {
+    all(connection, format.events().select, [attempt], |row| {
+        Ok(AttemptEvent {
+            at: WallTime(row.get(0)?),
+            offset: row.get::<_, Option<i64>>(1)?.map(Offset),
+            name: row.get(2)?,
+            detail: row.get(3)?,
+            instance: instance(row, 4)?,
         })
     })
 }
 
-pub(crate) fn logs(connection: &Connection) -> rusqlite::Result<Vec<LogLine>> {
-    all(connection, "SELECT attempt, at_us, level, source, text FROM log ORDER BY id", [], |row| {
+pub(crate) fn facts(connection: &Connection, format: Format, attempt: Option<i64>) -> rusqlite::Result<Vec<Fact>> {
+    all(connection, format.facts().select, [attempt], |row| {
+        let effective: Option<String> = row.get(3)?;
+        Ok(Fact {
+            subject: row.get(0)?,
+            name: row.get(1)?,
+            requested: row.get(2)?,
+            number: format.number(effective.as_deref(), row.get(7)?),
+            effective,
+            source: row.get(4)?,
+            holds: row.get(5)?,
+            instance: instance(row, 6)?,
+        })
+    })
+}
+
+pub(crate) fn logs(connection: &Connection, format: Format) -> rusqlite::Result<Vec<LogLine>> {
+    all(connection, format.logs().select, [], |row| {
         Ok(LogLine {
             attempt: row.get(0)?,
             at: WallTime(row.get(1)?),
             level: row.get(2)?,
             source: row.get(3)?,
             text: row.get(4)?,
+            instance: instance(row, 5)?,
         })
     })
 }
 
-fn intervals(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<IntervalSample>> {
+fn instance(row: &Row<'_>, column: usize) -> rusqlite::Result<InstanceName> {
+    Ok(InstanceName::new(row.get::<_, String>(column)?))
+}
+
+fn intervals(connection: &Connection, format: Format, attempt: i64) -> rusqlite::Result<Vec<IntervalSample>> {
     let mut samples: BTreeMap<u64, IntervalSample> = BTreeMap::new();
     let heads = all(
         connection,
@@ -122,7 +131,7 @@ fn intervals(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<Inte
     )?;
     for (index, client, engine) in heads {
         let client = serde_json::from_str(&client).unwrap_or_default();
-        let engine = serde_json::from_str(&engine).unwrap_or_default();
+        let engine = format.readings_from_json(&engine);
         samples.insert(
             index,
             IntervalSample { index, counts: vec![], histograms: vec![], errors: vec![], client, engine },
@@ -186,22 +195,18 @@ fn failure(row: &Row<'_>) -> rusqlite::Result<(u64, ErrorCount)> {
     Ok((row.get(0)?, ErrorCount { kind: row.get(1)?, code: row.get(2)?, text: row.get(3)?, count: row.get(4)? }))
 }
 
-fn series(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<SeriesPoint>> {
-    let heads = all(
-        connection,
-        "SELECT id, probe, name, instance, unit FROM series WHERE attempt = ?1 ORDER BY id",
-        [attempt],
-        |row| {
-            let point = SeriesPoint {
-                probe: row.get(1)?,
-                name: row.get(2)?,
-                instance: row.get(3)?,
-                unit: row.get(4)?,
-                samples: Vec::new(),
-            };
-            Ok((row.get::<_, i64>(0)?, point))
-        },
-    )?;
+fn series(connection: &Connection, format: Format, attempt: i64) -> rusqlite::Result<Vec<SeriesPoint>> {
+    let heads = all(connection, format.series().select, [attempt], |row| {
+        let point = SeriesPoint {
+            probe: row.get(1)?,
+            name: row.get(2)?,
+            component: row.get(3)?,
+            unit: row.get(4)?,
+            instance: instance(row, 5)?,
+            samples: Vec::new(),
+        };
+        Ok((row.get::<_, i64>(0)?, point))
+    })?;
     heads
         .into_iter()
         .map(|(id, mut point)| {

@@ -7,7 +7,9 @@ pub const APPLICATION_ID: i32 = 0x5052_4F46;
 ///
 /// 2: a histogram's clock may be `send_lag`, and `interval.client` may have `offered`. Records of format 1 are read as they are.
 /// 3: tables of load agents. Records of formats 1 and 2 are read, and continued, as they are: none of their runs has several agents.
-pub const FORMAT: i32 = 3;
+/// 4: facts, events, series and log lines name their instance, facts may have a number. Records of formats 1 to 3 are read, and
+/// continued, as they are: all that they know is a deployment of one instance, which has no name.
+pub const FORMAT: i32 = 4;
 
 /// Tables that carry rows of an attempt, in the order in which a seal hashes them.
 pub(crate) const ATTEMPT_TABLES: &[&str] =
@@ -30,11 +32,11 @@ const TABLES: &[(&str, &str)] = &[
     // What happened to an attempt, or to the study when attempt is null.
     (
         "event",
-        "id INTEGER PRIMARY KEY, attempt INTEGER, at_us INTEGER NOT NULL, offset_ns INTEGER, name TEXT NOT NULL, detail TEXT NOT NULL",
+        "id INTEGER PRIMARY KEY, attempt INTEGER, at_us INTEGER NOT NULL, offset_ns INTEGER, name TEXT NOT NULL, detail TEXT NOT NULL, instance TEXT NOT NULL",
     ),
     (
         "fact",
-        "id INTEGER PRIMARY KEY, attempt INTEGER, subject TEXT NOT NULL, name TEXT NOT NULL, requested TEXT, effective TEXT, source TEXT NOT NULL, holds INTEGER",
+        "id INTEGER PRIMARY KEY, attempt INTEGER, subject TEXT NOT NULL, name TEXT NOT NULL, requested TEXT, effective TEXT, source TEXT NOT NULL, holds INTEGER, instance TEXT NOT NULL, number REAL",
     ),
     (
         "interval",
@@ -65,7 +67,7 @@ const TABLES: &[(&str, &str)] = &[
     ),
     (
         "series",
-        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, probe TEXT NOT NULL, name TEXT NOT NULL, instance TEXT NOT NULL, unit TEXT NOT NULL",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, probe TEXT NOT NULL, name TEXT NOT NULL, component TEXT NOT NULL, unit TEXT NOT NULL, instance TEXT NOT NULL",
     ),
     (
         "sample",
@@ -78,7 +80,7 @@ const TABLES: &[(&str, &str)] = &[
     ("verification", "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, body TEXT NOT NULL"),
     (
         "log",
-        "id INTEGER PRIMARY KEY, attempt INTEGER, at_us INTEGER NOT NULL, level TEXT NOT NULL, source TEXT NOT NULL, text TEXT NOT NULL",
+        "id INTEGER PRIMARY KEY, attempt INTEGER, at_us INTEGER NOT NULL, level TEXT NOT NULL, source TEXT NOT NULL, text TEXT NOT NULL, instance TEXT NOT NULL",
     ),
     // SHA-256 over the rows of a finished attempt.
     ("seal", "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL UNIQUE, sha256 TEXT NOT NULL"),

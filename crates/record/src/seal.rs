@@ -1,5 +1,6 @@
 //! A seal: the hash of everything that a finished attempt wrote, so that a later change shows.
 
+use crate::compat::Format;
 use crate::error::Error;
 use crate::schema::{AGENT_TABLES, ATTEMPT_TABLES};
 use rusqlite::Connection;
@@ -9,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// SHA-256 over the rows of an attempt, table by table in row order, each value with its type and length.
 pub(crate) fn hash(connection: &Connection, attempt: i64) -> Result<String, Error> {
     let mut hasher = Sha256::new();
-    let of_agents = if has_agent_tables(connection)? { AGENT_TABLES } else { &[] };
+    let of_agents = if Format::of(connection)?.has_agent_tables() { AGENT_TABLES } else { &[] };
     for table in ATTEMPT_TABLES.iter().chain(of_agents) {
         hasher.update(table.as_bytes());
         absorb(connection, &format!("SELECT * FROM {table} WHERE attempt = ?1 ORDER BY id"), attempt, &mut hasher)?;
@@ -17,12 +18,6 @@ pub(crate) fn hash(connection: &Connection, attempt: i64) -> Result<String, Erro
     let samples = "SELECT sample.* FROM sample JOIN series ON series.id = sample.series WHERE series.attempt = ?1 ORDER BY sample.id";
     absorb(connection, samples, attempt, &mut hasher)?;
     Ok(hexadecimal(hasher))
-}
-
-/// Is the record of a format that has tables of load agents?
-pub(crate) fn has_agent_tables(connection: &Connection) -> Result<bool, Error> {
-    let format = connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i32>(0));
-    format.map(|format| format >= 3).map_err(|error| Error::sqlite("reading a record's format", &error))
 }
 
 /// SHA-256 of everything that a reader gives.

@@ -1,14 +1,15 @@
 //! The record as its users see it: what was written is read, nothing changes, a second writer and foreign files are refused.
 
+use proofload_model::deployment::InstanceName;
 use proofload_model::plan::expand;
 use proofload_model::samples::{
     AgentHistogram, AgentSecond, Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample,
-    LatencyClock, Mark, OfferedLoad, OperationCounts, Reading,
+    LatencyClock, Mark, OfferedLoad, OperationCounts, Reading, Telemetry,
 };
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{Factor, Study};
 use proofload_model::time::{Moment, Offset, WallTime};
-use proofload_record::{AgentRows, Opening, Recorder, State, read, read_finished_runs};
+use proofload_record::{AgentRows, AttemptEvent, LogLine, Opening, Recorder, State, read, read_finished_runs};
 use std::path::Path;
 
 fn study() -> Study {
@@ -67,8 +68,9 @@ fn what_was_written_is_read_and_sealed() {
     let path = folder.path().join("x.proof");
     let mut recorder = create(&path);
     let attempt = recorder.begin_attempt(1, WallTime(2)).unwrap();
-    let fact = Fact::observed("host", "kernel", "6", "uname");
-    let reading = Reading { name: "busy".to_owned(), instance: "0".to_owned(), unit: "%".to_owned(), value: 12.5 };
+    let fact =
+        Fact { instance: InstanceName::primary(), number: Some(0.5), ..Fact::observed("host", "kernel", "6", "uname") };
+    let reading = Reading { name: "busy".to_owned(), component: "0".to_owned(), unit: "%".to_owned(), value: 12.5 };
     let mark = Mark { moment: Moment(9), offset: Offset(-1), counters: vec![("a".to_owned(), 1), ("b".to_owned(), 2)] };
     let check = Check {
         group: "g".to_owned(),
@@ -82,11 +84,34 @@ fn what_was_written_is_read_and_sealed() {
     recorder.facts(Some(attempt), std::slice::from_ref(&fact)).unwrap();
     recorder.interval(attempt, &sample(0)).unwrap();
     recorder.interval(attempt, &sample(1)).unwrap();
-    recorder.telemetry(attempt, "cores", Offset(5), 6, std::slice::from_ref(&reading)).unwrap();
-    recorder.telemetry(attempt, "cores", Offset(7), 6, std::slice::from_ref(&reading)).unwrap();
+    let telemetry = Telemetry {
+        instance: InstanceName::primary(),
+        probe: "cores".to_owned(),
+        moment: Moment(1),
+        span_ns: 6,
+        readings: vec![reading],
+    };
+    recorder.telemetry(attempt, Offset(5), &telemetry).unwrap();
+    recorder.telemetry(attempt, Offset(7), &telemetry).unwrap();
+    let host = Telemetry { instance: InstanceName::default(), ..telemetry };
+    recorder.telemetry(attempt, Offset(7), &host).unwrap();
     recorder.mark(attempt, "before", &mark).unwrap();
     recorder.checks(attempt, std::slice::from_ref(&check)).unwrap();
-    recorder.event(Some(attempt), WallTime(3), None, "window", r#"{"from":0,"to":2}"#).unwrap();
+    let window = AttemptEvent {
+        offset: Some(Offset(-4)),
+        instance: InstanceName::primary(),
+        ..AttemptEvent::of_run(WallTime(3), "window", r#"{"from":0,"to":2}"#)
+    };
+    recorder.event(Some(attempt), &window).unwrap();
+    let line = LogLine {
+        attempt: Some(attempt.0),
+        at: WallTime(3),
+        level: "info".to_owned(),
+        source: "server".to_owned(),
+        instance: InstanceName::primary(),
+        text: "ready".to_owned(),
+    };
+    recorder.log(&line).unwrap();
     recorder.finish(attempt, WallTime(4), "").unwrap();
     let other = recorder.begin_attempt(0, WallTime(5)).unwrap();
     recorder.fail(other, WallTime(6), "server died").unwrap();
@@ -97,7 +122,11 @@ fn what_was_written_is_read_and_sealed() {
     let finished = record.finished(1).unwrap();
     assert_eq!(finished.intervals, [sample(0), sample(1)]);
     assert_eq!(finished.facts, [fact]);
-    assert_eq!(finished.series[0].samples, [(Offset(5), 6, 12.5), (Offset(7), 6, 12.5)]);
+    let series = finished.series.iter().map(|series| (series.instance.as_str(), series.samples.as_slice()));
+    let expected: [(&str, &[_]); 2] =
+        [("primary", &[(Offset(5), 6, 12.5), (Offset(7), 6, 12.5)]), ("", &[(Offset(7), 6, 12.5)])];
+    assert_eq!(series.collect::<Vec<_>>(), expected);
+    assert_eq!((finished.event("window"), &record.logs), (Some(&window), &vec![line]));
     assert_eq!(finished.marks, [("before".to_owned(), mark)]);
     assert_eq!(finished.checks, [check]);
     assert_eq!(finished.window(), Some((0, 2)));
@@ -163,26 +192,43 @@ fn rows_of_load_agents_are_read_and_sealed() {
     assert_eq!(read(&path).unwrap().finished(0).unwrap().seal_holds, Some(false));
 }
 
-/// Makes a record one of format 2, which had no tables of load agents.
-fn as_format_2(path: &Path) {
-    let tables = "DROP TABLE agent_interval; DROP TABLE agent_histogram; PRAGMA user_version = 2";
+/// Makes an empty record one of an older format: before 4 nothing named an instance, before 3 there were no tables of load agents.
+fn as_format(path: &Path, format: i32) {
     let connection = rusqlite::Connection::open(path).expect("the file is there");
-    connection.execute_batch(tables).expect("they are there");
+    let names = "ALTER TABLE fact DROP COLUMN instance; ALTER TABLE fact DROP COLUMN number; \
+                 ALTER TABLE event DROP COLUMN instance; ALTER TABLE log DROP COLUMN instance; \
+                 ALTER TABLE series DROP COLUMN instance; ALTER TABLE series RENAME COLUMN component TO instance;";
+    let agents = if format < 3 { "DROP TABLE agent_interval; DROP TABLE agent_histogram;" } else { "" };
+    let script = format!("{names} {agents} PRAGMA user_version = {format}");
+    connection.execute_batch(&script).expect("they are there");
 }
 
 #[test]
-fn a_record_of_the_format_before_is_continued_sealed_and_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.proof");
-    create(&path).close().unwrap();
-    as_format_2(&path);
-    let mut recorder = Recorder::resume(&path, "test", WallTime(2)).unwrap();
-    let attempt = recorder.begin_attempt(0, WallTime(2)).unwrap();
-    recorder.interval(attempt, &sample(0)).unwrap();
-    recorder.finish(attempt, WallTime(4), "").unwrap();
-    recorder.close().unwrap();
-    let finished = read(&path).unwrap().finished(0).unwrap().clone();
-    assert_eq!((finished.agents, finished.seal_holds), (AgentRows::default(), Some(true)));
+fn records_of_the_formats_before_are_continued_sealed_and_read() {
+    for format in [1, 2, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.proof");
+        create(&path).close().unwrap();
+        as_format(&path, format);
+        let mut recorder = Recorder::resume(&path, "test", WallTime(2)).unwrap();
+        let attempt = recorder.begin_attempt(0, WallTime(2)).unwrap();
+        let reading = Reading { name: "busy".to_owned(), component: "3".to_owned(), unit: "%".to_owned(), value: 12.5 };
+        let interval = IntervalSample { engine: vec![reading.clone()], ..sample(0) };
+        recorder.interval(attempt, &interval).unwrap();
+        let readings = vec![reading];
+        let (instance, probe) = (InstanceName::primary(), "cores".to_owned());
+        let telemetry = Telemetry { instance, probe, moment: Moment(1), span_ns: 6, readings };
+        recorder.telemetry(attempt, Offset(5), &telemetry).unwrap();
+        let fact = Fact::observed("limit", "cpu", "0.5 CPU s/s", "cpu.max");
+        recorder.facts(Some(attempt), std::slice::from_ref(&fact)).unwrap();
+        recorder.finish(attempt, WallTime(4), "").unwrap();
+        recorder.close().unwrap();
+        let finished = read(&path).unwrap().finished(0).unwrap().clone();
+        assert_eq!((finished.agents, finished.seal_holds), (AgentRows::default(), Some(true)));
+        assert_eq!((finished.intervals, finished.facts), (vec![interval], vec![Fact { number: Some(0.5), ..fact }]));
+        let series = &finished.series[0];
+        assert_eq!((series.component.as_str(), &series.instance), ("3", &InstanceName::default()));
+    }
 }
 
 #[test]

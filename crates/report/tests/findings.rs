@@ -122,7 +122,7 @@ fn stolen(record: &mut Record, percent: f64) {
     let busy: Vec<SeriesPoint> =
         attempt.series.iter().filter(|series| series.probe == "cores" && series.name == "busy").cloned().collect();
     for mut series in busy {
-        let value = if series.instance == "0" { percent } else { 99.0 };
+        let value = if series.component == "0" { percent } else { 99.0 };
         series.name = "steal".to_owned();
         series.samples.iter_mut().for_each(|sample| sample.2 = value);
         attempt.series.push(series);
@@ -247,7 +247,7 @@ fn with_agents() -> Record {
     let attempt = &mut of_agents.attempts[0];
     let told = |name: &str, detail: &str| {
         let at = proofload_model::time::WallTime(0);
-        proofload_record::AttemptEvent { at, offset: None, name: name.to_owned(), detail: detail.to_owned() }
+        proofload_record::AttemptEvent::of_run(at, name, detail)
     };
     attempt.events.push(told(
         "load_agents",

@@ -190,9 +190,9 @@ fn a_host_of_exporters_is_read_through_them_alone() {
     let scraped = Scraped { endpoints: vec![exporter(text), nobody], device: None, series: vec!["calls".to_owned()] };
     let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
     bench.ask(HostRequest::StartProbes { origin, place, pid: None, scraped });
-    let has = |event: &Event, probe: &str, name: &str, instance: &str| match event {
+    let has = |event: &Event, probe: &str, name: &str, component: &str| match event {
         Event::Telemetry(told) if told.probe == probe => {
-            told.readings.iter().any(|each| each.name == name && each.instance == instance && each.value > 0.0)
+            told.readings.iter().any(|each| each.name == name && each.component == component && each.value > 0.0)
         }
         _ => false,
     };

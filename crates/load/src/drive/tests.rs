@@ -86,7 +86,7 @@ impl<F: Fn(u64, u32) -> Step> VirtualUser for Scripted<F> {
     }
 
     fn counters(&mut self, into: &mut Vec<Reading>) {
-        into.push(Reading { name: "turns".to_owned(), instance: String::new(), unit: "1/s".to_owned(), value: 1.0 });
+        into.push(Reading { name: "turns".to_owned(), component: String::new(), unit: "1/s".to_owned(), value: 1.0 });
     }
 }
 

@@ -94,7 +94,7 @@ impl Handover {
             match target
                 .engine
                 .iter_mut()
-                .find(|known| known.name == reading.name && known.instance == reading.instance)
+                .find(|known| known.name == reading.name && known.component == reading.component)
             {
                 Some(known) => known.value += reading.value,
                 None => target.engine.push(reading),

@@ -137,7 +137,7 @@ fn an_agent_that_ends_earlier_holds_nobody_up() {
 fn errors_readings_and_offers_are_added() {
     let mut merger = Merger::new(2);
     let error = |text: &str| ErrorCount { kind: "read".into(), code: "x".into(), text: text.into(), count: 2 };
-    let reading = Reading { name: "bytes".into(), instance: String::new(), unit: "B".into(), value: 1.5 };
+    let reading = Reading { name: "bytes".into(), component: String::new(), unit: "B".into(), value: 1.5 };
     let of = |text: &str, offered| {
         let client = ClientSelf { offered, ..ClientSelf::default() };
         IntervalSample { errors: vec![error(text)], engine: vec![reading.clone()], client, ..empty(0) }

@@ -46,7 +46,7 @@ pub(super) fn add_errors(into: &mut Vec<ErrorCount>, more: Vec<ErrorCount>) {
 /// Adds readings by name and instance.
 pub(super) fn add_readings(into: &mut Vec<Reading>, more: Vec<Reading>) {
     for reading in more {
-        match into.iter_mut().find(|known| known.name == reading.name && known.instance == reading.instance) {
+        match into.iter_mut().find(|known| known.name == reading.name && known.component == reading.component) {
             Some(known) => known.value += reading.value,
             None => into.push(reading),
         }

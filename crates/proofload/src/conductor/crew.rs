@@ -326,7 +326,7 @@ impl<'a> Crew<'a> {
             AgentEvent::Event(Event::Telemetry(telemetry)) => match (self.watch.origin, &self.host) {
                 (Some(origin), Some(host)) => {
                     let at: Offset = host.in_our_time(telemetry.moment).offset_from(origin);
-                    self.journal.telemetry(&telemetry.probe, at, telemetry.span_ns, &telemetry.readings)
+                    self.journal.telemetry(at, &telemetry)
                 }
                 _ => Ok(()),
             },

@@ -1,10 +1,11 @@
 //! The record as the conductor writes it: every row with its time, committed once per interval. May not decide anything.
 
+use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::plan::Plan;
-use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Reading};
+use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Telemetry};
 use proofload_model::time::{Clock, Moment, Offset};
-use proofload_record::{AttemptId, Record, Recorder};
+use proofload_record::{AttemptEvent, AttemptId, LogLine, Record, Recorder};
 use std::sync::Arc;
 
 /// A recorder with a clock, and the attempt that is going on.
@@ -40,20 +41,21 @@ impl Journal {
     /// Something happened to the attempt, or to the study when there is none.
     pub(crate) fn event(&mut self, name: &str, detail: &str) -> Result<(), Error> {
         let offset = self.origin.filter(|_| self.attempt.is_some()).map(|origin| self.clock.now().offset_from(origin));
-        self.recorder.event(self.attempt, self.clock.wall(), offset, name, detail)?;
+        let event = AttemptEvent { offset, ..AttemptEvent::of_run(self.clock.wall(), name, detail) };
+        self.recorder.event(self.attempt, &event)?;
         Ok(self.recorder.commit()?)
     }
 
     /// Something that holds beyond the attempt.
     pub(crate) fn study_event(&mut self, name: &str, detail: &str) -> Result<(), Error> {
-        self.recorder.event(None, self.clock.wall(), None, name, detail)?;
+        self.recorder.event(None, &AttemptEvent::of_run(self.clock.wall(), name, detail))?;
         Ok(self.recorder.commit()?)
     }
 
     /// What a search chose: its events, and the plan as it is now, in one commit.
     pub(crate) fn search(&mut self, plan: Option<&Plan>, events: &[(&str, String)]) -> Result<(), Error> {
         for (name, detail) in events {
-            self.recorder.event(None, self.clock.wall(), None, name, detail)?;
+            self.recorder.event(None, &AttemptEvent::of_run(self.clock.wall(), name, detail))?;
         }
         if let Some(plan) = plan {
             self.recorder.plan(self.clock.wall(), plan)?;
@@ -100,15 +102,9 @@ impl Journal {
         Ok(())
     }
 
-    pub(crate) fn telemetry(
-        &mut self,
-        probe: &str,
-        at: Offset,
-        span_ns: u64,
-        readings: &[Reading],
-    ) -> Result<(), Error> {
+    pub(crate) fn telemetry(&mut self, at: Offset, telemetry: &Telemetry) -> Result<(), Error> {
         let attempt = self.current()?;
-        Ok(self.recorder.telemetry(attempt, probe, at, span_ns, readings)?)
+        Ok(self.recorder.telemetry(attempt, at, telemetry)?)
     }
 
     pub(crate) fn mark(&mut self, label: &str, mark: &Mark) -> Result<(), Error> {
@@ -122,7 +118,15 @@ impl Journal {
     }
 
     pub(crate) fn log(&mut self, level: &str, source: &str, text: &str) -> Result<(), Error> {
-        Ok(self.recorder.log(self.attempt, self.clock.wall(), level, source, text)?)
+        let line = LogLine {
+            attempt: self.attempt.map(|attempt| attempt.0),
+            at: self.clock.wall(),
+            level: level.to_owned(),
+            source: source.to_owned(),
+            instance: InstanceName::default(),
+            text: text.to_owned(),
+        };
+        Ok(self.recorder.log(&line)?)
     }
 
     /// The attempt went through.

@@ -285,6 +285,7 @@ fn clock_fact(agent: &str, what: &str, found: Duration, source: &str) -> Fact {
         effective: Some(milliseconds(found)),
         source: source.to_owned(),
         holds: Some(found <= CLOCK_WITHIN),
+        ..Fact::default()
     }
 }
 

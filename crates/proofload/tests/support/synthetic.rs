@@ -4,14 +4,15 @@
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::catalogue::Catalogue;
+use proofload_model::deployment::InstanceName;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OfferedLoad,
-    OperationCounts, Reading,
+    OperationCounts, Reading, Telemetry,
 };
 use proofload_model::study::validate;
 use proofload_model::time::{Moment, Offset, WallTime};
-use proofload_record::{AttemptId, Opening, Recorder};
+use proofload_record::{AttemptEvent, AttemptId, LogLine, Opening, Recorder};
 use std::path::Path;
 
 /// First second of the window, the one after its last, and the length of the load.
@@ -75,7 +76,9 @@ impl Synthetic {
         let at = |second: u64| WallTime(BEGUN.0 + (i64::from(run.index) * 60 + second as i64) * 1_000_000);
         let attempt = recorder.begin_attempt(run.index, at(0)).expect("an attempt begins");
         let begun = Some(Offset(-1_000_000_000));
-        recorder.event(Some(attempt), at(0), begun, "load_started", &run.seed.to_string()).expect("an event fits");
+        let started =
+            AttemptEvent { offset: begun, ..AttemptEvent::of_run(at(0), "load_started", &run.seed.to_string()) };
+        recorder.event(Some(attempt), &started).expect("an event fits");
         let mut chance = Chance(run.seed);
         let rate = self.rate / f64::from(1 << run.point) * (1.0 + 0.01 * chance.normal());
         let mut totals: Vec<OperationCounts> = Vec::new();
@@ -86,9 +89,16 @@ impl Synthetic {
             }
             add(&mut totals, &sample.counts);
             recorder.interval(attempt, &sample).expect("an interval fits");
-            let readings = [reading("busy", "0", "%", 60.0 + index as f64), reading("busy", "1", "%", 40.0)];
+            let readings = vec![reading("busy", "0", "%", 60.0 + index as f64), reading("busy", "1", "%", 40.0)];
             let end = Offset((index as i64 + 1) * 1_000_000_000);
-            recorder.telemetry(attempt, "cores", end, 1_000_000_000, &readings).expect("readings fit");
+            let telemetry = Telemetry {
+                instance: InstanceName::default(),
+                probe: "cores".to_owned(),
+                moment: Moment(0),
+                span_ns: 1_000_000_000,
+                readings,
+            };
+            recorder.telemetry(attempt, end, &telemetry).expect("readings fit");
         }
         self.end(recorder, attempt, run, at(SECONDS), &totals);
     }
@@ -98,7 +108,7 @@ impl Synthetic {
         let stopped = serde_json::json!({ "intervals": SECONDS, "totals": totals }).to_string();
         let window = format!("{{\"from\":{},\"to\":{}}}", WINDOW.0, WINDOW.1);
         for (name, detail) in [(settled, "{\"seconds\":4}"), ("window", &window), ("load_stopped", &stopped)] {
-            recorder.event(Some(attempt), at, None, name, detail).expect("an event fits");
+            recorder.event(Some(attempt), &AttemptEvent::of_run(at, name, detail)).expect("an event fits");
         }
         let mark =
             Mark { moment: Moment(1), offset: Offset(5_000_000_000), counters: vec![("rows".to_owned(), 1_000)] };
@@ -113,7 +123,15 @@ impl Synthetic {
             sample: None,
         };
         recorder.checks(attempt, &[check]).expect("a check fits");
-        recorder.log(Some(attempt), at, "info", "conductor", "=a log line").expect("a line fits");
+        let line = LogLine {
+            attempt: Some(attempt.0),
+            at,
+            level: "info".to_owned(),
+            source: "conductor".to_owned(),
+            instance: InstanceName::default(),
+            text: "=a log line".to_owned(),
+        };
+        recorder.log(&line).expect("a line fits");
         recorder.finish(attempt, at, "").expect("the run is sealed");
     }
 }
@@ -131,8 +149,8 @@ fn add(totals: &mut Vec<OperationCounts>, counts: &[OperationCounts]) {
     }
 }
 
-fn reading(name: &str, instance: &str, unit: &str, value: f64) -> Reading {
-    Reading { name: name.to_owned(), instance: instance.to_owned(), unit: unit.to_owned(), value }
+fn reading(name: &str, component: &str, unit: &str, value: f64) -> Reading {
+    Reading { name: name.to_owned(), component: component.to_owned(), unit: unit.to_owned(), value }
 }
 
 /// Half reads, half updates.

@@ -187,7 +187,7 @@ pub(super) fn client_threads(record: &Record, selection: &Selection, emit: &mut 
 pub(super) fn engine(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
     seconds(record, selection, |head, interval| {
         for reading in &interval.engine {
-            let (name, instance, unit) = (&reading.name, &reading.instance, &reading.unit);
+            let (name, instance, unit) = (&reading.name, &reading.component, &reading.unit);
             let cells = [Cell::Text(name), Cell::Text(instance), Cell::Text(unit), Cell::Number(reading.value)];
             emit(&joined(head, &cells))?;
         }
@@ -198,7 +198,7 @@ pub(super) fn engine(record: &Record, selection: &Selection, emit: &mut Emit<'_>
 pub(super) fn telemetry(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
     for attempt in selection.attempts(record) {
         for series in &attempt.series {
-            let words = [&series.probe, &series.name, &series.instance, &series.unit].map(|word| Cell::Text(word));
+            let words = [&series.probe, &series.name, &series.component, &series.unit].map(|word| Cell::Text(word));
             for (offset, span, value) in &series.samples {
                 let mut row = joined(&head(attempt), &words);
                 row.extend([Cell::Integer(offset.0), whole(*span), Cell::Number(*value)]);

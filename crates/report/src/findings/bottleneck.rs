@@ -100,8 +100,8 @@ fn pressure(attempt: &Attempt) -> Vec<Trace> {
     let trace = |series: &proofload_record::SeriesPoint| {
         let what = STALLS
             .iter()
-            .find(|(known, _)| *known == series.instance)
-            .map_or(series.instance.as_str(), |(_, what)| what);
+            .find(|(known, _)| *known == series.component)
+            .map_or(series.component.as_str(), |(_, what)| what);
         let name = format!("{what} (pressure)");
         let samples =
             series.samples.iter().map(|(offset, span, value)| (offset.as_seconds() - *span as f64 / 2e9, *value));
@@ -117,7 +117,7 @@ fn waits(attempts: &[(&RunFindings, &Attempt)]) -> Vec<Wait> {
         let Some((from, to)) = run.window_seconds() else { continue };
         for series in attempt.series.iter().filter(|series| series.name == "active_sessions") {
             let inside = series.samples.iter().filter(|(offset, ..)| (from..to).contains(&offset.as_seconds()));
-            let sum = sums.entry(&series.instance).or_default();
+            let sum = sums.entry(&series.component).or_default();
             for (_, _, value) in inside {
                 *sum = (sum.0 + value, sum.1 + 1);
             }

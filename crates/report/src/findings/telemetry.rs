@@ -200,5 +200,5 @@ fn trace(series: &SeriesPoint) -> Trace {
     let middle = |(offset, span, value): &(proofload_model::time::Offset, u64, f64)| {
         (offset.as_seconds() - *span as f64 / 2e9, *value)
     };
-    Trace { instance: series.instance.clone(), samples: series.samples.iter().map(middle).collect() }
+    Trace { instance: series.component.clone(), samples: series.samples.iter().map(middle).collect() }
 }

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use proofload_model::deployment::InstanceName;
 use proofload_model::plan::Run;
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts, Reading,
@@ -128,7 +129,7 @@ fn second(index: u64, wanted: f64, level: f64, chance: &mut Chance) -> IntervalS
         },
         engine: vec![Reading {
             name: "statement_runs".to_owned(),
-            instance: String::new(),
+            component: String::new(),
             unit: "1/s".to_owned(),
             value: wanted * 28.0,
         }],
@@ -166,6 +167,7 @@ fn facts(simulated: &Simulated) -> Vec<Fact> {
             effective: Some(asked.clone()),
             source: "control group v2, memory.max".to_owned(),
             holds: Some(true),
+            ..Fact::default()
         });
     }
     facts.push(Fact {
@@ -175,6 +177,7 @@ fn facts(simulated: &Simulated) -> Vec<Fact> {
         effective: Some("2 (0-1)".to_owned()),
         source: "sched_getaffinity of every thread".to_owned(),
         holds: Some(true),
+        ..Fact::default()
     });
     let peak = format!("{:.0}MiB", simulated.memory_mib.min(360.0));
     facts.push(Fact::observed("usage", "memory.peak", peak, "control group v2, memory.peak"));
@@ -184,7 +187,7 @@ fn facts(simulated: &Simulated) -> Vec<Fact> {
 fn series(simulated: &Simulated, intervals: &[IntervalSample], chance: &mut Chance) -> Vec<SeriesPoint> {
     let misses = 1.0 - hits(simulated.memory_mib);
     let done = |index: usize| intervals[index].counts.iter().map(|counts| counts.done).sum::<u64>() as f64;
-    let mut make = |probe: &str, name: &str, instance: &str, unit: &str, value: &mut dyn FnMut(usize, f64) -> f64| {
+    let mut make = |probe: &str, name: &str, component: &str, unit: &str, value: &mut dyn FnMut(usize, f64) -> f64| {
         let samples = (0..intervals.len()).map(|index| {
             let noise = 1.0 + 0.05 * chance.normal();
             (Offset((index as i64 + 1) * 1_000_000_000), 1_000_000_000, value(index, noise))
@@ -192,7 +195,8 @@ fn series(simulated: &Simulated, intervals: &[IntervalSample], chance: &mut Chan
         SeriesPoint {
             probe: probe.to_owned(),
             name: name.to_owned(),
-            instance: instance.to_owned(),
+            component: component.to_owned(),
+            instance: InstanceName::default(),
             unit: unit.to_owned(),
             samples: samples.collect(),
         }
@@ -287,6 +291,7 @@ fn events(attempt: &Attempt) -> Vec<AttemptEvent> {
     let event = |(index, (name, detail)): (usize, (&str, String))| AttemptEvent {
         at: WallTime(attempt.started.0 + index as i64 * 5_000_000),
         offset: None,
+        instance: InstanceName::default(),
         name: name.to_owned(),
         detail,
     };

@@ -4,6 +4,7 @@ use super::attempt::Chance;
 use super::catalogue::catalogue;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use proofload_model::deployment::InstanceName;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, OperationCounts,
@@ -181,7 +182,7 @@ fn second(shape: &KeyValue, index: u64, capacity: u64, chance: &mut Chance) -> I
     interval.counts.push(OperationCounts { kind: "scan".to_owned(), ..OperationCounts::default() });
     let bytes = |name: &str, value: f64| Reading {
         name: name.to_owned(),
-        instance: String::new(),
+        component: String::new(),
         unit: "B".to_owned(),
         value,
     };
@@ -219,10 +220,11 @@ fn facts() -> Vec<Fact> {
 }
 
 fn series(shape: &KeyValue, intervals: &[IntervalSample]) -> Vec<SeriesPoint> {
-    let make = |probe: &str, name: &str, instance: &str, unit: &str, value: &dyn Fn(f64) -> f64| SeriesPoint {
+    let make = |probe: &str, name: &str, component: &str, unit: &str, value: &dyn Fn(f64) -> f64| SeriesPoint {
         probe: probe.to_owned(),
         name: name.to_owned(),
-        instance: instance.to_owned(),
+        component: component.to_owned(),
+        instance: InstanceName::default(),
         unit: unit.to_owned(),
         samples: intervals
             .iter()
@@ -266,6 +268,7 @@ fn events(shape: &KeyValue, attempt: &Attempt) -> Vec<AttemptEvent> {
     let event = |(index, (name, detail)): (usize, (&str, String))| AttemptEvent {
         at: WallTime(attempt.started.0 + index as i64 * 5_000_000),
         offset: None,
+        instance: InstanceName::default(),
         name: name.to_owned(),
         detail,
     };

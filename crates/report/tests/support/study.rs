@@ -2,6 +2,7 @@
 
 use super::attempt::{Simulated, attempt};
 use super::catalogue::catalogue;
+use proofload_model::deployment::InstanceName;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Settings, Value};
@@ -115,18 +116,14 @@ pub(crate) fn record(shape: &Shape) -> Record {
             machine: "6.1.0".to_owned(),
         }],
         facts: facts(),
-        events: vec![AttemptEvent {
-            at: WallTime(1_790_000_000_500_000),
-            offset: None,
-            name: "built".to_owned(),
-            detail: "4 warehouses".to_owned(),
-        }],
+        events: vec![AttemptEvent::of_run(WallTime(1_790_000_000_500_000), "built", "4 warehouses")],
         attempts,
         logs: vec![LogLine {
             attempt: None,
             at: WallTime(1_790_000_001_000_000),
             level: "info".to_owned(),
             source: "conductor".to_owned(),
+            instance: InstanceName::default(),
             text: "snapshot saved".to_owned(),
         }],
         being_written: false,
@@ -178,7 +175,7 @@ pub(crate) fn searched(shape: &Shape) -> Record {
         }
         record.plan = plan;
         let at = record.created;
-        let event = |detail| AttemptEvent { at, offset: None, name: SEARCH_STEP.to_owned(), detail };
+        let event = |detail: String| AttemptEvent::of_run(at, SEARCH_STEP, &detail);
         record.events.extend(events.into_iter().map(event));
     }
     panic!("the search does not end");

@@ -5,6 +5,7 @@ use super::attempt::Chance;
 use super::catalogue::catalogue;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use proofload_model::deployment::InstanceName;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, OperationCounts,
@@ -188,7 +189,7 @@ struct Drawn {
 
 /// A second: queries in turn, each as long as its class says.
 fn driver(value: f64) -> Reading {
-    Reading { name: "driver_cpu".to_owned(), instance: String::new(), unit: "CPU s/s".to_owned(), value }
+    Reading { name: "driver_cpu".to_owned(), component: String::new(), unit: "CPU s/s".to_owned(), value }
 }
 
 fn second(shape: &Appliance, store: &Store, index: u64, drawn: &mut Drawn, chance: &mut Chance) -> IntervalSample {
@@ -281,16 +282,18 @@ fn facts(shape: &Appliance, store: &Store) -> Vec<Fact> {
         effective: Some(format!("{limit} CPU s/s")),
         source: "simulation".to_owned(),
         holds: Some(true),
+        ..Fact::default()
     }));
     facts
 }
 
 /// Telemetry; a row store counts its pages, of which a fifth is found in its cache.
 fn series(shape: &Appliance, store: &Store, chance: &mut Chance) -> Vec<SeriesPoint> {
-    let mut make = |probe: &str, name: &str, instance: &str, unit: &str, value: f64, most: f64| SeriesPoint {
+    let mut make = |probe: &str, name: &str, component: &str, unit: &str, value: f64, most: f64| SeriesPoint {
         probe: probe.to_owned(),
         name: name.to_owned(),
-        instance: instance.to_owned(),
+        component: component.to_owned(),
+        instance: InstanceName::default(),
         unit: unit.to_owned(),
         samples: (1..=SECONDS as i64)
             .map(|end| {
@@ -347,6 +350,7 @@ fn events(shape: &Appliance, attempt: &Attempt) -> Vec<AttemptEvent> {
     let event = |(index, (name, detail)): (usize, (&str, String))| AttemptEvent {
         at: WallTime(attempt.started.0 + index as i64 * 5_000_000),
         offset: None,
+        instance: InstanceName::default(),
         name: name.to_owned(),
         detail,
     };

@@ -23,10 +23,9 @@ pub(super) fn fact(subject: &str, name: &str, value: Option<String>, source: &st
     Fact {
         subject: subject.to_owned(),
         name: name.to_owned(),
-        requested: None,
         effective: value.filter(|value| !value.is_empty()),
         source: source.to_owned(),
-        holds: None,
+        ..Fact::default()
     }
 }
 

@@ -292,6 +292,7 @@ fn settings_in_force(target: &Target) -> Result<Vec<Fact>, Error> {
             effective: None,
             source: error.to_string(),
             holds: Some(false),
+            ..Fact::default()
         }]
     }))
 }

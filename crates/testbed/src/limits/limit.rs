@@ -71,6 +71,7 @@ pub(super) fn verified(
         effective,
         source,
         holds: Some(holds),
+        ..Fact::default()
     }
 }
 

@@ -24,7 +24,7 @@ impl Probe for Engine {
         let mut readings = Vec::new();
         for mut seen in self.observer.observe()? {
             if seen.cumulative {
-                let key = format!("{} {}", seen.reading.name, seen.reading.instance);
+                let key = format!("{} {}", seen.reading.name, seen.reading.component);
                 let Some(rate) = self.rates.per_second(&key, seen.reading.value, span) else { continue };
                 seen.reading.value = rate;
             }

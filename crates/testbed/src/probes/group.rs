@@ -1,4 +1,4 @@
-//! The control group of the instance by the kernel's own accounting: CPU time, and what it moved to and from the device under the data.
+//! The control group of the component by the kernel's own accounting: CPU time, and what it moved to and from the device under the data.
 //! Nothing that ends between two readings is missed, and nothing of other processes is in it.
 
 use super::device::device_of;
@@ -30,9 +30,9 @@ impl Probe for Group {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let time = cpu_time(&self.cpu)?;
         let mut readings = Vec::new();
-        let mut rate = |series: &str, instance: &str, unit: &str, total: f64| {
+        let mut rate = |series: &str, component: &str, unit: &str, total: f64| {
             let value = self.rates.per_second(series, total, span);
-            readings.extend(value.map(|value| reading(series, instance, unit, value)));
+            readings.extend(value.map(|value| reading(series, component, unit, value)));
         };
         rate("cpu", "", "CPU s/s", time.total.as_secs_f64());
         if let Some((user, system)) = time.parts {

@@ -96,7 +96,7 @@ mod tests {
         put(folder.path(), "intel-rapl:0:1", "dram", "4000100");
         let readings = power.read(Some(Duration::from_secs(2))).unwrap();
         let found: Vec<(&str, f64)> =
-            readings.iter().map(|reading| (reading.instance.as_str(), reading.value)).collect();
+            readings.iter().map(|reading| (reading.component.as_str(), reading.value)).collect();
         assert_eq!(found, [("package-0", 15.0), ("dram of package-0", 2.0)]);
     }
 }

@@ -46,8 +46,8 @@ pub struct ProbeSpec {
 }
 
 /// A reading.
-pub(super) fn reading(name: &str, instance: impl Into<String>, unit: &str, value: f64) -> Reading {
-    Reading { name: name.to_owned(), instance: instance.into(), unit: unit.to_owned(), value }
+pub(super) fn reading(name: &str, component: impl Into<String>, unit: &str, value: f64) -> Reading {
+    Reading { name: name.to_owned(), component: component.into(), unit: unit.to_owned(), value }
 }
 
 /// Reads a file of the kernel.

@@ -4,6 +4,7 @@ use super::engine::OF_SERVER;
 use super::probe::{Part, Probe, ProbeSpec, Subject};
 use super::{PROBES, scrape};
 use crate::agents::EventSink;
+use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::samples::Telemetry;
 use proofload_model::time::{Clock, Moment};
@@ -136,7 +137,13 @@ impl Reader {
         match self.source.parts(span) {
             Ok(parts) => {
                 for (probe, readings) in parts.into_iter().filter(|(_, readings)| !readings.is_empty()) {
-                    (self.events)(Event::Telemetry(Telemetry { probe: probe.to_owned(), moment, span_ns, readings }));
+                    (self.events)(Event::Telemetry(Telemetry {
+                        instance: InstanceName::default(),
+                        probe: probe.to_owned(),
+                        moment,
+                        span_ns,
+                        readings,
+                    }));
                 }
             }
             Err(error) => {
@@ -199,7 +206,7 @@ mod tests {
                 return Err(Error::new("connection refused"));
             }
             let value = span.map_or(0.0, |span| span.as_secs_f64());
-            let reading = Reading { name: "seconds".to_owned(), instance: String::new(), unit: "s".to_owned(), value };
+            let reading = Reading { name: "seconds".to_owned(), component: String::new(), unit: "s".to_owned(), value };
             Ok(vec![("engine", vec![reading])])
         }
     }

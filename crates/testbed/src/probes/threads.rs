@@ -131,7 +131,7 @@ mod tests {
         let span = begun.elapsed();
         let readings = probe.read(Some(span)).unwrap();
         let own =
-            readings.iter().find(|reading| reading.name == "cpu" && reading.instance.starts_with(&format!("{me}:")));
+            readings.iter().find(|reading| reading.name == "cpu" && reading.component.starts_with(&format!("{me}:")));
         let seconds = own.unwrap_or_else(|| panic!("{readings:?}")).value / 100.0 * span.as_secs_f64();
         assert!((0.05..1.0).contains(&seconds), "{seconds} s of CPU: {readings:?}");
         assert!(readings.iter().any(|reading| reading.name == "cpu_sum"));

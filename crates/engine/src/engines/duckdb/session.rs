@@ -135,8 +135,8 @@ impl crate::contract::Session for Session {
         let Some(statements) = &self.statements else { return };
         let now = [statements.runs, statements.rows];
         for ((name, now), before) in ["statement_runs", "returned_rows"].into_iter().zip(now).zip(self.seen) {
-            let (instance, unit) = (String::new(), "1".to_owned());
-            into.push(Reading { name: name.to_owned(), instance, unit, value: (now - before) as f64 });
+            let (component, unit) = (String::new(), "1".to_owned());
+            into.push(Reading { name: name.to_owned(), component, unit, value: (now - before) as f64 });
         }
         self.seen = now;
     }

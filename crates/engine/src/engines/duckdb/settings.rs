@@ -56,6 +56,7 @@ fn compared(name: &str, asked: &str, found: Option<String>) -> Fact {
         holds: Some(found.as_deref().is_some_and(|found| agree(asked, found))),
         effective: found,
         source: source(name).to_owned(),
+        ..Fact::default()
     }
 }
 

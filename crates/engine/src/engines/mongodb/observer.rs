@@ -53,7 +53,7 @@ fn observations(status: Document<'_>) -> Vec<Observation> {
     let found = COUNTERS.iter().filter_map(|counter| {
         let value = status.at(counter.path).and_then(Element::number)?;
         let (name, unit) = (counter.name.to_owned(), counter.unit.to_owned());
-        Some(Observation { reading: Reading { name, instance: String::new(), unit, value }, cumulative: counter.cumulative })
+        Some(Observation { reading: Reading { name, component: String::new(), unit, value }, cumulative: counter.cumulative })
     });
     found.collect()
 }

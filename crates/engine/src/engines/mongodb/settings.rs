@@ -97,13 +97,14 @@ fn carried_out(subject: &str, name: &str, value: String, source: &str) -> Fact {
         effective: Some(value),
         source: source.to_owned(),
         holds: Some(true),
+        ..Fact::default()
     }
 }
 
 /// A fact of the engine with what was asked for.
 fn asked(name: &str, asked: String, effective: Option<String>, source: &str, holds: bool) -> Fact {
     let (subject, name, source) = ("engine".to_owned(), name.to_owned(), source.to_owned());
-    Fact { subject, name, requested: Some(asked), effective, source, holds: Some(holds) }
+    Fact { subject, name, requested: Some(asked), effective, source, holds: Some(holds), ..Fact::default() }
 }
 
 /// Replica set, router and wire version.

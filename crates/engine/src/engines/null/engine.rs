@@ -77,6 +77,7 @@ impl Engine for Null {
                 effective: Some(duration_text(effective)),
                 source: "null engine".to_owned(),
                 holds: Some(true),
+                ..Fact::default()
             }])
         })
     }

@@ -88,11 +88,11 @@ impl Link {
         let mut found = Vec::new();
         for source in &self.sources {
             for row in self.client.0.query(&source.statement, &[]).await.map_err(failed)? {
-                let instance: String = row.try_get(0).map_err(failed)?;
+                let component: String = row.try_get(0).map_err(failed)?;
                 for (column, counter) in source.counters.iter().enumerate() {
                     let value: Option<f64> = row.try_get(column + 1).map_err(failed)?;
                     found.extend(value.map(|value| Observation {
-                        reading: reading(counter.name, &instance, counter.unit, value),
+                        reading: reading(counter.name, &component, counter.unit, value),
                         cumulative: true,
                     }));
                 }
@@ -117,11 +117,11 @@ async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<
         return Ok(None);
     }
     let list: String = counters.iter().map(|counter| format!(", {}::float8", counter.column)).collect();
-    let sql = format!("SELECT {}::text{list} FROM {} WHERE {}", view.instance, view.name, view.condition);
+    let sql = format!("SELECT {}::text{list} FROM {} WHERE {}", view.component, view.name, view.condition);
     let statement = client.prepare(&sql).await.map_err(|error| failed(error).context(format!("prepare {}", view.name)))?;
     Ok(Some(Source { counters, statement }))
 }
 
-fn reading(name: &str, instance: &str, unit: &str, value: f64) -> Reading {
-    Reading { name: name.to_owned(), instance: instance.to_owned(), unit: unit.to_owned(), value }
+fn reading(name: &str, component: &str, unit: &str, value: f64) -> Reading {
+    Reading { name: name.to_owned(), component: component.to_owned(), unit: unit.to_owned(), value }
 }

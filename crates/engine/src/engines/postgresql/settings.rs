@@ -110,6 +110,7 @@ fn compared(name: &str, asked: &str, found: Option<InForce>) -> Fact {
         effective: found.map(|found| found.shown),
         source: source.to_owned(),
         holds: Some(holds),
+        ..Fact::default()
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct View {
     /// Name in `pg_catalog`.
     pub(super) name: &'static str,
     /// SQL expression of the instance, text.
-    pub(super) instance: &'static str,
+    pub(super) component: &'static str,
     /// SQL condition on its rows.
     pub(super) condition: &'static str,
     /// Its counters.
@@ -42,7 +42,7 @@ const fn busy(column: &'static str, name: &'static str) -> Counter {
 pub(super) const VIEWS: &[View] = &[
     View {
         name: "pg_stat_database",
-        instance: "''",
+        component: "''",
         condition: "datname = current_database()",
         counters: &[
             events("xact_commit", "commits"),
@@ -65,7 +65,7 @@ pub(super) const VIEWS: &[View] = &[
     },
     View {
         name: "pg_stat_wal",
-        instance: "''",
+        component: "''",
         condition: "true",
         counters: &[
             events("wal_records", "wal_records"),
@@ -80,7 +80,7 @@ pub(super) const VIEWS: &[View] = &[
     },
     View {
         name: "pg_stat_bgwriter",
-        instance: "''",
+        component: "''",
         condition: "true",
         counters: &[
             events("checkpoints_timed", "checkpoints_timed"),
@@ -97,7 +97,7 @@ pub(super) const VIEWS: &[View] = &[
     },
     View {
         name: "pg_stat_checkpointer",
-        instance: "''",
+        component: "''",
         condition: "true",
         counters: &[
             events("num_timed", "checkpoints_timed"),
@@ -109,7 +109,7 @@ pub(super) const VIEWS: &[View] = &[
     },
     View {
         name: "pg_stat_io",
-        instance: "concat_ws('/', backend_type, object, context)",
+        component: "concat_ws('/', backend_type, object, context)",
         condition: "coalesce(reads, 0) + coalesce(writes, 0) + coalesce(extends, 0) + coalesce(hits, 0) > 0",
         counters: &[
             events("reads", "io_reads"),

@@ -118,6 +118,7 @@ pub(super) fn facts(connection: &Connection, pragmas: &[Pragma]) -> Result<Vec<F
             holds: Some(effective == pragma.canonical),
             effective: Some(effective),
             source: format!("PRAGMA {}", pragma.name),
+            ..Fact::default()
         });
     }
     for name in OBSERVED {

@@ -118,8 +118,8 @@ impl crate::contract::Session for Session {
     fn counters(&mut self, into: &mut Vec<Reading>) {
         let Some(Ok(now)) = self.runner.as_mut().map(Runner::work) else { return };
         let mut add = |name: &str, now: u64, before: u64| {
-            let (instance, unit) = (String::new(), "1".to_owned());
-            into.push(Reading { name: name.to_owned(), instance, unit, value: now.wrapping_sub(before) as f64 });
+            let (component, unit) = (String::new(), "1".to_owned());
+            into.push(Reading { name: name.to_owned(), component, unit, value: now.wrapping_sub(before) as f64 });
         };
         add("statement_runs", now.runs, self.seen.runs);
         add("machine_steps", now.steps, self.seen.steps);

@@ -42,7 +42,7 @@ impl OwnCpu {
     pub(super) fn counters(&mut self, into: &mut Vec<Reading>) {
         if self.since.is_some() {
             let value = std::mem::take(&mut self.used).as_secs_f64();
-            into.push(Reading { name: NAME.to_owned(), instance: String::new(), unit: "CPU s/s".to_owned(), value });
+            into.push(Reading { name: NAME.to_owned(), component: String::new(), unit: "CPU s/s".to_owned(), value });
         }
     }
 }

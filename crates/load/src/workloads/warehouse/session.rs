@@ -82,6 +82,7 @@ impl Opening {
             effective: Some(found.to_string()),
             source: "a session like those of the streams".to_owned(),
             holds: Some(found == i64::from(threads)),
+            ..Fact::default()
         }])
     }
 }

@@ -214,7 +214,7 @@ impl VirtualUser for Stream {
 
     fn counters(&mut self, into: &mut Vec<Reading>) {
         let value = std::mem::take(&mut self.tally.rows) as f64;
-        into.push(Reading { name: "answer_rows".to_owned(), instance: String::new(), unit: "1".to_owned(), value });
+        into.push(Reading { name: "answer_rows".to_owned(), component: String::new(), unit: "1".to_owned(), value });
         self.own_cpu.counters(into);
         self.session.counters(into);
     }

@@ -67,7 +67,7 @@ impl Tally {
     pub(super) fn readings(&mut self, into: &mut Vec<Reading>) {
         for (name, bytes) in [("logical_written", &mut self.written), ("logical_read", &mut self.read)] {
             let value = std::mem::take(bytes) as f64;
-            into.push(Reading { name: name.to_owned(), instance: String::new(), unit: "B".to_owned(), value });
+            into.push(Reading { name: name.to_owned(), component: String::new(), unit: "B".to_owned(), value });
         }
     }
 }

@@ -214,7 +214,7 @@ fn engine(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
         let mut series: BTreeMap<(&str, &str, &str), Samples> = BTreeMap::new();
         for interval in &run.attempt.intervals {
             for reading in &interval.engine {
-                let key = (reading.name.as_str(), reading.unit.as_str(), reading.instance.as_str());
+                let key = (reading.name.as_str(), reading.unit.as_str(), reading.component.as_str());
                 series.entry(key).or_default().push((run.end_of(interval.index), reading.value));
             }
         }
@@ -235,7 +235,7 @@ fn telemetry(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
             // Times must ascend; of two readings of one moment the first stays.
             samples.sort_by_key(|(at, _)| *at);
             samples.dedup_by_key(|(at, _)| *at);
-            put(&mut families, run, (&prefix, &series.name, &series.unit, &series.instance), samples);
+            put(&mut families, run, (&prefix, &series.name, &series.unit, &series.component), samples);
         }
     }
     gauges(&families, "What a probe read; rates are over the time since its last reading.", page)

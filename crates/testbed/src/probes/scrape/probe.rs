@@ -138,10 +138,10 @@ impl Endpoint {
         readings
     }
 
-    fn rate(&mut self, counter: &Counter, instance: &str, total: f64, span: Option<Duration>) -> Option<Reading> {
-        let rate = self.rates.per_second(&format!("{instance} {}", counter.metric), total, span)? * counter.factor;
+    fn rate(&mut self, counter: &Counter, component: &str, total: f64, span: Option<Duration>) -> Option<Reading> {
+        let rate = self.rates.per_second(&format!("{component} {}", counter.metric), total, span)? * counter.factor;
         let value = if counter.is_idle { (counter.factor - rate).clamp(0.0, counter.factor) } else { rate };
-        Some(reading(counter.series, instance, counter.unit, value))
+        Some(reading(counter.series, component, counter.unit, value))
     }
 }
 
@@ -174,13 +174,13 @@ mod tests {
             let probe = *probe;
             readings
                 .iter()
-                .map(move |each| (probe, each.name.clone(), each.instance.clone(), each.value))
+                .map(move |each| (probe, each.name.clone(), each.component.clone(), each.value))
                 .collect::<Vec<_>>()
         };
         let found: Vec<_> = parts.iter().flat_map(flat).collect();
         let expected: Vec<_> = expected
             .iter()
-            .map(|(probe, name, instance, value)| (*probe, (*name).to_owned(), (*instance).to_owned(), *value))
+            .map(|(probe, name, component, value)| (*probe, (*name).to_owned(), (*component).to_owned(), *value))
             .collect();
         assert_eq!(found, expected);
     }

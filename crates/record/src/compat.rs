@@ -1,0 +1,153 @@
+//! What differs between formats of the record: which tables there are, and which columns they have. May not know what rows mean.
+
+use crate::error::Error;
+use proofload_model::samples::Reading;
+use rusqlite::Connection;
+use serde::{Deserialize, Serialize};
+
+/// Format of an open record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Format(pub(crate) i32);
+
+/// How rows of a table are read and written. The columns that a format added stand last, so that an older one takes a part of the
+/// values.
+#[derive(Debug)]
+pub(crate) struct Statements {
+    /// Reads all columns of today, with the empty value for those that the format does not have.
+    pub(crate) select: &'static str,
+    /// Writes a row.
+    pub(crate) insert: &'static str,
+    /// Number of columns that are written.
+    pub(crate) columns: usize,
+}
+
+impl Format {
+    /// Reads the format of a record.
+    pub(crate) fn of(connection: &Connection) -> Result<Self, Error> {
+        let format = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+        format.map(Self).map_err(|error| Error::sqlite("reading a record's format", &error))
+    }
+
+    /// Tells whether there are tables of load agents.
+    pub(crate) fn has_agent_tables(self) -> bool {
+        self.0 >= 3
+    }
+
+    /// Tells whether rows name the instance that they belong to.
+    fn has_instances(self) -> bool {
+        self.0 >= 4
+    }
+
+    /// Facts: subject, name, requested, effective, source, holds, instance, number.
+    pub(crate) fn facts(self) -> Statements {
+        if self.has_instances() {
+            Statements {
+                select: "SELECT subject, name, requested, effective, source, holds, instance, number FROM fact NOT INDEXED \
+                         WHERE attempt IS ?1 ORDER BY id",
+                insert: "INSERT INTO fact (attempt, subject, name, requested, effective, source, holds, instance, number) \
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                columns: 9,
+            }
+        } else {
+            Statements {
+                select: "SELECT subject, name, requested, effective, source, holds, '', NULL FROM fact NOT INDEXED \
+                         WHERE attempt IS ?1 ORDER BY id",
+                insert: "INSERT INTO fact (attempt, subject, name, requested, effective, source, holds) \
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                columns: 7,
+            }
+        }
+    }
+
+    /// Events: time, offset, name, detail, instance.
+    pub(crate) fn events(self) -> Statements {
+        if self.has_instances() {
+            Statements {
+                select: "SELECT at_us, offset_ns, name, detail, instance FROM event NOT INDEXED WHERE attempt IS ?1 ORDER BY id",
+                insert: "INSERT INTO event (attempt, at_us, offset_ns, name, detail, instance) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                columns: 6,
+            }
+        } else {
+            Statements {
+                select: "SELECT at_us, offset_ns, name, detail, '' FROM event NOT INDEXED WHERE attempt IS ?1 ORDER BY id",
+                insert: "INSERT INTO event (attempt, at_us, offset_ns, name, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
+                columns: 5,
+            }
+        }
+    }
+
+    /// Series: id, probe, name, component, unit, instance.
+    pub(crate) fn series(self) -> Statements {
+        if self.has_instances() {
+            Statements {
+                select: "SELECT id, probe, name, component, unit, instance FROM series NOT INDEXED WHERE attempt = ?1 ORDER BY id",
+                insert: "INSERT INTO series (attempt, probe, name, component, unit, instance) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                columns: 6,
+            }
+        } else {
+            Statements {
+                select: "SELECT id, probe, name, instance, unit, '' FROM series NOT INDEXED WHERE attempt = ?1 ORDER BY id",
+                insert: "INSERT INTO series (attempt, probe, name, instance, unit) VALUES (?1, ?2, ?3, ?4, ?5)",
+                columns: 5,
+            }
+        }
+    }
+
+    /// Log lines: attempt, time, level, source, text, instance.
+    pub(crate) fn logs(self) -> Statements {
+        if self.has_instances() {
+            Statements {
+                select: "SELECT attempt, at_us, level, source, text, instance FROM log NOT INDEXED ORDER BY id",
+                insert: "INSERT INTO log (attempt, at_us, level, source, text, instance) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                columns: 6,
+            }
+        } else {
+            Statements {
+                select: "SELECT attempt, at_us, level, source, text, '' FROM log NOT INDEXED ORDER BY id",
+                insert: "INSERT INTO log (attempt, at_us, level, source, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+                columns: 5,
+            }
+        }
+    }
+
+    /// The number that a fact's text begins with, for formats whose facts are texts alone.
+    pub(crate) fn number(self, effective: Option<&str>, stored: Option<f64>) -> Option<f64> {
+        if self.has_instances() {
+            return stored;
+        }
+        effective?.split(' ').next()?.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// Readings of an embedded engine as the column `interval.engine` holds them.
+    pub(crate) fn readings_to_json(self, readings: &[Reading]) -> String {
+        let stored = |reading: &Reading| {
+            let Reading { name, component, unit, value } = reading.clone();
+            StoredReading { name, instance: component, unit, value }
+        };
+        if self.has_instances() {
+            return serde_json::to_string(readings).expect("plain data serialises");
+        }
+        let readings: Vec<StoredReading> = readings.iter().map(stored).collect();
+        serde_json::to_string(&readings).expect("plain data serialises")
+    }
+
+    /// Readings of an embedded engine from the column `interval.engine`; empty where it cannot be read.
+    pub(crate) fn readings_from_json(self, json: &str) -> Vec<Reading> {
+        if self.has_instances() {
+            return serde_json::from_str(json).unwrap_or_default();
+        }
+        let stored: Vec<StoredReading> = serde_json::from_str(json).unwrap_or_default();
+        let reading =
+            |StoredReading { name, instance, unit, value }| Reading { name, component: instance, unit, value };
+        stored.into_iter().map(reading).collect()
+    }
+}
+
+/// A reading as formats 1 to 3 hold it.
+#[derive(Serialize, Deserialize)]
+struct StoredReading {
+    name: String,
+    instance: String,
+    unit: String,
+    value: f64,
+}

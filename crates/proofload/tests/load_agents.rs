@@ -4,9 +4,9 @@
 
 mod support;
 
+use proofload_analysis::latency::Sparse;
 use proofload_model::samples::{CheckOutcome, HistogramDelta, LatencyClock};
 use proofload_record::{Attempt, Record, State};
-use proofload_report::analysis::latency::Sparse;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;

@@ -2,9 +2,10 @@
 
 use crate::error::Error;
 use crate::findings::comparison::{Comparison, Gate, Rules};
-use crate::findings::{Reference, evaluate_beside};
+use crate::findings::evaluate_beside;
 use crate::render::{comparison_json, comparison_text, csv, gate_json, gate_text, html, json, markdown, text, ycsb};
 use crate::sections::{comparison_document, document};
+use proofload_import::Reference;
 use proofload_record::Record;
 
 /// Forms of a report.

@@ -1,14 +1,12 @@
-//! Analysis, findings, sections, renderers: a paper from a record. A pure function of the record: no clock, no
+//! Findings, sections, renderers: a paper from a record. A pure function of the record: no clock, no
 //! environment, no network, and the same bytes for the same record.
 
-pub mod analysis;
 pub mod blocks;
 pub mod charts;
 mod error;
 pub mod export;
 pub mod findings;
 mod format;
-pub mod import;
 pub mod numbers;
 mod render;
 pub mod sections;

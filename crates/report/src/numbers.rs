@@ -1,6 +1,6 @@
 //! How numbers look: digits from the interval, thousands separated, readable units. May not compute statistics.
 
-use crate::analysis::quantity::{Quantity, Unit};
+use proofload_analysis::quantity::{Quantity, Unit};
 
 /// A quantity ready to be printed, in a readable unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub fn shown_as_is(quantity: &Quantity) -> Shown {
     let places = decimals(quantity);
     let interval = quantity.interval().bounds();
     let missing = match quantity.interval() {
-        crate::analysis::quantity::Interval::None { why } => Some(why.clone()),
-        crate::analysis::quantity::Interval::Known { .. } => None,
+        proofload_analysis::quantity::Interval::None { why } => Some(why.clone()),
+        proofload_analysis::quantity::Interval::Known { .. } => None,
     };
     Shown {
         value: grouped(quantity.value(), places),
@@ -127,7 +127,7 @@ fn group(digits: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::quantity::Interval;
+    use proofload_analysis::quantity::Interval;
 
     #[track_caller]
     fn check(value: f64, unit: Unit, interval: Option<(f64, f64)>, expected: &str) {

@@ -2,9 +2,9 @@
 
 mod support;
 
+use proofload_import::{Labels, SourceFile, import};
 use proofload_model::samples::{HistogramDelta, LatencyClock};
 use proofload_report::findings::{evaluate, point_totals};
-use proofload_report::import::{Labels, SourceFile, import};
 use proofload_report::{Format, render};
 use support::{Shape, record, shapes};
 

@@ -2,7 +2,7 @@
 
 mod support;
 
-use proofload_report::analysis::search::Ending;
+use proofload_analysis::search::Ending;
 use proofload_report::findings::{SearchState, evaluate, searches};
 use proofload_report::{Format, render};
 use support::{Shape, searched};

@@ -2,15 +2,16 @@
 
 mod support;
 
+use proofload_analysis::calibration::{Pass, device_facts, missing_facts, query_facts, scan_facts};
+use proofload_analysis::warehouse::{Bound, Confidence};
+use proofload_import::read_reference;
+use proofload_import::reference_text;
 use proofload_model::samples::Fact;
 use proofload_model::settings::Value;
 use proofload_model::units::{Bytes, BytesPerSecond};
 use proofload_record::Record;
-use proofload_report::analysis::calibration::{Pass, device_facts, missing_facts, query_facts, scan_facts};
-use proofload_report::analysis::warehouse::{Bound, Confidence};
 use proofload_report::findings::warehouse::{pairings, query_totals, rating, recorded_reference};
-use proofload_report::findings::{Verdict, evaluate, evaluate_beside, read_reference};
-use proofload_report::import::reference_text;
+use proofload_report::findings::{Verdict, evaluate, evaluate_beside};
 use proofload_report::{Format, render, render_beside};
 use std::time::Duration;
 use support::{Appliance, warehouse};

@@ -1,10 +1,10 @@
 //! `import`: results of other programs as a file that `report --beside` draws. Opens and writes files; how they are read is
-//! decided by `report::import`.
+//! decided by `proofload_import`.
 
 use crate::cli::{ImportArguments, ImportForm};
 use crate::exit::Exit;
 use crate::output;
-use proofload_report::import::{Labels, SOURCE_FILE_MOST, SourceFile, faults_text, import, reference_text, study_text};
+use proofload_import::{Labels, SOURCE_FILE_MOST, SourceFile, faults_text, import, reference_text, study_text};
 use serde_json::{Value as Json, json};
 use std::io::{Read, Write};
 use std::path::Path;

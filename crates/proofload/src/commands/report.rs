@@ -3,9 +3,9 @@
 use crate::cli::{ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
+use proofload_import::{REFERENCE_FILE_MOST, Reference, read_reference};
 use proofload_record::{file_sha256, is_record};
 use proofload_report::findings::warehouse::recorded_reference;
-use proofload_report::findings::{REFERENCE_FILE_MOST, Reference, read_reference};
 use proofload_report::{Format, render_beside};
 use std::path::{Path, PathBuf};
 

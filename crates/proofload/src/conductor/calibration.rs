@@ -3,14 +3,14 @@
 
 use super::crew::{Crew, Role, unexpected};
 use super::preparation::Prepared;
+use proofload_analysis::calibration::{
+    COLD, DEVICE, IN_CACHE, Pass, device_facts, missing_facts, query_fact_names, query_facts, scan_facts,
+};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use proofload_model::wire::{HostRequest, LoadRequest, Probed, Reply, Used};
 use proofload_record::AttemptEvent;
-use proofload_report::analysis::calibration::{
-    COLD, DEVICE, IN_CACHE, Pass, device_facts, missing_facts, query_fact_names, query_facts, scan_facts,
-};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -3,11 +3,11 @@
 
 use super::crew::Crew;
 use super::study::Assignment;
+use proofload_analysis::search::Try;
 use proofload_model::error::Error;
 use proofload_model::plan::Plan;
 use proofload_model::study::value_of;
 use proofload_record::Record;
-use proofload_report::analysis::search::Try;
 use proofload_report::findings::{SEARCH_ENDED, SEARCH_STEP, SearchFindings, SearchState, searches};
 use serde_json::{Map, Value as Json, json};
 

@@ -1,7 +1,7 @@
-//! Deciding live when the warm-up ends. The decision itself is `report::analysis::steady`, which needs nothing but the seconds so far.
+//! Deciding live when the warm-up ends. The decision itself is `analysis::steady`, which needs nothing but the seconds so far.
 
+use proofload_analysis::steady::{Detector, Rule, Verdict};
 use proofload_model::study::Procedure;
-use proofload_report::analysis::steady::{Detector, Rule, Verdict};
 
 /// How the warm-up stands.
 #[derive(Debug, Clone, PartialEq)]

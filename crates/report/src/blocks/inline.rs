@@ -1,7 +1,7 @@
 //! Running text. A number gets in only as a quantity or a plain count: [`Inline::Text`] takes literals alone,
 //! and [`Inline::Datum`] is for words of the record, quoted as they stand.
 
-use crate::analysis::quantity::Quantity;
+use proofload_analysis::quantity::Quantity;
 use proofload_model::settings::Value;
 
 /// A piece of running text.

@@ -1,7 +1,7 @@
 //! Tables with typed cells.
 
 use super::inline::Prose;
-use crate::analysis::quantity::Quantity;
+use proofload_analysis::quantity::Quantity;
 
 /// A table.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -129,7 +129,7 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::quantity::{Interval, Unit};
+    use proofload_analysis::quantity::{Interval, Unit};
 
     #[track_caller]
     fn check(sizes: &[&[u64]], heads: &[Option<u64>], rows: Option<&[u64]>) {

@@ -3,8 +3,8 @@
 use super::Selection;
 use super::table::{Cell, Emit};
 use super::time::time_zero_us;
-use crate::analysis::latency::Sparse;
 use crate::findings::PERCENTILES;
+use proofload_analysis::latency::Sparse;
 use proofload_model::samples::{Fact, IntervalSample};
 use proofload_record::{Attempt, AttemptEvent, Record, State};
 use std::io::Result;

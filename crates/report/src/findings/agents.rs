@@ -1,8 +1,8 @@
 //! What each of several load agents did in the window of a run, and whether it was the limit. Empty for a load of one agent.
 
-use crate::analysis::generator::{Doubt, Observed, check_generator};
-use crate::analysis::latency::Sparse;
-use crate::analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::generator::{Doubt, Observed, check_generator};
+use proofload_analysis::latency::Sparse;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::samples::{AgentSecond, LatencyClock};
 use proofload_record::Attempt;
 use serde_json::Value;

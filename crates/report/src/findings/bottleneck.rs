@@ -5,7 +5,7 @@ use super::factor::level_number;
 use super::point::PointFindings;
 use super::run::RunFindings;
 use super::telemetry::{Probed, Trace, cores, threads, traces};
-use crate::analysis::bottleneck::{Candidate, Observations, Resource, ResourceKind, Wait, rank};
+use proofload_analysis::bottleneck::{Candidate, Observations, Resource, ResourceKind, Wait, rank};
 use proofload_record::{Attempt, Record};
 use std::collections::BTreeMap;
 

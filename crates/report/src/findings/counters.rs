@@ -2,7 +2,7 @@
 
 use super::level::Measured;
 use super::metrics::{Pair, estimate, measured};
-use crate::analysis::quantity::Unit;
+use proofload_analysis::quantity::Unit;
 use proofload_model::samples::IntervalSample;
 use proofload_record::{Attempt, SeriesPoint};
 use std::collections::BTreeMap;

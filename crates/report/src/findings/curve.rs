@@ -3,10 +3,10 @@
 use super::factor::{level_number, setting_title};
 use super::level::Measured;
 use super::point::PointFindings;
-use crate::analysis::bootstrap::ratio_of_means;
-use crate::analysis::elasticity::{Level, Step, elasticities};
-use crate::analysis::knee::{Knee, Question, find_knee};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::bootstrap::ratio_of_means;
+use proofload_analysis::elasticity::{Level, Step, elasticities};
+use proofload_analysis::knee::{Knee, Question, find_knee};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::study::{Factor, Study};
 
 /// Share of the largest result that counts as having reached it, where the knee cannot be fitted.
@@ -126,7 +126,7 @@ pub(super) fn fill_relative(points: &mut [PointFindings]) {
     }
 }
 
-fn relative(point: &PointFindings, largest: u32, to: &crate::analysis::bootstrap::Estimate) -> Measured {
+fn relative(point: &PointFindings, largest: u32, to: &proofload_analysis::bootstrap::Estimate) -> Measured {
     if !point.verdict.is_valid() {
         return Err(format!("the point is {}", point.verdict.word()));
     }

@@ -5,8 +5,8 @@ use super::counters::embedded;
 use super::level::Measured;
 use super::metrics::{Pair, estimate, measured, observed, over_runs, ratio};
 use super::telemetry::Probed;
-use crate::analysis::bootstrap::Estimate;
-use crate::analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::bootstrap::Estimate;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::settings::Settings;
 
 /// Readings of the load in which it counts bytes of field values, per second: written and read.

@@ -3,10 +3,10 @@
 use super::bottleneck::{Ranking, rankings};
 use super::curve::{Curve, curve, fill_relative};
 use super::point::{PointFindings, point};
-use super::reference::{Reference, find_reference};
 use super::search::{SearchFindings, searches_among};
 use super::sentinel::{Sentinels, sentinels};
 use crate::workloads::{Workload, workload};
+use proofload_import::{Reference, find_reference};
 use proofload_model::study::Factor;
 use proofload_record::Record;
 

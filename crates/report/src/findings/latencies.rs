@@ -3,10 +3,10 @@
 use super::level::Measured;
 use super::metrics::Pair;
 use super::run::RunFindings;
-use crate::analysis::distribution::{student_quantile, variance};
-use crate::analysis::latency::{Latencies, Sparse};
-use crate::analysis::quantity::{Interval, Quantity};
 use crate::workloads::{Clocks, Workload};
+use proofload_analysis::distribution::{student_quantile, variance};
+use proofload_analysis::latency::{Latencies, Sparse};
+use proofload_analysis::quantity::{Interval, Quantity};
 use proofload_model::samples::{IntervalSample, LatencyClock, is_deferred};
 use std::collections::BTreeMap;
 
@@ -144,7 +144,7 @@ fn widened(merged: Quantity, per_run: &[f64]) -> Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::quantity::Unit;
+    use proofload_analysis::quantity::Unit;
 
     #[track_caller]
     fn check(n: u64, share: f64, beyond: u64, missing: Option<&str>) {

@@ -2,10 +2,10 @@
 //! failed by class, and where it stalled.
 
 use super::latencies::{ByKind, all_kinds};
-use crate::analysis::distribution::mean;
-use crate::analysis::latency::Sparse;
-use crate::analysis::quantity::{Interval, Quantity, Unit};
-use crate::analysis::stall::{Stalls, stalls};
+use proofload_analysis::distribution::mean;
+use proofload_analysis::latency::Sparse;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::stall::{Stalls, stalls};
 use proofload_model::samples::{IntervalSample, LatencyClock, OfferedLoad};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;

@@ -3,11 +3,11 @@
 use super::level::Measured;
 use super::run::RunFindings;
 use super::telemetry::{Probed, Trace, average, mean_of_cores, steal, total, traces};
-use crate::analysis::bootstrap::{Estimate, METHOD_RUNS, ratio_of_means};
-use crate::analysis::distribution::{mean, student_quantile, variance};
-use crate::analysis::hierarchy::mean_of_runs;
-use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::workloads::workload;
+use proofload_analysis::bootstrap::{Estimate, METHOD_RUNS, ratio_of_means};
+use proofload_analysis::distribution::{mean, student_quantile, variance};
+use proofload_analysis::hierarchy::mean_of_runs;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;

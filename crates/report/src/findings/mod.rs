@@ -17,7 +17,6 @@ mod lost_sessions;
 mod metrics;
 mod pacing;
 mod point;
-mod reference;
 mod run;
 mod search;
 mod search_words;
@@ -42,10 +41,6 @@ pub use load::{Completed, Failure, LEAST_ACHIEVED, Offered};
 pub use lost_sessions::LostSessions;
 pub use pacing::{KeptLimit, Pacing};
 pub use point::{PointFindings, Verdict};
-pub use reference::{
-    Origin, PublishedFigure, REFERENCE_FILE_MOST, REFERENCES, Reference, ReferenceOperation, ReferencePoint,
-    find_reference, percentile_key, percentile_title, read_reference,
-};
 pub use run::{CountedTwice, RunFindings, WarmUp};
 pub use search::{Chosen, SEARCH_ENDED, SEARCH_STEP, SearchFindings, SearchState, Told, searches};
 pub use sentinel::Sentinels;

@@ -3,9 +3,9 @@
 use super::level::Measured;
 use super::metrics::{Pair, estimate, measured};
 use super::run::RunFindings;
-use crate::analysis::latency::Sparse;
-use crate::analysis::quantity::Unit;
 use crate::workloads::{PacedRules, Workload};
+use proofload_analysis::latency::Sparse;
+use proofload_analysis::quantity::Unit;
 use proofload_model::samples::IntervalSample;
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;

@@ -5,7 +5,7 @@ use super::level::Measured;
 use super::metrics::{Pair, metrics, throughput};
 use super::run::{RunFindings, run};
 use super::void::Void;
-use crate::analysis::bootstrap::Estimate;
+use proofload_analysis::bootstrap::Estimate;
 use proofload_model::settings::Value;
 use proofload_record::{Record, State};
 use std::collections::BTreeMap;

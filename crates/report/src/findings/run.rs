@@ -12,14 +12,16 @@ use super::steal::steal;
 use super::verdict::voids;
 use super::void::Void;
 use super::whole_run::{self, WholeRun};
-use crate::analysis::bootstrap::mean_of;
-use crate::analysis::generator::{ClosedLoop, Doubt, GeneratorCheck, LittleAudit, Observed, check_generator, little};
-use crate::analysis::latency::Sparse;
-use crate::analysis::quantity::{Quantity, Unit};
-use crate::analysis::stall::Stalls;
-use crate::analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
-use crate::analysis::validity::{Check as WindowCheck, Limits, check_window};
 use crate::workloads::{Counted, Workload, workload};
+use proofload_analysis::bootstrap::mean_of;
+use proofload_analysis::generator::{
+    ClosedLoop, Doubt, GeneratorCheck, LittleAudit, Observed, check_generator, little,
+};
+use proofload_analysis::latency::Sparse;
+use proofload_analysis::quantity::{Quantity, Unit};
+use proofload_analysis::stall::Stalls;
+use proofload_analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
+use proofload_analysis::validity::{Check as WindowCheck, Limits, check_window};
 use proofload_model::plan::Run;
 use proofload_model::samples::{Check, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Settings;
@@ -337,7 +339,7 @@ fn generator(inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> Ge
     let observed = Observed {
         client_threads: if embedded { Vec::new() } else { (0..threads).map(share).collect() },
         send_lag_p99: send_lag_p99(inside).map(|lag| Duration::from_nanos(lag as u64)),
-        throughput: crate::analysis::distribution::mean(measured),
+        throughput: proofload_analysis::distribution::mean(measured),
         null_ceiling: None,
     };
     let mut check = check_generator(&observed);

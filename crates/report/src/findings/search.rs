@@ -4,8 +4,8 @@
 use super::factor::{level_text, setting_title};
 use super::level::Measured;
 use super::point::{PointFindings, Verdict, point};
-use crate::analysis::search::{Ending, Found, Outcome, Question, Step, Tried, Try, next};
-use crate::analysis::{quantity::Quantity, search};
+use proofload_analysis::search::{Ending, Found, Outcome, Question, Step, Tried, Try, next};
+use proofload_analysis::{quantity::Quantity, search};
 use proofload_model::settings::Value;
 use proofload_model::study::{Goal, Search, load_of};
 use proofload_record::Record;

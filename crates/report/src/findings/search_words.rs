@@ -2,9 +2,9 @@
 
 use super::factor::{level_text, setting_title};
 use super::search::{SearchFindings, SearchState, Told};
-use crate::analysis::quantity::Quantity;
-use crate::analysis::search::{Doubt, Ending, Found, Try, Why};
 use crate::numbers::short;
+use proofload_analysis::quantity::Quantity;
+use proofload_analysis::search::{Doubt, Ending, Found, Try, Why};
 use proofload_model::settings::Value;
 use proofload_model::study::{Goal, load_of, value_of};
 

@@ -1,8 +1,8 @@
 //! Sentinel runs: the same point again and again. Their drift is the testbed's, not the factor's.
 
 use super::run::{RunFindings, run};
-use crate::analysis::bootstrap::{mean_of, ratio_of_means};
-use crate::analysis::quantity::{Quantity, Unit};
+use proofload_analysis::bootstrap::{mean_of, ratio_of_means};
+use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_record::Record;
 
 /// What sentinels say.

@@ -4,8 +4,8 @@
 use super::metrics::informative;
 use super::telemetry;
 use super::void::Void;
-use crate::analysis::bootstrap::mean_of;
-use crate::analysis::quantity::{Quantity, Unit};
+use proofload_analysis::bootstrap::mean_of;
+use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_record::Attempt;
 
 /// Steal above this moves a rate by more than a repetition usually does, per cent of the cores. A convention.

@@ -3,7 +3,7 @@
 
 use super::evaluate::Findings;
 use super::point::PointFindings;
-use crate::analysis::latency::Sparse;
+use proofload_analysis::latency::Sparse;
 use proofload_model::samples::{HistogramDelta, IntervalSample, LatencyClock};
 
 /// A point's windows together.

@@ -6,7 +6,7 @@ use super::steal::{beyond, blamed, steal};
 use super::telemetry::longest_silence;
 use super::void::Void;
 use super::whole_run::WholeRun;
-use crate::analysis::validity::VoidReason;
+use proofload_analysis::validity::VoidReason;
 use proofload_model::samples::CheckOutcome;
 use proofload_model::study::Procedure;
 use proofload_record::Attempt;

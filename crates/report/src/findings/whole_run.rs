@@ -2,9 +2,9 @@
 //! judge throughput second by second.
 
 use super::void::Void;
-use crate::analysis::quantity::{Interval, Quantity, Unit};
-use crate::analysis::rounds::{Round, RoundCheck, check_rounds, rate};
-use crate::analysis::validity::{Check as WindowCheck, VoidReason};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::rounds::{Round, RoundCheck, check_rounds, rate};
+use proofload_analysis::validity::{Check as WindowCheck, VoidReason};
 use proofload_model::samples::UserRound;
 use proofload_record::Attempt;
 

@@ -35,10 +35,10 @@ fn numbers(value: &Measured) -> [String; 6] {
         Err(why) => [String::new(), String::new(), String::new(), String::new(), "0".to_owned(), why.clone()],
         Ok(quantity) => {
             let (low, high, note) = match quantity.interval() {
-                crate::analysis::quantity::Interval::Known { low, high, method } => {
+                proofload_analysis::quantity::Interval::Known { low, high, method } => {
                     (low.to_string(), high.to_string(), format!("95 % confidence interval: {method}"))
                 }
-                crate::analysis::quantity::Interval::None { why } => {
+                proofload_analysis::quantity::Interval::None { why } => {
                     (String::new(), String::new(), format!("no confidence interval: {why}"))
                 }
             };

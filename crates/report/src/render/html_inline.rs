@@ -1,9 +1,9 @@
 //! Running text and quantities as HTML.
 
-use crate::analysis::quantity::Quantity;
 use crate::blocks::{Inline, Numbering};
 use crate::charts::escape;
 use crate::numbers::{Shown, count, shown};
+use proofload_analysis::quantity::Quantity;
 
 /// Escaped text.
 pub(super) fn quoted(text: &str) -> String {

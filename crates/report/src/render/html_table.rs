@@ -1,9 +1,9 @@
 //! Tables as HTML, in a box that scrolls where the screen is narrower.
 
 use super::html_inline::{prose, quoted, reason};
-use crate::analysis::quantity::Quantity;
 use crate::blocks::{Align, Cell, Column, Numbering, SampleSizes, Table};
 use crate::numbers::{count, shown_as_is};
+use proofload_analysis::quantity::Quantity;
 
 /// Tables with more columns may be wider than the text where the screen allows.
 const MOST_COLUMNS: usize = 5;

@@ -1,9 +1,9 @@
 //! JSON of the findings: keys are stable, every number has unit, interval and sample size, or says why it has none.
 
-use crate::analysis::knee::Knee;
-use crate::analysis::quantity::{Quantity, Unit};
-use crate::analysis::stall::Stall;
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, RunFindings, WholeRun};
+use proofload_analysis::knee::Knee;
+use proofload_analysis::quantity::{Quantity, Unit};
+use proofload_analysis::stall::Stall;
 use proofload_model::settings::Value;
 use serde_json::{Map, Value as Json, json};
 

@@ -1,7 +1,7 @@
 //! Searches as JSON: what was asked, how it ended, the path.
 
-use crate::analysis::search::Found;
 use crate::findings::{Chosen, Findings, SearchFindings, SearchState};
+use proofload_analysis::search::Found;
 use proofload_model::settings::Value;
 use serde_json::{Map, Value as Json, json};
 

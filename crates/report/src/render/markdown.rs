@@ -1,8 +1,8 @@
 //! Markdown: the same paper as plain text with tables; charts are their description and their data.
 
-use crate::analysis::quantity::Quantity;
 use crate::blocks::{Align, Block, Cell, Document, Inline, Numbering, Prose, Table};
 use crate::numbers::{Shown, count, shown, shown_as_is};
+use proofload_analysis::quantity::Quantity;
 
 /// Renders a document.
 pub(crate) fn markdown(document: &Document) -> String {

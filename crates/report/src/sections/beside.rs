@@ -3,10 +3,9 @@
 
 use super::charts::{capital, measured_cell, milliseconds};
 use crate::blocks::{Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Panel, Role, Sample, Series, Table, prose};
-use crate::findings::{
-    Findings, PERCENTILES, PointFindings, Reference, ReferenceOperation, ReferencePoint, percentile_title,
-};
+use crate::findings::{Findings, PERCENTILES, PointFindings};
 use crate::numbers::{count, short};
+use proofload_import::{Reference, ReferenceOperation, ReferencePoint, percentile_title};
 
 /// At most so many points of the study stand beside the others; of more, the one with the largest throughput.
 const MOST_POINTS: usize = 4;

@@ -77,8 +77,8 @@ fn point_rows(point: &PointFindings, ranking: &Ranking) -> Vec<Vec<Cell>> {
             Cell::Prose(prose!["nothing that was observed came near a limit"]),
         ]];
     }
-    let row = |(place, candidate): (usize, &crate::analysis::bottleneck::Candidate)| {
-        let measure = candidate.measure.scaled(100.0, crate::analysis::quantity::Unit::PERCENT);
+    let row = |(place, candidate): (usize, &proofload_analysis::bottleneck::Candidate)| {
+        let measure = candidate.measure.scaled(100.0, proofload_analysis::quantity::Unit::PERCENT);
         vec![
             Cell::datum(point.label()),
             Cell::Count(place as u64 + 1),

@@ -1,11 +1,11 @@
 //! Charts over the study's factor, from findings: shared by the sections of results.
 
-use crate::analysis::knee::Knee;
-use crate::analysis::quantity::Unit;
 use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Role, Sample, Scale, Series, Table};
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, level_number, level_text, setting_title};
 use crate::numbers::grouped;
 use crate::workloads::MetricColumn;
+use proofload_analysis::knee::Knee;
+use proofload_analysis::quantity::Unit;
 
 /// Ratio of neighbouring loads from which on both have a label.
 const LABELS_APART: f64 = 1.6;

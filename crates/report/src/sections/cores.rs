@@ -1,11 +1,11 @@
 //! The use of each core over time, as heat maps.
 
 use super::section::Section;
-use crate::analysis::bootstrap::mean_of;
-use crate::analysis::quantity::Unit;
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Table, prose};
 use crate::findings::{Findings, PointFindings, Probed, Trace, traces};
 use crate::numbers::short;
+use proofload_analysis::bootstrap::mean_of;
+use proofload_analysis::quantity::Unit;
 
 /// The section.
 pub(super) const SECTION: Section =
@@ -67,7 +67,7 @@ fn heat(cores: &Cores<'_>, columns: usize) -> Heat {
     let width = (to - from) / columns as f64;
     let cells = cores.traces.iter().map(|trace| binned(trace, from, width, columns)).collect();
     let means: Vec<f64> =
-        cores.traces.iter().map(|trace| crate::analysis::distribution::mean(&trace.values())).collect();
+        cores.traces.iter().map(|trace| proofload_analysis::distribution::mean(&trace.values())).collect();
     let (low, high) = means.iter().fold((f64::INFINITY, 0.0f64), |(low, high), mean| (low.min(*mean), high.max(*mean)));
     let ticks = [0, columns / 2].into_iter().map(|column| (column, short((from + width * column as f64).round())));
     Heat {

@@ -1,9 +1,9 @@
 //! Errors met in the window by class: an answer such as "not found" is a result, not noise.
 
 use super::section::{Section, a_finished_run, always};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::{Failure, Findings, PointFindings};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// The section.
 pub(super) const SECTION: Section =

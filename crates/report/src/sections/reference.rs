@@ -4,8 +4,9 @@ use super::section::Section;
 use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
 };
-use crate::findings::{Curve, Findings, Origin, PointFindings, Reference, ReferencePoint, level_number, setting_title};
+use crate::findings::{Curve, Findings, PointFindings, level_number, setting_title};
 use crate::numbers::short;
+use proofload_import::{Origin, Reference, ReferencePoint};
 use proofload_model::settings::Value;
 
 /// The section.

@@ -2,10 +2,10 @@
 
 use super::charts::measured_cell;
 use super::validity::name;
-use crate::analysis::quantity::{Interval, Quantity, Unit};
-use crate::analysis::rounds::Round;
 use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, RunFindings, WholeRun};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::rounds::Round;
 
 /// Most rounds listed one by one for a study.
 const MOST_LISTED: usize = 400;
@@ -129,7 +129,7 @@ fn row((point, run, whole): Whole<'_>) -> Vec<Cell> {
     vec![
         Cell::datum(name(point, run)),
         Cell::Count(whole.rounds_of_each() as u64),
-        of(crate::analysis::distribution::mean(&lengths), n, "rounds of one run depend on each other"),
+        of(proofload_analysis::distribution::mean(&lengths), n, "rounds of one run depend on each other"),
         of(extreme(f64::min), n, "an extreme has no interval"),
         of(extreme(f64::max), n, "an extreme has no interval"),
         of(whole.stretch.map_or(f64::NAN, |(from, to)| to - from), 1, stretch),

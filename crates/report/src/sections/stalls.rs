@@ -1,11 +1,11 @@
 //! Stalls: seconds of the window in which far too little was completed or something took far too long.
 
 use super::section::{Section, a_finished_run, always};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
-use crate::analysis::stall::{Stall, TIMES_P99};
 use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, RunFindings};
 use crate::numbers::short;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::stall::{Stall, TIMES_P99};
 
 /// The section.
 pub(super) const SECTION: Section =

@@ -1,9 +1,9 @@
 //! Steal in the section on validity: a column of the table of runs, and a warning.
 
 use super::validity::all_runs;
-use crate::analysis::quantity::Quantity;
 use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
 use crate::findings::{Findings, NOTABLE_STEAL};
+use proofload_analysis::quantity::Quantity;
 
 /// Adds it to a table that has a row for each run, where any run has it.
 pub(super) fn add_column(table: &mut Table, place: usize, findings: &Findings<'_>) {

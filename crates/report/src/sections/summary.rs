@@ -2,12 +2,12 @@
 
 use super::charts::{Shown, factors_title, knee_band, level_words, over_factor, points_table};
 use super::section::{Section, always};
-use crate::analysis::knee::Knee;
 use crate::blocks::{Axis, Bars, Block, Chart, Figure, Group, Inline, Notice, Prose, prose};
 use crate::findings::{
     Curve, CurveGroup, Findings, PointFindings, SearchFindings, level_number, level_text, setting_title, size_text,
 };
 use crate::workloads::MetricColumn;
+use proofload_analysis::knee::Knee;
 use proofload_model::settings::Settings;
 
 /// The section.

@@ -3,9 +3,9 @@
 use super::charts::level_words;
 use super::section::Section;
 use super::summary::knee_sentence;
-use crate::analysis::knee::Knee;
 use crate::blocks::{Block, Cell, Column, Inline, Table, prose};
 use crate::findings::{Curve, CurveGroup, Findings, setting_title};
+use proofload_analysis::knee::Knee;
 
 /// The section.
 pub(super) const SECTION: Section =

@@ -1,13 +1,13 @@
 //! Throughput second by second: warm-up shaded, window marked.
 
 use super::section::{Section, a_finished_run};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Rule, Sample, Series, Table, prose,
 };
 use crate::findings::{Findings, PointFindings, RunFindings};
 use crate::numbers::short;
 use crate::workloads::Work;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// The section.
 pub(super) const SECTION: Section =

@@ -1,9 +1,9 @@
 //! Why the results may be believed, point by point, and why some may not.
 
 use super::section::{Section, always};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::blocks::{Align, Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, RunFindings};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::samples::CheckOutcome;
 
 /// The section.

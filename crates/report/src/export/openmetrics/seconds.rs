@@ -4,8 +4,8 @@
 use super::family::{Family, Labels, Page, family_name};
 use super::run::Run;
 use super::units::{base, named};
-use crate::analysis::latency::Sparse;
 use crate::findings::PERCENTILES;
+use proofload_analysis::latency::Sparse;
 use proofload_model::samples::{IntervalSample, LatencyClock, OfferedLoad, OperationCounts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;

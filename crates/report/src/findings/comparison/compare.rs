@@ -7,11 +7,11 @@ use super::filter::{Chosen, keep, metrics};
 use super::metric::{Better, Metric};
 use super::outcome::outcome;
 use super::pairing::{Pair, Which, factors, pairs};
-use crate::analysis::compare::holm;
-use crate::analysis::contrast::{Contrast, Spread};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::error::Error;
 use crate::workloads::{named_profile, profile};
+use proofload_analysis::compare::holm;
+use proofload_analysis::contrast::{Contrast, Spread};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_record::Record;
 
 /// Level of all intervals and verdicts.

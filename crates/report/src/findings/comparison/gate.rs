@@ -4,8 +4,8 @@
 use super::compare::{Comparison, LEVEL, Row};
 use super::metric::{Better, Metric};
 use super::pairing::Which;
-use crate::analysis::compare::holm;
 use crate::error::Error;
+use proofload_analysis::compare::holm;
 use std::collections::BTreeMap;
 
 /// What becomes of a case that is neither good nor bad.

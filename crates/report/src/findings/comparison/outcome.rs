@@ -7,11 +7,11 @@ use super::super::point::PointFindings;
 use super::super::run::RunFindings;
 use super::super::telemetry::Probed;
 use super::metric::{LatencyName, latency};
-use crate::analysis::bootstrap::mean_of;
-use crate::analysis::contrast::{Outcome, Within};
-use crate::analysis::distribution::mean;
-use crate::analysis::latency::{Latencies, Sparse};
 use crate::workloads::Workload;
+use proofload_analysis::bootstrap::mean_of;
+use proofload_analysis::contrast::{Outcome, Within};
+use proofload_analysis::distribution::mean;
+use proofload_analysis::latency::{Latencies, Sparse};
 use proofload_record::Record;
 
 /// So many values must lie beyond a percentile on each side; with fewer it is the accident of a few samples.

@@ -3,11 +3,11 @@
 
 use super::super::level::Measured;
 use super::data::fact;
-use crate::analysis::calibration::{
+use proofload_analysis::calibration::{
     COLD, DEVICE, FOOTPRINT, IN_CACHE, IN_CACHE_PASSES, SCANNED, SUBJECT, query_fact_names,
 };
-use crate::analysis::distribution::{mean, student_quantile, variance};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::distribution::{mean, student_quantile, variance};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_record::{Attempt, Record};
 
 /// What the machine was found to do.

@@ -4,9 +4,9 @@ use super::super::level::Measured;
 use super::super::metrics::{Pair, measured, ratio};
 use super::data::{KIND, WarehouseData, warehouse_data};
 use super::rates;
-use crate::analysis::bootstrap::Estimate;
-use crate::analysis::quantity::{Interval, Quantity, Unit};
-use crate::analysis::warehouse::{MbPerSecond, RawTerabytes, compression, hit_share, io_average};
+use proofload_analysis::bootstrap::Estimate;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::warehouse::{MbPerSecond, RawTerabytes, compression, hit_share, io_average};
 use proofload_model::settings::Settings;
 
 /// A metric with its name.

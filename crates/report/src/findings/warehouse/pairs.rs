@@ -4,9 +4,9 @@ use super::super::evaluate::Findings;
 use super::super::factor::level_text;
 use super::super::level::Measured;
 use super::super::point::PointFindings;
-use super::super::reference::{Reference, ReferencePoint};
 use super::data::{KIND, LAYOUT, layout};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_import::{Reference, ReferencePoint};
 
 /// Settings whose levels may differ within a pair.
 const LAYOUT_SETTINGS: &[&str] = &["engine.kind", LAYOUT];

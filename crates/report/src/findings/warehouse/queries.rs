@@ -5,8 +5,8 @@ use super::super::level::Measured;
 use super::super::metrics::over_runs;
 use super::calibrated::{Cost, cost};
 use super::data::fact;
-use crate::analysis::distribution::median;
-use crate::analysis::quantity::{Quantity, Unit};
+use proofload_analysis::distribution::median;
+use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_model::samples::{ErrorCount, IntervalSample, LatencyClock};
 use proofload_record::Attempt;
 

@@ -5,8 +5,8 @@ use super::super::counters::{DRIVER_CPU, server_sums};
 use super::super::metrics::{Pair, estimate};
 use super::super::telemetry::{Probed, Trace, allowed_cores, cpu_allowed, mean_of_cores, total, traces};
 use super::data::fact;
-use crate::analysis::bootstrap::Estimate;
-use crate::analysis::distribution::mean;
+use proofload_analysis::bootstrap::Estimate;
+use proofload_analysis::distribution::mean;
 use proofload_model::samples::Reading;
 use proofload_record::Attempt;
 

@@ -4,17 +4,17 @@
 use super::super::evaluate::Findings;
 use super::super::level::Measured;
 use super::super::point::PointFindings;
-use super::super::reference::{Reference, ReferencePoint};
 use super::calibrated::number;
 use super::data::{WarehouseData, Work, layout, warehouse_data, work};
 use super::rates::{OWN_SHARE, Sources, capacity, core_count, sources};
-use crate::analysis::calibration::{COLD, DEVICE, IN_CACHE};
-use crate::analysis::quantity::{Interval, Quantity, Unit};
-use crate::analysis::warehouse::{
-    Baseline, Calibration, CpuSeconds, Demand, FARTHEST, Machine, MbPerCpuSecond, MbPerSecond, Megabytes, OwnCapacity,
-    QueriesPerHour, Rated, RawTerabytes, Refused, Reserve, Seconds, Target, Used, Verdict, largest_raw_size,
-    maximum_user_data, relative_percent, verdict,
+use proofload_analysis::calibration::{COLD, DEVICE, IN_CACHE};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::warehouse::{
+    Baseline, Bound, Calibration, Confidence, CpuSeconds, Demand, FARTHEST, Machine, MbPerCpuSecond, MbPerSecond,
+    Megabytes, OwnCapacity, QueriesPerHour, Rated, RawTerabytes, Refused, Reserve, Seconds, Target, Used, Verdict,
+    largest_raw_size, maximum_user_data, relative_percent, verdict,
 };
+use proofload_import::{Reference, ReferencePoint};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 
@@ -32,6 +32,17 @@ pub enum Reach {
     Unknown(String),
 }
 
+/// What bound the work, and why that is believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundFinding {
+    /// What bound the work.
+    pub bound: Bound,
+    /// How far to trust it.
+    pub confidence: Confidence,
+    /// What it rests on, lower-case fragments.
+    pub reasons: Vec<String>,
+}
+
 /// A point's rating.
 #[derive(Debug, Clone)]
 pub struct Rating {
@@ -44,7 +55,7 @@ pub struct Rating {
     /// Whose accounting the rates rest on.
     pub sources: Sources,
     /// What bound the work.
-    pub verdict: Result<Verdict, String>,
+    pub verdict: Result<BoundFinding, String>,
     /// Maximum user data, TB, with the measured compression.
     pub maximum: Measured,
     /// For each of [`TARGETS_S`] the largest raw size at which it can hold.
@@ -99,21 +110,36 @@ fn bound(
     point: &PointFindings,
     attempt: &Attempt,
     calibration: &Calibration,
-) -> Result<Verdict, String> {
+) -> Result<BoundFinding, String> {
     let (database, all) = (point.metric("database_cpu_percent")?, point.metric("cpu_percent")?.value());
     // Of the cores; what the database may use of them may be less.
     let own =
         core_count(attempt).and_then(|cores| Some(100.0 * point.metric("cpu_seconds_per_s").ok()?.value() / cores));
     let shared = own.is_some_and(|own| own < OWN_SHARE * all);
     let used = Used { cpu_percent: database, device_mb_s: point.metric("scan_physical_mb_s")? };
-    let mut verdict = verdict(&used, calibration);
+    let verdict = verdict(&used, calibration);
+    let mut reasons = reasons(used.cpu_percent.value(), &verdict);
     // Why, where a calibration was tried.
-    verdict.reasons.extend(number(findings.record, attempt, DEVICE).err().filter(|why| why.contains(':')));
+    reasons.extend(number(findings.record, attempt, DEVICE).err().filter(|why| why.contains(':')));
     if shared {
         let all = crate::numbers::short(all);
-        verdict.reasons.push(format!("the host was shared: with other processes its cores were at {all} %"));
+        reasons.push(format!("the host was shared: with other processes its cores were at {all} %"));
     }
-    Ok(verdict)
+    Ok(BoundFinding { bound: verdict.bound, confidence: verdict.confidence, reasons })
+}
+
+fn reasons(cpu_percent: f64, verdict: &Verdict) -> Vec<String> {
+    let short = crate::numbers::short;
+    let device = match verdict.device_share {
+        Some(share) => format!("device at {} % of its calibrated sequential rate", short(100.0 * share)),
+        None => "the sequential rate of the device was not calibrated".to_owned(),
+    };
+    let predicted = match verdict.predicted {
+        Some(Bound::Io) => Some("calibrated: the cores consume more than the device delivers".to_owned()),
+        Some(Bound::Cpu) => Some("calibrated: the device delivers more than the cores consume".to_owned()),
+        Some(Bound::Unclear) | None => None,
+    };
+    [format!("CPU at {} %", short(cpu_percent)), device].into_iter().chain(predicted).collect()
 }
 
 fn maximum(findings: &Findings<'_>, data: &WarehouseData) -> Measured {
@@ -147,7 +173,7 @@ fn reach(demand: &Demand, machine: &Machine, target: &Target, maximum: &Measured
     match largest_raw_size(demand, machine, target, storage, FARTHEST) {
         Ok(found) => Reach::Until(found),
         Err(Refused::TooFar { measured, farthest }) => Reach::Beyond(RawTerabytes(measured.0 * farthest)),
-        Err(refused) => Reach::Unknown(refused.to_string()),
+        Err(Refused::Input(what)) => Reach::Unknown(format!("the capacity model needs {what} above 0")),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::super::evaluate::evaluate;
 use super::super::point::PointFindings;
-use super::super::reference::{Origin, PublishedFigure, Reference, ReferencePoint};
 use super::data::{KIND, LAYOUT, layout, warehouse_data, work};
+use proofload_import::{Origin, PublishedFigure, Reference, ReferencePoint};
 use proofload_model::settings::Settings;
 use proofload_record::Record;
 use std::collections::BTreeMap;

@@ -2,10 +2,10 @@
 //! terminal of 80 columns when the labels of the points do.
 
 use super::super::text::{plain, wrapped_to};
-use crate::analysis::quantity::Quantity;
 use crate::findings::comparison::{Better, Comparison, Difference, Metric, Named, Row};
 use crate::findings::{Findings, setting_title};
 use crate::numbers::{grouped, printed_unit, readable};
+use proofload_analysis::quantity::Quantity;
 
 /// Columns of running text, and of tables where their labels allow it.
 const WIDTH: usize = 80;

@@ -2,11 +2,11 @@
 
 use super::super::section::{Section, always};
 use super::parts::{is_warehouse, point_cell, point_column, rated};
-use crate::analysis::warehouse::{FARTHEST, FORMULAS, Formula, RawTerabytes, Reserve, rated_user_data};
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Rating, Reach, TARGETS_S};
 use crate::findings::{Findings, PointFindings};
 use crate::sections::charts::measured_cell;
+use proofload_analysis::warehouse::{FARTHEST, FORMULAS, Formula, RawTerabytes, Reserve, rated_user_data};
 
 /// The section.
 pub(in super::super) const SECTION: Section =

@@ -3,10 +3,10 @@
 use super::super::section::{Section, always};
 use super::host;
 use super::parts::{is_warehouse, metric, plain, point_cell, point_column, rated};
-use crate::analysis::warehouse::Confidence;
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Rating, baselines, raw_of};
 use crate::findings::{Findings, PointFindings, level_text};
+use proofload_analysis::warehouse::Confidence;
 
 /// The section.
 pub(in super::super) const SECTION: Section =

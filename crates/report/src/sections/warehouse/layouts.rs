@@ -5,8 +5,9 @@ use super::super::section::{Section, always};
 use super::parts::{is_warehouse, metric};
 use crate::blocks::{Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Inline, Notice, Table, prose};
 use crate::findings::warehouse::{Pairing, pairings, published_pairings};
-use crate::findings::{Findings, PointFindings, Reference, ReferencePoint};
+use crate::findings::{Findings, PointFindings};
 use crate::numbers::short;
+use proofload_import::{Reference, ReferencePoint};
 
 /// The section.
 pub(in super::super) const SECTION: Section =

@@ -1,10 +1,10 @@
 //! What the sections of a warehouse study share.
 
-use crate::analysis::quantity::{Interval, Quantity, Unit};
 use crate::blocks::{Cell, Column};
 use crate::findings::warehouse::{KIND, Rating, rating};
 use crate::findings::{Findings, PointFindings};
 use crate::sections::charts::{capital, factors_title, measured_cell};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// Is this the workload that the certificate is for?
 pub(super) fn is_warehouse(findings: &Findings<'_>) -> bool {

@@ -1,0 +1,320 @@
+//! Ranking candidates for the bottleneck of one point. Every candidate says what was observed and that
+//! it is not confirmed; correlation is never printed as a cause.
+
+use super::super::quantity::{Interval, Quantity, Unit};
+use super::observation::{Observations, Resource, ResourceKind, Wait};
+
+/// All cores together this busy: the processor is a candidate of the first rank.
+const BUSY_CPU: f64 = 0.85;
+/// One core or thread this busy is taken as full. Source: method, section 7.
+const FULL_THREAD: f64 = 0.95;
+/// Mean processor utilisation below this hides a full thread. Source: method, section 7.
+const CALM_CPU: f64 = 0.60;
+/// A device or network this busy is a candidate of the first rank.
+const BUSY_DEVICE: f64 = 0.90;
+/// A resource, pressure or wait below this share is not listed.
+const LEAST_SHARE: f64 = 0.20;
+
+/// What a candidate is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// The load generator, not the system under test.
+    Generator,
+    /// One thread is full while the processor as a whole is not: a serial stage.
+    SingleThread,
+    /// All cores.
+    Processor,
+    /// A storage device.
+    Device,
+    /// A network interface.
+    Network,
+    /// Tasks stall for a resource.
+    Pressure,
+    /// Sessions wait inside the database.
+    Wait,
+}
+
+/// Whether a candidate was tested by changing its resource.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Confirmation {
+    /// Observed only.
+    NotTried,
+    /// Perturbing the resource moved the result about as much: elasticity near 1.
+    Confirmed {
+        /// Elasticity of the result to the resource.
+        elasticity: Quantity,
+    },
+    /// Perturbing the resource did not move the result.
+    Refuted {
+        /// Elasticity of the result to the resource.
+        elasticity: Quantity,
+    },
+}
+
+impl Confirmation {
+    /// The label for the report.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::NotTried => "observed, not confirmed by intervention",
+            Self::Confirmed { .. } => "confirmed by intervention",
+            Self::Refuted { .. } => "refuted by intervention",
+        }
+    }
+}
+
+/// One candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// What it is.
+    pub cause: Cause,
+    /// Its name as printed.
+    pub name: String,
+    /// The figure that speaks for it, as a share.
+    pub measure: Quantity,
+    /// One sentence fragment with the figures.
+    pub evidence: String,
+    /// Rank order only; higher is likelier. No unit and no meaning beyond the order.
+    pub score: f64,
+    /// Whether it was tested.
+    pub confirmation: Confirmation,
+}
+
+/// Candidates, likeliest first; empty when nothing observed was near a limit.
+pub fn rank(observed: &Observations) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::new();
+    found.extend(generator(observed));
+    found.extend(single_threads(observed));
+    found.extend(processor(observed));
+    found.extend(busy(observed, ResourceKind::Device, Cause::Device));
+    found.extend(busy(observed, ResourceKind::Network, Cause::Network));
+    found.extend(pressures(observed));
+    found.extend(waits(observed));
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
+    found
+}
+
+fn candidate(cause: Cause, name: &str, measure: Quantity, score: f64, evidence: String) -> Candidate {
+    Candidate { cause, name: name.to_owned(), measure, evidence, score, confirmation: Confirmation::NotTried }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+fn with_interval(share: &Quantity) -> String {
+    // A window of few independent seconds gives bounds that no share can have; they say nothing.
+    match share.interval().bounds().filter(|(low, high)| *low >= 0.0 && *high <= 1.05) {
+        Some((low, high)) => format!(
+            "{} [{:.0}, {:.0}] of the window (n = {} s)",
+            percent(share.value()),
+            100.0 * low,
+            100.0 * high,
+            share.n()
+        ),
+        None => format!("{} of the window (n = {} s)", percent(share.value()), share.n()),
+    }
+}
+
+fn generator(observed: &Observations) -> Option<Candidate> {
+    let busiest = busiest(observed, ResourceKind::Client)?;
+    let measure = busiest.mean();
+    let share = measure.value();
+    (share > super::super::generator::MOST_CLIENT_CPU).then(|| {
+        let evidence = format!(
+            "{} of the load generator was busy {}; the system may have been capable of more",
+            busiest.name,
+            with_interval(&measure)
+        );
+        candidate(Cause::Generator, &busiest.name, measure, 4.0 + share, evidence)
+    })
+}
+
+fn busiest(observed: &Observations, kind: ResourceKind) -> Option<&Resource> {
+    observed.of(kind).max_by(|a, b| a.mean().value().total_cmp(&b.mean().value()))
+}
+
+/// The rule learnt from the availability study: throughput flat, processor calm on average, no device
+/// busy, one thread full, and what waits for it grows.
+fn single_threads(observed: &Observations) -> Vec<Candidate> {
+    let calm = observed.mean_cpu().filter(|&cpu| cpu < CALM_CPU);
+    let threads: Vec<&Resource> = full(observed, ResourceKind::Thread);
+    // Without per-thread figures a full core is the best sign there is.
+    let suspects =
+        if observed.of(ResourceKind::Thread).next().is_some() { threads } else { full(observed, ResourceKind::Core) };
+    let Some(cpu) = calm else { return Vec::new() };
+    suspects.into_iter().map(|thread| serial_stage(observed, thread, cpu)).collect()
+}
+
+fn full(observed: &Observations, kind: ResourceKind) -> Vec<&Resource> {
+    observed.of(kind).filter(|resource| resource.mean().value() >= FULL_THREAD).collect()
+}
+
+fn serial_stage(observed: &Observations, thread: &Resource, cpu: f64) -> Candidate {
+    let measure = thread.mean();
+    let wait = observed.waits.iter().find(|wait| wait.serves.as_deref() == Some(thread.name.as_str()));
+    let grows = wait.is_some_and(grew);
+    let flat = observed.throughput_flat == Some(true);
+    let device = observed.of(ResourceKind::Device).any(|device| device.mean().value() >= BUSY_DEVICE);
+    let signs = [(flat, 0.3), (!device, 0.3), (grows, 0.3)];
+    let score = 2.0 + measure.value() + signs.iter().filter(|(sign, _)| *sign).map(|(_, weight)| weight).sum::<f64>();
+    let mut evidence = format!(
+        "{} was busy {} while all cores together were at {}",
+        thread.name,
+        with_interval(&measure),
+        percent(cpu)
+    );
+    if flat {
+        evidence.push_str("; throughput stayed flat");
+    }
+    if let Some(wait) = wait.filter(|_| grows) {
+        evidence.push_str(&format!("; {} grew to {} of session time", wait.class, percent(wait.share)));
+    }
+    candidate(Cause::SingleThread, &thread.name, measure, score, evidence)
+}
+
+fn grew(wait: &Wait) -> bool {
+    wait.share_before.is_some_and(|before| wait.share > before)
+}
+
+fn processor(observed: &Observations) -> Option<Candidate> {
+    let cpu = observed.mean_cpu()?;
+    let cores = observed.of(ResourceKind::Core).count();
+    let seconds = observed.of(ResourceKind::Core).map(|core| core.utilisation.len()).min()?;
+    let of_all: Vec<f64> = (0..seconds)
+        .map(|second| observed.of(ResourceKind::Core).map(|core| core.utilisation[second]).sum::<f64>() / cores as f64)
+        .collect();
+    let measure = super::super::bootstrap::mean_of(&of_all).quantity(Unit::RATIO);
+    let score = if cpu >= BUSY_CPU { 2.0 + cpu } else { cpu };
+    let evidence = format!("all {cores} cores together were busy {}", with_interval(&measure));
+    (cpu >= LEAST_SHARE).then(|| candidate(Cause::Processor, "processor", measure, score, evidence))
+}
+
+fn busy(observed: &Observations, kind: ResourceKind, cause: Cause) -> Vec<Candidate> {
+    let listed = observed.of(kind).filter(|resource| resource.mean().value() >= LEAST_SHARE);
+    listed
+        .map(|resource| {
+            let measure = resource.mean();
+            let share = measure.value();
+            let score = if share >= BUSY_DEVICE { 1.9 + share } else { share };
+            let caveat = match kind {
+                ResourceKind::Device => "; a device that serves requests in parallel can be busy and still have room",
+                _ => "",
+            };
+            let evidence = format!("{} was busy {}{caveat}", resource.name, with_interval(&measure));
+            candidate(cause, &resource.name, measure, score, evidence)
+        })
+        .collect()
+}
+
+fn pressures(observed: &Observations) -> Vec<Candidate> {
+    let listed = observed.of(ResourceKind::Pressure).filter(|resource| resource.mean().value() >= LEAST_SHARE);
+    listed
+        .map(|resource| {
+            let measure = resource.mean();
+            let evidence = format!(
+                "tasks stalled for {} during {}",
+                resource.name.trim_end_matches(" (pressure)"),
+                with_interval(&measure)
+            );
+            let score = 1.0 + measure.value();
+            candidate(Cause::Pressure, &resource.name, measure, score, evidence)
+        })
+        .collect()
+}
+
+fn waits(observed: &Observations) -> Vec<Candidate> {
+    let listed = observed.waits.iter().filter(|wait| wait.share >= LEAST_SHARE);
+    listed
+        .map(|wait| {
+            let interval = wait_interval(wait);
+            let measure = Quantity::new(wait.share, Unit::RATIO, wait.samples, interval);
+            let growth = match wait.share_before {
+                Some(before) => format!(", {} at the neighbouring point", percent(before)),
+                None => String::new(),
+            };
+            let evidence = format!(
+                "sessions spent {} of their time waiting for {} (n = {} samples){growth}",
+                percent(wait.share),
+                wait.class,
+                wait.samples
+            );
+            let score = wait.share + if grew(wait) { 0.5 } else { 0.0 };
+            candidate(Cause::Wait, &wait.class, measure, score, evidence)
+        })
+        .collect()
+}
+
+fn wait_interval(wait: &Wait) -> Interval {
+    Interval::none(format!("{} wait samples of one series without their times", wait.samples))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::autoregressive;
+
+    fn resource(kind: ResourceKind, name: &str, share: f64) -> Resource {
+        let noise = autoregressive(name.len() as u64, 60, 0.5);
+        let utilisation = noise.iter().map(|x| (share + 0.01 * x).clamp(0.0, 1.0)).collect();
+        Resource { kind, name: name.to_owned(), utilisation }
+    }
+
+    /// The availability study's primary: 24 cores, two of them full, 39 % on average.
+    fn availability() -> Observations {
+        let mut resources: Vec<Resource> = (0..24)
+            .map(|core| {
+                let share = if core < 2 { 0.98 } else { 0.336 };
+                resource(ResourceKind::Core, &format!("core {core}"), share)
+            })
+            .collect();
+        resources.push(resource(ResourceKind::Thread, "log capture", 0.985));
+        resources.push(resource(ResourceKind::Thread, "log send", 0.97));
+        resources.push(resource(ResourceKind::Thread, "checkpoint", 0.2));
+        resources.push(resource(ResourceKind::Device, "nvme0n1", 0.55));
+        let waits = vec![Wait {
+            class: "HADR_SYNC_COMMIT".to_owned(),
+            share: 0.6,
+            share_before: Some(0.0),
+            serves: Some("log capture".to_owned()),
+            samples: 5_000,
+        }];
+        Observations { resources, waits, throughput_flat: Some(true) }
+    }
+
+    #[test]
+    fn the_availability_study_is_a_single_threaded_stage() {
+        let ranked = rank(&availability());
+        let first: Vec<(Cause, &str)> = ranked.iter().take(2).map(|c| (c.cause, c.name.as_str())).collect();
+        assert_eq!(first, [(Cause::SingleThread, "log capture"), (Cause::SingleThread, "log send")]);
+        let evidence = &ranked[0].evidence;
+        assert!(evidence.contains("all cores together were at 39 %"), "{evidence}");
+        assert!(evidence.contains("throughput stayed flat; HADR_SYNC_COMMIT grew to 60 %"), "{evidence}");
+        assert!(ranked.iter().all(|c| c.confirmation.label() == "observed, not confirmed by intervention"));
+    }
+
+    #[track_caller]
+    fn check(resources: &[(ResourceKind, &str, f64)], first: Option<(Cause, &str)>) {
+        let resources = resources.iter().map(|&(kind, name, share)| resource(kind, name, share)).collect();
+        let ranked = rank(&Observations { resources, ..Observations::default() });
+        assert_eq!(ranked.first().map(|c| (c.cause, c.name.as_str())), first, "{ranked:#?}");
+    }
+
+    #[test]
+    fn the_likeliest_candidate_comes_first() {
+        use ResourceKind::{Client, Core, Device, Pressure, Thread};
+        check(
+            &[(Core, "core 0", 0.97), (Core, "core 1", 0.96), (Device, "sda", 0.3)],
+            Some((Cause::Processor, "processor")),
+        );
+        check(&[(Core, "core 0", 0.3), (Device, "sda", 0.98)], Some((Cause::Device, "sda")));
+        check(&[(Core, "core 0", 0.97), (Core, "core 1", 0.1)], Some((Cause::SingleThread, "core 0")));
+        check(
+            &[(Core, "core 0", 0.97), (Core, "core 1", 0.1), (Thread, "writer", 0.4)],
+            Some((Cause::Processor, "processor")),
+        );
+        check(&[(Core, "core 0", 0.9), (Client, "client thread 0", 0.93)], Some((Cause::Generator, "client thread 0")));
+        check(&[(Core, "core 0", 0.4), (Pressure, "memory (full)", 0.5)], Some((Cause::Pressure, "memory (full)")));
+        check(&[(Core, "core 0", 0.1), (Device, "sda", 0.1)], None);
+        check(&[], None);
+    }
+}

@@ -1,0 +1,29 @@
+//! Measurement science as pure functions over plain data: validity, steady state, statistics, curve,
+//! bottleneck. No clock, no input or output, no engine, no rendering; chance comes from a seed.
+
+pub mod autocorrelation;
+pub mod bootstrap;
+pub mod bottleneck;
+pub mod calibration;
+pub mod change;
+pub mod compare;
+pub mod contrast;
+pub mod distribution;
+pub mod elasticity;
+pub mod error;
+pub mod generator;
+pub mod hierarchy;
+pub mod knee;
+pub mod latency;
+#[cfg(test)]
+#[path = "../tests/steady/noise.rs"]
+mod noise;
+pub mod quantity;
+pub mod random;
+pub mod rounds;
+pub mod search;
+pub mod stall;
+pub mod steady;
+mod trend;
+pub mod validity;
+pub mod warehouse;

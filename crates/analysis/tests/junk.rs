@@ -1,0 +1,97 @@
+//! Whatever the record holds, analysis answers and never panics: the world's faults are results.
+
+use std::time::Duration;
+
+use proofload_analysis::bootstrap::{Resampling, mean_of, ratio_of_means, statistic_of};
+use proofload_analysis::bottleneck::{Observations, Resource, ResourceKind, rank};
+use proofload_analysis::compare::{holm, percent_of_largest};
+use proofload_analysis::elasticity::{Level, elasticities};
+use proofload_analysis::generator::{Observed, check_generator};
+use proofload_analysis::hierarchy::{mean_of_runs, statistic_of_runs};
+use proofload_analysis::knee;
+use proofload_analysis::latency::{Latencies, Sparse};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::random::Random;
+use proofload_analysis::steady::{Procedure, Rule, judge};
+use proofload_analysis::validity::{Limits, check_measurement, check_window};
+
+/// A series of up to 80 values of every bad kind.
+fn junk(random: &mut Random) -> Vec<f64> {
+    let kinds = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e300, 1e-300, 5.0, 5.0, 6.0];
+    let usable = if random.below(2) == 0 { 3 } else { kinds.len() };
+    let length = random.below(80);
+    (0..length).map(|_| kinds[kinds.len() - 1 - random.below(usable)]).collect()
+}
+
+/// Every quantity is complete: bounds in order, or a reason.
+#[track_caller]
+fn check(quantity: &Quantity) {
+    match quantity.interval() {
+        Interval::Known { low, high, .. } => assert!(low <= high && quantity.value().is_finite(), "{quantity}"),
+        Interval::None { why } => assert!(!why.is_empty(), "{quantity}"),
+    }
+    assert!(quantity.to_json().get("n").is_some());
+}
+
+#[test]
+fn statistics_answer_whatever_they_are_given() {
+    let mut random = Random::new(11);
+    for seed in 0..400 {
+        let (a, b) = (junk(&mut random), junk(&mut random));
+        let resampling = Resampling { resamples: random.below(20), seed };
+        let (x, y) = (mean_of(&a), mean_of(&b));
+        check(&x.quantity(Unit::PER_SECOND));
+        check(&ratio_of_means(&x, &y));
+        check(&statistic_of(&a, Unit::RATIO, |v| v.iter().sum(), resampling));
+        check(&mean_of_runs(&[&a, &b]).quantity(Unit::RATIO));
+        check(&statistic_of_runs(&[&a, &b], Unit::RATIO, |runs| runs[0].iter().sum(), resampling));
+        percent_of_largest(&[x, y]).iter().for_each(check);
+        assert_eq!(holm(&a).len(), a.len());
+    }
+}
+
+#[test]
+fn judgements_answer_whatever_they_are_given() {
+    let mut random = Random::new(12);
+    for _ in 0..400 {
+        let (a, b) = (junk(&mut random), junk(&mut random));
+        let seconds = |random: &mut Random| Duration::from_secs(random.below(30) as u64);
+        let rule = Rule::of(&Procedure {
+            at_least: seconds(&mut random),
+            at_most: seconds(&mut random),
+            measure: seconds(&mut random),
+            period: (random.below(2) == 0).then(|| seconds(&mut random)),
+            tolerance: 0.02,
+        });
+        let _ = judge(&a, &rule);
+        let limits = Limits::of_rule(&rule);
+        let checked = check_window(&a, &limits);
+        checked.drift.iter().for_each(check);
+        assert_eq!(checked.is_valid(), checked.voids.is_empty());
+        let _ = check_measurement(&a, &b, &limits);
+    }
+}
+
+#[test]
+fn curves_and_rankings_answer_whatever_they_are_given() {
+    let mut random = Random::new(13);
+    for seed in 0..150 {
+        let (a, b) = (junk(&mut random), junk(&mut random));
+        let levels: Vec<Level> = a.iter().zip(&b).take(9).map(|(&r, &x)| Level::without_error(r, x)).collect();
+        elasticities(&levels).iter().for_each(|step| check(&step.elasticity));
+        let question = knee::Question { unit: Unit::RATIO, within: 0.05, resamples: 5, seed };
+        if let knee::Knee::Fitted { at, .. } = knee::find_knee(&levels, &question) {
+            check(&at);
+        }
+        let kinds = [ResourceKind::Core, ResourceKind::Thread, ResourceKind::Device, ResourceKind::Client];
+        let resources = kinds.map(|kind| Resource { kind, name: "it".to_owned(), utilisation: junk(&mut random) });
+        let observed = Observations { resources: resources.to_vec(), ..Observations::default() };
+        rank(&observed).iter().for_each(|candidate| check(&candidate.measure));
+        let _ = check_generator(&Observed { client_threads: a, ..Observed::default() });
+    }
+    let empty = vec![Sparse::default(); 20];
+    for p in [0.0, 0.5, 1.0, f64::NAN] {
+        check(&Latencies::new(&empty).percentile(p));
+    }
+    check(&Latencies::new(&empty).mean());
+}

@@ -1,0 +1,119 @@
+//! Files to a reference: each by its own reader, then joined. Every fault of every file at once, or a reference.
+
+use super::logs::{Logs, attach, point_of};
+use super::source::{Fault, Faults, SourceFile};
+use super::ycsb_text::Parsed;
+use super::{go_ycsb, hdr_log, ycsb_text};
+use crate::reference::{Origin, Reference, ReferencePoint};
+
+/// What the imported results are called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labels {
+    /// Name of the reference, as its file is called.
+    pub id: String,
+    /// Title; none: from the program that wrote the results.
+    pub title: Option<String>,
+}
+
+/// Reads results of YCSB and go-ycsb and logs of HdrHistogram. Each result text becomes a point; logs belong to the one text
+/// that they come with, or are a point of their own.
+///
+/// # Errors
+/// Every fault of every file: foreign, partial, cut off, of different runs.
+pub fn import(files: &[SourceFile], labels: &Labels) -> Result<Reference, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let (mut texts, mut logs) = (Vec::new(), Logs::default());
+    for (index, file) in files.iter().enumerate() {
+        if let Some(twin) = files[..index].iter().find(|other| other.content == file.content) {
+            let mut found = Faults::of(&file.name);
+            found.whole(format!("its content is that of {}; each value would count twice", twin.name));
+            faults.extend(found.or(()).err().unwrap_or_default());
+            continue;
+        }
+        match read(file) {
+            Ok(Read::Text(parsed)) => texts.push((file.name.clone(), parsed)),
+            Ok(Read::Log(log)) => faults.extend(logs.join(log)),
+            Err(found) => faults.extend(found),
+        }
+    }
+    let joined = points(texts, &logs, &mut faults);
+    if faults.is_empty() { Ok(reference(joined, labels)) } else { Err(faults) }
+}
+
+enum Read {
+    Text(Parsed),
+    Log(std::collections::BTreeMap<String, hdr_log::Merged>),
+}
+
+fn read(file: &SourceFile) -> Result<Read, Vec<Fault>> {
+    let mut faults = Faults::of(&file.name);
+    let Ok(text) = std::str::from_utf8(&file.content) else {
+        faults.whole("it is not text; results of YCSB and logs of HdrHistogram are");
+        return Err(faults.or(()).err().unwrap_or_default());
+    };
+    if hdr_log::fits(text) {
+        return hdr_log::read(&file.name, text).map(Read::Log);
+    }
+    if ycsb_text::fits(text) {
+        return ycsb_text::read(&file.name, text).map(Read::Text);
+    }
+    if go_ycsb::fits(text) {
+        return go_ycsb::read(&file.name, text).map(Read::Text);
+    }
+    faults.whole(
+        "it is no result that can be imported: neither YCSB's text (`[OVERALL], RunTime(ms), …`), nor go-ycsb's (`READ - Takes(s): …`), \
+         nor a log of HdrHistogram (`#[Histogram log format version …]`)",
+    );
+    Err(faults.or(()).err().unwrap_or_default())
+}
+
+/// Points and the programs that wrote them.
+fn points(texts: Vec<(String, Parsed)>, logs: &Logs, faults: &mut Vec<Fault>) -> Vec<Parsed> {
+    if texts.len() > 1 && !logs.is_empty() {
+        let text = format!(
+            "which of the {} result texts the HDR logs belong to cannot be told; import each run with its own logs",
+            texts.len()
+        );
+        faults.push(Fault { file: String::new(), line: None, text });
+        return Vec::new();
+    }
+    if texts.is_empty() && !logs.is_empty() {
+        return vec![point_of(logs)];
+    }
+    let mut joined = Vec::new();
+    for (file, mut parsed) in texts {
+        faults.extend(attach(&file, &mut parsed.point, logs));
+        parsed.point.name = stem(&file).to_owned();
+        joined.push(parsed);
+    }
+    joined
+}
+
+/// A file's name without folders and ending.
+fn stem(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+fn reference(joined: Vec<Parsed>, labels: &Labels) -> Reference {
+    let mut software: Vec<String> = joined.iter().map(|parsed| parsed.software.clone()).collect();
+    software.dedup();
+    let publisher = software.join(", ");
+    let points: Vec<ReferencePoint> = joined.into_iter().map(|parsed| parsed.point).collect();
+    Reference {
+        id: labels.id.clone(),
+        title: labels.title.clone().unwrap_or_else(|| format!("Results of {publisher}")),
+        publisher,
+        year: None,
+        workload: Some("ycsb".to_owned()),
+        compare: "throughput".to_owned(),
+        relative_to: if points.len() > 1 { "the point with the largest throughput".to_owned() } else { String::new() },
+        origin: Origin::Imported,
+        record_sha256: None,
+        hardware: Vec::new(),
+        software,
+        procedure: Vec::new(),
+        notes: Vec::new(),
+        points,
+    }
+}

@@ -90,6 +90,18 @@ impl Suite {
         self.statements.keys().map(String::as_str)
     }
 
+    /// A hash of all that is sent: each statement with its parameters and columns, and the order of those of which the order counts.
+    /// FNV-1a of 64 bits.
+    #[cfg(test)]
+    pub(crate) fn hash(&self) -> u64 {
+        let mut text = String::new();
+        for Statement { name, sql, parameters, columns } in self.statements.values() {
+            text.push_str(&format!("{name}({}) {columns}\n{sql}\n", parameters.join(",")));
+        }
+        let in_order = ["indexes.sql", "procedures.sql"].map(|file| self.names_in(file).join(","));
+        hash(&(text + &in_order.join(";")))
+    }
+
     /// Names of the statements of the file whose path ends so, in the file's order.
     pub fn names_in(&self, file: &str) -> &[String] {
         self.files.iter().find(|(path, _)| path.ends_with(file)).map_or(&[], |(_, names)| names)
@@ -135,6 +147,12 @@ impl Suite {
             Some(first) => Err(wrong(file, line, &format!("there is a statement {:?} already", first.name))),
         }
     }
+}
+
+/// FNV-1a of 64 bits. Source: Fowler, Noll, Vo.
+#[cfg(test)]
+pub(crate) fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
 /// A value as SQL writes it.

@@ -139,4 +139,22 @@ mod tests {
         };
         assert_eq!((of_suite(SQLITE), of_suite(POSTGRESQL)), (vec![4, 8, 14], vec![4, 5, 6, 8, 14]));
     }
+
+    /// What is sent to each engine; taken from suites in which no dialect shared a file with another.
+    #[test]
+    fn statements_of_each_engine_are_these() {
+        let hash = |engine: &str, departures| {
+            Dialect::of(proofload_engine::engine(engine).unwrap(), departures).unwrap().suite.hash()
+        };
+        let all = Profile::hammerdb_compatible().departures;
+        let of_engine = |engine| [hash(engine, Departures::NONE), hash(engine, all)];
+        assert_eq!(
+            ["sqlite", "null", "postgresql"].map(of_engine),
+            [
+                [17_992_782_034_316_625_420, 318_601_021_496_094_056],
+                [17_992_782_034_316_625_420, 318_601_021_496_094_056],
+                [11_938_678_170_479_235_770, 15_777_433_882_160_811_201]
+            ]
+        );
+    }
 }

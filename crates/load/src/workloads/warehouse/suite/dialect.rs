@@ -123,3 +123,29 @@ pub(super) fn queries(folders: &[&str]) -> Result<Vec<Query>, Error> {
     };
     files::kinds().iter().map(read).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_of_each_engine_are_these() {
+        let lists = Lists::of_suite().unwrap();
+        let texts = |folder: &str| {
+            let queries = queries(&[folder, STANDARD]).unwrap();
+            let texts = queries.iter().map(|query| query.sql(Draw::Validation, 0.01, &lists).unwrap() + "\n");
+            crate::workloads::suite::hash(&texts.collect::<String>())
+        };
+        let all = |folder: &str| [texts(folder), statements(&[folder, STANDARD]).unwrap().hash()];
+        assert_eq!(
+            ["sqlite", "postgresql", "duckdb", "mariadb"].map(all),
+            [
+                [3_859_446_131_500_626_724, 16_638_095_544_035_421_050],
+                [8_344_507_750_997_481_690, 8_085_585_550_299_469_053],
+                [8_344_507_750_997_481_690, 9_746_404_185_457_527_331],
+                [15_960_589_721_893_620_249, 7_374_907_927_019_341_413]
+            ]
+        );
+        assert_eq!(texts("sqlserver"), 134_562_248_818_033_123);
+    }
+}

@@ -81,3 +81,14 @@ impl Dialect {
         Ok(Self { suite: Some(template::suite(files, fields)?), build_settings, loaders })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_of_each_engine_are_these() {
+        let hash = |files: &Files| template::suite(files, 10).unwrap().hash();
+        assert_eq!([hash(&SQLITE), hash(&POSTGRESQL), hash(&POSTGRESQL_JSON)], [2_205_902_837_208_875_884, 18_115_255_813_564_878_788, 993_278_163_550_555_340]);
+    }
+}

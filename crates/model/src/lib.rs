@@ -3,6 +3,7 @@
 //! Everything here is pure. This crate may not read a clock, start a thread, or touch a file system, an environment or a network.
 
 pub mod catalogue;
+pub mod data_file;
 pub mod deployment;
 pub mod error;
 pub mod part;

@@ -1,7 +1,4 @@
--- The twelve consistency conditions of clause 3.3.2, set-based, for the warehouses :low_w to :high_w.
--- Intermediate results are unions grouped by key, never inner joins: a row that is missing on either side shows as such.
--- Sums are zero where there is nothing to sum, so that no comparison meets a null. Each condition returns its number of
--- offenders, the key, and both sides; the first ten suffice.
+-- What takes more memory than a statement has by default, and nulls whose type has to be said.
 
 -- name: check_orders()
 SET work_mem = '128MB';
@@ -21,24 +18,6 @@ FROM (
     SELECT no_w_id, no_d_id, no_o_id, 0, 1, NULL, NULL, 0, 0, 0, 0 FROM new_order WHERE no_w_id BETWEEN :low_w AND :high_w
 ) AS parts
 GROUP BY w_id, d_id, o_id;
-
--- name: check_customers()
-DROP TABLE IF EXISTS check_customers;
-CREATE TEMP TABLE check_customers AS
-SELECT w_id, d_id, c_id, sum(in_customer) AS in_customer, sum(balance) AS balance, sum(ytd_payment) AS ytd_payment,
-    sum(payment_cnt) AS payment_cnt, sum(delivery_cnt) AS delivery_cnt, sum(paid) AS paid, sum(payments) AS payments,
-    sum(delivered) AS delivered
-FROM (
-    SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, 1 AS in_customer, c_balance AS balance, c_ytd_payment AS ytd_payment,
-        c_payment_cnt AS payment_cnt, c_delivery_cnt AS delivery_cnt, 0 AS paid, 0 AS payments, 0 AS delivered
-    FROM customer WHERE c_w_id BETWEEN :low_w AND :high_w
-    UNION ALL
-    SELECT h_c_w_id, h_c_d_id, h_c_id, 0, 0, 0, 0, 0, sum(h_amount), count(*), 0
-    FROM history WHERE h_c_w_id BETWEEN :low_w AND :high_w GROUP BY h_c_w_id, h_c_d_id, h_c_id
-    UNION ALL
-    SELECT w_id, d_id, coalesce(c_id, 0), 0, 0, 0, 0, 0, 0, 0, delivered FROM check_orders WHERE delivered <> 0
-) AS parts
-GROUP BY w_id, d_id, c_id;
 
 -- name: check_districts()
 DROP TABLE IF EXISTS check_districts;
@@ -62,74 +41,3 @@ FROM (
     SELECT w_id, d_id, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, sum(delivery_cnt) FROM check_customers GROUP BY w_id, d_id
 ) AS parts
 GROUP BY w_id, d_id;
-
--- name: check_warehouses()
-DROP TABLE IF EXISTS check_warehouses;
-CREATE TEMP TABLE check_warehouses AS
-SELECT w_id, sum(in_warehouse) AS in_warehouse, sum(ytd) AS ytd, sum(district_ytd) AS district_ytd, sum(paid) AS paid
-FROM (
-    SELECT w_id, 1 AS in_warehouse, w_ytd AS ytd, 0 AS district_ytd, 0 AS paid
-    FROM warehouse WHERE w_id BETWEEN :low_w AND :high_w
-    UNION ALL
-    SELECT w_id, 0, 0, sum(ytd), sum(paid) FROM check_districts GROUP BY w_id
-) AS parts
-GROUP BY w_id;
-
--- name: condition_1() columns=4
-SELECT count(*) OVER (), w_id, ytd, district_ytd FROM check_warehouses
-WHERE in_warehouse <> 1 OR ytd <> district_ytd ORDER BY w_id LIMIT 10;
-
--- name: condition_2() columns=6
-SELECT count(*) OVER (), w_id, d_id, next_o_id - 1, max_o_id, max_no_o_id FROM check_districts
-WHERE in_district <> 1 OR next_o_id - 1 <> coalesce(max_o_id, 0) OR next_o_id - 1 <> coalesce(max_no_o_id, next_o_id - 1)
-ORDER BY w_id, d_id LIMIT 10;
-
--- name: condition_3() columns=5
-SELECT count(*) OVER (), w_id, d_id, max_no_o_id - min_no_o_id + 1, queue FROM check_districts
-WHERE queue > 0 AND max_no_o_id - min_no_o_id + 1 <> queue ORDER BY w_id, d_id LIMIT 10;
-
--- name: condition_4() columns=5
-SELECT count(*) OVER (), w_id, d_id, ol_cnt, line_rows FROM check_districts
-WHERE ol_cnt <> line_rows ORDER BY w_id, d_id LIMIT 10;
-
--- name: condition_5() columns=6
-SELECT count(*) OVER (), w_id, d_id, o_id, carrier_id, in_queue FROM check_orders
-WHERE (in_orders = 1 AND CASE WHEN carrier_id IS NULL THEN 1 ELSE 0 END <> in_queue) OR (in_orders = 0 AND in_queue > 0)
-ORDER BY w_id, d_id, o_id LIMIT 10;
-
--- name: condition_6() columns=6
-SELECT count(*) OVER (), w_id, d_id, o_id, ol_cnt, line_rows FROM check_orders
-WHERE ol_cnt <> line_rows ORDER BY w_id, d_id, o_id LIMIT 10;
-
--- name: condition_7() columns=7
-SELECT count(*) OVER (), w_id, d_id, o_id, carrier_id, dated_rows, line_rows FROM check_orders
-WHERE dated_rows <> CASE WHEN carrier_id IS NULL THEN 0 ELSE line_rows END ORDER BY w_id, d_id, o_id LIMIT 10;
-
--- name: condition_8() columns=4
-SELECT count(*) OVER (), w_id, ytd, paid FROM check_warehouses WHERE ytd <> paid ORDER BY w_id LIMIT 10;
-
--- name: condition_9() columns=5
-SELECT count(*) OVER (), w_id, d_id, ytd, paid FROM check_districts WHERE ytd <> paid ORDER BY w_id, d_id LIMIT 10;
-
--- name: condition_10() columns=6
-SELECT count(*) OVER (), w_id, d_id, c_id, balance, delivered - paid FROM check_customers
-WHERE in_customer <> 1 OR balance <> delivered - paid ORDER BY w_id, d_id, c_id LIMIT 10;
-
--- name: condition_11() columns=5
-SELECT count(*) OVER (), w_id, d_id, orders - queue, :delivered_at_load + delivery_cnt FROM check_districts
-WHERE orders - queue <> :delivered_at_load + delivery_cnt ORDER BY w_id, d_id LIMIT 10;
-
--- name: condition_12() columns=6
-SELECT count(*) OVER (), w_id, d_id, c_id, balance + ytd_payment, delivered FROM check_customers
-WHERE balance + ytd_payment <> delivered ORDER BY w_id, d_id, c_id LIMIT 10;
-
--- Not one of the twelve: the count of payments that each customer carries.
--- name: condition_13() columns=6
-SELECT count(*) OVER (), w_id, d_id, c_id, payment_cnt, payments FROM check_customers
-WHERE payment_cnt <> payments ORDER BY w_id, d_id, c_id LIMIT 10;
-
--- name: check_end()
-DROP TABLE IF EXISTS check_warehouses;
-DROP TABLE IF EXISTS check_districts;
-DROP TABLE IF EXISTS check_customers;
-DROP TABLE IF EXISTS check_orders;

@@ -1,4 +1,4 @@
--- Removes everything that the build makes, so that it can begin anew.
+-- Removes everything that the build makes, its procedures too.
 
 -- name: drop()
 DROP TABLE IF EXISTS warehouse;

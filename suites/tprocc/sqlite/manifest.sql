@@ -1,4 +1,4 @@
--- The manifest: what the data is, and which parts of the build are done. Each part is noted in the transaction that makes it.
+-- The manifest's table, and what is in the catalogue.
 
 -- name: manifest_schema()
 CREATE TABLE proofload_manifest (
@@ -11,12 +11,3 @@ SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'proofload_ma
 
 -- name: foreign_tables() columns=1
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name LIMIT 10;
-
--- name: manifest_rows() columns=4
-SELECT entry, w_id, row_count, content FROM proofload_manifest ORDER BY entry, w_id;
-
--- name: manifest_add(entry, w_id, row_count, content)
-INSERT INTO proofload_manifest (entry, w_id, row_count, content) VALUES (:entry, :w_id, :row_count, :content);
-
--- name: manifest_remove(entry)
-DELETE FROM proofload_manifest WHERE entry = :entry;

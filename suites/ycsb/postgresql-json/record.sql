@@ -15,6 +15,3 @@ INSERT INTO usertable (ycsb_key, ycsb_value) VALUES (:key, jsonb_build_object([[
 
 -- name: update_all(key, [[field{n}]])
 UPDATE usertable SET ycsb_value = ycsb_value || jsonb_build_object([['field{n}', :field{n}::text]]) WHERE ycsb_key = :key;
-
--- name: count() columns=1
-SELECT count(*) FROM usertable;

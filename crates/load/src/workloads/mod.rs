@@ -1,6 +1,7 @@
 //! One folder per workload, one line each in [`WORKLOADS`]. Lists them.
 
 mod desk;
+mod dialect;
 pub mod suite;
 /// The conformance suite's places: a folder, or a started server.
 #[cfg(test)]

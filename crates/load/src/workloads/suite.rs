@@ -18,6 +18,13 @@ pub struct SuiteFile<'a> {
     pub text: &'a str,
 }
 
+impl SuiteFile<'_> {
+    /// The last part of the path.
+    fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(self.path)
+    }
+}
+
 /// Of lines that depend on something, those that hold, without their marks; others as they are. Several marks of a line are parted by
 /// commas and all hold.
 pub fn chosen_lines(text: &str, is_on: impl Fn(&str) -> bool) -> String {
@@ -47,8 +54,8 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Reads files. Fails on what is not understood, on names that occur twice, and on parameters that are listed but not
-    /// used or used but not listed.
+    /// Reads files. A file that has the name of an earlier one in another folder replaces statements of it and adds to them. Fails on what
+    /// is not understood, on other names that occur twice, and on parameters that are listed but not used or used but not listed.
     pub fn read(files: &[SuiteFile<'_>]) -> Result<Self, Error> {
         let mut suite = Self::default();
         for file in files {
@@ -102,9 +109,9 @@ impl Suite {
         hash(&(text + &in_order.join(";")))
     }
 
-    /// Names of the statements of the file whose path ends so, in the file's order.
+    /// Names of the statements of the files of this name, in their order: those that a later file adds come last.
     pub fn names_in(&self, file: &str) -> &[String] {
-        self.files.iter().find(|(path, _)| path.ends_with(file)).map_or(&[], |(_, names)| names)
+        self.files.iter().find(|(name, _)| name == file).map_or(&[], |(_, names)| names)
     }
 
     fn read_file(&mut self, file: &SuiteFile<'_>) -> Result<(), Error> {
@@ -125,7 +132,13 @@ impl Suite {
             }
         }
         self.close(file, open, &mut names)?;
-        self.files.push((file.path.to_owned(), names));
+        match self.files.iter_mut().find(|(name, _)| name == file.name()) {
+            Some((_, earlier)) => {
+                names.retain(|name| !earlier.contains(name));
+                earlier.append(&mut names);
+            }
+            None => self.files.push((file.name().to_owned(), names)),
+        }
         Ok(())
     }
 
@@ -140,12 +153,13 @@ impl Suite {
         let end = statement.sql.trim_end().trim_end_matches(';').len();
         statement.sql.truncate(end);
         check_statement(&statement).map_err(|text| wrong(file, line, &text))?;
-        names.push(statement.name.clone());
         let name = statement.name.clone();
-        match self.statements.insert(name, statement) {
-            None => Ok(()),
-            Some(first) => Err(wrong(file, line, &format!("there is a statement {:?} already", first.name))),
+        let replaces = !names.contains(&name) && self.names_in(file.name()).contains(&name);
+        if self.statements.insert(name.clone(), statement).is_some() && !replaces {
+            return Err(wrong(file, line, &format!("there is a statement {name:?} already")));
         }
+        names.push(name);
+        Ok(())
     }
 }
 
@@ -269,6 +283,21 @@ mod tests {
         assert_eq!(suite.statement("clear").unwrap().columns, 0);
         assert_eq!(suite.names_in("a.sql"), ["pay", "clear"]);
         assert!(suite.statement("none").is_err());
+    }
+
+    #[test]
+    fn a_later_file_of_the_same_name_replaces_and_adds() {
+        let file = |path, text| SuiteFile { path, text };
+        let standard = file("standard/a.sql", "-- name: x()\nSELECT 1\n-- name: y()\nSELECT 2\n");
+        let suite =
+            Suite::read(&[standard, file("own/a.sql", "-- name: z()\nSELECT 3\n-- name: x()\nSELECT 4\n")]).unwrap();
+        assert_eq!(suite.names_in("a.sql"), ["x", "y", "z"]);
+        assert_eq!(
+            ["x", "y", "z"].map(|name| suite.statement(name).unwrap().sql.as_str()),
+            ["SELECT 4", "SELECT 2", "SELECT 3"]
+        );
+        let other = Suite::read(&[standard, file("own/b.sql", "-- name: x()\nSELECT 3\n")]).unwrap_err();
+        assert_eq!(other.to_string(), "own/b.sql line 1: there is a statement \"x\" already");
     }
 
     #[test]

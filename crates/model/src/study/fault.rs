@@ -38,7 +38,7 @@ pub fn faults_text(faults: &[Fault]) -> String {
 }
 
 /// The candidate nearest to `wrong`, if one is near enough to be a slip.
-pub(super) fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     candidates
         .map(|candidate| (strsim::damerau_levenshtein(wrong, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(2))

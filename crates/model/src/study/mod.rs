@@ -7,7 +7,9 @@ mod search;
 mod typed;
 mod validate;
 
+pub(crate) use fault::nearest;
 pub use fault::{Fault, faults_text};
+pub(crate) use read::take_apart;
 pub use read::{Assignment, parse_assignment};
 pub use search::{Goal, Search, load_of, search, value_of};
 pub use typed::{Procedure, WarmUp, data_place, limits_asked, preconditioning, procedure, scraped, with_memory};

@@ -17,21 +17,21 @@ pub struct Assignment {
 
 /// A `[[factor]]` as written.
 #[derive(Debug, Clone)]
-pub(super) struct FactorText {
-    pub(super) line: Option<usize>,
-    pub(super) keys: Vec<Assignment>,
+pub(crate) struct FactorText {
+    pub(crate) line: Option<usize>,
+    pub(crate) keys: Vec<Assignment>,
 }
 
 /// A study file taken apart.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Taken {
-    pub(super) assignments: Vec<Assignment>,
-    pub(super) factors: Vec<FactorText>,
-    pub(super) faults: Vec<Fault>,
+pub(crate) struct Taken {
+    pub(crate) assignments: Vec<Assignment>,
+    pub(crate) factors: Vec<FactorText>,
+    pub(crate) faults: Vec<Fault>,
 }
 
 /// Takes a study file apart; a fault of syntax leaves nothing else to say.
-pub(super) fn take_apart(text: &str) -> Taken {
+pub(crate) fn take_apart(text: &str) -> Taken {
     let mut taken = Taken::default();
     let document = match Document::parse(text) {
         Ok(document) => document,

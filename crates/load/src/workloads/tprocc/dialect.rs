@@ -1,9 +1,35 @@
-//! The suite of each dialect of SQL, and what else differs between engines when data is built. May not contain SQL.
+//! The suite of each dialect of SQL under departures from the clauses. May not contain SQL, and may not know an engine by name.
 
+use super::settings::NAME;
+use crate::workloads::dialect::{self, Suites};
 use crate::workloads::suite::{Suite, SuiteFile, chosen_lines};
 use proofload_engine::Engine;
 use proofload_gen::tprocc::Departures;
 use proofload_model::error::Error;
+
+/// The suites of this workload.
+const SUITES: Suites = Suites { workload: NAME, keys: &[] };
+
+/// Files of every dialect.
+const FILES: &[&str] = &[
+    "schema.sql",
+    "indexes.sql",
+    "manifest.sql",
+    "drop.sql",
+    "new_order.sql",
+    "payment.sql",
+    "order_status.sql",
+    "delivery.sql",
+    "stock_level.sql",
+    "counters.sql",
+    "conditions.sql",
+];
+
+/// File of the procedures for the five transactions, of dialects that have them.
+const PROCEDURES: &str = "procedures.sql";
+
+/// Files that go with procedures.
+const WITH_PROCEDURES: &[&str] = &[PROCEDURES, "calls.sql", "routines.sql"];
 
 /// How the workload speaks to one kind of engine.
 #[derive(Debug)]
@@ -13,65 +39,34 @@ pub(super) struct Dialect {
     /// The statements.
     pub(super) suite: Suite,
     /// Settings that hold during the build only.
-    pub(super) build_settings: &'static [(&'static str, &'static str)],
+    pub(super) build_settings: Vec<(String, String)>,
     /// Connections that load rows at the same time, at most.
     pub(super) loaders: usize,
 }
 
-/// The files of one dialect.
-macro_rules! files {
-    ($dialect:literal: $($file:literal),+ $(,)?) => {
-        &[$(SuiteFile {
-            path: concat!("suites/tprocc/", $dialect, "/", $file, ".sql"),
-            text: include_str!(concat!("../../../../../suites/tprocc/", $dialect, "/", $file, ".sql")),
-        }),+]
-    };
-}
-
-/// The files of a dialect: those that every dialect has, and more.
-macro_rules! dialect_files {
-    ($dialect:literal $(, $more:literal)*) => {
-        files!(
-            $dialect: "schema", "indexes", "manifest", "drop", "new_order", "payment", "order_status", "delivery",
-            "stock_level", "counters", "conditions" $(, $more)*
-        )
-    };
-}
-
-/// For embedded SQLite; also for the null engine, which understands every dialect.
-const SQLITE: &[SuiteFile<'static>] = dialect_files!("sqlite");
-
-/// For PostgreSQL.
-const POSTGRESQL: &[SuiteFile<'static>] = dialect_files!("postgresql", "procedures", "calls", "routines");
-
 impl Dialect {
     /// The dialect's own procedures for the five transactions, by name; empty when it has none.
     pub(super) fn procedures(&self) -> &[String] {
-        self.suite.names_in("procedures.sql")
+        self.suite.names_in(PROCEDURES)
     }
 
     /// The dialect of an engine under departures; the error names those that there are.
     pub(super) fn of(engine: &dyn Engine, departures: Departures) -> Result<Self, Error> {
-        let name = engine.facts().name;
-        match name {
-            // One writer at a time; nothing of a build need survive a crash of the machine, the settling at its end syncs.
-            "sqlite" => Self::read(name, (SQLITE, departures), &[("synchronous", "OFF")], 1),
-            "null" => Self::read(name, (SQLITE, departures), &[], 1),
-            "postgresql" => Self::read(name, (POSTGRESQL, departures), &[], 4),
-            _ => Err(Error::new(format!(
-                "the workload tprocc has no SQL for the engine {name}; it has suites/tprocc/sqlite and suites/tprocc/postgresql"
-            ))),
-        }
+        let dialect = SUITES.dialect(engine.facts().name)?;
+        let suite = suite(&files(&dialect), departures)?;
+        Ok(Self { engine: dialect.name, suite, build_settings: dialect.build_settings, loaders: dialect.loaders })
     }
+}
 
-    fn read(
-        engine: &'static str,
-        files: (&[SuiteFile<'_>], Departures),
-        build_settings: &'static [(&'static str, &'static str)],
-        loaders: usize,
-    ) -> Result<Self, Error> {
-        Ok(Self { engine, suite: suite(files.0, files.1)?, build_settings, loaders })
-    }
+/// Names of the dialects that have procedures.
+pub(super) fn with_procedures() -> Vec<&'static str> {
+    let has = |name: &&str| SUITES.dialect(name).is_ok_and(|dialect| dialect.nearest(PROCEDURES).is_some());
+    SUITES.names().filter(has).collect()
+}
+
+/// The files of a dialect, those that others replace statements of first.
+fn files(dialect: &dialect::Dialect) -> Vec<SuiteFile<'static>> {
+    FILES.iter().chain(WITH_PROCEDURES).flat_map(|name| dialect.layers(name)).collect()
 }
 
 /// The statements of files under departures: of the lines that depend on one, those that hold.
@@ -88,13 +83,17 @@ mod tests {
     use super::*;
     use proofload_gen::tprocc::{Departure, Profile};
 
-    fn names(files: &[SuiteFile<'_>], departures: Departures) -> Vec<(String, Vec<String>, u16)> {
+    fn all() -> impl Iterator<Item = (&'static str, Vec<SuiteFile<'static>>)> {
+        SUITES.names().map(|name| (name, files(&SUITES.dialect(name).unwrap())))
+    }
+
+    fn shapes(files: &[SuiteFile<'_>], departures: Departures) -> Vec<(String, Vec<String>, u16)> {
         let suite = suite(files, departures).unwrap();
-        let in_both =
-            ["manifest.sql", "new_order.sql", "payment.sql", "order_status.sql", "delivery.sql", "stock_level.sql"];
-        let in_both = in_both.into_iter().chain(["counters.sql", "conditions.sql", "schema.sql", "drop.sql"]);
-        let names = in_both.flat_map(|file| suite.names_in(file).to_vec());
+        let in_all = FILES.iter().filter(|file| **file != "indexes.sql");
+        let mut names: Vec<String> = in_all.flat_map(|file| suite.names_in(file).to_vec()).collect();
+        names.sort();
         names
+            .into_iter()
             .map(|name| {
                 let statement = suite.statement(&name).unwrap();
                 (name, statement.parameters.clone(), statement.columns)
@@ -105,9 +104,11 @@ mod tests {
     #[test]
     fn all_dialects_have_the_same_statements_of_the_same_shape() {
         for departures in each_alone_and_all() {
-            let sqlite = names(SQLITE, departures);
-            assert!(sqlite.len() > 50);
-            assert_eq!(sqlite, names(POSTGRESQL, departures));
+            let shapes: Vec<_> = all().map(|(name, files)| (name, shapes(&files, departures))).collect();
+            assert!(shapes.len() > 2 && shapes[0].1.len() > 50);
+            for (name, other) in &shapes {
+                assert_eq!(*other, shapes[0].1, "{name}");
+            }
         }
     }
 
@@ -120,7 +121,7 @@ mod tests {
     /// A mistyped mark of a line would leave it standing under every profile.
     #[test]
     fn no_mark_of_a_departure_is_left_and_each_has_two_sides() {
-        for file in SQLITE.iter().chain(POSTGRESQL) {
+        for file in all().flat_map(|(_, files)| files) {
             for departures in each_alone_and_all() {
                 let left =
                     chosen_lines(file.text, |number| departures.iter().any(|one| one.number().to_string() == number));
@@ -134,10 +135,17 @@ mod tests {
             };
             text([departure].into_iter().collect()) != text(Departures::NONE)
         };
-        let of_suite = |files: &[SuiteFile<'_>]| -> Vec<u8> {
-            Departure::ALL.into_iter().filter(|one| differs(files, *one)).map(Departure::number).collect()
-        };
-        assert_eq!((of_suite(SQLITE), of_suite(POSTGRESQL)), (vec![4, 8, 14], vec![4, 5, 6, 8, 14]));
+        for (name, files) in all() {
+            let found: Vec<u8> =
+                Departure::ALL.into_iter().filter(|one| differs(&files, *one)).map(Departure::number).collect();
+            let procedures = files.iter().any(|file| file.path.ends_with(PROCEDURES));
+            assert_eq!(found, if procedures { vec![4, 5, 6, 8, 14] } else { vec![4, 8, 14] }, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_dialects_with_procedures_are_proposed_for_them() {
+        assert_eq!(with_procedures(), ["postgresql"]);
     }
 
     /// What is sent to each engine; taken from suites in which no dialect shared a file with another.

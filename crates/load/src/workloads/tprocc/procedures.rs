@@ -6,8 +6,8 @@
 
 use super::build::{Manifest, add_entry, remove_entry};
 use super::desk::{Desk, text};
-use super::dialect::Dialect;
-use super::settings::Form;
+use super::dialect::{Dialect, with_procedures};
+use super::settings::{Form, NAME};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 
@@ -17,8 +17,10 @@ const REMEDY: &str = "build again: it installs the procedures and leaves the dat
 /// What is wrong with a form on an engine that has no procedures.
 pub(super) fn lacking(dialect: &Dialect, form: Form) -> Option<Contradiction> {
     let lacks = form == Form::Procedures && dialect.procedures().is_empty();
-    let reason =
-        || format!("{} has no procedures for tprocc; say \"statements\", or choose postgresql", dialect.engine);
+    let reason = || {
+        let others = with_procedures().join(" or ");
+        format!("{} has no procedures for {NAME}; say \"statements\", or choose {others}", dialect.engine)
+    };
     lacks.then(|| Contradiction::new("workload.form", reason()))
 }
 
@@ -98,12 +100,16 @@ mod tests {
 
     #[test]
     fn each_text_creates_what_its_name_says() {
-        let postgresql = Dialect::of(proofload_engine::engine("postgresql").unwrap(), Departures::NONE).unwrap();
-        assert_eq!(postgresql.procedures().len(), 5);
-        for name in postgresql.procedures() {
-            let create = &postgresql.suite.statement(name).unwrap().sql;
-            let starts = [format!("CREATE PROCEDURE {name}("), format!("CREATE FUNCTION {name}(")];
-            assert!(starts.iter().any(|start| create.starts_with(start)), "{create}");
+        let engines = with_procedures().into_iter().filter_map(proofload_engine::engine);
+        for dialect in engines.map(|engine| Dialect::of(engine, Departures::NONE).unwrap()) {
+            assert_eq!(dialect.procedures().len(), 5, "{}", dialect.engine);
+            for name in dialect.procedures() {
+                let create = &dialect.suite.statement(name).unwrap().sql;
+                let starts = [format!(" PROCEDURE {name}("), format!(" FUNCTION {name}(")];
+                let (first, _) = create.split_once('(').unwrap();
+                assert!(first.starts_with("CREATE "), "{create}");
+                assert!(starts.iter().any(|start| format!("{first}(").ends_with(start)), "{create}");
+            }
         }
     }
 }

@@ -46,7 +46,7 @@ impl OpenedYcsb {
     /// Takes a job; reads its settings and suite.
     pub(super) fn new(job: Job) -> Result<Self, Error> {
         let settings = YcsbSettings::read(&job.spec.settings)?;
-        let dialect = Dialect::of(job.engine, &settings)?;
+        let dialect = Dialect::of(job.engine, settings.form, settings.shape.fields)?;
         let plan = Arc::new(settings.plan(&job.spec)?);
         let run = Mutex::new(Run::new(settings.users));
         Ok(Self { job, settings, dialect, plan, run })

@@ -50,7 +50,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.scan_least", Kind::Integer { least: 1, most: 100_000 }, "1", "Records of a scan, at least.").only(SCOPE),
     SettingSpec::new("workload.scan_most", Kind::Integer { least: 1, most: 100_000 }, "100", "Records of a scan, at most.").only(SCOPE),
     SettingSpec::new("workload.scan_lengths", LENGTHS, "uniform", "How the number of records of a scan is drawn.").only(SCOPE),
-    SettingSpec::new("workload.form", Kind::OneOf(&["columns", "json"]), "columns", "On SQL engines: a column for each field, or one column of the engine's JSON type (PostgreSQL: jsonb).").only(SCOPE),
+    SettingSpec::new("workload.form", Kind::OneOf(&["columns", "json"]), "columns", "On SQL engines: a column for each field, or one column of the engine's JSON type.").only(SCOPE),
     SettingSpec::new("workload.data", Kind::OneOf(&["built", "adopted"]), "built", "`built`: loaded by Proofload, with a manifest. `adopted`: a usertable that another client loaded is used as it stands; only its shape and count are checked.").fixed().only(SCOPE),
     SettingSpec::new("workload.batch", Kind::Integer { least: 1, most: 100_000 }, "500", "Records that the load sends at once.").fixed().only(SCOPE),
     SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Sessions that load at the same time; without it as many as the engine gains by.").fixed().only(SCOPE),
@@ -67,6 +67,16 @@ pub(super) enum Form {
     Columns,
     /// One column of JSON.
     Json,
+}
+
+impl Form {
+    /// The word in settings and manifests.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Columns => "columns",
+            Self::Json => "json",
+        }
+    }
 }
 
 /// What the settings come to.
@@ -162,7 +172,7 @@ impl YcsbSettings {
             ("fields", self.shape.fields.to_string()),
             ("field length", lengths_text(&self.shape)),
             ("keys", self.keys_text()),
-            ("form", if self.form == Form::Json { "json" } else { "columns" }.to_owned()),
+            ("form", self.form.word().to_owned()),
         ];
         pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }

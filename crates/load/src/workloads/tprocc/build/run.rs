@@ -31,7 +31,7 @@ impl<'j> Build<'j> {
     /// A build of a job's data. During it the dialect's build settings hold.
     pub(in crate::workloads::tprocc) fn new(job: &'j Job, dialect: &'j Dialect, settings: TproccSettings) -> Self {
         let mut target = job.target.clone();
-        let extra = dialect.build_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let extra = dialect.build_settings.iter().cloned();
         target.place.settings.extend(extra);
         Self { job, dialect, settings, population: settings.population(&job.spec), target }
     }

@@ -30,7 +30,7 @@ impl<'j> Load<'j> {
         settings: &'j WarehouseSettings,
     ) -> Self {
         let mut target = job.target.clone();
-        let extra = dialect.build_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let extra = dialect.build_settings.iter().cloned();
         target.place.settings.extend(extra);
         Self { job, dialect, settings, target }
     }

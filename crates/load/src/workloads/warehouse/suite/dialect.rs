@@ -1,13 +1,23 @@
-//! How the workload speaks to each engine: folders of the suite, the form of dates, and what differs when data are loaded. May not
-//! contain SQL.
+//! How the workload speaks to each engine: its statements and queries, and the form of dates. May not contain SQL, and may not know an
+//! engine by name.
 
-use super::files::{self, STANDARD};
+use super::files;
 use super::lists::Lists;
 use super::parameters::Draw;
 use super::query::Query;
+use crate::workloads::dialect::{self, STANDARD, Suites};
 use crate::workloads::suite::{Suite, SuiteFile};
+use crate::workloads::warehouse::settings::NAME;
 use proofload_engine::Engine;
 use proofload_model::error::Error;
+
+/// The suites of this workload. `parser`, `parser_refuses` and `engine_refuses` are for the test that parses every text.
+pub(super) const SUITES: Suites =
+    Suites { workload: NAME, keys: &["dates", "parser", "parser_refuses", "engine_refuses"] };
+
+/// Files of statements that every dialect has beside the queries.
+const FILES: &[&str] =
+    &["schema.sql", "manifest.sql", "layout.sql", "indexes.sql", "sizes.sql", "session.sql", "reads.sql"];
 
 /// How dates are sent to an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +35,7 @@ pub(in crate::workloads::warehouse) struct Dialect {
     pub(in crate::workloads::warehouse) suite: Suite,
     pub(in crate::workloads::warehouse) dates: Dates,
     /// Settings that hold during the load only.
-    pub(in crate::workloads::warehouse) build_settings: &'static [(&'static str, &'static str)],
+    pub(in crate::workloads::warehouse) build_settings: Vec<(String, String)>,
     /// Sessions that load at the same time, unless the study says otherwise.
     pub(in crate::workloads::warehouse) loaders: usize,
     /// All queries, in the order of [`files::kinds`].
@@ -33,66 +43,36 @@ pub(in crate::workloads::warehouse) struct Dialect {
     lists: Lists,
 }
 
-/// What the code knows of an engine; the rest is in the suite.
-struct Way {
-    folder: &'static str,
-    dates: Dates,
-    build_settings: &'static [(&'static str, &'static str)],
-    loaders: usize,
-}
-
-/// The engines, by name. SQLite: one writer at a time; nothing of a load need survive a crash of the machine, the settling at its
-/// end syncs.
-const WAYS: &[Way] = &[
-    Way { folder: "sqlite", dates: Dates::Text, build_settings: &[("synchronous", "OFF")], loaders: 1 },
-    Way { folder: "postgresql", dates: Dates::Native, build_settings: &[], loaders: 4 },
-    Way { folder: "duckdb", dates: Dates::Native, build_settings: &[], loaders: 2 },
-];
-
-/// Is there a dialect for an engine? The error names those that there are.
+/// Checks that there is a dialect for an engine; the error names those that there are.
 pub(in crate::workloads::warehouse) fn known(engine: &str) -> Result<(), Error> {
-    way(engine).map(drop)
-}
-
-fn way(engine: &str) -> Result<&'static Way, Error> {
-    WAYS.iter().find(|way| way.folder == engine).ok_or_else(|| {
-        let known: Vec<&str> = WAYS.iter().map(|way| way.folder).collect();
-        Error::new(format!("the workload warehouse has no SQL for the engine {engine}; it has {}", known.join(", ")))
-    })
+    SUITES.dialect(engine).map(drop)
 }
 
 /// The statement of `session.sql` that says how many threads a query may work with.
 pub(in crate::workloads::warehouse) const PARALLELISM: &str = "parallelism";
 
-/// May an engine be told how many threads a query works with? The error says why not. Where a setting of the engine says the same, its
-/// path is given; `session.sql` names it in a line `-- same: engine.threads`.
+/// Checks that an engine can be told how many threads a query works with. Where a setting of the engine says the same, its path is given;
+/// `session.sql` names it in a line `-- same: engine.threads`.
 pub(in crate::workloads::warehouse) fn parallelism(engine: &str) -> Result<Option<&'static str>, Error> {
-    let folders = [way(engine)?.folder, STANDARD];
-    if statements(&folders)?.find(PARALLELISM).is_none() {
+    let dialect = SUITES.dialect(engine)?;
+    if statements(&dialect)?.find(PARALLELISM).is_none() {
         return Err(Error::new(format!("{engine} runs a query on one thread and has nothing to set; leave it out")));
     }
-    let (_, text) = files::first(&folders, "session.sql").unwrap_or_default();
+    let text = dialect.nearest("session.sql").map_or("", |file| file.text);
     Ok(text.lines().find_map(|line| line.strip_prefix("-- same:")).map(str::trim))
-}
-
-/// Folders of all dialects that engines speak.
-#[cfg(test)]
-pub(super) fn folders() -> Vec<&'static str> {
-    WAYS.iter().map(|way| way.folder).collect()
 }
 
 impl Dialect {
     /// The dialect of an engine; the error names those that there are.
     pub(in crate::workloads::warehouse) fn of(engine: &dyn Engine) -> Result<Self, Error> {
-        let way = way(engine.facts().name)?;
-        let folders = [way.folder, STANDARD];
+        let dialect = SUITES.dialect(engine.facts().name)?;
         Ok(Self {
-            suite: statements(&folders)?,
-            dates: way.dates,
-            build_settings: way.build_settings,
-            loaders: way.loaders,
-            queries: queries(&folders)?,
+            suite: statements(&dialect)?,
+            dates: dates(&dialect)?,
+            queries: queries(&dialect)?,
             lists: Lists::of_suite()?,
+            build_settings: dialect.build_settings,
+            loaders: dialect.loaders,
         })
     }
 
@@ -102,24 +82,30 @@ impl Dialect {
     }
 }
 
-/// The statements of a dialect that are no queries.
-pub(super) fn statements(folders: &[&str]) -> Result<Suite, Error> {
-    let mut found = Vec::new();
-    for name in ["schema.sql", "manifest.sql", "layout.sql", "indexes.sql", "sizes.sql", "session.sql", "reads.sql"] {
-        let missing = || Error::new(format!("suites/warehouse/{} has no {name}", folders[0]));
-        found.push(files::first(folders, name).ok_or_else(missing)?);
+/// How a dialect says that dates are sent.
+fn dates(dialect: &dialect::Dialect) -> Result<Dates, Error> {
+    match dialect.description.text("dates")? {
+        Some("native") => Ok(Dates::Native),
+        Some("text") => Ok(Dates::Text),
+        given => Err(Error::new(format!("{}: dates are {given:?}, must be \"native\" or \"text\"", dialect.name))),
     }
-    let files: Vec<SuiteFile<'_>> = found.iter().map(|(path, text)| SuiteFile { path, text }).collect();
-    Suite::read(&files)
 }
 
-/// The queries of a dialect: its own text, else the standard one.
-pub(super) fn queries(folders: &[&str]) -> Result<Vec<Query>, Error> {
+/// The statements of a dialect that are no queries.
+pub(super) fn statements(dialect: &dialect::Dialect) -> Result<Suite, Error> {
+    let missing = |name| Error::new(format!("suites/{NAME}/{} has no {name}", dialect.name));
+    if let Some(name) = FILES.iter().find(|name| dialect.nearest(name).is_none()) {
+        return Err(missing(name));
+    }
+    Suite::read(&FILES.iter().flat_map(|name| dialect.layers(name)).collect::<Vec<_>>())
+}
+
+/// The queries of a dialect: the nearest text of each, under the header of the standard one.
+pub(super) fn queries(dialect: &dialect::Dialect) -> Result<Vec<Query>, Error> {
     let read = |name: &&'static str| {
-        let header = format!("{STANDARD}/{name}.sql");
-        let text = files::file(&header).unwrap_or_default();
-        let body = files::first(folders, &format!("{name}.sql")).unwrap_or_else(|| (header.clone(), text));
-        Query::read(name, (&header, text), (&body.0, body.1))
+        let path = format!("suites/{NAME}/{STANDARD}/{name}.sql");
+        let header = SuiteFile { path: &path, text: dialect::file(&path).unwrap_or_default() };
+        Query::read(name, header, dialect.nearest(&format!("{name}.sql")).unwrap_or(header))
     };
     files::kinds().iter().map(read).collect()
 }
@@ -131,12 +117,13 @@ mod tests {
     #[test]
     fn statements_of_each_engine_are_these() {
         let lists = Lists::of_suite().unwrap();
-        let texts = |folder: &str| {
-            let queries = queries(&[folder, STANDARD]).unwrap();
+        let dialect = |name: &str| SUITES.dialect(name).unwrap();
+        let texts = |name: &str| {
+            let queries = queries(&dialect(name)).unwrap();
             let texts = queries.iter().map(|query| query.sql(Draw::Validation, 0.01, &lists).unwrap() + "\n");
             crate::workloads::suite::hash(&texts.collect::<String>())
         };
-        let all = |folder: &str| [texts(folder), statements(&[folder, STANDARD]).unwrap().hash()];
+        let all = |name: &str| [texts(name), statements(&dialect(name)).unwrap().hash()];
         assert_eq!(
             ["sqlite", "postgresql", "duckdb", "mariadb"].map(all),
             [

@@ -1,21 +1,11 @@
-//! The files of `suites/warehouse/`, embedded when the program is built. May not interpret them.
+//! The files of `suites/warehouse/`: queries, lists, answers. May not interpret them.
 
+use crate::workloads::dialect;
 use std::sync::OnceLock;
 
-/// Path below `suites/warehouse/` and text, sorted by path.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/warehouse_files.rs"));
-
-/// Folder of the headers, and of the texts that need no dialect.
-pub(super) const STANDARD: &str = "standard";
-
-/// The text of a file.
+/// The text of a file below `suites/warehouse/`.
 pub(super) fn file(path: &str) -> Option<&'static str> {
-    FILES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
-}
-
-/// The first of a file in several folders: its path and text.
-pub(super) fn first(folders: &[&str], name: &str) -> Option<(String, &'static str)> {
-    folders.iter().map(|folder| format!("{folder}/{name}")).find_map(|path| file(&path).map(|text| (path, text)))
+    dialect::file(&format!("suites/warehouse/{path}"))
 }
 
 /// What the names of probes begin with.
@@ -28,7 +18,8 @@ pub(in crate::workloads::warehouse) const SCAN: &str = "probe_scan";
 pub(in crate::workloads::warehouse) fn kinds() -> &'static [&'static str] {
     static KINDS: OnceLock<Vec<&'static str>> = OnceLock::new();
     KINDS.get_or_init(|| {
-        let names = FILES.iter().filter_map(|(path, _)| path.strip_prefix("standard/")?.strip_suffix(".sql"));
+        let names =
+            dialect::paths().filter_map(|path| path.strip_prefix("suites/warehouse/standard/")?.strip_suffix(".sql"));
         let (probes, others): (Vec<_>, Vec<_>) = names.partition(|name| is_probe(name));
         others.into_iter().filter(|name| name.starts_with('q')).chain(probes).collect()
     })

@@ -2,7 +2,8 @@
 //! `-- layout: rows own indexed`. `own` is what the engine does unless it is told, `indexed` has the keys and indexes of `indexes.sql`.
 //! The file's statements, all of which may be missing, are named by layout and moment, such as `columns_before`. May not run them.
 
-use super::files;
+use super::dialect::SUITES;
+use crate::workloads::dialect::Dialect;
 use proofload_model::error::Error;
 
 /// How tables are stored.
@@ -52,28 +53,27 @@ impl Store {
 }
 
 impl Layout {
-    /// The layout that a setting asks for in the folder of a dialect; the error says which there are.
-    pub(in crate::workloads::warehouse) fn asked(folder: &str, word: &str) -> Result<Self, Error> {
-        let all = Self::all(folder)?;
+    /// The layout that a setting asks for in a dialect; the error says which there are.
+    pub(in crate::workloads::warehouse) fn asked(dialect: &str, word: &str) -> Result<Self, Error> {
+        let all = Self::all(&SUITES.dialect(dialect)?)?;
         let fits = |layout: &&Self| if word == OWN { layout.own } else { layout.store.word() == word };
         all.iter().find(fits).copied().ok_or_else(|| {
             let words: Vec<&str> = all.iter().map(|layout| layout.store.word()).collect();
-            Error::new(format!("{folder} stores tables by {} only; say \"{OWN}\" or \"{}\"", words[0], words[0]))
+            Error::new(format!("{dialect} stores tables by {} only; say \"{OWN}\" or \"{}\"", words[0], words[0]))
         })
     }
 
     /// Every layout of a dialect.
-    pub(super) fn all(folder: &str) -> Result<Vec<Self>, Error> {
-        let path = format!("{folder}/layout.sql");
-        let text = files::file(&path).unwrap_or_default();
+    pub(super) fn all(dialect: &Dialect) -> Result<Vec<Self>, Error> {
+        let file = dialect.nearest("layout.sql");
+        let (path, text) = file.map_or(("layout.sql", ""), |file| (file.path, file.text));
         let all = text.lines().filter_map(|line| line.strip_prefix("-- layout:")).map(|line| {
-            Self::read(line)
-                .ok_or_else(|| Error::new(format!("suites/warehouse/{path}: the layout{line} is not understood")))
+            Self::read(line).ok_or_else(|| Error::new(format!("{path}: the layout{line} is not understood")))
         });
         let all: Vec<Self> = all.collect::<Result<_, _>>()?;
         match all.iter().filter(|layout| layout.own).count() {
             1 => Ok(all),
-            count => Err(Error::new(format!("suites/warehouse/{path} has {count} own layouts where one must be"))),
+            count => Err(Error::new(format!("{path} of {} has {count} own layouts where one must be", dialect.name))),
         }
     }
 

@@ -1,9 +1,11 @@
 //! A query: its header and its text in one dialect. The header stands in the file of the folder `standard`; lines of it begin with
 //! `-- title:`, `-- class:`, `-- parameter:`, `-- column:` and `-- order:`. Other comments are for people.
 
-use super::files::{STANDARD, file};
+use super::files::file;
 use super::lists::Lists;
 use super::parameters::{self, Draw, Parameter};
+use crate::workloads::dialect::STANDARD;
+use crate::workloads::suite::SuiteFile;
 use proofload_model::error::Error;
 
 /// How much a query asks of an engine, as declared; what it costs is measured.
@@ -85,11 +87,11 @@ pub(in crate::workloads::warehouse) struct Query {
 
 impl Query {
     /// Reads header and text; errors name the file and what is wrong.
-    pub(super) fn read(name: &'static str, header: (&str, &str), body: (&str, &str)) -> Result<Self, Error> {
-        let wrong = |what: String| Error::new(format!("suites/warehouse/{}: {what}", header.0));
+    pub(super) fn read(name: &'static str, header: SuiteFile<'_>, body: SuiteFile<'_>) -> Result<Self, Error> {
+        let wrong = |what: String| Error::new(format!("{}: {what}", header.path));
         let lines = |key: &str| {
             let begin = format!("-- {key}:");
-            header.1.lines().filter_map(move |line| line.strip_prefix(&begin).map(str::trim)).collect::<Vec<_>>()
+            header.text.lines().filter_map(move |line| line.strip_prefix(&begin).map(str::trim)).collect::<Vec<_>>()
         };
         let one = |key: &str| match lines(key).as_slice() {
             [value] => Ok((*value).to_owned()),
@@ -109,7 +111,7 @@ impl Query {
         let ordering = lines("order").join(",");
         let order = ordering.split(',').map(str::trim).filter(|name| !name.is_empty()).map(place);
         let order = order.collect::<Result<_, _>>()?;
-        let text: Vec<&str> = body.1.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
+        let text: Vec<&str> = body.text.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
         let query = Self {
             name,
             title: one("title")?,
@@ -119,7 +121,7 @@ impl Query {
             text: text.join("\n").trim().to_owned(),
             columns,
         };
-        query.check().map_err(|what| Error::new(format!("suites/warehouse/{}: {what}", body.0)))?;
+        query.check().map_err(|what| Error::new(what).context(body.path))?;
         Ok(query)
     }
 
@@ -177,7 +179,8 @@ mod tests {
 
     #[track_caller]
     fn check_error(header: &str, body: &str, words: &str) {
-        let error = Query::read("q", ("h.sql", header), ("b.sql", body)).expect_err("it is wrong").to_string();
+        let file = |path, text| SuiteFile { path, text };
+        let error = Query::read("q", file("h.sql", header), file("b.sql", body)).expect_err("it is wrong").to_string();
         assert!(error.contains(words), "{error}");
     }
 

@@ -39,7 +39,7 @@ fn what_an_engine_cannot_do_is_a_fault_of_the_study() {
     check(
         "null",
         &[],
-        "engine.kind: the workload warehouse has no SQL for the engine null; it has sqlite, postgresql, duckdb\n",
+        "engine.kind: the workload warehouse has no SQL for the engine null; it has SQL for duckdb, postgresql, sqlite\n",
     );
 }
 

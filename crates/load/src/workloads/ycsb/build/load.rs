@@ -32,7 +32,7 @@ impl<'j> Load<'j> {
         plan: &'j Plan,
     ) -> Self {
         let mut target = job.target.clone();
-        let extra = dialect.build_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let extra = dialect.build_settings.iter().cloned();
         target.place.settings.extend(extra);
         Self { job, dialect, settings, plan, target }
     }

@@ -3,6 +3,7 @@
 use super::any::{ChunkRows, MANIFEST, TABLE};
 use super::dialect::Dialect;
 use crate::workloads::suite::Suite;
+use crate::workloads::ycsb::settings::Form;
 use proofload_engine::{
     AnySession, Column, ColumnKind, DocumentBuffer, DocumentRef, Error, Fields, Flight, OwnedValue, RowSource,
     Session as _, Statement, StatementId, Table, Value,
@@ -21,6 +22,7 @@ const SINGLE: u16 = 4;
 pub(in crate::workloads::ycsb) struct SqlStore {
     session: AnySession,
     suite: Suite,
+    form: Form,
     fields: u16,
     flight: Flight,
 }
@@ -37,7 +39,7 @@ impl SqlStore {
     /// Prepares nothing yet: the table may not be there.
     pub(super) fn new(session: AnySession, dialect: &Dialect, fields: u16) -> Result<Self, Error> {
         let suite = dialect.suite.clone().ok_or_else(|| Error::other("an SQL session without statements"))?;
-        Ok(Self { session, suite, fields, flight: Flight::new() })
+        Ok(Self { session, suite, form: dialect.form, fields, flight: Flight::new() })
     }
 
     /// Prepares the statements of the operations.
@@ -154,7 +156,7 @@ impl SqlStore {
     }
 
     async fn load_rows(&mut self, chunk: &mut ChunkRows<'_>, note: (&str, &str)) -> Result<(), Error> {
-        let json = self.suite.statement("insert").is_ok_and(|statement| statement.sql.contains("jsonb"));
+        let json = self.form == Form::Json;
         let names: Vec<String> = (0..chunk.fields).map(|field| format!("field{field}")).collect();
         let mut columns = vec![Column { name: "ycsb_key", kind: ColumnKind::Text }];
         if json {

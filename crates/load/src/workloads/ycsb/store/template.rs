@@ -1,29 +1,18 @@
 //! Statements for any number of fields from the files of a suite: `[[…]]` stands once for each field, joined by commas, `{n}` for the
 //! field's number, `{fields}` and `{fields_and_key}` for how many there are. May not know what a statement means.
 
+use crate::workloads::dialect::Dialect;
 use crate::workloads::suite::{Suite, SuiteFile};
 use proofload_model::error::Error;
 
-/// The files of one dialect.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Files {
-    /// Statements on a record.
-    pub(super) record: SuiteFile<'static>,
-    /// Statements on one field.
-    pub(super) field: SuiteFile<'static>,
-    /// Statements on the manifest.
-    pub(super) manifest: SuiteFile<'static>,
-}
-
-/// The suite of a dialect for so many fields.
-pub(super) fn suite(files: &Files, fields: u16) -> Result<Suite, Error> {
-    let record = expand(files.record.text, fields);
-    let field: String = (0..fields).map(|number| files.field.text.replace("{n}", &number.to_string())).collect();
-    Suite::read(&[
-        SuiteFile { path: files.record.path, text: &record },
-        SuiteFile { path: files.field.path, text: &field },
-        files.manifest,
-    ])
+/// The suite of a dialect for so many fields: statements on a record, on one field, and on the manifest.
+pub(super) fn suite(dialect: &Dialect, fields: u16) -> Result<Suite, Error> {
+    let record = dialect.layers("record.sql").map(|file| (file.path, expand(file.text, fields)));
+    let each = |text: &str| (0..fields).map(|number| text.replace("{n}", &number.to_string())).collect::<String>();
+    let field = dialect.layers("field.sql").map(|file| (file.path, each(file.text)));
+    let manifest = dialect.layers("manifest.sql").map(|file| (file.path, file.text.to_owned()));
+    let texts: Vec<_> = record.chain(field).chain(manifest).collect();
+    Suite::read(&texts.iter().map(|(path, text)| SuiteFile { path, text }).collect::<Vec<_>>())
 }
 
 /// Expands the lists and counts of a text.

@@ -1,0 +1,55 @@
+//! Records that earlier versions wrote, one per format and kind of study at least: each is read, and gives the JSON report that the
+//! version gave which wrote format 3. The records lie in `records/` with the studies that made them.
+
+use proofload_report::{Format, render};
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records")
+}
+
+fn records() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder()).expect("the folder is part of the repository");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut records: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "proof")).collect();
+    records.sort();
+    records
+}
+
+/// A copy, so that nothing that SQLite leaves beside a record lands in the repository.
+fn render_copy(record: &Path) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = folder.path().join("study.proof");
+    std::fs::copy(record, &copy).expect("the record is copied");
+    render(&proofload_record::read(&copy).expect("the record is read"), Format::Json).expect("the report is rendered")
+}
+
+#[test]
+fn records_of_earlier_formats_give_the_json_that_they_gave() {
+    let records = records();
+    for format in 1..=3 {
+        let prefix = format!("format-{format}-");
+        let named =
+            |record: &&PathBuf| record.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+        assert!(records.iter().any(|record| named(&record)), "no record of format {format}");
+    }
+    for record in records {
+        let expected = std::fs::read_to_string(record.with_extension("json")).expect("the report of then");
+        let rendered = render_copy(&record);
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::write(record.with_extension("json"), &rendered).expect("the report is written");
+            continue;
+        }
+        assert!(rendered == expected, "{}: {}", record.display(), first_difference(&expected, &rendered));
+    }
+}
+
+/// The first line that differs, as it was and as it is.
+fn first_difference(expected: &str, rendered: &str) -> String {
+    let differing = expected.lines().zip(rendered.lines()).enumerate().find(|(_, (was, is))| was != is);
+    differing.map_or_else(
+        || format!("{} lines became {}", expected.lines().count(), rendered.lines().count()),
+        |(line, (was, is))| format!("line {}: {was} became {is}", line + 1),
+    )
+}

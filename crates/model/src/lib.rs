@@ -6,6 +6,7 @@ pub mod catalogue;
 pub mod data_file;
 pub mod deployment;
 pub mod error;
+pub mod events;
 pub mod part;
 pub mod plan;
 pub mod samples;

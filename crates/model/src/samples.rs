@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fact {
     /// Instance that the fact is about; empty for a fact of the study, of a host or of the load.
+    #[serde(default)]
     pub instance: InstanceName,
     /// What the fact is about: `host`, `limit`, `engine`, `storage`, `data`, `client`.
     pub subject: String,
@@ -19,6 +20,7 @@ pub struct Fact {
     /// What was read back, as people read it; `None` when it could not be read.
     pub effective: Option<String>,
     /// What was read back as a number, in the unit of facts of this name; `None` for text.
+    #[serde(default)]
     pub number: Option<f64>,
     /// Where the effective value was read, or why it could not be.
     pub source: String,

@@ -6,6 +6,7 @@ mod op_msg_server;
 mod support;
 
 use op_msg_server::{Behaviour, Fault, Server};
+use proofload_model::events::RunEvent;
 use proofload_record::Record;
 use std::process::Output;
 use std::time::Duration;
@@ -56,10 +57,12 @@ fn a_run_ends_when_its_operations_are_done() {
     assert!(matches!(output.status.code(), Some(0 | 6 | 7)), "{}", text(&output.stderr));
     let record = record(&bench);
     let attempt = record.attempts.first().expect("one attempt");
-    let detail: serde_json::Value =
-        serde_json::from_str(&attempt.event("completed").expect("it came to its end").detail).expect("JSON");
-    assert_eq!(detail["operations"], 400_000);
-    let seconds = detail["seconds"].as_f64().expect("a number");
+    let completed = attempt.last_event(|event| match event {
+        RunEvent::Completed { seconds, operations, .. } => Some((*seconds, *operations)),
+        _ => None,
+    });
+    let (seconds, operations) = completed.expect("it came to its end");
+    assert_eq!(operations, 400_000);
     assert!(seconds > 9.9, "the last operation is due after 10 s, and it took {seconds} s");
     let (from, to) = attempt.window().expect("a window");
     assert!(from < to && to as f64 <= seconds, "{from}..{to}");
@@ -108,10 +111,13 @@ fn a_user_comes_back_after_a_lost_connection() {
     let record = record(&bench);
     assert_eq!(failed(&record), [""; 0]);
     let [attempt] = &record.attempts[..] else { panic!("{} attempts", record.attempts.len()) };
-    let detail = &attempt.event("sessions_lost").expect("it is told").detail;
-    let lost: Vec<serde_json::Value> = serde_json::from_str(detail).expect("JSON is JSON");
+    let lost = attempt.last_event(|event| match event {
+        RunEvent::SessionsLost(lost) => Some(lost),
+        _ => None,
+    });
+    let lost = lost.expect("it is told");
     assert_eq!(lost.len(), 1, "{lost:?}");
-    assert!(lost[0]["returned"].as_i64() > lost[0]["lost"].as_i64() && lost[0]["tries"] == 1, "{lost:?}");
+    assert!(lost[0].returned > Some(lost[0].lost) && lost[0].tries == 1, "{lost:?}");
     let report = bench.run(&["report", "small.proof", "--format", "markdown"]);
     assert!(text(&report.stdout).contains("1 lost, the first at second"), "{}", text(&report.stdout));
 }

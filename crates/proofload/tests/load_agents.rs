@@ -110,8 +110,9 @@ fn ran(bench: &Bench, study: &str) -> Record {
 }
 
 fn json_of(attempt: &Attempt, event: &str) -> serde_json::Value {
-    let event = attempt.event(event).unwrap_or_else(|| panic!("there is an event {event}"));
-    serde_json::from_str(&event.detail).expect("it is JSON")
+    let found = attempt.events.iter().rev().find(|found| found.event.name() == event);
+    let found = found.unwrap_or_else(|| panic!("there is an event {event}"));
+    serde_json::from_str(&found.listed).expect("it is JSON")
 }
 
 #[track_caller]

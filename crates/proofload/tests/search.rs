@@ -2,8 +2,9 @@
 
 mod support;
 
-use proofload_record::{Record, State};
-use proofload_report::findings::{SEARCH_ENDED, SEARCH_STEP, SearchState, searches};
+use proofload_model::events::RunEvent;
+use proofload_record::{AttemptEvent, Record, State};
+use proofload_report::findings::{SearchState, searches};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use support::{Bench, kill, small_study, text};
@@ -20,13 +21,11 @@ fn record(bench: &Bench) -> Record {
 
 /// What was chosen, in order: point and why.
 fn steps(record: &Record) -> Vec<(u64, String)> {
-    let steps = record.events.iter().filter(|event| event.name == SEARCH_STEP);
-    steps
-        .map(|event| {
-            let detail: serde_json::Value = serde_json::from_str(&event.detail).expect("JSON");
-            (detail["point"].as_u64().expect("a point"), detail["why"].as_str().expect("a reason").to_owned())
-        })
-        .collect()
+    let step = |event: &AttemptEvent| match &event.event {
+        RunEvent::SearchStep { point, why, .. } => Some((*point, why.clone())),
+        _ => None,
+    };
+    record.events.iter().filter_map(step).collect()
 }
 
 /// The record as it was when so many steps had been taken and their runs were finished.
@@ -52,7 +51,7 @@ fn expect_choices_that_follow_from_results(record: &Record) {
     }
     let state = &searches(record)[0].state;
     assert!(matches!(state, SearchState::Ended(_)), "{state:?}");
-    let ends = record.events.iter().filter(|event| event.name == SEARCH_ENDED).count();
+    let ends = record.events.iter().filter(|event| matches!(event.event, RunEvent::SearchEnded { .. })).count();
     assert_eq!(ends, 1, "the end is told once");
 }
 

@@ -59,17 +59,19 @@ impl Format {
         }
     }
 
-    /// Events: time, offset, name, detail, instance.
+    /// Events: time, offset, name, detail, instance, version of the detail.
     pub(crate) fn events(self) -> Statements {
         if self.has_instances() {
             Statements {
-                select: "SELECT at_us, offset_ns, name, detail, instance FROM event NOT INDEXED WHERE attempt IS ?1 ORDER BY id",
-                insert: "INSERT INTO event (attempt, at_us, offset_ns, name, detail, instance) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                columns: 6,
+                select: "SELECT at_us, offset_ns, name, detail, instance, version FROM event NOT INDEXED \
+                         WHERE attempt IS ?1 ORDER BY id",
+                insert: "INSERT INTO event (attempt, at_us, offset_ns, name, detail, instance, version) \
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                columns: 7,
             }
         } else {
             Statements {
-                select: "SELECT at_us, offset_ns, name, detail, '' FROM event NOT INDEXED WHERE attempt IS ?1 ORDER BY id",
+                select: "SELECT at_us, offset_ns, name, detail, '', 1 FROM event NOT INDEXED WHERE attempt IS ?1 ORDER BY id",
                 insert: "INSERT INTO event (attempt, at_us, offset_ns, name, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
                 columns: 5,
             }

@@ -1,7 +1,9 @@
 //! What a record holds, as plain data. May not know how it is stored.
 
 use crate::agents::AgentRows;
+use crate::events;
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::{Plan, Run};
 use proofload_model::samples::{Check, Fact, IntervalSample, Mark};
 use proofload_model::study::Study;
@@ -95,15 +97,17 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// The last event of this name.
-    pub fn event(&self, name: &str) -> Option<&AttemptEvent> {
-        self.events.iter().rev().find(|event| event.name == name)
+    /// What `pick` takes of the last event that it takes anything of.
+    pub fn last_event<'a, T>(&'a self, pick: impl Fn(&'a RunEvent) -> Option<T>) -> Option<T> {
+        self.events.iter().rev().find_map(|event| pick(&event.event))
     }
 
-    /// The measured window as interval numbers `[from, to)`, from the event `window`.
+    /// The measured window as interval numbers `[from, to)`.
     pub fn window(&self) -> Option<(u64, u64)> {
-        let detail: serde_json::Value = serde_json::from_str(&self.event("window")?.detail).ok()?;
-        Some((detail["from"].as_u64()?, detail["to"].as_u64()?))
+        self.last_event(|event| match event {
+            RunEvent::Window { from, to } => Some((*from, *to)),
+            _ => None,
+        })
     }
 }
 
@@ -125,7 +129,7 @@ pub struct SeriesPoint {
 }
 
 /// Something that happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AttemptEvent {
     /// When.
     pub at: WallTime,
@@ -133,23 +137,17 @@ pub struct AttemptEvent {
     pub offset: Option<Offset>,
     /// Instance that it happened to; empty for the run or the study as a whole.
     pub instance: InstanceName,
-    /// Name: `building`, `built`, `restored`, `prepared`, `load_started`, `steady` or `not_steady`, `window`, `load_stopped`,
-    /// `released`, and at the end `finished` or `failed`. Of the study: `preconditioned`, `calibrated`, `search_step`, `search_ended`,
-    /// `failed`.
-    pub name: String,
-    /// Text or JSON. `steady`, `not_steady`: `{seconds, verdict}`. `window`: `{from, to}`, numbers of intervals, `to` excluded.
-    /// `load_stopped`: `{intervals, totals}` with the clients' own counts as `OperationCounts`.
-    /// `load_agents`: how each of several was started: `[{number, name, share, users, pid, clock_bound_ns}]`. `load_agents_stopped`:
-    /// `[{number, clock_moved_ns, clock_bound_ns}]`. `agent_lost`: `{agent, reason}`. `sessions_lost`: a `LostSession` for each loss.
-    /// `built`, `restored`: `{bytes, method, seconds}`. `failed`: the reason. `search_step`: `{others, point, load, why}`, for what a
-    /// search adds to the plan; `search_ended`: `{others, found, text}`; `others` are the levels of the factors.
-    pub detail: String,
+    /// What happened.
+    pub event: RunEvent,
+    /// The same as the record's file says it, for listings; no value is read out of it.
+    pub listed: String,
 }
 
 impl AttemptEvent {
     /// An event of a run or of the study as a whole, without an offset.
-    pub fn of_run(at: WallTime, name: &str, detail: &str) -> Self {
-        Self { at, offset: None, instance: InstanceName::default(), name: name.to_owned(), detail: detail.to_owned() }
+    pub fn new(at: WallTime, event: RunEvent) -> Self {
+        let listed = events::encode(&event);
+        Self { at, offset: None, instance: InstanceName::default(), event, listed }
     }
 }
 

@@ -6,6 +6,7 @@ mod agents;
 mod compat;
 mod content;
 mod error;
+mod events;
 mod file;
 mod lock;
 mod reader;

@@ -3,10 +3,12 @@
 use crate::compat::Format;
 use crate::content::{AttemptEvent, LogLine};
 use crate::error::Error;
+use crate::events;
 use crate::lock::Lock;
 use crate::reader;
 use crate::{schema, seal};
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::{RunEvent, VERSION};
 use proofload_model::plan::Plan;
 use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Reading, Telemetry};
 use proofload_model::study::Study;
@@ -142,10 +144,11 @@ impl Recorder {
 
     /// Something that happened to an attempt, or to the study.
     pub fn event(&mut self, attempt: Option<AttemptId>, event: &AttemptEvent) -> Result<(), Error> {
-        let AttemptEvent { at, offset, instance, name, detail } = event;
+        let AttemptEvent { at, offset, instance, event, .. } = event;
         let statements = self.format.events();
         let attempt = attempt.map(|attempt| attempt.0);
-        let values = params![attempt, at.0, offset.map(|offset| offset.0), name, detail, instance.as_str()];
+        let (name, detail) = (event.name(), events::encode(event));
+        let values = params![attempt, at.0, offset.map(|offset| offset.0), name, detail, instance.as_str(), VERSION];
         self.insert(statements.insert, &values[..statements.columns])
     }
 
@@ -271,17 +274,17 @@ impl Recorder {
     }
 
     /// Ends an attempt that went through: seals its rows and commits. From here on it is never lost or repeated.
-    pub fn finish(&mut self, attempt: AttemptId, at: WallTime, detail: &str) -> Result<(), Error> {
+    pub fn finish(&mut self, attempt: AttemptId, at: WallTime) -> Result<(), Error> {
         let hash = seal::hash(&self.connection, attempt.0)?;
         self.insert("INSERT INTO seal (attempt, sha256) VALUES (?1, ?2)", params![attempt.0, hash])?;
-        self.event(Some(attempt), &AttemptEvent::of_run(at, "finished", detail))?;
+        self.event(Some(attempt), &AttemptEvent::new(at, RunEvent::Finished))?;
         self.series.retain(|key, _| key.attempt != attempt.0);
         self.commit()
     }
 
     /// Ends an attempt that failed; the run will be tried again by `resume`.
     pub fn fail(&mut self, attempt: AttemptId, at: WallTime, reason: &str) -> Result<(), Error> {
-        self.event(Some(attempt), &AttemptEvent::of_run(at, "failed", reason))?;
+        self.event(Some(attempt), &AttemptEvent::new(at, RunEvent::Failed(reason.to_owned())))?;
         self.commit()
     }
 

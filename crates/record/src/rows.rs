@@ -3,7 +3,9 @@
 use crate::agents::AgentRows;
 use crate::compat::Format;
 use crate::content::{Attempt, AttemptEvent, LogLine, SeriesPoint, State};
+use crate::events;
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::Plan;
 use proofload_model::samples::{ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts};
 use proofload_model::time::{Moment, Offset, WallTime};
@@ -65,11 +67,12 @@ pub(crate) fn fill(connection: &Connection, format: Format, attempt: &mut Attemp
 }
 
 fn state(events: &[AttemptEvent]) -> State {
-    match events.iter().rev().find(|event| event.name == "finished" || event.name == "failed") {
-        Some(event) if event.name == "finished" => State::Finished,
-        Some(event) => State::Failed { reason: event.detail.clone() },
-        None => State::Open,
-    }
+    let end = events.iter().rev().find_map(|event| match &event.event {
+        RunEvent::Finished => Some(State::Finished),
+        RunEvent::Failed(reason) => Some(State::Failed { reason: reason.clone() }),
+        _ => None,
+    });
+    end.unwrap_or(State::Open)
 }
 
 pub(crate) fn events(
@@ -78,12 +81,13 @@ pub(crate) fn events(
     attempt: Option<i64>,
 ) -> rusqlite::Result<Vec<AttemptEvent>> {
     all(connection, format.events().select, [attempt], |row| {
+        let (name, listed): (String, String) = (row.get(2)?, row.get(3)?);
         Ok(AttemptEvent {
             at: WallTime(row.get(0)?),
             offset: row.get::<_, Option<i64>>(1)?.map(Offset),
-            name: row.get(2)?,
-            detail: row.get(3)?,
             instance: instance(row, 4)?,
+            event: events::decode(format, row.get(5)?, &name, &listed),
+            listed,
         })
     })
 }

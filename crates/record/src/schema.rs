@@ -7,7 +7,7 @@ pub const APPLICATION_ID: i32 = 0x5052_4F46;
 ///
 /// 2: a histogram's clock may be `send_lag`, and `interval.client` may have `offered`. Records of format 1 are read as they are.
 /// 3: tables of load agents. Records of formats 1 and 2 are read, and continued, as they are: none of their runs has several agents.
-/// 4: facts, events, series and log lines name their instance, facts may have a number. Records of formats 1 to 3 are read, and
+/// 4: facts, events, series and log lines name their instance, facts may have a number, events have a version. Records of formats 1 to 3 are read, and
 /// continued, as they are: all that they know is a deployment of one instance, which has no name.
 pub const FORMAT: i32 = 4;
 
@@ -32,7 +32,7 @@ const TABLES: &[(&str, &str)] = &[
     // What happened to an attempt, or to the study when attempt is null.
     (
         "event",
-        "id INTEGER PRIMARY KEY, attempt INTEGER, at_us INTEGER NOT NULL, offset_ns INTEGER, name TEXT NOT NULL, detail TEXT NOT NULL, instance TEXT NOT NULL",
+        "id INTEGER PRIMARY KEY, attempt INTEGER, at_us INTEGER NOT NULL, offset_ns INTEGER, name TEXT NOT NULL, detail TEXT NOT NULL, instance TEXT NOT NULL, version INTEGER NOT NULL",
     ),
     (
         "fact",

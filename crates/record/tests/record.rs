@@ -1,6 +1,7 @@
 //! The record as its users see it: what was written is read, nothing changes, a second writer and foreign files are refused.
 
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::expand;
 use proofload_model::samples::{
     AgentHistogram, AgentSecond, Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample,
@@ -100,7 +101,7 @@ fn what_was_written_is_read_and_sealed() {
     let window = AttemptEvent {
         offset: Some(Offset(-4)),
         instance: InstanceName::primary(),
-        ..AttemptEvent::of_run(WallTime(3), "window", r#"{"from":0,"to":2}"#)
+        ..AttemptEvent::new(WallTime(3), RunEvent::Window { from: 0, to: 2 })
     };
     recorder.event(Some(attempt), &window).unwrap();
     let line = LogLine {
@@ -112,7 +113,7 @@ fn what_was_written_is_read_and_sealed() {
         text: "ready".to_owned(),
     };
     recorder.log(&line).unwrap();
-    recorder.finish(attempt, WallTime(4), "").unwrap();
+    recorder.finish(attempt, WallTime(4)).unwrap();
     let other = recorder.begin_attempt(0, WallTime(5)).unwrap();
     recorder.fail(other, WallTime(6), "server died").unwrap();
     recorder.close().unwrap();
@@ -126,7 +127,7 @@ fn what_was_written_is_read_and_sealed() {
     let expected: [(&str, &[_]); 2] =
         [("primary", &[(Offset(5), 6, 12.5), (Offset(7), 6, 12.5)]), ("", &[(Offset(7), 6, 12.5)])];
     assert_eq!(series.collect::<Vec<_>>(), expected);
-    assert_eq!((finished.event("window"), &record.logs), (Some(&window), &vec![line]));
+    assert_eq!((&finished.events[0], &record.logs), (&window, &vec![line]));
     assert_eq!(finished.marks, [("before".to_owned(), mark)]);
     assert_eq!(finished.checks, [check]);
     assert_eq!(finished.window(), Some((0, 2)));
@@ -142,7 +143,7 @@ fn rows_cannot_be_changed_and_a_forged_one_breaks_the_seal() {
     let mut recorder = create(&path);
     let attempt = recorder.begin_attempt(0, WallTime(2)).unwrap();
     recorder.interval(attempt, &sample(0)).unwrap();
-    recorder.finish(attempt, WallTime(4), "").unwrap();
+    recorder.finish(attempt, WallTime(4)).unwrap();
     recorder.close().unwrap();
     let connection = rusqlite::Connection::open(&path).unwrap();
     for change in ["UPDATE operation SET done = 99", "DELETE FROM event"] {
@@ -181,7 +182,7 @@ fn rows_of_load_agents_are_read_and_sealed() {
         AgentHistogram { agent: 1, delta: HistogramDelta { kind: String::new(), ..sample(0).histograms[0].clone() } };
     recorder.agent_histogram(attempt, &histogram).unwrap();
     assert!(recorder.agent_second(attempt, &of_agent(0, 0)).is_err(), "a second comes once");
-    recorder.finish(attempt, WallTime(4), "").unwrap();
+    recorder.finish(attempt, WallTime(4)).unwrap();
     recorder.close().unwrap();
     let finished = read(&path).unwrap().finished(0).unwrap().clone();
     let seconds = [(0, 0), (1, 0), (0, 1)].map(|(agent, number)| of_agent(agent, number)).to_vec();
@@ -196,7 +197,7 @@ fn rows_of_load_agents_are_read_and_sealed() {
 fn as_format(path: &Path, format: i32) {
     let connection = rusqlite::Connection::open(path).expect("the file is there");
     let names = "ALTER TABLE fact DROP COLUMN instance; ALTER TABLE fact DROP COLUMN number; \
-                 ALTER TABLE event DROP COLUMN instance; ALTER TABLE log DROP COLUMN instance; \
+                 ALTER TABLE event DROP COLUMN instance; ALTER TABLE event DROP COLUMN version; ALTER TABLE log DROP COLUMN instance; \
                  ALTER TABLE series DROP COLUMN instance; ALTER TABLE series RENAME COLUMN component TO instance;";
     let agents = if format < 3 { "DROP TABLE agent_interval; DROP TABLE agent_histogram;" } else { "" };
     let script = format!("{names} {agents} PRAGMA user_version = {format}");
@@ -221,7 +222,7 @@ fn records_of_the_formats_before_are_continued_sealed_and_read() {
         recorder.telemetry(attempt, Offset(5), &telemetry).unwrap();
         let fact = Fact::observed("limit", "cpu", "0.5 CPU s/s", "cpu.max");
         recorder.facts(Some(attempt), std::slice::from_ref(&fact)).unwrap();
-        recorder.finish(attempt, WallTime(4), "").unwrap();
+        recorder.finish(attempt, WallTime(4)).unwrap();
         recorder.close().unwrap();
         let finished = read(&path).unwrap().finished(0).unwrap().clone();
         assert_eq!((finished.agents, finished.seal_holds), (AgentRows::default(), Some(true)));

@@ -3,10 +3,11 @@
 mod support;
 
 use expect_test::{Expect, expect};
+use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
 use proofload_model::samples::{AgentSecond, AuditedSample, Check, CheckOutcome, ClientSelf, Fact, LostSession};
 use proofload_model::settings::Value;
-use proofload_model::time::Offset;
-use proofload_record::{Record, SeriesPoint, State};
+use proofload_model::time::{Offset, WallTime};
+use proofload_record::{AttemptEvent, Record, SeriesPoint, State};
 use proofload_report::findings::{Verdict, VoidClass, evaluate};
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
@@ -101,9 +102,9 @@ fn every_fault_of_a_run_voids_its_point() {
         Verification,
         "telemetry of",
     );
-    check_void(|r| r.attempts[0].events.retain(|e| e.name != "steady"), NotSteady, "no verdict on the warm-up");
-    check_void(|r| r.attempts[0].events[2].name = "not_steady".to_owned(), NotSteady, "never settled");
-    check_void(|r| r.attempts[0].events.retain(|e| e.name != "window"), Verification, "no measured window");
+    check_void(|r| r.attempts[0].events.retain(|e| e.event.name() != "steady"), NotSteady, "no verdict on the warm-up");
+    check_void(unsettled, NotSteady, "never settled");
+    check_void(|r| r.attempts[0].events.retain(|e| e.event.name() != "window"), Verification, "no measured window");
     check_void(slower, NotSteady, "throughput");
     check_void(|r| r.attempts[0].seal_holds = Some(false), Verification, "the seal does not fit");
     check_void(|r| r.attempts[0].intervals[20].counts[0].due += 1, Verification, "conservation of operations");
@@ -112,6 +113,13 @@ fn every_fault_of_a_run_voids_its_point() {
     check_void(|r| r.attempts[0].marks[3].1.counters[0].1 -= 1, Verification, "new orders, client and database");
     check_void(failing, Verification, "operations failed");
     check_void(lost, Verification, "intervals and totals");
+}
+
+/// The warm-up did not end in a steady state.
+fn unsettled(record: &mut Record) {
+    let event = &mut record.attempts[0].events[2].event;
+    let RunEvent::Steady { seconds } = *event else { panic!("{event:?} is no end of a warm-up") };
+    *event = RunEvent::NotSteady { seconds, verdict: String::new() };
 }
 
 /// Core 0 alone may be used; of core 1's steal nothing is the database's.
@@ -135,7 +143,7 @@ fn steal_is_shown_warned_of_and_named_where_a_run_was_not_steady() {
         let mut record = record(&Shape::memory(1));
         stolen(&mut record, percent);
         if !settled {
-            record.attempts[0].events[2].name = "not_steady".to_owned();
+            unsettled(&mut record);
         }
         record
     };
@@ -178,9 +186,7 @@ fn lost_connections_are_told_with_how_they_came_back() {
     };
     let told = |all: &[LostSession]| {
         let mut record = record(&Shape::memory(1));
-        let mut event = record.attempts[0].events[1].clone();
-        (event.name, event.detail) = ("sessions_lost".to_owned(), serde_json::to_string(all).expect("it has a form"));
-        record.attempts[0].events.push(event);
+        record.attempts[0].events.push(AttemptEvent::new(WallTime(0), RunEvent::SessionsLost(all.to_vec())));
         let run = json_of(&record)["points"][0]["runs"][0]["lost_sessions"].clone();
         (render(&record, Format::Markdown).expect("the record has points"), run)
     };
@@ -245,15 +251,19 @@ fn with_agents() -> Record {
         ..Shape::memory(1)
     });
     let attempt = &mut of_agents.attempts[0];
-    let told = |name: &str, detail: &str| {
-        let at = proofload_model::time::WallTime(0);
-        proofload_record::AttemptEvent::of_run(at, name, detail)
+    let agent = |number, name: &str, share, clock_bound_ns| LoadAgentStart {
+        number,
+        name: name.to_owned(),
+        share,
+        users: Some(u64::from(share)),
+        pid: None,
+        clock_bound_ns,
     };
-    attempt.events.push(told(
-        "load_agents",
-        r#"[{"number":0,"name":"near","share":1,"users":1,"clock_bound_ns":40000},{"number":1,"name":"slow","share":2,"users":2,"clock_bound_ns":3000000},{"number":2,"name":"late","share":1,"users":1}]"#,
-    ));
-    attempt.events.push(told("load_agents_stopped", r#"[{"number":1,"clock_moved_ns":-250000}]"#));
+    let started = [agent(0, "near", 1, Some(40_000)), agent(1, "slow", 2, Some(3_000_000)), agent(2, "late", 1, None)];
+    let stopped = LoadAgentStop { number: 1, clock_moved_ns: Some(-250_000), clock_bound_ns: None };
+    for event in [RunEvent::LoadAgents(started.to_vec()), RunEvent::LoadAgentsStopped(vec![stopped])] {
+        attempt.events.push(AttemptEvent::new(WallTime(0), event));
+    }
     for number in 0..attempt.intervals.len() as u64 {
         for (agent, completed, cpu) in [(0, 30, 100_000_000), (1, 40, 200_000_000), (2, 30, 950_000_000)] {
             let client = ClientSelf { thread_cpu_ns: vec![10_000_000, cpu], ..ClientSelf::default() };

@@ -52,7 +52,7 @@ fn text_of_a_record_stays_text() {
         attempt.facts[0].effective = Some(HOSTILE.to_owned());
         attempt.checks[0].found = HOSTILE.to_owned();
         attempt.checks[0].offenders = vec![HOSTILE.to_owned()];
-        attempt.events[0].detail = HOSTILE.to_owned();
+        attempt.events[0].listed = HOSTILE.to_owned();
         attempt.series[0].component = HOSTILE.to_owned();
     }
     let html = render(&hostile, Format::Html).unwrap();

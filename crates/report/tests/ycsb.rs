@@ -2,6 +2,7 @@
 
 mod support;
 
+use proofload_model::events::RunEvent;
 use proofload_record::Record;
 use proofload_report::findings::{Verdict, evaluate};
 use proofload_report::{Format, render};
@@ -122,8 +123,8 @@ fn a_stall_is_named_by_its_seconds() {
 
 #[test]
 fn a_run_by_count_shows_its_run_time_beside_the_window() {
-    let detail = "{\"seconds\": 40.0, \"operations\": 140000, \"first_user_ended\": 36.1}";
-    let record = key_value(&KeyValue { completed: Some(detail.to_owned()), ..KeyValue::plain() });
+    let completed = RunEvent::Completed { seconds: 40.0, operations: 140_000, first_user_ended: Some(36.1) };
+    let record = key_value(&KeyValue { completed: Some(completed), ..KeyValue::plain() });
     let metrics = &json(&record)["points"][0]["metrics"];
     assert_eq!(metrics["run_time_s"]["value"], 40.0);
     assert_eq!(metrics["run_throughput"]["value"], 3_500.0);

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::{live, output};
 use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
@@ -60,7 +61,7 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     };
     let finished: BTreeSet<u32> =
         record.plan.runs.iter().map(|run| run.index).filter(|run| record.finished(*run).is_some()).collect();
-    let preconditioned = record.events.iter().any(|event| event.name == "preconditioned");
+    let preconditioned = record.events.iter().any(|event| event.event == RunEvent::Preconditioned);
     if !preconditioned && let Err(text) = destructive_steps_named(&record.study, arguments.yes.as_deref()) {
         output::error(&text);
         return Exit::Usage;

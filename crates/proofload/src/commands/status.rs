@@ -29,7 +29,7 @@ fn standing(record: &Record, run: &Run) -> (&'static str, String) {
         None => ("waiting", String::new()),
         Some((State::Failed { reason }, _)) => ("failed", reason.clone()),
         Some((_, attempt)) if record.being_written => {
-            let phase = attempt.events.last().map_or("begun", |event| event.name.as_str());
+            let phase = attempt.events.last().map_or("begun", |event| event.event.name());
             ("running", format!("{phase}, {} intervals", attempt.intervals.len()))
         }
         Some(_) => ("unfinished", "its conductor ended; `proofload resume` runs it again".to_owned()),

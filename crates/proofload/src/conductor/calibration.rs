@@ -7,6 +7,7 @@ use proofload_analysis::calibration::{
     COLD, DEVICE, IN_CACHE, Pass, device_facts, missing_facts, query_fact_names, query_facts, scan_facts,
 };
 use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use proofload_model::wire::{HostRequest, LoadRequest, Probed, Reply, Used};
@@ -32,16 +33,11 @@ pub(crate) struct Calibrations(BTreeMap<String, Vec<Fact>>);
 impl Calibrations {
     /// What earlier sessions of a record found out; what they could not is tried again.
     pub(crate) fn of_events(events: &[AttemptEvent]) -> Self {
-        let read = |event: &AttemptEvent| -> Option<(String, Vec<Fact>)> {
-            let detail: serde_json::Value = serde_json::from_str(&event.detail).ok()?;
-            Some((detail["key"].as_str()?.to_owned(), serde_json::from_value(detail["facts"].clone()).ok()?))
+        let read = |event: &AttemptEvent| match &event.event {
+            RunEvent::Calibrated { key, facts } => Some((key.clone(), facts.clone())),
+            _ => None,
         };
-        Self(events.iter().filter(|event| event.name == "calibrated").filter_map(read).collect())
-    }
-
-    /// As the record keeps one.
-    pub(super) fn event(key: &str, facts: &[Fact]) -> String {
-        json!({ "key": key, "facts": facts }).to_string()
+        Self(events.iter().filter_map(read).collect())
     }
 
     pub(super) fn knows(&self, key: &str) -> bool {

@@ -7,11 +7,11 @@ use crate::interrupt::Interrupt;
 use crate::live::View;
 use proofload_load::intervals::Merger;
 use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
 use proofload_model::samples::{IntervalSample, LostSession, OperationCounts, UserRound};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::wire::{Event, HostRequest, LoadRequest, Reply, Request};
 use proofload_testbed::agents::{AgentEvent, AgentProcess};
-use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -302,7 +302,7 @@ impl<'a> Crew<'a> {
         if self.watch.trouble.is_some() {
             return Ok(());
         }
-        self.journal.event("agent_lost", &json!({ "agent": name, "reason": reason }).to_string())?;
+        self.journal.event(RunEvent::AgentLost { agent: name.to_owned(), reason: reason.to_owned() })?;
         self.watch.trouble = Some(Error::new(format!("the {name} agent was lost: {reason}")));
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::crew::{Crew, Role, unexpected};
 use super::preparation::Prepared;
 use proofload_model::error::Error;
+use proofload_model::events::{DataCopy, RunEvent};
 use proofload_model::wire::{HostRequest, LimitsAsked, LoadRequest, Reply};
 
 impl Crew<'_> {
@@ -19,14 +20,14 @@ impl Crew<'_> {
         if found == Reply::Found(true) {
             return Ok(());
         }
-        self.journal.event("building", &prepared.label)?;
+        self.journal.event(RunEvent::Building(prepared.label.clone()))?;
         self.host(HostRequest::CreateInstance { place: prepared.place.clone() })?;
         self.build(prepared, load_command)?;
         self.host(HostRequest::StopInstance)?;
         self.view.progress("saving the snapshot", 0, 0);
         let copied = self.host(HostRequest::SaveSnapshot { place: prepared.place.clone() })?;
         self.host(HostRequest::LabelSnapshot { place: prepared.place.clone(), label: prepared.label.clone() })?;
-        self.journal.event("built", &copied_text(&copied))
+        self.journal.event(RunEvent::Built(data_copy(copied)?))
     }
 
     /// An existing server: data that fits is used, an empty schema of ours is filled, anything else is refused.
@@ -38,7 +39,7 @@ impl Crew<'_> {
         match fits {
             Ok(_) => Ok(()),
             Err(_) => {
-                self.journal.event("building", &prepared.label)?;
+                self.journal.event(RunEvent::Building(prepared.label.clone()))?;
                 self.build(prepared, load_command)
             }
         }
@@ -69,11 +70,9 @@ impl Crew<'_> {
 }
 
 /// What a copy was, for the record.
-pub(crate) fn copied_text(reply: &Reply) -> String {
+pub(crate) fn data_copy(reply: Reply) -> Result<DataCopy, Error> {
     match reply {
-        Reply::Copied { bytes, method, took } => {
-            serde_json::json!({ "bytes": bytes.0, "method": method, "seconds": took.as_secs_f64() }).to_string()
-        }
-        _ => String::new(),
+        Reply::Copied { bytes, method, took } => Ok(DataCopy { bytes: bytes.0, method, seconds: took.as_secs_f64() }),
+        other => Err(unexpected(&other)),
     }
 }

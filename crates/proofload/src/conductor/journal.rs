@@ -2,6 +2,7 @@
 
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::Plan;
 use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Telemetry};
 use proofload_model::time::{Clock, Moment, Offset};
@@ -39,23 +40,23 @@ impl Journal {
     }
 
     /// Something happened to the attempt, or to the study when there is none.
-    pub(crate) fn event(&mut self, name: &str, detail: &str) -> Result<(), Error> {
+    pub(crate) fn event(&mut self, event: RunEvent) -> Result<(), Error> {
         let offset = self.origin.filter(|_| self.attempt.is_some()).map(|origin| self.clock.now().offset_from(origin));
-        let event = AttemptEvent { offset, ..AttemptEvent::of_run(self.clock.wall(), name, detail) };
+        let event = AttemptEvent { offset, ..AttemptEvent::new(self.clock.wall(), event) };
         self.recorder.event(self.attempt, &event)?;
         Ok(self.recorder.commit()?)
     }
 
     /// Something that holds beyond the attempt.
-    pub(crate) fn study_event(&mut self, name: &str, detail: &str) -> Result<(), Error> {
-        self.recorder.event(None, &AttemptEvent::of_run(self.clock.wall(), name, detail))?;
+    pub(crate) fn study_event(&mut self, event: RunEvent) -> Result<(), Error> {
+        self.recorder.event(None, &AttemptEvent::new(self.clock.wall(), event))?;
         Ok(self.recorder.commit()?)
     }
 
     /// What a search chose: its events, and the plan as it is now, in one commit.
-    pub(crate) fn search(&mut self, plan: Option<&Plan>, events: &[(&str, String)]) -> Result<(), Error> {
-        for (name, detail) in events {
-            self.recorder.event(None, &AttemptEvent::of_run(self.clock.wall(), name, detail))?;
+    pub(crate) fn search(&mut self, plan: Option<&Plan>, events: Vec<RunEvent>) -> Result<(), Error> {
+        for event in events {
+            self.recorder.event(None, &AttemptEvent::new(self.clock.wall(), event))?;
         }
         if let Some(plan) = plan {
             self.recorder.plan(self.clock.wall(), plan)?;
@@ -133,14 +134,14 @@ impl Journal {
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         let attempt = self.current()?;
         self.attempt = None;
-        Ok(self.recorder.finish(attempt, self.clock.wall(), "")?)
+        Ok(self.recorder.finish(attempt, self.clock.wall())?)
     }
 
     /// The attempt failed; `resume` tries its run again.
     pub(crate) fn fail(&mut self, reason: &str) -> Result<(), Error> {
         match self.attempt.take() {
             Some(attempt) => Ok(self.recorder.fail(attempt, self.clock.wall(), reason)?),
-            None => self.event("failed", reason),
+            None => self.event(RunEvent::Failed(reason.to_owned())),
         }
     }
 

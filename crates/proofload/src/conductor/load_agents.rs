@@ -6,11 +6,11 @@ use super::member::{CLOCK_WITHIN, ClockPlace, Member, place_of_clock};
 use super::preparation::Prepared;
 use proofload_load::intervals::{MergedSecond, Merger};
 use proofload_model::error::Error;
+use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
 use proofload_model::part::Part;
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts, add_counts};
 use proofload_model::time::{Moment, Offset};
 use proofload_model::wire::{LoadRequest, Reply, Request};
-use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ impl Crew<'_> {
 
     /// Who the agents are, for readers and for the report.
     fn keep_agents(&mut self, parts: &[Part], users: &[u32]) -> Result<(), Error> {
-        let (mut facts, mut lines) = (Vec::new(), Vec::new());
+        let (mut facts, mut started) = (Vec::new(), Vec::new());
         let whole: u32 = parts.first().map_or(1, |part| part.shares.iter().sum());
         for ((member, part), users) in self.load_agents().iter().zip(parts).zip(users) {
             let share = part.shares[part.agent as usize];
@@ -73,13 +73,17 @@ impl Crew<'_> {
             facts.push(Fact::observed(SUBJECT, &format!("{name}: share"), format!("{share} of {whole}"), "study"));
             facts.push(Fact::observed(SUBJECT, &format!("{name}: virtual users"), users.to_string(), "study"));
             facts.push(clock_fact(name, "clock placed", within, "32 exchanges of four stamps, the shortest"));
-            lines.push(json!({
-                "number": part.agent, "name": name, "share": share, "users": users, "pid": member.pid,
-                "clock_bound_ns": nanos(within),
-            }));
+            started.push(LoadAgentStart {
+                number: part.agent,
+                name: name.clone(),
+                share,
+                users: Some(u64::from(*users)),
+                pid: Some(member.pid),
+                clock_bound_ns: Some(nanos(within)),
+            });
         }
         self.journal.facts(&facts)?;
-        self.journal.event("load_agents", &json!(lines).to_string())
+        self.journal.event(RunEvent::LoadAgents(started))
     }
 
     /// Connects the users of all agents; facts that differ between agents name theirs.
@@ -209,8 +213,8 @@ impl Crew<'_> {
                 processes.iter().map(|process| scope.spawn(move || place_of_clock(process, clock))).collect();
             placing.into_iter().map(|one| one.join().unwrap_or_else(|_| Err(broke_off()))).map(|it| Ok(it?.0)).collect()
         });
-        let (mut facts, mut lines) = (Vec::new(), Vec::new());
-        for (number, (member, now)) in self.load_agents().iter().zip(places).enumerate() {
+        let (mut facts, mut stopped) = (Vec::new(), Vec::new());
+        for (number, (member, now)) in (0..).zip(self.load_agents().iter().zip(places)) {
             let (now, before) = (now?, member.clock);
             let moved = now.ahead_ns - before.ahead_ns;
             let moved_by = Duration::from_nanos(moved.unsigned_abs());
@@ -218,10 +222,14 @@ impl Crew<'_> {
             let certain = moved_by.saturating_sub(before.within + now.within);
             let fact = clock_fact(&member.name, "clock moved", moved_by, "placed again after the load");
             facts.push(Fact { holds: Some(certain <= CLOCK_WITHIN), ..fact });
-            lines.push(json!({ "number": number, "clock_moved_ns": moved, "clock_bound_ns": nanos(now.within) }));
+            stopped.push(LoadAgentStop {
+                number,
+                clock_moved_ns: Some(moved),
+                clock_bound_ns: Some(nanos(now.within)),
+            });
         }
         self.journal.facts(&facts)?;
-        self.journal.event("load_agents_stopped", &json!(lines).to_string())
+        self.journal.event(RunEvent::LoadAgentsStopped(stopped))
     }
 
     /// Brings what the users of the other agents left to the first, which checks for all.

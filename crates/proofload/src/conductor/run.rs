@@ -1,12 +1,13 @@
 //! One run of the plan, phase by phase: prepare, warm up, measure, verify, release.
 
 use super::crew::{Crew, Ended, Role, Watch, unexpected};
-use super::data::copied_text;
+use super::data::data_copy;
 use super::load_agents::LoadCommand;
 use super::preparation::Prepared;
 use super::warm_up::{WarmUpState, WarmUpWatch};
 use proofload_load::Rating;
 use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
 use proofload_model::samples::OperationCounts;
 use proofload_model::study::scraped;
 use proofload_model::wire::{HostRequest, LoadRequest, Reply};
@@ -53,7 +54,7 @@ impl Crew<'_> {
         }
         self.connect_load(prepared)?;
         self.keep_limits(prepared)?;
-        self.journal.event("prepared", "")
+        self.journal.event(RunEvent::Prepared)
     }
 
     pub(super) fn restore(&mut self, prepared: &Prepared) -> Result<(), Error> {
@@ -61,7 +62,7 @@ impl Crew<'_> {
         if prepared.procedure.restore_every_run {
             self.view.phase("restoring");
             let copied = self.host(HostRequest::RestoreSnapshot { place: place.clone() })?;
-            self.journal.event("restored", &copied_text(&copied))?;
+            self.journal.event(RunEvent::Restored(data_copy(copied)?))?;
         }
         self.host(HostRequest::DropPageCache { place })?;
         Ok(())
@@ -102,7 +103,7 @@ impl Crew<'_> {
         let scraped = scraped(&prepared.settings);
         self.host(HostRequest::StartProbes { origin, place: prepared.place.clone(), pid, scraped })?;
         self.journal.time_zero(self.watch.origin);
-        self.journal.event("load_started", &format!("{}", prepared.run.seed))
+        self.journal.event(RunEvent::LoadStarted(Some(prepared.run.seed)))
     }
 
     /// Process to observe when the engine is embedded.
@@ -153,14 +154,14 @@ impl Crew<'_> {
 
     /// Notes the verdict on the warm-up and the window.
     fn keep_window(&mut self, warmed_up: &WarmedUp, from: usize, to: usize) -> Result<(), Error> {
-        let WarmedUp { seconds, doubts } = warmed_up;
-        if doubts.is_empty() {
-            self.journal.event("steady", &serde_json::json!({ "seconds": seconds }).to_string())?;
+        let (seconds, verdict) = (Some(warmed_up.seconds as u64), warmed_up.doubts.join("; "));
+        let settled = warmed_up.doubts.is_empty();
+        self.journal.event(if settled {
+            RunEvent::Steady { seconds }
         } else {
-            let detail = serde_json::json!({ "seconds": seconds, "verdict": doubts.join("; ") });
-            self.journal.event("not_steady", &detail.to_string())?;
-        }
-        self.journal.event("window", &serde_json::json!({ "from": from, "to": to }).to_string())
+            RunEvent::NotSteady { seconds, verdict }
+        })?;
+        self.journal.event(RunEvent::Window { from: from as u64, to: to as u64 })
     }
 
     /// Waits until `count` seconds have been reported; false when the load ended before.
@@ -203,12 +204,12 @@ impl Crew<'_> {
         self.keep_facts(usage)?;
         self.mark("after")?;
         if let Some(ended) = self.watch.ended {
-            self.journal.event("completed", &completed_text(&ended, &totals))?;
+            self.journal.event(completed(&ended, &totals))?;
         }
         if !self.watch.lost.is_empty() {
-            self.journal.event("sessions_lost", &serde_json::json!(self.watch.lost).to_string())?;
+            self.journal.event(RunEvent::SessionsLost(self.watch.lost.clone()))?;
         }
-        self.journal.event("load_stopped", &totals_text(intervals, &totals))?;
+        self.journal.event(RunEvent::LoadStopped { intervals, totals: totals.clone() })?;
         Ok(totals)
     }
 
@@ -229,7 +230,7 @@ impl Crew<'_> {
         if prepared.starts_instance() {
             self.host(HostRequest::StopInstance)?;
         }
-        self.journal.event("released", "")
+        self.journal.event(RunEvent::Released)
     }
 
     /// Reads the database's counters.
@@ -250,13 +251,8 @@ struct WarmedUp {
 }
 
 /// How a load came to its own end.
-fn completed_text(ended: &Ended, totals: &[OperationCounts]) -> String {
+fn completed(ended: &Ended, totals: &[OperationCounts]) -> RunEvent {
     let operations: u64 = totals.iter().map(|counts| counts.completed() + counts.failed).sum();
     let (seconds, first) = (ended.ran.as_seconds(), ended.first_without_work.as_seconds());
-    serde_json::json!({ "seconds": seconds, "operations": operations, "first_user_ended": first }).to_string()
-}
-
-/// The clients' own totals, to be compared with the sum of the intervals.
-fn totals_text(intervals: u64, totals: &[OperationCounts]) -> String {
-    serde_json::json!({ "intervals": intervals, "totals": totals }).to_string()
+    RunEvent::Completed { seconds, operations, first_user_ended: Some(first) }
 }

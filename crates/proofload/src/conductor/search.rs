@@ -5,14 +5,12 @@ use super::crew::Crew;
 use super::study::Assignment;
 use proofload_analysis::search::Try;
 use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::Plan;
 use proofload_model::study::value_of;
-use proofload_record::Record;
-use proofload_report::findings::{SEARCH_ENDED, SEARCH_STEP, SearchFindings, SearchState, searches};
-use serde_json::{Map, Value as Json, json};
-
-/// An event of the study: name and detail.
-type Event = (&'static str, String);
+use proofload_record::{AttemptEvent, Record};
+use proofload_report::findings::{SearchFindings, SearchState, searches};
+use std::collections::BTreeMap;
 
 /// Adds what the searches of the study choose next; false when nothing was added, because they ended or wait for missing runs.
 pub(super) fn go_on(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<bool, Error> {
@@ -29,7 +27,7 @@ pub(super) fn go_on(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<
         }
     }
     let grown = plan.runs.len() > record.plan.runs.len();
-    crew.journal.search(grown.then_some(&plan), &events)?;
+    crew.journal.search(grown.then_some(&plan), events)?;
     if grown {
         crew.view.planned(&super::labels(&plan)[assignment.plan.runs.len()..]);
         assignment.plan = plan;
@@ -40,19 +38,19 @@ pub(super) fn go_on(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<
 /// Notes why the points of a new search begin where they begin.
 pub(super) fn begin(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<(), Error> {
     let record = crew.journal.read_back()?;
-    if record.events.iter().any(|event| event.name == SEARCH_STEP) {
+    if record.events.iter().any(|event| matches!(event.event, RunEvent::SearchStep { .. })) {
         return Ok(());
     }
     let step = |search: &SearchFindings| {
         let levels = &assignment.plan.points[search.path[0].point].levels;
-        detail(search, search.path[0].point, &levels[&search.asked.setting].to_string(), "the smallest load")
+        step_event(search, search.path[0].point, &levels[&search.asked.setting].to_string(), "the smallest load")
     };
-    let events: Vec<Event> = searches(&record).iter().map(|search| (SEARCH_STEP, step(search))).collect();
-    crew.journal.search(None, &events)
+    let events = searches(&record).iter().map(step).collect();
+    crew.journal.search(None, events)
 }
 
 /// One more point, or more runs of one.
-fn extend(record: &Record, plan: &mut Plan, search: &SearchFindings, step: &Try) -> Event {
+fn extend(record: &Record, plan: &mut Plan, search: &SearchFindings, step: &Try) -> RunEvent {
     let known = search.path.iter().rev().find(|chosen| step.again && chosen.load == step.load && chosen.value.is_ok());
     let load = value_of(&search.asked, step.load);
     let point = match known {
@@ -66,25 +64,24 @@ fn extend(record: &Record, plan: &mut Plan, search: &SearchFindings, step: &Try)
             plan.add_point(&record.study, levels) as usize
         }
     };
-    (SEARCH_STEP, detail(search, point, &load.to_string(), &search.why(step)))
+    step_event(search, point, &load.to_string(), &search.why(step))
 }
 
-fn detail(search: &SearchFindings, point: usize, load: &str, why: &str) -> String {
-    json!({ "others": others(search), "point": point, "load": load, "why": why }).to_string()
+fn step_event(search: &SearchFindings, point: usize, load: &str, why: &str) -> RunEvent {
+    let (load, why) = (load.to_owned(), why.to_owned());
+    RunEvent::SearchStep { others: others(search), point: point as u64, load, why }
 }
 
 /// The end of a search, told once.
-fn ended(record: &Record, search: &SearchFindings) -> Option<Event> {
-    let told = record.events.iter().filter(|event| event.name == SEARCH_ENDED).any(|event| {
-        serde_json::from_str::<Json>(&event.detail).is_ok_and(|detail| detail["others"] == others(search))
-    });
-    let detail = json!({ "others": others(search), "found": search.found().is_some(), "text": search.text() });
-    (!told).then(|| (SEARCH_ENDED, detail.to_string()))
+fn ended(record: &Record, search: &SearchFindings) -> Option<RunEvent> {
+    let others = others(search);
+    let is_told =
+        |event: &AttemptEvent| matches!(&event.event, RunEvent::SearchEnded { others: of, .. } if *of == others);
+    let told = record.events.iter().any(is_told);
+    (!told).then(|| RunEvent::SearchEnded { others, found: search.found().is_some(), text: search.text() })
 }
 
 /// Levels of the factors, which tell searches apart.
-fn others(search: &SearchFindings) -> Json {
-    let levels: Map<String, Json> =
-        search.levels.iter().map(|(setting, level)| (setting.clone(), json!(level.to_string()))).collect();
-    Json::Object(levels)
+fn others(search: &SearchFindings) -> BTreeMap<String, String> {
+    search.levels.iter().map(|(setting, level)| (setting.clone(), level.to_string())).collect()
 }

@@ -9,6 +9,7 @@ use super::search;
 use crate::interrupt::Interrupt;
 use crate::live::View;
 use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
 use proofload_model::part::{HOST_PLACEHOLDER, load_hosts};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::study::{Study, preconditioning};
@@ -158,7 +159,7 @@ fn calibrate(
             let number = assignment.calibrations.count();
             let facts = match crew.find_out(&part, prepared, &commands.load, number) {
                 Ok(facts) => {
-                    crew.journal.study_event("calibrated", &Calibrations::event(&key, &facts))?;
+                    crew.journal.study_event(RunEvent::Calibrated { key: key.clone(), facts: facts.clone() })?;
                     facts
                 }
                 Err(error) if crew.interrupted() => return Err(error),
@@ -169,7 +170,7 @@ fn calibrate(
                         "conductor",
                         &format!("calibration of the {}: {error}", part.word()),
                     )?;
-                    crew.journal.event("calibration_failed", &error.to_string())?;
+                    crew.journal.event(RunEvent::CalibrationFailed(error.to_string()))?;
                     part.missing(&error)
                 }
             };
@@ -233,7 +234,7 @@ fn precondition(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<(), Erro
                 crew.journal.document(&name, &body)?;
             }
             crew.journal.facts(&facts)?;
-            crew.journal.event("preconditioned", "")
+            crew.journal.event(RunEvent::Preconditioned)
         }
         other => Err(unexpected(&other)),
     }

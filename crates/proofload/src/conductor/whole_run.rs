@@ -4,8 +4,8 @@
 use super::crew::Crew;
 use super::preparation::Prepared;
 use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
 use proofload_model::wire::HostRequest;
-use serde_json::json;
 
 impl Crew<'_> {
     /// Starts the load, cold where nothing is to be warmed up, and hears it to its end.
@@ -35,7 +35,7 @@ impl Crew<'_> {
     /// The checks before a load read data, some engines all of them; what they left in the page cache goes.
     fn forget_cached(&mut self, prepared: &Prepared) -> Result<(), Error> {
         self.host(HostRequest::DropPageCache { place: prepared.place.clone() })?;
-        self.journal.event("cold_start", "")
+        self.journal.event(RunEvent::ColdStart)
     }
 
     /// The first whole second after every user has ended so many rounds; none while one of them has not.
@@ -48,15 +48,11 @@ impl Crew<'_> {
     /// Notes what is rated, second by second and exactly, and every round.
     fn keep_whole_run(&mut self, warm_up_rounds: u64, from: Option<u64>) -> Result<(), Error> {
         let all_busy_until = self.watch.ended.map_or(0.0, |ended| ended.first_without_work.as_seconds());
-        let rounds: Vec<_> = self.watch.rounds.iter().collect();
-        self.journal.event("rounds", &json!(rounds).to_string())?;
-        let detail = json!({ "warm_up_rounds": warm_up_rounds, "from": from, "to": all_busy_until });
-        self.journal.event("whole_run", &detail.to_string())?;
+        let rounds = self.watch.rounds.iter().cloned().collect();
+        self.journal.event(RunEvent::Rounds(rounds))?;
+        self.journal.event(RunEvent::WholeRun { warm_up_rounds, from, to: all_busy_until })?;
         match from.filter(|from| (*from as f64) < all_busy_until) {
-            Some(from) => {
-                let window = json!({ "from": from, "to": all_busy_until.ceil() as u64 });
-                self.journal.event("window", &window.to_string())
-            }
+            Some(from) => self.journal.event(RunEvent::Window { from, to: all_busy_until.ceil() as u64 }),
             None => Ok(()),
         }
     }

@@ -5,6 +5,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::catalogue::Catalogue;
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OfferedLoad,
@@ -76,8 +77,7 @@ impl Synthetic {
         let at = |second: u64| WallTime(BEGUN.0 + (i64::from(run.index) * 60 + second as i64) * 1_000_000);
         let attempt = recorder.begin_attempt(run.index, at(0)).expect("an attempt begins");
         let begun = Some(Offset(-1_000_000_000));
-        let started =
-            AttemptEvent { offset: begun, ..AttemptEvent::of_run(at(0), "load_started", &run.seed.to_string()) };
+        let started = AttemptEvent { offset: begun, ..AttemptEvent::new(at(0), RunEvent::LoadStarted(Some(run.seed))) };
         recorder.event(Some(attempt), &started).expect("an event fits");
         let mut chance = Chance(run.seed);
         let rate = self.rate / f64::from(1 << run.point) * (1.0 + 0.01 * chance.normal());
@@ -104,11 +104,15 @@ impl Synthetic {
     }
 
     fn end(&self, recorder: &mut Recorder, attempt: AttemptId, run: Run, at: WallTime, totals: &[OperationCounts]) {
-        let settled = if self.unsettled && run.point == 1 { "not_steady" } else { "steady" };
-        let stopped = serde_json::json!({ "intervals": SECONDS, "totals": totals }).to_string();
-        let window = format!("{{\"from\":{},\"to\":{}}}", WINDOW.0, WINDOW.1);
-        for (name, detail) in [(settled, "{\"seconds\":4}"), ("window", &window), ("load_stopped", &stopped)] {
-            recorder.event(Some(attempt), &AttemptEvent::of_run(at, name, detail)).expect("an event fits");
+        let (seconds, verdict) = (Some(4), String::new());
+        let unsettled = self.unsettled && run.point == 1;
+        let events = [
+            if unsettled { RunEvent::NotSteady { seconds, verdict } } else { RunEvent::Steady { seconds } },
+            RunEvent::Window { from: WINDOW.0, to: WINDOW.1 },
+            RunEvent::LoadStopped { intervals: SECONDS, totals: totals.to_vec() },
+        ];
+        for event in events {
+            recorder.event(Some(attempt), &AttemptEvent::new(at, event)).expect("an event fits");
         }
         let mark =
             Mark { moment: Moment(1), offset: Offset(5_000_000_000), counters: vec![("rows".to_owned(), 1_000)] };
@@ -132,7 +136,7 @@ impl Synthetic {
             text: "=a log line".to_owned(),
         };
         recorder.log(&line).expect("a line fits");
-        recorder.finish(attempt, at, "").expect("the run is sealed");
+        recorder.finish(attempt, at).expect("the run is sealed");
     }
 }
 

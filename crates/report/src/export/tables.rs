@@ -2,7 +2,7 @@
 
 use super::Selection;
 use super::table::{Cell, Emit};
-use super::time::time_zero_us;
+use super::time::{load_started, time_zero_us};
 use crate::findings::PERCENTILES;
 use proofload_analysis::latency::Sparse;
 use proofload_model::samples::{Fact, IntervalSample};
@@ -44,7 +44,7 @@ pub(super) fn runs(record: &Record, selection: &Selection, emit: &mut Emit<'_>) 
             Cell::Text(state),
             reason,
             Cell::Integer(attempt.started.0),
-            optional(attempt.event("load_started"), |_| Cell::Integer(time_zero_us(attempt))),
+            optional(load_started(attempt), |_| Cell::Integer(time_zero_us(attempt))),
             optional(window, |(from, _)| whole(from)),
             optional(window, |(_, to)| whole(to)),
             optional(attempt.seal_holds, Cell::Boolean),
@@ -260,7 +260,7 @@ pub(super) fn events(record: &Record, selection: &Selection, emit: &mut Emit<'_>
     let mut all = |head: [Cell<'static>; 2], events: &[AttemptEvent]| {
         events.iter().try_for_each(|event| {
             let at = [Cell::Integer(event.at.0), optional(event.offset, |offset| Cell::Integer(offset.0))];
-            emit(&[&head[..], &at[..], &[Cell::Text(&event.name), Cell::Text(&event.detail)]].concat())
+            emit(&[&head[..], &at[..], &[Cell::Text(event.event.name()), Cell::Text(&event.listed)]].concat())
         })
     };
     all(OF_STUDY, &record.events)?;

@@ -1,13 +1,19 @@
 //! When a run's time zero was on the wall clock.
 
-use proofload_record::Attempt;
+use proofload_model::events::RunEvent;
+use proofload_record::{Attempt, AttemptEvent};
 
 /// Records that do not say how far `load_started` lay from time zero were made by versions that began the load so much later.
 const LEAD_US: i64 = 1_000_000;
 
+/// The event that ties a run's time zero to the wall clock.
+pub(super) fn load_started(attempt: &Attempt) -> Option<&AttemptEvent> {
+    attempt.events.iter().rev().find(|event| matches!(event.event, RunEvent::LoadStarted(_)))
+}
+
 /// Time zero of a run, microseconds since 1970, UTC. The wall clock of the conductor's machine read it, to a few milliseconds.
 pub(super) fn time_zero_us(attempt: &Attempt) -> i64 {
-    match attempt.event("load_started") {
+    match load_started(attempt) {
         Some(event) => event.at.0 - event.offset.map_or(-LEAD_US, |offset| offset.0 / 1_000),
         None => attempt.started.0,
     }

@@ -3,9 +3,9 @@
 use proofload_analysis::generator::{Doubt, Observed, check_generator};
 use proofload_analysis::latency::Sparse;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
 use proofload_model::samples::{AgentSecond, LatencyClock};
 use proofload_record::Attempt;
-use serde_json::Value;
 use std::time::Duration;
 
 /// One load agent in the window of one run.
@@ -52,13 +52,13 @@ const COUNTED: &str = "counts of the whole window";
 
 /// Every load agent of a run; none when there was but one. `embedded`: the engine runs in the agents, whose threads' CPU says nothing.
 pub(super) fn agents(attempt: &Attempt, window: Option<(u64, u64)>, embedded: bool) -> Vec<AgentFindings> {
-    let (Some((from, to)), Some(told)) = (window, lines(attempt, "load_agents")) else { return Vec::new() };
-    let stopped = lines(attempt, "load_agents_stopped").unwrap_or_default();
+    let (Some((from, to)), Some(started)) = (window, started(attempt)) else { return Vec::new() };
+    let stopped = stopped(attempt).unwrap_or_default();
     let inside: Vec<&AgentSecond> =
         attempt.agents.seconds.iter().filter(|second| (from..to).contains(&second.number)).collect();
     let all: u64 = inside.iter().map(|second| second.completed).sum();
-    let whole: f64 = told.iter().filter_map(|line| line["share"].as_f64()).sum();
-    let of_line = |(number, line): (u32, &Value)| {
+    let whole: f64 = started.iter().map(|agent| f64::from(agent.share)).sum();
+    let of_agent = |(number, agent): (u32, &LoadAgentStart)| {
         let own: Vec<&AgentSecond> = inside.iter().copied().filter(|second| second.agent == number).collect();
         let completed: u64 = own.iter().map(|second| second.completed).sum();
         let threads = if embedded { Vec::new() } else { thread_shares(&own) };
@@ -69,27 +69,36 @@ pub(super) fn agents(attempt: &Attempt, window: Option<(u64, u64)>, embedded: bo
             throughput: completed as f64 / own.len() as f64,
             null_ceiling: None,
         };
-        let end = stopped.iter().find(|end| end["number"].as_u64() == Some(number.into()));
+        let end = stopped.iter().find(|end| end.number == number);
         AgentFindings {
-            name: line["name"].as_str().unwrap_or_default().to_owned(),
-            users: line["users"].as_u64(),
-            share_asked: line["share"].as_f64().unwrap_or(f64::NAN) / whole,
+            name: agent.name.clone(),
+            users: agent.users,
+            share_asked: f64::from(agent.share) / whole,
             completed,
             share_got: completed as f64 / all as f64,
             response_ns_p99: p99(attempt, number, LatencyClock::Response),
             busiest_thread: threads.iter().copied().reduce(f64::max),
             lag_ns_p99,
-            clock_bound_ns: line["clock_bound_ns"].as_u64(),
-            clock_moved_ns: end.and_then(|end| end["clock_moved_ns"].as_i64()),
+            clock_bound_ns: agent.clock_bound_ns,
+            clock_moved_ns: end.and_then(|end| end.clock_moved_ns),
             bound: check_generator(&observed).bound,
         }
     };
-    (0..).zip(&told).map(of_line).collect()
+    (0..).zip(started).map(of_agent).collect()
 }
 
-/// The list in the detail of an event.
-fn lines(attempt: &Attempt, event: &str) -> Option<Vec<Value>> {
-    serde_json::from_str(&attempt.event(event)?.detail).ok()
+fn started(attempt: &Attempt) -> Option<&[LoadAgentStart]> {
+    attempt.last_event(|event| match event {
+        RunEvent::LoadAgents(agents) => Some(agents.as_slice()),
+        _ => None,
+    })
+}
+
+fn stopped(attempt: &Attempt) -> Option<&[LoadAgentStop]> {
+    attempt.last_event(|event| match event {
+        RunEvent::LoadAgentsStopped(agents) => Some(agents.as_slice()),
+        _ => None,
+    })
 }
 
 /// CPU of each client thread of an agent, share of a core, mean over its seconds.

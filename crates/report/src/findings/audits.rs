@@ -1,6 +1,7 @@
 //! Comparisons of sums: what clients counted, what the record holds, what the database says. Exact, no tolerance.
 
 use crate::workloads::{Counted, Workload};
+use proofload_model::events::RunEvent;
 use proofload_model::samples::{IntervalSample, OperationCounts};
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
@@ -107,8 +108,10 @@ fn histograms(intervals: &[IntervalSample]) -> Audit {
 
 /// The clients' own totals at the end, against the sum of intervals.
 fn totals(attempt: &Attempt) -> Option<Audit> {
-    let detail: serde_json::Value = serde_json::from_str(&attempt.event("load_stopped")?.detail).ok()?;
-    let totals: Vec<OperationCounts> = serde_json::from_value(detail["totals"].clone()).ok()?;
+    let totals = attempt.last_event(|event| match event {
+        RunEvent::LoadStopped { totals, .. } => Some(totals),
+        _ => None,
+    })?;
     let mut sums: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
     for counts in attempt.intervals.iter().flat_map(|interval| &interval.counts) {
         let sum = sums.entry(&counts.kind).or_default();

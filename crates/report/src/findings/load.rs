@@ -6,6 +6,7 @@ use proofload_analysis::distribution::mean;
 use proofload_analysis::latency::Sparse;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::stall::{Stalls, stalls};
+use proofload_model::events::RunEvent;
 use proofload_model::samples::{IntervalSample, LatencyClock, OfferedLoad};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
@@ -102,10 +103,12 @@ pub struct Failure {
 
 /// How a run ended, where it ended by a number of operations.
 pub(super) fn completed(attempt: &Attempt) -> Option<Completed> {
-    let detail: serde_json::Value = serde_json::from_str(&attempt.event("completed")?.detail).ok()?;
-    let seconds = detail["seconds"].as_f64().filter(|seconds| *seconds > 0.0)?;
-    let operations = detail["operations"].as_u64()?;
-    Some(Completed { seconds, operations, first_user_ended: detail["first_user_ended"].as_f64() })
+    attempt.last_event(|event| match *event {
+        RunEvent::Completed { seconds, operations, first_user_ended } if seconds > 0.0 => {
+            Some(Completed { seconds, operations, first_user_ended })
+        }
+        _ => None,
+    })
 }
 
 /// The rate that was asked for, operations per second; none for a saturated load.

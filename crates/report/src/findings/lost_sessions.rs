@@ -1,7 +1,7 @@
 //! Sessions whose connection was lost while load ran, and how they came back. May not void anything: their transactions failed, and the
 //! error budget decides about those.
 
-use proofload_model::samples::LostSession;
+use proofload_model::events::RunEvent;
 use proofload_record::Attempt;
 
 /// What a run lost of its sessions.
@@ -21,7 +21,10 @@ pub struct LostSessions {
 
 /// Those of an attempt; none when no connection was lost.
 pub(super) fn lost_sessions(attempt: &Attempt) -> Option<LostSessions> {
-    let lost: Vec<LostSession> = serde_json::from_str(&attempt.event("sessions_lost")?.detail).ok()?;
+    let lost = attempt.last_event(|event| match event {
+        RunEvent::SessionsLost(lost) => Some(lost),
+        _ => None,
+    })?;
     let back = || lost.iter().filter_map(|lost| Some((lost.lost.as_seconds(), lost.returned?.as_seconds())));
     let away = || back().map(|(lost, returned)| returned - lost);
     Some(LostSessions {

@@ -42,7 +42,7 @@ pub use lost_sessions::LostSessions;
 pub use pacing::{KeptLimit, Pacing};
 pub use point::{PointFindings, Verdict};
 pub use run::{CountedTwice, RunFindings, WarmUp};
-pub use search::{Chosen, SEARCH_ENDED, SEARCH_STEP, SearchFindings, SearchState, Told, searches};
+pub use search::{Chosen, SearchFindings, SearchState, Told, searches};
 pub use sentinel::Sentinels;
 pub use steal::NOTABLE_STEAL;
 pub use telemetry::{Probed, Trace, traces};

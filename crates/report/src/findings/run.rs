@@ -22,6 +22,7 @@ use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::stall::Stalls;
 use proofload_analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
 use proofload_analysis::validity::{Check as WindowCheck, Limits, check_window};
+use proofload_model::events::RunEvent;
 use proofload_model::plan::Run;
 use proofload_model::samples::{Check, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Settings;
@@ -288,10 +289,16 @@ fn failures(inside: &[&IntervalSample]) -> (u64, u64) {
 }
 
 fn warm_up(attempt: &Attempt, per_second: &[f64], procedure: Option<&Procedure>) -> Option<WarmUp> {
-    let settled = attempt.event("steady").is_some();
-    let event = attempt.event("steady").or_else(|| attempt.event("not_steady"))?;
-    let detail: serde_json::Value = serde_json::from_str(&event.detail).unwrap_or_default();
-    let seconds = detail["seconds"].as_u64().or_else(|| attempt.window().map(|(from, _)| from))?;
+    let steady = attempt.last_event(|event| match event {
+        RunEvent::Steady { seconds } => Some(*seconds),
+        _ => None,
+    });
+    let not_steady = attempt.last_event(|event| match event {
+        RunEvent::NotSteady { seconds, .. } => Some(*seconds),
+        _ => None,
+    });
+    let (settled, seconds) = (steady.is_some(), steady.or(not_steady)?);
+    let seconds = seconds.or_else(|| attempt.window().map(|(from, _)| from))?;
     let verdict =
         procedure.map(|procedure| judge(&per_second[..per_second.len().min(seconds as usize)], &rule(procedure)));
     Some(WarmUp { seconds, settled, verdict })

@@ -6,16 +6,11 @@ use super::level::Measured;
 use super::point::{PointFindings, Verdict, point};
 use proofload_analysis::search::{Ending, Found, Outcome, Question, Step, Tried, Try, next};
 use proofload_analysis::{quantity::Quantity, search};
+use proofload_model::events::RunEvent;
 use proofload_model::settings::Value;
 use proofload_model::study::{Goal, Search, load_of};
 use proofload_record::Record;
 use std::collections::BTreeMap;
-
-/// The name of the event that tells why a search chose a point.
-pub const SEARCH_STEP: &str = "search_step";
-
-/// The name of the event that tells how a search ended.
-pub const SEARCH_ENDED: &str = "search_ended";
 
 /// The search under one combination of the factors' levels.
 #[derive(Debug, Clone)]
@@ -95,10 +90,9 @@ pub(super) fn searches_among(record: &Record, points: &[PointFindings]) -> Vec<S
 /// Why each point was chosen, by its number.
 fn whys(record: &Record) -> BTreeMap<u64, Vec<String>> {
     let mut found: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for event in record.events.iter().filter(|event| event.name == SEARCH_STEP) {
-        let Ok(detail) = serde_json::from_str::<serde_json::Value>(&event.detail) else { continue };
-        if let (Some(point), Some(why)) = (detail["point"].as_u64(), detail["why"].as_str()) {
-            found.entry(point).or_default().push(why.to_owned());
+    for event in &record.events {
+        if let RunEvent::SearchStep { point, why, .. } = &event.event {
+            found.entry(*point).or_default().push(why.clone());
         }
     }
     found

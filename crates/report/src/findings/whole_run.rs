@@ -5,6 +5,7 @@ use super::void::Void;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::rounds::{Round, RoundCheck, check_rounds, rate};
 use proofload_analysis::validity::{Check as WindowCheck, VoidReason};
+use proofload_model::events::RunEvent;
 use proofload_model::samples::UserRound;
 use proofload_record::Attempt;
 
@@ -76,16 +77,19 @@ impl WholeRun {
 
 /// What the conductor noted of a run that is rated whole; none for others.
 pub(super) fn whole_run(attempt: &Attempt) -> Option<WholeRun> {
-    let detail = |name: &str| serde_json::from_str::<serde_json::Value>(&attempt.event(name)?.detail).ok();
-    let noted = detail("whole_run")?;
-    let ends = noted["from"].as_u64().zip(noted["to"].as_f64());
-    let stored: Vec<UserRound> =
-        detail("rounds").and_then(|rounds| serde_json::from_value(rounds).ok()).unwrap_or_default();
+    let (warm_up_rounds, from, to) = attempt.last_event(|event| match event {
+        RunEvent::WholeRun { warm_up_rounds, from, to } => Some((*warm_up_rounds, *from, *to)),
+        _ => None,
+    })?;
+    let rounds = attempt.last_event(|event| match event {
+        RunEvent::Rounds(rounds) => Some(rounds.as_slice()),
+        _ => None,
+    });
     Some(WholeRun {
-        warm_up_rounds: noted["warm_up_rounds"].as_u64().unwrap_or(0),
-        cold: attempt.event("cold_start").is_some(),
-        stretch: ends.map(|(from, to)| (from as f64, to)).filter(|(from, to)| to > from),
-        rounds: stored.iter().map(round).collect(),
+        warm_up_rounds,
+        cold: attempt.events.iter().any(|event| event.event == RunEvent::ColdStart),
+        stretch: from.map(|from| (from as f64, to)).filter(|(from, to)| to > from),
+        rounds: rounds.unwrap_or_default().iter().map(round).collect(),
     })
 }
 

@@ -150,8 +150,13 @@ fn facts(findings: &Findings<'_>) -> Table {
 fn events(findings: &Findings<'_>) -> Table {
     let record = findings.record;
     let row = |place: String, event: &proofload_record::AttemptEvent| {
-        let detail: String = event.detail.chars().take(400).collect();
-        vec![Cell::datum(place), Cell::datum(instant(event.at)), Cell::code(event.name.clone()), Cell::datum(detail)]
+        let detail: String = event.listed.chars().take(400).collect();
+        vec![
+            Cell::datum(place),
+            Cell::datum(instant(event.at)),
+            Cell::code(event.event.name().to_owned()),
+            Cell::datum(detail),
+        ]
     };
     let mut rows: Vec<Vec<Cell>> = record.events.iter().map(|event| row("study".to_owned(), event)).collect();
     for attempt in &record.attempts {

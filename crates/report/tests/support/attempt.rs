@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::Run;
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts, Reading,
@@ -279,21 +280,15 @@ fn events(attempt: &Attempt) -> Vec<AttemptEvent> {
             None => totals.push(counts.clone()),
         }
     }
-    let stopped = serde_json::json!({ "intervals": attempt.intervals.len(), "totals": totals }).to_string();
+    let stopped = RunEvent::LoadStopped { intervals: attempt.intervals.len() as u64, totals };
     let named = [
-        ("prepared", String::new()),
-        ("load_started", attempt.run.seed.to_string()),
-        ("steady", format!("{{\"seconds\":{WARM_UP}}}")),
-        ("window", format!("{{\"from\":{},\"to\":{}}}", WINDOW.0, WINDOW.1)),
-        ("load_stopped", stopped),
-        ("finished", String::new()),
+        RunEvent::Prepared,
+        RunEvent::LoadStarted(Some(attempt.run.seed)),
+        RunEvent::Steady { seconds: Some(WARM_UP) },
+        RunEvent::Window { from: WINDOW.0, to: WINDOW.1 },
+        stopped,
+        RunEvent::Finished,
     ];
-    let event = |(index, (name, detail)): (usize, (&str, String))| AttemptEvent {
-        at: WallTime(attempt.started.0 + index as i64 * 5_000_000),
-        offset: None,
-        instance: InstanceName::default(),
-        name: name.to_owned(),
-        detail,
-    };
+    let event = |(index, event)| AttemptEvent::new(WallTime(attempt.started.0 + index as i64 * 5_000_000), event);
     named.into_iter().enumerate().map(event).collect()
 }

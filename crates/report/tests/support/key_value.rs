@@ -5,6 +5,7 @@ use super::catalogue::catalogue;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, OperationCounts,
@@ -37,8 +38,8 @@ pub(crate) struct KeyValue {
     pub(crate) stall: Vec<u64>,
     /// `not_found` errors in each second.
     pub(crate) not_found: u64,
-    /// Detail of the event `completed`.
-    pub(crate) completed: Option<String>,
+    /// The end of a load that comes to one.
+    pub(crate) completed: Option<RunEvent>,
     /// Power as a probe reads it, W.
     pub(crate) watts: Option<f64>,
 }
@@ -258,19 +259,10 @@ fn events(shape: &KeyValue, attempt: &Attempt) -> Vec<AttemptEvent> {
             None => totals.push(counts.clone()),
         }
     }
-    let stopped = serde_json::json!({ "intervals": attempt.intervals.len(), "totals": totals }).to_string();
-    let mut named = vec![
-        ("steady", "{\"seconds\":15}".to_owned()),
-        ("window", format!("{{\"from\":{},\"to\":{}}}", WINDOW.0, WINDOW.1)),
-        ("load_stopped", stopped),
-    ];
-    named.extend(shape.completed.clone().map(|detail| ("completed", detail)));
-    let event = |(index, (name, detail)): (usize, (&str, String))| AttemptEvent {
-        at: WallTime(attempt.started.0 + index as i64 * 5_000_000),
-        offset: None,
-        instance: InstanceName::default(),
-        name: name.to_owned(),
-        detail,
-    };
+    let stopped = RunEvent::LoadStopped { intervals: attempt.intervals.len() as u64, totals };
+    let mut named =
+        vec![RunEvent::Steady { seconds: Some(15) }, RunEvent::Window { from: WINDOW.0, to: WINDOW.1 }, stopped];
+    named.extend(shape.completed.clone());
+    let event = |(index, event)| AttemptEvent::new(WallTime(attempt.started.0 + index as i64 * 5_000_000), event);
     named.into_iter().enumerate().map(event).collect()
 }

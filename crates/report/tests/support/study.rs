@@ -3,13 +3,14 @@
 use super::attempt::{Simulated, attempt};
 use super::catalogue::catalogue;
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{validate, value_of};
 use proofload_model::time::WallTime;
 use proofload_record::{AttemptEvent, LogLine, Record, SessionLine};
-use proofload_report::findings::{SEARCH_STEP, SearchState, searches};
+use proofload_report::findings::{SearchState, searches};
 use std::collections::BTreeMap;
 
 /// What the record looks like.
@@ -116,7 +117,7 @@ pub(crate) fn record(shape: &Shape) -> Record {
             machine: "6.1.0".to_owned(),
         }],
         facts: facts(),
-        events: vec![AttemptEvent::of_run(WallTime(1_790_000_000_500_000), "built", "4 warehouses")],
+        events: vec![AttemptEvent::new(WallTime(1_790_000_000_500_000), RunEvent::Building("4 warehouses".to_owned()))],
         attempts,
         logs: vec![LogLine {
             attempt: None,
@@ -164,7 +165,12 @@ pub(crate) fn searched(shape: &Shape) -> Record {
                 levels.insert(search.asked.setting.clone(), value_of(&search.asked, step.load));
                 plan.add_point(&record.study, levels)
             });
-            events.push(serde_json::json!({ "point": point, "why": search.why(step) }).to_string());
+            events.push(RunEvent::SearchStep {
+                others: BTreeMap::new(),
+                point: u64::from(point),
+                load: step.load.to_string(),
+                why: search.why(step),
+            });
         }
         if events.is_empty() {
             return record;
@@ -175,8 +181,7 @@ pub(crate) fn searched(shape: &Shape) -> Record {
         }
         record.plan = plan;
         let at = record.created;
-        let event = |detail: String| AttemptEvent::of_run(at, SEARCH_STEP, &detail);
-        record.events.extend(events.into_iter().map(event));
+        record.events.extend(events.into_iter().map(|event| AttemptEvent::new(at, event)));
     }
     panic!("the search does not end");
 }

@@ -6,6 +6,7 @@ use super::catalogue::catalogue;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, OperationCounts,
@@ -338,27 +339,20 @@ fn events(shape: &Appliance, attempt: &Attempt) -> Vec<AttemptEvent> {
     }
     let operations: u64 = totals.values().map(|total| total.due).sum();
     let totals: Vec<OperationCounts> = totals.into_values().collect();
-    let stopped = serde_json::json!({ "intervals": attempt.intervals.len(), "totals": totals }).to_string();
-    let mut named = vec![("load_stopped", stopped)];
+    let stopped = RunEvent::LoadStopped { intervals: attempt.intervals.len() as u64, totals };
+    let mut named = vec![stopped];
     match &shape.rounds {
-        None => named.extend([
-            ("steady", "{\"seconds\":15}".to_owned()),
-            ("window", format!("{{\"from\":{},\"to\":{}}}", WINDOW.0, WINDOW.1)),
-        ]),
+        None => {
+            named.extend([RunEvent::Steady { seconds: Some(15) }, RunEvent::Window { from: WINDOW.0, to: WINDOW.1 }])
+        }
         Some((warm_up, streams)) => named.extend(by_rounds(*warm_up, streams, operations)),
     }
-    let event = |(index, (name, detail)): (usize, (&str, String))| AttemptEvent {
-        at: WallTime(attempt.started.0 + index as i64 * 5_000_000),
-        offset: None,
-        instance: InstanceName::default(),
-        name: name.to_owned(),
-        detail,
-    };
+    let event = |(index, event)| AttemptEvent::new(WallTime(attempt.started.0 + index as i64 * 5_000_000), event);
     named.into_iter().enumerate().map(event).collect()
 }
 
 /// What the conductor notes of a run by rounds: of 22 queries each, of which the first of a stream's last round fails.
-fn by_rounds(warm_up: u64, streams: &[Vec<f64>], operations: u64) -> Vec<(&'static str, String)> {
+fn by_rounds(warm_up: u64, streams: &[Vec<f64>], operations: u64) -> Vec<RunEvent> {
     let mut rounds = Vec::new();
     let nanos = |seconds: f64| Offset((seconds * 1e9) as i64);
     for (user, lengths) in (0..).zip(streams) {
@@ -381,13 +375,14 @@ fn by_rounds(warm_up: u64, streams: &[Vec<f64>], operations: u64) -> Vec<(&'stat
     let (first, last) = (ends.iter().copied().fold(f64::INFINITY, f64::min), ends.iter().copied().fold(0.0, f64::max));
     let warmed = |lengths: &Vec<f64>| lengths.iter().take(warm_up as usize).sum::<f64>();
     let from = streams.iter().map(warmed).fold(0.0, f64::max).ceil() as u64;
-    let completed = serde_json::json!({ "seconds": last, "operations": operations, "first_user_ended": first });
-    let whole = serde_json::json!({ "warm_up_rounds": warm_up, "from": from, "to": first });
-    let window = serde_json::json!({ "from": from, "to": first.ceil() as u64 });
-    let mut named = vec![("completed", completed), ("whole_run", whole), ("rounds", serde_json::json!(rounds))];
+    let mut events = vec![
+        RunEvent::Completed { seconds: last, operations, first_user_ended: Some(first) },
+        RunEvent::WholeRun { warm_up_rounds: warm_up, from: Some(from), to: first },
+        RunEvent::Rounds(rounds),
+    ];
     if (from as f64) < first {
-        named.push(("window", window));
+        events.push(RunEvent::Window { from, to: first.ceil() as u64 });
     }
-    let cold = (warm_up == 0).then_some(("cold_start", String::new()));
-    named.into_iter().map(|(name, detail)| (name, detail.to_string())).chain(cold).collect()
+    events.extend((warm_up == 0).then_some(RunEvent::ColdStart));
+    events
 }

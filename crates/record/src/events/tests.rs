@@ -1,0 +1,283 @@
+//! Every event goes into a record and comes out as it was; every detail that versions before wrote still reads as what it said.
+
+use super::{decode, encode};
+use crate::compat::Format;
+use crate::schema::FORMAT;
+use proofload_model::deployment::InstanceName;
+use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, RunEvent, VERSION};
+use proofload_model::samples::{Fact, LostSession, OperationCounts, UserRound};
+use proofload_model::time::Offset;
+use std::collections::BTreeMap;
+
+/// A reproducible source of values. Source: Marsaglia, "Xorshift RNGs", 2003, the triple 13, 7, 17.
+struct Chance(u64);
+
+impl Chance {
+    fn number(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> (self.0 % 64)
+    }
+
+    fn small(&mut self) -> u32 {
+        self.number() as u32
+    }
+
+    fn text(&mut self) -> String {
+        let texts =
+            ["", "a", "null", "{}", "[1]", "\"", "12", "{\"seconds\":4}", "zwölf\n\u{1b}", "true", " ", "\"q\""];
+        texts[(self.number() % texts.len() as u64) as usize].to_owned()
+    }
+
+    /// Of at most 13 digits, as measured times have: `serde_json` reads longer ones to the last bit but one.
+    fn seconds(&mut self) -> f64 {
+        f64::from(self.small()) / 8.0
+    }
+
+    fn maybe<T>(&mut self, make: fn(&mut Self) -> T) -> Option<T> {
+        self.number().is_multiple_of(2).then(|| make(self))
+    }
+
+    fn list<T>(&mut self, make: fn(&mut Self) -> T) -> Vec<T> {
+        (0..self.number() % 4).map(|_| make(self)).collect()
+    }
+
+    fn levels(&mut self) -> BTreeMap<String, String> {
+        self.list(|chance| (chance.text(), chance.text())).into_iter().collect()
+    }
+}
+
+/// Position of a variant among those that [`random`] makes; a new variant needs an arm in both.
+fn position(event: &RunEvent) -> u64 {
+    match event {
+        RunEvent::Preconditioned => 0,
+        RunEvent::Building(_) => 1,
+        RunEvent::Built(_) => 2,
+        RunEvent::Restored(_) => 3,
+        RunEvent::Calibrated { .. } => 4,
+        RunEvent::CalibrationFailed(_) => 5,
+        RunEvent::Prepared => 6,
+        RunEvent::LoadAgents(_) => 7,
+        RunEvent::ColdStart => 8,
+        RunEvent::LoadStarted(_) => 9,
+        RunEvent::Steady { .. } => 10,
+        RunEvent::NotSteady { .. } => 11,
+        RunEvent::Window { .. } => 12,
+        RunEvent::Rounds(_) => 13,
+        RunEvent::WholeRun { .. } => 14,
+        RunEvent::Completed { .. } => 15,
+        RunEvent::SessionsLost(_) => 16,
+        RunEvent::LoadStopped { .. } => 17,
+        RunEvent::LoadAgentsStopped(_) => 18,
+        RunEvent::AgentLost { .. } => 19,
+        RunEvent::Released => 20,
+        RunEvent::Finished => 21,
+        RunEvent::Failed(_) => 22,
+        RunEvent::SearchStep { .. } => 23,
+        RunEvent::SearchEnded { .. } => 24,
+        RunEvent::Unknown { .. } => LAST,
+    }
+}
+
+const LAST: u64 = 25;
+
+fn random(position: u64, chance: &mut Chance) -> RunEvent {
+    match position {
+        0 => RunEvent::Preconditioned,
+        1 => RunEvent::Building(chance.text()),
+        2 => RunEvent::Built(copy(chance)),
+        3 => RunEvent::Restored(copy(chance)),
+        4 => RunEvent::Calibrated { key: chance.text(), facts: chance.list(fact) },
+        5 => RunEvent::CalibrationFailed(chance.text()),
+        6 => RunEvent::Prepared,
+        7 => RunEvent::LoadAgents(chance.list(agent)),
+        8 => RunEvent::ColdStart,
+        9 => RunEvent::LoadStarted(chance.maybe(Chance::number)),
+        10 => RunEvent::Steady { seconds: chance.maybe(Chance::number) },
+        11 => RunEvent::NotSteady { seconds: chance.maybe(Chance::number), verdict: chance.text() },
+        12 => RunEvent::Window { from: chance.number(), to: chance.number() },
+        13 => RunEvent::Rounds(chance.list(round)),
+        14 => RunEvent::WholeRun {
+            warm_up_rounds: chance.number(),
+            from: chance.maybe(Chance::number),
+            to: chance.seconds(),
+        },
+        15 => RunEvent::Completed {
+            seconds: chance.seconds(),
+            operations: chance.number(),
+            first_user_ended: chance.maybe(Chance::seconds),
+        },
+        16 => RunEvent::SessionsLost(chance.list(lost)),
+        17 => RunEvent::LoadStopped { intervals: chance.number(), totals: chance.list(counts) },
+        18 => RunEvent::LoadAgentsStopped(chance.list(stop)),
+        19 => RunEvent::AgentLost { agent: chance.text(), reason: chance.text() },
+        20 => RunEvent::Released,
+        21 => RunEvent::Finished,
+        22 => RunEvent::Failed(chance.text()),
+        23 => RunEvent::SearchStep {
+            others: chance.levels(),
+            point: chance.number(),
+            load: chance.text(),
+            why: chance.text(),
+        },
+        24 => RunEvent::SearchEnded {
+            others: chance.levels(),
+            found: chance.number().is_multiple_of(2),
+            text: chance.text(),
+        },
+        _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
+    }
+}
+
+fn copy(chance: &mut Chance) -> DataCopy {
+    DataCopy { bytes: chance.number(), method: chance.text(), seconds: chance.seconds() }
+}
+
+fn fact(chance: &mut Chance) -> Fact {
+    Fact {
+        instance: InstanceName::new(chance.text()),
+        requested: chance.maybe(Chance::text),
+        number: chance.maybe(Chance::seconds),
+        holds: chance.maybe(|chance| chance.number().is_multiple_of(2)),
+        ..Fact::observed(&chance.text(), &chance.text(), chance.text(), &chance.text())
+    }
+}
+
+fn agent(chance: &mut Chance) -> LoadAgentStart {
+    LoadAgentStart {
+        number: chance.small(),
+        name: chance.text(),
+        share: chance.small(),
+        users: chance.maybe(Chance::number),
+        pid: chance.maybe(Chance::small),
+        clock_bound_ns: chance.maybe(Chance::number),
+    }
+}
+
+fn stop(chance: &mut Chance) -> LoadAgentStop {
+    LoadAgentStop {
+        number: chance.small(),
+        clock_moved_ns: chance.maybe(|chance| -(chance.small() as i64)),
+        clock_bound_ns: chance.maybe(Chance::number),
+    }
+}
+
+fn round(chance: &mut Chance) -> UserRound {
+    let (began, ended) = (Offset(i64::from(chance.small())), Offset(-i64::from(chance.small())));
+    let (user, number) = (chance.small(), chance.number());
+    UserRound { user, number, began, ended, well: chance.number(), failed: chance.number() }
+}
+
+fn lost(chance: &mut Chance) -> LostSession {
+    let returned = chance.maybe(|chance| Offset(i64::from(chance.small())));
+    LostSession { session: chance.small(), lost: Offset(-1), returned, tries: chance.small() }
+}
+
+fn counts(chance: &mut Chance) -> OperationCounts {
+    OperationCounts {
+        kind: chance.text(),
+        due: chance.number(),
+        retries: chance.number(),
+        ..OperationCounts::default()
+    }
+}
+
+#[test]
+fn every_event_comes_back_as_it_was() {
+    let mut chance = Chance(42);
+    for _ in 0..500 {
+        for place in 0..=LAST {
+            let event = random(place, &mut chance);
+            assert_eq!(position(&event), place);
+            let detail = encode(&event);
+            assert_eq!(decode(Format(FORMAT), VERSION, event.name(), &detail), event, "{detail}");
+        }
+    }
+}
+
+#[test]
+fn events_of_a_later_version_stay_as_they_are_written() {
+    let later = decode(Format(FORMAT), VERSION + 1, "window", r#"{"from":1,"to":2}"#);
+    assert_eq!(later, RunEvent::Unknown { name: "window".to_owned(), detail: r#"{"from":1,"to":2}"#.to_owned() });
+}
+
+/// Reads a detail as a record of format 3 has it; what is written today says the same.
+#[track_caller]
+fn check_old(name: &str, detail: &str, expected: RunEvent) {
+    assert_eq!(decode(Format(3), 1, name, detail), expected);
+    assert_eq!(encode(&expected), detail, "continued records keep their form");
+}
+
+#[test]
+fn details_of_the_formats_before_say_what_they_said() {
+    for (name, event) in [
+        ("preconditioned", RunEvent::Preconditioned),
+        ("prepared", RunEvent::Prepared),
+        ("cold_start", RunEvent::ColdStart),
+        ("released", RunEvent::Released),
+        ("finished", RunEvent::Finished),
+    ] {
+        check_old(name, "", event);
+    }
+    check_old("building", "tprocc 4", RunEvent::Building("tprocc 4".to_owned()));
+    check_old("failed", "server died", RunEvent::Failed("server died".to_owned()));
+    check_old("calibration_failed", "no fio", RunEvent::CalibrationFailed("no fio".to_owned()));
+    check_old("load_started", "18446744073709551615", RunEvent::LoadStarted(Some(u64::MAX)));
+    let copied = DataCopy { bytes: 4096, method: "copy".to_owned(), seconds: 0.25 };
+    check_old("built", r#"{"bytes":4096,"method":"copy","seconds":0.25}"#, RunEvent::Built(copied.clone()));
+    check_old("restored", r#"{"bytes":4096,"method":"copy","seconds":0.25}"#, RunEvent::Restored(copied));
+    check_old("steady", r#"{"seconds":12}"#, RunEvent::Steady { seconds: Some(12) });
+    let verdict = "it still moves".to_owned();
+    let not_steady = RunEvent::NotSteady { seconds: Some(9), verdict };
+    check_old("not_steady", r#"{"seconds":9,"verdict":"it still moves"}"#, not_steady);
+    check_old("window", r#"{"from":5,"to":35}"#, RunEvent::Window { from: 5, to: 35 });
+    let whole = RunEvent::WholeRun { warm_up_rounds: 0, from: None, to: 7.5 };
+    check_old("whole_run", r#"{"from":null,"to":7.5,"warm_up_rounds":0}"#, whole);
+    let completed = RunEvent::Completed { seconds: 40.5, operations: 7, first_user_ended: Some(36.25) };
+    check_old("completed", r#"{"first_user_ended":36.25,"operations":7,"seconds":40.5}"#, completed);
+    let (agent, reason) = ("load".to_owned(), "silent".to_owned());
+    check_old("agent_lost", r#"{"agent":"load","reason":"silent"}"#, RunEvent::AgentLost { agent, reason });
+}
+
+#[test]
+fn lists_of_the_formats_before_say_what_they_said() {
+    let round = UserRound { user: 1, number: 0, began: Offset(0), ended: Offset(5), well: 22, failed: 0 };
+    let rounds = r#"[{"began":0,"ended":5,"failed":0,"number":0,"user":1,"well":22}]"#;
+    check_old("rounds", rounds, RunEvent::Rounds(vec![round]));
+    let lost = LostSession { session: 3, lost: Offset(9), returned: None, tries: 2 };
+    let sessions = r#"[{"lost":9,"returned":null,"session":3,"tries":2}]"#;
+    check_old("sessions_lost", sessions, RunEvent::SessionsLost(vec![lost]));
+    let totals = vec![OperationCounts { kind: "payment".to_owned(), due: 2, done: 2, ..OperationCounts::default() }];
+    let stopped = r#"{"intervals":3,"totals":[{"done":2,"dropped":0,"due":2,"failed":0,"in_flight":0,"kind":"payment","retries":0,"rolled_back":0}]}"#;
+    check_old("load_stopped", stopped, RunEvent::LoadStopped { intervals: 3, totals });
+    let near = LoadAgentStart {
+        number: 0,
+        name: "near".to_owned(),
+        share: 1,
+        users: Some(4),
+        pid: Some(77),
+        clock_bound_ns: Some(40),
+    };
+    let started = r#"[{"clock_bound_ns":40,"name":"near","number":0,"pid":77,"share":1,"users":4}]"#;
+    check_old("load_agents", started, RunEvent::LoadAgents(vec![near]));
+    let stop = LoadAgentStop { number: 1, clock_moved_ns: Some(-5), clock_bound_ns: Some(7) };
+    let stops = r#"[{"clock_bound_ns":7,"clock_moved_ns":-5,"number":1}]"#;
+    check_old("load_agents_stopped", stops, RunEvent::LoadAgentsStopped(vec![stop]));
+    let others = BTreeMap::from([("limits.cores".to_owned(), "2".to_owned())]);
+    let (load, why) = ("8".to_owned(), "twice as many".to_owned());
+    let step = RunEvent::SearchStep { others: others.clone(), point: 1, load, why };
+    check_old("search_step", r#"{"load":"8","others":{"limits.cores":"2"},"point":1,"why":"twice as many"}"#, step);
+    let ended = RunEvent::SearchEnded { others, found: true, text: "8 users".to_owned() };
+    check_old("search_ended", r#"{"found":true,"others":{"limits.cores":"2"},"text":"8 users"}"#, ended);
+}
+
+#[test]
+fn facts_of_a_calibration_before_format_4_get_their_number_from_the_text() {
+    let detail = r#"{"facts":[{"effective":"1.5000","holds":null,"name":"mcr_mb_per_cpu_s","requested":null,"source":"a pass","subject":"calibration"}],"key":"k"}"#;
+    let fact = Fact { number: Some(1.5), ..Fact::observed("calibration", "mcr_mb_per_cpu_s", "1.5000", "a pass") };
+    assert_eq!(
+        decode(Format(3), 1, "calibrated", detail),
+        RunEvent::Calibrated { key: "k".to_owned(), facts: vec![fact] }
+    );
+}

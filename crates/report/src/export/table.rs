@@ -46,7 +46,7 @@ pub struct Table {
 pub const TABLES: &[Table] = &[
     Table {
         name: "runs",
-        row: "a try at a run of the plan",
+        row: "an attempt at a run of the plan",
         columns: &[
             "attempt",
             "run",
@@ -151,19 +151,19 @@ pub const TABLES: &[Table] = &[
     },
     Table {
         name: "facts",
-        row: "a fact; of the study where attempt is empty",
+        row: "a fact; about the study if attempt is empty",
         columns: &["attempt", "run", "subject", "name", "requested", "effective", "source", "holds"],
         rows: facts,
     },
     Table {
         name: "checks",
-        row: "something that was verified",
+        row: "a check and its outcome",
         columns: &["attempt", "run", "group", "name", "rule", "found", "outcome", "offenders"],
         rows: checks,
     },
     Table {
         name: "events",
-        row: "something that happened; to the study where attempt is empty",
+        row: "an event; of the study if attempt is empty",
         columns: &["attempt", "run", "at_us", "offset_ns", "name", "detail"],
         rows: events,
     },

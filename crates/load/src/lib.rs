@@ -4,11 +4,15 @@
 
 mod division;
 pub mod drive;
+mod events;
 pub mod intervals;
+mod operation;
 mod role;
 pub mod workload;
 pub mod workloads;
 
+pub use events::LoadEvents;
+pub use operation::{Completion, OperationTimes};
 pub use role::LoadRole;
-pub use workload::{Calibration, Job, Opened, Rating, Work, Workload, workload};
-pub use workloads::WORKLOADS;
+pub use workload::{Calibration, Rating, RunRequest, SessionSpan, Work, Workload, WorkloadRun};
+pub use workloads::{WORKLOADS, workload};

@@ -1,7 +1,9 @@
 //! The load role of an agent: carries out the conductor's requests one after another. May not decide when anything happens.
 
-use crate::drive::{ClientThreads, ConstantRate, Crew, LoadEvents, PoissonRate, Saturated, Schedule, Seats};
-use crate::workload::{Job, Opened, workload};
+use crate::drive::{ClientThreads, ConstantRate, PoissonRate, SaturatedSchedule, Schedule, ThreadsSpec};
+use crate::events::LoadEvents;
+use crate::workload::{RunRequest, WorkloadRun};
+use crate::workloads::workload;
 use proofload_engine::{ErrorClass, Target};
 use proofload_gen::Seed;
 use proofload_model::error::Error;
@@ -17,8 +19,8 @@ use std::time::Duration;
 pub struct LoadRole {
     clock: Arc<dyn Clock>,
     events: LoadEvents,
-    opened: Option<(Job, Arc<dyn Opened>)>,
-    crew: Option<Crew>,
+    workload_run: Option<(RunRequest, Arc<dyn WorkloadRun>)>,
+    threads: Option<ClientThreads>,
     origin: Option<Moment>,
     /// Seconds of load that the conductor has acknowledged.
     acknowledged: Arc<AtomicU64>,
@@ -37,8 +39,8 @@ impl LoadRole {
         Self {
             clock,
             events,
-            opened: None,
-            crew: None,
+            workload_run: None,
+            threads: None,
             origin: None,
             acknowledged: Arc::default(),
             given: Vec::new(),
@@ -50,16 +52,16 @@ impl LoadRole {
     pub fn handle(&mut self, request: LoadRequest) -> Result<Reply, Error> {
         match request {
             LoadRequest::Open { spec } => self.open(*spec),
-            LoadRequest::Build => self.opened()?.build().map(|facts| Reply::Built { facts }),
-            LoadRequest::CheckData => self.opened()?.check_data().map(|()| Reply::Done),
+            LoadRequest::Build => self.workload_run()?.build().map(|facts| Reply::Built { facts }),
+            LoadRequest::CheckData => self.workload_run()?.check_data().map(|()| Reply::Done),
             LoadRequest::Connect => self.connect(),
             LoadRequest::Start { at } => self.start(at),
             LoadRequest::Acknowledge { intervals } => {
                 self.acknowledged.fetch_max(intervals, Ordering::Relaxed);
                 Ok(Reply::Done)
             }
-            LoadRequest::OpenProbe => self.opened()?.open_probe(&self.clock).map(|()| Reply::Done),
-            LoadRequest::Probe { query } => self.opened()?.probe(&query).map(Reply::Probed),
+            LoadRequest::OpenProbe => self.workload_run()?.open_probe(&self.clock).map(|()| Reply::Done),
+            LoadRequest::Probe { query } => self.workload_run()?.probe(&query).map(Reply::Probed),
             LoadRequest::Mark => self.mark(),
             LoadRequest::Stop => self.stop(),
             LoadRequest::GiveEvidence { piece } => self.give_evidence(piece),
@@ -72,8 +74,11 @@ impl LoadRole {
         }
     }
 
-    fn opened(&self) -> Result<&Arc<dyn Opened>, Error> {
-        self.opened.as_ref().map(|(_, opened)| opened).ok_or_else(|| Error::new("no workload is open"))
+    fn workload_run(&self) -> Result<&Arc<dyn WorkloadRun>, Error> {
+        self.workload_run
+            .as_ref()
+            .map(|(_, workload_run)| workload_run)
+            .ok_or_else(|| Error::new("no workload is open"))
     }
 
     fn open(&mut self, spec: LoadSpec) -> Result<Reply, Error> {
@@ -86,44 +91,45 @@ impl LoadRole {
         let events = Arc::clone(&self.events);
         let progress =
             Arc::new(move |what: &str, done, total| events(Event::Progress { what: what.to_owned(), done, total }));
-        let job = Job { spec, engine, target, progress };
-        let opened = of_kind.open(job.clone())?;
-        self.opened = Some((job, opened));
+        let request = RunRequest { spec, engine, target, progress };
+        let workload_run = of_kind.open(request.clone())?;
+        self.workload_run = Some((request, workload_run));
         let moment = self.clock.now();
         Ok(Reply::Pong { received: moment, moment, pid: std::process::id() })
     }
 
     fn connect(&mut self) -> Result<Reply, Error> {
-        let (job, opened) = self.opened.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
+        let (request, workload_run) = self.workload_run.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
         self.acknowledged = Arc::default();
-        let threads = opened.client_threads().unwrap_or_else(|| default_threads(job, opened.sessions()));
-        let how = ClientThreads {
-            threads,
-            blocking: job.is_blocking(),
-            schedule: schedule(&job.spec),
-            queue_at_most: queue_at_most(&job.spec),
-            reconnect_within: reconnect_within(&job.spec),
-            operations: opened.operations(),
-            seats: seats(job, opened.as_ref()),
+        let count = workload_run.client_threads().unwrap_or_else(|| default_threads(request, workload_run.sessions()));
+        let spec = ThreadsSpec {
+            threads: count,
+            blocking: request.is_blocking(),
+            schedule: schedule(&request.spec),
+            queue_at_most: queue_at_most(&request.spec),
+            reconnect_within: reconnect_within(&request.spec),
+            operations: workload_run.operations(),
+            part: request.spec.part.clone(),
+            sessions: workload_run.session_span(),
             acknowledged: Some(Arc::clone(&self.acknowledged)),
             clock: Arc::clone(&self.clock),
             events: Arc::clone(&self.events),
         };
-        let crew = Crew::connect(opened, &how)?;
-        self.crew = Some(crew);
-        let mut facts = opened.begin()?;
-        facts.push(Fact::observed("client", "threads", threads.to_string(), "load agent"));
-        facts.push(Fact::observed("client", "virtual_users", opened.users().to_string(), "load agent"));
-        let in_process = job.engine.facts().capabilities.embedded;
+        let threads = ClientThreads::connect(workload_run, &spec)?;
+        self.threads = Some(threads);
+        let mut facts = workload_run.begin()?;
+        facts.push(Fact::observed("client", "threads", count.to_string(), "load agent"));
+        facts.push(Fact::observed("client", "virtual_users", workload_run.users().to_string(), "load agent"));
+        let in_process = request.engine.facts().capabilities.embedded;
         facts.push(Fact::observed("client", "engine_in_process", in_process.to_string(), "load agent"));
-        facts.extend(arrival_facts(&job.spec));
-        facts.extend(settings_in_force(job)?);
+        facts.extend(arrival_facts(&request.spec));
+        facts.extend(settings_in_force(request)?);
         Ok(Reply::Connected { facts })
     }
 
     fn start(&mut self, at: Moment) -> Result<Reply, Error> {
-        let crew = self.crew.as_ref().ok_or_else(|| Error::new("the virtual users are not connected"))?;
-        let alone = self.opened.as_ref().is_none_or(|(job, _)| job.spec.part.is_whole());
+        let threads = self.threads.as_ref().ok_or_else(|| Error::new("the virtual users are not connected"))?;
+        let alone = self.workload_run.as_ref().is_none_or(|(request, _)| request.spec.part.is_whole());
         let now = self.clock.now();
         if now > at && !alone {
             let late = now.since(at);
@@ -131,18 +137,19 @@ impl LoadRole {
         }
         let origin = at.max(now);
         self.origin = Some(origin);
-        crew.start(origin);
+        threads.start(origin);
         Ok(Reply::Starting { origin })
     }
 
     /// Reads the database's counters; tries again while the server is away, for as long as users do.
     fn mark(&self) -> Result<Reply, Error> {
-        let opened = self.opened()?;
-        let patience = self.opened.as_ref().map_or(Duration::ZERO, |(job, _)| reconnect_within(&job.spec));
+        let workload_run = self.workload_run()?;
+        let patience =
+            self.workload_run.as_ref().map_or(Duration::ZERO, |(request, _)| reconnect_within(&request.spec));
         let began = self.clock.now();
         let (before, counters) = loop {
             let before = self.clock.now();
-            match opened.counters() {
+            match workload_run.counters() {
                 Err(error) if error.class() == ErrorClass::ConnectionLost && before.since(began) < patience => {
                     self.clock.sleep(BETWEEN_TRIES);
                 }
@@ -157,9 +164,9 @@ impl LoadRole {
     /// What this agent's users left; with the first piece also its documents, which the first agent does not have.
     fn give_evidence(&mut self, piece: u64) -> Result<Reply, Error> {
         if piece == 0 {
-            let opened = self.opened()?;
-            self.tell_documents(opened.as_ref());
-            self.given = opened.evidence()?;
+            let workload_run = self.workload_run()?;
+            self.tell_documents(workload_run.as_ref());
+            self.given = workload_run.evidence()?;
         }
         let from = usize::try_from(piece).unwrap_or(usize::MAX).saturating_mul(PIECE).min(self.given.len());
         let to = from.saturating_add(PIECE).min(self.given.len());
@@ -174,35 +181,35 @@ impl LoadRole {
         self.taken.extend_from_slice(bytes);
         if last {
             let taken = std::mem::take(&mut self.taken);
-            self.opened()?.take_evidence(&taken)?;
+            self.workload_run()?.take_evidence(&taken)?;
         }
         Ok(Reply::Done)
     }
 
     fn verify(&self, totals: &[OperationCounts]) -> Result<Reply, Error> {
-        let opened = self.opened()?;
-        let checks = opened.verify(totals)?;
-        self.tell_documents(opened.as_ref());
+        let workload_run = self.workload_run()?;
+        let checks = workload_run.verify(totals)?;
+        self.tell_documents(workload_run.as_ref());
         Ok(Reply::Checked(checks))
     }
 
-    fn tell_documents(&self, opened: &dyn Opened) {
-        for (name, body) in opened.documents() {
+    fn tell_documents(&self, workload_run: &dyn WorkloadRun) {
+        for (name, body) in workload_run.documents() {
             (self.events)(Event::Document { name, body });
         }
     }
 
     fn stop(&mut self) -> Result<Reply, Error> {
-        let crew = self.crew.take().ok_or_else(|| Error::new("no load is running"))?;
-        let (intervals, totals) = crew.stop();
+        let threads = self.threads.take().ok_or_else(|| Error::new("no load is running"))?;
+        let (intervals, totals) = threads.stop();
         Ok(Reply::Stopped { intervals, totals })
     }
 
     fn close(&mut self) {
-        if let Some(crew) = self.crew.take() {
-            let _ended = crew.stop();
+        if let Some(threads) = self.threads.take() {
+            let _ended = threads.stop();
         }
-        self.opened = None;
+        self.workload_run = None;
         self.origin = None;
     }
 }
@@ -243,30 +250,24 @@ fn arrival_facts(spec: &LoadSpec) -> Vec<Fact> {
 
 /// When operations are due, as the study asks.
 fn schedule(spec: &LoadSpec) -> Arc<dyn Schedule> {
-    let Ok(per_second) = spec.settings.number("workload.rate") else { return Arc::new(Saturated) };
+    let Ok(per_second) = spec.settings.number("workload.rate") else { return Arc::new(SaturatedSchedule) };
     match spec.settings.text("workload.arrivals") {
         Ok("poisson") => Arc::new(PoissonRate { per_second, seed: Seed(spec.input_seed).of(ARRIVALS) }),
         _ => Arc::new(ConstantRate::per_second(per_second)),
     }
 }
 
-/// Which sessions of the whole load run here.
-fn seats(job: &Job, opened: &dyn Opened) -> Seats {
-    let (first, all) = opened.seats();
-    Seats { part: job.spec.part.clone(), first, all }
-}
-
 /// One thread per user when the engine blocks, else one per core.
-fn default_threads(job: &Job, users: u32) -> u32 {
+fn default_threads(request: &RunRequest, users: u32) -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
-    if job.is_blocking() { users } else { users.min(cores) }
+    if request.is_blocking() { users } else { users.min(cores) }
 }
 
 /// What the engine says of the settings that were asked for.
-fn settings_in_force(job: &Job) -> Result<Vec<Fact>, Error> {
+fn settings_in_force(request: &RunRequest) -> Result<Vec<Fact>, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Error::new(format!("starting a runtime: {error}")))?;
-    Ok(runtime.block_on(job.engine.verify_settings(&job.target))?)
+    Ok(runtime.block_on(request.engine.verify_settings(&request.target))?)
 }

@@ -97,12 +97,12 @@ pub trait Workload: Sync {
     }
 
     /// Takes a job. Touches nothing yet.
-    fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error>;
+    fn open(&self, request: RunRequest) -> Result<Arc<dyn WorkloadRun>, Error>;
 }
 
 /// What a workload is asked to run.
 #[derive(Clone)]
-pub struct Job {
+pub struct RunRequest {
     /// The specification, with all resolved settings.
     pub spec: LoadSpec,
     /// The engine.
@@ -113,7 +113,7 @@ pub struct Job {
     pub progress: ProgressSink,
 }
 
-impl Job {
+impl RunRequest {
     /// Does a call to the engine block its thread? Embedded engines that keep data do; then every virtual user gets a thread.
     pub fn is_blocking(&self) -> bool {
         is_blocking(self.engine)
@@ -126,8 +126,17 @@ pub(crate) fn is_blocking(engine: &dyn Engine) -> bool {
     capabilities.embedded && capabilities.durable
 }
 
+/// Numbers of an agent's sessions in the whole load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SessionSpan {
+    /// Number of the agent's first session.
+    pub first: u32,
+    /// Sessions of all agents.
+    pub all: u32,
+}
+
 /// A workload with its job. Shared by client threads; state of a run is kept inside, behind locks that the hot path never takes.
-pub trait Opened: Send + Sync {
+pub trait WorkloadRun: Send + Sync {
     /// Kinds of operations, in the order of the numbers that virtual users give.
     fn kinds(&self) -> &'static [&'static str];
 
@@ -139,10 +148,10 @@ pub trait Opened: Send + Sync {
         self.users()
     }
 
-    /// Number of the first session of this agent in the whole load, and sessions of all agents: where users have numbers, those of the
-    /// whole load, whatever the number of agents.
-    fn seats(&self) -> (u32, u32) {
-        (0, self.sessions())
+    /// Numbers of this agent's sessions in the whole load: where users have numbers, they are those of the whole load,
+    /// whatever the number of agents.
+    fn session_span(&self) -> SessionSpan {
+        SessionSpan { first: 0, all: self.sessions() }
     }
 
     /// Number of client threads that the study asks for; none: one per user when the engine blocks, else one per core.
@@ -170,9 +179,9 @@ pub trait Opened: Send + Sync {
 
     /// A session's whole life on its client thread, numbered from 0 within this agent; that of one virtual user where they do not share sessions: connect, [`UserContext::ready`], then [`UserContext::drive`], then hand over what
     /// the checks need. An error before `ready` is an error of connecting.
-    fn live(self: Arc<Self>, session: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>>;
+    fn run_session(self: Arc<Self>, session: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>>;
 
-    /// What the run leaves for the record besides its checks: name and text. Asked for after [`Opened::verify`].
+    /// What the run leaves for the record besides its checks: name and text. Asked for after [`WorkloadRun::verify`].
     fn documents(&self) -> Vec<(String, String)> {
         Vec::new()
     }
@@ -190,7 +199,7 @@ pub trait Opened: Send + Sync {
     /// Reads the database's counters, by name. Blocking; while load runs too.
     fn counters(&self) -> Result<Vec<(String, i64)>, EngineError>;
 
-    /// What this agent's users leave for the checks, as bytes that [`Opened::take_evidence`] of the first agent reads.
+    /// What this agent's users leave for the checks, as bytes that [`WorkloadRun::take_evidence`] of the first agent reads.
     fn evidence(&self) -> Result<Vec<u8>, Error> {
         Err(Error::new("the users of this workload cannot be divided between load agents"))
     }
@@ -202,9 +211,4 @@ pub trait Opened: Send + Sync {
 
     /// Checks data and inputs after the load has stopped; `totals` are the clients' own counts, of all agents. Blocking.
     fn verify(&self, totals: &[OperationCounts]) -> Result<Vec<Check>, Error>;
-}
-
-/// The workload of this name.
-pub fn workload(name: &str) -> Option<&'static dyn Workload> {
-    crate::WORKLOADS.iter().copied().find(|workload| workload.facts().name == name)
 }

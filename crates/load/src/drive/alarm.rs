@@ -26,13 +26,13 @@ const NEAR: Duration = Duration::from_micros(10);
 /// The alarm clock of one thread.
 pub(super) struct Alarm {
     clock: Arc<dyn Clock>,
-    times: RefCell<Times>,
+    times: RefCell<DueTimes>,
     /// What the timer is set for.
     set: Cell<Moment>,
     /// That time is so near that the ringer waits for it awake.
     is_near: Cell<bool>,
     /// Wakes the ringer.
-    ringer: RefCell<Option<Waker>>,
+    poller: RefCell<Option<Waker>>,
     /// None: somebody else rings, as tests do that move the time themselves.
     timer: Option<AsyncFd<OwnedFd>>,
     /// Nobody waits any more.
@@ -40,15 +40,15 @@ pub(super) struct Alarm {
 }
 
 /// Who waits until when.
-struct Times {
+struct DueTimes {
     /// May hold times that their seats no longer wait for; those wake nobody.
     heap: BinaryHeap<Reverse<(Moment, u32)>>,
-    seats: Vec<Seat>,
+    sleepers: Vec<Sleeper>,
 }
 
 /// What one seat waits for; a seat waits for one time at most.
 #[derive(Clone)]
-struct Seat {
+struct Sleeper {
     due: Moment,
     /// None: nobody waits here.
     waker: Option<Waker>,
@@ -56,35 +56,35 @@ struct Seat {
 
 impl Alarm {
     /// For so many seats, rung by a timer of the kernel. Belongs to the runtime that it is made on.
-    pub(super) fn new(clock: Arc<dyn Clock>, seats: u32) -> io::Result<Self> {
+    pub(super) fn new(clock: Arc<dyn Clock>, sleepers: u32) -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
         #[expect(deprecated, reason = "an owned descriptor is a live one; what replaces this call is unsafe code")]
         let timer = AsyncFd::with_interest(timer, Interest::READABLE)?;
-        Ok(Self { timer: Some(timer), ..Self::rung_by_hand(clock, seats) })
+        Ok(Self { timer: Some(timer), ..Self::without_timer(clock, sleepers) })
     }
 
-    /// The same without a timer: [`Alarm::ring`] must be called.
-    pub(super) fn rung_by_hand(clock: Arc<dyn Clock>, seats: u32) -> Self {
-        let seats = seats as usize;
-        let heap = BinaryHeap::with_capacity(2 * seats);
-        let times = Times { heap, seats: vec![Seat { due: Moment(0), waker: None }; seats] };
+    /// The same without a timer: [`Alarm::wake_due`] must be called.
+    pub(super) fn without_timer(clock: Arc<dyn Clock>, sleepers: u32) -> Self {
+        let sleepers = sleepers as usize;
+        let heap = BinaryHeap::with_capacity(2 * sleepers);
+        let times = DueTimes { heap, sleepers: vec![Sleeper { due: Moment(0), waker: None }; sleepers] };
         let set = Cell::new(Moment(u64::MAX));
-        let ringer = RefCell::default();
+        let poller = RefCell::default();
         Self {
             clock,
             times: RefCell::new(times),
             set,
             is_near: Cell::new(false),
-            ringer,
+            poller,
             timer: None,
             released: Cell::new(false),
         }
     }
 
     /// Waits until `due`, or until everybody is released.
-    pub(super) fn until(&self, seat: u32, due: Moment) -> Until<'_> {
-        Until { alarm: self, seat, due }
+    pub(super) fn until(&self, sleeper: u32, due: Moment) -> Until<'_> {
+        Until { alarm: self, sleeper, due }
     }
 
     /// The earliest time that somebody waits for.
@@ -94,10 +94,10 @@ impl Alarm {
     }
 
     /// Wakes everybody whose time has come, and sets the timer for the next.
-    pub(super) fn ring(&self, now: Moment) {
+    pub(super) fn wake_due(&self, now: Moment) {
         loop {
             let mut times = self.times.borrow_mut();
-            let Some(Reverse((due, seat))) = times.heap.peek().copied() else {
+            let Some(Reverse((due, sleeper))) = times.heap.peek().copied() else {
                 self.set.set(Moment(u64::MAX));
                 self.is_near.set(false);
                 return;
@@ -107,7 +107,7 @@ impl Alarm {
                 return;
             }
             times.heap.pop();
-            let waiting = &mut times.seats[seat as usize];
+            let waiting = &mut times.sleepers[sleeper as usize];
             let waker = waiting.waker.take_if(|_| waiting.due == due);
             drop(times);
             waker.into_iter().for_each(Waker::wake);
@@ -117,10 +117,10 @@ impl Alarm {
     /// The same by a user whose own time has come and who reads the clock anyhow: the runtime looks at the timer only after dozens of
     /// turns, and with a busy thread that would be the send lag.
     #[inline]
-    fn ring_for_others(&self, seat: u32, now: Moment) {
+    fn wake_others(&self, sleeper: u32, now: Moment) {
         if now >= self.set.get() {
-            self.times.borrow_mut().seats[seat as usize].waker = None;
-            self.ring(now);
+            self.times.borrow_mut().sleepers[sleeper as usize].waker = None;
+            self.wake_due(now);
         }
     }
 
@@ -130,8 +130,8 @@ impl Alarm {
     }
 
     /// Wakes whoever waits in this seat before its time.
-    pub(super) fn shake(&self, seat: u32) {
-        let waker = self.times.borrow_mut().seats[seat as usize].waker.take();
+    pub(super) fn wake_early(&self, sleeper: u32) {
+        let waker = self.times.borrow_mut().sleepers[sleeper as usize].waker.take();
         waker.into_iter().for_each(Waker::wake);
     }
 
@@ -140,33 +140,33 @@ impl Alarm {
         self.released.set(true);
         let mut times = self.times.borrow_mut();
         times.heap.clear();
-        let wakers: Vec<Waker> = times.seats.iter_mut().filter_map(|seat| seat.waker.take()).collect();
+        let wakers: Vec<Waker> = times.sleepers.iter_mut().filter_map(|sleeper| sleeper.waker.take()).collect();
         drop(times);
         wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Rings whenever the timer runs out or a near time has come; ends with the thread.
-    pub(super) async fn keep_ringing(self: Rc<Self>) {
+    pub(super) async fn keep_waking(self: Rc<Self>) {
         if let Some(timer) = &self.timer {
-            std::future::poll_fn(|context| self.ring_when_due(timer, context)).await;
+            std::future::poll_fn(|context| self.poll_timer(timer, context)).await;
         }
     }
 
     /// Never ready but when the timer is broken.
-    fn ring_when_due(&self, timer: &AsyncFd<OwnedFd>, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_timer(&self, timer: &AsyncFd<OwnedFd>, context: &mut Context<'_>) -> Poll<()> {
         // The timer is watched by edges, and each time it runs out is one, so it need not be read.
         while let Poll::Ready(ran_out) = timer.poll_read_ready(context) {
             let Ok(mut ran_out) = ran_out else { return Poll::Ready(()) };
             ran_out.clear_ready();
-            self.ring(self.clock.now());
+            self.wake_due(self.clock.now());
         }
         if self.is_near.get() {
             let now = self.clock.now();
             if now >= self.set.get() {
-                self.ring(now);
+                self.wake_due(now);
             }
         }
-        match &mut *self.ringer.borrow_mut() {
+        match &mut *self.poller.borrow_mut() {
             Some(known) => known.clone_from(context.waker()),
             none => *none = Some(context.waker().clone()),
         }
@@ -177,17 +177,17 @@ impl Alarm {
     }
 
     /// Has `waker` woken at `due`, in place of what this seat waited for before.
-    pub(super) fn wait_for(&self, seat: u32, due: Moment, waker: &Waker, now: Moment) {
+    pub(super) fn wait_for(&self, sleeper: u32, due: Moment, waker: &Waker, now: Moment) {
         let mut times = self.times.borrow_mut();
-        let waiting = &mut times.seats[seat as usize];
-        let stands_already = waiting.due == due && waiting.waker.is_some();
+        let waiting = &mut times.sleepers[sleeper as usize];
+        let is_set = waiting.due == due && waiting.waker.is_some();
         waiting.due = due;
         match &mut waiting.waker {
             Some(known) => known.clone_from(waker),
             none => *none = Some(waker.clone()),
         }
-        if !stands_already {
-            times.heap.push(Reverse((due, seat)));
+        if !is_set {
+            times.heap.push(Reverse((due, sleeper)));
         }
         if due < self.set.get() {
             self.set_timer(due, now);
@@ -201,8 +201,8 @@ impl Alarm {
         self.is_near.set(left < NEAR);
         if left < NEAR {
             // Before its first turn it has no waker, and looks after itself then.
-            if let Some(ringer) = &*self.ringer.borrow() {
-                ringer.wake_by_ref();
+            if let Some(poller) = &*self.poller.borrow() {
+                poller.wake_by_ref();
             }
             return;
         }
@@ -218,7 +218,7 @@ impl Alarm {
 /// Waiting for one time.
 pub(super) struct Until<'a> {
     alarm: &'a Alarm,
-    seat: u32,
+    sleeper: u32,
     due: Moment,
 }
 
@@ -228,10 +228,10 @@ impl Future for Until<'_> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let now = self.alarm.clock.now();
         if now >= self.due || self.alarm.released.get() {
-            self.alarm.ring_for_others(self.seat, now);
+            self.alarm.wake_others(self.sleeper, now);
             return Poll::Ready(());
         }
-        self.alarm.wait_for(self.seat, self.due, context.waker(), now);
+        self.alarm.wait_for(self.sleeper, self.due, context.waker(), now);
         Poll::Pending
     }
 }

@@ -37,10 +37,11 @@ const fn micros(time: u64) -> Duration {
 #[test]
 fn who_is_due_and_reads_the_clock_wakes_the_others_that_are_due() {
     let clock = Arc::new(Simulated::default());
-    let alarm = Alarm::rung_by_hand(Arc::clone(&clock) as Arc<dyn Clock>, 3);
+    let alarm = Alarm::without_timer(Arc::clone(&clock) as Arc<dyn Clock>, 3);
     let now = clock.now();
     let wakers = [counted(), counted(), counted()];
-    let mut waits = [(0, 100), (1, 110), (2, 900)].map(|(seat, due)| Box::pin(alarm.until(seat, now + micros(due))));
+    let mut waits =
+        [(0, 100), (1, 110), (2, 900)].map(|(sleeper, due)| Box::pin(alarm.until(sleeper, now + micros(due))));
     for (wait, (waker, _)) in waits.iter_mut().zip(&wakers) {
         assert!(wait.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
     }
@@ -55,9 +56,9 @@ fn who_is_due_and_reads_the_clock_wakes_the_others_that_are_due() {
 async fn a_near_time_is_waited_for_awake_and_a_far_one_asleep() {
     let clock = Arc::new(Simulated::default());
     let alarm = Rc::new(Alarm::new(Arc::clone(&clock) as Arc<dyn Clock>, 1).expect("a timer of the kernel"));
-    let mut ringer = pin!(Rc::clone(&alarm).keep_ringing());
+    let mut poller = pin!(Rc::clone(&alarm).keep_waking());
     let ((ringer_waker, ringer_woken), (user_waker, user_woken)) = (counted(), counted());
-    let mut turn = || assert!(ringer.as_mut().poll(&mut Context::from_waker(&ringer_waker)).is_pending());
+    let mut turn = || assert!(poller.as_mut().poll(&mut Context::from_waker(&ringer_waker)).is_pending());
     turn();
 
     // An hour: the kernel's timer is set, and the ringer asks for no turn.

@@ -1,14 +1,11 @@
 //! What a virtual user is given: clock, schedule, stop, where to record, and when to begin.
 
 use super::finish::Finish;
-use super::paced_loop::{self, Queued, Server, Worker};
 use super::queue::ThreadQueue;
 use super::reconnect::Reconnect;
 use super::rounds::Rounds;
-use super::session_loop::{self, VirtualUser};
 use super::stop::Stop;
-use super::terminals::Terminals;
-use super::wait::Wait;
+use super::wait::{Pause, Wait};
 use crate::intervals::ThreadRecorder;
 use proofload_model::error::Error;
 use proofload_model::time::{Clock, Moment};
@@ -26,7 +23,7 @@ pub struct Retry {
 }
 
 /// What the users of a client thread have in common: at most one value of each type, made when one asks for it.
-pub(super) type Common = Rc<RefCell<Vec<Rc<dyn Any>>>>;
+pub(super) type ThreadValues = Rc<RefCell<Vec<Rc<dyn Any>>>>;
 
 /// Everything that a virtual user needs from its client thread.
 pub struct UserContext {
@@ -43,7 +40,7 @@ pub struct UserContext {
     pub(super) thread: u32,
     pub(super) threads: u32,
     /// What the users of the thread have in common.
-    pub(super) common: Common,
+    pub(super) thread_values: ThreadValues,
     pub(super) start: watch::Receiver<Option<Option<Moment>>>,
     pub(super) connected: mpsc::UnboundedSender<Result<u32, Error>>,
 }
@@ -58,6 +55,11 @@ impl UserContext {
         Some(origin)
     }
 
+    /// The means of waiting, for whoever knows nothing else of a user.
+    pub(super) fn pause(&self) -> Pause<'_> {
+        Pause { clock: self.clock.as_ref(), stop: self.stop.as_ref(), wait: &self.wait }
+    }
+
     /// The clock, for dates that operations write.
     pub fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock)
@@ -69,46 +71,13 @@ impl UserContext {
     }
 
     /// What the users of this client thread have in common of a type: made by the first who asks.
-    pub fn in_common<T: Any>(&self, make: impl FnOnce() -> T) -> Rc<T> {
-        let mut common = self.common.borrow_mut();
-        if let Some(known) = common.iter().find_map(|known| Rc::clone(known).downcast().ok()) {
+    pub fn shared_on_thread<T: Any>(&self, make: impl FnOnce() -> T) -> Rc<T> {
+        let mut thread_values = self.thread_values.borrow_mut();
+        if let Some(known) = thread_values.iter().find_map(|known| Rc::clone(known).downcast().ok()) {
             return known;
         }
         let made = Rc::new(make());
-        common.push(Rc::clone(&made) as Rc<dyn Any>);
+        thread_values.push(Rc::clone(&made) as Rc<dyn Any>);
         made
-    }
-
-    /// Serves terminals until the phase ends. An error means that the server cannot go on.
-    pub async fn serve<U: Server>(
-        &self,
-        origin: Moment,
-        terminals: &Terminals,
-        server: &mut U,
-        retry: Retry,
-    ) -> Result<(), Error> {
-        let ended = paced_loop::serve(self, origin, (terminals, server), retry).await;
-        self.finish.note(self.clock.now().since(origin));
-        ended
-    }
-
-    /// Does what is queued, as operations of this kind, until nobody can queue anything any more.
-    pub async fn work<U: Worker>(
-        &self,
-        origin: Moment,
-        queue: &mut mpsc::Receiver<Queued<U::Item>>,
-        (worker, kind): (&mut U, usize),
-        retry: Retry,
-    ) -> Result<(), Error> {
-        let ended = paced_loop::work(self, origin, (queue, worker, kind), retry).await;
-        self.finish.note(self.clock.now().since(origin));
-        ended
-    }
-
-    /// Runs the user's operations until the phase ends. An error means that the user cannot go on.
-    pub async fn drive<U: VirtualUser>(&self, origin: Moment, user: &mut U, retry: Retry) -> Result<(), Error> {
-        let ended = session_loop::drive(self, origin, user, retry).await;
-        self.finish.note(self.clock.now().since(origin));
-        ended
     }
 }

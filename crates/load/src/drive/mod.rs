@@ -5,6 +5,7 @@ mod alarm;
 #[cfg(test)]
 mod alarm_tests;
 mod context;
+mod due_terminals;
 mod finish;
 #[cfg(test)]
 mod open_load_tests;
@@ -19,17 +20,16 @@ mod rounds;
 mod schedule;
 mod session_loop;
 mod stop;
-mod terminals;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod virtual_user;
 mod wait;
 
 pub use context::{Retry, UserContext};
-pub use paced_loop::{Queued, Server, Worker};
+pub use due_terminals::DueTerminals;
 pub use queue::OfferedWalk;
-pub use schedule::{Arrivals, ConstantRate, PoissonRate, Saturated, Schedule};
-pub use session_loop::{Completed, VirtualUser};
+pub use schedule::{Arrivals, ConstantRate, PoissonRate, SaturatedSchedule, Schedule};
 pub use stop::{AfterCount, Stop, StopFlag};
-pub use terminals::Terminals;
-pub use threads::{ClientThreads, Crew, LoadEvents, Seats};
+pub use threads::{ClientThreads, ThreadsSpec};
+pub use virtual_user::{QueueWorker, QueuedItem, SharedSession, VirtualUser};

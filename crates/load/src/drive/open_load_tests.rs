@@ -8,11 +8,12 @@ use super::queue::DueQueue;
 use super::reconnect::Reconnect;
 use super::rounds::Rounds;
 use super::schedule::{ConstantRate, PoissonRate, Schedule};
-use super::session_loop::{Completed, VirtualUser};
 use super::stop::{Stop as _, StopFlag};
 use super::tests::{KINDS, check_sums, merged};
+use super::virtual_user::VirtualUser;
 use super::wait::Wait;
 use crate::intervals::{Collector, ThreadRecorder};
+use crate::operation::Completion;
 use proofload_engine::Error as EngineError;
 use proofload_gen::Seed;
 use proofload_model::part::Part;
@@ -73,10 +74,10 @@ impl<F: Fn(u32, Duration) -> Duration> VirtualUser for User<F> {
         usize::from(self.number.is_multiple_of(3))
     }
 
-    async fn run(&mut self) -> Result<Completed, EngineError> {
+    async fn run(&mut self) -> Result<Completion, EngineError> {
         let ends = (self.ends)(self.user, self.clock.now().since(ORIGIN));
         self.database.until(self.user, ORIGIN + ends).await;
-        Ok(Completed::Done)
+        Ok(Completion::Done)
     }
 
     async fn recover(&mut self) -> Result<(), EngineError> {
@@ -94,7 +95,7 @@ impl<F: Fn(u32, Duration) -> Duration + 'static> Case<F> {
     /// Runs to its end; the sums of every second are checked.
     fn run(self) -> (Vec<IntervalSample>, Vec<OperationCounts>) {
         let clock = Arc::new(Hands::default());
-        let new_alarm = || Rc::new(Alarm::rung_by_hand(Arc::clone(&clock) as Arc<dyn Clock>, self.users));
+        let new_alarm = || Rc::new(Alarm::without_timer(Arc::clone(&clock) as Arc<dyn Clock>, self.users));
         let (alarm, database) = (new_alarm(), new_alarm());
         let queue = DueQueue::of(&self.schedule, &Part::default(), self.operations, self.queue_at_most)
             .expect("it has due times");
@@ -116,11 +117,11 @@ impl<F: Fn(u32, Duration) -> Duration + 'static> Case<F> {
                 rounds: Rounds { user: number, length: None, events: Arc::new(|_| {}) },
                 reconnect: Reconnect::never(),
                 recorder: Rc::clone(&recorder),
-                wait: Wait::Alarm { alarm: Rc::clone(&alarm), seat: number },
+                wait: Wait::Alarm { alarm: Rc::clone(&alarm), sleeper: number },
                 user: number,
                 thread: 0,
                 threads: 1,
-                common: Default::default(),
+                thread_values: Default::default(),
                 start: started.clone(),
                 connected: connected.clone(),
             };
@@ -159,8 +160,8 @@ pub(super) async fn move_time(clock: &Hands, [waits, database]: [&Alarm; 2], sto
             None => return,
         };
         clock.0.store(next.since(ORIGIN).as_nanos() as u64, Ordering::Relaxed);
-        waits.ring(next);
-        database.ring(next);
+        waits.wake_due(next);
+        database.wake_due(next);
     }
 }
 

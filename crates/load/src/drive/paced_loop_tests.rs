@@ -2,17 +2,18 @@
 
 use super::alarm::Alarm;
 use super::context::{Retry, UserContext};
+use super::due_terminals::DueTerminals;
 use super::finish::Finish;
 use super::open_load_tests::{Hands, ORIGIN, move_time};
-use super::paced_loop::{Queued, Server, Worker};
 use super::reconnect::Reconnect;
 use super::rounds::Rounds;
-use super::session_loop::{Completed, VirtualUser};
+use super::virtual_user::{QueueWorker, QueuedItem, SharedSession, VirtualUser};
+
 use super::stop::StopFlag;
-use super::terminals::Terminals;
 use super::tests::{KINDS, check_sums, merged};
 use super::wait::Wait;
 use crate::intervals::{Collector, ThreadRecorder};
+use crate::operation::Completion;
 use proofload_engine::Error as EngineError;
 use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts, Reading};
 use proofload_model::time::Clock;
@@ -39,30 +40,30 @@ struct Case {
 struct Hand {
     database: Rc<Alarm>,
     clock: Arc<Hands>,
-    seat: u32,
+    sleeper: u32,
     service: Duration,
     wait: fn(u32) -> Duration,
     terminal: u32,
     number: u64,
-    later: Option<mpsc::Sender<Queued<u32>>>,
+    later: Option<mpsc::Sender<QueuedItem<u32>>>,
 }
 
-impl Server for Hand {
-    fn sit(&mut self, terminal: u32) -> usize {
+impl SharedSession for Hand {
+    fn take_terminal(&mut self, terminal: u32) -> usize {
         self.terminal = terminal;
         self.number += 1;
         0
     }
 
-    fn stand_up(&mut self) -> Duration {
+    fn answer_terminal(&mut self) -> Duration {
         (self.wait)(self.terminal)
     }
 }
 
-impl Worker for Hand {
+impl QueueWorker for Hand {
     type Item = u32;
 
-    fn take(&mut self, queued: Queued<u32>) {
+    fn take(&mut self, queued: QueuedItem<u32>) {
         self.terminal = queued.item;
     }
 }
@@ -72,14 +73,14 @@ impl VirtualUser for Hand {
         0
     }
 
-    async fn run(&mut self) -> Result<Completed, EngineError> {
+    async fn run(&mut self) -> Result<Completion, EngineError> {
         let now = self.clock.now();
         if let Some(later) = self.later.as_ref().filter(|_| self.number.is_multiple_of(3)) {
-            later.try_send(Queued { item: self.terminal, at: now }).expect("there is room");
-            return Ok(Completed::Done);
+            later.try_send(QueuedItem { item: self.terminal, at: now }).expect("there is room");
+            return Ok(Completion::Done);
         }
-        self.database.until(self.seat, now + self.service).await;
-        Ok(Completed::Done)
+        self.database.until(self.sleeper, now + self.service).await;
+        Ok(Completion::Done)
     }
 
     async fn recover(&mut self) -> Result<(), EngineError> {
@@ -97,11 +98,11 @@ impl Case {
     /// Runs to its end; the sums of every second are checked. Operations of kind 1 are the work that was queued.
     fn run(&self) -> (Vec<IntervalSample>, Vec<OperationCounts>) {
         let clock = Arc::new(Hands::default());
-        let seats = self.servers + 1;
-        let new_alarm = || Rc::new(Alarm::rung_by_hand(Arc::clone(&clock) as Arc<dyn Clock>, seats));
+        let sleepers = self.servers + 1;
+        let new_alarm = || Rc::new(Alarm::without_timer(Arc::clone(&clock) as Arc<dyn Clock>, sleepers));
         let (alarm, database) = (new_alarm(), new_alarm());
         let collector = Arc::new(Collector::new(KINDS, 1, None));
-        let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, seats, true)));
+        let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, sleepers, true)));
         recorder.borrow_mut().start(ORIGIN);
         let stop = StopFlag::default();
         let (_start, started) = tokio::sync::watch::channel(None);
@@ -114,20 +115,20 @@ impl Case {
             rounds: Rounds { user, length: None, events: Arc::new(|_| {}) },
             reconnect: Reconnect::never(),
             recorder: Rc::clone(&recorder),
-            wait: Wait::Alarm { alarm: Rc::clone(&alarm), seat: user },
+            wait: Wait::Alarm { alarm: Rc::clone(&alarm), sleeper: user },
             user,
             thread: 0,
             threads: 1,
-            common: Default::default(),
+            thread_values: Default::default(),
             start: started.clone(),
             connected: connected.clone(),
         };
-        let hand = |seat: u32, later: Option<mpsc::Sender<Queued<u32>>>| {
+        let hand = |sleeper: u32, later: Option<mpsc::Sender<QueuedItem<u32>>>| {
             let (database, clock) = (Rc::clone(&database), Arc::clone(&clock));
-            Hand { database, clock, seat, service: self.service, wait: self.wait, terminal: 0, number: 0, later }
+            Hand { database, clock, sleeper, service: self.service, wait: self.wait, terminal: 0, number: 0, later }
         };
-        let terminals = Rc::new(Terminals::with_capacity(self.terminals as usize));
-        (0..self.terminals).for_each(|number| terminals.seat(number, ORIGIN + (self.wait)(number)));
+        let terminals = Rc::new(DueTerminals::with_capacity(self.terminals as usize));
+        (0..self.terminals).for_each(|number| terminals.add(number, ORIGIN + (self.wait)(number)));
         let (sender, mut queue) = mpsc::channel(10_000);
         let local = LocalSet::new();
         for number in 0..self.servers {

@@ -96,7 +96,7 @@ impl OfferedWalk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::schedule::{ConstantRate, Saturated};
+    use crate::drive::schedule::{ConstantRate, SaturatedSchedule};
 
     fn queue(rate: f64, operations: Option<u64>) -> DueQueue {
         let schedule: Arc<dyn Schedule> = Arc::new(ConstantRate::per_second(rate));
@@ -128,7 +128,7 @@ mod tests {
         let taken: Vec<Option<i64>> =
             [&one, &two, &two, &one, &two, &one, &two].map(|part| part.take().map(|due| due.0 / 1_000_000)).to_vec();
         assert_eq!(taken, [Some(0), Some(1), Some(2), Some(3), Some(4), None, None]);
-        let saturated: Arc<dyn Schedule> = Arc::new(Saturated);
+        let saturated: Arc<dyn Schedule> = Arc::new(SaturatedSchedule);
         assert!(DueQueue::of(&saturated, &Part::default(), None, Duration::ZERO).is_none());
     }
 

@@ -1,9 +1,9 @@
 //! Brings a session back whose connection was lost: tries after waits that grow and are jittered, until it is back, the load is stopped, or
 //! the time for it is up. Says how that went. May not run operations.
 
-use super::context::UserContext;
-use super::session_loop::VirtualUser;
-use super::threads::LoadEvents;
+use super::virtual_user::VirtualUser;
+use super::wait::Pause;
+use crate::events::LoadEvents;
 use proofload_engine::{Error as EngineError, ErrorClass};
 use proofload_gen::{Rng, Seed};
 use proofload_model::error::Error;
@@ -40,14 +40,14 @@ impl Reconnect {
     /// Tries until the session is back; false: the load was stopped before. An error when the time is up.
     pub(super) async fn bring_back<U: VirtualUser>(
         &self,
-        context: &UserContext,
+        pause: &Pause<'_>,
         user: &mut U,
         (origin, lost): (Moment, Moment),
     ) -> Result<bool, Error> {
         let mut tries = 0;
-        let back = self.until_back(context, user, lost, &mut tries).await;
+        let back = self.until_back(pause, user, lost, &mut tries).await;
         let here = back.as_ref().is_ok_and(|back| *back);
-        let returned = here.then(|| context.clock.now().offset_from(origin));
+        let returned = here.then(|| pause.clock.now().offset_from(origin));
         let lost = lost.offset_from(origin);
         (self.events)(Event::SessionLost(LostSession { session: self.session, lost, returned, tries }));
         back
@@ -55,22 +55,21 @@ impl Reconnect {
 
     async fn until_back<U: VirtualUser>(
         &self,
-        context: &UserContext,
+        pause: &Pause<'_>,
         user: &mut U,
         lost: Moment,
         tries: &mut u32,
     ) -> Result<bool, Error> {
-        let clock = context.clock.as_ref();
         let mut waits = Waits::of(self.session);
-        while !context.stop.reached(0) {
+        while !pause.stop.reached(0) {
             *tries += 1;
             let Err(error) = attempt(user).await else { return Ok(true) };
-            let next = clock.now() + waits.next();
+            let next = pause.clock.now() + waits.next();
             if next.since(lost) > self.within {
                 let what = format!("connecting again, {tries} tries within {}", duration_text(self.within));
                 return Err(Error::from(error).context(what));
             }
-            context.wait.until(clock, context.stop.as_ref(), next).await;
+            pause.until(next).await;
         }
         Ok(false)
     }

@@ -2,9 +2,9 @@
 
 use super::reconnect::{Reconnect, Waits};
 use super::rounds::Rounds;
-use super::schedule::{ConstantRate, Saturated, Schedule};
-use super::session_loop::Completed;
+use super::schedule::{ConstantRate, SaturatedSchedule, Schedule};
 use super::tests::{Step, check_sums, fails, merged, run_through, well};
+use crate::operation::Completion;
 use proofload_engine::{Error as EngineError, ErrorClass};
 use proofload_model::samples::{IntervalSample, LatencyClock, LostSession, OperationCounts};
 use proofload_model::wire::Event;
@@ -55,7 +55,7 @@ fn waits_grow_to_their_limit_and_differ_between_sessions() {
 
 #[test]
 fn a_user_comes_back_and_its_next_response_time_holds_the_outage() {
-    let ran = run(Arc::new(Saturated), (60_000 * MS, 7_000 * MS), |number| number == 20);
+    let ran = run(Arc::new(SaturatedSchedule), (60_000 * MS, 7_000 * MS), |number| number == 20);
     assert!(ran.went_well);
     assert_eq!(failed(&ran), 1);
     let [lost] = ran.lost[..] else { panic!("{:?}", ran.lost) };
@@ -80,7 +80,7 @@ fn operations_at_a_rate_wait_for_who_is_away() {
 
 #[test]
 fn who_cannot_come_back_in_time_ends_the_load() {
-    let ran = run(Arc::new(Saturated), (3_000 * MS, 60_000 * MS), |number| number == 20);
+    let ran = run(Arc::new(SaturatedSchedule), (3_000 * MS, 60_000 * MS), |number| number == 20);
     assert!(!ran.went_well);
     assert_eq!((failed(&ran), ran.lost.len()), (1, 1));
     assert_eq!(ran.lost[0].returned, None);
@@ -88,14 +88,14 @@ fn who_cannot_come_back_in_time_ends_the_load() {
 
 #[test]
 fn who_is_lost_again_and_again_ends_the_load() {
-    let ran = run(Arc::new(Saturated), (60_000 * MS, Duration::ZERO), |_| true);
+    let ran = run(Arc::new(SaturatedSchedule), (60_000 * MS, Duration::ZERO), |_| true);
     assert!(!ran.went_well);
     assert_eq!((failed(&ran), ran.lost.len()), (50, 49));
 }
 
 #[test]
 fn without_time_to_come_back_a_loss_is_the_end() {
-    let ran = run(Arc::new(Saturated), (Duration::ZERO, Duration::ZERO), |number| number == 20);
+    let ran = run(Arc::new(SaturatedSchedule), (Duration::ZERO, Duration::ZERO), |number| number == 20);
     assert!(!ran.went_well && ran.lost.is_empty());
     assert_eq!(failed(&ran), 1);
 }
@@ -105,12 +105,12 @@ fn a_connection_that_is_found_lost_after_a_deadlock_is_made_again() {
     let deadlock = |number, tries| match (number, tries) {
         (20, 0) => Step { takes: MS, ends: Err(EngineError::new(ErrorClass::Retryable, "40P01", "deadlock")) },
         (20, _) => fails(ErrorClass::ConnectionLost),
-        _ => Step { takes: MS, ends: Ok(Completed::Done) },
+        _ => Step { takes: MS, ends: Ok(Completion::Done) },
     };
     let reconnect = Reconnect { within: 1_000 * MS, session: 0, events: Arc::new(|_| {}) };
     let rounds = Rounds { user: 0, length: None, events: Arc::new(|_| {}) };
     let (samples, totals, went_well) =
-        run_through(rounds, (reconnect, Duration::ZERO), Arc::new(Saturated), 100, deadlock);
+        run_through(rounds, (reconnect, Duration::ZERO), Arc::new(SaturatedSchedule), 100, deadlock);
     check_sums(&samples, &totals);
     assert!(went_well);
     assert_eq!(totals.iter().map(|total| (total.failed, total.retries)).max(), Some((1, 1)));

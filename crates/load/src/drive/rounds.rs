@@ -1,6 +1,6 @@
 //! Rounds of a virtual user: so many operations, one after another. Says when each has ended; may not end anything.
 
-use super::threads::LoadEvents;
+use crate::events::LoadEvents;
 use proofload_model::samples::UserRound;
 use proofload_model::time::Moment;
 use proofload_model::wire::Event;

@@ -17,9 +17,9 @@ pub trait Arrivals: Send {
 
 /// No waits: the next operation as soon as the user is free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Saturated;
+pub struct SaturatedSchedule;
 
-impl Schedule for Saturated {
+impl Schedule for SaturatedSchedule {
     fn arrivals(&self) -> Option<Box<dyn Arrivals>> {
         None
     }
@@ -90,7 +90,7 @@ mod tests {
         check_due(3.0, 3_000_000, 1_000_000 * 1_000_000_000);
         check_due(1_000_000.0, 7, 7_000);
         check_due(0.001, 1, 1_000_000_000_000);
-        assert!(Saturated.arrivals().is_none());
+        assert!(SaturatedSchedule.arrivals().is_none());
     }
 
     #[test]

@@ -5,12 +5,13 @@ use super::finish::Finish;
 use super::queue::DueQueue;
 use super::reconnect::Reconnect;
 use super::rounds::Rounds;
-use super::schedule::{ConstantRate, Saturated, Schedule};
-use super::session_loop::{Completed, VirtualUser};
+use super::schedule::{ConstantRate, SaturatedSchedule, Schedule};
 use super::stop::{AfterCount, StopFlag};
-use super::threads::LoadEvents;
+use super::virtual_user::VirtualUser;
 use super::wait::Wait;
+use crate::events::LoadEvents;
 use crate::intervals::{Collector, Latencies, ThreadRecorder};
+use crate::operation::Completion;
 use proofload_engine::{Error as EngineError, ErrorClass};
 use proofload_model::part::Part;
 use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts, Reading, UserRound};
@@ -55,7 +56,7 @@ struct Scripted<F> {
 /// What one try does.
 pub(super) struct Step {
     pub(super) takes: Duration,
-    pub(super) ends: Result<Completed, EngineError>,
+    pub(super) ends: Result<Completion, EngineError>,
 }
 
 impl<F: Fn(u64, u32) -> Step> VirtualUser for Scripted<F> {
@@ -65,7 +66,7 @@ impl<F: Fn(u64, u32) -> Step> VirtualUser for Scripted<F> {
         usize::from(self.number.is_multiple_of(3))
     }
 
-    async fn run(&mut self) -> Result<Completed, EngineError> {
+    async fn run(&mut self) -> Result<Completion, EngineError> {
         let step = (self.script)(self.number - 1, self.tries);
         self.tries += 1;
         self.clock.sleep(step.takes);
@@ -81,7 +82,7 @@ impl<F: Fn(u64, u32) -> Step> VirtualUser for Scripted<F> {
         if self.clock.now() >= self.down_until { Ok(()) } else { Err(EngineError::other("nobody listens")) }
     }
 
-    fn bears(&self, error: &EngineError) -> bool {
+    fn expects(&self, error: &EngineError) -> bool {
         error.code() == "cap"
     }
 
@@ -137,7 +138,7 @@ pub(super) fn run_through<F: Fn(u64, u32) -> Step>(
         user: 0,
         thread: 0,
         threads: 1,
-        common: Default::default(),
+        thread_values: Default::default(),
         start: started,
         connected,
     };
@@ -152,7 +153,7 @@ pub(super) fn run_through<F: Fn(u64, u32) -> Step>(
 }
 
 pub(super) fn well(takes: Duration) -> Step {
-    Step { takes, ends: Ok(Completed::Done) }
+    Step { takes, ends: Ok(Completion::Done) }
 }
 
 pub(super) fn fails(class: ErrorClass) -> Step {
@@ -208,12 +209,12 @@ fn seconds_add_up_whatever_happens() {
                 1 if tries < 2 => fails(ErrorClass::Retryable),
                 2 => fails(ErrorClass::Retryable),
                 3 => fails(ErrorClass::Other),
-                4..8 => Step { takes: Duration::from_micros(700), ends: Ok(Completed::RolledBack) },
+                4..8 => Step { takes: Duration::from_micros(700), ends: Ok(Completion::RolledBack) },
                 _ => well(Duration::from_micros(dice % 30_000)),
             }
         };
         let schedule: Arc<dyn Schedule> =
-            if seed % 2 == 0 { Arc::new(Saturated) } else { Arc::new(ConstantRate::per_second(90.0)) };
+            if seed % 2 == 0 { Arc::new(SaturatedSchedule) } else { Arc::new(ConstantRate::per_second(90.0)) };
         let (samples, totals, went_well) = run(schedule, 700, script);
         assert!(went_well && samples.len() > 2);
         assert!(
@@ -264,7 +265,7 @@ fn errors_that_trying_will_not_mend_end_the_user() {
     for (class, operations) in
         [(ErrorClass::ConnectionLost, 1), (ErrorClass::OutOfSpace, 1), (ErrorClass::Data, 1), (ErrorClass::Other, 50)]
     {
-        let (samples, totals, went_well) = run(Arc::new(Saturated), 1000, move |_, _| fails(class));
+        let (samples, totals, went_well) = run(Arc::new(SaturatedSchedule), 1000, move |_, _| fails(class));
         assert!(!went_well, "{class:?}");
         assert_eq!(totals.iter().map(|total| total.failed).sum::<u64>(), operations, "{class:?}");
         assert_eq!(samples[0].errors[0].text, "said no (XX)");
@@ -278,11 +279,11 @@ fn rounds_follow_each_other_and_hold_every_operation() {
     let events: LoadEvents = Arc::new(move |event| sender.send(event).expect("the test listens"));
     let script = |number: u64, _| {
         let millis = Duration::from_millis(100 * (1 + number % 4));
-        let ends = if number % 5 == 4 { fails(ErrorClass::Other).ends } else { Ok(Completed::Done) };
+        let ends = if number % 5 == 4 { fails(ErrorClass::Other).ends } else { Ok(Completion::Done) };
         Step { takes: millis, ends }
     };
     let rounds = Rounds { user: 3, length: Some(4), events };
-    let (samples, totals, _) = run_in_rounds(rounds, Arc::new(Saturated), 10, script);
+    let (samples, totals, _) = run_in_rounds(rounds, Arc::new(SaturatedSchedule), 10, script);
     check_sums(&samples, &totals);
     let rounds: Vec<UserRound> = told
         .try_iter()
@@ -304,7 +305,7 @@ fn rounds_follow_each_other_and_hold_every_operation() {
 fn errors_that_a_user_bears_end_nothing() {
     let cap =
         |_, _| Step { takes: Duration::from_millis(1), ends: Err(EngineError::new(ErrorClass::Other, "cap", "x")) };
-    let (samples, totals, went_well) = run(Arc::new(Saturated), 500, cap);
+    let (samples, totals, went_well) = run(Arc::new(SaturatedSchedule), 500, cap);
     assert!(went_well);
     assert_eq!(totals.iter().map(|total| total.failed).sum::<u64>(), 500);
     check_sums(&samples, &totals);

@@ -1,7 +1,7 @@
 //! Client threads: each owns one single-threaded runtime and a fixed set of virtual users; nothing moves between threads.
 
 use super::alarm::Alarm;
-use super::context::{Common, UserContext};
+use super::context::{ThreadValues, UserContext};
 use super::finish::Finish;
 use super::queue::{DueQueue, ThreadQueue};
 use super::reconnect::Reconnect;
@@ -9,8 +9,9 @@ use super::rounds::Rounds;
 use super::schedule::Schedule;
 use super::stop::{AfterCount, Stop, StopFlag};
 use super::wait::Wait;
+use crate::events::LoadEvents;
 use crate::intervals::{Collector, ThreadRecorder};
-use crate::workload::Opened;
+use crate::workload::{SessionSpan, WorkloadRun};
 use proofload_model::error::Error;
 use proofload_model::part::Part;
 use proofload_model::samples::{OperationCounts, add_counts};
@@ -27,12 +28,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
 
-/// Hears what the load has to tell.
-pub type LoadEvents = Arc<dyn Fn(Event) + Send + Sync>;
-
 /// How a crew of client threads is made up.
 #[derive(Clone)]
-pub struct ClientThreads {
+pub struct ThreadsSpec {
     /// Threads; user u belongs to thread u mod `threads` for the whole run.
     pub threads: u32,
     /// Does a call to the engine block its thread?
@@ -45,8 +43,10 @@ pub struct ClientThreads {
     pub reconnect_within: Duration,
     /// Operations of all users of all agents together after which the load ends; none: only when it is stopped.
     pub operations: Option<u64>,
-    /// Whose users these are.
-    pub seats: Seats,
+    /// This agent's share of the load.
+    pub part: Part,
+    /// Numbers of its sessions in the whole load.
+    pub sessions: SessionSpan,
     /// Seconds of load that the conductor has acknowledged, once it does; none: nobody is listened for.
     pub acknowledged: Option<Arc<AtomicU64>>,
     /// Where time comes from.
@@ -55,44 +55,33 @@ pub struct ClientThreads {
     pub events: LoadEvents,
 }
 
-/// Which of the whole load's sessions run here.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seats {
-    /// What of the load is this agent's.
-    pub part: Part,
-    /// Number in the whole load of the first session here.
-    pub first: u32,
-    /// Sessions of the whole load.
-    pub all: u32,
-}
-
 /// So many seconds of load that nobody acknowledges end it: the conductor, or the way to it, is gone without an end of the stream.
 const UNHEARD_AT_MOST: u64 = 60;
 
 /// Connected virtual users on their threads, waiting for time zero or running.
-pub struct Crew {
+pub struct ClientThreads {
     start: watch::Sender<Option<Option<Moment>>>,
     stop: StopFlag,
     threads: Vec<JoinHandle<Vec<OperationCounts>>>,
     collecting: JoinHandle<u64>,
 }
 
-impl Crew {
+impl ClientThreads {
     /// Starts the threads and waits until every session is connected. On an error all threads have ended.
-    pub fn connect(opened: &Arc<dyn Opened>, how: &ClientThreads) -> Result<Self, Error> {
-        let threads = how.threads.clamp(1, opened.sessions().max(1));
-        let queue = DueQueue::of(&how.schedule, &how.seats.part, how.operations, how.queue_at_most);
+    pub fn connect(workload_run: &Arc<dyn WorkloadRun>, spec: &ThreadsSpec) -> Result<Self, Error> {
+        let threads = spec.threads.clamp(1, workload_run.sessions().max(1));
+        let queue = DueQueue::of(&spec.schedule, &spec.part, spec.operations, spec.queue_at_most);
         let offered = queue.as_ref().and_then(DueQueue::offered);
-        let collector = Arc::new(Collector::new(opened.kinds(), threads as usize, offered));
+        let collector = Arc::new(Collector::new(workload_run.kinds(), threads as usize, offered));
         let (start, started) = watch::channel(None);
         let (connected, mut connections) = mpsc::unbounded_channel();
         let stop = StopFlag::default();
         let finish = Finish::new(stop.clone());
         let handles = (0..threads)
             .map(|thread| {
-                let member = Member {
-                    opened: Arc::clone(opened),
-                    how: how.clone(),
+                let thread = ClientThread {
+                    workload_run: Arc::clone(workload_run),
+                    spec: spec.clone(),
                     queue: queue.clone(),
                     collector: Arc::clone(&collector),
                     stop: stop.clone(),
@@ -102,28 +91,32 @@ impl Crew {
                     thread,
                     threads,
                 };
-                std::thread::Builder::new().name(format!("client-{thread}")).spawn(move || member.run())
+                std::thread::Builder::new().name(format!("client-{}", thread.thread)).spawn(move || thread.run())
             })
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| Error::new(format!("starting client threads: {error}")))?;
         drop(connected);
-        let ears = Ears { events: Arc::clone(&how.events), acknowledged: how.acknowledged.clone(), stop: stop.clone() };
-        let collecting = std::thread::spawn(move || collect(&collector, &ears, &finish));
-        let crew = Self { start, stop, threads: handles, collecting };
-        for _ in 0..opened.sessions() {
+        let conductor = ConductorWatch {
+            events: Arc::clone(&spec.events),
+            acknowledged: spec.acknowledged.clone(),
+            stop: stop.clone(),
+        };
+        let collecting = std::thread::spawn(move || collect(&collector, &conductor, &finish));
+        let threads = Self { start, stop, threads: handles, collecting };
+        for _ in 0..workload_run.sessions() {
             match connections.blocking_recv() {
                 Some(Ok(_)) => {}
                 Some(Err(error)) => {
-                    crew.call_off();
+                    threads.call_off();
                     return Err(error);
                 }
                 None => {
-                    crew.call_off();
+                    threads.call_off();
                     return Err(Error::new("a client thread ended before its users were connected"));
                 }
             }
         }
-        Ok(crew)
+        Ok(threads)
     }
 
     /// Announces time zero.
@@ -155,41 +148,41 @@ impl Crew {
 }
 
 /// Who hears of the load, and says so.
-struct Ears {
+struct ConductorWatch {
     events: LoadEvents,
     acknowledged: Option<Arc<AtomicU64>>,
     stop: StopFlag,
 }
 
-impl Ears {
+impl ConductorWatch {
     /// Ends a load that nobody hears of any more. It is told once, for when somebody does.
-    fn are_deaf_at(&self, second: u64) -> bool {
+    fn is_gone_at(&self, second: u64) -> bool {
         let heard = self.acknowledged.as_ref().map_or(0, |heard| heard.load(Ordering::Relaxed));
         heard > 0 && second > heard + UNHEARD_AT_MOST && !self.stop.reached(0)
     }
 }
 
 /// Sends each second as soon as it is complete, then that the load has ended; returns how many seconds there were.
-fn collect(collector: &Collector, ears: &Ears, finish: &Finish) -> u64 {
+fn collect(collector: &Collector, conductor: &ConductorWatch, finish: &Finish) -> u64 {
     let mut seconds = 0;
     while let Some(sample) = collector.next() {
         seconds = sample.index + 1;
-        if ears.are_deaf_at(sample.index) {
-            ears.stop.set();
+        if conductor.is_gone_at(sample.index) {
+            conductor.stop.set();
             let text = format!("no second of load was acknowledged for {UNHEARD_AT_MOST} s; the conductor is gone");
-            (ears.events)(Event::LoadFailed { error: Error::new(text) });
+            (conductor.events)(Event::LoadFailed { error: Error::new(text) });
         }
-        (ears.events)(Event::Interval(Box::new(sample)));
+        (conductor.events)(Event::Interval(Box::new(sample)));
     }
     let (first_without_work, ran) = (finish.first_without_work(), finish.last());
-    (ears.events)(Event::LoadEnded { intervals: seconds, first_without_work, ran });
+    (conductor.events)(Event::LoadEnded { intervals: seconds, first_without_work, ran });
     seconds
 }
 
 /// One client thread before it starts.
-struct Member {
-    opened: Arc<dyn Opened>,
-    how: ClientThreads,
+struct ClientThread {
+    workload_run: Arc<dyn WorkloadRun>,
+    spec: ThreadsSpec,
     queue: Option<DueQueue>,
     collector: Arc<Collector>,
     stop: StopFlag,
@@ -200,12 +193,12 @@ struct Member {
     threads: u32,
 }
 
-impl Member {
+impl ClientThread {
     fn run(self) -> Vec<OperationCounts> {
         let place = self.thread as usize;
-        let _retires = Retires { collector: &self.collector, place };
-        self.collector.introduce(place);
-        let users: Vec<u32> = (self.thread..self.opened.sessions()).step_by(self.threads as usize).collect();
+        let _retires = RetireOnDrop { collector: &self.collector, place };
+        self.collector.register(place);
+        let users: Vec<u32> = (self.thread..self.workload_run.sessions()).step_by(self.threads as usize).collect();
         let (count, scheduled) = (u32::try_from(users.len()).unwrap_or(u32::MAX), self.queue.is_some());
         let recorder = ThreadRecorder::new(Arc::clone(&self.collector), place, count, scheduled);
         let recorder = Rc::new(RefCell::new(recorder));
@@ -216,88 +209,88 @@ impl Member {
             let _gone = self.connected.send(Err(Error::new(format!("starting a client thread's runtime: {error}"))));
         }
         let mut recorder = recorder.borrow_mut();
-        recorder.finish(self.how.clock.now());
+        recorder.finish(self.spec.clock.now());
         recorder.totals()
     }
 
     /// The users' lives, and a tick each second so that a waiting thread hands over too.
     fn live(&self, runtime: &Runtime, users: &[u32], recorder: &Rc<RefCell<ThreadRecorder>>) -> io::Result<()> {
         let local = LocalSet::new();
-        let (clock, seats) = (Arc::clone(&self.how.clock), u32::try_from(users.len()).unwrap_or(u32::MAX));
+        let (clock, sessions) = (Arc::clone(&self.spec.clock), u32::try_from(users.len()).unwrap_or(u32::MAX));
         let entered = runtime.enter();
-        let alarm = Rc::new(Alarm::new(Arc::clone(&clock), seats)?);
+        let alarm = Rc::new(Alarm::new(Arc::clone(&clock), sessions)?);
         drop(entered);
-        let means = Means {
+        let shared = ThreadShared {
             recorder: Rc::clone(recorder),
             queue: self.queue.as_ref().and_then(DueQueue::on_thread).map(Rc::new),
             alarm,
-            common: Common::default(),
+            thread_values: ThreadValues::default(),
         };
-        let seated = (0..).zip(users);
-        let lives: Vec<_> = seated
-            .map(|(seat, user)| local.spawn_local(self.life(*user, means.wait(&self.how, seat), &means)))
+        let numbered = (0..).zip(users);
+        let lives: Vec<_> = numbered
+            .map(|(sleeper, user)| local.spawn_local(self.life(*user, shared.wait(&self.spec, sleeper), &shared)))
             .collect();
-        let ringing = local.spawn_local(Rc::clone(&means.alarm).keep_ringing());
-        let ticking = local.spawn_local(tick(means.clone(), clock, self.stop.clone(), self.start.clone()));
+        let waking = local.spawn_local(Rc::clone(&shared.alarm).keep_waking());
+        let ticking = local.spawn_local(tick(shared.clone(), clock, self.stop.clone(), self.start.clone()));
         local.block_on(runtime, async {
             for life in lives {
                 if life.await.is_err() {
-                    (self.how.events)(Event::LoadFailed {
+                    (self.spec.events)(Event::LoadFailed {
                         error: Error::new("a virtual user broke off; this is a fault of Proofload"),
                     });
                 }
             }
         });
         ticking.abort();
-        ringing.abort();
+        waking.abort();
         Ok(())
     }
 
     /// Number of a session in the whole load.
     fn number(&self, session: u32) -> u32 {
-        self.how.seats.first + session
+        self.spec.sessions.first + session
     }
 
     /// What ends a user's operations; the queue of a schedule ends by itself.
     fn stop_of(&self, user: u32) -> Arc<dyn Stop> {
         let flag = self.stop.clone();
-        match self.how.operations.filter(|_| self.queue.is_none()) {
+        match self.spec.operations.filter(|_| self.queue.is_none()) {
             Some(operations) => {
-                let Seats { first, all, .. } = self.how.seats;
-                Arc::new(AfterCount::share(operations, first + user, all.max(self.opened.sessions()), flag))
+                let SessionSpan { first, all } = self.spec.sessions;
+                Arc::new(AfterCount::share(operations, first + user, all.max(self.workload_run.sessions()), flag))
             }
             None => Arc::new(flag),
         }
     }
 
     /// One user's life; how it ends badly is told once.
-    fn life(&self, user: u32, wait: Wait, means: &Means) -> impl Future<Output = ()> + use<> {
+    fn life(&self, user: u32, wait: Wait, shared: &ThreadShared) -> impl Future<Output = ()> + use<> {
         let context = UserContext {
-            clock: Arc::clone(&self.how.clock),
-            queue: means.queue.clone(),
+            clock: Arc::clone(&self.spec.clock),
+            queue: shared.queue.clone(),
             stop: self.stop_of(user),
             finish: self.finish.clone(),
             rounds: Rounds {
                 user: self.number(user),
-                length: self.opened.round(),
-                events: Arc::clone(&self.how.events),
+                length: self.workload_run.round(),
+                events: Arc::clone(&self.spec.events),
             },
             reconnect: Reconnect {
-                within: self.how.reconnect_within,
+                within: self.spec.reconnect_within,
                 session: self.number(user),
-                events: Arc::clone(&self.how.events),
+                events: Arc::clone(&self.spec.events),
             },
-            recorder: Rc::clone(&means.recorder),
+            recorder: Rc::clone(&shared.recorder),
             wait,
             user,
             thread: self.thread,
             threads: self.threads,
-            common: Rc::clone(&means.common),
+            thread_values: Rc::clone(&shared.thread_values),
             start: self.start.clone(),
             connected: self.connected.clone(),
         };
-        let (life, number) = (Arc::clone(&self.opened).live(user, context), self.number(user));
-        let (connected, start, events) = (self.connected.clone(), self.start.clone(), Arc::clone(&self.how.events));
+        let (life, number) = (Arc::clone(&self.workload_run).run_session(user, context), self.number(user));
+        let (connected, start, events) = (self.connected.clone(), self.start.clone(), Arc::clone(&self.spec.events));
         async move {
             if let Err(error) = life.await {
                 if start.borrow().is_none() {
@@ -311,12 +304,12 @@ impl Member {
 }
 
 /// Retires its thread from the collector however the thread ends, so that nobody waits for it.
-struct Retires<'a> {
+struct RetireOnDrop<'a> {
     collector: &'a Collector,
     place: usize,
 }
 
-impl Drop for Retires<'_> {
+impl Drop for RetireOnDrop<'_> {
     fn drop(&mut self) {
         self.collector.retire(self.place);
     }
@@ -324,29 +317,34 @@ impl Drop for Retires<'_> {
 
 /// What the users of a thread share.
 #[derive(Clone)]
-struct Means {
+struct ThreadShared {
     recorder: Rc<RefCell<ThreadRecorder>>,
     queue: Option<Rc<ThreadQueue>>,
     alarm: Rc<Alarm>,
-    common: Common,
+    thread_values: ThreadValues,
 }
 
-impl Means {
+impl ThreadShared {
     /// How the user in this seat waits.
-    fn wait(&self, how: &ClientThreads, seat: u32) -> Wait {
-        if how.blocking { Wait::Clock } else { Wait::Alarm { alarm: Rc::clone(&self.alarm), seat } }
+    fn wait(&self, spec: &ThreadsSpec, sleeper: u32) -> Wait {
+        if spec.blocking { Wait::Clock } else { Wait::Alarm { alarm: Rc::clone(&self.alarm), sleeper } }
     }
 }
 
 /// Hands over past seconds while all users of the thread wait for the database, and lets go of those that wait for nothing any more.
-async fn tick(means: Means, clock: Arc<dyn Clock>, stop: StopFlag, mut start: watch::Receiver<Option<Option<Moment>>>) {
+async fn tick(
+    shared: ThreadShared,
+    clock: Arc<dyn Clock>,
+    stop: StopFlag,
+    mut start: watch::Receiver<Option<Option<Moment>>>,
+) {
     let Ok(Some(Some(origin))) = start.wait_for(Option::is_some).await.map(|origin| *origin) else { return };
-    means.recorder.borrow_mut().start(origin);
+    shared.recorder.borrow_mut().start(origin);
     loop {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        means.recorder.borrow_mut().turn(clock.now());
+        shared.recorder.borrow_mut().turn(clock.now());
         if stop.reached(0) {
-            means.alarm.release();
+            shared.alarm.release();
         }
     }
 }
@@ -359,10 +357,10 @@ mod tests {
     fn a_load_that_nobody_hears_of_any_more_ends() {
         let check = |acknowledged: Option<u64>, second: u64, deaf: bool| {
             let acknowledged = acknowledged.map(|seconds| Arc::new(AtomicU64::new(seconds)));
-            let ears = Ears { events: Arc::new(|_| ()), acknowledged, stop: StopFlag::default() };
-            assert_eq!(ears.are_deaf_at(second), deaf, "second {second}");
-            ears.stop.set();
-            assert!(!ears.are_deaf_at(second), "it is told once");
+            let conductor = ConductorWatch { events: Arc::new(|_| ()), acknowledged, stop: StopFlag::default() };
+            assert_eq!(conductor.is_gone_at(second), deaf, "second {second}");
+            conductor.stop.set();
+            assert!(!conductor.is_gone_at(second), "it is told once");
         };
         check(Some(5), 65, false);
         check(Some(5), 66, true);

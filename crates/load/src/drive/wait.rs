@@ -19,15 +19,29 @@ pub(super) enum Wait {
         /// The thread's.
         alarm: Rc<Alarm>,
         /// The user's place there.
-        seat: u32,
+        sleeper: u32,
     },
+}
+
+/// What a user needs to wait: the clock, what stops it, and its way of waiting.
+pub(super) struct Pause<'a> {
+    pub(super) clock: &'a dyn Clock,
+    pub(super) stop: &'a dyn Stop,
+    pub(super) wait: &'a Wait,
+}
+
+impl Pause<'_> {
+    /// Waits until `due` has come or the load is stopped.
+    pub(super) async fn until(&self, due: Moment) {
+        self.wait.until(self.clock, self.stop, due).await;
+    }
 }
 
 impl Wait {
     /// Waits until `due` has come or the load is stopped.
     pub(super) async fn until(&self, clock: &dyn Clock, stop: &dyn Stop, due: Moment) {
         match self {
-            Self::Alarm { alarm, seat } => alarm.until(*seat, due).await,
+            Self::Alarm { alarm, sleeper } => alarm.until(*sleeper, due).await,
             Self::Clock => loop {
                 let left = due.since(clock.now());
                 if left.is_zero() || stop.reached(0) {

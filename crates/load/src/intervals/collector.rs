@@ -24,14 +24,14 @@ pub(super) struct KindCounts {
 
 /// What one kind of operation did on one thread.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OfKind {
+pub(super) struct KindRecord {
     pub(super) counts: KindCounts,
     handed_over: KindCounts,
     pub(super) response: Latencies,
     pub(super) service: Latencies,
 }
 
-impl OfKind {
+impl KindRecord {
     /// All that was ever counted.
     pub(super) fn totals(&self) -> OperationCounts {
         let sum = |a: u64, b: u64| a + b;
@@ -67,7 +67,7 @@ impl OfKind {
 /// What a thread has gathered since its last handover.
 #[derive(Debug, Clone, Default)]
 pub struct Handover {
-    pub(super) kinds: Vec<OfKind>,
+    pub(super) kinds: Vec<KindRecord>,
     pub(super) lag: Latencies,
     pub(super) errors: Vec<ErrorCount>,
     pub(super) engine: Vec<Reading>,
@@ -76,7 +76,7 @@ pub struct Handover {
 impl Handover {
     /// Nothing yet, for these kinds.
     pub(super) fn new(kinds: &[&str]) -> Self {
-        Self { kinds: vec![OfKind::default(); kinds.len()], ..Self::default() }
+        Self { kinds: vec![KindRecord::default(); kinds.len()], ..Self::default() }
     }
 
     fn move_into(&mut self, target: &mut Self) {
@@ -105,11 +105,11 @@ impl Handover {
 
 /// How much of a second a thread hands over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stretch {
+pub(super) enum Coverage {
     /// All of it.
     Whole,
     /// Up to the end of the thread's load.
-    Begun,
+    Partial,
 }
 
 /// One second, partly handed over.
@@ -121,12 +121,12 @@ struct Slot {
 }
 
 /// What is due by the schedule, and what of it has begun so far.
-struct Offered {
+struct OfferedCounter {
     walk: OfferedWalk,
     waiting: u64,
 }
 
-impl Offered {
+impl OfferedCounter {
     /// What became due in a second, of which `begun` began or were given up.
     fn second(&mut self, index: u64, begun: u64) -> OfferedLoad {
         let end = i64::try_from((index + 1).saturating_mul(1_000_000_000)).unwrap_or(i64::MAX);
@@ -136,7 +136,7 @@ impl Offered {
     }
 }
 
-struct State {
+struct CollectorState {
     /// Number of the first slot.
     first: u64,
     slots: VecDeque<Slot>,
@@ -150,20 +150,21 @@ struct State {
 pub struct Collector {
     kinds: &'static [&'static str],
     threads: usize,
-    state: Mutex<State>,
+    state: Mutex<CollectorState>,
     changed: Condvar,
     /// For each thread: its number in `/proc`, and its CPU time at the last sample. Never held together with `state`.
     cpu: Mutex<Vec<(Option<u32>, u64)>>,
     /// None when operations are due as soon as their user is free. Never held together with `state`.
-    offered: Mutex<Option<Offered>>,
+    offered: Mutex<Option<OfferedCounter>>,
 }
 
 impl Collector {
     /// For so many client threads. `offered`: a walk along what is due, when operations are due by a schedule.
     pub fn new(kinds: &'static [&'static str], threads: usize, offered: Option<OfferedWalk>) -> Self {
-        let state = State { first: 0, slots: VecDeque::new(), next: vec![0; threads], retired: vec![false; threads] };
+        let state =
+            CollectorState { first: 0, slots: VecDeque::new(), next: vec![0; threads], retired: vec![false; threads] };
         let cpu = Mutex::new(vec![(None, 0); threads]);
-        let offered = Mutex::new(offered.map(|walk| Offered { walk, waiting: 0 }));
+        let offered = Mutex::new(offered.map(|walk| OfferedCounter { walk, waiting: 0 }));
         Self { kinds, threads, state: Mutex::new(state), changed: Condvar::new(), cpu, offered }
     }
 
@@ -173,14 +174,14 @@ impl Collector {
     }
 
     /// A client thread says which it is, so that its CPU time can be read.
-    pub fn introduce(&self, thread: usize) {
+    pub fn register(&self, thread: usize) {
         let number = self_measure::this_thread();
         let used = number.and_then(self_measure::thread_cpu_ns).unwrap_or(0);
         lock(&self.cpu)[thread] = (number, used);
     }
 
     /// A thread has passed a second. Its counts are moved out.
-    pub(super) fn hand_over(&self, thread: usize, second: u64, stretch: Stretch, from: &mut Handover) {
+    pub(super) fn hand_over(&self, thread: usize, second: u64, coverage: Coverage, from: &mut Handover) {
         let mut state = self.lock();
         let place = usize::try_from(second.saturating_sub(state.first)).unwrap_or(usize::MAX);
         while state.slots.len() <= place {
@@ -189,7 +190,7 @@ impl Collector {
         let slot = &mut state.slots[place];
         from.move_into(&mut slot.merged);
         slot.threads += 1;
-        slot.whole += usize::from(stretch == Stretch::Whole);
+        slot.whole += usize::from(coverage == Coverage::Whole);
         state.next[thread] = second + 1;
         drop(state);
         self.changed.notify_one();
@@ -222,7 +223,7 @@ impl Collector {
     }
 
     /// Has every thread handed over the first second, or ended before it?
-    fn is_complete(&self, state: &State) -> bool {
+    fn is_complete(&self, state: &CollectorState) -> bool {
         let ended = state.retired.iter().zip(&state.next);
         let gone = ended.filter(|(ended, next)| **ended && **next <= state.first).count();
         state.slots.front().is_some_and(|slot| slot.threads + gone >= self.threads)
@@ -230,7 +231,7 @@ impl Collector {
 
     /// What a second was offered; none when nothing is due by a schedule, or when the load of a thread ended before the second did.
     fn offered(&self, index: u64, slot: &Slot) -> Option<OfferedLoad> {
-        let begun = slot.merged.kinds.iter().map(|of_kind| of_kind.counts.due).sum();
+        let begun = slot.merged.kinds.iter().map(|record| record.counts.due).sum();
         let second = lock(&self.offered).as_mut().map(|offered| offered.second(index, begun));
         second.filter(|_| slot.whole == self.threads)
     }
@@ -244,12 +245,12 @@ impl Collector {
     ) -> IntervalSample {
         let kinds = || merged.kinds.iter().zip(self.kinds);
         let counts =
-            kinds().map(|(of_kind, name)| OperationCounts { kind: (*name).to_owned(), ..of_kind.totals() }).collect();
+            kinds().map(|(record, name)| OperationCounts { kind: (*name).to_owned(), ..record.totals() }).collect();
         let histograms = kinds()
-            .flat_map(|(of_kind, name)| {
+            .flat_map(|(record, name)| {
                 [
-                    of_kind.response.to_delta(name, LatencyClock::Response),
-                    of_kind.service.to_delta(name, LatencyClock::Service),
+                    record.response.to_delta(name, LatencyClock::Response),
+                    record.service.to_delta(name, LatencyClock::Service),
                 ]
             })
             .chain([merged.lag.to_delta("", LatencyClock::SendLag)])
@@ -265,7 +266,7 @@ impl Collector {
         IntervalSample { index, counts, histograms, errors, client, engine }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CollectorState> {
         lock(&self.state)
     }
 }

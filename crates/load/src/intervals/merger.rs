@@ -22,18 +22,18 @@ pub struct MergedSecond {
 
 /// Merges the seconds of a load's agents.
 pub struct Merger {
-    agents: Vec<Stream>,
+    agents: Vec<AgentStream>,
     /// Seconds of the measured window.
     window: Range<u64>,
     /// Number of the first slot.
     first: u64,
-    slots: VecDeque<Slot>,
+    pending: VecDeque<PendingSecond>,
     reader: V2Reader,
 }
 
 /// What one agent has sent so far.
 #[derive(Default)]
-struct Stream {
+struct AgentStream {
     /// The second that it sends next.
     next: u64,
     /// It has said that its load has ended, and sends no second any more.
@@ -49,7 +49,7 @@ struct Stream {
 
 /// One second, partly there.
 #[derive(Default)]
-struct Slot {
+struct PendingSecond {
     counts: Vec<OperationCounts>,
     kinds: MergedKinds,
     errors: Vec<ErrorCount>,
@@ -67,8 +67,8 @@ impl Default for Merger {
 impl Merger {
     /// For so many agents.
     pub fn new(agents: usize) -> Self {
-        let agents = (0..agents.max(1)).map(|_| Stream::default()).collect();
-        Self { agents, window: u64::MAX..u64::MAX, first: 0, slots: VecDeque::new(), reader: V2Reader::default() }
+        let agents = (0..agents.max(1)).map(|_| AgentStream::default()).collect();
+        Self { agents, window: u64::MAX..u64::MAX, first: 0, pending: VecDeque::new(), reader: V2Reader::default() }
     }
 
     /// Takes a second of an agent; gives all that are complete now. An error says which agent's second does not add up.
@@ -139,13 +139,13 @@ impl Merger {
 
     /// Adds a sample to its slot.
     fn add(&mut self, agent: usize, sample: IntervalSample) -> Result<(), Error> {
-        let Self { agents, window, first, slots, reader } = self;
+        let Self { agents, window, first, pending, reader } = self;
         let (all, index) = (agents.len(), sample.index);
         let place = usize::try_from(index.saturating_sub(*first)).unwrap_or(usize::MAX);
-        while slots.len() <= place {
-            slots.push_back(Slot { parts: vec![None; all], ..Slot::default() });
+        while pending.len() <= place {
+            pending.push_back(PendingSecond { parts: vec![None; all], ..PendingSecond::default() });
         }
-        let (slot, stream) = (&mut slots[place], &mut agents[agent]);
+        let (slot, stream) = (&mut pending[place], &mut agents[agent]);
         let mut second = AgentSecond { agent: u32::try_from(agent).unwrap_or(u32::MAX), ..AgentSecond::default() };
         second.count_all(&sample);
         for delta in &sample.histograms {
@@ -171,24 +171,25 @@ impl Merger {
     /// Takes out the seconds that nothing is missing from.
     fn complete(&mut self) -> Vec<MergedSecond> {
         let mut seconds = Vec::new();
-        while self.slots.front().is_some_and(|slot| self.is_complete(slot)) {
-            if let Some(slot) = self.slots.pop_front() {
-                seconds.push(slot.merged(self.first));
+        while self.pending.front().is_some_and(|second| self.is_complete(second)) {
+            if let Some(second) = self.pending.pop_front() {
+                seconds.push(second.merged(self.first));
                 self.first += 1;
             }
         }
         seconds
     }
 
-    fn is_complete(&self, slot: &Slot) -> bool {
-        slot.parts
+    fn is_complete(&self, second: &PendingSecond) -> bool {
+        second
+            .parts
             .iter()
             .zip(&self.agents)
             .all(|(part, stream)| part.is_some() || (stream.ended && stream.next <= self.first))
     }
 }
 
-impl Stream {
+impl AgentStream {
     /// Counts a second that must be the next one.
     fn follow(&mut self, sample: &IntervalSample) -> Result<(), Error> {
         if self.ended || sample.index != self.next {
@@ -203,7 +204,7 @@ impl Stream {
     }
 }
 
-impl Slot {
+impl PendingSecond {
     fn merged(self, index: u64) -> MergedSecond {
         let Self { counts, kinds, errors, engine, parts } = self;
         let agents: Vec<AgentSecond> = parts.into_iter().flatten().collect();

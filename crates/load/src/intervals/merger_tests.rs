@@ -92,9 +92,9 @@ fn seconds_of_many_agents_are_those_of_one_bucket_for_bucket() {
         let [MergedSecond { sample, agents }] = &merged[..] else { panic!("{merged:?}") };
         assert_eq!(sample.index, index);
         for (kind, direct) in KINDS.iter().zip(&direct) {
-            let of_kind = sample.histograms.iter().find(|delta| delta.kind == *kind).expect("it was sent");
+            let record = sample.histograms.iter().find(|delta| delta.kind == *kind).expect("it was sent");
             assert_eq!(
-                figures(of_kind),
+                figures(record),
                 figures(&direct.to_delta(kind, LatencyClock::Response).expect("it has values"))
             );
         }

@@ -14,4 +14,4 @@ mod thread_recorder;
 pub use collector::{Collector, Handover};
 pub use histograms::{Latencies, new_histogram};
 pub use merger::{MergedSecond, Merger};
-pub use thread_recorder::{ThreadRecorder, Times};
+pub use thread_recorder::ThreadRecorder;

@@ -1,24 +1,13 @@
 //! Recording on one client thread: counts and histograms of the running second, handed over when the second is past.
 //! Nothing here locks, allocates or formats per operation; errors and the turn of a second may.
 
-use super::collector::{Collector, Handover, Stretch};
-use crate::drive::Completed;
+use super::collector::{Collector, Coverage, Handover};
+use crate::operation::{Completion, OperationTimes};
 use proofload_engine::Error as EngineError;
 use proofload_model::samples::{ErrorCount, OperationCounts, Reading};
 use proofload_model::time::Moment;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The three instants of an operation that ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Times {
-    /// When it was due, or when its user was free.
-    pub intended: Moment,
-    /// When it began.
-    pub started: Moment,
-    /// When it ended.
-    pub finished: Moment,
-}
 
 /// Records for all virtual users of one client thread.
 pub struct ThreadRecorder {
@@ -66,19 +55,19 @@ impl ThreadRecorder {
     }
 
     /// An operation ended well.
-    pub fn end_well(&mut self, kind: usize, completed: Completed, times: Times, retries: u32) {
-        let Times { intended, started, finished } = times;
+    pub fn end_well(&mut self, kind: usize, completed: Completion, times: OperationTimes, retries: u32) {
+        let OperationTimes { intended, started, finished } = times;
         self.turn(finished);
-        let of_kind = &mut self.now.kinds[kind];
+        let record = &mut self.now.kinds[kind];
         match completed {
-            Completed::Done => of_kind.counts.done += 1,
-            Completed::RolledBack => of_kind.counts.rolled_back += 1,
+            Completion::Done => record.counts.done += 1,
+            Completion::RolledBack => record.counts.rolled_back += 1,
         }
-        of_kind.counts.in_flight -= 1;
-        of_kind.counts.retries += u64::from(retries);
-        of_kind.response.record(nanos(finished.since(intended)));
+        record.counts.in_flight -= 1;
+        record.counts.retries += u64::from(retries);
+        record.response.record(nanos(finished.since(intended)));
         if self.scheduled {
-            of_kind.service.record(nanos(finished.since(started)));
+            record.service.record(nanos(finished.since(started)));
         }
     }
 
@@ -115,7 +104,7 @@ impl ThreadRecorder {
     /// Hands over every second that is past at `moment`.
     pub fn turn(&mut self, moment: Moment) {
         while moment >= self.next_second {
-            self.collector.hand_over(self.thread, self.second, Stretch::Whole, &mut self.now);
+            self.collector.hand_over(self.thread, self.second, Coverage::Whole, &mut self.now);
             self.second += 1;
             self.next_second = self.next_second + Duration::from_secs(1);
             self.counters_wanted = self.users;
@@ -126,14 +115,14 @@ impl ThreadRecorder {
     pub fn finish(&mut self, moment: Moment) {
         self.turn(moment);
         if self.next_second != Moment(u64::MAX) {
-            self.collector.hand_over(self.thread, self.second, Stretch::Begun, &mut self.now);
+            self.collector.hand_over(self.thread, self.second, Coverage::Partial, &mut self.now);
         }
     }
 
     /// Exact totals of this thread by kind; independent of what was handed over.
     pub fn totals(&self) -> Vec<OperationCounts> {
         let kinds = self.now.kinds.iter().zip(self.collector.kinds());
-        kinds.map(|(of_kind, name)| OperationCounts { kind: (*name).to_owned(), ..of_kind.totals() }).collect()
+        kinds.map(|(record, name)| OperationCounts { kind: (*name).to_owned(), ..record.totals() }).collect()
     }
 }
 

@@ -1,7 +1,8 @@
 //! One folder per workload, one line each in [`WORKLOADS`]. Lists them.
 
-mod desk;
+mod blocking_session;
 mod dialect;
+mod lookup;
 pub mod suite;
 /// The conformance suite's places: a folder, or a started server.
 #[cfg(test)]
@@ -11,6 +12,8 @@ mod support;
 pub mod tprocc;
 pub mod warehouse;
 pub mod ycsb;
+
+pub use lookup::workload;
 
 use crate::workload::Workload;
 

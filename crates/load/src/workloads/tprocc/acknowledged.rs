@@ -51,13 +51,13 @@ const SEGMENT: usize = 8192;
 
 /// A list of acknowledged orders.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Acknowledged {
+pub(super) struct AcknowledgedOrders {
     segments: Vec<Vec<u64>>,
     /// Orders that did not fit into a word.
     pub(super) unfit: u64,
 }
 
-impl Acknowledged {
+impl AcknowledgedOrders {
     /// Adds an order; allocates once in 8,192 times.
     pub(super) fn push(&mut self, order: AcknowledgedOrder) {
         let Some(word) = order.pack() else {
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn words_sort_by_warehouse_district_and_number() {
         let order = |w_id, d_id, o_id| AcknowledgedOrder { w_id, d_id, o_id, ol_cnt: 5, c_id: 3000 };
-        let mut list = Acknowledged::default();
+        let mut list = AcknowledgedOrders::default();
         for (w_id, d_id, o_id) in [(2, 1, 1), (1, 10, 7), (1, 2, 9), (1, 2, 8)] {
             list.push(order(w_id, d_id, o_id));
         }

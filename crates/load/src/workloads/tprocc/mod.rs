@@ -3,23 +3,22 @@
 mod acknowledged;
 mod build;
 mod checks;
-mod clerk;
 mod departures;
 mod dialect;
-mod drawn;
-mod opened;
-mod opening;
+mod draw_counts;
 mod paced;
 mod procedures;
+mod session_opener;
+mod session_work;
 mod settings;
 mod statements;
 mod tally;
-mod terminal;
 #[cfg(test)]
 mod tests;
+mod transaction_runner;
 mod transactions;
 mod user;
 mod workload;
+mod workload_run;
 
-use super::desk;
 pub use workload::Tprocc;

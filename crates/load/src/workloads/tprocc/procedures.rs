@@ -5,9 +5,9 @@
 //! compared with ours, so that neither an older version nor one that somebody changed is taken for this one.
 
 use super::build::{Manifest, add_entry, remove_entry};
-use super::desk::{Desk, text};
 use super::dialect::{Dialect, with_procedures};
 use super::settings::{Form, NAME};
+use crate::workloads::blocking_session::{BlockingSession, text};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 
@@ -25,12 +25,12 @@ pub(super) fn lacking(dialect: &Dialect, form: Form) -> Option<Contradiction> {
 }
 
 /// Installs the dialect's procedures in one transaction, replacing those that are there. Nothing when it has none.
-pub(super) fn install(desk: &mut Desk, dialect: &Dialect) -> Result<(), Error> {
+pub(super) fn install(session: &mut BlockingSession, dialect: &Dialect) -> Result<(), Error> {
     if dialect.procedures().is_empty() {
         return Ok(());
     }
     let mut script = "BEGIN;\n".to_owned();
-    for row in desk.query(&dialect.suite.statement("routines_to_drop")?.sql)? {
+    for row in session.query(&dialect.suite.statement("routines_to_drop")?.sql)? {
         script.push_str(&format!("{};\n", text(&row, 0)?));
     }
     for name in dialect.procedures() {
@@ -38,12 +38,12 @@ pub(super) fn install(desk: &mut Desk, dialect: &Dialect) -> Result<(), Error> {
         let (remove, add) = (remove_entry(dialect, &entry(name))?, add_entry(dialect, &entry(name), &version(create))?);
         script.push_str(&format!("{create};\n{remove}{add}"));
     }
-    desk.script(&format!("{script}COMMIT;")).map_err(|error| error.context("installing the procedures"))
+    session.script(&format!("{script}COMMIT;")).map_err(|error| error.context("installing the procedures"))
 }
 
 /// Fails unless each procedure is there as it stands in the suite; names each that is not, and the remedy.
-pub(super) fn check(desk: &mut Desk, dialect: &Dialect, manifest: &Manifest) -> Result<(), Error> {
-    let found = desk.query(&dialect.suite.statement("routines_found")?.sql)?;
+pub(super) fn check(session: &mut BlockingSession, dialect: &Dialect, manifest: &Manifest) -> Result<(), Error> {
+    let found = session.query(&dialect.suite.statement("routines_found")?.sql)?;
     let mut faults = Vec::new();
     for name in dialect.procedures() {
         let create = &dialect.suite.statement(name)?.sql;

@@ -82,12 +82,12 @@ pub(super) struct TproccSettings {
     pub(super) max_retries: u32,
     pub(super) client_threads: Option<u32>,
     /// None: saturated.
-    pub(super) paced: Option<Paced>,
+    pub(super) paced: Option<PacingSettings>,
 }
 
 /// How a paced load is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Paced {
+pub(super) struct PacingSettings {
     pub(super) connections: u32,
     pub(super) delivery_workers: u32,
     pub(super) waits: Waits,
@@ -99,7 +99,7 @@ const TERMINALS_PER_WAREHOUSE: u32 = 10;
 impl TproccSettings {
     /// Sessions of an agent: one for each of its users, or those that its terminals share and those of its workers.
     pub(super) fn sessions(&self, part: &Part) -> u32 {
-        let of_paced = |paced: Paced| part.count_of(paced.connections) + part.count_of(paced.delivery_workers);
+        let of_paced = |paced: PacingSettings| part.count_of(paced.connections) + part.count_of(paced.delivery_workers);
         self.paced.map_or_else(|| self.users_of(part).len() as u32, of_paced)
     }
 
@@ -194,12 +194,12 @@ impl TproccSettings {
 }
 
 /// How a paced load of so many terminals is served.
-fn paced(settings: &Settings, terminals: u32, scale: &Scale) -> Result<Paced, Error> {
+fn paced(settings: &Settings, terminals: u32, scale: &Scale) -> Result<PacingSettings, Error> {
     let given = |path: &str| settings.get(path).map(|_| settings.count(path)).transpose();
     let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
     let usual = if engine.is_some_and(is_blocking) { 4 } else { 100 };
     let connections = given("workload.connections")?.unwrap_or(usual).min(terminals);
-    Ok(Paced {
+    Ok(PacingSettings {
         connections,
         delivery_workers: given("workload.delivery_workers")?.unwrap_or(connections.div_ceil(25)),
         waits: Waits { shortened: if *scale == Scale::FULL { 1 } else { 100 } },

@@ -45,7 +45,7 @@ fn add_all(into: &mut Vec<u64>, from: &[u64]) {
 
 /// What committed New-Orders put into the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Entered {
+pub(super) struct EnteredOrders {
     pub(super) orders: u64,
     pub(super) lines: u64,
     pub(super) quantity: u64,
@@ -61,7 +61,7 @@ pub(super) struct Entered {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// Committed New-Orders.
-    pub(super) entered: Entered,
+    pub(super) entered: EnteredOrders,
     /// New-Orders rolled back by design.
     pub(super) rolled_back: u64,
     /// Completed New-Orders by their number of lines.

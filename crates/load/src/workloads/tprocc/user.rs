@@ -1,7 +1,8 @@
 //! One saturated virtual user of TPROC-C: draws inputs and has its clerk run them.
 
-use super::clerk::Clerk;
-use crate::drive::{Completed, VirtualUser};
+use super::transaction_runner::TransactionRunner;
+use crate::drive::VirtualUser;
+use crate::operation::Completion;
 use proofload_engine::Error;
 use proofload_gen::tprocc::inputs::{Input, UserInputs};
 use proofload_model::samples::Reading;
@@ -11,17 +12,17 @@ pub(super) const KINDS: &[&str] = &["new_order", "payment", "order_status", "del
 
 /// A virtual user.
 pub(super) struct User {
-    pub(super) clerk: Clerk,
+    pub(super) runner: TransactionRunner,
     inputs: UserInputs,
     input: Input,
 }
 
 impl User {
     /// A user before its first transaction.
-    pub(super) fn new(clerk: Clerk, inputs: UserInputs) -> Self {
+    pub(super) fn new(runner: TransactionRunner, inputs: UserInputs) -> Self {
         // Stands in until the first draw, which draws it again.
         let input = inputs.clone().next_input();
-        Self { clerk, inputs, input }
+        Self { runner, inputs, input }
     }
 }
 
@@ -31,19 +32,19 @@ impl VirtualUser for User {
         self.input.transaction() as usize
     }
 
-    async fn run(&mut self) -> Result<Completed, Error> {
-        self.clerk.transact(&self.input).await
+    async fn run(&mut self) -> Result<Completion, Error> {
+        self.runner.transact(&self.input).await
     }
 
     async fn recover(&mut self) -> Result<(), Error> {
-        self.clerk.recover().await
+        self.runner.recover().await
     }
 
     async fn reconnect(&mut self) -> Result<(), Error> {
-        self.clerk.reconnect().await
+        self.runner.reconnect().await
     }
 
     fn counters(&mut self, into: &mut Vec<Reading>) {
-        self.clerk.counters(into);
+        self.runner.counters(into);
     }
 }

@@ -2,12 +2,12 @@
 
 use super::departures;
 use super::dialect::Dialect;
-use super::opened::OpenedTprocc;
 use super::procedures;
 use super::settings::{
     Form, NAME, SETTINGS, TproccSettings, all_sessions, division_contradictions, pacing_contradictions,
 };
-use crate::workload::{Job, Opened, Workload};
+use super::workload_run::TproccRun;
+use crate::workload::{RunRequest, Workload, WorkloadRun};
 use proofload_gen::tprocc::Departures;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
@@ -63,8 +63,8 @@ impl Workload for Tprocc {
         }
     }
 
-    fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {
-        Ok(Arc::new(OpenedTprocc::new(job)?))
+    fn open(&self, request: RunRequest) -> Result<Arc<dyn WorkloadRun>, Error> {
+        Ok(Arc::new(TproccRun::new(request)?))
     }
 }
 

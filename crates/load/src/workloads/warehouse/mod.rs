@@ -8,16 +8,16 @@ mod build;
 mod checks;
 mod data;
 mod mix;
-mod opened;
 mod own_cpu;
 mod probe;
-mod session;
+mod session_opener;
 mod settings;
 mod stream;
 mod suite;
 #[cfg(test)]
 mod tests;
 mod workload;
+mod workload_run;
 
 pub use data::generated;
 pub use workload::Warehouse;

@@ -1,10 +1,10 @@
 //! Probe queries: one session on a thread of its own, one query at a time, and what the engine says that it read for them. May not judge
 //! what they cost.
 
-use super::session::Opening;
+use super::session_opener::SessionOpener;
 use super::stream::told;
 use super::suite::Dialect;
-use crate::workloads::desk::{Desk, integer, runtime};
+use crate::workloads::blocking_session::{BlockingSession, integer, runtime};
 use proofload_engine::{ErrorClass, Session as _};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
@@ -16,30 +16,30 @@ use std::thread::JoinHandle;
 
 /// The session, when one is open.
 #[derive(Default)]
-pub(super) struct Probe(Mutex<Option<Seat>>);
+pub(super) struct Probe(Mutex<Option<ProbeThread>>);
 
 /// A session stays on its thread: queries go in, answers come out.
-struct Seat {
+struct ProbeThread {
     queries: Option<SyncSender<String>>,
     answers: Receiver<Result<Probed, Error>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Probe {
-    fn lock(&self) -> MutexGuard<'_, Option<Seat>> {
+    fn lock(&self) -> MutexGuard<'_, Option<ProbeThread>> {
         self.0.lock().expect("nobody panics while holding the session of probes")
     }
 
     /// Closes an earlier session, whose cache may be its own, then opens one like those of the streams.
-    pub(super) fn open(&self, opening: &Opening, dialect: &Dialect, clock: &Arc<dyn Clock>) -> Result<(), Error> {
-        let mut seat = self.lock();
-        *seat = None;
+    pub(super) fn open(&self, opener: &SessionOpener, dialect: &Dialect, clock: &Arc<dyn Clock>) -> Result<(), Error> {
+        let mut held = self.lock();
+        *held = None;
         let sql = |name: &str| dialect.suite.find(name).map(|statement| statement.sql.clone());
-        let reads = Reads { settle: sql("settle"), logical: sql("logical_bytes") };
-        let (opening, clock) = (opening.clone(), Arc::clone(clock));
+        let reads = ReadStatements { settle: sql("settle"), logical: sql("logical_bytes") };
+        let (opener, clock) = (opener.clone(), Arc::clone(clock));
         let ((queries, asked), (answer, answers)) = (sync_channel::<String>(1), sync_channel(1));
         let named = std::thread::Builder::new().name("probe".to_owned());
-        let thread = named.spawn(move || match Open::new(opening, reads, clock) {
+        let thread = named.spawn(move || match ProbeSession::new(opener, reads, clock) {
             Ok(mut open) => {
                 let _nobody_waits = answer.send(Ok(Probed::default()));
                 while let Ok(sql) = asked.recv() {
@@ -49,30 +49,30 @@ impl Probe {
             Err(error) => drop(answer.send(Err(error))),
         });
         let thread = thread.map_err(|error| Error::new(format!("starting a thread for probe queries: {error}")))?;
-        let opened = Seat { queries: Some(queries), answers, thread: Some(thread) };
-        opened.answer()?;
-        *seat = Some(opened);
+        let probe_thread = ProbeThread { queries: Some(queries), answers, thread: Some(thread) };
+        probe_thread.answer()?;
+        *held = Some(probe_thread);
         Ok(())
     }
 
     /// Runs one query to its last row.
     pub(super) fn run(&self, sql: String) -> Result<Probed, Error> {
-        let seat = self.lock();
-        let seat = seat.as_ref().ok_or_else(|| Error::new("no session for probe queries is open"))?;
-        if let Some(queries) = &seat.queries {
+        let thread = self.lock();
+        let thread = thread.as_ref().ok_or_else(|| Error::new("no session for probe queries is open"))?;
+        if let Some(queries) = &thread.queries {
             let _told_by_the_answer = queries.send(sql);
         }
-        seat.answer()
+        thread.answer()
     }
 }
 
-impl Seat {
+impl ProbeThread {
     fn answer(&self) -> Result<Probed, Error> {
         self.answers.recv().unwrap_or_else(|_| Err(Error::new("the thread of the probe queries broke off")))
     }
 }
 
-impl Drop for Seat {
+impl Drop for ProbeThread {
     fn drop(&mut self) {
         self.queries = None;
         if let Some(thread) = self.thread.take() {
@@ -82,33 +82,33 @@ impl Drop for Seat {
 }
 
 /// Statements that read what the engine counts of its reads; none where it does not count.
-struct Reads {
+struct ReadStatements {
     settle: Option<String>,
     logical: Option<String>,
 }
 
 /// The session on its thread.
-struct Open {
-    desk: Desk,
-    opening: Opening,
-    reads: Reads,
+struct ProbeSession {
+    session: BlockingSession,
+    opener: SessionOpener,
+    reads: ReadStatements,
     clock: Arc<dyn Clock>,
     /// What the engine had counted before the next query.
     read_before: Option<i64>,
 }
 
-impl Open {
-    fn new(opening: Opening, reads: Reads, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+impl ProbeSession {
+    fn new(opener: SessionOpener, reads: ReadStatements, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let runtime = runtime()?;
-        let session = runtime.block_on(opening.session())?;
-        let mut open = Self { desk: Desk { runtime, session }, opening, reads, clock, read_before: None };
+        let session = runtime.block_on(opener.session())?;
+        let mut open = Self { session: BlockingSession { runtime, session }, opener, reads, clock, read_before: None };
         open.read_before = open.read_so_far()?;
         Ok(open)
     }
 
     fn run(&mut self, sql: &str) -> Result<Probed, Error> {
         let begun = self.clock.now();
-        let answer = self.desk.runtime.block_on(self.desk.session.query(sql)).map_err(told);
+        let answer = self.session.runtime.block_on(self.session.session.query(sql)).map_err(told);
         let took = self.clock.now().since(begun);
         let failed = match answer {
             Ok(_) => None,
@@ -125,11 +125,11 @@ impl Open {
     fn read_so_far(&mut self) -> Result<Option<i64>, Error> {
         let Some(logical) = &self.reads.logical else { return Ok(None) };
         if let Some(settle) = &self.reads.settle {
-            self.desk.script(settle)?;
+            self.session.script(settle)?;
         }
-        let row = self.desk.one_row(logical).map_err(|error| error.context("reading what the engine counts"))?;
+        let row = self.session.one_row(logical).map_err(|error| error.context("reading what the engine counts"))?;
         // Settling lifts the cap, which is not meant for it.
-        self.desk.runtime.block_on(self.opening.tell(&mut self.desk.session))?;
+        self.session.runtime.block_on(self.opener.tell(&mut self.session.session))?;
         integer(&row, 0).map(Some)
     }
 }

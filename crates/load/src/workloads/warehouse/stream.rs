@@ -3,10 +3,11 @@
 use super::answers::{Answer, compare, hash, read_csv, written};
 use super::mix::Rounds;
 use super::own_cpu::OwnCpu;
-use super::session::Opening;
+use super::session_opener::SessionOpener;
 use super::settings::WarehouseSettings;
 use super::suite::{Class, Dialect, Draw, Query, golden};
-use crate::drive::{Completed, VirtualUser};
+use crate::drive::VirtualUser;
+use crate::operation::Completion;
 use proofload_engine::{AnySession, Error, ErrorClass, Session as _};
 use proofload_gen::Seed;
 use proofload_model::samples::Reading;
@@ -79,7 +80,7 @@ impl Plan {
 
 /// An answer in short.
 #[derive(Debug)]
-pub(super) struct Answered {
+pub(super) struct QueryAnswer {
     /// Place of the query.
     pub(super) place: usize,
     /// Hash of its text with all values.
@@ -100,7 +101,7 @@ pub(super) struct Tally {
     /// The first few differences.
     pub(super) differences: Vec<String>,
     /// What was answered, for comparison with other streams.
-    pub(super) answers: Vec<Answered>,
+    pub(super) answers: Vec<QueryAnswer>,
     rows: u64,
 }
 
@@ -109,7 +110,7 @@ const MOST_DIFFERENCES: usize = 10;
 
 /// A stream.
 pub(super) struct Stream {
-    opening: Opening,
+    opener: SessionOpener,
     session: AnySession,
     plan: Arc<Plan>,
     stream: u32,
@@ -126,7 +127,7 @@ pub(super) struct Stream {
 impl Stream {
     /// A stream before its first query.
     pub(super) fn new(
-        (opening, session): (Opening, AnySession),
+        (opener, session): (SessionOpener, AnySession),
         plan: Arc<Plan>,
         stream: u32,
         own_cpu: OwnCpu,
@@ -134,7 +135,7 @@ impl Stream {
         let order = plan.order(stream, 0);
         let sql = Ok(String::new());
         Self {
-            opening,
+            opener,
             session,
             plan,
             stream,
@@ -159,7 +160,7 @@ impl Stream {
         let answer = written(query, &rows);
         if let Ok(answer) = &answer {
             let question = hash([sql.as_str()]);
-            self.tally.answers.push(Answered { place: self.place, question, answer: hash(answer.iter().flatten()) });
+            self.tally.answers.push(QueryAnswer { place: self.place, question, answer: hash(answer.iter().flatten()) });
         }
         let Some(golden) = &self.plan.golden[self.place] else {
             self.tally.not_validated += 1;
@@ -194,8 +195,8 @@ impl VirtualUser for Stream {
         self.place
     }
 
-    async fn run(&mut self) -> Result<Completed, Error> {
-        self.ask().await.map(|()| Completed::Done)
+    async fn run(&mut self) -> Result<Completion, Error> {
+        self.ask().await.map(|()| Completion::Done)
     }
 
     /// A query is its own transaction: nothing is open after an error.
@@ -204,11 +205,11 @@ impl VirtualUser for Stream {
     }
 
     async fn reconnect(&mut self) -> Result<(), Error> {
-        self.session = self.opening.session().await?;
+        self.session = self.opener.session().await?;
         Ok(())
     }
 
-    fn bears(&self, error: &Error) -> bool {
+    fn expects(&self, error: &Error) -> bool {
         error.code() == QUERY_CAP
     }
 

@@ -1,8 +1,8 @@
 //! The warehouse as a workload: its place in the list of workloads.
 
-use super::opened::OpenedWarehouse;
 use super::settings::{NAME, SETTINGS, WarehouseSettings, contradictions};
-use crate::workload::{Calibration, Job, Opened, Rating, USUAL_PATIENCE, Work, Workload};
+use super::workload_run::WarehouseRun;
+use crate::workload::{Calibration, Rating, RunRequest, USUAL_PATIENCE, Work, Workload, WorkloadRun};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
@@ -57,8 +57,8 @@ impl Workload for Warehouse {
         settings.duration("workload.query_cap").ok().map(|cap| cap + USUAL_PATIENCE)
     }
 
-    fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {
-        Ok(Arc::new(OpenedWarehouse::new(job)?))
+    fn open(&self, request: RunRequest) -> Result<Arc<dyn WorkloadRun>, Error> {
+        Ok(Arc::new(WarehouseRun::new(request)?))
     }
 }
 

@@ -5,12 +5,12 @@
 
 mod build;
 mod checks;
-mod opened;
 mod settings;
 mod store;
 mod tally;
 mod user;
 mod watermark;
 mod workload;
+mod workload_run;
 
 pub use workload::Ycsb;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// An acknowledged write: which operation wrote what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Acknowledged {
+pub(super) struct AcknowledgedWrite {
     pub(super) record: u64,
     /// None: all fields.
     pub(super) field: Option<u16>,
@@ -17,7 +17,7 @@ pub(super) struct Acknowledged {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// The latest acknowledged writes, the oldest overwritten first.
-    latest: Vec<Acknowledged>,
+    latest: Vec<AcknowledgedWrite>,
     next: usize,
     room: usize,
     /// Reads whose every byte was compared.
@@ -36,7 +36,7 @@ impl Tally {
 
     /// A write was acknowledged.
     #[inline]
-    pub(super) fn acknowledge(&mut self, write: Acknowledged) {
+    pub(super) fn acknowledge(&mut self, write: AcknowledgedWrite) {
         if self.latest.len() < self.room {
             self.latest.push(write);
         } else if let Some(place) = self.latest.get_mut(self.next) {
@@ -46,7 +46,7 @@ impl Tally {
     }
 
     /// The latest acknowledged writes, oldest first.
-    pub(super) fn latest(&self) -> impl Iterator<Item = Acknowledged> {
+    pub(super) fn latest(&self) -> impl Iterator<Item = AcknowledgedWrite> {
         let (newer, older) = self.latest.split_at(self.next);
         older.iter().chain(newer).copied()
     }
@@ -80,7 +80,7 @@ mod tests {
     fn the_latest_writes_are_kept_in_order() {
         let mut tally = Tally::new(3);
         for index in 0..5 {
-            tally.acknowledge(Acknowledged { record: 9, field: None, index });
+            tally.acknowledge(AcknowledgedWrite { record: 9, field: None, index });
         }
         assert_eq!(tally.latest().map(|write| write.index).collect::<Vec<_>>(), [2, 3, 4]);
     }

@@ -1,10 +1,11 @@
 //! One virtual user: draws operations by their index, runs them on its store, checks what it reads.
 
-use super::opened::OpenedYcsb;
 use super::store::Store;
-use super::tally::{Acknowledged, Tally};
-use super::watermark::Progress;
-use crate::drive::{Completed, VirtualUser};
+use super::tally::{AcknowledgedWrite, Tally};
+use super::watermark::WatermarkUser;
+use super::workload_run::YcsbRun;
+use crate::drive::VirtualUser;
+use crate::operation::Completion;
 use proofload_engine::{DocumentBuffer, Error, ErrorClass, Fields};
 use proofload_gen::ycsb::{Keys, Keyspace, Kind, Operation, Plan, Values};
 use proofload_model::samples::Reading;
@@ -15,15 +16,15 @@ pub(super) const KINDS: &[&str] = &["read", "update", "insert", "scan", "read_mo
 
 /// A virtual user.
 pub(super) struct User {
-    opened: Arc<OpenedYcsb>,
+    workload_run: Arc<YcsbRun>,
     store: Store,
     plan: Arc<Plan>,
     keys: Keys,
     values: Values,
     keyspace: Keyspace,
     /// None when the keyspace does not grow.
-    progress: Option<Progress>,
-    checking: Checking,
+    progress: Option<WatermarkUser>,
+    read_checks: ReadChecks,
     /// Index of the next operation.
     next: u64,
     users: u64,
@@ -39,7 +40,7 @@ pub(super) struct User {
 
 /// Which reads are compared with what was written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Checking {
+pub(super) struct ReadChecks {
     /// Does the engine keep data?
     pub(super) keeps_data: bool,
     /// Every so many-th read; 0: none.
@@ -48,7 +49,7 @@ pub(super) struct Checking {
 
 /// Who a user is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seat {
+pub(super) struct UserNumbers {
     pub(super) user: u32,
     pub(super) users: u32,
     /// Room for acknowledged writes.
@@ -58,28 +59,28 @@ pub(super) struct Seat {
 impl User {
     /// A user whose store is ready for operations.
     pub(super) fn new(
-        (opened, store): (Arc<OpenedYcsb>, Store),
+        (workload_run, store): (Arc<YcsbRun>, Store),
         plan: Arc<Plan>,
-        progress: Option<Progress>,
-        seat: Seat,
-        checking: Checking,
+        progress: Option<WatermarkUser>,
+        numbers: UserNumbers,
+        read_checks: ReadChecks,
     ) -> Self {
         let keyspace = plan.keyspace();
         Self {
             keys: plan.keys(),
             values: plan.values(),
-            operation: plan.operation(u64::from(seat.user), &keyspace),
+            operation: plan.operation(u64::from(numbers.user), &keyspace),
             keyspace,
             progress,
-            checking,
-            next: seat.user.into(),
-            users: seat.users.max(1).into(),
+            read_checks,
+            next: numbers.user.into(),
+            users: numbers.users.max(1).into(),
             index: 0,
             key: String::with_capacity(Keys::MOST_CHARACTERS + 1),
             record: DocumentBuffer::new(),
             found: DocumentBuffer::new(),
-            tally: Tally::new(seat.room),
-            opened,
+            tally: Tally::new(numbers.room),
+            workload_run,
             store,
             plan,
         }
@@ -105,7 +106,7 @@ impl User {
         }
     }
 
-    async fn operate(&mut self) -> Result<Completed, Error> {
+    async fn operate(&mut self) -> Result<Completion, Error> {
         match self.operation.kind {
             Kind::Read => self.read(self.operation.field).await?,
             Kind::Update => self.write().await?,
@@ -116,7 +117,7 @@ impl User {
                 self.write().await?;
             }
         }
-        Ok(Completed::Done)
+        Ok(Completion::Done)
     }
 
     async fn read(&mut self, field: Option<u16>) -> Result<(), Error> {
@@ -133,13 +134,13 @@ impl User {
         self.found.clear();
         self.store.scan(&self.key, scan_length, fields(field), &mut self.found).await?;
         let first = self.found.get(0).map(|record| record.key() == self.key);
-        if self.checking.keeps_data && first != Some(true) {
+        if self.read_checks.keeps_data && first != Some(true) {
             return Err(not_found(&self.key));
         }
         if self.found.len() > scan_length as usize {
             return Err(wrong(format!("a scan of {scan_length} records gave {}", self.found.len())));
         }
-        if self.checking.every != 0 && !self.found.iter().is_sorted_by(|one, next| one.key() < next.key()) {
+        if self.read_checks.every != 0 && !self.found.iter().is_sorted_by(|one, next| one.key() < next.key()) {
             return Err(wrong("a scan gave records out of the order of their keys".to_owned()));
         }
         self.look_at_first(field)
@@ -149,7 +150,7 @@ impl User {
     fn look_at_first(&mut self, field: Option<u16>) -> Result<(), Error> {
         let bytes: usize = self.found.iter().flat_map(|record| record.values()).map(|(_, value)| value.len()).sum();
         self.tally.has_read(bytes as u64);
-        let Checking { keeps_data, every } = self.checking;
+        let ReadChecks { keeps_data, every } = self.read_checks;
         let turn = self.index / self.users;
         if !keeps_data || every == 0 || !turn.is_multiple_of(every.into()) {
             return Ok(());
@@ -172,7 +173,7 @@ impl User {
     async fn write(&mut self) -> Result<(), Error> {
         let Some(record) = self.record.get(0) else { return Err(wrong("an update without values".to_owned())) };
         let matched = self.store.update(record).await?;
-        if matched == 0 && self.checking.keeps_data {
+        if matched == 0 && self.read_checks.keeps_data {
             return Err(not_found(&self.key));
         }
         self.acknowledged();
@@ -190,7 +191,7 @@ impl User {
         let bytes: usize = self.record.iter().flat_map(|record| record.values()).map(|(_, value)| value.len()).sum();
         self.tally.wrote(bytes as u64);
         let Operation { record, field, .. } = self.operation;
-        self.tally.acknowledge(Acknowledged { record, field, index: self.index });
+        self.tally.acknowledge(AcknowledgedWrite { record, field, index: self.index });
     }
 }
 
@@ -207,7 +208,7 @@ impl VirtualUser for User {
         self.operation.kind as usize
     }
 
-    async fn run(&mut self) -> Result<Completed, Error> {
+    async fn run(&mut self) -> Result<Completion, Error> {
         let ended = self.operate().await;
         let lost = matches!(&ended, Err(error) if error.class() == ErrorClass::ConnectionLost);
         if lost && self.operation.kind == Kind::Insert {
@@ -221,7 +222,7 @@ impl VirtualUser for User {
     }
 
     async fn reconnect(&mut self) -> Result<(), Error> {
-        self.store = self.opened.store().await.map_err(|error| Error::other(error.to_string()))?;
+        self.store = self.workload_run.store().await.map_err(|error| Error::other(error.to_string()))?;
         Ok(())
     }
 

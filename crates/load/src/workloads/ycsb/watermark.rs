@@ -10,35 +10,35 @@ const LOOK_EVERY: u32 = 64;
 /// One user's place, alone on its cache lines: 128 bytes, as neighbouring lines are fetched in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Place(AtomicU64);
+struct UserProgress(AtomicU64);
 
 /// The progress of all users of an agent.
 #[derive(Debug, Clone)]
 pub(super) struct Watermark {
-    places: Arc<[Place]>,
+    users: Arc<[UserProgress]>,
 }
 
 impl Watermark {
     /// Nothing has been done by so many users.
     pub(super) fn new(users: u32) -> Self {
-        let start = |user| Place(AtomicU64::new(u64::from(user)));
-        Self { places: (0..users).map(start).collect() }
+        let start = |user| UserProgress(AtomicU64::new(u64::from(user)));
+        Self { users: (0..users).map(start).collect() }
     }
 
     /// Every operation below this index has ended.
     pub(super) fn ended_below(&self) -> u64 {
-        self.places.iter().map(|place| place.0.load(Ordering::Acquire)).min().unwrap_or(0)
+        self.users.iter().map(|user| user.0.load(Ordering::Acquire)).min().unwrap_or(0)
     }
 }
 
 /// One user's part in it.
-pub(super) struct Progress {
+pub(super) struct WatermarkUser {
     watermark: Watermark,
     user: usize,
     until_look: u32,
 }
 
-impl Progress {
+impl WatermarkUser {
     /// Of one user.
     pub(super) fn new(watermark: Watermark, user: u32) -> Self {
         Self { watermark, user: user as usize, until_look: 0 }
@@ -47,7 +47,7 @@ impl Progress {
     /// The user begins operation `next`: all its own below it have ended. Sometimes tells how far everybody is.
     #[inline]
     pub(super) fn advance(&mut self, next: u64) -> Option<u64> {
-        self.watermark.places[self.user].0.store(next, Ordering::Release);
+        self.watermark.users[self.user].0.store(next, Ordering::Release);
         if self.until_look > 0 {
             self.until_look -= 1;
             return None;
@@ -57,10 +57,10 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for WatermarkUser {
     /// A user that has ended holds nobody back.
     fn drop(&mut self) {
-        self.watermark.places[self.user].0.store(u64::MAX, Ordering::Release);
+        self.watermark.users[self.user].0.store(u64::MAX, Ordering::Release);
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn the_slowest_user_counts_and_one_that_has_ended_does_not() {
         let watermark = Watermark::new(3);
-        let mut users: Vec<Progress> = (0..3).map(|user| Progress::new(watermark.clone(), user)).collect();
+        let mut users: Vec<WatermarkUser> = (0..3).map(|user| WatermarkUser::new(watermark.clone(), user)).collect();
         assert_eq!(watermark.ended_below(), 0);
         users[0].advance(9);
         users[1].advance(4);

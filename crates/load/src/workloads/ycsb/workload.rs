@@ -1,9 +1,9 @@
 //! YCSB as a workload: its place in the list of workloads.
 
-use super::opened::OpenedYcsb;
 use super::settings::{NAME, SETTINGS, YcsbSettings};
+use super::workload_run::YcsbRun;
 use crate::division::{each_has_one, indivisible};
-use crate::workload::{Job, Opened, Rating, Work, Workload};
+use crate::workload::{Rating, RunRequest, Work, Workload, WorkloadRun};
 use proofload_gen::ycsb::Kind;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
@@ -57,8 +57,8 @@ impl Workload for Ycsb {
         Some(Work { operations, word: "operations", at_most: None })
     }
 
-    fn open(&self, job: Job) -> Result<Arc<dyn Opened>, Error> {
-        Ok(Arc::new(OpenedYcsb::new(job)?))
+    fn open(&self, request: RunRequest) -> Result<Arc<dyn WorkloadRun>, Error> {
+        Ok(Arc::new(YcsbRun::new(request)?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Loads one chunk: draws its rows, hands them to the engine, and hashes them on the way.
 
 use super::tables::{MOST_COLUMNS, shape};
-use crate::workloads::tprocc::desk::Desk;
+use crate::workloads::blocking_session::BlockingSession;
 use proofload_engine::{Decimal, RowSource, Session as _, Value};
 use proofload_gen::tprocc::population::{
     self, Chunk, ContentHash, Hundredths, Population, Row, RowStream, StreamVisitor, Table, TenThousandths, Timestamp,
@@ -20,18 +20,18 @@ const ROWS_TOLD: u64 = 4_096;
 
 /// Loads a chunk in the open transaction; says every so often how many more rows there are.
 pub(super) fn load(
-    desk: &mut Desk,
+    session: &mut BlockingSession,
     population: &Population,
     chunk: Chunk,
     more: &mut dyn FnMut(u64),
 ) -> Result<Vec<Part>, Error> {
-    let mut loader = ChunkLoader { desk, parts: Vec::new(), more };
+    let mut loader = ChunkLoader { session, parts: Vec::new(), more };
     population.visit(chunk, &mut loader)?;
     Ok(loader.parts)
 }
 
 struct ChunkLoader<'d> {
-    desk: &'d mut Desk,
+    session: &'d mut BlockingSession,
     parts: Vec<Part>,
     more: &'d mut dyn FnMut(u64),
 }
@@ -42,11 +42,11 @@ impl StreamVisitor for ChunkLoader<'_> {
     fn visit<S: RowStream>(&mut self, rows: S) -> Result<(), Error> {
         let table = S::Row::TABLE;
         let mut source = Source { rows, content: ContentHash::default(), more: &mut *self.more };
-        let Desk { runtime, session } = &mut *self.desk;
+        let BlockingSession { runtime, session } = &mut *self.session;
         let loaded = runtime.block_on(session.append(&shape(table), &mut source))?;
         if loaded != source.content.rows {
-            let drawn = source.content.rows;
-            return Err(Error::new(format!("{}: {drawn} rows were drawn and {loaded} loaded", table.name())));
+            let draws = source.content.rows;
+            return Err(Error::new(format!("{}: {draws} rows were drawn and {loaded} loaded", table.name())));
         }
         let content = source.content;
         (self.more)(content.rows % ROWS_TOLD);

@@ -1,7 +1,7 @@
 //! The manifest: what the data is and which parts of its build are done, kept in the database beside the data.
 
 use super::chunk_loader::Part;
-use crate::workloads::tprocc::desk::{Desk, integer, text};
+use crate::workloads::blocking_session::{BlockingSession, integer, text};
 use crate::workloads::tprocc::dialect::Dialect;
 use crate::workloads::tprocc::settings::{FORMAT, TproccSettings};
 use proofload_engine::Value;
@@ -45,13 +45,16 @@ pub(in crate::workloads::tprocc) fn wanted(
 
 impl Manifest {
     /// Reads it; none when the database has none.
-    pub(in crate::workloads::tprocc) fn read(desk: &mut Desk, dialect: &Dialect) -> Result<Option<Self>, Error> {
-        let found = desk.query(&dialect.suite.statement("manifest_exists")?.sql)?;
+    pub(in crate::workloads::tprocc) fn read(
+        session: &mut BlockingSession,
+        dialect: &Dialect,
+    ) -> Result<Option<Self>, Error> {
+        let found = session.query(&dialect.suite.statement("manifest_exists")?.sql)?;
         if found.first().map(|row| integer(row, 0)).transpose()?.unwrap_or(0) == 0 {
             return Ok(None);
         }
         let mut manifest = Self::default();
-        for row in desk.query(&dialect.suite.statement("manifest_rows")?.sql)? {
+        for row in session.query(&dialect.suite.statement("manifest_rows")?.sql)? {
             let note = Note { row_count: integer(&row, 2)?, content: text(&row, 3)?.to_owned() };
             manifest.notes.insert((text(&row, 0)?.to_owned(), integer(&row, 1)?), note);
         }

@@ -4,9 +4,9 @@
 use super::chunk_loader::{self, Part};
 use super::manifest::{self, Manifest};
 use super::rows_loaded::RowsLoaded;
-use crate::workload::{Job, ProgressSink};
+use crate::workload::{ProgressSink, RunRequest};
+use crate::workloads::blocking_session::{BlockingSession, integer, runtime, text};
 use crate::workloads::tprocc::checks::{self, conditions, totals};
-use crate::workloads::tprocc::desk::{Desk, integer, runtime, text};
 use crate::workloads::tprocc::dialect::Dialect;
 use crate::workloads::tprocc::procedures;
 use crate::workloads::tprocc::settings::TproccSettings;
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A build: what to build, and where.
 pub(in crate::workloads::tprocc) struct Build<'j> {
-    job: &'j Job,
+    request: &'j RunRequest,
     dialect: &'j Dialect,
     settings: TproccSettings,
     population: Population,
@@ -29,11 +29,15 @@ pub(in crate::workloads::tprocc) struct Build<'j> {
 
 impl<'j> Build<'j> {
     /// A build of a job's data. During it the dialect's build settings hold.
-    pub(in crate::workloads::tprocc) fn new(job: &'j Job, dialect: &'j Dialect, settings: TproccSettings) -> Self {
-        let mut target = job.target.clone();
+    pub(in crate::workloads::tprocc) fn new(
+        request: &'j RunRequest,
+        dialect: &'j Dialect,
+        settings: TproccSettings,
+    ) -> Self {
+        let mut target = request.target.clone();
         let extra = dialect.build_settings.iter().cloned();
         target.place.settings.extend(extra);
-        Self { job, dialect, settings, population: settings.population(&job.spec), target }
+        Self { request, dialect, settings, population: settings.population(&request.spec), target }
     }
 
     /// Builds, or goes on with a build; then settles the data.
@@ -44,23 +48,23 @@ impl<'j> Build<'j> {
             self.load(&pending, &manifest)?;
             self.finish(&manifest)?;
         }
-        let progress: &ProgressSink = &self.job.progress;
-        procedures::install(&mut self.desk()?, self.dialect)?;
+        let progress: &ProgressSink = &self.request.progress;
+        procedures::install(&mut self.session()?, self.dialect)?;
         progress("settling the data", 0, 0);
-        runtime()?.block_on(self.job.engine.after_build(&self.target))?;
+        runtime()?.block_on(self.request.engine.after_build(&self.target))?;
         self.facts()
     }
 
     /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
     pub(in crate::workloads::tprocc) fn begin(&self) -> Result<Manifest, Error> {
-        runtime()?.block_on(self.job.engine.create_database(&self.target))?;
-        let mut desk = self.desk()?;
+        runtime()?.block_on(self.request.engine.create_database(&self.target))?;
+        let mut session = self.session()?;
         let wanted = manifest::wanted(&self.settings, &self.population);
-        if let Some(manifest) = Manifest::read(&mut desk, self.dialect)? {
+        if let Some(manifest) = Manifest::read(&mut session, self.dialect)? {
             manifest.fits(&wanted)?;
             return Ok(manifest);
         }
-        let foreign = desk.query(&self.dialect.suite.statement("foreign_tables")?.sql)?;
+        let foreign = session.query(&self.dialect.suite.statement("foreign_tables")?.sql)?;
         if let Some(first) = foreign.first() {
             let name = text(first, 0)?;
             return Err(Error::new(format!(
@@ -74,7 +78,7 @@ impl<'j> Build<'j> {
             script.push_str(&manifest::add(self.dialect, name, value)?);
         }
         script.push_str("COMMIT;");
-        desk.script(&script).map_err(|error| error.context("making the tables"))?;
+        session.script(&script).map_err(|error| error.context("making the tables"))?;
         Ok(Manifest::default())
     }
 
@@ -85,15 +89,15 @@ impl<'j> Build<'j> {
 
     /// Loads chunks, several at a time where the engine gains by it, beside those that the manifest has.
     pub(in crate::workloads::tprocc) fn load(&self, chunks: &[Chunk], manifest: &Manifest) -> Result<(), Error> {
-        let loaded = RowsLoaded::new(&self.settings, manifest, &self.job.progress)?;
-        self.side_by_side(chunks, |desk, chunk| self.load_chunk(desk, *chunk, &loaded))
+        let loaded = RowsLoaded::new(&self.settings, manifest, &self.request.progress)?;
+        self.side_by_side(chunks, |session, chunk| self.load_chunk(session, *chunk, &loaded))
     }
 
     /// Does work on all items, each session taking the next one. The first error ends all sessions after their item.
     fn side_by_side<T: Sync>(
         &self,
         items: &[T],
-        work: impl Fn(&mut Desk, &T) -> Result<(), Error> + Sync,
+        work: impl Fn(&mut BlockingSession, &T) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         let queue = Mutex::new(Queue { items: items.iter(), outcome: Ok(()) });
         let queue_now = || queue.lock().expect("no session panics while it holds the queue");
@@ -102,9 +106,9 @@ impl<'j> Build<'j> {
         std::thread::scope(|scope| {
             for _ in 0..self.dialect.loaders.min(items.len()) {
                 scope.spawn(|| {
-                    let ended = self.desk().and_then(|mut desk| {
+                    let ended = self.session().and_then(|mut session| {
                         while let Some(item) = next() {
-                            work(&mut desk, item)?;
+                            work(&mut session, item)?;
                         }
                         Ok(())
                     });
@@ -116,21 +120,21 @@ impl<'j> Build<'j> {
     }
 
     /// Loads one chunk and notes it, in one transaction.
-    fn load_chunk(&self, desk: &mut Desk, chunk: Chunk, loaded: &RowsLoaded<'_>) -> Result<(), Error> {
-        desk.script("BEGIN")?;
-        let parts = self.load_rows(desk, chunk, &mut |rows| loaded.add(rows))?;
+    fn load_chunk(&self, session: &mut BlockingSession, chunk: Chunk, loaded: &RowsLoaded<'_>) -> Result<(), Error> {
+        session.script("BEGIN")?;
+        let parts = self.load_rows(session, chunk, &mut |rows| loaded.add(rows))?;
         let notes = manifest::add_chunk(self.dialect, chunk, &parts)?;
-        desk.script(&format!("{notes}COMMIT;"))
+        session.script(&format!("{notes}COMMIT;"))
     }
 
     /// Loads the rows of a chunk in the open transaction, and says every so often how many more there are.
     pub(in crate::workloads::tprocc) fn load_rows(
         &self,
-        desk: &mut Desk,
+        session: &mut BlockingSession,
         chunk: Chunk,
         more: &mut dyn FnMut(u64),
     ) -> Result<Vec<Part>, Error> {
-        chunk_loader::load(desk, &self.population, chunk, more).map_err(|error| match chunk.warehouse() {
+        chunk_loader::load(session, &self.population, chunk, more).map_err(|error| match chunk.warehouse() {
             Some(w_id) => error.context(format!("loading {} of warehouse {w_id}", chunk.name())),
             None => error.context(format!("loading {}", chunk.name())),
         })
@@ -145,43 +149,46 @@ impl<'j> Build<'j> {
             .iter()
             .filter(|name| manifest.content(&index_entry(name)).is_none())
             .collect();
-        let progress = |ended: u64| (self.job.progress)("making indexes", ended, missing.len() as u64);
+        let progress = |ended: u64| (self.request.progress)("making indexes", ended, missing.len() as u64);
         let ended = AtomicU64::new(0);
         progress(0);
-        self.side_by_side(&missing, |desk, name| {
+        self.side_by_side(&missing, |session, name| {
             let (entry, sql) = (index_entry(name), &self.dialect.suite.statement(name)?.sql);
             let note = manifest::add(self.dialect, &entry, "yes")?;
-            desk.script(&format!("BEGIN; {sql}; {note} COMMIT;")).map_err(|error| error.context(entry))?;
+            session.script(&format!("BEGIN; {sql}; {note} COMMIT;")).map_err(|error| error.context(entry))?;
             progress(ended.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(())
         })?;
-        let mut desk = self.desk()?;
-        desk.script("ANALYZE")?;
+        let mut session = self.session()?;
+        session.script("ANALYZE")?;
         if self.keeps_data() {
-            (self.job.progress)("checking the data", 0, 0);
-            self.prove(&mut desk)?;
+            (self.request.progress)("checking the data", 0, 0);
+            self.prove(&mut session)?;
         }
-        let totals =
-            if self.keeps_data() { totals::Totals::read(&mut desk, self.dialect)? } else { totals::Totals::default() };
+        let totals = if self.keeps_data() {
+            totals::Totals::read(&mut session, self.dialect)?
+        } else {
+            totals::Totals::default()
+        };
         let mut script = "BEGIN;\n".to_owned();
         for (name, value) in totals.named() {
             script.push_str(&manifest::add(self.dialect, &format!("total {name}"), &value.to_string())?);
         }
         script.push_str(&manifest::add_complete(self.dialect)?);
-        desk.script(&format!("{script}COMMIT;"))
+        session.script(&format!("{script}COMMIT;"))
     }
 
     /// Every table has the rows that were drawn, and all consistency conditions hold.
-    fn prove(&self, desk: &mut Desk) -> Result<(), Error> {
-        let manifest = self.manifest(desk)?;
+    fn prove(&self, session: &mut BlockingSession) -> Result<(), Error> {
+        let manifest = self.manifest(session)?;
         for table in Table::ALL {
             let (name, noted) = (table.name(), manifest.table(table)?.rows);
-            let found = integer(&desk.one_row(&format!("SELECT count(*) FROM {name}"))?, 0)?;
+            let found = integer(&session.one_row(&format!("SELECT count(*) FROM {name}"))?, 0)?;
             if u64::try_from(found) != Ok(noted) {
                 return Err(Error::new(format!("{name} has {found} rows where {noted} were loaded")));
             }
         }
-        let found = conditions::examine(desk, self.dialect, &self.settings, &self.job.progress)?;
+        let found = conditions::examine(session, self.dialect, &self.settings, &self.request.progress)?;
         let checks = checks::excused(conditions::checks(&found), &self.population.profile);
         match checks.into_iter().find(|check| check.outcome == CheckOutcome::Failed) {
             Some(check) => Err(Error::new(format!("after the load {} does not hold: {}", check.name, check.found))),
@@ -199,8 +206,8 @@ impl<'j> Build<'j> {
         if !self.keeps_data() {
             return Ok(facts);
         }
-        let mut desk = self.desk()?;
-        let manifest = self.manifest(&mut desk)?;
+        let mut session = self.session()?;
+        let manifest = self.manifest(&mut session)?;
         let mut rows = 0;
         for table in Table::ALL {
             let content = manifest.table(table)?;
@@ -209,7 +216,7 @@ impl<'j> Build<'j> {
             facts.push(Fact::observed("data", &format!("content_hash.{}", table.name()), content.to_string(), source));
         }
         facts.push(Fact::observed("data", "rows", rows.to_string(), source));
-        let bytes = integer(&desk.one_row(&self.dialect.suite.statement("database_bytes")?.sql)?, 0)?;
+        let bytes = integer(&session.one_row(&self.dialect.suite.statement("database_bytes")?.sql)?, 0)?;
         facts.push(Fact::observed("data", "bytes", bytes.to_string(), "the engine, after the build"));
         if let Some(version) = procedures::version_of_all(self.dialect)? {
             facts.push(Fact::observed("data", "procedures", version, source));
@@ -227,16 +234,16 @@ impl<'j> Build<'j> {
     }
 
     /// A session with the settings of the build.
-    pub(in crate::workloads::tprocc) fn desk(&self) -> Result<Desk, Error> {
-        Ok(Desk::open(self.job.engine, &self.target)?)
+    pub(in crate::workloads::tprocc) fn session(&self) -> Result<BlockingSession, Error> {
+        Ok(BlockingSession::open(self.request.engine, &self.target)?)
     }
 
-    fn manifest(&self, desk: &mut Desk) -> Result<Manifest, Error> {
-        Manifest::read(desk, self.dialect)?.ok_or_else(|| Error::new("the manifest has gone"))
+    fn manifest(&self, session: &mut BlockingSession) -> Result<Manifest, Error> {
+        Manifest::read(session, self.dialect)?.ok_or_else(|| Error::new("the manifest has gone"))
     }
 
     fn keeps_data(&self) -> bool {
-        self.job.engine.facts().capabilities.durable
+        self.request.engine.facts().capabilities.durable
     }
 }
 

@@ -2,7 +2,7 @@
 //! customers, items and last names, and the mix.
 
 use super::chance::{at_least, check, chi_square, mean_lines, not_applicable, nurand, share};
-use crate::workloads::tprocc::drawn::Drawn;
+use crate::workloads::tprocc::draw_counts::DrawCounts;
 use crate::workloads::tprocc::settings::TproccSettings;
 use crate::workloads::tprocc::tally::{RemoteDraws, Tally};
 use proofload_gen::tprocc::inputs::{InputSettings, Transaction};
@@ -10,7 +10,7 @@ use proofload_gen::tprocc::{Constants, Scale};
 use proofload_model::samples::{Check, CheckOutcome};
 
 /// All checks of the group; `law` is what the inputs were drawn by.
-pub(super) fn checks(tally: &Tally, drawn: &Drawn, settings: &TproccSettings, law: &InputSettings) -> Vec<Check> {
+pub(super) fn checks(tally: &Tally, draws: &DrawCounts, settings: &TproccSettings, law: &InputSettings) -> Vec<Check> {
     let mut checks = of_new_orders(tally, settings);
     checks.extend(of_payments(tally, settings));
     checks.push(share(
@@ -21,7 +21,7 @@ pub(super) fn checks(tally: &Tally, drawn: &Drawn, settings: &TproccSettings, la
         0.57..=0.63,
     ));
     checks.push(constants(law));
-    checks.extend(of_distributions(drawn, law));
+    checks.extend(of_distributions(draws, law));
     checks.push(skipped_deliveries(tally, settings));
     checks.extend(mix_floors(tally, settings));
     checks
@@ -72,12 +72,12 @@ fn constants(law: &InputSettings) -> Check {
 }
 
 /// The three distributions of NURand (clause 2.1.6), with the constants of the run.
-fn of_distributions(drawn: &Drawn, law: &InputSettings) -> Vec<Check> {
+fn of_distributions(draws: &DrawCounts, law: &InputSettings) -> Vec<Check> {
     let (constants, scale) = (&law.constants, &law.scale);
     vec![
-        nurand("customer numbers", "customers named by number", &constants.c_ids(scale), &drawn.c_ids),
-        nurand("last names", "customers named by last name", &constants.last_names(scale), &drawn.last_names),
-        nurand("items", "items of order lines", &constants.ol_i_ids(scale), &drawn.items),
+        nurand("customer numbers", "customers named by number", &constants.c_ids(scale), &draws.c_ids),
+        nurand("last names", "customers named by last name", &constants.last_names(scale), &draws.last_names),
+        nurand("items", "items of order lines", &constants.ol_i_ids(scale), &draws.items),
     ]
 }
 
@@ -164,8 +164,8 @@ mod tests {
     }
 
     /// What clients count of so many inputs of each of four users, all completed.
-    fn counted(law: InputSettings, inputs: u32) -> (Tally, Drawn) {
-        let (mut tally, mut drawn) = (Tally::new(law.warehouses), Drawn::new(&law.scale));
+    fn counted(law: InputSettings, inputs: u32) -> (Tally, DrawCounts) {
+        let (mut tally, mut draws) = (Tally::new(law.warehouses), DrawCounts::new(&law.scale));
         let plan = InputPlan::new(law).unwrap();
         for user in 0..4 {
             let mut stream = plan.user(user);
@@ -173,22 +173,22 @@ mod tests {
                 match stream.next_input() {
                     Input::NewOrder(input) => {
                         tally.new_order(&input, input.rolls_back);
-                        drawn.new_order(&input);
+                        draws.new_order(&input);
                     }
                     Input::Payment(input) => {
                         tally.payment(&input);
-                        drawn.customer(&input.customer);
+                        draws.customer(&input.customer);
                     }
                     Input::OrderStatus(input) => {
                         tally.order_status(&input);
-                        drawn.customer(&input.customer);
+                        draws.customer(&input.customer);
                     }
                     Input::Delivery(_) => tally.deliveries += 1,
                     Input::StockLevel(_) => tally.stock_levels += 1,
                 }
             }
         }
-        (tally, drawn)
+        (tally, draws)
     }
 
     #[test]
@@ -196,8 +196,8 @@ mod tests {
         let mut distributions = 0;
         for seed in 0..100 {
             let (settings, law) = full(seed);
-            let (tally, drawn) = counted(law, 1_000);
-            for check in checks(&tally, &drawn, &settings, &law) {
+            let (tally, draws) = counted(law, 1_000);
+            for check in checks(&tally, &draws, &settings, &law) {
                 assert_ne!(check.outcome, CheckOutcome::Failed, "seed {seed}: {check:#?}");
                 let is_distribution = ["customer numbers", "last names", "items"].contains(&check.name.as_str());
                 distributions += u32::from(is_distribution && check.outcome == CheckOutcome::Met);
@@ -227,8 +227,8 @@ mod tests {
         let mut tally = lawful();
         change(&mut tally);
         let (settings, law) = full(1);
-        let (_, drawn) = counted(law, 1_000);
-        let checks = checks(&tally, &drawn, &settings, &law);
+        let (_, draws) = counted(law, 1_000);
+        let checks = checks(&tally, &draws, &settings, &law);
         let found: Vec<(&str, CheckOutcome)> = checks
             .iter()
             .filter(|check| check.outcome != CheckOutcome::Met)

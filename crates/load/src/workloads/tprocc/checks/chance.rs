@@ -44,7 +44,7 @@ fn judge(inside: bool, p: f64) -> CheckOutcome {
 }
 
 /// What was observed, of how many, against which limits.
-struct Observed {
+struct ObservedCounts {
     limits: String,
     n: u64,
     observed: String,
@@ -52,8 +52,8 @@ struct Observed {
 }
 
 /// A judged check with its sample.
-fn judged(name: &str, rule: String, found: String, inside: bool, sample: Observed) -> Check {
-    let Observed { limits, n, observed, p } = sample;
+fn judged(name: &str, rule: String, found: String, inside: bool, sample: ObservedCounts) -> Check {
+    let ObservedCounts { limits, n, observed, p } = sample;
     let outcome = judge(inside, p);
     let found = match outcome {
         CheckOutcome::TooSmall => format!("{found}: outside, sample too small (n = {n})"),
@@ -77,7 +77,7 @@ pub(super) fn share(name: &str, what: &str, (part, whole): (u64, u64), law: f64,
     let found = part as f64 / whole as f64;
     let p = binomial_p(part, whole, law);
     let text = format!("{} ({part} of {whole}), p = {p:.2e} against {}", percent(found), percent(law));
-    let sample = Observed { limits: limits_text, n: whole, observed: percent(found), p };
+    let sample = ObservedCounts { limits: limits_text, n: whole, observed: percent(found), p };
     judged(name, rule, text, limits.contains(&found), sample)
 }
 
@@ -92,7 +92,7 @@ pub(super) fn at_least(name: &str, what: &str, (part, whole): (u64, u64), law: f
     let found = part as f64 / whole as f64;
     let p = binomial_at_most(part, whole, law);
     let text = format!("{} ({part} of {whole}), p = {p:.2e} against {}", percent(found), percent(law));
-    judged(name, rule, text, found >= floor, Observed { limits, n: whole, observed: percent(found), p })
+    judged(name, rule, text, found >= floor, ObservedCounts { limits, n: whole, observed: percent(found), p })
 }
 
 /// The mean number of lines per order; it is uniform over 5..=15, of variance 10.
@@ -104,7 +104,7 @@ pub(super) fn mean_lines(orders: u64, lines: u64) -> Check {
     let mean = lines as f64 / orders as f64;
     let p = normal_p((mean - 10.0) / (10.0 / orders as f64).sqrt());
     let text = format!("{mean:.3} over {orders} orders, p = {p:.2e} against 10");
-    let sample = Observed { limits: "9.5 to 10.5".to_owned(), n: orders, observed: format!("{mean:.3}"), p };
+    let sample = ObservedCounts { limits: "9.5 to 10.5".to_owned(), n: orders, observed: format!("{mean:.3}"), p };
     judged(name, rule, text, (9.5..=10.5).contains(&mean), sample)
 }
 
@@ -125,7 +125,7 @@ pub(super) fn chi_square(name: &str, rule: String, classes: &[(f64, f64)], obser
     let words = format!("chi-square {statistic:.1} with {degrees} degrees of freedom");
     let before = observed.as_ref().map(|observed| format!("{observed}; ")).unwrap_or_default();
     let found = format!("{before}{words} over {count} draws, p = {p:.2e}");
-    let sample = Observed {
+    let sample = ObservedCounts {
         limits: format!("p at least {CHANCE:.0e}"),
         n: count as u64,
         observed: observed.map_or_else(|| words.clone(), |observed| format!("{observed}; {words}")),

@@ -2,7 +2,7 @@
 //! and how an offender is told.
 
 use crate::workload::ProgressSink;
-use crate::workloads::tprocc::desk::{Desk, integer};
+use crate::workloads::blocking_session::{BlockingSession, integer};
 use crate::workloads::tprocc::dialect::Dialect;
 use crate::workloads::tprocc::settings::TproccSettings;
 use proofload_engine::{OwnedRow, OwnedValue, Value};
@@ -76,7 +76,7 @@ const CONDITIONS: &[Condition] = &[
 
 /// What was found of one condition.
 #[derive(Debug)]
-pub(in crate::workloads::tprocc) struct Found {
+pub(in crate::workloads::tprocc) struct ConditionResult {
     condition: &'static Condition,
     /// Number of offenders.
     pub(in crate::workloads::tprocc) count: u64,
@@ -85,13 +85,13 @@ pub(in crate::workloads::tprocc) struct Found {
 
 /// Examines all warehouses while nothing is in flight.
 pub(in crate::workloads::tprocc) fn examine(
-    desk: &mut Desk,
+    session: &mut BlockingSession,
     dialect: &Dialect,
     settings: &TproccSettings,
     progress: &ProgressSink,
-) -> Result<Vec<Found>, Error> {
-    let mut found: Vec<Found> =
-        CONDITIONS.iter().map(|condition| Found { condition, count: 0, offenders: Vec::new() }).collect();
+) -> Result<Vec<ConditionResult>, Error> {
+    let mut found: Vec<ConditionResult> =
+        CONDITIONS.iter().map(|condition| ConditionResult { condition, count: 0, offenders: Vec::new() }).collect();
     for low_w in (1..=settings.warehouses).step_by(WAREHOUSES_TOGETHER.unsigned_abs() as usize) {
         let high_w = settings.warehouses.min(low_w + WAREHOUSES_TOGETHER - 1);
         progress(
@@ -106,21 +106,26 @@ pub(in crate::workloads::tprocc) fn examine(
         ];
         for name in ["check_orders", "check_customers", "check_districts", "check_warehouses"] {
             let script = dialect.suite.with_values(name, &numbers)?;
-            desk.script(&script).map_err(|error| error.context(name))?;
+            session.script(&script).map_err(|error| error.context(name))?;
         }
         for found in &mut found {
-            found.examine(desk, dialect, &numbers)?;
+            found.examine(session, dialect, &numbers)?;
         }
-        desk.script(&dialect.suite.statement("check_end")?.sql)?;
+        session.script(&dialect.suite.statement("check_end")?.sql)?;
     }
     Ok(found)
 }
 
-impl Found {
+impl ConditionResult {
     /// Adds the offenders of the warehouses at hand.
-    fn examine(&mut self, desk: &mut Desk, dialect: &Dialect, numbers: &[(&str, Value<'_>)]) -> Result<(), Error> {
+    fn examine(
+        &mut self,
+        session: &mut BlockingSession,
+        dialect: &Dialect,
+        numbers: &[(&str, Value<'_>)],
+    ) -> Result<(), Error> {
         let name = format!("condition_{}", self.condition.number);
-        let rows = desk.query(&dialect.suite.with_values(&name, numbers)?).map_err(|error| error.context(name))?;
+        let rows = session.query(&dialect.suite.with_values(&name, numbers)?).map_err(|error| error.context(name))?;
         let Some(first) = rows.first() else { return Ok(()) };
         self.count += integer(first, 0)?.unsigned_abs();
         let room = OFFENDERS_TOLD.saturating_sub(self.offenders.len());
@@ -147,8 +152,8 @@ impl Condition {
 }
 
 /// As checks of a run.
-pub(in crate::workloads::tprocc) fn checks(found: &[Found]) -> Vec<Check> {
-    let check = |found: &Found| Check {
+pub(in crate::workloads::tprocc) fn checks(found: &[ConditionResult]) -> Vec<Check> {
+    let check = |found: &ConditionResult| Check {
         group: "consistency".to_owned(),
         name: found.condition.name.to_owned(),
         rule: found.condition.rule.to_owned(),

@@ -1,10 +1,10 @@
 //! Acknowledged orders: each is in the database with its customer and number of lines, and no other has come.
 
 use super::verify::Evidence;
+use crate::workloads::blocking_session::{BlockingSession, integer};
 use crate::workloads::tprocc::acknowledged::AcknowledgedOrder;
-use crate::workloads::tprocc::desk::{Desk, integer};
 use crate::workloads::tprocc::dialect::Dialect;
-use crate::workloads::tprocc::opened::Before;
+use crate::workloads::tprocc::workload_run::CountsBefore;
 use proofload_engine::Value;
 use proofload_gen::tprocc::inputs::Transaction;
 use proofload_model::error::Error;
@@ -32,7 +32,7 @@ impl Faults {
 
 /// What the comparison found.
 #[derive(Default)]
-struct Compared {
+struct OrderComparison {
     acknowledged: u64,
     lost: Faults,
     other: Faults,
@@ -41,19 +41,19 @@ struct Compared {
 
 /// Compares warehouse by warehouse, both sides sorted by key.
 pub(super) fn checks(
-    desk: &mut Desk,
+    session: &mut BlockingSession,
     dialect: &Dialect,
-    before: &Before,
+    before: &CountsBefore,
     evidence: &Evidence<'_>,
 ) -> Result<Vec<Check>, Error> {
     let words = evidence.acknowledged.sorted();
     let mut words = words.into_iter().map(AcknowledgedOrder::unpack).peekable();
-    let mut compared = Compared::default();
+    let mut compared = OrderComparison::default();
     for w_id in 1..=evidence.settings.warehouses {
         let acknowledged: Vec<AcknowledgedOrder> =
             std::iter::from_fn(|| words.next_if(|order| order.w_id == w_id)).collect();
         compared.acknowledged += acknowledged.len() as u64;
-        let found = orders_since(desk, dialect, before, w_id)?;
+        let found = orders_since(session, dialect, before, w_id)?;
         compared.merge(&acknowledged, &found);
     }
     let left: Vec<AcknowledgedOrder> = words.collect();
@@ -63,9 +63,9 @@ pub(super) fn checks(
 
 /// The orders of a warehouse that are younger than the run's start.
 fn orders_since(
-    desk: &mut Desk,
+    session: &mut BlockingSession,
     dialect: &Dialect,
-    before: &Before,
+    before: &CountsBefore,
     w_id: i32,
 ) -> Result<Vec<AcknowledgedOrder>, Error> {
     let start = before.next_o_ids.partition_point(|next| next.0 < w_id);
@@ -74,7 +74,7 @@ fn orders_since(
     let next_of = |d_id: i32| next.iter().find(|next| next.1 == d_id).map_or(0, |next| next.2);
     let least = next.iter().map(|next| next.2).min().unwrap_or(0);
     let values = [("w_id", Value::Integer(w_id.into())), ("least_o_id", Value::Integer(least.into()))];
-    let rows = desk.query(&dialect.suite.with_values("orders_of_warehouse", &values)?)?;
+    let rows = session.query(&dialect.suite.with_values("orders_of_warehouse", &values)?)?;
     let narrow = |value: i64| i32::try_from(value).map_err(|_| Error::new("a column of orders does not fit 32 bits"));
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
@@ -87,7 +87,7 @@ fn orders_since(
     Ok(found)
 }
 
-impl Compared {
+impl OrderComparison {
     /// Compares two lists that are sorted by key.
     fn merge(&mut self, acknowledged: &[AcknowledgedOrder], found: &[AcknowledgedOrder]) {
         let key = |order: &AcknowledgedOrder| (order.w_id, order.d_id, order.o_id);
@@ -165,7 +165,7 @@ mod tests {
 
     #[track_caller]
     fn check(acknowledged: &[AcknowledgedOrder], found: &[AcknowledgedOrder], unknown: u64, failed: &[&str]) {
-        let mut compared = Compared::default();
+        let mut compared = OrderComparison::default();
         compared.merge(acknowledged, found);
         let checks = compared.checks(unknown, 0);
         let names: Vec<&str> = checks

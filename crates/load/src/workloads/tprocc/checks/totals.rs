@@ -1,7 +1,7 @@
 //! Sums over the whole database, which conservation compares with what the clients counted.
 
+use crate::workloads::blocking_session::{BlockingSession, hundredths, integer};
 use crate::workloads::tprocc::build::Manifest;
-use crate::workloads::tprocc::desk::{Desk, hundredths, integer};
 use crate::workloads::tprocc::dialect::Dialect;
 use proofload_model::error::Error;
 
@@ -16,11 +16,11 @@ macro_rules! totals {
 
         impl Totals {
             /// Reads them: scans the large tables.
-            pub(in crate::workloads::tprocc) fn read(desk: &mut Desk, dialect: &Dialect) -> Result<Self, Error> {
+            pub(in crate::workloads::tprocc) fn read(session: &mut BlockingSession, dialect: &Dialect) -> Result<Self, Error> {
                 let mut rows = std::collections::BTreeMap::new();
                 for statement in [$($statement),+] {
                     if !rows.contains_key(statement) {
-                        rows.insert(statement, desk.one_row(&dialect.suite.statement(statement)?.sql)?);
+                        rows.insert(statement, session.one_row(&dialect.suite.statement(statement)?.sql)?);
                     }
                 }
                 Ok(Self { $($field: $read(&rows[$statement], $column)?,)+ })
@@ -79,17 +79,17 @@ impl Totals {
     /// The totals now. Data that are as the build left them, by a few cheap sums that every writing transaction moves, are not
     /// scanned: that would warm their caches before the run.
     pub(in crate::workloads::tprocc) fn before_run(
-        desk: &mut Desk,
+        session: &mut BlockingSession,
         dialect: &Dialect,
         manifest: &Manifest,
     ) -> Result<Self, Error> {
         if let Some(noted) = Self::noted(manifest) {
-            let row = desk.one_row(&dialect.suite.statement("fingerprint")?.sql)?;
+            let row = session.one_row(&dialect.suite.statement("fingerprint")?.sql)?;
             let now = (integer(&row, 0)?, hundredths(&row, 1)?, hundredths(&row, 2)?, integer(&row, 3)?);
             if now == (noted.d_next_o_id, noted.w_ytd, noted.d_ytd, noted.new_order) {
                 return Ok(noted);
             }
         }
-        Self::read(desk, dialect)
+        Self::read(session, dialect)
     }
 }

@@ -4,14 +4,14 @@ use super::excuses::excused;
 use super::totals::Totals;
 use super::{agreement, audit, conditions, conservation, orders, pacing};
 use crate::workload::ProgressSink;
-use crate::workloads::tprocc::acknowledged::Acknowledged;
-use crate::workloads::tprocc::desk::Desk;
+use crate::workloads::blocking_session::BlockingSession;
+use crate::workloads::tprocc::acknowledged::AcknowledgedOrders;
 use crate::workloads::tprocc::dialect::Dialect;
-use crate::workloads::tprocc::drawn::Drawn;
-use crate::workloads::tprocc::opened::Before;
+use crate::workloads::tprocc::draw_counts::DrawCounts;
 use crate::workloads::tprocc::paced::WaitTally;
 use crate::workloads::tprocc::settings::TproccSettings;
 use crate::workloads::tprocc::tally::Tally;
+use crate::workloads::tprocc::workload_run::CountsBefore;
 use proofload_gen::tprocc::inputs::InputSettings;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
@@ -21,15 +21,15 @@ pub(in crate::workloads::tprocc) struct Evidence<'r> {
     /// What all users counted.
     pub(in crate::workloads::tprocc) tally: &'r Tally,
     /// What they drew.
-    pub(in crate::workloads::tprocc) drawn: &'r Drawn,
+    pub(in crate::workloads::tprocc) draws: &'r DrawCounts,
     /// What they drew it by.
     pub(in crate::workloads::tprocc) law: &'r InputSettings,
     /// What the terminals of a paced load waited.
     pub(in crate::workloads::tprocc) waits: &'r WaitTally,
     /// Orders that the database acknowledged.
-    pub(in crate::workloads::tprocc) acknowledged: &'r Acknowledged,
+    pub(in crate::workloads::tprocc) acknowledged: &'r AcknowledgedOrders,
     /// The database before the run.
-    pub(in crate::workloads::tprocc) before: Option<&'r Before>,
+    pub(in crate::workloads::tprocc) before: Option<&'r CountsBefore>,
     /// The settings of the run.
     pub(in crate::workloads::tprocc) settings: &'r TproccSettings,
     /// The SQL.
@@ -40,16 +40,16 @@ pub(in crate::workloads::tprocc) struct Evidence<'r> {
 
 /// Every check, those told as not applicable that the profile breaks.
 pub(in crate::workloads::tprocc) fn all(
-    desk: &mut Desk,
+    session: &mut BlockingSession,
     evidence: &Evidence<'_>,
     progress: &ProgressSink,
 ) -> Result<Vec<Check>, Error> {
-    Ok(excused(found(desk, evidence, progress)?, &evidence.settings.profile))
+    Ok(excused(found(session, evidence, progress)?, &evidence.settings.profile))
 }
 
 /// What every check finds, whatever the profile.
 pub(in crate::workloads::tprocc) fn found(
-    desk: &mut Desk,
+    session: &mut BlockingSession,
     evidence: &Evidence<'_>,
     progress: &ProgressSink,
 ) -> Result<Vec<Check>, Error> {
@@ -57,13 +57,13 @@ pub(in crate::workloads::tprocc) fn found(
         .before
         .ok_or_else(|| Error::new("the database was not read before the run, so nothing can be compared"))?;
     progress("summing up the database", 0, 0);
-    let after = Totals::read(desk, evidence.dialect)?;
-    let mut checks = conditions::checks(&conditions::examine(desk, evidence.dialect, evidence.settings, progress)?);
+    let after = Totals::read(session, evidence.dialect)?;
+    let mut checks = conditions::checks(&conditions::examine(session, evidence.dialect, evidence.settings, progress)?);
     checks.extend(conservation::checks(&before.totals, &after, evidence.tally));
     progress("looking for acknowledged orders", 0, 0);
-    checks.extend(orders::checks(desk, evidence.dialect, before, evidence)?);
+    checks.extend(orders::checks(session, evidence.dialect, before, evidence)?);
     checks.extend(agreement::checks(&before.totals, &after, evidence));
-    checks.extend(audit::checks(evidence.tally, evidence.drawn, evidence.settings, evidence.law));
+    checks.extend(audit::checks(evidence.tally, evidence.draws, evidence.settings, evidence.law));
     checks.extend(pacing::checks(evidence));
     Ok(checks)
 }

@@ -1,8 +1,9 @@
 //! Deliveries that are queued and done later (clause 2.7.2): the queues, the workers, and the log of what they did. The queues lie in our
 //! process and not on the server, which the report says.
 
-use crate::drive::{self, Completed, Queued, VirtualUser};
-use crate::workloads::tprocc::clerk::Clerk;
+use crate::drive::{self, QueuedItem, VirtualUser};
+use crate::operation::Completion;
+use crate::workloads::tprocc::transaction_runner::TransactionRunner;
 use crate::workloads::tprocc::transactions::delivery::DISTRICTS;
 use proofload_engine::{Error, ErrorClass};
 use proofload_gen::tprocc::inputs::{Delivery, Transaction};
@@ -17,9 +18,9 @@ const ROOM: usize = 2_048;
 
 /// A queue for each worker.
 pub(in crate::workloads::tprocc) struct DeliveryQueues {
-    counter: Counter,
+    sender: DeliverySender,
     /// Taken by the workers when they begin.
-    receivers: Mutex<Vec<Option<Receiver<Queued<Delivery>>>>>,
+    receivers: Mutex<Vec<Option<Receiver<QueuedItem<Delivery>>>>>,
 }
 
 impl DeliveryQueues {
@@ -27,33 +28,33 @@ impl DeliveryQueues {
     pub(in crate::workloads::tprocc) fn new(workers: u32) -> Self {
         let (senders, receivers) = (0..workers.max(1)).map(|_| channel(ROOM)).unzip::<_, _, Vec<_>, Vec<_>>();
         let receivers = Mutex::new(receivers.into_iter().map(Some).collect());
-        Self { counter: Counter { senders, next: 0 }, receivers }
+        Self { sender: DeliverySender { senders, next: 0 }, receivers }
     }
 
     /// Where a server puts Deliveries. The queues end when the last of these is gone.
-    pub(in crate::workloads::tprocc) fn counter(&self) -> Counter {
-        self.counter.clone()
+    pub(in crate::workloads::tprocc) fn sender(&self) -> DeliverySender {
+        self.sender.clone()
     }
 
     /// The queue of a worker, from 0; once.
-    pub(in crate::workloads::tprocc) fn of_worker(&self, worker: usize) -> Option<Receiver<Queued<Delivery>>> {
+    pub(in crate::workloads::tprocc) fn of_worker(&self, worker: usize) -> Option<Receiver<QueuedItem<Delivery>>> {
         self.receivers.lock().unwrap_or_else(PoisonError::into_inner).get_mut(worker)?.take()
     }
 }
 
 /// Where a server puts Deliveries: to one worker after the other.
 #[derive(Clone)]
-pub(in crate::workloads::tprocc) struct Counter {
-    senders: Vec<Sender<Queued<Delivery>>>,
+pub(in crate::workloads::tprocc) struct DeliverySender {
+    senders: Vec<Sender<QueuedItem<Delivery>>>,
     next: usize,
 }
 
-impl Counter {
+impl DeliverySender {
     /// Fails when its queue is full or its worker has ended.
     pub(super) fn put(&mut self, item: Delivery, at: Moment) -> Result<(), Error> {
         let sender = &self.senders[self.next];
         self.next = (self.next + 1) % self.senders.len();
-        sender.try_send(Queued { item, at }).map_err(|_| {
+        sender.try_send(QueuedItem { item, at }).map_err(|_| {
             let text = format!("a queue of Deliveries has no room for more than {ROOM}, or its worker has ended");
             Error::new(ErrorClass::Other, "delivery_queue", text)
         })
@@ -62,7 +63,7 @@ impl Counter {
 
 /// One Delivery that was done.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct LoggedDelivery {
     queued: Moment,
     ended: Moment,
     w_id: i32,
@@ -72,7 +73,7 @@ struct Entry {
 
 /// What workers did.
 #[derive(Debug, Default)]
-pub(in crate::workloads::tprocc) struct DeliveryLog(Vec<Entry>);
+pub(in crate::workloads::tprocc) struct DeliveryLog(Vec<LoggedDelivery>);
 
 /// Entries of one document.
 const PER_DOCUMENT: usize = 20_000;
@@ -91,7 +92,7 @@ impl DeliveryLog {
     }
 }
 
-fn written(entries: &[Entry], origin: Moment) -> String {
+fn written(entries: &[LoggedDelivery], origin: Moment) -> String {
     let districts: Vec<String> = (1..=DISTRICTS).map(|district| format!("o_id_of_district_{district}")).collect();
     let mut text = format!("queued_s,ended_s,w_id,o_carrier_id,{}\n", districts.join(","));
     for entry in entries {
@@ -105,22 +106,22 @@ fn written(entries: &[Entry], origin: Moment) -> String {
 
 /// A session that does queued Deliveries.
 pub(in crate::workloads::tprocc) struct DeliveryWorker {
-    pub(in crate::workloads::tprocc) clerk: Clerk,
+    pub(in crate::workloads::tprocc) runner: TransactionRunner,
     pub(in crate::workloads::tprocc) log: DeliveryLog,
-    current: Option<Queued<Delivery>>,
+    current: Option<QueuedItem<Delivery>>,
 }
 
 impl DeliveryWorker {
     /// A worker with nothing to do.
-    pub(in crate::workloads::tprocc) fn new(clerk: Clerk) -> Self {
-        Self { clerk, log: DeliveryLog::default(), current: None }
+    pub(in crate::workloads::tprocc) fn new(runner: TransactionRunner) -> Self {
+        Self { runner, log: DeliveryLog::default(), current: None }
     }
 }
 
-impl drive::Worker for DeliveryWorker {
+impl drive::QueueWorker for DeliveryWorker {
     type Item = Delivery;
 
-    fn take(&mut self, queued: Queued<Delivery>) {
+    fn take(&mut self, queued: QueuedItem<Delivery>) {
         self.current = Some(queued);
     }
 }
@@ -130,32 +131,32 @@ impl VirtualUser for DeliveryWorker {
         super::DEFERRED
     }
 
-    async fn run(&mut self) -> Result<Completed, Error> {
-        let Some(Queued { item, at }) = self.current else { return Ok(Completed::Done) };
-        let ended = self.clerk.deliver(&item).await;
+    async fn run(&mut self) -> Result<Completion, Error> {
+        let Some(QueuedItem { item, at }) = self.current else { return Ok(Completion::Done) };
+        let ended = self.runner.deliver(&item).await;
         if matches!(&ended, Err(error) if error.class() == ErrorClass::ConnectionLost) {
-            self.clerk.tally.unknown(Transaction::Delivery);
+            self.runner.tally.unknown(Transaction::Delivery);
         }
         let output = ended?;
-        self.log.0.push(Entry {
+        self.log.0.push(LoggedDelivery {
             queued: at,
-            ended: self.clerk.terminal.clock.now(),
+            ended: self.runner.work.clock.now(),
             w_id: item.w_id,
             carrier: item.o_carrier_id,
             orders: output.orders,
         });
-        Ok(Completed::Done)
+        Ok(Completion::Done)
     }
 
     async fn recover(&mut self) -> Result<(), Error> {
-        self.clerk.recover().await
+        self.runner.recover().await
     }
 
     async fn reconnect(&mut self) -> Result<(), Error> {
-        self.clerk.reconnect().await
+        self.runner.reconnect().await
     }
 
     fn counters(&mut self, into: &mut Vec<Reading>) {
-        self.clerk.counters(into);
+        self.runner.counters(into);
     }
 }

@@ -1,17 +1,17 @@
 //! Building: content, resuming, refusing.
 
 use super::case::Case;
-use crate::workload::Opened as _;
+use crate::workload::WorkloadRun as _;
 use crate::workloads::tprocc::build::Manifest;
-use crate::workloads::tprocc::opened::OpenedTprocc;
+use crate::workloads::tprocc::workload_run::TproccRun;
 use proofload_gen::Seed;
 use proofload_gen::tprocc::population::{Chunk, ContentHash, Table};
 use proofload_gen::tprocc::{CLoad, Profile};
 use std::sync::{Arc, Mutex};
 
 /// What the generator draws.
-pub(super) fn drawn(case: &Case) -> ContentHash {
-    let population = case.settings.population(&case.job.spec);
+pub(super) fn draws(case: &Case) -> ContentHash {
+    let population = case.settings.population(&case.request.spec);
     let mut sum = ContentHash::default();
     Chunk::all(case.settings.warehouses).for_each(|chunk| sum.merge(population.content_hash(chunk)));
     sum
@@ -26,9 +26,9 @@ pub(super) fn kept(case: &Case) -> ContentHash {
 
 fn check_content(engine: &str) {
     let Some(case) = Case::built(engine, &[]) else { return };
-    assert_eq!(kept(&case), drawn(&case));
-    case.opened().check_data().unwrap();
-    let manifest = Manifest::read(&mut case.desk(), &case.dialect).unwrap().unwrap();
+    assert_eq!(kept(&case), draws(&case));
+    case.workload_run().check_data().unwrap();
+    let manifest = Manifest::read(&mut case.session(), &case.dialect).unwrap().unwrap();
     for (table, (name, content)) in Table::ALL.into_iter().zip(case.content()) {
         assert_eq!(manifest.table(table).unwrap(), content, "{name}");
     }
@@ -51,25 +51,25 @@ fn check_resuming(engine: &str) {
     build.begin().unwrap();
     let chunks: Vec<Chunk> = build.chunks().collect();
     build.load(&chunks[..4], &Manifest::default()).unwrap();
-    let mut killed = build.desk().unwrap();
+    let mut killed = build.session().unwrap();
     killed.script("BEGIN").unwrap();
     build.load_rows(&mut killed, chunks[4], &mut |_| {}).unwrap();
     drop(killed);
 
-    let error = case.opened().check_data().unwrap_err().to_string();
+    let error = case.workload_run().check_data().unwrap_err().to_string();
     assert_eq!(error, "the build of the data has not come to its end; build again, it goes on where it stopped");
-    let manifest = Manifest::read(&mut case.desk(), &case.dialect).unwrap().unwrap();
+    let manifest = Manifest::read(&mut case.session(), &case.dialect).unwrap().unwrap();
     let loaded: Vec<bool> = chunks.iter().map(|chunk| manifest.has(*chunk)).collect();
     assert_eq!(loaded, [true, true, true, true, false, false, false, false, false]);
 
     let build = || {
-        let mut facts = case.opened().build().unwrap();
+        let mut facts = case.workload_run().build().unwrap();
         facts.retain(|fact| fact.name != "bytes");
         facts
     };
     let facts = build();
-    assert_eq!(kept(&case), drawn(&case));
-    case.opened().check_data().unwrap();
+    assert_eq!(kept(&case), draws(&case));
+    case.workload_run().check_data().unwrap();
     assert_eq!(build(), facts, "a build that has ended changes nothing");
 }
 
@@ -86,10 +86,10 @@ fn a_killed_build_goes_on_to_the_same_content_on_postgresql() {
 #[test]
 fn data_that_do_not_fit_are_refused_with_each_difference() {
     let case = Case::built("sqlite", &[]).unwrap();
-    let mut job = case.job.clone();
-    job.spec.data_seed = 7;
-    job.spec.settings = super::case::toy(&[("warehouses", "3")]);
-    let other = OpenedTprocc::new(job).unwrap();
+    let mut request = case.request.clone();
+    request.spec.data_seed = 7;
+    request.spec.settings = super::case::toy(&[("warehouses", "3")]);
+    let other = TproccRun::new(request).unwrap();
     let [ours, theirs] = [1, 7].map(|seed| CLoad::draw(Seed(seed), &Profile::SPEC).0);
     let expected = format!(
         "the data in the database do not fit the study: warehouses is 2 where the study needs 3, seed is 1 where the study \
@@ -103,19 +103,19 @@ fn data_that_do_not_fit_are_refused_with_each_difference() {
 #[test]
 fn a_database_with_other_tables_is_refused() {
     let case = Case::new("sqlite", &[]).unwrap();
-    let desk = || case.build().desk();
-    desk().err().expect("there is no database yet");
-    crate::workloads::tprocc::desk::runtime()
+    let session = || case.build().session();
+    session().err().expect("there is no database yet");
+    crate::workloads::blocking_session::runtime()
         .unwrap()
-        .block_on(case.job.engine.create_database(&case.job.target))
+        .block_on(case.request.engine.create_database(&case.request.target))
         .unwrap();
-    desk().unwrap().script("CREATE TABLE precious (a)").unwrap();
-    let error = case.opened().build().unwrap_err().to_string();
+    session().unwrap().script("CREATE TABLE precious (a)").unwrap();
+    let error = case.workload_run().build().unwrap_err().to_string();
     assert_eq!(
         error,
         "the database is not empty: it has a table precious and no manifest of ours; name an empty database"
     );
-    let error = case.opened().check_data().unwrap_err().to_string();
+    let error = case.workload_run().check_data().unwrap_err().to_string();
     assert_eq!(error, "the database has no manifest of ours; build the data first");
 }
 
@@ -125,10 +125,10 @@ fn a_wrong_number_of_rows_stops_the_build() {
     let build = case.build();
     build.begin().unwrap();
     build.load(&build.chunks().collect::<Vec<_>>(), &Manifest::default()).unwrap();
-    case.desk()
+    case.session()
         .script("DELETE FROM order_line WHERE ol_w_id = 2 AND ol_d_id = 1 AND ol_o_id = 1 AND ol_number = 1")
         .unwrap();
-    let error = case.opened().build().unwrap_err().to_string();
+    let error = case.workload_run().build().unwrap_err().to_string();
     assert!(error.starts_with("order_line has ") && error.ends_with(" were loaded"), "{error}");
 }
 
@@ -136,14 +136,14 @@ fn a_wrong_number_of_rows_stops_the_build() {
 fn progress_counts_rows_up_to_all() {
     let case = Case::new("sqlite", &[]).unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
-    let mut job = case.job.clone();
+    let mut request = case.request.clone();
     let hears = Arc::clone(&told);
-    job.progress = Arc::new(move |what, done, total| {
+    request.progress = Arc::new(move |what, done, total| {
         if what == "loading rows" {
             hears.lock().unwrap().push((done, total));
         }
     });
-    OpenedTprocc::new(job).unwrap().build().unwrap();
+    TproccRun::new(request).unwrap().build().unwrap();
     let told = told.lock().unwrap();
     let (last, total) = *told.last().unwrap();
     assert_eq!(told[0], (0, total));

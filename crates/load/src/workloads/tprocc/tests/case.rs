@@ -1,22 +1,23 @@
 //! A case: a place, a job and what tests do with it.
 
 use super::support::{Place, Special};
-use crate::drive::{Completed, VirtualUser as _};
-use crate::workload::{Job, Opened as _};
-use crate::workloads::desk::runtime;
+use crate::drive::VirtualUser as _;
+use crate::operation::Completion;
+use crate::workload::{RunRequest, WorkloadRun as _};
+use crate::workloads::blocking_session::BlockingSession;
+use crate::workloads::blocking_session::runtime;
 use crate::workloads::tprocc::build::Build;
 use crate::workloads::tprocc::checks::{self, Evidence};
-use crate::workloads::tprocc::clerk::Clerk;
-use crate::workloads::tprocc::desk::Desk;
 use crate::workloads::tprocc::dialect::Dialect;
-use crate::workloads::tprocc::drawn::Drawn;
-use crate::workloads::tprocc::opened::{Before, OpenedTprocc};
-use crate::workloads::tprocc::opening::Opening;
+use crate::workloads::tprocc::draw_counts::DrawCounts;
 use crate::workloads::tprocc::paced::WaitTally;
+use crate::workloads::tprocc::session_opener::SessionOpener;
+use crate::workloads::tprocc::session_work::SessionWork;
 use crate::workloads::tprocc::settings::{SETTINGS, TproccSettings};
 use crate::workloads::tprocc::statements;
-use crate::workloads::tprocc::terminal::Terminal;
+use crate::workloads::tprocc::transaction_runner::TransactionRunner;
 use crate::workloads::tprocc::user::{KINDS, User};
+use crate::workloads::tprocc::workload_run::{CountsBefore, TproccRun};
 use proofload_engine::{Engine, Target, engine};
 use proofload_gen::tprocc::population::{
     ContentHash, Hundredths, Kind, RowHash, Table, TenThousandths, Timestamp, Value,
@@ -60,7 +61,7 @@ impl Clock for SteppingClock {
 /// An engine at a place with a job.
 pub(super) struct Case {
     pub(super) place: Place,
-    pub(super) job: Job,
+    pub(super) request: RunRequest,
     pub(super) settings: TproccSettings,
     pub(super) dialect: Dialect,
 }
@@ -90,7 +91,7 @@ pub(in crate::workloads::tprocc) fn toy(changes: &[(&str, &str)]) -> Settings {
 }
 
 /// A job of the toy scale at a place.
-pub(super) fn job_at(target: Target, changes: &[(&str, &str)]) -> Job {
+pub(super) fn job_at(target: Target, changes: &[(&str, &str)]) -> RunRequest {
     let spec = LoadSpec {
         workload: "tprocc".to_owned(),
         settings: toy(changes),
@@ -102,7 +103,7 @@ pub(super) fn job_at(target: Target, changes: &[(&str, &str)]) -> Job {
         part: Part::default(),
     };
     let engine = engine(&target.place.engine).unwrap();
-    Job { spec, engine, target, progress: Arc::new(|_, _, _| {}) }
+    RunRequest { spec, engine, target, progress: Arc::new(|_, _, _| {}) }
 }
 
 impl Case {
@@ -120,54 +121,54 @@ impl Case {
     }
 
     fn at(place: Place, engine: &'static dyn Engine, changes: &[(&str, &str)]) -> Self {
-        let job = job_at(place.target.clone(), changes);
-        let settings = TproccSettings::read(&job.spec.settings).unwrap();
-        Self { place, job, settings, dialect: Dialect::of(engine, settings.profile.departures).unwrap() }
+        let request = job_at(place.target.clone(), changes);
+        let settings = TproccSettings::read(&request.spec.settings).unwrap();
+        Self { place, request, settings, dialect: Dialect::of(engine, settings.profile.departures).unwrap() }
     }
 
     /// The same with data.
     pub(super) fn built(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
         let case = Self::new(name, changes)?;
-        case.opened().build().unwrap();
+        case.workload_run().build().unwrap();
         Some(case)
     }
 
-    pub(super) fn opened(&self) -> Arc<OpenedTprocc> {
-        Arc::new(OpenedTprocc::new(self.job.clone()).unwrap())
+    pub(super) fn workload_run(&self) -> Arc<TproccRun> {
+        Arc::new(TproccRun::new(self.request.clone()).unwrap())
     }
 
     pub(super) fn build(&self) -> Build<'_> {
-        Build::new(&self.job, &self.dialect, self.settings)
+        Build::new(&self.request, &self.dialect, self.settings)
     }
 
-    pub(super) fn desk(&self) -> Desk {
-        Desk::open(self.job.engine, &self.job.target).unwrap()
+    pub(super) fn session(&self) -> BlockingSession {
+        BlockingSession::open(self.request.engine, &self.request.target).unwrap()
     }
 
     /// What the server has logged so far; none for an embedded engine.
     pub(super) fn server_log(&self) -> Option<String> {
-        let recipe = self.job.engine.server()?;
-        let file = std::path::Path::new(&self.job.target.place.folder).join("instance").join(recipe.log_file());
+        let recipe = self.request.engine.server()?;
+        let file = std::path::Path::new(&self.request.target.place.folder).join("instance").join(recipe.log_file());
         Some(std::fs::read_to_string(file).unwrap())
     }
 
     /// A session with the workload's statements prepared, and its runtime.
-    pub(super) fn terminal(&self) -> (tokio::runtime::Runtime, Terminal) {
+    pub(super) fn work(&self) -> (tokio::runtime::Runtime, SessionWork) {
         let statements = statements::of(&self.dialect, self.settings.form).unwrap();
-        let opening = Opening { engine: self.job.engine, target: self.job.target.clone(), statements };
-        let keeps_data = self.job.engine.facts().capabilities.durable;
-        let opened = Terminal::open(Arc::new(opening), &self.settings, SteppingClock::new(), keeps_data);
+        let opener = SessionOpener { engine: self.request.engine, target: self.request.target.clone(), statements };
+        let keeps_data = self.request.engine.facts().capabilities.durable;
+        let workload_run = SessionWork::open(Arc::new(opener), &self.settings, SteppingClock::new(), keeps_data);
         let runtime = runtime().unwrap();
-        let terminal = runtime.block_on(opened).unwrap();
-        (runtime, terminal)
+        let work = runtime.block_on(workload_run).unwrap();
+        (runtime, work)
     }
 
     /// Runs so many transactions of one user, one after another, and returns the user.
     pub(super) fn run_user(&self, number: i32, transactions: u64) -> (User, Vec<OperationCounts>) {
-        let (runtime, terminal) = self.terminal();
-        let inputs = self.settings.inputs(&self.job.spec).unwrap().user(number);
-        let drawn = Rc::new(RefCell::new(Drawn::new(&self.settings.scale)));
-        let mut user = User::new(Clerk::new(terminal, self.settings.warehouses, drawn), inputs);
+        let (runtime, work) = self.work();
+        let inputs = self.settings.inputs(&self.request.spec).unwrap().user(number);
+        let draws = Rc::new(RefCell::new(DrawCounts::new(&self.settings.scale)));
+        let mut user = User::new(TransactionRunner::new(work, self.settings.warehouses, draws), inputs);
         let mut counts: Vec<OperationCounts> = KINDS
             .iter()
             .map(|kind| OperationCounts { kind: (*kind).to_owned(), ..OperationCounts::default() })
@@ -177,8 +178,8 @@ impl Case {
                 let kind = user.draw();
                 loop {
                     match user.run().await {
-                        Ok(Completed::Done) => counts[kind].done += 1,
-                        Ok(Completed::RolledBack) => counts[kind].rolled_back += 1,
+                        Ok(Completion::Done) => counts[kind].done += 1,
+                        Ok(Completion::RolledBack) => counts[kind].rolled_back += 1,
                         Err(error) => {
                             assert!(error.is_retryable(), "{error}");
                             user.recover().await.unwrap();
@@ -193,44 +194,44 @@ impl Case {
     }
 
     /// What the checks compare with.
-    pub(super) fn before(&self) -> Before {
-        self.opened().before(&mut self.desk()).unwrap()
+    pub(super) fn before(&self) -> CountsBefore {
+        self.workload_run().before(&mut self.session()).unwrap()
     }
 
     /// All checks after a run of one user.
-    pub(super) fn verify(&self, before: &Before, user: &User, counts: &[OperationCounts]) -> Vec<Check> {
+    pub(super) fn verify(&self, before: &CountsBefore, user: &User, counts: &[OperationCounts]) -> Vec<Check> {
         checks::excused(self.found(before, user, counts), &self.settings.profile)
     }
 
     /// The same, whatever the profile breaks.
-    pub(super) fn found(&self, before: &Before, user: &User, counts: &[OperationCounts]) -> Vec<Check> {
-        let plan = self.settings.inputs(&self.job.spec).unwrap();
+    pub(super) fn found(&self, before: &CountsBefore, user: &User, counts: &[OperationCounts]) -> Vec<Check> {
+        let plan = self.settings.inputs(&self.request.spec).unwrap();
         let evidence = Evidence {
-            tally: &user.clerk.tally,
-            drawn: &user.clerk.drawn.borrow(),
+            tally: &user.runner.tally,
+            draws: &user.runner.draws.borrow(),
             law: plan.settings(),
-            acknowledged: &user.clerk.acknowledged,
+            acknowledged: &user.runner.acknowledged,
             before: Some(before),
             waits: &WaitTally::default(),
             settings: &self.settings,
             dialect: &self.dialect,
             counts,
         };
-        checks::found(&mut self.desk(), &evidence, &self.job.progress).unwrap()
+        checks::found(&mut self.session(), &evidence, &self.request.progress).unwrap()
     }
 
     /// Content hash of every table as the engine gives it back.
     pub(super) fn content(&self) -> Vec<(&'static str, ContentHash)> {
-        let mut desk = self.desk();
-        Table::ALL.iter().map(|table| (table.name(), content(&mut desk, *table))).collect()
+        let mut session = self.session();
+        Table::ALL.iter().map(|table| (table.name(), content(&mut session, *table))).collect()
     }
 }
 
 /// Content hash of a table as the engine gives it back.
-fn content(desk: &mut Desk, table: Table) -> ContentHash {
+fn content(session: &mut BlockingSession, table: Table) -> ContentHash {
     let names: Vec<&str> = table.columns().iter().map(|column| column.name).collect();
     let mut hash = ContentHash::default();
-    for row in desk.query(&format!("SELECT {} FROM {}", names.join(", "), table.name())).unwrap() {
+    for row in session.query(&format!("SELECT {} FROM {}", names.join(", "), table.name())).unwrap() {
         let mut row_hash = RowHash::new(table);
         for (column, value) in table.columns().iter().zip(&row) {
             let value = value.as_value();

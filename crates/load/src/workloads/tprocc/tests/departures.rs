@@ -2,11 +2,11 @@
 //! for those of another profile.
 
 use super::case::{Case, failed, toy};
-use crate::workload::Opened as _;
+use crate::workload::WorkloadRun as _;
+use crate::workloads::blocking_session::integer;
 use crate::workloads::tprocc::checks::excused;
-use crate::workloads::tprocc::desk::integer;
-use crate::workloads::tprocc::opened::OpenedTprocc;
 use crate::workloads::tprocc::transactions::{order_status, payment};
+use crate::workloads::tprocc::workload_run::TproccRun;
 use proofload_gen::tprocc::inputs::{CustomerBy, OrderStatus, Payment};
 use proofload_gen::tprocc::population::Hundredths;
 use proofload_gen::tprocc::{Departure, LastName};
@@ -43,10 +43,10 @@ fn check_all_departures(engine: &str, form: &str) {
     let (user, counts) = case.run_user(0, 600);
     let checks = case.verify(&before, &user, &counts);
     assert_eq!(failed(&checks), [""; 0], "{checks:#?}");
-    let tally = &user.clerk.tally;
+    let tally = &user.runner.tally;
     assert!(tally.rolled_back == 0 && tally.entered.unused_lines > 0 && tally.order_statuses > 10);
     // The line of an unused item is there, with 0.00; no other line of the run is without an amount.
-    let unused = case.desk().one_row(&format!(
+    let unused = case.session().one_row(&format!(
         "SELECT count(*), coalesce(sum(CASE WHEN ol_amount = 0 THEN 1 ELSE 0 END), 0) FROM order_line WHERE ol_i_id = {}",
         case.settings.scale.unused_item()
     ));
@@ -67,7 +67,7 @@ fn check_line_amounts(case: &Case) {
         JOIN customer ON c_w_id = o_w_id AND c_d_id = o_d_id AND c_id = o_c_id
         JOIN warehouse ON w_id = ol_w_id JOIN district ON d_w_id = ol_w_id AND d_id = ol_d_id
         WHERE o_id > 30 AND ol_amount <> round(i_price * ol_quantity * (1 + w_tax + d_tax) * (1 - c_discount), 2)";
-    assert_eq!(integer(&case.desk().one_row(wrong).unwrap(), 0).unwrap(), 0);
+    assert_eq!(integer(&case.session().one_row(wrong).unwrap(), 0).unwrap(), 0);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn all_departures_together_pass_what_applies_on_postgresql() {
 /// The customer taken by last name, for names with every number of rows: the middle, or under departure 8 one less for odd numbers.
 fn check_middle_rows(case: &Case) {
     let is_low = case.settings.profile.has(Departure::MiddleRowLow);
-    let (runtime, mut terminal) = case.terminal();
+    let (runtime, mut work) = case.work();
     let mut odd = 0;
     for (d_id, number) in (1..=10).flat_map(|d_id| (0..10).map(move |number| (d_id, number))) {
         let last = LastName::of(number);
@@ -92,14 +92,14 @@ fn check_middle_rows(case: &Case) {
             "SELECT c_id FROM customer WHERE c_w_id = 1 AND c_d_id = {d_id} AND c_last = '{}' ORDER BY c_first, c_id",
             last.as_str()
         );
-        let named: Vec<i64> = case.desk().query(&rows).unwrap().iter().map(|row| integer(row, 0).unwrap()).collect();
+        let named: Vec<i64> = case.session().query(&rows).unwrap().iter().map(|row| integer(row, 0).unwrap()).collect();
         let middle = if is_low { (named.len() / 2).max(1) } else { named.len().div_ceil(2) };
         odd += usize::from(is_low && middle < named.len().div_ceil(2));
         let customer = CustomerBy::LastName(last);
         let status = OrderStatus { w_id: 1, d_id, customer };
         let paid = Payment { w_id: 1, d_id, c_w_id: 1, c_d_id: d_id, customer, h_amount: Hundredths(100) };
-        let seen = runtime.block_on(order_status::run(&mut terminal, &status)).unwrap().c_id;
-        let charged = runtime.block_on(payment::run(&mut terminal, &paid)).unwrap().c_id;
+        let seen = runtime.block_on(order_status::run(&mut work, &status)).unwrap().c_id;
+        let charged = runtime.block_on(payment::run(&mut work, &paid)).unwrap().c_id;
         assert_eq!((i64::from(seen), i64::from(charged)), (named[middle - 1], named[middle - 1]), "{named:?}");
     }
     assert_eq!(odd > 10, is_low);
@@ -124,9 +124,9 @@ fn by_last_name_the_middle_row_is_taken_or_the_one_below() {
 fn data_of_another_profile_are_refused() {
     let case = Case::built("sqlite", &[]).unwrap();
     let check = |departures: &str| {
-        let mut job = case.job.clone();
-        job.spec.settings = toy(&[("departures", departures)]);
-        OpenedTprocc::new(job).unwrap().check_data().map_err(|error| error.to_string())
+        let mut request = case.request.clone();
+        request.spec.settings = toy(&[("departures", departures)]);
+        TproccRun::new(request).unwrap().check_data().map_err(|error| error.to_string())
     };
     // Departures of inputs and transactions need no data of their own.
     assert_eq!(check("[\"1\", \"4\", \"6\", \"8\", \"10\", \"11\"]"), Ok(()));

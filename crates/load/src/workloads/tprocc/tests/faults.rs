@@ -1,8 +1,8 @@
 //! Faults injected alone into the data after a clean run: each is found, by the checks that it breaks and by no other.
 
 use super::case::{Case, failed};
+use crate::workloads::blocking_session::BlockingSession;
 use crate::workloads::tprocc::checks::{self, Evidence};
-use crate::workloads::tprocc::desk::Desk;
 use crate::workloads::tprocc::user::User;
 use proofload_model::samples::{CheckOutcome, OperationCounts};
 
@@ -96,31 +96,31 @@ const FAULTS: &[Fault] = &[
 /// Verifies inside the transaction that holds the fault, then takes it back.
 fn check(
     case: &Case,
-    desk: &mut Desk,
+    session: &mut BlockingSession,
     fault: &Fault,
     (user, counts): (&User, &[OperationCounts]),
-    before: &crate::workloads::tprocc::opened::Before,
+    before: &crate::workloads::tprocc::workload_run::CountsBefore,
 ) {
-    desk.script(&format!("BEGIN; {}", fault.sql)).unwrap();
-    let plan = case.settings.inputs(&case.job.spec).unwrap();
+    session.script(&format!("BEGIN; {}", fault.sql)).unwrap();
+    let plan = case.settings.inputs(&case.request.spec).unwrap();
     let evidence = Evidence {
-        tally: &user.clerk.tally,
-        drawn: &user.clerk.drawn.borrow(),
+        tally: &user.runner.tally,
+        draws: &user.runner.draws.borrow(),
         law: plan.settings(),
-        acknowledged: &user.clerk.acknowledged,
+        acknowledged: &user.runner.acknowledged,
         waits: &crate::workloads::tprocc::paced::WaitTally::default(),
         before: Some(before),
         settings: &case.settings,
         dialect: &case.dialect,
         counts,
     };
-    let checks = checks::all(desk, &evidence, &case.job.progress).unwrap();
+    let checks = checks::all(session, &evidence, &case.request.progress).unwrap();
     assert_eq!(failed(&checks), fault.broken, "{}", fault.name);
     let silent = checks.iter().find(|check| {
         check.group == "consistency" && check.outcome == CheckOutcome::Failed && check.offenders.is_empty()
     });
     assert!(silent.is_none(), "{}: {silent:?} names no offender", fault.name);
-    desk.script("ROLLBACK").unwrap();
+    session.script("ROLLBACK").unwrap();
 }
 
 fn check_all(engine: &str, form: &str) {
@@ -128,10 +128,10 @@ fn check_all(engine: &str, form: &str) {
     let Some(case) = Case::built(engine, &mix) else { return };
     let before = case.before();
     let (user, counts) = case.run_user(0, 500);
-    let mut desk = case.desk();
+    let mut session = case.session();
     let nothing = Fault { name: "nothing", sql: "", broken: &[] };
     for fault in [&nothing].into_iter().chain(FAULTS) {
-        check(&case, &mut desk, fault, (&user, &counts), &before);
+        check(&case, &mut session, fault, (&user, &counts), &before);
     }
 }
 
@@ -148,7 +148,7 @@ fn every_fault_is_found_after_a_run_by_procedures() {
 #[test]
 fn offenders_are_told_with_keys_and_both_sides() {
     let case = Case::built("sqlite", &[]).unwrap();
-    case.desk().script("UPDATE district SET d_ytd = d_ytd + 250 WHERE d_w_id = 2").unwrap();
+    case.session().script("UPDATE district SET d_ytd = d_ytd + 250 WHERE d_w_id = 2").unwrap();
     let before = case.before();
     let (user, counts) = case.run_user(0, 0);
     let checks = case.verify(&before, &user, &counts);

@@ -4,8 +4,8 @@
 
 use super::case::Case;
 use super::meeting::{First, beside, in_both_forms, meet, with_terminal};
-use crate::workloads::tprocc::desk::{hundredths, integer};
-use crate::workloads::tprocc::terminal::Terminal;
+use crate::workloads::blocking_session::{hundredths, integer};
+use crate::workloads::tprocc::session_work::SessionWork;
 use crate::workloads::tprocc::transactions::new_order::NewOrderOutput;
 use crate::workloads::tprocc::transactions::order_status::OrderStatusOutput;
 use crate::workloads::tprocc::transactions::{delivery, new_order, order_status, payment};
@@ -26,26 +26,26 @@ fn enter(
     item: i32,
     lines: i32,
     rolls_back: bool,
-) -> impl FnOnce(&Runtime, &mut Terminal) -> NewOrderOutput + Send {
-    move |runtime, terminal| {
+) -> impl FnOnce(&Runtime, &mut SessionWork) -> NewOrderOutput + Send {
+    move |runtime, work| {
         let mut all_lines = [Line { ol_i_id: item, ol_supply_w_id: 1, ol_quantity: 2 }; MAX_LINES];
         if rolls_back {
             all_lines[usize::try_from(lines - 1).unwrap()].ol_i_id = 1001;
         }
         let input = NewOrder { w_id: 1, d_id, c_id: CUSTOMER, ol_cnt: lines, all_lines, rolls_back };
-        runtime.block_on(new_order::run(terminal, &input)).unwrap()
+        runtime.block_on(new_order::run(work, &input)).unwrap()
     }
 }
 
 fn status(case: &Case) -> OrderStatusOutput {
-    with_terminal(case, |runtime, terminal| {
+    with_terminal(case, |runtime, work| {
         let input = OrderStatus { w_id: 1, d_id: DISTRICT, customer: CustomerBy::Id(CUSTOMER) };
-        runtime.block_on(order_status::run(terminal, &input)).unwrap()
+        runtime.block_on(order_status::run(work, &input)).unwrap()
     })
 }
 
 fn number(case: &Case, sql: &str) -> i64 {
-    integer(&case.desk().one_row(sql).unwrap(), 0).unwrap()
+    integer(&case.session().one_row(sql).unwrap(), 0).unwrap()
 }
 
 /// 1 and 2: the customer's last order is the one before, until a new one is committed; never one that is rolled back.
@@ -82,7 +82,7 @@ fn next_delivered(case: &Case) -> (i32, i64) {
     let sql = "SELECT o_c_id, (SELECT sum(ol_amount) FROM order_line WHERE ol_w_id = 1 AND ol_d_id = 1 AND ol_o_id = o_id) \
                FROM orders WHERE o_w_id = 1 AND o_d_id = 1 \
                AND o_id = (SELECT min(no_o_id) FROM new_order WHERE no_w_id = 1 AND no_d_id = 1)";
-    let row = case.desk().one_row(sql).unwrap();
+    let row = case.session().one_row(sql).unwrap();
     (i32::try_from(integer(&row, 0).unwrap()).unwrap(), hundredths(&row, 1).unwrap())
 }
 
@@ -94,17 +94,17 @@ fn a_payment_waits_for_the_delivery_to_its_customer() {
             let (c_id, amount) = next_delivered(case);
             let key = format!("c_w_id = 1 AND c_d_id = 1 AND c_id = {c_id}");
             let balance = || {
-                let row = case.desk().one_row(&format!("SELECT c_balance FROM customer WHERE {key}")).unwrap();
+                let row = case.session().one_row(&format!("SELECT c_balance FROM customer WHERE {key}")).unwrap();
                 hundredths(&row, 0).unwrap()
             };
             let before = balance();
-            let deliver = |runtime: &Runtime, terminal: &mut Terminal| {
-                runtime.block_on(delivery::run(terminal, &Delivery { w_id: 1, o_carrier_id: 3 })).is_ok()
+            let deliver = |runtime: &Runtime, work: &mut SessionWork| {
+                runtime.block_on(delivery::run(work, &Delivery { w_id: 1, o_carrier_id: 3 })).is_ok()
             };
-            let pay = |runtime: &Runtime, terminal: &mut Terminal| {
+            let pay = |runtime: &Runtime, work: &mut SessionWork| {
                 let (customer, h_amount) = (CustomerBy::Id(c_id), Hundredths(250));
                 let input = Payment { w_id: 1, d_id: 1, c_w_id: 1, c_d_id: 1, customer, h_amount };
-                runtime.block_on(payment::run(terminal, &input)).is_ok()
+                runtime.block_on(payment::run(work, &input)).is_ok()
             };
             let lock = format!("SELECT 1 FROM customer WHERE {key} FOR UPDATE");
             let fate = if ended { First::IsEnded } else { First::GoesOn };
@@ -120,11 +120,11 @@ fn a_payment_waits_for_the_delivery_to_its_customer() {
 fn an_order_has_one_price_of_an_item() {
     in_both_forms(|case| {
         let raise =
-            || case.desk().script(&format!("UPDATE item SET i_price = i_price + 1 WHERE i_id = {ITEM}")).unwrap();
+            || case.session().script(&format!("UPDATE item SET i_price = i_price + 1 WHERE i_id = {ITEM}")).unwrap();
         let (entered, ()) = beside(case, HELD_STOCK, enter(DISTRICT, ITEM, 7, false), raise);
         let of_order = format!("ol_w_id = 1 AND ol_d_id = {DISTRICT} AND ol_o_id = {}", entered.o_id);
         let prices = format!("SELECT count(DISTINCT ol_amount), count(*) FROM order_line WHERE {of_order}");
-        let row = case.desk().one_row(&prices).unwrap();
+        let row = case.session().one_row(&prices).unwrap();
         assert_eq!((integer(&row, 0).unwrap(), integer(&row, 1).unwrap()), (1, 7));
     });
 }
@@ -133,10 +133,10 @@ fn an_order_has_one_price_of_an_item() {
 #[test]
 fn a_delivery_that_found_no_order_delivers_none() {
     in_both_forms(|case| {
-        case.desk().script("DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 1").unwrap();
+        case.session().script("DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 1").unwrap();
         let last = "SELECT 1 FROM customer WHERE c_w_id = 1 AND c_d_id = 10 FOR UPDATE";
-        let deliver = |runtime: &Runtime, terminal: &mut Terminal| {
-            runtime.block_on(delivery::run(terminal, &Delivery { w_id: 1, o_carrier_id: 3 })).unwrap()
+        let deliver = |runtime: &Runtime, work: &mut SessionWork| {
+            runtime.block_on(delivery::run(work, &Delivery { w_id: 1, o_carrier_id: 3 })).unwrap()
         };
         let (delivered, entered) = beside(case, last, deliver, || with_terminal(case, enter(1, ITEM, 5, false)));
         assert_eq!((delivered.orders[0], delivered.delivered()), (None, 9));
@@ -155,17 +155,17 @@ fn an_order_status_has_the_lines_of_the_order_it_found() {
     in_both_forms(|case| {
         let mut seen: Vec<OrderStatusOutput> = std::thread::scope(|scope| {
             let entering = scope.spawn(|| {
-                with_terminal(case, |runtime, terminal| {
+                with_terminal(case, |runtime, work| {
                     for round in 0..120 {
-                        enter(DISTRICT, ITEM, 5 + round % 11, false)(runtime, terminal);
+                        enter(DISTRICT, ITEM, 5 + round % 11, false)(runtime, work);
                     }
                 });
             });
-            with_terminal(case, |runtime, terminal| {
+            with_terminal(case, |runtime, work| {
                 let input = OrderStatus { w_id: 1, d_id: DISTRICT, customer: CustomerBy::Id(CUSTOMER) };
                 let mut seen = Vec::new();
                 while !entering.is_finished() {
-                    seen.push(runtime.block_on(order_status::run(terminal, &input)).unwrap());
+                    seen.push(runtime.block_on(order_status::run(work, &input)).unwrap());
                 }
                 seen
             })

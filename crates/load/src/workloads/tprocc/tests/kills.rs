@@ -2,10 +2,10 @@
 //!
 //! The killed process is this test's own program, called again for the one test `a_build_in_a_process_of_its_own`.
 
-use super::build::{drawn, kept};
+use super::build::{draws, kept};
 use super::case::{Case, job_at};
-use crate::workload::Opened as _;
-use crate::workloads::tprocc::opened::OpenedTprocc;
+use crate::workload::WorkloadRun as _;
+use crate::workloads::tprocc::workload_run::TproccRun;
 use proofload_engine::Target;
 use proofload_gen::Seed;
 use proofload_model::wire::DataPlace;
@@ -27,8 +27,8 @@ fn a_build_in_a_process_of_its_own() {
         order.split(';').map(str::to_owned).collect::<Vec<_>>().try_into().expect("three words");
     let place = DataPlace { engine, folder, url: None, settings: Vec::new() };
     let address = (!address.is_empty()).then_some(address);
-    let job = job_at(Target { place, address }, &[("warehouses", WAREHOUSES)]);
-    if let Err(error) = OpenedTprocc::new(job).and_then(|opened| opened.build()) {
+    let request = job_at(Target { place, address }, &[("warehouses", WAREHOUSES)]);
+    if let Err(error) = TproccRun::new(request).and_then(|workload_run| workload_run.build()) {
         eprintln!("{error}");
         panic!("{error}");
     }
@@ -73,10 +73,10 @@ fn check(engine: &str) {
     let (mut kills, mut builds) = (0, 0);
     while kills < KILLS {
         let Some(case) = Case::new(engine, &[("warehouses", WAREHOUSES)]) else { return };
-        kills += build_with_kills(&case.job.target, &mut draw);
+        kills += build_with_kills(&case.request.target, &mut draw);
         builds += 1;
-        assert_eq!(kept(&case), drawn(&case), "{engine}, build {builds}, {kills} kills");
-        case.opened().check_data().unwrap();
+        assert_eq!(kept(&case), draws(&case), "{engine}, build {builds}, {kills} kills");
+        case.workload_run().check_data().unwrap();
         assert!(builds < 40, "{kills} kills in {builds} builds: they end before they are killed");
     }
     eprintln!("{engine}: {kills} kills in {builds} builds, every row of each is there once");

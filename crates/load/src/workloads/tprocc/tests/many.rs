@@ -16,14 +16,14 @@ fn check_many(engine: &str, changes: &[(&str, &str)], users: i32, transactions: 
     });
     let (mut all, mut counts) = case.run_user(0, 0);
     for of_user in gone {
-        all.clerk.tally.merge(&of_user.tally);
-        all.clerk.acknowledged.merge(of_user.acknowledged);
+        all.runner.tally.merge(&of_user.tally);
+        all.runner.acknowledged.merge(of_user.acknowledged);
         for (sum, more) in counts.iter_mut().zip(of_user.counts) {
             sum.done += more.done;
             sum.rolled_back += more.rolled_back;
         }
     }
-    assert_eq!(all.clerk.tally.transactions(), transactions * u64::try_from(users).unwrap());
+    assert_eq!(all.runner.tally.transactions(), transactions * u64::try_from(users).unwrap());
     let checks = case.verify(&before, &all, &counts);
     assert_eq!(failed(&checks), [""; 0], "{checks:#?}");
 }
@@ -31,13 +31,13 @@ fn check_many(engine: &str, changes: &[(&str, &str)], users: i32, transactions: 
 /// What a user leaves that may go to another thread.
 struct Gone {
     tally: crate::workloads::tprocc::tally::Tally,
-    acknowledged: crate::workloads::tprocc::acknowledged::Acknowledged,
+    acknowledged: crate::workloads::tprocc::acknowledged::AcknowledgedOrders,
     counts: Vec<OperationCounts>,
 }
 
 impl Gone {
     fn of((user, counts): (User, Vec<OperationCounts>)) -> Self {
-        Self { tally: user.clerk.tally, acknowledged: user.clerk.acknowledged, counts }
+        Self { tally: user.runner.tally, acknowledged: user.runner.acknowledged, counts }
     }
 }
 

@@ -2,8 +2,8 @@
 //! not committed. The order of events is seen in the server and not hoped for.
 
 use super::case::Case;
-use crate::workloads::tprocc::desk::{Desk, integer};
-use crate::workloads::tprocc::terminal::Terminal;
+use crate::workloads::blocking_session::{BlockingSession, integer};
+use crate::workloads::tprocc::session_work::SessionWork;
 use tokio::runtime::Runtime;
 
 /// Sessions of the server that wait for a lock.
@@ -27,10 +27,10 @@ pub(super) fn meet<A: Send, B: Send>(
     case: &Case,
     lock: &str,
     fate: First,
-    first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
-    second: impl FnOnce(&Runtime, &mut Terminal) -> B + Send,
+    first: impl FnOnce(&Runtime, &mut SessionWork) -> A + Send,
+    second: impl FnOnce(&Runtime, &mut SessionWork) -> B + Send,
 ) -> (A, B) {
-    let mut watcher = case.desk();
+    let mut watcher = case.session();
     std::thread::scope(|scope| {
         let mut holder = hold(case, lock);
         let first = scope.spawn(|| with_terminal(case, first));
@@ -50,10 +50,10 @@ pub(super) fn meet<A: Send, B: Send>(
 pub(super) fn beside<A: Send, B>(
     case: &Case,
     lock: &str,
-    first: impl FnOnce(&Runtime, &mut Terminal) -> A + Send,
+    first: impl FnOnce(&Runtime, &mut SessionWork) -> A + Send,
     meanwhile: impl FnOnce() -> B,
 ) -> (A, B) {
-    let mut watcher = case.desk();
+    let mut watcher = case.session();
     std::thread::scope(|scope| {
         let mut holder = hold(case, lock);
         let first = scope.spawn(|| with_terminal(case, first));
@@ -65,20 +65,20 @@ pub(super) fn beside<A: Send, B>(
 }
 
 /// A session that holds what `lock` locks until it commits.
-fn hold(case: &Case, lock: &str) -> Desk {
-    let mut holder = case.desk();
+fn hold(case: &Case, lock: &str) -> BlockingSession {
+    let mut holder = case.session();
     holder.script(&format!("BEGIN; {lock}")).unwrap();
     holder
 }
 
 /// Work on a session of its own.
-pub(super) fn with_terminal<T>(case: &Case, work: impl FnOnce(&Runtime, &mut Terminal) -> T) -> T {
-    let (runtime, mut terminal) = case.terminal();
-    work(&runtime, &mut terminal)
+pub(super) fn with_terminal<T>(case: &Case, task: impl FnOnce(&Runtime, &mut SessionWork) -> T) -> T {
+    let (runtime, mut work) = case.work();
+    task(&runtime, &mut work)
 }
 
 /// Returns when so many sessions wait for locks.
-fn wait_for(watcher: &mut Desk, sessions: i64) {
+fn wait_for(watcher: &mut BlockingSession, sessions: i64) {
     while integer(&watcher.one_row(WAITING).unwrap(), 0).unwrap() != sessions {
         std::thread::yield_now();
     }

@@ -349,7 +349,7 @@ fn the_model_begins_with_the_loaded_rows() {
     let model = Model::loaded(&population, 1);
     let mut sum = ContentHash::default();
     model.content().into_iter().for_each(|(_, content)| sum.merge(content));
-    let mut drawn = ContentHash::default();
-    Chunk::all(1).for_each(|chunk| drawn.merge(population.content_hash(chunk)));
-    assert_eq!(sum, drawn);
+    let mut draws = ContentHash::default();
+    Chunk::all(1).for_each(|chunk| draws.merge(population.content_hash(chunk)));
+    assert_eq!(sum, draws);
 }

@@ -16,11 +16,11 @@ fn every_statement_is_prepared_once_at_connect() {
         assert_eq!(all.len(), count);
         let sql = "SELECT count(*) FROM pg_prepared_statements".to_owned();
         all.push(Statement { name: "prepared".to_owned(), sql, parameters: Vec::new(), columns: 1 });
-        let mut desk = case.desk();
-        desk.runtime.block_on(desk.session.prepare(&all)).unwrap();
+        let mut session = case.session();
+        session.runtime.block_on(session.session.prepare(&all)).unwrap();
         let mut flight = Flight::new();
         let call = flight.call(StatementId(u16::try_from(count).unwrap()), &[]);
-        desk.runtime.block_on(desk.session.fly(&mut flight)).unwrap();
+        session.runtime.block_on(session.session.fly(&mut flight)).unwrap();
         let prepared = flight.row(call, 0).unwrap().value(0).integer().unwrap();
         assert!(prepared > i64::try_from(count).unwrap(), "{prepared} for {count}");
     }
@@ -29,13 +29,13 @@ fn every_statement_is_prepared_once_at_connect() {
 /// Data that are not whole are an error with the key, which ends the user; no crash, and no transaction that is counted as done.
 fn check_incomplete(engine: &str, form: &str) {
     let Some(case) = Case::built(engine, &[("form", form)]) else { return };
-    case.desk().script("DELETE FROM order_line WHERE ol_w_id = 1 AND ol_d_id = 3 AND ol_o_id = 22").unwrap();
+    case.session().script("DELETE FROM order_line WHERE ol_w_id = 1 AND ol_d_id = 3 AND ol_o_id = 22").unwrap();
     let before = case.content();
-    let (runtime, mut terminal) = case.terminal();
-    let error = runtime.block_on(delivery::run(&mut terminal, &Delivery { w_id: 1, o_carrier_id: 1 })).unwrap_err();
+    let (runtime, mut work) = case.work();
+    let error = runtime.block_on(delivery::run(&mut work, &Delivery { w_id: 1, o_carrier_id: 1 })).unwrap_err();
     assert!(error.to_string().contains("order (1, 3, 22) has no lines"), "{error}");
     assert!(!error.is_retryable() && error.class() != ErrorClass::ConnectionLost, "{error}");
-    runtime.block_on(terminal.roll_back()).unwrap();
+    runtime.block_on(work.roll_back()).unwrap();
     assert_eq!(case.content(), before);
 }
 

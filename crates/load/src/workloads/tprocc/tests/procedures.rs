@@ -2,20 +2,20 @@
 //! right without touching the data.
 
 use super::case::Case;
-use crate::workload::Opened as _;
+use crate::workload::WorkloadRun as _;
 
 const PROCEDURES: &[(&str, &str)] = &[("form", "procedures")];
 
 /// Breaks the procedures; the check names the fault, a build mends it and changes no row.
 fn check(case: &Case, breaking: &str, expected: &str) {
     let before = case.content();
-    case.desk().script(breaking).unwrap();
-    let error = case.opened().check_data().unwrap_err().to_string();
-    let begun = case.opened().begin().unwrap_err().to_string();
+    case.session().script(breaking).unwrap();
+    let error = case.workload_run().check_data().unwrap_err().to_string();
+    let begun = case.workload_run().begin().unwrap_err().to_string();
     let remedy = "; build again: it installs the procedures and leaves the data as they are";
     assert_eq!((error.as_str(), begun.as_str()), (&*format!("{expected}{remedy}"), &*format!("{expected}{remedy}")));
-    case.opened().build().unwrap();
-    case.opened().check_data().unwrap();
+    case.workload_run().build().unwrap();
+    case.workload_run().check_data().unwrap();
     assert_eq!(case.content(), before);
     case.run_user(0, 50);
 }
@@ -23,7 +23,7 @@ fn check(case: &Case, breaking: &str, expected: &str) {
 #[test]
 fn procedures_that_do_not_fit_are_refused_and_a_build_installs_them() {
     let Some(case) = Case::built("postgresql", PROCEDURES) else { return };
-    case.opened().check_data().unwrap();
+    case.workload_run().check_data().unwrap();
     check(&case, "DROP PROCEDURE tprocc_new_order", "procedure tprocc_new_order is missing");
     check(
         &case,
@@ -37,36 +37,36 @@ fn procedures_that_do_not_fit_are_refused_and_a_build_installs_them() {
         "procedure tprocc_stock_level has been changed in the database",
     );
     let older = case
-        .opened()
+        .workload_run()
         .check_data()
         .and_then(|()| {
-            case.desk().script(
+            case.session().script(
                 "UPDATE proofload_manifest SET content = '00' WHERE entry = 'procedure tprocc_order_status';
                 CREATE FUNCTION tprocc_order_status(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
             )
         })
-        .and_then(|()| case.opened().check_data())
+        .and_then(|()| case.workload_run().check_data())
         .unwrap_err()
         .to_string();
     assert!(older.starts_with("procedure tprocc_order_status is of version 00 where "), "{older}");
-    case.opened().build().unwrap();
-    case.opened().check_data().unwrap();
+    case.workload_run().build().unwrap();
+    case.workload_run().check_data().unwrap();
 }
 
 /// Data whose build installed none, as an earlier version of ours made them, can be run by statements at once.
 #[test]
 fn statements_need_no_procedures() {
     let Some(case) = Case::built("postgresql", &[]) else { return };
-    case.desk().script("DROP PROCEDURE tprocc_new_order; DROP FUNCTION tprocc_delivery").unwrap();
-    case.opened().check_data().unwrap();
+    case.session().script("DROP PROCEDURE tprocc_new_order; DROP FUNCTION tprocc_delivery").unwrap();
+    case.workload_run().check_data().unwrap();
     case.run_user(0, 30);
 }
 
 #[test]
 fn an_engine_without_procedures_is_refused_when_the_workload_is_opened() {
     let case = Case::new("sqlite", &[]).unwrap();
-    let mut job = case.job.clone();
-    job.spec.settings = super::case::toy(PROCEDURES);
-    let error = crate::workloads::tprocc::opened::OpenedTprocc::new(job).err().unwrap().to_string();
+    let mut request = case.request.clone();
+    request.spec.settings = super::case::toy(PROCEDURES);
+    let error = crate::workloads::tprocc::workload_run::TproccRun::new(request).err().unwrap().to_string();
     assert_eq!(error, "workload.form: sqlite has no procedures for tprocc; say \"statements\", or choose postgresql");
 }

@@ -2,8 +2,8 @@
 //! not hoped for. In both forms.
 
 use super::meeting::{First, in_both_forms, meet};
-use crate::workloads::tprocc::desk::{hundredths, integer};
-use crate::workloads::tprocc::terminal::Terminal;
+use crate::workloads::blocking_session::{hundredths, integer};
+use crate::workloads::tprocc::session_work::SessionWork;
 use crate::workloads::tprocc::transactions::{delivery, new_order, payment};
 use proofload_gen::tprocc::inputs::{CustomerBy, Delivery, Line, MAX_LINES, NewOrder, Payment};
 use proofload_gen::tprocc::population::Hundredths;
@@ -15,8 +15,8 @@ use tokio::runtime::Runtime;
 fn two_deliveries_of_one_warehouse_deliver_different_orders() {
     in_both_forms(|case| {
         let last = "SELECT 1 FROM customer WHERE c_w_id = 1 AND c_d_id = 10 FOR UPDATE";
-        let deliver = |runtime: &Runtime, terminal: &mut Terminal| {
-            runtime.block_on(delivery::run(terminal, &Delivery { w_id: 1, o_carrier_id: 3 })).unwrap()
+        let deliver = |runtime: &Runtime, work: &mut SessionWork| {
+            runtime.block_on(delivery::run(work, &Delivery { w_id: 1, o_carrier_id: 3 })).unwrap()
         };
         let (first, second) = meet(case, last, First::GoesOn, deliver, deliver);
         assert_eq!((first.delivered(), second.delivered()), (10, 10));
@@ -33,15 +33,15 @@ fn two_payments_of_one_customer_are_both_booked() {
         let key = "c_w_id = 2 AND c_d_id = 3 AND c_id = 5";
         let balance = || {
             let sql = format!("SELECT c_balance, c_ytd_payment, c_payment_cnt FROM customer WHERE {key}");
-            let row = case.desk().one_row(&sql).unwrap();
+            let row = case.session().one_row(&sql).unwrap();
             [hundredths(&row, 0).unwrap(), hundredths(&row, 1).unwrap(), integer(&row, 2).unwrap()]
         };
         let [owed, paid, payments] = balance();
         let pay = |w_id: i32, cents: i64| {
-            move |runtime: &Runtime, terminal: &mut Terminal| {
+            move |runtime: &Runtime, work: &mut SessionWork| {
                 let (customer, h_amount) = (CustomerBy::Id(5), Hundredths(cents));
                 let input = Payment { w_id, d_id: 3, c_w_id: 2, c_d_id: 3, customer, h_amount };
-                runtime.block_on(payment::run(terminal, &input)).unwrap()
+                runtime.block_on(payment::run(work, &input)).unwrap()
             }
         };
         let lock = format!("SELECT 1 FROM customer WHERE {key} FOR UPDATE");
@@ -57,17 +57,17 @@ fn two_payments_of_one_customer_are_both_booked() {
 fn an_order_that_is_rolled_back_leaves_its_number_to_the_next() {
     in_both_forms(|case| {
         let enter = |rolls_back: bool| {
-            move |runtime: &Runtime, terminal: &mut Terminal| {
+            move |runtime: &Runtime, work: &mut SessionWork| {
                 let mut all_lines = [Line { ol_i_id: 77, ol_supply_w_id: 1, ol_quantity: 2 }; MAX_LINES];
                 if rolls_back {
                     all_lines[4].ol_i_id = 1001;
                 }
                 let input = NewOrder { w_id: 1, d_id: 4, c_id: 9, ol_cnt: 5, all_lines, rolls_back };
-                runtime.block_on(new_order::run(terminal, &input)).unwrap()
+                runtime.block_on(new_order::run(work, &input)).unwrap()
             }
         };
         let stock = || {
-            integer(&case.desk().one_row("SELECT s_ytd FROM stock WHERE s_w_id = 1 AND s_i_id = 77").unwrap(), 0)
+            integer(&case.session().one_row("SELECT s_ytd FROM stock WHERE s_w_id = 1 AND s_i_id = 77").unwrap(), 0)
                 .unwrap()
         };
         let before = stock();

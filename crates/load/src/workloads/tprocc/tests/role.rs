@@ -1,7 +1,7 @@
 //! The whole way through the load role, as an agent goes it.
 
 use super::case::{Case, failed};
-use crate::{LoadRole, Opened as _};
+use crate::{LoadRole, WorkloadRun as _};
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, LostSession, OperationCounts};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{Event, LoadRequest, Reply};
@@ -68,7 +68,7 @@ pub(super) fn run_through(case: &Case, time: Duration, meanwhile: impl FnOnce() 
     let clock = Arc::new(RealClock(Instant::now()));
     let mut role = LoadRole::new(clock.clone(), events);
     let mut ask = |request| role.handle(request).unwrap();
-    ask(LoadRequest::Open { spec: Box::new(case.job.spec.clone()) });
+    ask(LoadRequest::Open { spec: Box::new(case.request.spec.clone()) });
     ask(LoadRequest::Build);
     ask(LoadRequest::CheckData);
     let Reply::Connected { facts } = ask(LoadRequest::Connect) else { panic!("a connection is answered") };
@@ -96,7 +96,7 @@ fn the_null_engine_answers_everything_and_proves_nothing() {
     assert!(done > 100, "{done}");
     assert!(checks.iter().all(|check| check.outcome == CheckOutcome::NotApplicable), "{checks:?}");
     assert_eq!(checks.len(), 5);
-    assert!(case.opened().counters().unwrap().is_empty());
+    assert!(case.workload_run().counters().unwrap().is_empty());
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_run_on_sqlite_is_verified() {
     let (checks, done) = run(&case);
     assert!(done > 0);
     assert_eq!(failed(&checks), [""; 0]);
-    let new_orders = case.opened().counters().unwrap();
+    let new_orders = case.workload_run().counters().unwrap();
     let acknowledged = checks.iter().find(|check| check.name == "new orders").unwrap();
     let gained = new_orders[0].1 - 2 * 10 * 31;
     assert_eq!(acknowledged.found, format!("database {gained}, acknowledged {gained}, of unknown outcome 0"));

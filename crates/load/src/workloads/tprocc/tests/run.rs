@@ -11,9 +11,9 @@ fn check_clean_run(engine: &str, form: &str) {
     let checks = case.verify(&before, &user, &counts);
     assert_eq!(failed(&checks), [""; 0], "{checks:#?}");
     assert!(
-        user.clerk.tally.rolled_back > 0
-            && user.clerk.tally.orders_delivered > 0
-            && user.clerk.tally.deliveries_with_skips > 0
+        user.runner.tally.rolled_back > 0
+            && user.runner.tally.orders_delivered > 0
+            && user.runner.tally.deliveries_with_skips > 0
     );
     let met = |group: &str| {
         let of_group: Vec<_> = checks.iter().filter(|check| check.group == group).collect();
@@ -49,7 +49,7 @@ fn check_equal_data(profile: &str) {
         .map(|case| {
             let loaded = case.content();
             let (user, _) = case.run_user(0, 600);
-            let tally = &user.clerk.tally;
+            let tally = &user.runner.tally;
             assert!(tally.rolled_back + tally.entered.unused_lines > 0 && tally.deliveries_with_skips > 0);
             assert_ne!(case.content(), loaded);
             case.content()

@@ -37,8 +37,8 @@ fn signal(name: &str, server: u32) {
 fn run(stall: Option<Duration>) -> Option<Vec<IntervalSample>> {
     let rate = RATE.to_string();
     let case = Case::new("postgresql", &[("warehouses", "10"), ("virtual_users", "8"), ("rate", &rate)])?;
-    let folder = Path::new(&case.job.target.place.folder).join("instance");
-    let server = case.job.engine.server().unwrap().running_pid(&folder).unwrap();
+    let folder = Path::new(&case.request.target.place.folder).join("instance");
+    let server = case.request.engine.server().unwrap().running_pid(&folder).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let Some(stall) = stall else { return };

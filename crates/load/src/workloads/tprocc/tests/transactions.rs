@@ -2,7 +2,7 @@
 
 use super::case::{Case, LOAD_TIME};
 use super::model::Model;
-use crate::workloads::tprocc::terminal::Terminal;
+use crate::workloads::tprocc::session_work::SessionWork;
 use crate::workloads::tprocc::transactions::{delivery, new_order, order_status, payment, stock_level};
 use proofload_gen::tprocc::inputs::{CustomerBy, Input, Line, MAX_LINES, NewOrder, Payment};
 use proofload_gen::tprocc::population::Hundredths;
@@ -18,10 +18,10 @@ impl Dates {
 }
 
 /// Runs one input on both sides and compares what they give back.
-async fn step(terminal: &mut Terminal, model: &mut Model, dates: &mut Dates, input: &Input) {
+async fn step(work: &mut SessionWork, model: &mut Model, dates: &mut Dates, input: &Input) {
     match input {
         Input::NewOrder(input) => {
-            let output = new_order::run(terminal, input).await.unwrap();
+            let output = new_order::run(work, input).await.unwrap();
             let expected = model.new_order(input, dates.next());
             assert_eq!(output.rolled_back, expected.is_none());
             if let Some((total, o_id)) = expected {
@@ -29,19 +29,19 @@ async fn step(terminal: &mut Terminal, model: &mut Model, dates: &mut Dates, inp
             }
         }
         Input::Payment(input) => {
-            let output = payment::run(terminal, input).await.unwrap();
+            let output = payment::run(work, input).await.unwrap();
             assert_eq!((output.c_id, output.c_balance), model.payment(input, dates.next()), "{input:?}");
         }
         Input::OrderStatus(input) => {
-            let output = order_status::run(terminal, input).await.unwrap();
+            let output = order_status::run(work, input).await.unwrap();
             assert_eq!((output.c_id, output.o_id.unwrap(), output.lines), model.order_status(input), "{input:?}");
         }
         Input::Delivery(input) => {
-            let output = delivery::run(terminal, input).await.unwrap();
+            let output = delivery::run(work, input).await.unwrap();
             assert_eq!(output.orders, model.delivery(input, dates.next()), "{input:?}");
         }
         Input::StockLevel(input) => {
-            assert_eq!(stock_level::run(terminal, input).await.unwrap(), model.stock_level(input), "{input:?}");
+            assert_eq!(stock_level::run(work, input).await.unwrap(), model.stock_level(input), "{input:?}");
         }
     }
 }
@@ -50,36 +50,36 @@ async fn step(terminal: &mut Terminal, model: &mut Model, dates: &mut Dates, inp
 fn check(engine: &str, form: &str, inputs: impl FnOnce(&Case) -> Vec<Input>) {
     let mix = [("mix", "weights"), ("weights", "10/10/4/2/4"), ("all_warehouses", "true"), ("form", form)];
     let Some(case) = Case::built(engine, &mix) else { return };
-    let mut model = Model::loaded(&case.settings.population(&case.job.spec), case.settings.warehouses);
-    let (runtime, mut terminal) = case.terminal();
+    let mut model = Model::loaded(&case.settings.population(&case.request.spec), case.settings.warehouses);
+    let (runtime, mut work) = case.work();
     let mut dates = Dates(LOAD_TIME.0);
     for input in inputs(&case) {
-        runtime.block_on(step(&mut terminal, &mut model, &mut dates, &input));
+        runtime.block_on(step(&mut work, &mut model, &mut dates, &input));
     }
-    drop(terminal);
+    drop(work);
     for (kept, modelled) in case.content().into_iter().zip(model.content()) {
         assert_eq!(kept, modelled, "{engine} by {form}");
     }
 }
 
-fn drawn(case: &Case) -> Vec<Input> {
-    let mut user = case.settings.inputs(&case.job.spec).unwrap().user(0);
+fn draws(case: &Case) -> Vec<Input> {
+    let mut user = case.settings.inputs(&case.request.spec).unwrap().user(0);
     (0..400).map(|_| user.next_input()).collect()
 }
 
 #[test]
 fn drawn_transactions_do_on_sqlite_what_the_clauses_say() {
-    check("sqlite", "statements", drawn);
+    check("sqlite", "statements", draws);
 }
 
 #[test]
 fn drawn_transactions_do_on_postgresql_what_the_clauses_say() {
-    check("postgresql", "statements", drawn);
+    check("postgresql", "statements", draws);
 }
 
 #[test]
 fn drawn_transactions_by_procedures_do_what_the_clauses_say() {
-    check("postgresql", "procedures", drawn);
+    check("postgresql", "procedures", draws);
 }
 
 /// Cases that draws reach seldom: one item on every line so that its stock wraps several times within an order, remote and
@@ -117,10 +117,10 @@ fn rare_transactions_by_procedures_do_what_the_clauses_say() {
 fn check_rolled_back(engine: &str, form: &str) {
     let Some(case) = Case::built(engine, &[("form", form)]) else { return };
     let before = case.content();
-    let (runtime, mut terminal) = case.terminal();
+    let (runtime, mut work) = case.work();
     for input in rare(&case) {
         if let Input::NewOrder(input @ NewOrder { rolls_back: true, .. }) = input {
-            let output = runtime.block_on(new_order::run(&mut terminal, &input)).unwrap();
+            let output = runtime.block_on(new_order::run(&mut work, &input)).unwrap();
             // The order's number, and the total of the lines that have an item, come back all the same (clause 2.4.3.4).
             assert!(output.rolled_back && output.o_id > 0 && output.total.units > 0, "{output:?}");
         }
@@ -142,8 +142,8 @@ fn an_order_that_is_rolled_back_leaves_no_trace() {
 #[test]
 fn a_procedure_returns_every_field_of_an_order() {
     let Some(case) = Case::built("postgresql", &[("form", "procedures")]) else { return };
-    let mut desk = case.desk();
-    let mut one_row = |sql: &str| format!("{:?}", desk.one_row(sql).unwrap());
+    let mut session = case.session();
+    let mut one_row = |sql: &str| format!("{:?}", session.one_row(sql).unwrap());
     let expected = one_row(
         "SELECT 31, w_tax, d_tax, c_discount, c_last, c_credit, 2,
             (3 * i.i_price + 4 * j.i_price) * (1 - c_discount) * (1 + w_tax + d_tax),
@@ -153,8 +153,8 @@ fn a_procedure_returns_every_field_of_an_order() {
         WHERE w_id = 1 AND d_w_id = 1 AND d_id = 2 AND c_w_id = 1 AND c_d_id = 2 AND c_id = 3
             AND i.i_id = 5 AND j.i_id = 6 AND s.s_w_id = 1 AND s.s_i_id = 5 AND t.s_w_id = 2 AND t.s_i_id = 6",
     );
-    case.desk().script("UPDATE item SET i_data = 'xORIGINALx' WHERE i_id = 5; UPDATE stock SET s_data = 'ORIGINAL' WHERE s_i_id = 5").unwrap();
-    case.desk()
+    case.session().script("UPDATE item SET i_data = 'xORIGINALx' WHERE i_id = 5; UPDATE stock SET s_data = 'ORIGINAL' WHERE s_i_id = 5").unwrap();
+    case.session()
         .script(
             "UPDATE item SET i_data = 'ORIGINAL' WHERE i_id = 6; UPDATE stock SET s_data = 'original' WHERE s_i_id = 6",
         )

@@ -5,17 +5,17 @@ use super::delivery::{DISTRICTS, DeliveryOutput};
 use super::new_order::NewOrderOutput;
 use super::order_status::OrderStatusOutput;
 use super::payment::PaymentOutput;
+use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only, wrong};
 use crate::workloads::tprocc::statements as sql;
-use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only, wrong};
 use proofload_engine::{Decimal, Error, Row, StatementId, Value};
 use proofload_gen::tprocc::Departure;
 use proofload_gen::tprocc::inputs::{CustomerBy, Delivery, MAX_LINES, NewOrder, OrderStatus, Payment, StockLevel};
 
 /// Calls one procedure; its answer is call 0 of the first flight.
-async fn call(terminal: &mut Terminal, procedure: StatementId, parameters: &[Value<'_>]) -> Result<(), Error> {
-    terminal.first.clear();
-    terminal.first.call(procedure, parameters);
-    terminal.fly_first().await
+async fn call(work: &mut SessionWork, procedure: StatementId, parameters: &[Value<'_>]) -> Result<(), Error> {
+    work.first.clear();
+    work.first.call(procedure, parameters);
+    work.fly_first().await
 }
 
 /// The customer's number and last name as procedures take them: one of them is null.
@@ -27,7 +27,7 @@ fn named(customer: &CustomerBy) -> [Value<'_>; 2] {
 }
 
 /// New-Order. The procedure has committed, or rolled back because a line has no item.
-pub(super) async fn new_order(terminal: &mut Terminal, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+pub(super) async fn new_order(work: &mut SessionWork, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let [mut items, mut suppliers, mut quantities] = [[0; MAX_LINES]; 3];
     let lines = input.lines();
     for (place, line) in lines.iter().enumerate() {
@@ -35,9 +35,9 @@ pub(super) async fn new_order(terminal: &mut Terminal, input: &NewOrder) -> Resu
     }
     let [items, suppliers, quantities] =
         [&items, &suppliers, &quantities].map(|list| Value::Integers(&list[..lines.len()]));
-    let (w_id, d_id, c_id, date) = (int(input.w_id), int(input.d_id), int(input.c_id), terminal.date());
-    call(terminal, sql::CALL_NEW_ORDER, &[w_id, d_id, c_id, date, items, suppliers, quantities]).await?;
-    let answer = only(&terminal.first, 0, "tprocc_new_order")?;
+    let (w_id, d_id, c_id, date) = (int(input.w_id), int(input.d_id), int(input.c_id), work.date());
+    call(work, sql::CALL_NEW_ORDER, &[w_id, d_id, c_id, date, items, suppliers, quantities]).await?;
+    let answer = only(&work.first, 0, "tprocc_new_order")?;
     answer.present(0)?;
     let missing = input.ol_cnt - answer.int(6)?;
     if missing != i32::from(input.rolls_back) {
@@ -51,18 +51,18 @@ pub(super) async fn new_order(terminal: &mut Terminal, input: &NewOrder) -> Resu
     // Brands come as the text of an array, such as {G,B,G}.
     let branded = answer.text(10)?.bytes().filter(|letter| *letter == b'B').count();
     let branded_lines = u32::try_from(branded).expect("at most one for each line");
-    let rolled_back = missing > 0 && !terminal.departures.has(Departure::UnusedItemKept);
+    let rolled_back = missing > 0 && !work.departures.has(Departure::UnusedItemKept);
     Ok(NewOrderOutput { o_id, total, branded_lines, rolled_back })
 }
 
 /// Payment.
-pub(super) async fn payment(terminal: &mut Terminal, input: &Payment) -> Result<PaymentOutput, Error> {
+pub(super) async fn payment(work: &mut SessionWork, input: &Payment) -> Result<PaymentOutput, Error> {
     let [c_id, c_last] = named(&input.customer);
     let amount = Value::Decimal(Decimal { units: input.h_amount.0, scale: 2 });
     let [w_id, d_id, c_w_id, c_d_id] = [input.w_id, input.d_id, input.c_w_id, input.c_d_id].map(int);
-    let date = terminal.date();
-    call(terminal, sql::CALL_PAYMENT, &[w_id, d_id, c_w_id, c_d_id, c_id, c_last, amount, date]).await?;
-    let answer = only(&terminal.first, 0, "tprocc_payment")?;
+    let date = work.date();
+    call(work, sql::CALL_PAYMENT, &[w_id, d_id, c_w_id, c_d_id, c_id, c_last, amount, date]).await?;
+    let answer = only(&work.first, 0, "tprocc_payment")?;
     // c_data comes for bad credit only.
     answer.present(4)?;
     if answer.text(2)? == "BC" {
@@ -72,26 +72,26 @@ pub(super) async fn payment(terminal: &mut Terminal, input: &Payment) -> Result<
 }
 
 /// Order-Status.
-pub(super) async fn order_status(terminal: &mut Terminal, input: &OrderStatus) -> Result<OrderStatusOutput, Error> {
+pub(super) async fn order_status(work: &mut SessionWork, input: &OrderStatus) -> Result<OrderStatusOutput, Error> {
     let [c_id, c_last] = named(&input.customer);
-    call(terminal, sql::CALL_ORDER_STATUS, &[int(input.w_id), int(input.d_id), c_id, c_last]).await?;
-    let line = only(&terminal.first, 0, "customer with an order and its lines")?;
+    call(work, sql::CALL_ORDER_STATUS, &[int(input.w_id), int(input.d_id), c_id, c_last]).await?;
+    let line = only(&work.first, 0, "customer with an order and its lines")?;
     let c_id = line.int(0)?;
     line.units(1, 2)?;
     line.text(4)?;
-    if terminal.departures.has(Departure::CustomersLost) && line.value(5) == Value::Null {
+    if work.departures.has(Departure::CustomersLost) && line.value(5) == Value::Null {
         return Ok(OrderStatusOutput { c_id, o_id: None, lines: 0 });
     }
-    Ok(OrderStatusOutput { c_id, o_id: Some(line.int(5)?), lines: terminal.first.rows(0) })
+    Ok(OrderStatusOutput { c_id, o_id: Some(line.int(5)?), lines: work.first.rows(0) })
 }
 
 /// Delivery.
-pub(super) async fn delivery(terminal: &mut Terminal, input: &Delivery) -> Result<DeliveryOutput, Error> {
-    let date = terminal.date();
-    call(terminal, sql::CALL_DELIVERY, &[int(input.w_id), int(input.o_carrier_id), date]).await?;
+pub(super) async fn delivery(work: &mut SessionWork, input: &Delivery) -> Result<DeliveryOutput, Error> {
+    let date = work.date();
+    call(work, sql::CALL_DELIVERY, &[int(input.w_id), int(input.o_carrier_id), date]).await?;
     let mut orders = [None; DISTRICTS];
     for (place, order) in orders.iter_mut().enumerate() {
-        *order = delivered(terminal.first.row(0, place), place)?;
+        *order = delivered(work.first.row(0, place), place)?;
     }
     Ok(DeliveryOutput { orders })
 }
@@ -106,9 +106,9 @@ fn delivered(row: Option<Row<'_>>, place: usize) -> Result<Option<i32>, Error> {
 }
 
 /// Stock-Level; returns how many items run short.
-pub(super) async fn stock_level(terminal: &mut Terminal, input: &StockLevel) -> Result<i32, Error> {
-    call(terminal, sql::CALL_STOCK_LEVEL, &[input.w_id, input.d_id, input.threshold].map(int)).await?;
-    let answer = only(&terminal.first, 0, "district")?;
+pub(super) async fn stock_level(work: &mut SessionWork, input: &StockLevel) -> Result<i32, Error> {
+    call(work, sql::CALL_STOCK_LEVEL, &[input.w_id, input.d_id, input.threshold].map(int)).await?;
+    let answer = only(&work.first, 0, "district")?;
     answer.present(0)?;
     answer.int(1)
 }

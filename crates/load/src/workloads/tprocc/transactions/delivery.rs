@@ -2,9 +2,9 @@
 //! credit the customers.
 
 use super::by_procedure;
+use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only, wrong};
 use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
-use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only, wrong};
 use proofload_engine::{Control, Decimal, Error, Value};
 use proofload_gen::tprocc::inputs::Delivery;
 
@@ -27,24 +27,24 @@ impl DeliveryOutput {
 
 /// Runs one Delivery.
 pub(in crate::workloads::tprocc) async fn run(
-    terminal: &mut Terminal,
+    work: &mut SessionWork,
     input: &Delivery,
 ) -> Result<DeliveryOutput, Error> {
-    match terminal.form {
-        Form::Statements => by_statements(terminal, input).await,
-        Form::Procedures => by_procedure::delivery(terminal, input).await,
+    match work.form {
+        Form::Statements => by_statements(work, input).await,
+        Form::Procedures => by_procedure::delivery(work, input).await,
     }
 }
 
-async fn by_statements(terminal: &mut Terminal, input: &Delivery) -> Result<DeliveryOutput, Error> {
-    let date = terminal.date();
-    let output = take(terminal, input).await?;
+async fn by_statements(work: &mut SessionWork, input: &Delivery) -> Result<DeliveryOutput, Error> {
+    let date = work.date();
+    let output = take(work, input).await?;
     if output.delivered() > 0 {
-        date_orders(terminal, input, date, &output).await?;
+        date_orders(work, input, date, &output).await?;
     }
-    credit(terminal, input, &output)?;
-    terminal.fly_first().await?;
-    match (0..output.delivered()).find(|call| terminal.first.answer(*call).affected() != 1) {
+    credit(work, input, &output)?;
+    work.fly_first().await?;
+    match (0..output.delivered()).find(|call| work.first.answer(*call).affected() != 1) {
         Some(call) => {
             Err(wrong(format!("the customer of delivered order {:?} does not exist", taken(&output).nth(call))))
         }
@@ -58,41 +58,41 @@ fn taken(output: &DeliveryOutput) -> impl Iterator<Item = (i32, i32)> {
 }
 
 /// Takes the oldest order from each queue.
-async fn take(terminal: &mut Terminal, input: &Delivery) -> Result<DeliveryOutput, Error> {
-    let flight = &mut terminal.first;
+async fn take(work: &mut SessionWork, input: &Delivery) -> Result<DeliveryOutput, Error> {
+    let flight = &mut work.first;
     flight.clear();
     flight.control(Control::Begin);
     for d_id in (1..).take(DISTRICTS) {
         flight.call(sql::DELIVERY_TAKE, &[int(input.w_id), int(d_id)]);
     }
-    terminal.fly_first().await?;
+    work.fly_first().await?;
     let mut orders = [None; DISTRICTS];
     for (index, order) in orders.iter_mut().enumerate() {
-        *order = terminal.first.row(index + 1, 0).map(|row| row.int(0)).transpose()?;
+        *order = work.first.row(index + 1, 0).map(|row| row.int(0)).transpose()?;
     }
     Ok(DeliveryOutput { orders })
 }
 
 /// Gives the orders their carrier and the lines their date.
 async fn date_orders(
-    terminal: &mut Terminal,
+    work: &mut SessionWork,
     input: &Delivery,
     date: Value<'_>,
     output: &DeliveryOutput,
 ) -> Result<(), Error> {
-    let flight = &mut terminal.second;
+    let flight = &mut work.second;
     flight.clear();
     for (d_id, o_id) in taken(output) {
         let key = [int(input.w_id), int(d_id), int(o_id)];
         flight.call(sql::DELIVERY_ORDER, &[key[0], key[1], key[2], int(input.o_carrier_id)]);
         flight.call(sql::DELIVERY_LINES, &[key[0], key[1], key[2], date]);
     }
-    terminal.fly_second().await
+    work.fly_second().await
 }
 
 /// Fills the last flight: each customer is credited with the sum of the order's lines.
-fn credit(terminal: &mut Terminal, input: &Delivery, output: &DeliveryOutput) -> Result<(), Error> {
-    let Terminal { first, second, .. } = terminal;
+fn credit(work: &mut SessionWork, input: &Delivery, output: &DeliveryOutput) -> Result<(), Error> {
+    let SessionWork { first, second, .. } = work;
     first.clear();
     for (index, (d_id, o_id)) in taken(output).enumerate() {
         let (order, lines) = (2 * index, 2 * index + 1);

@@ -1,9 +1,9 @@
 //! New-Order (clause 2.4): as statements two flights. Nothing of the first needs the order's number, which the second uses.
 
 use super::by_procedure;
+use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only, wrong};
 use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
-use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only, wrong};
 use proofload_engine::{Control, Decimal, Error, Flight, Value};
 use proofload_gen::tprocc::inputs::{Line, MAX_LINES, NewOrder};
 use proofload_gen::tprocc::{Departure, Departures};
@@ -74,27 +74,27 @@ const NO_DIST_INFO: &str = "------------------------";
 
 /// Runs one New-Order.
 pub(in crate::workloads::tprocc) async fn run(
-    terminal: &mut Terminal,
+    work: &mut SessionWork,
     input: &NewOrder,
 ) -> Result<NewOrderOutput, Error> {
-    match terminal.form {
-        Form::Statements => by_statements(terminal, input).await,
-        Form::Procedures => by_procedure::new_order(terminal, input).await,
+    match work.form {
+        Form::Statements => by_statements(work, input).await,
+        Form::Procedures => by_procedure::new_order(work, input).await,
     }
 }
 
-async fn by_statements(terminal: &mut Terminal, input: &NewOrder) -> Result<NewOrderOutput, Error> {
-    let (supplies, departures) = (Supplies::of(input), terminal.departures);
-    ask(&mut terminal.first, (input, &supplies), departures);
-    terminal.fly_first().await?;
-    let date = terminal.date();
-    let (mut output, missing) = enter(&terminal.first, &mut terminal.second, (input, &supplies), date, departures)?;
-    if input.rolls_back && !missing && terminal.keeps_data {
+async fn by_statements(work: &mut SessionWork, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    let (supplies, departures) = (Supplies::of(input), work.departures);
+    ask(&mut work.first, (input, &supplies), departures);
+    work.fly_first().await?;
+    let date = work.date();
+    let (mut output, missing) = enter(&work.first, &mut work.second, (input, &supplies), date, departures)?;
+    if input.rolls_back && !missing && work.keeps_data {
         return Err(wrong("there is an item of the number that no item may have".to_owned()));
     }
     output.rolled_back = input.rolls_back && !departures.has(Departure::UnusedItemKept);
-    terminal.second.control(if output.rolled_back { Control::Rollback } else { Control::Commit });
-    terminal.fly_second().await?;
+    work.second.control(if output.rolled_back { Control::Rollback } else { Control::Commit });
+    work.fly_second().await?;
     Ok(output)
 }
 

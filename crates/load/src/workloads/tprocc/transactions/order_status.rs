@@ -1,9 +1,9 @@
 //! Order-Status (clause 2.6): read only; as statements one flight by number, two by last name.
 
 use super::by_procedure;
+use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only};
 use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
-use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only};
 use proofload_engine::{Control, Error, Flight, Value};
 use proofload_gen::tprocc::inputs::{CustomerBy, OrderStatus};
 use proofload_gen::tprocc::{Departure, Departures};
@@ -21,18 +21,18 @@ pub(in crate::workloads::tprocc) struct OrderStatusOutput {
 
 /// Runs one Order-Status.
 pub(in crate::workloads::tprocc) async fn run(
-    terminal: &mut Terminal,
+    work: &mut SessionWork,
     input: &OrderStatus,
 ) -> Result<OrderStatusOutput, Error> {
-    match terminal.form {
-        Form::Statements => by_statements(terminal, input).await,
-        Form::Procedures => by_procedure::order_status(terminal, input).await,
+    match work.form {
+        Form::Statements => by_statements(work, input).await,
+        Form::Procedures => by_procedure::order_status(work, input).await,
     }
 }
 
-async fn by_statements(terminal: &mut Terminal, input: &OrderStatus) -> Result<OrderStatusOutput, Error> {
+async fn by_statements(work: &mut SessionWork, input: &OrderStatus) -> Result<OrderStatusOutput, Error> {
     let (w_id, d_id) = (int(input.w_id), int(input.d_id));
-    let flight = &mut terminal.first;
+    let flight = &mut work.first;
     flight.clear();
     flight.control(Control::BeginReadOnly);
     let customer = match &input.customer {
@@ -48,20 +48,20 @@ async fn by_statements(terminal: &mut Terminal, input: &OrderStatus) -> Result<O
     if let Some(c_id) = customer {
         flight.call(sql::ORDER_STATUS_ORDER, &[w_id, d_id, int(c_id)]);
         flight.control(Control::Commit);
-        terminal.fly_first().await?;
-        let found = only(&terminal.first, 1, "customer")?;
+        work.fly_first().await?;
+        let found = only(&work.first, 1, "customer")?;
         found.present(0)?;
-        return read_order(&terminal.first, 2, found.int(0)?, terminal.departures);
+        return read_order(&work.first, 2, found.int(0)?, work.departures);
     }
-    terminal.fly_first().await?;
-    let found = only(&terminal.first, 1, "customer")?;
+    work.fly_first().await?;
+    let found = only(&work.first, 1, "customer")?;
     found.present(0)?;
     let c_id = found.int(0)?;
-    terminal.second.clear();
-    terminal.second.call(sql::ORDER_STATUS_ORDER, &[w_id, d_id, int(c_id)]);
-    terminal.second.control(Control::Commit);
-    terminal.fly_second().await?;
-    read_order(&terminal.second, 0, c_id, terminal.departures)
+    work.second.clear();
+    work.second.call(sql::ORDER_STATUS_ORDER, &[w_id, d_id, int(c_id)]);
+    work.second.control(Control::Commit);
+    work.fly_second().await?;
+    read_order(&work.second, 0, c_id, work.departures)
 }
 
 /// Reads the order and its lines; carrier and delivery date may be null.

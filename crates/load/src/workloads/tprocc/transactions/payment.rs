@@ -1,9 +1,9 @@
 //! Payment (clause 2.5): as statements two flights, the second with the history row and, for bad credit, the rewritten c_data.
 
 use super::by_procedure;
+use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only};
 use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
-use crate::workloads::tprocc::terminal::{Columns as _, Terminal, int, only};
 use proofload_engine::{Control, Decimal, Error, Flight, Value};
 use proofload_gen::tprocc::inputs::{CustomerBy, Payment};
 use std::fmt::Write as _;
@@ -25,22 +25,19 @@ const DISTRICT: usize = 2;
 const CUSTOMER: usize = 3;
 
 /// Runs one Payment.
-pub(in crate::workloads::tprocc) async fn run(
-    terminal: &mut Terminal,
-    input: &Payment,
-) -> Result<PaymentOutput, Error> {
-    match terminal.form {
-        Form::Statements => by_statements(terminal, input).await,
-        Form::Procedures => by_procedure::payment(terminal, input).await,
+pub(in crate::workloads::tprocc) async fn run(work: &mut SessionWork, input: &Payment) -> Result<PaymentOutput, Error> {
+    match work.form {
+        Form::Statements => by_statements(work, input).await,
+        Form::Procedures => by_procedure::payment(work, input).await,
     }
 }
 
-async fn by_statements(terminal: &mut Terminal, input: &Payment) -> Result<PaymentOutput, Error> {
-    ask(&mut terminal.first, input);
-    terminal.fly_first().await?;
-    let date = terminal.date();
-    let output = book(terminal, input, date)?;
-    terminal.fly_second().await?;
+async fn by_statements(work: &mut SessionWork, input: &Payment) -> Result<PaymentOutput, Error> {
+    ask(&mut work.first, input);
+    work.fly_first().await?;
+    let date = work.date();
+    let output = book(work, input, date)?;
+    work.fly_second().await?;
     Ok(output)
 }
 
@@ -65,8 +62,8 @@ fn ask(flight: &mut Flight, input: &Payment) {
 }
 
 /// Reads the first flight and fills the second.
-fn book(terminal: &mut Terminal, input: &Payment, date: Value<'_>) -> Result<PaymentOutput, Error> {
-    let Terminal { first, second, c_data, h_data, .. } = terminal;
+fn book(work: &mut SessionWork, input: &Payment, date: Value<'_>) -> Result<PaymentOutput, Error> {
+    let SessionWork { first, second, c_data, h_data, .. } = work;
     let warehouse = only(first, WAREHOUSE, "warehouse")?;
     let district = only(first, DISTRICT, "district")?;
     let customer = only(first, CUSTOMER, "customer")?;

@@ -1,6 +1,6 @@
 //! Appends one chunk to its table and sums up what was sent.
 
-use crate::workloads::desk::Desk;
+use crate::workloads::blocking_session::BlockingSession;
 use crate::workloads::warehouse::data::{Cell, Chunk, Content, Date, Kind, MOST_COLUMNS, Row, Rows, Table};
 use crate::workloads::warehouse::suite::Dates;
 use proofload_engine::{Column, ColumnKind, Decimal, RowSource, Session as _, Table as Shape, Value};
@@ -58,7 +58,7 @@ impl Source {
 }
 
 /// Appends the rows of a chunk in the open transaction; returns what they come to.
-pub(super) fn append(desk: &mut Desk, chunk: Chunk, scale: f64, dates: Dates) -> Result<Content, Error> {
+pub(super) fn append(session: &mut BlockingSession, chunk: Chunk, scale: f64, dates: Dates) -> Result<Content, Error> {
     let columns: Vec<Column<'_>> =
         chunk.table.columns().iter().map(|(name, kind)| Column { name, kind: sent(*kind, dates) }).collect();
     let shape = Shape { name: chunk.table.name(), columns: &columns };
@@ -70,7 +70,7 @@ pub(super) fn append(desk: &mut Desk, chunk: Chunk, scale: f64, dates: Dates) ->
         texts: Default::default(),
         content: Content::default(),
     };
-    let taken = desk.runtime.block_on(desk.session.append(&shape, &mut source))?;
+    let taken = session.runtime.block_on(session.session.append(&shape, &mut source))?;
     if taken != source.content.rows {
         return Err(Error::new(format!("the engine took {taken} rows where {} were sent", source.content.rows)));
     }

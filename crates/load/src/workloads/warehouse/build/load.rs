@@ -4,8 +4,8 @@
 use super::manifest::{self, Manifest, chunk_entry, index_entry};
 use super::side_by_side::side_by_side;
 use super::{chunk, prove};
-use crate::workload::Job;
-use crate::workloads::desk::{Desk, integer, runtime, text};
+use crate::workload::RunRequest;
+use crate::workloads::blocking_session::{BlockingSession, integer, runtime, text};
 use crate::workloads::warehouse::data::{Chunk, Content, Table};
 use crate::workloads::warehouse::settings::WarehouseSettings;
 use crate::workloads::warehouse::suite::{Dialect, Moment};
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A load: what, and where.
 pub(in crate::workloads::warehouse) struct Load<'j> {
-    job: &'j Job,
+    request: &'j RunRequest,
     dialect: &'j Dialect,
     settings: &'j WarehouseSettings,
     target: Target,
@@ -25,14 +25,14 @@ pub(in crate::workloads::warehouse) struct Load<'j> {
 impl<'j> Load<'j> {
     /// A load of a job's data. During it the dialect's settings for loads hold.
     pub(in crate::workloads::warehouse) fn new(
-        job: &'j Job,
+        request: &'j RunRequest,
         dialect: &'j Dialect,
         settings: &'j WarehouseSettings,
     ) -> Self {
-        let mut target = job.target.clone();
+        let mut target = request.target.clone();
         let extra = dialect.build_settings.iter().cloned();
         target.place.settings.extend(extra);
-        Self { job, dialect, settings, target }
+        Self { request, dialect, settings, target }
     }
 
     /// Loads, or goes on with a load; then settles the data.
@@ -42,20 +42,20 @@ impl<'j> Load<'j> {
             self.load_missing(&manifest)?;
             self.make_indexes(&manifest)?;
             self.prove()?;
-            (self.job.progress)("settling the data", 0, 0);
-            runtime()?.block_on(self.job.engine.after_build(&self.target))?;
+            (self.request.progress)("settling the data", 0, 0);
+            runtime()?.block_on(self.request.engine.after_build(&self.target))?;
             self.end()?;
         }
-        let mut desk = self.desk()?;
-        data_facts(&self.manifest(&mut desk)?, self.settings)
+        let mut session = self.session()?;
+        data_facts(&self.manifest(&mut session)?, self.settings)
     }
 
-    fn desk(&self) -> Result<Desk, Error> {
-        Ok(Desk::open(self.job.engine, &self.target)?)
+    fn session(&self) -> Result<BlockingSession, Error> {
+        Ok(BlockingSession::open(self.request.engine, &self.target)?)
     }
 
-    fn manifest(&self, desk: &mut Desk) -> Result<Manifest, Error> {
-        Manifest::read(desk, &self.dialect.suite)?.ok_or_else(|| Error::new("the manifest has gone"))
+    fn manifest(&self, session: &mut BlockingSession) -> Result<Manifest, Error> {
+        Manifest::read(session, &self.dialect.suite)?.ok_or_else(|| Error::new("the manifest has gone"))
     }
 
     fn sessions(&self) -> usize {
@@ -64,20 +64,20 @@ impl<'j> Load<'j> {
 
     /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
     pub(in crate::workloads::warehouse) fn begin(&self) -> Result<Manifest, Error> {
-        runtime()?.block_on(self.job.engine.create_database(&self.target))?;
-        let mut desk = self.desk()?;
+        runtime()?.block_on(self.request.engine.create_database(&self.target))?;
+        let mut session = self.session()?;
         let (suite, wanted) = (&self.dialect.suite, self.settings.data());
-        if let Some(manifest) = Manifest::read(&mut desk, suite)? {
+        if let Some(manifest) = Manifest::read(&mut session, suite)? {
             manifest.fits(&wanted)?;
             return Ok(manifest);
         }
-        if let Some(first) = desk.query(&suite.statement("foreign_tables")?.sql)?.first() {
+        if let Some(first) = session.query(&suite.statement("foreign_tables")?.sql)?.first() {
             return Err(Error::new(format!(
                 "the database is not empty: it has a table {} and no manifest of ours; name an empty database",
                 text(first, 0)?
             )));
         }
-        self.prepare_layout(&mut desk)?;
+        self.prepare_layout(&mut session)?;
         let mut script = "BEGIN;\n".to_owned();
         let (before, after) = (self.of_layout(Moment::Before), self.of_layout(Moment::After));
         let schema = [Some(suite.statement("schema")?), Some(suite.statement("manifest_schema")?)];
@@ -88,7 +88,7 @@ impl<'j> Load<'j> {
             script.push_str(&manifest::add(suite, name, value)?);
         }
         script.push_str("COMMIT;");
-        desk.script(&script).map_err(|error| error.context("making the tables"))?;
+        session.script(&script).map_err(|error| error.context("making the tables"))?;
         Ok(Manifest::default())
     }
 
@@ -98,14 +98,14 @@ impl<'j> Load<'j> {
     }
 
     /// Makes what the layout needs of the server; the error says what is still missing.
-    fn prepare_layout(&self, desk: &mut Desk) -> Result<(), Error> {
+    fn prepare_layout(&self, session: &mut BlockingSession) -> Result<(), Error> {
         let word = self.settings.layout.store.word();
         if let Some(statement) = self.of_layout(Moment::Prepare) {
             let context = |error: Error| error.context(format!("preparing the server to store {word}"));
-            desk.script(&statement.sql).map_err(context)?;
+            session.script(&statement.sql).map_err(context)?;
         }
         let Some(statement) = self.of_layout(Moment::Missing) else { return Ok(()) };
-        match desk.query(&statement.sql)?.first() {
+        match session.query(&statement.sql)?.first() {
             None => Ok(()),
             Some(row) => Err(Error::new(format!("to store {word} the server lacks {}", text(row, 0)?))),
         }
@@ -119,31 +119,35 @@ impl<'j> Load<'j> {
         side_by_side(
             self.sessions(),
             &missing,
-            || self.desk(),
-            |desk, chunk| {
-                self.load_chunk(desk, *chunk)
+            || self.session(),
+            |session, chunk| {
+                self.load_chunk(session, *chunk)
                     .map_err(|error| error.context(format!("loading {}", chunk_entry(*chunk))))?;
-                (self.job.progress)("loading tables", loaded.fetch_add(1, Ordering::Relaxed) + 1, all.len() as u64);
+                (self.request.progress)("loading tables", loaded.fetch_add(1, Ordering::Relaxed) + 1, all.len() as u64);
                 Ok(())
             },
         )
     }
 
     /// Loads one chunk and notes it, in one transaction.
-    pub(in crate::workloads::warehouse) fn load_chunk(&self, desk: &mut Desk, chunk: Chunk) -> Result<(), Error> {
-        desk.script("BEGIN")?;
-        let content = self.append_chunk(desk, chunk)?;
+    pub(in crate::workloads::warehouse) fn load_chunk(
+        &self,
+        session: &mut BlockingSession,
+        chunk: Chunk,
+    ) -> Result<(), Error> {
+        session.script("BEGIN")?;
+        let content = self.append_chunk(session, chunk)?;
         let note = manifest::add(&self.dialect.suite, &chunk_entry(chunk), &content.text(chunk.table))?;
-        desk.script(&format!("{note}COMMIT;"))
+        session.script(&format!("{note}COMMIT;"))
     }
 
     /// Appends the rows of a chunk in the open transaction.
     pub(in crate::workloads::warehouse) fn append_chunk(
         &self,
-        desk: &mut Desk,
+        session: &mut BlockingSession,
         chunk: Chunk,
     ) -> Result<Content, Error> {
-        chunk::append(desk, chunk, self.settings.scale, self.dialect.dates)
+        chunk::append(session, chunk, self.settings.scale, self.dialect.dates)
     }
 
     /// Makes every key and index that is not noted, each with its note in one transaction.
@@ -152,40 +156,40 @@ impl<'j> Load<'j> {
         let all = if self.settings.layout.indexed { suite.names_in("indexes.sql") } else { &[] };
         let names = all.iter().filter(|name| !manifest.has(&index_entry(name)));
         let missing: Vec<&String> = names.collect();
-        (self.job.progress)("making indexes", 0, missing.len() as u64);
+        (self.request.progress)("making indexes", 0, missing.len() as u64);
         side_by_side(
             self.sessions(),
             &missing,
-            || self.desk(),
-            |desk, name| {
+            || self.session(),
+            |session, name| {
                 let note = manifest::add(suite, &index_entry(name), "yes")?;
                 let script = format!("BEGIN; {}; {note} COMMIT;", suite.statement(name)?.sql);
-                desk.script(&script).map_err(|error| error.context(format!("making the index {name}")))
+                session.script(&script).map_err(|error| error.context(format!("making the index {name}")))
             },
         )
     }
 
     /// The load is complete only when what is stored is what was sent.
     fn prove(&self) -> Result<(), Error> {
-        let mut desk = self.desk()?;
-        let manifest = self.manifest(&mut desk)?;
+        let mut session = self.session()?;
+        let manifest = self.manifest(&mut session)?;
         if let Some(statement) = self.of_layout(Moment::Otherwise) {
-            prove::layout(&mut desk, statement, self.settings.layout)?;
+            prove::layout(&mut session, statement, self.settings.layout)?;
         }
-        drop(desk);
+        drop(session);
         let checked = AtomicU64::new(0);
         side_by_side(
             self.sessions(),
             &Table::ALL,
-            || self.desk(),
-            |desk, table| {
+            || self.session(),
+            |session, table| {
                 let sent = manifest.content(*table)?;
-                prove::count(desk, *table, &sent)?;
+                prove::count(session, *table, &sent)?;
                 if self.settings.check_all_rows {
-                    prove::columns(desk, *table, self.settings.scale, &sent)?;
+                    prove::columns(session, *table, self.settings.scale, &sent)?;
                 }
                 let done = checked.fetch_add(1, Ordering::Relaxed) + 1;
-                (self.job.progress)("checking tables", done, Table::ALL.len() as u64);
+                (self.request.progress)("checking tables", done, Table::ALL.len() as u64);
                 Ok(())
             },
         )
@@ -193,10 +197,10 @@ impl<'j> Load<'j> {
 
     /// Notes the sizes and the end.
     fn end(&self) -> Result<(), Error> {
-        let (mut desk, suite) = (self.desk()?, &self.dialect.suite);
-        let sizes = desk.one_row(&suite.statement("sizes")?.sql)?;
+        let (mut session, suite) = (self.session()?, &self.dialect.suite);
+        let sizes = session.one_row(&suite.statement("sizes")?.sql)?;
         let sizes = manifest::add_sizes(suite, integer(&sizes, 0)?, integer(&sizes, 1)?)?;
-        desk.script(&format!("BEGIN; {sizes} {} COMMIT;", manifest::add_complete(suite)?))
+        session.script(&format!("BEGIN; {sizes} {} COMMIT;", manifest::add_complete(suite)?))
     }
 }
 

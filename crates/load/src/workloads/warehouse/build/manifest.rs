@@ -1,6 +1,6 @@
 //! The manifest: what the data is and which parts of its build are done, kept in the database beside the data.
 
-use crate::workloads::desk::{Desk, integer, text};
+use crate::workloads::blocking_session::{BlockingSession, integer, text};
 use crate::workloads::suite::Suite;
 use crate::workloads::warehouse::data::{Chunk, Content, Table};
 use proofload_engine::Value;
@@ -21,12 +21,15 @@ pub(in crate::workloads::warehouse) struct Manifest {
 
 impl Manifest {
     /// Reads it; none when the database has none.
-    pub(in crate::workloads::warehouse) fn read(desk: &mut Desk, suite: &Suite) -> Result<Option<Self>, Error> {
-        let found = desk.one_row(&suite.statement("manifest_exists")?.sql)?;
+    pub(in crate::workloads::warehouse) fn read(
+        session: &mut BlockingSession,
+        suite: &Suite,
+    ) -> Result<Option<Self>, Error> {
+        let found = session.one_row(&suite.statement("manifest_exists")?.sql)?;
         if integer(&found, 0)? == 0 {
             return Ok(None);
         }
-        let rows = desk.query(&suite.statement("manifest_rows")?.sql)?;
+        let rows = session.query(&suite.statement("manifest_rows")?.sql)?;
         let entry = |row| Ok((text(row, 0)?.to_owned(), text(row, 1)?.to_owned()));
         Ok(Some(Self { entries: rows.iter().map(entry).collect::<Result<_, Error>>()? }))
     }

@@ -1,6 +1,6 @@
 //! Reads tables back and compares what they hold with what was sent.
 
-use crate::workloads::desk::{Desk, integer, text};
+use crate::workloads::blocking_session::{BlockingSession, integer, text};
 use crate::workloads::warehouse::data::{Content, Date, Kind, Row, Table, key_ranges, parse_date};
 use crate::workloads::warehouse::suite::Layout;
 use proofload_engine::{OwnedRow, OwnedValue, Statement};
@@ -10,9 +10,9 @@ use proofload_model::error::Error;
 const DAY_US: i64 = 86_400_000_000;
 
 /// Is the number of rows of a table the one that was sent?
-pub(super) fn count(desk: &mut Desk, table: Table, sent: &Content) -> Result<(), Error> {
+pub(super) fn count(session: &mut BlockingSession, table: Table, sent: &Content) -> Result<(), Error> {
     let name = table.name();
-    let found = integer(&desk.one_row(&format!("SELECT count(*) FROM {name}"))?, 0)?;
+    let found = integer(&session.one_row(&format!("SELECT count(*) FROM {name}"))?, 0)?;
     if u64::try_from(found) == Ok(sent.rows) {
         return Ok(());
     }
@@ -20,8 +20,8 @@ pub(super) fn count(desk: &mut Desk, table: Table, sent: &Content) -> Result<(),
 }
 
 /// Are all tables stored as they should be? `otherwise` names those that are not.
-pub(super) fn layout(desk: &mut Desk, otherwise: &Statement, layout: Layout) -> Result<(), Error> {
-    let found = desk.query(&otherwise.sql)?;
+pub(super) fn layout(session: &mut BlockingSession, otherwise: &Statement, layout: Layout) -> Result<(), Error> {
+    let found = session.query(&otherwise.sql)?;
     let names: Vec<&str> = found.iter().map(|row| text(row, 0)).collect::<Result<_, _>>()?;
     if names.is_empty() {
         return Ok(());
@@ -31,9 +31,9 @@ pub(super) fn layout(desk: &mut Desk, otherwise: &Statement, layout: Layout) -> 
 }
 
 /// Are the rows of a table those that were sent, column by column?
-pub(super) fn columns(desk: &mut Desk, table: Table, scale: f64, sent: &Content) -> Result<(), Error> {
+pub(super) fn columns(session: &mut BlockingSession, table: Table, scale: f64, sent: &Content) -> Result<(), Error> {
     let mut found = Content::default();
-    read_table(desk, table, scale, |row| found.add(table, row))?;
+    read_table(session, table, scale, |row| found.add(table, row))?;
     let differing = found.differing(sent, table);
     if differing.is_empty() && found.rows == sent.rows {
         return Ok(());
@@ -49,7 +49,7 @@ pub(super) fn columns(desk: &mut Desk, table: Table, scale: f64, sent: &Content)
 
 /// Reads all rows of a table, range after range of its keys.
 pub(in crate::workloads::warehouse) fn read_table(
-    desk: &mut Desk,
+    session: &mut BlockingSession,
     table: Table,
     scale: f64,
     mut take: impl FnMut(&Row),
@@ -58,7 +58,7 @@ pub(in crate::workloads::warehouse) fn read_table(
     let (key, names, mut row) = (names[table.key()[0]], names.join(", "), Row::new());
     for (from, to) in key_ranges(table, scale) {
         let sql = format!("SELECT {names} FROM {} WHERE {key} >= {from} AND {key} < {to}", table.name());
-        for found in desk.query(&sql)? {
+        for found in session.query(&sql)? {
             fill(&mut row, table, &found)
                 .ok_or_else(|| Error::new(format!("a row of {} does not fit its columns: {found:?}", table.name())))?;
             take(&row);

@@ -1,6 +1,6 @@
 //! Work on many items by several sessions at the same time, each taking the next item. May not know what the work is.
 
-use crate::workloads::desk::Desk;
+use crate::workloads::blocking_session::BlockingSession;
 use proofload_model::error::Error;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) fn side_by_side<T: Sync>(
     sessions: usize,
     items: &[T],
-    open: impl Fn() -> Result<Desk, Error> + Sync,
-    work: impl Fn(&mut Desk, &T) -> Result<(), Error> + Sync,
+    open: impl Fn() -> Result<BlockingSession, Error> + Sync,
+    work: impl Fn(&mut BlockingSession, &T) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let next = AtomicUsize::new(0);
     let outcome = Mutex::new(Ok(()));
     let failed = || outcome.lock().is_ok_and(|outcome| outcome.is_err());
     let session = || -> Result<(), Error> {
-        let mut desk = open()?;
+        let mut session = open()?;
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| !failed()) {
-            work(&mut desk, item)?;
+            work(&mut session, item)?;
         }
         Ok(())
     };

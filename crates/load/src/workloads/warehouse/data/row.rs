@@ -22,7 +22,7 @@ pub(in crate::workloads::warehouse) enum Cell<'a> {
 
 /// A value whose text lies in the row.
 #[derive(Debug, Clone, Copy)]
-enum Kept {
+enum StoredCell {
     Integer(i64),
     Decimal(i64),
     Date(Date),
@@ -32,7 +32,7 @@ enum Kept {
 /// One row, in the order of the table's columns.
 #[derive(Debug)]
 pub(in crate::workloads::warehouse) struct Row {
-    kept: [Kept; MOST_COLUMNS],
+    cells: [StoredCell; MOST_COLUMNS],
     width: usize,
     text: String,
 }
@@ -40,7 +40,7 @@ pub(in crate::workloads::warehouse) struct Row {
 impl Row {
     /// A row without values.
     pub(in crate::workloads::warehouse) fn new() -> Self {
-        Self { kept: [Kept::Integer(0); MOST_COLUMNS], width: 0, text: String::new() }
+        Self { cells: [StoredCell::Integer(0); MOST_COLUMNS], width: 0, text: String::new() }
     }
 
     /// Forgets the values; keeps the memory.
@@ -51,35 +51,35 @@ impl Row {
 
     /// Adds a whole number.
     pub(in crate::workloads::warehouse) fn integer(&mut self, value: i64) {
-        self.keep(Kept::Integer(value));
+        self.keep(StoredCell::Integer(value));
     }
 
     /// Adds hundredths.
     pub(in crate::workloads::warehouse) fn decimal(&mut self, hundredths: i64) {
-        self.keep(Kept::Decimal(hundredths));
+        self.keep(StoredCell::Decimal(hundredths));
     }
 
     /// Adds a date.
     pub(in crate::workloads::warehouse) fn date(&mut self, value: Date) {
-        self.keep(Kept::Date(value));
+        self.keep(StoredCell::Date(value));
     }
 
     /// Adds a text.
     pub(in crate::workloads::warehouse) fn text(&mut self, value: &str) {
         let start = self.text.len();
         self.text.push_str(value);
-        self.keep(Kept::Text { start, end: self.text.len() });
+        self.keep(StoredCell::Text { start, end: self.text.len() });
     }
 
     /// Adds the text of something.
     pub(in crate::workloads::warehouse) fn shown(&mut self, value: &impl Display) {
         let start = self.text.len();
         write!(self.text, "{value}").expect("a text in memory takes everything");
-        self.keep(Kept::Text { start, end: self.text.len() });
+        self.keep(StoredCell::Text { start, end: self.text.len() });
     }
 
-    fn keep(&mut self, kept: Kept) {
-        self.kept[self.width] = kept;
+    fn keep(&mut self, cells: StoredCell) {
+        self.cells[self.width] = cells;
         self.width += 1;
     }
 
@@ -90,11 +90,11 @@ impl Row {
 
     /// The value of a column.
     pub(in crate::workloads::warehouse) fn cell(&self, column: usize) -> Cell<'_> {
-        match self.kept[column] {
-            Kept::Integer(value) => Cell::Integer(value),
-            Kept::Decimal(value) => Cell::Decimal(value),
-            Kept::Date(value) => Cell::Date(value),
-            Kept::Text { start, end } => Cell::Text(&self.text[start..end]),
+        match self.cells[column] {
+            StoredCell::Integer(value) => Cell::Integer(value),
+            StoredCell::Decimal(value) => Cell::Decimal(value),
+            StoredCell::Date(value) => Cell::Date(value),
+            StoredCell::Text { start, end } => Cell::Text(&self.text[start..end]),
         }
     }
 

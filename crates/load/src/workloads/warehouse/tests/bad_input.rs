@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::runs::{run, run_with};
-use crate::workload::Opened as _;
+use crate::workload::WorkloadRun as _;
 use proofload_model::samples::CheckOutcome;
 
 /// A cap that every query meets: each fails by it, and the stream goes on.
@@ -16,7 +16,7 @@ pub(super) fn check_cap(case: &Case) {
 /// Too little room for temporary files: queries that need some fail by it, others do not, and the stream goes on. SQLite has no such limit.
 pub(super) fn check_room(case: &Case) {
     let queries = ("queries", "q06,q18");
-    let ran = match case.job.spec.place.engine.as_str() {
+    let ran = match case.request.spec.place.engine.as_str() {
         "duckdb" => {
             let memory = [("memory_limit", "12MiB"), ("threads", "1")];
             let ample = run_with(case, &memory, &[("rounds", "1"), queries]);
@@ -27,9 +27,9 @@ pub(super) fn check_room(case: &Case) {
         "postgresql" => {
             let set =
                 "ALTER ROLE CURRENT_USER SET work_mem = '64kB'; ALTER ROLE CURRENT_USER SET temp_file_limit = '256kB'";
-            case.desk().script(set).unwrap();
+            case.session().script(set).unwrap();
             let ran = run(case, &[("rounds", "2"), queries]);
-            case.desk().script("ALTER ROLE CURRENT_USER RESET ALL").unwrap();
+            case.session().script("ALTER ROLE CURRENT_USER RESET ALL").unwrap();
             ran
         }
         _ => return,
@@ -41,8 +41,8 @@ pub(super) fn check_room(case: &Case) {
 /// Data of another scale factor, layout or generator are refused before a stream begins, with each difference.
 pub(super) fn check_other_data(case: &Case) {
     let refused = |changes: &[(&str, &str)], words: &str| {
-        let opened = case.opened_with(changes);
-        for error in [opened.check_data().err(), opened.begin().err(), opened.build().err()] {
+        let workload_run = case.opened_with(changes);
+        for error in [workload_run.check_data().err(), workload_run.begin().err(), workload_run.build().err()] {
             let error = error.expect("other data").to_string();
             assert!(
                 error.starts_with("the data in the database do not fit the study: ") && error.contains(words),
@@ -53,17 +53,17 @@ pub(super) fn check_other_data(case: &Case) {
     refused(&[("scale_factor", "0.02")], "scale factor is 0.01 where the study needs 0.02");
     let note = |generator: &str| {
         let sql = format!("UPDATE proofload_manifest SET content = '{generator}' WHERE entry = 'generator'");
-        case.desk().script(&sql).unwrap();
+        case.session().script(&sql).unwrap();
     };
     note("dbgen 1");
     refused(&[], "generator is dbgen 1 where the study needs tpchgen");
     note(crate::workloads::warehouse::data::GENERATOR);
-    case.opened().check_data().unwrap();
+    case.workload_run().check_data().unwrap();
 }
 
 /// One row more, and queries that count it give wrong answers: they fail, and the run goes on. The data are spoilt afterwards.
 pub(super) fn check_wrong_answers(case: &Case) {
-    case.desk()
+    case.session()
         .script("INSERT INTO lineitem SELECT l_orderkey, l_partkey, l_suppkey, 8, l_quantity, l_extendedprice, l_discount, l_tax, l_returnflag, l_linestatus, l_shipdate, l_commitdate, l_receiptdate, l_shipinstruct, l_shipmode, l_comment FROM lineitem WHERE l_orderkey = 3 AND l_linenumber = 1")
         .unwrap();
     let ran = run(case, &[("rounds", "1"), ("queries", "q01,q04")]);

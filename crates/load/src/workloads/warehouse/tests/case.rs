@@ -1,13 +1,13 @@
 //! A case: a place, a job and what tests do with it.
 
 use super::support::{Place, Special};
-use crate::workload::{Job, Opened as _};
-use crate::workloads::desk::Desk;
+use crate::workload::{RunRequest, WorkloadRun as _};
+use crate::workloads::blocking_session::BlockingSession;
 use crate::workloads::warehouse::answers::{Answer, written};
 use crate::workloads::warehouse::build::Load;
-use crate::workloads::warehouse::opened::OpenedWarehouse;
 use crate::workloads::warehouse::settings::{SETTINGS, WarehouseSettings};
 use crate::workloads::warehouse::suite::{Dialect, Draw};
+use crate::workloads::warehouse::workload_run::WarehouseRun;
 use proofload_engine::{Engine, engine};
 use proofload_model::part::Part;
 use proofload_model::settings::{Settings, Value as Setting};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// An engine at a place with a job.
 pub(super) struct Case {
     _place: Place,
-    pub(super) job: Job,
+    pub(super) request: RunRequest,
     pub(super) settings: WarehouseSettings,
     pub(super) dialect: Dialect,
 }
@@ -79,47 +79,47 @@ impl Case {
             load_time: WallTime(1_767_225_600_000_000),
             part: Part::default(),
         };
-        let job = Job { spec, engine, target: place.target.clone(), progress: Arc::new(|_, _, _| {}) };
+        let request = RunRequest { spec, engine, target: place.target.clone(), progress: Arc::new(|_, _, _| {}) };
         let settings = WarehouseSettings::read(&settings).unwrap();
-        Self { _place: place, job, settings, dialect: Dialect::of(engine).unwrap() }
+        Self { _place: place, request, settings, dialect: Dialect::of(engine).unwrap() }
     }
 
     /// The same with data.
     pub(super) fn built(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
         let case = Self::new(name, changes)?;
-        case.opened().build().unwrap();
+        case.workload_run().build().unwrap();
         Some(case)
     }
 
-    pub(super) fn opened(&self) -> Arc<OpenedWarehouse> {
-        Arc::new(OpenedWarehouse::new(self.job.clone()).unwrap())
+    pub(super) fn workload_run(&self) -> Arc<WarehouseRun> {
+        Arc::new(WarehouseRun::new(self.request.clone()).unwrap())
     }
 
     /// The same place with other settings.
-    pub(super) fn opened_with(&self, changes: &[(&str, &str)]) -> Arc<OpenedWarehouse> {
-        let mut job = self.job.clone();
-        job.spec.settings = self.settings_with(changes);
-        Arc::new(OpenedWarehouse::new(job).unwrap())
+    pub(super) fn opened_with(&self, changes: &[(&str, &str)]) -> Arc<WarehouseRun> {
+        let mut request = self.request.clone();
+        request.spec.settings = self.settings_with(changes);
+        Arc::new(WarehouseRun::new(request).unwrap())
     }
 
     /// Settings of this case's engine, these changed.
     pub(super) fn settings_with(&self, changes: &[(&str, &str)]) -> Settings {
-        settings(self.job.engine.facts().name, changes)
+        settings(self.request.engine.facts().name, changes)
     }
 
     pub(super) fn load(&self) -> Load<'_> {
-        Load::new(&self.job, &self.dialect, &self.settings)
+        Load::new(&self.request, &self.dialect, &self.settings)
     }
 
-    pub(super) fn desk(&self) -> Desk {
-        Desk::open(self.job.engine, &self.job.target).unwrap()
+    pub(super) fn session(&self) -> BlockingSession {
+        BlockingSession::open(self.request.engine, &self.request.target).unwrap()
     }
 
     /// The answer of a query, written.
-    pub(super) fn answer(&self, desk: &mut Desk, place: usize, draw: Draw) -> Answer {
+    pub(super) fn answer(&self, session: &mut BlockingSession, place: usize, draw: Draw) -> Answer {
         let query = &self.dialect.queries[place];
         let sql = self.dialect.sql(query, draw, self.settings.scale).unwrap();
-        let rows = desk.query(&sql).unwrap_or_else(|error| panic!("{}: {error}", query.name));
+        let rows = session.query(&sql).unwrap_or_else(|error| panic!("{}: {error}", query.name));
         written(query, &rows).unwrap_or_else(|what| panic!("{}: {what}", query.name))
     }
 }

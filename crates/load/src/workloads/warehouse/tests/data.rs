@@ -51,8 +51,8 @@ fn our_lines_are_the_official_ones_and_parts_are_the_whole() {
 
 /// What an engine gives back, as official files: rows sorted by their keys, since engines give them in any order.
 pub(super) fn check_files(case: &Case) {
-    let engine = &case.job.spec.place.engine;
-    let mut desk = case.desk();
+    let engine = &case.request.spec.place.engine;
+    let mut session = case.session();
     for table in Table::ALL {
         let mut lines = Vec::new();
         let add = |row: &Row| {
@@ -60,7 +60,7 @@ pub(super) fn check_files(case: &Case) {
             row.write_line(table, &mut line);
             lines.push(line);
         };
-        read_table(&mut desk, table, 0.01, add).unwrap();
+        read_table(&mut session, table, 0.01, add).unwrap();
         let mut right: Vec<String> = official(table, 0.01).lines().map(|line| format!("{line}\n")).collect();
         lines.sort_unstable();
         right.sort_unstable();

@@ -3,7 +3,7 @@
 
 use super::case::Case;
 use super::official;
-use crate::workload::Opened as _;
+use crate::workload::WorkloadRun as _;
 use crate::workloads::warehouse::answers::{Answer, compare, read_csv, write_csv};
 use crate::workloads::warehouse::data::GENERATOR;
 use crate::workloads::warehouse::suite::{Dialect, Draw, Query, golden};
@@ -31,33 +31,33 @@ const ENGINES: [(&str, &[(&str, &str)]); 2] = [
 ];
 
 /// One engine's answers to all queries with their validation values.
-struct Answered {
+struct QueryAnswer {
     /// Name and version.
     engine: String,
     answers: Vec<Answer>,
 }
 
 /// Loads and asks one engine.
-fn answered(name: &str, settings: &[(&str, &str)], scale: &str) -> (Answered, Case) {
+fn answered(name: &str, settings: &[(&str, &str)], scale: &str) -> (QueryAnswer, Case) {
     let changes = [("scale_factor", scale), ("check_load", "counts")];
     let started = Instant::now();
     let case = Case::with_engine_settings(name, settings, &changes).unwrap_or_else(|reason| panic!("{name}: {reason}"));
-    case.opened().build().unwrap();
+    case.workload_run().build().unwrap();
     eprintln!("{name} loaded in {:.0} s", started.elapsed().as_secs_f64());
-    let (mut desk, mut answers) = (case.desk(), Vec::new());
+    let (mut session, mut answers) = (case.session(), Vec::new());
     for (place, query) in case.dialect.queries.iter().enumerate() {
         let started = Instant::now();
-        answers.push(case.answer(&mut desk, place, Draw::Validation));
+        answers.push(case.answer(&mut session, place, Draw::Validation));
         let (seconds, rows) = (started.elapsed().as_secs_f64(), answers[place].len());
         eprintln!("{name} {} {seconds:.2} s, {rows} rows", query.name);
     }
-    drop(desk);
-    let engine = format!("{name} {}", case.job.engine.locate().unwrap().version);
-    (Answered { engine, answers }, case)
+    drop(session);
+    let engine = format!("{name} {}", case.request.engine.locate().unwrap().version);
+    (QueryAnswer { engine, answers }, case)
 }
 
 /// Differences between right answers and others, one a query.
-fn differences(queries: &[Query], right: &[Answer], found: &Answered) -> Vec<String> {
+fn differences(queries: &[Query], right: &[Answer], found: &QueryAnswer) -> Vec<String> {
     let pairs = queries.iter().zip(right.iter().zip(&found.answers));
     let differing = pairs.filter_map(|(query, (right, answer))| Some((query, compare(query, right, answer).err()?)));
     differing.map(|(query, what)| format!("{} of {}: {what}", query.name, found.engine)).collect()

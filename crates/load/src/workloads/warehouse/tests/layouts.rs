@@ -1,8 +1,8 @@
 //! Layouts and threads of a query: what an engine cannot do is a fault of the study, what it can do is in force.
 
 use super::case::Case;
-use crate::Opened as _;
-use crate::workloads::desk::integer;
+use crate::WorkloadRun as _;
+use crate::workloads::blocking_session::integer;
 use proofload_model::settings::{Settings, Value as Setting};
 
 /// The contradictions of these settings, one a line.
@@ -54,7 +54,7 @@ fn threads_are_set_by_the_workload_or_by_the_engine_and_not_by_both() {
 
 /// So many threads are asked for; another number is in force where the engine cannot have them.
 pub(super) fn check_parallelism(case: &Case, asked: &str, in_force: &str) {
-    if case.job.spec.place.engine == "sqlite" {
+    if case.request.spec.place.engine == "sqlite" {
         return;
     }
     let facts = case.opened_with(&[("parallelism", asked)]).begin().unwrap();
@@ -69,21 +69,21 @@ const COLUMNAR: &str = "CREATE ACCESS METHOD columnar TYPE TABLE HANDLER heap_ta
 #[test]
 fn columns_of_postgresql_need_an_access_method_and_are_in_force_after_the_load() {
     let Some(case) = Case::new("postgresql", &[("layout", "columns"), ("check_load", "counts")]) else { return };
-    let error = case.opened().build().unwrap_err().to_string();
+    let error = case.workload_run().build().unwrap_err().to_string();
     assert!(error.starts_with("to store columns the server lacks the access method columnar: install"), "{error}");
-    case.desk().script(COLUMNAR).unwrap();
+    case.session().script(COLUMNAR).unwrap();
     let manifest = case.load().begin().unwrap();
     case.load().load_missing(&manifest).unwrap();
-    case.desk().script("ALTER TABLE region SET ACCESS METHOD heap").unwrap();
-    let error = case.opened().build().unwrap_err().to_string();
+    case.session().script("ALTER TABLE region SET ACCESS METHOD heap").unwrap();
+    let error = case.workload_run().build().unwrap_err().to_string();
     assert_eq!(error, "region were to be stored by columns and are stored otherwise");
-    case.desk().script("ALTER TABLE region SET ACCESS METHOD columnar").unwrap();
+    case.session().script("ALTER TABLE region SET ACCESS METHOD columnar").unwrap();
 
-    let facts = case.opened().build().unwrap();
+    let facts = case.workload_run().build().unwrap();
     let fact = facts.iter().find(|fact| fact.name == "layout").and_then(|fact| fact.effective.as_deref());
     assert_eq!(fact, Some("columns"));
     let indexes = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema()";
-    assert_eq!(integer(&case.desk().one_row(indexes).unwrap(), 0).unwrap(), 0);
+    assert_eq!(integer(&case.session().one_row(indexes).unwrap(), 0).unwrap(), 0);
     let error = case.opened_with(&[("layout", "rows")]).check_data().unwrap_err().to_string();
     assert!(error.contains("layout is columns where the study needs rows"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Loading: resuming, refusing, noticing what is missing.
 
 use super::case::Case;
-use crate::workload::Opened as _;
+use crate::workload::WorkloadRun as _;
 use crate::workloads::warehouse::data::Chunk;
 
 /// A load that was killed between chunks, and once inside one, goes on to the same content.
@@ -11,19 +11,19 @@ fn check_resuming(engine: &str) {
     let manifest = load.begin().unwrap();
     assert!(!manifest.is_complete());
     let chunks = Chunk::all(case.settings.scale);
-    let mut desk = case.desk();
+    let mut session = case.session();
     for chunk in &chunks[..4] {
-        load.load_chunk(&mut desk, *chunk).unwrap();
+        load.load_chunk(&mut session, *chunk).unwrap();
     }
-    desk.script("BEGIN").unwrap();
-    load.append_chunk(&mut desk, chunks[4]).unwrap();
-    drop(desk);
+    session.script("BEGIN").unwrap();
+    load.append_chunk(&mut session, chunks[4]).unwrap();
+    drop(session);
 
-    let error = case.opened().check_data().unwrap_err().to_string();
+    let error = case.workload_run().check_data().unwrap_err().to_string();
     assert_eq!(error, "the load of the data has not come to its end; load again, it goes on where it stopped");
-    let facts = case.opened().build().unwrap();
-    case.opened().check_data().unwrap();
-    assert_eq!(case.opened().build().unwrap(), facts, "a load that has ended changes nothing");
+    let facts = case.workload_run().build().unwrap();
+    case.workload_run().check_data().unwrap();
+    assert_eq!(case.workload_run().build().unwrap(), facts, "a load that has ended changes nothing");
 }
 
 #[test]
@@ -50,20 +50,20 @@ fn data_that_do_not_fit_are_refused_with_each_difference() {
     let other = case.opened_with(&[("scale_factor", "0.02")]);
     assert_eq!(other.check_data().unwrap_err().to_string(), expected);
     assert_eq!(other.build().unwrap_err().to_string(), expected);
-    case.desk().script("UPDATE proofload_manifest SET content = 'dbgen 1' WHERE entry = 'generator'").unwrap();
-    let error = case.opened().build().unwrap_err().to_string();
+    case.session().script("UPDATE proofload_manifest SET content = 'dbgen 1' WHERE entry = 'generator'").unwrap();
+    let error = case.workload_run().build().unwrap_err().to_string();
     assert!(error.contains("generator is dbgen 1 where the study needs tpchgen"), "{error}");
 }
 
 #[test]
 fn a_database_with_other_tables_is_refused() {
     let case = Case::new("sqlite", &[]).unwrap();
-    let runtime = crate::workloads::desk::runtime().unwrap();
-    runtime.block_on(case.job.engine.create_database(&case.job.target)).unwrap();
-    case.desk().script("CREATE TABLE precious (a)").unwrap();
-    let error = case.opened().build().unwrap_err().to_string();
+    let runtime = crate::workloads::blocking_session::runtime().unwrap();
+    runtime.block_on(case.request.engine.create_database(&case.request.target)).unwrap();
+    case.session().script("CREATE TABLE precious (a)").unwrap();
+    let error = case.workload_run().build().unwrap_err().to_string();
     assert!(error.contains("it has a table precious and no manifest of ours"), "{error}");
-    let error = case.opened().check_data().unwrap_err().to_string();
+    let error = case.workload_run().check_data().unwrap_err().to_string();
     assert_eq!(error, "the database has no manifest of ours; load the data first");
 }
 
@@ -74,8 +74,8 @@ fn check_noticed(spoil: &str, words: &str) {
     let load = case.load();
     let manifest = load.begin().unwrap();
     load.load_missing(&manifest).unwrap();
-    case.desk().script(spoil).unwrap();
-    let error = case.opened().build().unwrap_err().to_string();
+    case.session().script(spoil).unwrap();
+    let error = case.workload_run().build().unwrap_err().to_string();
     assert!(error.contains(words), "{error}");
 }
 

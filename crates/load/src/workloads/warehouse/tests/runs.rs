@@ -1,7 +1,7 @@
 //! Runs of streams through the load role, as an agent goes it: to their end by count, every answer validated.
 
 use super::case::Case;
-use crate::{LoadRole, Opened as _};
+use crate::{LoadRole, WorkloadRun as _};
 use proofload_model::samples::{Check, CheckOutcome, ErrorCount, Fact, OperationCounts};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{Event, LoadRequest, Reply};
@@ -63,7 +63,7 @@ pub(super) fn run_with(case: &Case, engine_settings: &[(&str, &str)], changes: &
     };
     let clock = Arc::new(RealClock(Instant::now()));
     let mut role = LoadRole::new(clock.clone(), Arc::new(hear));
-    let mut spec = case.job.spec.clone();
+    let mut spec = case.request.spec.clone();
     spec.settings = case.settings_with(changes);
     let more = engine_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     spec.place.settings.extend(more);
@@ -134,22 +134,22 @@ pub(super) fn check_power_run(case: &Case) {
 /// Probe queries: the scan over and over in one session, the pages that it asked for, a cap, a query that is not there.
 pub(super) fn check_probes(case: &Case) {
     let clock: Arc<dyn Clock> = Arc::new(RealClock(Instant::now()));
-    let opened = case.opened();
-    let error = opened.probe("probe_scan").unwrap_err().to_string();
+    let workload_run = case.workload_run();
+    let error = workload_run.probe("probe_scan").unwrap_err().to_string();
     assert_eq!(error, "no session for probe queries is open");
-    opened.open_probe(&clock).unwrap();
+    workload_run.open_probe(&clock).unwrap();
     for _ in 0..3 {
-        let probed = opened.probe("probe_scan").unwrap();
+        let probed = workload_run.probe("probe_scan").unwrap();
         assert!(probed.failed.is_none() && probed.took > Duration::ZERO, "{probed:?}");
         // The table of lines at this scale factor: 60,175 rows of some 120 bytes.
-        let counts = case.job.engine.facts().name == "postgresql";
+        let counts = case.request.engine.facts().name == "postgresql";
         assert_eq!(
             probed.logical.map(|bytes| (7_000_000..12_000_000).contains(&bytes.0)),
             counts.then_some(true),
             "{probed:?}"
         );
     }
-    assert!(opened.probe("q99").unwrap_err().to_string().contains("q99"));
+    assert!(workload_run.probe("q99").unwrap_err().to_string().contains("q99"));
     let capped = case.opened_with(&[("query_cap", "1ms")]);
     capped.open_probe(&clock).unwrap();
     let failed = capped.probe("q09").unwrap().failed.expect("it meets its cap");
@@ -159,9 +159,9 @@ pub(super) fn check_probes(case: &Case) {
 #[test]
 fn a_query_that_is_not_there_is_named() {
     let case = Case::new("sqlite", &[]).unwrap();
-    let mut job = case.job.clone();
-    job.spec.settings = case.settings_with(&[("queries", "q01,q99")]);
-    let error = crate::workload("warehouse").unwrap().open(job).err().unwrap().to_string();
+    let mut request = case.request.clone();
+    request.spec.settings = case.settings_with(&[("queries", "q01,q99")]);
+    let error = crate::workload("warehouse").unwrap().open(request).err().unwrap().to_string();
     assert!(error.starts_with("workload.queries: there is no query \"q99\"; there are q01, "), "{error}");
-    assert!(case.opened().counters().unwrap().is_empty());
+    assert!(case.workload_run().counters().unwrap().is_empty());
 }

@@ -3,10 +3,10 @@
 
 use super::chunk::{CHUNK_RECORDS, Source, chunks};
 use super::manifest::{Manifest, chunk_entry, complete_entry, wanted};
-use crate::workload::Job;
+use crate::workload::RunRequest;
 use crate::workloads::ycsb::checks::read_back;
 use crate::workloads::ycsb::settings::YcsbSettings;
-use crate::workloads::ycsb::store::{ChunkRows, Desk, Dialect, MANIFEST, Way, runtime};
+use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, Dialect, MANIFEST, StoreAccess, runtime};
 use proofload_engine::Target;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A load: what, and where.
 pub(in crate::workloads::ycsb) struct Load<'j> {
-    job: &'j Job,
+    request: &'j RunRequest,
     dialect: &'j Dialect,
     settings: &'j YcsbSettings,
     plan: &'j Plan,
@@ -26,15 +26,15 @@ pub(in crate::workloads::ycsb) struct Load<'j> {
 impl<'j> Load<'j> {
     /// A load of a job's data. During it the dialect's settings for loads hold.
     pub(in crate::workloads::ycsb) fn new(
-        job: &'j Job,
+        request: &'j RunRequest,
         dialect: &'j Dialect,
         settings: &'j YcsbSettings,
         plan: &'j Plan,
     ) -> Self {
-        let mut target = job.target.clone();
+        let mut target = request.target.clone();
         let extra = dialect.build_settings.iter().cloned();
         target.place.settings.extend(extra);
-        Self { job, dialect, settings, plan, target }
+        Self { request, dialect, settings, plan, target }
     }
 
     /// Loads, or goes on with a load; then settles the data.
@@ -44,20 +44,25 @@ impl<'j> Load<'j> {
             self.load_missing(&manifest)?;
             let checked = self.prove()?;
             let entry = complete_entry(self.settings.records);
-            self.desk()?.work(async |store| store.note(std::slice::from_ref(&entry)).await)?;
-            (self.job.progress)("settling the data", 0, 0);
-            runtime()?.block_on(self.job.engine.after_build(&self.target))?;
+            self.session()?.work(async |store| store.note(std::slice::from_ref(&entry)).await)?;
+            (self.request.progress)("settling the data", 0, 0);
+            runtime()?.block_on(self.request.engine.after_build(&self.target))?;
             return Ok(self.facts(&checked.to_string()));
         }
         Ok(self.facts("0, the load was complete already"))
     }
 
-    fn way(&self) -> Way<'_> {
-        Way { engine: self.job.engine, target: &self.target, dialect: self.dialect, settings: self.settings }
+    fn access(&self) -> StoreAccess<'_> {
+        StoreAccess {
+            engine: self.request.engine,
+            target: &self.target,
+            dialect: self.dialect,
+            settings: self.settings,
+        }
     }
 
-    fn desk(&self) -> Result<Desk, Error> {
-        Desk::open(self.way())
+    fn session(&self) -> Result<BlockingStore, Error> {
+        BlockingStore::open(self.access())
     }
 
     /// Makes the empty table unless it is there; refuses what is not ours or does not fit.
@@ -67,20 +72,20 @@ impl<'j> Load<'j> {
                 "workload.data is \"adopted\": the data come from another client, and Proofload neither loads nor replaces them; give engine.url of a database that holds them",
             ));
         }
-        runtime()?.block_on(self.job.engine.create_database(&self.target))?;
-        let mut desk = self.desk()?;
-        let wanted = wanted(self.settings.data(self.job.spec.data_seed), self.plan);
-        if let Some(manifest) = Manifest::read(&mut desk)? {
+        runtime()?.block_on(self.request.engine.create_database(&self.target))?;
+        let mut session = self.session()?;
+        let wanted = wanted(self.settings.data(self.request.spec.data_seed), self.plan);
+        if let Some(manifest) = Manifest::read(&mut session)? {
             manifest.fits(&wanted)?;
             return Ok(manifest);
         }
-        let tables = desk.work(async |store| store.tables().await)?;
+        let tables = session.work(async |store| store.tables().await)?;
         if let Some(name) = tables.iter().find(|name| *name != MANIFEST) {
             return Err(Error::new(format!(
                 "the database is not empty: it has {name} and no manifest of ours; name an empty database"
             )));
         }
-        desk.work(async |store| store.create(&wanted).await).map_err(|error| error.context("making the table"))?;
+        session.work(async |store| store.create(&wanted).await).map_err(|error| error.context("making the table"))?;
         Ok(Manifest::default())
     }
 
@@ -93,14 +98,14 @@ impl<'j> Load<'j> {
         let outcome = Mutex::new(Ok(()));
         let failed = || outcome.lock().is_ok_and(|outcome| outcome.is_err());
         let work = || -> Result<(), Error> {
-            let mut desk = self.desk()?;
+            let mut session = self.session()?;
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed) as usize;
                 let Some(chunk) = missing.get(place).filter(|_| !failed()) else { return Ok(()) };
-                self.load_chunk(&mut desk, *chunk)?;
+                self.load_chunk(&mut session, *chunk)?;
                 let done = loaded.fetch_add(1, Ordering::Relaxed) + 1;
                 let records = self.settings.records;
-                (self.job.progress)("loading records", (done * CHUNK_RECORDS).min(records), records);
+                (self.request.progress)("loading records", (done * CHUNK_RECORDS).min(records), records);
             }
         };
         let sessions = self.settings.loaders.unwrap_or(self.dialect.loaders).min(missing.len().max(1));
@@ -119,29 +124,30 @@ impl<'j> Load<'j> {
         outcome.into_inner().unwrap_or_else(|_| Err(Error::new("a session of the load broke off")))
     }
 
-    fn load_chunk(&self, desk: &mut Desk, number: u64) -> Result<(), Error> {
+    fn load_chunk(&self, session: &mut BlockingStore, number: u64) -> Result<(), Error> {
         let mut source = Source::new(self.plan, number, self.settings.batch);
         let note = (chunk_entry(number), source.len().to_string());
         let mut next = |into: &mut _| source.next(into);
         let mut rows = ChunkRows { next: &mut next, fields: self.settings.shape.fields };
-        desk.work(async |store| store.load(&mut rows, (&note.0, &note.1)).await)
+        session
+            .work(async |store| store.load(&mut rows, (&note.0, &note.1)).await)
             .map_err(|error| error.context(format!("loading chunk {number}")))
     }
 
     /// The load is complete only when the count is right and the sample is.
     fn prove(&self) -> Result<u64, Error> {
-        if !self.job.engine.facts().capabilities.durable {
+        if !self.request.engine.facts().capabilities.durable {
             return Ok(0);
         }
-        (self.job.progress)("counting the records", 0, 0);
-        let found = self.desk()?.work(async |store| store.count().await)?;
+        (self.request.progress)("counting the records", 0, 0);
+        let found = self.session()?.work(async |store| store.count().await)?;
         let wanted = self.settings.records;
         if found != wanted {
             return Err(Error::new(format!(
                 "the load ended with {found} records where {wanted} were sent; the load is not complete"
             )));
         }
-        let read = read_back::run(self.way(), self.plan, wanted, &self.job.progress)?;
+        let read = read_back::run(self.access(), self.plan, wanted, &self.request.progress)?;
         match read.offenders.first() {
             None => Ok(read.checked),
             Some(first) => Err(Error::new(format!(

@@ -1,6 +1,6 @@
 //! The manifest: what the data is and which chunks of it are loaded, kept in the database beside the data.
 
-use crate::workloads::ycsb::store::{Desk, TABLE};
+use crate::workloads::ycsb::store::{BlockingStore, TABLE};
 use proofload_engine::DocumentBuffer;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
@@ -23,8 +23,8 @@ pub(in crate::workloads::ycsb) struct Manifest {
 
 impl Manifest {
     /// Reads it; none when the database has none.
-    pub(in crate::workloads::ycsb) fn read(desk: &mut Desk) -> Result<Option<Self>, Error> {
-        let entries: BTreeMap<String, String> = desk.work(async |store| store.notes().await)?.into_iter().collect();
+    pub(in crate::workloads::ycsb) fn read(session: &mut BlockingStore) -> Result<Option<Self>, Error> {
+        let entries: BTreeMap<String, String> = session.work(async |store| store.notes().await)?.into_iter().collect();
         Ok((!entries.is_empty()).then_some(Self { entries }))
     }
 

@@ -4,21 +4,21 @@
 //! was acknowledged, is a lost update. A value of another user may be older or newer; nothing can be said of it.
 
 use super::read_back::Checker;
-use crate::workloads::ycsb::store::Desk;
-use crate::workloads::ycsb::tally::{Acknowledged, Tally};
+use crate::workloads::ycsb::store::BlockingStore;
+use crate::workloads::ycsb::tally::{AcknowledgedWrite, Tally};
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome};
 use std::collections::BTreeSet;
 
 /// Checks the latest acknowledged writes of all users.
-pub(super) fn check(desk: &mut Desk, plan: &Plan, tallies: &[Tally], users: u32) -> Result<Check, Error> {
+pub(super) fn check(session: &mut BlockingStore, plan: &Plan, tallies: &[Tally], users: u32) -> Result<Check, Error> {
     let mut checker = Checker::new(plan);
     let (mut checked, mut offenders) = (0u64, Vec::new());
     for tally in tallies {
         for write in current(tally) {
             checked += 1;
-            if let Some(fault) = lost(&mut checker, desk, write, u64::from(users))? {
+            if let Some(fault) = lost(&mut checker, session, write, u64::from(users))? {
                 offenders.push(fault);
             }
         }
@@ -41,19 +41,24 @@ pub(super) fn check(desk: &mut Desk, plan: &Plan, tallies: &[Tally], users: u32)
 }
 
 /// A user's writes that no later one of its own replaced.
-fn current(tally: &Tally) -> Vec<Acknowledged> {
+fn current(tally: &Tally) -> Vec<AcknowledgedWrite> {
     let mut seen = BTreeSet::new();
-    let mut writes: Vec<Acknowledged> = tally.latest().collect();
+    let mut writes: Vec<AcknowledgedWrite> = tally.latest().collect();
     writes.reverse();
     writes.retain(|write| !seen.contains(&(write.record, None)) && seen.insert((write.record, write.field)));
     writes
 }
 
 /// How a write was lost; none when it was not.
-fn lost(checker: &mut Checker<'_>, desk: &mut Desk, write: Acknowledged, users: u64) -> Result<Option<String>, Error> {
-    let Acknowledged { record, field, index } = write;
+fn lost(
+    checker: &mut Checker<'_>,
+    session: &mut BlockingStore,
+    write: AcknowledgedWrite,
+    users: u64,
+) -> Result<Option<String>, Error> {
+    let AcknowledgedWrite { record, field, index } = write;
     let values = checker.values();
-    let (key, found) = checker.read(desk, record)?;
+    let (key, found) = checker.read(session, record)?;
     let Some(found) = found.get(0) else {
         return Ok(Some(format!("{key}: operation {index} was acknowledged and the record is missing")));
     };

@@ -1,7 +1,7 @@
 //! Reads records back and compares every byte with what its writer wrote: a sample spread over the keyspace, or all records.
 
 use crate::workload::ProgressSink;
-use crate::workloads::ycsb::store::{Desk, Way};
+use crate::workloads::ycsb::store::{BlockingStore, StoreAccess};
 use proofload_engine::{DocumentBuffer, Fields};
 use proofload_gen::Seed;
 use proofload_gen::ycsb::Plan;
@@ -39,20 +39,20 @@ impl ReadBack {
 
 /// Reads back records below `records`: one of each of 1,000 equal parts, or all when the settings say so.
 pub(in crate::workloads::ycsb) fn run(
-    way: Way<'_>,
+    access: StoreAccess<'_>,
     plan: &Plan,
     records: u64,
     progress: &ProgressSink,
 ) -> Result<ReadBack, Error> {
-    let count = if way.settings.verify_all { records } else { records.min(SAMPLE) };
-    let sessions = u64::from(way.settings.verify_all) * (way.dialect.loaders as u64 - 1) + 1;
+    let count = if access.settings.verify_all { records } else { records.min(SAMPLE) };
+    let sessions = u64::from(access.settings.verify_all) * (access.dialect.loaders as u64 - 1) + 1;
     let found = Mutex::new(Ok(ReadBack::default()));
     std::thread::scope(|scope| {
         for session in 0..sessions {
             let numbers = (session..count).step_by(sessions as usize);
             let found = &found;
             scope.spawn(move || {
-                let part = read_part(way, plan, numbers, (count, records), progress);
+                let part = read_part(access, plan, numbers, (count, records), progress);
                 let Ok(mut found) = found.lock() else { return };
                 match (found.as_mut(), part) {
                     (Ok(found), Ok(part)) => found.add(part),
@@ -67,19 +67,19 @@ pub(in crate::workloads::ycsb) fn run(
 
 /// One session's part.
 fn read_part(
-    way: Way<'_>,
+    access: StoreAccess<'_>,
     plan: &Plan,
     numbers: impl Iterator<Item = u64>,
     (count, records): (u64, u64),
     progress: &ProgressSink,
 ) -> Result<ReadBack, Error> {
-    let mut desk = Desk::open_for_operations(way)?;
+    let mut session = BlockingStore::open_for_operations(access)?;
     let mut result = ReadBack::default();
     let mut checker = Checker::new(plan);
     for number in numbers {
         let record = place(plan, number, count, records);
         result.checked += 1;
-        if let Some(fault) = checker.fault_of(&mut desk, record)? {
+        if let Some(fault) = checker.fault_of(&mut session, record)? {
             result.wrong += 1;
             result.offenders.push(fault);
             result.offenders.truncate(NAMED);
@@ -112,11 +112,11 @@ impl<'p> Checker<'p> {
     }
 
     /// Reads a record; gives its key and what was found.
-    pub(super) fn read(&mut self, desk: &mut Desk, record: u64) -> Result<(&str, &DocumentBuffer), Error> {
+    pub(super) fn read(&mut self, session: &mut BlockingStore, record: u64) -> Result<(&str, &DocumentBuffer), Error> {
         self.plan.keys().write(record, &mut self.key);
         self.found.clear();
         let Self { key, found, .. } = self;
-        desk.work(async |store| store.read(key, Fields::All, found).await)?;
+        session.work(async |store| store.read(key, Fields::All, found).await)?;
         Ok((&self.key, &self.found))
     }
 
@@ -126,8 +126,8 @@ impl<'p> Checker<'p> {
     }
 
     /// What is wrong with a record; none when nothing is.
-    pub(super) fn fault_of(&mut self, desk: &mut Desk, record: u64) -> Result<Option<String>, Error> {
-        self.read(desk, record)?;
+    pub(super) fn fault_of(&mut self, session: &mut BlockingStore, record: u64) -> Result<Option<String>, Error> {
+        self.read(session, record)?;
         let Some(found) = self.found.get(0) else { return Ok(Some(format!("{} is missing", self.key))) };
         let (wanted, count) = (self.plan.settings().shape.fields, found.values().count());
         if count != usize::from(wanted) {

@@ -3,7 +3,7 @@
 use super::conservation::{self, Inserts};
 use super::{acknowledged, audit, read_back};
 use crate::workload::ProgressSink;
-use crate::workloads::ycsb::store::{Desk, Way};
+use crate::workloads::ycsb::store::{BlockingStore, StoreAccess};
 use crate::workloads::ycsb::tally::Tally;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
@@ -20,22 +20,22 @@ pub(in crate::workloads::ycsb) struct Evidence<'e> {
 
 /// Every check of a run on an engine that keeps data.
 pub(in crate::workloads::ycsb) fn all(
-    way: Way<'_>,
+    access: StoreAccess<'_>,
     evidence: &Evidence<'_>,
     progress: &ProgressSink,
 ) -> Result<Vec<Check>, Error> {
     let mut checks = without_data(evidence);
-    let mut desk = Desk::open_for_operations(way)?;
-    let inserts = evidence.inserts(way.settings.records);
+    let mut session = BlockingStore::open_for_operations(access)?;
+    let inserts = evidence.inserts(access.settings.records);
     progress("counting the records", 0, 0);
-    let found = desk.work(async |store| store.count().await)?;
+    let found = session.work(async |store| store.count().await)?;
     checks.push(conservation::check(inserts, found));
-    if way.settings.adopted {
+    if access.settings.adopted {
         return Ok(checks);
     }
-    checks.push(acknowledged::check(&mut desk, evidence.plan, evidence.tallies, way.settings.users)?);
+    checks.push(acknowledged::check(&mut session, evidence.plan, evidence.tallies, access.settings.users)?);
     // Records beyond those of the load are found by the users' own acknowledged inserts.
-    let read = read_back::run(way, evidence.plan, way.settings.records, progress)?;
+    let read = read_back::run(access, evidence.plan, access.settings.records, progress)?;
     checks.push(of_data(&read));
     checks.push(evidence.reads());
     Ok(checks)

@@ -29,7 +29,7 @@ pub(in crate::workloads::ycsb) struct SqlStore {
 
 /// What stands for a field's own statement.
 #[derive(Clone, Copy)]
-enum OfField {
+enum FieldStatement {
     Read,
     Scan,
     Update,
@@ -57,14 +57,14 @@ impl SqlStore {
     }
 
     /// The statement on one field.
-    fn of_field(what: OfField, field: u16) -> StatementId {
+    fn of_field(what: FieldStatement, field: u16) -> StatementId {
         StatementId(SINGLE + 3 * field + what as u16)
     }
 
     pub(super) async fn read(&mut self, key: &str, fields: Fields, found: &mut DocumentBuffer) -> Result<(), Error> {
         let statement = match fields {
             Fields::All => READ_ALL,
-            Fields::One(field) => Self::of_field(OfField::Read, field),
+            Fields::One(field) => Self::of_field(FieldStatement::Read, field),
         };
         self.run(statement, &[Value::Text(key)]).await?;
         if let Some(row) = self.flight.row(0, 0) {
@@ -83,7 +83,7 @@ impl SqlStore {
     ) -> Result<(), Error> {
         let statement = match fields {
             Fields::All => SCAN_ALL,
-            Fields::One(field) => Self::of_field(OfField::Scan, field),
+            Fields::One(field) => Self::of_field(FieldStatement::Scan, field),
         };
         self.run(statement, &[Value::Text(key), Value::Integer(limit.into())]).await?;
         for index in 0..self.flight.rows(0) {
@@ -100,7 +100,7 @@ impl SqlStore {
         match first {
             None => Ok(0),
             Some((field, value)) if !others => {
-                let statement = Self::of_field(OfField::Update, field);
+                let statement = Self::of_field(FieldStatement::Update, field);
                 self.run(statement, &[Value::Text(record.key()), Value::Text(utf8(value)?)]).await
             }
             Some(_) => self.run_whole(UPDATE_ALL, record).await,

@@ -1,25 +1,25 @@
 //! An opened TPROC-C: builds, checks, and runs virtual users on client threads.
 
-use super::acknowledged::Acknowledged;
+use super::acknowledged::AcknowledgedOrders;
 use super::build::{Build, Manifest, wanted};
 use super::checks::totals::Totals;
 use super::checks::{self, Evidence};
-use super::clerk::Clerk;
 use super::departures;
-use super::desk::{Desk, integer};
 use super::dialect::Dialect;
-use super::drawn::Drawn;
-use super::opening::Opening;
-use super::paced::{self, DeliveryLog, DeliveryQueues, DeliveryWorker, Floor, Server, WaitTally};
+use super::draw_counts::DrawCounts;
+use super::paced::{self, DeliveryLog, DeliveryQueues, DeliveryWorker, PacedSession, ThreadTerminals, WaitTally};
 use super::procedures;
-use super::settings::{Form, Paced, TproccSettings};
+use super::session_opener::SessionOpener;
+use super::session_work::SessionWork;
+use super::settings::{Form, PacingSettings, TproccSettings};
 use super::statements;
 use super::tally::Tally;
-use super::terminal::Terminal;
+use super::transaction_runner::TransactionRunner;
 use super::user::{KINDS, User};
 use crate::division::{from_bytes, to_bytes};
 use crate::drive::{Retry, UserContext};
-use crate::workload::{Job, LocalFuture, Opened};
+use crate::workload::{LocalFuture, RunRequest, SessionSpan, WorkloadRun};
+use crate::workloads::blocking_session::{BlockingSession, integer};
 use proofload_engine::Error as EngineError;
 use proofload_gen::tprocc::inputs::InputPlan;
 use proofload_model::error::Error;
@@ -37,25 +37,25 @@ const OF_SATURATED: &str =
 const OF_PACED: &str = "the queue of Deliveries lies in the load generator's process (2.7.2)";
 
 /// The workload with its job.
-pub(super) struct OpenedTprocc {
-    job: Job,
+pub(super) struct TproccRun {
+    request: RunRequest,
     settings: TproccSettings,
     dialect: Dialect,
-    opening: Arc<Opening>,
+    opener: Arc<SessionOpener>,
     inputs: InputPlan,
     /// Taken when users begin and end and by checks; never per transaction.
-    run: Mutex<Run>,
+    run: Mutex<RunEvidence>,
     /// Queues of the next run, until all that put into them and take from them are connected.
     queues: Mutex<Option<Arc<DeliveryQueues>>>,
 }
 
 /// What a run leaves for its checks.
 #[derive(Default)]
-struct Run {
-    before: Option<Before>,
+struct RunEvidence {
+    before: Option<CountsBefore>,
     tally: Tally,
-    drawn: Drawn,
-    acknowledged: Acknowledged,
+    draws: DrawCounts,
+    acknowledged: AcknowledgedOrders,
     waits: WaitTally,
     deliveries: DeliveryLog,
     origin: Option<Moment>,
@@ -63,59 +63,59 @@ struct Run {
 
 /// The database before the run.
 #[derive(Debug, Clone)]
-pub(super) struct Before {
+pub(super) struct CountsBefore {
     pub(super) totals: Totals,
     /// d_next_o_id by (w_id, d_id), sorted.
     pub(super) next_o_ids: Vec<(i32, i32, i32)>,
 }
 
-impl OpenedTprocc {
+impl TproccRun {
     /// Takes a job; reads its settings and suite.
-    pub(super) fn new(job: Job) -> Result<Self, Error> {
-        let settings = TproccSettings::read(&job.spec.settings)?;
-        let dialect = Dialect::of(job.engine, settings.profile.departures)?;
+    pub(super) fn new(request: RunRequest) -> Result<Self, Error> {
+        let settings = TproccSettings::read(&request.spec.settings)?;
+        let dialect = Dialect::of(request.engine, settings.profile.departures)?;
         if let Some(fault) = procedures::lacking(&dialect, settings.form) {
             return Err(fault.into());
         }
         let statements = statements::of(&dialect, settings.form)?;
-        let opening = Arc::new(Opening { engine: job.engine, target: job.target.clone(), statements });
-        let inputs = settings.inputs(&job.spec)?;
-        Ok(Self { job, settings, dialect, opening, inputs, run: Mutex::default(), queues: Mutex::default() })
+        let opener = Arc::new(SessionOpener { engine: request.engine, target: request.target.clone(), statements });
+        let inputs = settings.inputs(&request.spec)?;
+        Ok(Self { request, settings, dialect, opener, inputs, run: Mutex::default(), queues: Mutex::default() })
     }
 
     fn keeps_data(&self) -> bool {
-        self.job.engine.facts().capabilities.durable
+        self.request.engine.facts().capabilities.durable
     }
 
-    fn desk(&self) -> Result<Desk, Error> {
-        Ok(Desk::open(self.job.engine, &self.job.target)?)
+    fn session(&self) -> Result<BlockingSession, Error> {
+        Ok(BlockingSession::open(self.request.engine, &self.request.target)?)
     }
 
-    fn run(&self) -> MutexGuard<'_, Run> {
+    fn run(&self) -> MutexGuard<'_, RunEvidence> {
         self.run.lock().expect("nobody panics while holding what a run leaves")
     }
 
     /// The manifest, when the data fit the study and their build has ended.
-    fn fitting_manifest(&self, desk: &mut Desk) -> Result<Manifest, Error> {
-        let manifest = Manifest::read(desk, &self.dialect)?
+    fn fitting_manifest(&self, session: &mut BlockingSession) -> Result<Manifest, Error> {
+        let manifest = Manifest::read(session, &self.dialect)?
             .ok_or_else(|| Error::new("the database has no manifest of ours; build the data first"))?;
-        manifest.fits(&wanted(&self.settings, &self.settings.population(&self.job.spec)))?;
+        manifest.fits(&wanted(&self.settings, &self.settings.population(&self.request.spec)))?;
         if !manifest.is_complete() {
             return Err(Error::new(
                 "the build of the data has not come to its end; build again, it goes on where it stopped",
             ));
         }
         if self.settings.form == Form::Procedures {
-            procedures::check(desk, &self.dialect, &manifest)?;
+            procedures::check(session, &self.dialect, &manifest)?;
         }
         Ok(manifest)
     }
 
     /// What the checks compare with after the run; refuses data that do not fit.
-    pub(super) fn before(&self, desk: &mut Desk) -> Result<Before, Error> {
-        let manifest = self.fitting_manifest(desk)?;
-        let totals = Totals::before_run(desk, &self.dialect, &manifest)?;
-        Ok(Before { totals, next_o_ids: next_o_ids(desk, &self.dialect)? })
+    pub(super) fn before(&self, session: &mut BlockingSession) -> Result<CountsBefore, Error> {
+        let manifest = self.fitting_manifest(session)?;
+        let totals = Totals::before_run(session, &self.dialect, &manifest)?;
+        Ok(CountsBefore { totals, next_o_ids: next_o_ids(session, &self.dialect)? })
     }
 
     /// What the inputs of this run are drawn by.
@@ -149,93 +149,101 @@ impl OpenedTprocc {
     }
 
     /// A connected session.
-    async fn clerk(&self, context: &UserContext) -> Result<Clerk, Error> {
-        let opening = Arc::clone(&self.opening);
-        let terminal = Terminal::open(opening, &self.settings, context.clock(), self.keeps_data()).await?;
-        let drawn = context.in_common(|| RefCell::new(Drawn::new(&self.settings.scale)));
-        Ok(Clerk::new(terminal, self.settings.warehouses, drawn))
+    async fn runner(&self, context: &UserContext) -> Result<TransactionRunner, Error> {
+        let opener = Arc::clone(&self.opener);
+        let work = SessionWork::open(opener, &self.settings, context.clock(), self.keeps_data()).await?;
+        let draws = context.shared_on_thread(|| RefCell::new(DrawCounts::new(&self.settings.scale)));
+        Ok(TransactionRunner::new(work, self.settings.warehouses, draws))
     }
 
     /// Keeps what a session counted.
-    fn keep(&self, clerk: Clerk) {
+    fn keep(&self, runner: TransactionRunner) {
         let mut run = self.run();
-        run.tally.merge(&clerk.tally);
-        run.drawn.absorb(&mut clerk.drawn.borrow_mut());
-        run.acknowledged.merge(clerk.acknowledged);
+        run.tally.merge(&runner.tally);
+        run.draws.absorb(&mut runner.draws.borrow_mut());
+        run.acknowledged.merge(runner.acknowledged);
     }
 
     /// One saturated user from its connection to its end.
-    async fn live_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
-        let clerk = self.clerk(&context).await?;
-        let number = self.settings.users_of(&self.job.spec.part).start + number;
+    async fn run_user(&self, number: u32, mut context: UserContext) -> Result<(), Error> {
+        let runner = self.runner(&context).await?;
+        let number = self.settings.users_of(&self.request.spec.part).start + number;
         let inputs = self.inputs.user(i32::try_from(number).map_err(|_| Error::new("too many virtual users"))?);
-        let mut user = User::new(clerk, inputs);
+        let mut user = User::new(runner, inputs);
         let Some(origin) = context.ready().await else { return Ok(()) };
         let ended = context.drive(origin, &mut user, self.retry()).await;
-        self.keep(user.clerk);
+        self.keep(user.runner);
         ended
     }
 
     /// One session that serves the terminals of its client thread.
-    async fn live_server(&self, paced: Paced, mut context: UserContext) -> Result<(), Error> {
-        let clerk = self.clerk(&context).await?;
-        let counter = self.queues(paced).counter();
+    async fn run_paced_session(&self, paced: PacingSettings, mut context: UserContext) -> Result<(), Error> {
+        let runner = self.runner(&context).await?;
+        let deliveries = self.queues(paced).sender();
         let (thread, threads) = context.thread();
-        let part = &self.job.spec.part;
+        let part = &self.request.spec.part;
         let serving = threads.min(part.count_of(paced.connections)) as usize;
-        let floor = context.in_common(|| {
+        let floor = context.shared_on_thread(|| {
             let numbers = self.settings.users_of(part).skip(thread as usize).step_by(serving);
-            Floor::new(&self.inputs, paced.waits, numbers.filter_map(|number| i32::try_from(number).ok()))
+            ThreadTerminals::new(&self.inputs, paced.waits, numbers.filter_map(|number| i32::try_from(number).ok()))
         });
-        let mut server = Server::new(clerk, Rc::clone(&floor), counter);
+        let mut server = PacedSession::new(runner, Rc::clone(&floor), deliveries);
         let Some(origin) = context.ready().await else { return Ok(()) };
         floor.open(origin);
         let ended = context.serve(origin, &floor.terminals, &mut server, self.retry()).await;
         self.run().waits.merge(&server.waits);
-        self.keep(server.clerk);
+        self.keep(server.runner);
         ended
     }
 
     /// One session that does queued Deliveries.
-    async fn live_worker(&self, paced: Paced, worker: u32, mut context: UserContext) -> Result<(), Error> {
-        let clerk = self.clerk(&context).await?;
+    async fn run_delivery_worker(
+        &self,
+        paced: PacingSettings,
+        worker: u32,
+        mut context: UserContext,
+    ) -> Result<(), Error> {
+        let runner = self.runner(&context).await?;
         let queue = self.queues(paced).of_worker(worker as usize);
         let mut queue =
             queue.ok_or_else(|| Error::new("a queue of Deliveries has two workers; this is a fault of Proofload"))?;
-        let mut worker = DeliveryWorker::new(clerk);
+        let mut worker = DeliveryWorker::new(runner);
         let Some(origin) = context.ready().await else { return Ok(()) };
         self.run().origin = Some(origin);
         let ended = context.work(origin, &mut queue, (&mut worker, paced::DEFERRED), self.retry()).await;
         self.run().deliveries.merge(worker.log);
-        self.keep(worker.clerk);
+        self.keep(worker.runner);
         ended
     }
 
     /// The queues of the run that is being connected.
-    fn queues(&self, paced: Paced) -> Arc<DeliveryQueues> {
-        let workers = self.job.spec.part.count_of(paced.delivery_workers);
+    fn queues(&self, paced: PacingSettings) -> Arc<DeliveryQueues> {
+        let workers = self.request.spec.part.count_of(paced.delivery_workers);
         let mut queues = self.queues.lock().expect("nobody panics while holding the queues");
         Arc::clone(queues.get_or_insert_with(|| Arc::new(DeliveryQueues::new(workers))))
     }
 }
 
-impl Opened for OpenedTprocc {
+impl WorkloadRun for TproccRun {
     fn kinds(&self) -> &'static [&'static str] {
         if self.settings.paced.is_some() { paced::KINDS } else { KINDS }
     }
 
     fn users(&self) -> u32 {
-        self.settings.users_of(&self.job.spec.part).len() as u32
+        self.settings.users_of(&self.request.spec.part).len() as u32
     }
 
     fn sessions(&self) -> u32 {
-        self.settings.sessions(&self.job.spec.part)
+        self.settings.sessions(&self.request.spec.part)
     }
 
-    fn seats(&self) -> (u32, u32) {
+    fn session_span(&self) -> SessionSpan {
         match self.settings.paced {
-            None => (self.settings.users_of(&self.job.spec.part).start, self.settings.users),
-            Some(_) => (0, self.sessions()),
+            None => {
+                let first = self.settings.users_of(&self.request.spec.part).start;
+                SessionSpan { first, all: self.settings.users }
+            }
+            Some(_) => SessionSpan { first: 0, all: self.sessions() },
         }
     }
 
@@ -244,30 +252,30 @@ impl Opened for OpenedTprocc {
     }
 
     fn build(&self) -> Result<Vec<Fact>, Error> {
-        Build::new(&self.job, &self.dialect, self.settings).run()
+        Build::new(&self.request, &self.dialect, self.settings).run()
     }
 
     fn check_data(&self) -> Result<(), Error> {
-        if self.keeps_data() { self.fitting_manifest(&mut self.desk()?).map(|_| ()) } else { Ok(()) }
+        if self.keeps_data() { self.fitting_manifest(&mut self.session()?).map(|_| ()) } else { Ok(()) }
     }
 
     fn begin(&self) -> Result<Vec<Fact>, Error> {
-        *self.run() = Run::default();
+        *self.run() = RunEvidence::default();
         // All are connected: from here on the queues end with the servers.
         *self.queues.lock().expect("nobody panics while holding the queues") = None;
-        if self.keeps_data() && self.job.spec.part.is_first() {
-            let before = self.before(&mut self.desk()?)?;
+        if self.keeps_data() && self.request.spec.part.is_first() {
+            let before = self.before(&mut self.session()?)?;
             self.run().before = Some(before);
         }
         Ok(self.input_facts())
     }
 
-    fn live(self: Arc<Self>, session: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
+    fn run_session(self: Arc<Self>, session: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            let Some(paced) = self.settings.paced else { return self.live_user(session, context).await };
-            match session.checked_sub(self.job.spec.part.count_of(paced.connections)) {
-                None => self.live_server(paced, context).await,
-                Some(worker) => self.live_worker(paced, worker, context).await,
+            let Some(paced) = self.settings.paced else { return self.run_user(session, context).await };
+            match session.checked_sub(self.request.spec.part.count_of(paced.connections)) {
+                None => self.run_paced_session(paced, context).await,
+                Some(worker) => self.run_delivery_worker(paced, worker, context).await,
             }
         })
     }
@@ -284,22 +292,23 @@ impl Opened for OpenedTprocc {
         }
         let unreadable = |error: Error| EngineError::other(error.to_string());
         let statement = self.dialect.suite.statement("new_orders").map_err(unreadable)?;
-        let row = Desk::open(self.job.engine, &self.job.target)?.one_row(&statement.sql)?;
+        let row = BlockingSession::open(self.request.engine, &self.request.target)?.one_row(&statement.sql)?;
         Ok(vec![("new_orders".to_owned(), integer(&row, 0).map_err(unreadable)?)])
     }
 
     fn evidence(&self) -> Result<Vec<u8>, Error> {
         let run = self.run();
-        to_bytes(&(&run.tally, &run.acknowledged, &run.waits, &run.drawn))
+        to_bytes(&(&run.tally, &run.acknowledged, &run.waits, &run.draws))
     }
 
     fn take_evidence(&self, bytes: &[u8]) -> Result<(), Error> {
-        let (tally, acknowledged, waits, mut drawn): (Tally, Acknowledged, WaitTally, Drawn) = from_bytes(bytes)?;
+        let (tally, acknowledged, waits, mut draws): (Tally, AcknowledgedOrders, WaitTally, DrawCounts) =
+            from_bytes(bytes)?;
         let mut run = self.run();
         run.tally.merge(&tally);
         run.acknowledged.merge(acknowledged);
         run.waits.merge(&waits);
-        run.drawn.absorb(&mut drawn);
+        run.draws.absorb(&mut draws);
         Ok(())
     }
 
@@ -307,7 +316,7 @@ impl Opened for OpenedTprocc {
         let run = self.run();
         let evidence = Evidence {
             tally: &run.tally,
-            drawn: &run.drawn,
+            draws: &run.draws,
             law: self.inputs.settings(),
             acknowledged: &run.acknowledged,
             waits: &run.waits,
@@ -319,14 +328,15 @@ impl Opened for OpenedTprocc {
         if !self.keeps_data() {
             return Ok(checks::without_data(&evidence));
         }
-        checks::all(&mut self.desk()?, &evidence, &self.job.progress)
+        checks::all(&mut self.session()?, &evidence, &self.request.progress)
     }
 }
 
 /// The next order number of every district.
-fn next_o_ids(desk: &mut Desk, dialect: &Dialect) -> Result<Vec<(i32, i32, i32)>, Error> {
+fn next_o_ids(session: &mut BlockingSession, dialect: &Dialect) -> Result<Vec<(i32, i32, i32)>, Error> {
     let narrow = |value: i64| i32::try_from(value).map_err(|_| Error::new("a key of district does not fit 32 bits"));
-    desk.query(&dialect.suite.statement("district_next")?.sql)?
+    session
+        .query(&dialect.suite.statement("district_next")?.sql)?
         .iter()
         .map(|row| Ok((narrow(integer(row, 0)?)?, narrow(integer(row, 1)?)?, narrow(integer(row, 2)?)?)))
         .collect()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Counts of draws; 416 KB at full scale.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Drawn {
+pub(super) struct DrawCounts {
     /// Of c_id from 1, in New-Order and wherever a customer is named by number.
     pub(super) c_ids: Vec<u32>,
     /// Of last names from number 0.
@@ -16,7 +16,7 @@ pub(super) struct Drawn {
     pub(super) items: Vec<u32>,
 }
 
-impl Drawn {
+impl DrawCounts {
     /// Nothing drawn yet.
     pub(super) fn new(scale: &Scale) -> Self {
         let none = |numbers: i32| vec![0; numbers.unsigned_abs() as usize];
@@ -68,13 +68,13 @@ mod tests {
     /// What another thread or load agent drew is taken over whole, and once.
     #[test]
     fn draws_of_others_are_added_once() {
-        let mut theirs = Drawn::new(&Scale::TOY);
+        let mut theirs = DrawCounts::new(&Scale::TOY);
         theirs.customer(&CustomerBy::Id(3));
         theirs.customer(&CustomerBy::LastName(LastName::of(9)));
         let bytes = to_bytes(&theirs).unwrap();
-        let mut ours = Drawn::default();
+        let mut ours = DrawCounts::default();
         for _ in 0..2 {
-            ours.absorb(&mut from_bytes::<Drawn>(&bytes).unwrap());
+            ours.absorb(&mut from_bytes::<DrawCounts>(&bytes).unwrap());
         }
         assert_eq!((ours.c_ids[2], ours.last_names[9], ours.items.len()), (2, 2, 1_000));
         for _ in 0..2 {

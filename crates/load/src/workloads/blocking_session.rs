@@ -5,12 +5,12 @@ use proofload_model::error::Error;
 use tokio::runtime::{Builder, Runtime};
 
 /// A session and its runtime.
-pub(in crate::workloads) struct Desk {
+pub(in crate::workloads) struct BlockingSession {
     pub(in crate::workloads) runtime: Runtime,
     pub(in crate::workloads) session: AnySession,
 }
 
-impl Desk {
+impl BlockingSession {
     /// Connects.
     pub(in crate::workloads) fn open(engine: &dyn Engine, target: &Target) -> Result<Self, EngineError> {
         let runtime = runtime().map_err(|error| EngineError::other(error.to_string()))?;

@@ -15,17 +15,17 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 /// The terminals of one thread.
-pub struct Terminals {
+pub struct DueTerminals {
     /// When which terminal sends.
     sending: RefCell<BinaryHeap<Reverse<(Moment, u32)>>>,
-    door: Door,
+    turnstile: Turnstile,
     /// Seat of the keeper, and the time that it waits for.
-    keeper: Cell<Option<(u32, Moment)>>,
+    waiting_session: Cell<Option<(u32, Moment)>>,
 }
 
 /// A terminal that sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sender {
+pub(super) struct DueTerminal {
     pub(super) terminal: u32,
     /// When it had keyed.
     pub(super) intended: Moment,
@@ -35,41 +35,41 @@ pub(super) struct Sender {
     pub(super) lag: Option<Duration>,
 }
 
-impl Terminals {
+impl DueTerminals {
     /// None yet, with room for so many.
     pub fn with_capacity(terminals: usize) -> Self {
         let sending = RefCell::new(BinaryHeap::with_capacity(terminals));
-        Self { sending, door: Door::default(), keeper: Cell::new(None) }
+        Self { sending, turnstile: Turnstile::default(), waiting_session: Cell::new(None) }
     }
 
     /// A terminal will send then; before anybody serves.
-    pub fn seat(&self, terminal: u32, sends: Moment) {
+    pub fn add(&self, terminal: u32, sends: Moment) {
         self.sending.borrow_mut().push(Reverse((sends, terminal)));
     }
 
     /// The same while terminals are served.
-    pub(super) fn put(&self, context: &UserContext, terminal: u32, sends: Moment) {
-        self.seat(terminal, sends);
-        if let (Wait::Alarm { alarm, .. }, Some((seat, waits_for))) = (&context.wait, self.keeper.get())
+    pub(super) fn add_again(&self, context: &UserContext, terminal: u32, sends: Moment) {
+        self.add(terminal, sends);
+        if let (Wait::Alarm { alarm, .. }, Some((sleeper, waits_for))) = (&context.wait, self.waiting_session.get())
             && sends < waits_for
         {
-            alarm.shake(seat);
+            alarm.wake_early(sleeper);
         }
     }
 
     /// Waits for the next terminal that sends; none when the load is stopped.
-    pub(super) async fn next(&self, context: &UserContext) -> Option<Sender> {
+    pub(super) async fn next(&self, context: &UserContext) -> Option<DueTerminal> {
         let free = context.clock.now();
-        self.door.enter().await;
+        self.turnstile.enter().await;
         let first = match &context.wait {
-            Wait::Alarm { .. } => First { terminals: self, context }.await,
+            Wait::Alarm { .. } => NextTerminal { terminals: self, context }.await,
             Wait::Clock => self.first_by_clock(context).await,
         };
-        self.keeper.set(None);
-        self.door.leave();
+        self.waiting_session.set(None);
+        self.turnstile.leave();
         let (intended, terminal) = first?;
         let started = context.clock.now();
-        Some(Sender { terminal, intended, started, lag: (free < intended).then(|| started.since(intended)) })
+        Some(DueTerminal { terminal, intended, started, lag: (free < intended).then(|| started.since(intended)) })
     }
 
     /// The thread has no other user.
@@ -101,16 +101,16 @@ impl Terminals {
 }
 
 /// Waiting for the first terminal at the thread's alarm clock. Looks anew whenever it is woken, since an earlier terminal may have come.
-struct First<'a> {
-    terminals: &'a Terminals,
+struct NextTerminal<'a> {
+    terminals: &'a DueTerminals,
     context: &'a UserContext,
 }
 
-impl Future for First<'_> {
+impl Future for NextTerminal<'_> {
     type Output = Option<(Moment, u32)>;
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Wait::Alarm { alarm, seat } = &self.context.wait else { return Poll::Ready(None) };
+        let Wait::Alarm { alarm, sleeper } = &self.context.wait else { return Poll::Ready(None) };
         if alarm.is_released() || self.context.stop.reached(0) {
             return Poll::Ready(None);
         }
@@ -119,39 +119,39 @@ impl Future for First<'_> {
             return Poll::Ready(Some(first));
         }
         let sends = self.terminals.earliest().unwrap_or(Moment(u64::MAX));
-        self.terminals.keeper.set(Some((*seat, sends)));
-        alarm.wait_for(*seat, sends, task.waker(), now);
+        self.terminals.waiting_session.set(Some((*sleeper, sends)));
+        alarm.wait_for(*sleeper, sends, task.waker(), now);
         Poll::Pending
     }
 }
 
 /// A door that one may stand in; the others wait in the order in which they came.
 #[derive(Default)]
-struct Door {
-    kept: Cell<bool>,
+struct Turnstile {
+    occupied: Cell<bool>,
     waiting: RefCell<VecDeque<Waker>>,
 }
 
-impl Door {
+impl Turnstile {
     fn enter(&self) -> Enter<'_> {
         Enter(self)
     }
 
     fn leave(&self) {
-        self.kept.set(false);
+        self.occupied.set(false);
         let next = self.waiting.borrow_mut().pop_front();
         next.into_iter().for_each(Waker::wake);
     }
 }
 
 /// Waiting for the door.
-struct Enter<'a>(&'a Door);
+struct Enter<'a>(&'a Turnstile);
 
 impl Future for Enter<'_> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
-        if self.0.kept.replace(true) {
+        if self.0.occupied.replace(true) {
             self.0.waiting.borrow_mut().push_back(task.waker().clone());
             return Poll::Pending;
         }

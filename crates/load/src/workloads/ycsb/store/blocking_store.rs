@@ -10,7 +10,7 @@ use proofload_model::error::Error;
 use tokio::runtime::{Builder, Runtime};
 
 /// A store and its runtime.
-pub(in crate::workloads::ycsb) struct Desk {
+pub(in crate::workloads::ycsb) struct BlockingStore {
     runtime: Runtime,
     /// The session.
     pub(in crate::workloads::ycsb) store: Store,
@@ -18,14 +18,14 @@ pub(in crate::workloads::ycsb) struct Desk {
 
 /// What a session is opened by.
 #[derive(Clone, Copy)]
-pub(in crate::workloads::ycsb) struct Way<'a> {
+pub(in crate::workloads::ycsb) struct StoreAccess<'a> {
     pub(in crate::workloads::ycsb) engine: &'static dyn Engine,
     pub(in crate::workloads::ycsb) target: &'a Target,
     pub(in crate::workloads::ycsb) dialect: &'a Dialect,
     pub(in crate::workloads::ycsb) settings: &'a YcsbSettings,
 }
 
-impl Way<'_> {
+impl StoreAccess<'_> {
     /// A session without prepared statements: the table may not be there yet.
     pub(in crate::workloads::ycsb) async fn connect(self) -> Result<Store, Error> {
         let fields = self.settings.shape.fields;
@@ -47,18 +47,18 @@ impl Way<'_> {
     }
 }
 
-impl Desk {
+impl BlockingStore {
     /// Connects; the table may not be there yet.
-    pub(in crate::workloads::ycsb) fn open(way: Way<'_>) -> Result<Self, Error> {
+    pub(in crate::workloads::ycsb) fn open(access: StoreAccess<'_>) -> Result<Self, Error> {
         let runtime = runtime()?;
-        let store = runtime.block_on(way.connect())?;
+        let store = runtime.block_on(access.connect())?;
         Ok(Self { runtime, store })
     }
 
     /// Connects and prepares for operations.
-    pub(in crate::workloads::ycsb) fn open_for_operations(way: Way<'_>) -> Result<Self, Error> {
+    pub(in crate::workloads::ycsb) fn open_for_operations(access: StoreAccess<'_>) -> Result<Self, Error> {
         let runtime = runtime()?;
-        let store = runtime.block_on(way.connect_for_operations())?;
+        let store = runtime.block_on(access.connect_for_operations())?;
         Ok(Self { runtime, store })
     }
 

@@ -4,13 +4,13 @@ use super::build::{Load, Manifest, data_facts};
 use super::checks;
 use super::own_cpu::OwnCpu;
 use super::probe::Probe;
-use super::session::Opening;
+use super::session_opener::SessionOpener;
 use super::settings::WarehouseSettings;
 use super::stream::{Plan, Stream, Tally};
 use super::suite::{Class, Dialect, Draw, kinds};
 use crate::drive::{Retry, UserContext};
-use crate::workload::{Job, LocalFuture, Opened};
-use crate::workloads::desk::Desk;
+use crate::workload::{LocalFuture, RunRequest, WorkloadRun};
+use crate::workloads::blocking_session::BlockingSession;
 use proofload_gen::Seed;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
@@ -20,24 +20,24 @@ use proofload_model::wire::Probed;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The workload with its job.
-pub(super) struct OpenedWarehouse {
-    job: Job,
+pub(super) struct WarehouseRun {
+    request: RunRequest,
     settings: WarehouseSettings,
     plan: Arc<Plan>,
-    opening: Opening,
+    opener: SessionOpener,
     /// Taken when streams end and by checks; never per query.
     tallies: Mutex<Vec<Tally>>,
     probe: Probe,
 }
 
-impl OpenedWarehouse {
+impl WarehouseRun {
     /// Takes a job; reads its settings, suite and golden answers.
-    pub(super) fn new(job: Job) -> Result<Self, Error> {
-        let settings = WarehouseSettings::read(&job.spec.settings)?;
-        let dialect = Dialect::of(job.engine)?;
-        let plan = Plan::new(dialect, &settings, Seed(job.spec.input_seed))?;
-        let opening = Opening::new(&job, &plan.dialect, &settings)?;
-        Ok(Self { job, settings, plan: Arc::new(plan), opening, tallies: Mutex::default(), probe: Probe::default() })
+    pub(super) fn new(request: RunRequest) -> Result<Self, Error> {
+        let settings = WarehouseSettings::read(&request.spec.settings)?;
+        let dialect = Dialect::of(request.engine)?;
+        let plan = Plan::new(dialect, &settings, Seed(request.spec.input_seed))?;
+        let opener = SessionOpener::new(&request, &plan.dialect, &settings)?;
+        Ok(Self { request, settings, plan: Arc::new(plan), opener, tallies: Mutex::default(), probe: Probe::default() })
     }
 
     fn tallies(&self) -> MutexGuard<'_, Vec<Tally>> {
@@ -46,8 +46,8 @@ impl OpenedWarehouse {
 
     /// Refuses data that do not fit the study or whose load has not ended.
     fn manifest(&self) -> Result<Manifest, Error> {
-        let mut desk = Desk::open(self.job.engine, &self.job.target)?;
-        let manifest = Manifest::read(&mut desk, &self.plan.dialect.suite)?
+        let mut session = BlockingSession::open(self.request.engine, &self.request.target)?;
+        let manifest = Manifest::read(&mut session, &self.plan.dialect.suite)?
             .ok_or_else(|| Error::new("the database has no manifest of ours; load the data first"))?;
         manifest.fits(&self.settings.data())?;
         if !manifest.is_complete() {
@@ -63,7 +63,7 @@ impl OpenedWarehouse {
         let fact = |name: &str, value: String| Fact::observed("client", name, value, "inputs of the run");
         let (all, validated) = (self.plan.chosen.len(), self.plan.validated());
         let mut facts = vec![
-            fact("inputs.seed", self.job.spec.input_seed.to_string()),
+            fact("inputs.seed", self.request.spec.input_seed.to_string()),
             fact("queries", all.to_string()),
             fact("parameters", if self.settings.seeded { "seeded" } else { "validation" }.to_owned()),
             fact("query_cap", self.settings.query_cap.map_or("none".to_owned(), duration_text)),
@@ -84,12 +84,12 @@ impl OpenedWarehouse {
         facts
     }
 
-    async fn live_stream(&self, stream: u32, mut context: UserContext) -> Result<(), Error> {
-        let session = self.opening.session().await?;
-        let alone = self.job.engine.facts().capabilities.embedded
+    async fn run_stream(&self, stream: u32, mut context: UserContext) -> Result<(), Error> {
+        let session = self.opener.session().await?;
+        let alone = self.request.engine.facts().capabilities.embedded
             && self.settings.client_threads.is_none_or(|threads| threads >= self.settings.streams);
         let own_cpu = OwnCpu::new(alone.then(|| context.clock()));
-        let mut user = Stream::new((self.opening.clone(), session), Arc::clone(&self.plan), stream, own_cpu);
+        let mut user = Stream::new((self.opener.clone(), session), Arc::clone(&self.plan), stream, own_cpu);
         let Some(origin) = context.ready().await else { return Ok(()) };
         let ended = context.drive(origin, &mut user, Retry { at_most: 0 }).await;
         self.tallies().push(user.tally);
@@ -97,7 +97,7 @@ impl OpenedWarehouse {
     }
 }
 
-impl Opened for OpenedWarehouse {
+impl WorkloadRun for WarehouseRun {
     fn kinds(&self) -> &'static [&'static str] {
         kinds()
     }
@@ -120,7 +120,7 @@ impl Opened for OpenedWarehouse {
     }
 
     fn build(&self) -> Result<Vec<Fact>, Error> {
-        Load::new(&self.job, &self.plan.dialect, &self.settings).run()
+        Load::new(&self.request, &self.plan.dialect, &self.settings).run()
     }
 
     fn check_data(&self) -> Result<(), Error> {
@@ -131,16 +131,16 @@ impl Opened for OpenedWarehouse {
         self.tallies().clear();
         let mut facts = data_facts(&self.manifest()?, &self.settings)?;
         facts.extend(self.input_facts());
-        facts.extend(self.opening.facts(&self.plan.dialect, &self.settings)?);
+        facts.extend(self.opener.facts(&self.plan.dialect, &self.settings)?);
         Ok(facts)
     }
 
-    fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
-        Box::pin(async move { self.live_stream(user, context).await })
+    fn run_session(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
+        Box::pin(async move { self.run_stream(user, context).await })
     }
 
     fn open_probe(&self, clock: &Arc<dyn Clock>) -> Result<(), Error> {
-        self.probe.open(&self.opening, &self.plan.dialect, clock)
+        self.probe.open(&self.opener, &self.plan.dialect, clock)
     }
 
     fn probe(&self, query: &str) -> Result<Probed, Error> {

@@ -3,13 +3,13 @@
 use super::build::{Load, Manifest, wanted};
 use super::checks::{self, Evidence};
 use super::settings::{YcsbSettings, choice_text};
-use super::store::{Desk, Dialect, Store, TABLE, Way};
+use super::store::{BlockingStore, Dialect, Store, StoreAccess, TABLE};
 use super::tally::Tally;
-use super::user::{Checking, KINDS, Seat, User};
-use super::watermark::{Progress, Watermark};
+use super::user::{KINDS, ReadChecks, User, UserNumbers};
+use super::watermark::{Watermark, WatermarkUser};
 use crate::division::{from_bytes, to_bytes};
 use crate::drive::{Retry, UserContext};
-use crate::workload::{Job, LocalFuture, Opened};
+use crate::workload::{LocalFuture, RunRequest, SessionSpan, WorkloadRun};
 use proofload_gen::ycsb::{Compatibility, Kind, Plan};
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
@@ -20,67 +20,72 @@ use std::sync::{Arc, Mutex, MutexGuard};
 const REMEMBERED: u32 = 2_000;
 
 /// The workload with its job.
-pub(super) struct OpenedYcsb {
-    job: Job,
+pub(super) struct YcsbRun {
+    request: RunRequest,
     settings: YcsbSettings,
     dialect: Dialect,
     plan: Arc<Plan>,
     /// Taken when users begin and end and by checks; never per operation.
-    run: Mutex<Run>,
+    run: Mutex<RunEvidence>,
 }
 
 /// What a run leaves for its checks.
-struct Run {
+struct RunEvidence {
     watermark: Watermark,
     before: Option<u64>,
     tallies: Vec<Tally>,
 }
 
-impl Run {
+impl RunEvidence {
     fn new(users: u32) -> Self {
         Self { watermark: Watermark::new(users), before: None, tallies: Vec::new() }
     }
 }
 
-impl OpenedYcsb {
+impl YcsbRun {
     /// Takes a job; reads its settings and suite.
-    pub(super) fn new(job: Job) -> Result<Self, Error> {
-        let settings = YcsbSettings::read(&job.spec.settings)?;
-        let dialect = Dialect::of(job.engine, settings.form, settings.shape.fields)?;
-        let plan = Arc::new(settings.plan(&job.spec)?);
-        let run = Mutex::new(Run::new(settings.users));
-        Ok(Self { job, settings, dialect, plan, run })
+    pub(super) fn new(request: RunRequest) -> Result<Self, Error> {
+        let settings = YcsbSettings::read(&request.spec.settings)?;
+        let dialect = Dialect::of(request.engine, settings.form, settings.shape.fields)?;
+        let plan = Arc::new(settings.plan(&request.spec)?);
+        let run = Mutex::new(RunEvidence::new(settings.users));
+        Ok(Self { request, settings, dialect, plan, run })
     }
 
     fn keeps_data(&self) -> bool {
-        self.job.engine.facts().capabilities.durable
+        self.request.engine.facts().capabilities.durable
     }
 
     fn grows(&self) -> bool {
         self.settings.mix.share(Kind::Insert) > 0.0
     }
 
-    fn way(&self) -> Way<'_> {
-        Way { engine: self.job.engine, target: &self.job.target, dialect: &self.dialect, settings: &self.settings }
+    fn access(&self) -> StoreAccess<'_> {
+        StoreAccess {
+            engine: self.request.engine,
+            target: &self.request.target,
+            dialect: &self.dialect,
+            settings: &self.settings,
+        }
     }
 
     /// A session that is ready for operations.
     pub(super) async fn store(&self) -> Result<Store, Error> {
-        self.way().connect_for_operations().await
+        self.access().connect_for_operations().await
     }
 
-    fn run(&self) -> MutexGuard<'_, Run> {
+    fn run(&self) -> MutexGuard<'_, RunEvidence> {
         self.run.lock().expect("nobody panics while holding what a run leaves")
     }
 
     /// Refuses data that do not fit the study or whose load has not ended.
-    fn fits(&self, desk: &mut Desk) -> Result<(), Error> {
+    fn fits(&self, session: &mut BlockingStore) -> Result<(), Error> {
         if self.settings.adopted {
-            return Self::has_table(desk);
+            return Self::has_table(session);
         }
-        let manifest = Manifest::read(desk)?
+        let manifest = Manifest::read(session)?
             .ok_or_else(|| Error::new("the database has no manifest of ours; load the data first"))?;
-        manifest.fits(&wanted(self.settings.data(self.job.spec.data_seed), &self.plan))?;
+        manifest.fits(&wanted(self.settings.data(self.request.spec.data_seed), &self.plan))?;
         if !manifest.is_complete() {
             return Err(Error::new(
                 "the load of the data has not come to its end; load again, it goes on where it stopped",
@@ -89,8 +94,8 @@ impl OpenedYcsb {
         Ok(())
     }
 
-    fn has_table(desk: &mut Desk) -> Result<(), Error> {
-        let tables = desk.work(async |store| store.tables().await)?;
+    fn has_table(session: &mut BlockingStore) -> Result<(), Error> {
+        let tables = session.work(async |store| store.tables().await)?;
         if tables.iter().any(|name| name.eq_ignore_ascii_case(TABLE)) {
             return Ok(());
         }
@@ -98,8 +103,8 @@ impl OpenedYcsb {
     }
 
     /// Records before the run; an error when they are not those that operations would be drawn over.
-    fn count(&self, desk: &mut Desk) -> Result<u64, Error> {
-        let found = desk.work(async |store| store.count().await)?;
+    fn count(&self, session: &mut BlockingStore) -> Result<u64, Error> {
+        let found = session.work(async |store| store.count().await)?;
         let wanted = self.settings.records;
         if found == wanted {
             return Ok(found);
@@ -126,7 +131,7 @@ impl OpenedYcsb {
             .map(|kind| format!("{} {} %", kind.name(), settings.mix.share(kind) * 100.0))
             .collect();
         vec![
-            fact("inputs.seed", self.job.spec.input_seed.to_string()),
+            fact("inputs.seed", self.request.spec.input_seed.to_string()),
             fact("mix", format!("{}: {}", settings.mix_name, shares.join(", "))),
             fact("keys.choice", choice_text(settings)),
             fact("keys.mode", mode.to_owned()),
@@ -142,23 +147,23 @@ impl OpenedYcsb {
 
     /// Numbers of this agent's users.
     fn users_here(&self) -> Range<u32> {
-        self.job.spec.part.range(self.settings.users)
+        self.request.spec.part.range(self.settings.users)
     }
 
-    fn seat(&self, user: u32) -> Seat {
+    fn numbers(&self, user: u32) -> UserNumbers {
         let users = self.settings.users;
-        Seat { user, users, room: (REMEMBERED / users).clamp(4, 256) as usize }
+        UserNumbers { user, users, room: (REMEMBERED / users).clamp(4, 256) as usize }
     }
 
     /// One user, by its number in the whole load, from its connection to its end.
-    async fn live_user(self: &Arc<Self>, number: u32, mut context: UserContext) -> Result<(), Error> {
+    async fn run_user(self: &Arc<Self>, number: u32, mut context: UserContext) -> Result<(), Error> {
         let store = self.store().await?;
-        let progress = self.grows().then(|| Progress::new(self.run().watermark.clone(), number));
+        let progress = self.grows().then(|| WatermarkUser::new(self.run().watermark.clone(), number));
         let compare = self.keeps_data() && !self.settings.adopted;
         let every = if compare { self.settings.check_reads } else { 0 };
-        let checking = Checking { keeps_data: self.keeps_data(), every };
+        let read_checks = ReadChecks { keeps_data: self.keeps_data(), every };
         let mut user =
-            User::new((Arc::clone(self), store), Arc::clone(&self.plan), progress, self.seat(number), checking);
+            User::new((Arc::clone(self), store), Arc::clone(&self.plan), progress, self.numbers(number), read_checks);
         let Some(origin) = context.ready().await else { return Ok(()) };
         let ended = context.drive(origin, &mut user, Retry { at_most: self.settings.max_retries }).await;
         self.run().tallies.push(user.tally);
@@ -166,7 +171,7 @@ impl OpenedYcsb {
     }
 }
 
-impl Opened for OpenedYcsb {
+impl WorkloadRun for YcsbRun {
     fn kinds(&self) -> &'static [&'static str] {
         KINDS
     }
@@ -175,8 +180,8 @@ impl Opened for OpenedYcsb {
         self.users_here().len() as u32
     }
 
-    fn seats(&self) -> (u32, u32) {
-        (self.users_here().start, self.settings.users)
+    fn session_span(&self) -> SessionSpan {
+        SessionSpan { first: self.users_here().start, all: self.settings.users }
     }
 
     fn client_threads(&self) -> Option<u32> {
@@ -188,26 +193,26 @@ impl Opened for OpenedYcsb {
     }
 
     fn build(&self) -> Result<Vec<Fact>, Error> {
-        Load::new(&self.job, &self.dialect, &self.settings, &self.plan).run()
+        Load::new(&self.request, &self.dialect, &self.settings, &self.plan).run()
     }
 
     fn check_data(&self) -> Result<(), Error> {
-        if self.keeps_data() { self.fits(&mut Desk::open(self.way())?) } else { Ok(()) }
+        if self.keeps_data() { self.fits(&mut BlockingStore::open(self.access())?) } else { Ok(()) }
     }
 
     fn begin(&self) -> Result<Vec<Fact>, Error> {
-        let mut run = Run::new(self.settings.users);
-        if self.keeps_data() && self.job.spec.part.is_first() {
-            let mut desk = Desk::open(self.way())?;
-            self.fits(&mut desk)?;
-            run.before = Some(self.count(&mut desk)?);
+        let mut run = RunEvidence::new(self.settings.users);
+        if self.keeps_data() && self.request.spec.part.is_first() {
+            let mut session = BlockingStore::open(self.access())?;
+            self.fits(&mut session)?;
+            run.before = Some(self.count(&mut session)?);
         }
         *self.run() = run;
         Ok(self.input_facts())
     }
 
-    fn live(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
-        Box::pin(async move { self.live_user(self.users_here().start + user, context).await })
+    fn run_session(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
+        Box::pin(async move { self.run_user(self.users_here().start + user, context).await })
     }
 
     fn counters(&self) -> Result<Vec<(String, i64)>, proofload_engine::Error> {
@@ -230,6 +235,6 @@ impl Opened for OpenedYcsb {
         if !self.keeps_data() {
             return Ok(checks::without_data(&evidence));
         }
-        checks::all(self.way(), &evidence, &self.job.progress)
+        checks::all(self.access(), &evidence, &self.request.progress)
     }
 }

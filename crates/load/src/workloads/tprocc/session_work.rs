@@ -1,7 +1,7 @@
 //! What a virtual user works with: its session, two flights whose memory is reused, and buffers. Allocates nothing per
 //! transaction once the memory has grown.
 
-use super::opening::Opening;
+use super::session_opener::SessionOpener;
 use super::settings::{Form, TproccSettings};
 use proofload_engine::{AnySession, Control, Error, ErrorClass, Flight, Row, Session, Value};
 use proofload_gen::tprocc::Departures;
@@ -9,10 +9,10 @@ use proofload_model::time::Clock;
 use std::sync::Arc;
 
 /// A virtual user's means.
-pub(super) struct Terminal {
+pub(super) struct SessionWork {
     /// The session, with the statements of [`statements`](super::statements) prepared.
     pub(super) session: AnySession,
-    opening: Arc<Opening>,
+    opener: Arc<SessionOpener>,
     /// Calls of the flight before; its answers are read while the next flight is filled.
     pub(super) first: Flight,
     /// Calls of the next flight.
@@ -31,17 +31,17 @@ pub(super) struct Terminal {
     pub(super) keeps_data: bool,
 }
 
-impl Terminal {
+impl SessionWork {
     /// Terminal with a new session.
     pub(super) async fn open(
-        opening: Arc<Opening>,
+        opener: Arc<SessionOpener>,
         settings: &TproccSettings,
         clock: Arc<dyn Clock>,
         keeps_data: bool,
     ) -> Result<Self, Error> {
         Ok(Self {
-            session: opening.session().await?,
-            opening,
+            session: opener.session().await?,
+            opener,
             first: Flight::new(),
             second: Flight::new(),
             c_data: String::with_capacity(1024),
@@ -55,7 +55,7 @@ impl Terminal {
 
     /// Opens a session in the place of one that was lost.
     pub(super) async fn reconnect(&mut self) -> Result<(), Error> {
-        self.session = self.opening.session().await?;
+        self.session = self.opener.session().await?;
         Ok(())
     }
 

@@ -3,13 +3,13 @@
 use proofload_engine::{AnySession, Engine, Error, Session as _, Statement, Target};
 
 /// How sessions of users begin, the first time and after a lost connection.
-pub(super) struct Opening {
+pub(super) struct SessionOpener {
     pub(super) engine: &'static dyn Engine,
     pub(super) target: Target,
     pub(super) statements: Vec<Statement>,
 }
 
-impl Opening {
+impl SessionOpener {
     /// A session that is ready for transactions.
     pub(super) async fn session(&self) -> Result<AnySession, Error> {
         let mut session = self.engine.connect(&self.target).await?;

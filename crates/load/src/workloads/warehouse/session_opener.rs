@@ -3,8 +3,8 @@
 
 use super::settings::WarehouseSettings;
 use super::suite::{Dialect, PARALLELISM};
-use crate::workload::Job;
-use crate::workloads::desk::{Desk, integer, runtime};
+use crate::workload::RunRequest;
+use crate::workloads::blocking_session::{BlockingSession, integer, runtime};
 use crate::workloads::suite::Suite;
 use proofload_engine::{AnySession, Engine, Error as EngineError, Session as _, Target, Value};
 use proofload_model::error::Error;
@@ -14,26 +14,26 @@ use std::time::Duration;
 
 /// How sessions of streams begin.
 #[derive(Clone)]
-pub(super) struct Opening {
+pub(super) struct SessionOpener {
     engine: &'static dyn Engine,
     target: Target,
     /// What is said to each session; may be empty.
     script: String,
 }
 
-impl Opening {
+impl SessionOpener {
     /// The opening for a job's settings.
-    pub(super) fn new(job: &Job, dialect: &Dialect, settings: &WarehouseSettings) -> Result<Self, Error> {
-        let mut opening = Self { engine: job.engine, target: job.target.clone(), script: String::new() };
+    pub(super) fn new(request: &RunRequest, dialect: &Dialect, settings: &WarehouseSettings) -> Result<Self, Error> {
+        let mut opener = Self { engine: request.engine, target: request.target.clone(), script: String::new() };
         if let Some(cap) = settings.query_cap {
-            opening.cap(&dialect.suite, cap)?;
+            opener.cap(&dialect.suite, cap)?;
         }
         if let Some(threads) = settings.parallelism {
             let threads = i64::from(threads);
             let values = [("threads", Value::Integer(threads)), ("helpers", Value::Integer(threads - 1))];
-            opening.say(&dialect.suite, PARALLELISM, &values)?;
+            opener.say(&dialect.suite, PARALLELISM, &values)?;
         }
-        Ok(opening)
+        Ok(opener)
     }
 
     /// Caps a query as the dialect says it, else by the client's own setting.
@@ -73,7 +73,8 @@ impl Opening {
         let Some(threads) = settings.parallelism else { return Ok(Vec::new()) };
         let runtime = runtime()?;
         let session = runtime.block_on(self.session())?;
-        let row = Desk { runtime, session }.one_row(&dialect.suite.statement("parallelism_in_force")?.sql)?;
+        let row =
+            BlockingSession { runtime, session }.one_row(&dialect.suite.statement("parallelism_in_force")?.sql)?;
         let found = integer(&row, 0)?;
         Ok(vec![Fact {
             subject: "engine".to_owned(),

@@ -42,7 +42,7 @@ async fn measure(path: &str, server: &Process, connections: usize, operations: u
     let settings = vec![("path".to_owned(), path.to_owned())];
     let url = Some(server.url.clone());
     let place = DataPlace { engine: "mongodb".to_owned(), folder: String::new(), url, settings };
-    let target = Target { place, address: None };
+    let target = Target::new(place, None);
     let mut sessions = Vec::new();
     for _ in 0..connections {
         sessions.push(connect(&target).await);

@@ -437,7 +437,8 @@ async fn check_foreign_database(place: &Place) {
         "postgresql" => {
             let mut session = place.connect().await;
             session.script("CREATE DATABASE somebody").await.expect("creates a database");
-            other.address = other.address.map(|address| address.replace("dbname=proofload", "dbname=somebody"));
+            let foreign = other.address().map(|address| address.replace("dbname=proofload", "dbname=somebody"));
+            other.endpoints = foreign.into();
             let mut session = place.engine.connect(&other).await.expect("connects");
             session.script("CREATE SCHEMA proofload").await.expect("creates a schema");
         }

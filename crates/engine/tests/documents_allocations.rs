@@ -32,7 +32,7 @@ fn a_call_allocates_nothing() {
 async fn count(engine: &dyn Engine, url: &str) -> Result<usize, Error> {
     let url = engine.facts().capabilities.url.then(|| url.to_owned());
     let place = DataPlace { engine: engine.facts().name.to_owned(), folder: String::new(), url, settings: Vec::new() };
-    let mut session = engine.connect_documents(&Target { place, address: None }).await?;
+    let mut session = engine.connect_documents(&Target::new(place, None)).await?;
     let fields = (0..10).map(|field| format!("field{field}")).collect();
     session.open(&Collection { name: "usertable".to_owned(), fields }).await?;
     let (mut batch, mut found) = (DocumentBuffer::new(), DocumentBuffer::new());

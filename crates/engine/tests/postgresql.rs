@@ -260,7 +260,7 @@ fn visits_by_url() {
                 ("shared_buffers".to_owned(), "1GiB".to_owned()),
             ],
         },
-        address: None,
+        endpoints: None.into(),
     };
     runtime().block_on(async {
         postgresql.create_database(&target).await.expect("creates the schema");

@@ -13,7 +13,8 @@ use proofload_model::part::Part;
 use proofload_model::samples::{IntervalSample, LatencyClock};
 use proofload_model::settings::{STANDARD, Settings};
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::{DataPlace, Event, LoadRequest, LoadSpec};
+use proofload_model::wire::load::{Connect, LoadService as _, Open, Start, Stop};
+use proofload_model::wire::{DataPlace, Event, LoadSpec};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -75,7 +76,7 @@ fn spec(asked: &Asked, rate: Option<f64>) -> LoadSpec {
         workload: asked.workload.clone(),
         settings,
         place,
-        address: None,
+        endpoints: Vec::new(),
         data_seed: 1,
         input_seed: 2,
         load_time,
@@ -104,12 +105,11 @@ fn run(spec: LoadSpec, seconds: u64) -> Shown {
         _ => {}
     });
     let mut role = LoadRole::new(clock.clone(), events);
-    for request in [LoadRequest::Open { spec: Box::new(spec) }, LoadRequest::Connect] {
-        role.handle(request).expect("the role answers");
-    }
-    role.handle(LoadRequest::Start { at: clock.now() + Duration::from_millis(100) }).expect("it starts");
+    role.open(Open { spec: Box::new(spec) }).expect("the role answers");
+    role.connect(Connect {}).expect("the role answers");
+    role.start(Start { at: clock.now() + Duration::from_millis(100) }).expect("it starts");
     clock.sleep(Duration::from_secs(seconds + 1) + Duration::from_millis(600));
-    role.handle(LoadRequest::Stop).expect("it stops");
+    role.stop(Stop {}).expect("it stops");
     let kept = kept.lock().expect("nobody panics");
     let inside = &kept[1..=seconds as usize];
     let over = |sum: u64| sum as f64 / seconds as f64;

@@ -12,7 +12,8 @@ use proofload_model::part::Part;
 use proofload_model::samples::{Check, CheckOutcome};
 use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::{Event, LoadRequest, LoadSpec, Reply};
+use proofload_model::wire::load::{Build, Connect, LoadService as _, Open, Start, Stop, Verify};
+use proofload_model::wire::{Event, LoadSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -85,7 +86,7 @@ fn spec(asked: &Asked, place: &support::Place) -> LoadSpec {
         workload: asked.workload.clone(),
         settings,
         place: place.target.place.clone(),
-        address: place.target.address.clone(),
+        endpoints: place.target.address().map(str::to_owned).into_iter().collect(),
         data_seed: 1,
         input_seed: 2,
         load_time: WallTime(1_767_225_600_000_000),
@@ -94,11 +95,11 @@ fn spec(asked: &Asked, place: &support::Place) -> LoadSpec {
 }
 
 /// Asks and says how long it took.
-fn timed(role: &mut LoadRole, name: &str, request: LoadRequest) -> Reply {
+fn timed<T>(name: &str, ask: impl FnOnce() -> Result<T, proofload_model::error::Error>) -> T {
     let start = Instant::now();
-    let reply = role.handle(request).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let answer = ask().unwrap_or_else(|error| panic!("{name}: {error}"));
     println!("{name}: {:.3} s", start.elapsed().as_secs_f64());
-    reply
+    answer
 }
 
 fn report(checks: &[Check]) {
@@ -130,31 +131,25 @@ fn main() {
         _ => {}
     });
     let mut role = LoadRole::new(clock.clone(), events);
-    timed(&mut role, "open", LoadRequest::Open { spec: Box::new(spec(&asked, &place)) });
-    if let Reply::Built { facts } = timed(&mut role, "build", LoadRequest::Build) {
-        for fact in facts.iter().filter(|fact| fact.subject == "data") {
-            println!("  {}: {}", fact.name, fact.effective.as_deref().unwrap_or("?"));
-        }
+    timed("open", || role.open(Open { spec: Box::new(spec(&asked, &place)) }));
+    let facts = timed("build", || role.build(Build {}));
+    for fact in facts.iter().filter(|fact| fact.subject == "data") {
+        println!("  {}: {}", fact.name, fact.effective.as_deref().unwrap_or("?"));
     }
-    timed(&mut role, "connect", LoadRequest::Connect);
+    timed("connect", || role.connect(Connect {}));
     let at = clock.now() + Duration::from_millis(20);
-    timed(&mut role, "start", LoadRequest::Start { at });
+    timed("start", || role.start(Start { at }));
     clock.sleep(Duration::from_secs(asked.seconds));
-    let mut all = Vec::new();
-    if let Reply::Stopped { totals, .. } = timed(&mut role, "stop", LoadRequest::Stop) {
-        all.clone_from(&totals);
-        let done: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back).sum();
-        let cpu_us = cpu_ns.load(Ordering::Relaxed) as f64 / 1e3 / done.max(1) as f64;
-        println!("  {done} operations, {cpu_us:.3} µs of the client threads' CPU each");
-        for counts in &totals {
-            let rate = (counts.done + counts.rolled_back) as f64 / asked.seconds as f64;
-            println!(
-                "  {}: {rate:.0}/s, {} rolled back, {} failed, {} retries",
-                counts.kind, counts.rolled_back, counts.failed, counts.retries
-            );
-        }
+    let totals = timed("stop", || role.stop(Stop {})).totals;
+    let done: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back).sum();
+    let cpu_us = cpu_ns.load(Ordering::Relaxed) as f64 / 1e3 / done.max(1) as f64;
+    println!("  {done} operations, {cpu_us:.3} µs of the client threads' CPU each");
+    for counts in &totals {
+        let rate = (counts.done + counts.rolled_back) as f64 / asked.seconds as f64;
+        println!(
+            "  {}: {rate:.0}/s, {} rolled back, {} failed, {} retries",
+            counts.kind, counts.rolled_back, counts.failed, counts.retries
+        );
     }
-    if let Reply::Checked(checks) = timed(&mut role, "verify", LoadRequest::Verify { totals: all }) {
-        report(&checks);
-    }
+    report(&timed("verify", || role.verify(Verify { totals })));
 }

@@ -7,10 +7,14 @@ use crate::workloads::workload;
 use proofload_engine::{ErrorClass, Target};
 use proofload_gen::Seed;
 use proofload_model::error::Error;
-use proofload_model::samples::{Fact, Mark, OperationCounts};
+use proofload_model::samples::{Check, Fact, Mark};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
-use proofload_model::wire::{Event, LoadRequest, LoadSpec, Reply};
+use proofload_model::wire::load::{
+    Acknowledge, Build, CheckData, Close, Connect, DataState, Evidence, GiveEvidence, LoadService, Open, OpenProbe,
+    Probe, ReadMark, Request, Start, Stop, Stopped, TakeEvidence, Verify,
+};
+use proofload_model::wire::{Event, LoadSpec, Probed, Reply};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -49,29 +53,11 @@ impl LoadRole {
     }
 
     /// Carries out one request.
-    pub fn handle(&mut self, request: LoadRequest) -> Result<Reply, Error> {
-        match request {
-            LoadRequest::Open { spec } => self.open(*spec),
-            LoadRequest::Build => self.workload_run()?.build().map(|facts| Reply::Built { facts }),
-            LoadRequest::CheckData => self.workload_run()?.check_data().map(|()| Reply::Done),
-            LoadRequest::Connect => self.connect(),
-            LoadRequest::Start { at } => self.start(at),
-            LoadRequest::Acknowledge { intervals } => {
-                self.acknowledged.fetch_max(intervals, Ordering::Relaxed);
-                Ok(Reply::Done)
-            }
-            LoadRequest::OpenProbe => self.workload_run()?.open_probe(&self.clock).map(|()| Reply::Done),
-            LoadRequest::Probe { query } => self.workload_run()?.probe(&query).map(Reply::Probed),
-            LoadRequest::Mark => self.mark(),
-            LoadRequest::Stop => self.stop(),
-            LoadRequest::GiveEvidence { piece } => self.give_evidence(piece),
-            LoadRequest::TakeEvidence { bytes, last } => self.take_evidence(&bytes, last),
-            LoadRequest::Verify { totals } => self.verify(&totals),
-            LoadRequest::Close => {
-                self.close();
-                Ok(Reply::Done)
-            }
-        }
+    ///
+    /// # Errors
+    /// What was to be done, on what, what came back.
+    pub fn handle(&mut self, request: Request) -> Result<Reply, Error> {
+        request.serve(self)
     }
 
     fn workload_run(&self) -> Result<&Arc<dyn WorkloadRun>, Error> {
@@ -81,24 +67,48 @@ impl LoadRole {
             .ok_or_else(|| Error::new("no workload is open"))
     }
 
-    fn open(&mut self, spec: LoadSpec) -> Result<Reply, Error> {
-        self.close();
+    fn tell_documents(&self, workload_run: &dyn WorkloadRun) {
+        for (name, body) in workload_run.documents() {
+            (self.events)(Event::Document { name, body });
+        }
+    }
+
+    fn close_all(&mut self) {
+        if let Some(threads) = self.threads.take() {
+            let _ended = threads.stop();
+        }
+        self.workload_run = None;
+        self.origin = None;
+    }
+}
+
+impl LoadService for LoadRole {
+    fn open(&mut self, ask: Open) -> Result<u32, Error> {
+        self.close_all();
+        let spec = *ask.spec;
         let engine = proofload_engine::engine(&spec.place.engine)
             .ok_or_else(|| Error::new(format!("this agent has no engine {}", spec.place.engine)))?;
         let of_kind = workload(&spec.workload)
             .ok_or_else(|| Error::new(format!("this agent has no workload {}", spec.workload)))?;
-        let target = Target { place: spec.place.clone(), address: spec.address.clone() };
+        let target = Target { place: spec.place.clone(), endpoints: spec.endpoints.clone().into() };
         let events = Arc::clone(&self.events);
         let progress =
             Arc::new(move |what: &str, done, total| events(Event::Progress { what: what.to_owned(), done, total }));
         let request = RunRequest { spec, engine, target, progress };
         let workload_run = of_kind.open(request.clone())?;
         self.workload_run = Some((request, workload_run));
-        let moment = self.clock.now();
-        Ok(Reply::Pong { received: moment, moment, pid: std::process::id() })
+        Ok(std::process::id())
     }
 
-    fn connect(&mut self) -> Result<Reply, Error> {
+    fn build(&mut self, _ask: Build) -> Result<Vec<Fact>, Error> {
+        self.workload_run()?.build()
+    }
+
+    fn check_data(&mut self, _ask: CheckData) -> Result<DataState, Error> {
+        self.workload_run()?.data_state()
+    }
+
+    fn connect(&mut self, _ask: Connect) -> Result<Vec<Fact>, Error> {
         let (request, workload_run) = self.workload_run.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
         self.acknowledged = Arc::default();
         let count = workload_run.client_threads().unwrap_or_else(|| default_threads(request, workload_run.sessions()));
@@ -124,10 +134,11 @@ impl LoadRole {
         facts.push(Fact::observed("client", "engine_in_process", in_process.to_string(), "load agent"));
         facts.extend(arrival_facts(&request.spec));
         facts.extend(settings_in_force(request)?);
-        Ok(Reply::Connected { facts })
+        Ok(facts)
     }
 
-    fn start(&mut self, at: Moment) -> Result<Reply, Error> {
+    fn start(&mut self, ask: Start) -> Result<Moment, Error> {
+        let at = ask.at;
         let threads = self.threads.as_ref().ok_or_else(|| Error::new("the virtual users are not connected"))?;
         let alone = self.workload_run.as_ref().is_none_or(|(request, _)| request.spec.part.is_whole());
         let now = self.clock.now();
@@ -138,11 +149,24 @@ impl LoadRole {
         let origin = at.max(now);
         self.origin = Some(origin);
         threads.start(origin);
-        Ok(Reply::Starting { origin })
+        Ok(origin)
+    }
+
+    fn acknowledge(&mut self, ask: Acknowledge) -> Result<(), Error> {
+        self.acknowledged.fetch_max(ask.intervals, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn open_probe(&mut self, _ask: OpenProbe) -> Result<(), Error> {
+        self.workload_run()?.open_probe(&self.clock)
+    }
+
+    fn probe(&mut self, ask: Probe) -> Result<Probed, Error> {
+        self.workload_run()?.probe(&ask.query)
     }
 
     /// Reads the database's counters; tries again while the server is away, for as long as users do.
-    fn mark(&self) -> Result<Reply, Error> {
+    fn mark(&mut self, _ask: ReadMark) -> Result<Mark, Error> {
         let workload_run = self.workload_run()?;
         let patience =
             self.workload_run.as_ref().map_or(Duration::ZERO, |(request, _)| reconnect_within(&request.spec));
@@ -158,13 +182,14 @@ impl LoadRole {
         };
         let moment = before + self.clock.now().since(before) / 2;
         let offset = self.origin.map_or(Offset(0), |origin| moment.offset_from(origin));
-        Ok(Reply::Marked(Mark { moment, offset, counters }))
+        Ok(Mark { moment, offset, counters })
     }
 
     /// What this agent's users left; with the first piece also its documents, which the first agent does not have.
-    fn give_evidence(&mut self, piece: u64) -> Result<Reply, Error> {
+    fn give_evidence(&mut self, ask: GiveEvidence) -> Result<Evidence, Error> {
+        let piece = ask.piece;
         if piece == 0 {
-            let workload_run = self.workload_run()?;
+            let workload_run = Arc::clone(self.workload_run()?);
             self.tell_documents(workload_run.as_ref());
             self.given = workload_run.evidence()?;
         }
@@ -174,49 +199,41 @@ impl LoadRole {
         if last {
             self.given = Vec::new();
         }
-        Ok(Reply::Evidence { bytes, last })
+        Ok(Evidence { bytes, last })
     }
 
-    fn take_evidence(&mut self, bytes: &[u8], last: bool) -> Result<Reply, Error> {
-        self.taken.extend_from_slice(bytes);
+    fn take_evidence(&mut self, ask: TakeEvidence) -> Result<(), Error> {
+        let Evidence { bytes, last } = ask.piece;
+        self.taken.extend_from_slice(&bytes);
         if last {
             let taken = std::mem::take(&mut self.taken);
             self.workload_run()?.take_evidence(&taken)?;
         }
-        Ok(Reply::Done)
+        Ok(())
     }
 
-    fn verify(&self, totals: &[OperationCounts]) -> Result<Reply, Error> {
-        let workload_run = self.workload_run()?;
-        let checks = workload_run.verify(totals)?;
+    fn verify(&mut self, ask: Verify) -> Result<Vec<Check>, Error> {
+        let workload_run = Arc::clone(self.workload_run()?);
+        let checks = workload_run.verify(&ask.totals)?;
         self.tell_documents(workload_run.as_ref());
-        Ok(Reply::Checked(checks))
+        Ok(checks)
     }
 
-    fn tell_documents(&self, workload_run: &dyn WorkloadRun) {
-        for (name, body) in workload_run.documents() {
-            (self.events)(Event::Document { name, body });
-        }
-    }
-
-    fn stop(&mut self) -> Result<Reply, Error> {
+    fn stop(&mut self, _ask: Stop) -> Result<Stopped, Error> {
         let threads = self.threads.take().ok_or_else(|| Error::new("no load is running"))?;
         let (intervals, totals) = threads.stop();
-        Ok(Reply::Stopped { intervals, totals })
+        Ok(Stopped { intervals, totals })
     }
 
-    fn close(&mut self) {
-        if let Some(threads) = self.threads.take() {
-            let _ended = threads.stop();
-        }
-        self.workload_run = None;
-        self.origin = None;
+    fn close(&mut self, _ask: Close) -> Result<(), Error> {
+        self.close_all();
+        Ok(())
     }
 }
 
 impl Drop for LoadRole {
     fn drop(&mut self) {
-        self.close();
+        self.close_all();
     }
 }
 

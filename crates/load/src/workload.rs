@@ -8,6 +8,7 @@ use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::settings::Settings;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
+use proofload_model::wire::load::DataState;
 use proofload_model::wire::{LoadSpec, Probed};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -170,8 +171,13 @@ pub trait WorkloadRun: Send + Sync {
     /// Creates and fills the schema, resuming from its manifest; then indexes, analyses, settles. Blocking.
     fn build(&self) -> Result<Vec<Fact>, Error>;
 
-    /// Does the data fit? The error says what differs and what to do. Blocking.
-    fn check_data(&self) -> Result<(), Error>;
+    /// Compares the data with the specification. An error: it could not be found out. Blocking.
+    fn data_state(&self) -> Result<DataState, Error>;
+
+    /// An error unless the data fit: it says what differs and what to do. Blocking.
+    fn check_data(&self) -> Result<(), Error> {
+        self.data_state()?.must_fit()
+    }
 
     /// Called when users are connected and nothing is in flight: reads what the checks compare with afterwards, in the first agent, which
     /// does them. Blocking.

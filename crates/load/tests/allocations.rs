@@ -4,7 +4,8 @@ use proofload_load::LoadRole;
 use proofload_model::part::Part;
 use proofload_model::settings::{Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::{DataPlace, LoadRequest, LoadSpec, Reply};
+use proofload_model::wire::load::{Connect, LoadService as _, Open, Start, Stop};
+use proofload_model::wire::{DataPlace, LoadSpec};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 use std::sync::Arc;
@@ -44,7 +45,16 @@ fn spec(workload: &str) -> LoadSpec {
     }
     let place = DataPlace { engine: "null".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
     let (workload, load_time) = (workload.to_owned(), WallTime(0));
-    LoadSpec { workload, settings, place, address: None, data_seed: 1, input_seed: 1, load_time, part: Part::default() }
+    LoadSpec {
+        workload,
+        settings,
+        place,
+        endpoints: Vec::new(),
+        data_seed: 1,
+        input_seed: 1,
+        load_time,
+        part: Part::default(),
+    }
 }
 
 #[test]
@@ -56,16 +66,15 @@ fn an_operation_allocates_nothing_of_ours() {
 fn check(workload: &str) {
     let clock = Arc::new(RealClock(Instant::now()));
     let mut role = LoadRole::new(clock.clone(), Arc::new(|_| ()));
-    for request in [LoadRequest::Open { spec: Box::new(spec(workload)) }, LoadRequest::Connect] {
-        role.handle(request).expect("the role answers");
-    }
-    role.handle(LoadRequest::Start { at: clock.now() + Duration::from_millis(20) }).expect("it starts");
+    role.open(Open { spec: Box::new(spec(workload)) }).expect("the role answers");
+    role.connect(Connect {}).expect("the role answers");
+    role.start(Start { at: clock.now() + Duration::from_millis(20) }).expect("it starts");
     // Buffers grow in the first moments; what is left afterwards belongs to the end of each second, not to transactions.
     clock.sleep(Duration::from_millis(300));
     let region = Region::new(ALLOCATOR);
     clock.sleep(Duration::from_millis(500));
     let allocations = region.change().allocations;
-    let Ok(Reply::Stopped { totals, .. }) = role.handle(LoadRequest::Stop) else { panic!("a stop is answered") };
+    let totals = role.stop(Stop {}).expect("it stops").totals;
     let operations: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back).sum();
     let per_operation = allocations as f64 / (operations as f64 * 500.0 / 800.0);
     assert!(operations > 2_000, "{workload}: {operations} operations are too few to tell");

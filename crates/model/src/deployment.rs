@@ -1,5 +1,7 @@
-//! The deployment under test: instances of a database server, each with a name. May not know how an instance is run.
+//! The deployment under test: named instances of a database, each with its role, host, storage, limits and settings. Pure. May not know
+//! how an instance is run.
 
+use crate::wire::{DataPlace, LimitsAsked};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -33,5 +35,94 @@ impl InstanceName {
 impl fmt::Display for InstanceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Name of a host as a study gives it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct HostName(String);
+
+impl HostName {
+    /// The host that `agents.host` reaches: the only one of a deployment of one.
+    pub fn under_test() -> Self {
+        Self("host".to_owned())
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for HostName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Part of an instance in its deployment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    /// Takes the writes of the load.
+    Primary,
+    /// Follows a primary, and can take its place.
+    Standby,
+    /// Votes, and holds no data.
+    Witness,
+}
+
+/// Storage of an instance, as the testbed's registry of storages knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoragePlan {
+    /// Name in the registry.
+    pub kind: String,
+}
+
+impl StoragePlan {
+    /// A directory of a file system that is there.
+    pub fn directory() -> Self {
+        Self { kind: "directory".to_owned() }
+    }
+}
+
+/// One instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstancePlan {
+    /// Name.
+    pub name: InstanceName,
+    /// Role at the start of a run.
+    pub role: Role,
+    /// Host that it runs on.
+    pub host: HostName,
+    /// Engine, folder or URL, settings.
+    pub place: DataPlace,
+    /// Storage that its folder lies on.
+    pub storage: StoragePlan,
+    /// Limits put on it.
+    pub limits: LimitsAsked,
+}
+
+/// All instances of a point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deployment {
+    /// In the order in which they are prepared.
+    pub instances: Vec<InstancePlan>,
+}
+
+impl Deployment {
+    /// A single instance, the primary, on the host under test.
+    pub fn of_one(place: DataPlace, limits: LimitsAsked) -> Self {
+        let (name, host, storage) = (InstanceName::primary(), HostName::under_test(), StoragePlan::directory());
+        Self { instances: vec![InstancePlan { name, role: Role::Primary, host, place, storage, limits }] }
+    }
+
+    /// The instance that takes the writes of the load.
+    ///
+    /// # Panics
+    /// On a deployment without a primary, which is made nowhere.
+    pub fn primary(&self) -> &InstancePlan {
+        let primary = self.instances.iter().find(|instance| instance.role == Role::Primary);
+        primary.expect("every deployment has a primary")
     }
 }

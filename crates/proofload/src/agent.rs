@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use proofload_load::LoadRole;
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
-use proofload_model::wire::{Reply, Request};
+use proofload_model::wire::{Pong, Reply, Request};
 use proofload_testbed::HostRole;
 use proofload_testbed::agents::{Handler, serve};
 use std::sync::Arc;
@@ -20,10 +20,11 @@ struct Roles {
 impl Handler for Roles {
     fn handle(&mut self, request: Request) -> Result<Reply, Error> {
         match request {
-            Request::Ping | Request::Quit => {
+            Request::Ping => {
                 let moment = self.clock.now();
-                Ok(Reply::Pong { received: moment, moment, pid: std::process::id() })
+                Ok(Reply::Ping(Pong { received: moment, moment, pid: std::process::id() }))
             }
+            Request::Quit => Ok(Reply::Quit),
             Request::Host(request) => self.host.handle(request),
             Request::Load(request) => self.load.handle(request),
         }

@@ -2,6 +2,7 @@
 //! the machine beyond what it takes back at once.
 
 use crate::facts::{chosen, control_groups, fio_version, free};
+use crate::storages::Devices;
 use proofload_model::time::Clock;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::LimitsAsked;
@@ -82,7 +83,7 @@ fn limits(folder: &Path) -> Vec<Diagnosis> {
 
 fn limit(subject: &str, controller: &str, asked: LimitsAsked, folder: &Path) -> Diagnosis {
     let writes = asked.write_bandwidth.is_some();
-    match crate::limits::try_out(asked, folder) {
+    match crate::limits::try_out(asked, Devices::under(folder)) {
         Ok(how) => {
             let reach = if writes && how == "version 1" {
                 "; not for writes that the kernel makes later by itself"
@@ -210,7 +211,7 @@ fn clock_source() -> Diagnosis {
 
 fn scheduler(folder: &Path) -> Diagnosis {
     let subject = "I/O scheduler";
-    let device = match crate::probes::device_of(folder) {
+    let device = match crate::storages::device_of(folder) {
         Ok(device) => device,
         Err(error) => {
             return bad(subject, State::Warning, error.to_string(), "put the study's folder on a local block device");

@@ -1,4 +1,4 @@
-//! Hosts, agents, instances, limits, snapshots, preconditioning, probes: everything that touches the machines of a study.
+//! Hosts, agents, instances, storage, limits, snapshots, preconditioning, probes: everything that touches the machines of a study.
 //!
 //! This crate may not know workloads or statistics.
 
@@ -12,6 +12,7 @@ mod host;
 mod instances;
 mod limits;
 mod snapshots;
+mod storages;
 mod sys;
 
 pub use host::HostRole;

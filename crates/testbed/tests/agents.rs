@@ -6,8 +6,10 @@
 )]
 
 use proofload_model::error::Error;
+use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::{Event, HostRequest, Reply, Request};
+use proofload_model::wire::host::{self, Describe};
+use proofload_model::wire::{Event, Pong, Quit, Reply, Request};
 use proofload_testbed::agents::{AgentEvent, AgentProcess, Handler, serve};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,15 +41,17 @@ struct Scripted {
 
 impl Handler for Scripted {
     fn handle(&mut self, request: Request) -> Result<Reply, Error> {
-        let Request::Host(HostRequest::Describe { folder }) = request else {
-            return Ok(Reply::Pong { received: Moment(0), moment: Moment(42), pid: std::process::id() });
+        let folder = match request {
+            Request::Host(host::Request::Describe(Describe { folder })) => folder,
+            Request::Quit => return Ok(Reply::Quit),
+            _ => return Ok(Reply::Ping(Pong { received: Moment(0), moment: Moment(42), pid: std::process::id() })),
         };
         match folder.split_once(' ').unwrap_or((&folder, "")) {
             ("say", count) => {
                 for done in 0..count.parse().unwrap() {
                     (self.tell)(Event::Progress { what: "saying".to_owned(), done, total: 0 });
                 }
-                Ok(Reply::Found(true))
+                Ok(Reply::Host(host::Reply::Describe(Vec::new())))
             }
             ("panic", text) => panic!("{text}"),
             ("hang", _) => loop {
@@ -89,8 +93,8 @@ fn agent() {
     }
 }
 
-fn ask(agent: &AgentProcess, what: &str, patience: Duration) -> Result<Reply, Error> {
-    agent.call(Request::Host(HostRequest::Describe { folder: what.to_owned() }), Some(patience))
+fn ask(agent: &AgentProcess, what: &str, patience: Duration) -> Result<Vec<Fact>, Error> {
+    agent.ask(Describe { folder: what.to_owned() }, Some(patience))
 }
 
 struct Bench {
@@ -110,7 +114,7 @@ impl Bench {
         Self { agent, events, folder }
     }
 
-    fn ask(&self, what: &str) -> Result<Reply, Error> {
+    fn ask(&self, what: &str) -> Result<Vec<Fact>, Error> {
         ask(&self.agent, what, Duration::from_secs(30))
     }
 
@@ -130,7 +134,7 @@ impl Bench {
 #[test]
 fn answers_and_events_come_in_order_also_more_than_the_queue_holds() {
     let bench = Bench::start();
-    assert_eq!(bench.ask("say 5000"), Ok(Reply::Found(true)));
+    assert_eq!(bench.ask("say 5000"), Ok(Vec::new()));
     let told = bench.events.try_iter().filter_map(|(name, event)| match event {
         AgentEvent::Event(Event::Progress { done, .. }) => Some((name, done)),
         _ => None,
@@ -163,7 +167,7 @@ fn a_panic_is_an_answer_and_not_the_end() {
     let bench = Bench::start();
     let error = bench.ask("panic on purpose").unwrap_err().to_string();
     assert!(error.contains("a fault of Proofload"), "{error}");
-    assert_eq!(bench.ask("say 1"), Ok(Reply::Found(true)));
+    assert_eq!(bench.ask("say 1"), Ok(Vec::new()));
     assert_eq!(bench.release(), None);
 }
 
@@ -181,7 +185,7 @@ fn a_lost_agent_says_how_it_ended() {
 fn quit_is_answered_when_everything_is_released() {
     let bench = Bench::start();
     let begun = Instant::now();
-    assert!(bench.agent.call(Request::Quit, None).is_ok());
+    assert!(bench.agent.ask(Quit, None).is_ok());
     assert_eq!(bench.release().as_deref(), Some("released"));
     assert_eq!(bench.lost(), None);
     drop(bench);

@@ -5,11 +5,15 @@
 mod support;
 
 use proofload_model::units::Bytes;
-use proofload_model::wire::{Event, HostRequest, LimitsAsked, Preconditioning, Reply, Scraped};
+use proofload_model::wire::host::{
+    Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, Precondition, Preconditioned,
+    PrepareLimits, ReadUsage, Release, RestoreSnapshot, SaveSnapshot, StartProbes, Stop, StopProbes, Sweep, Verify,
+};
+use proofload_model::wire::{Event, LimitsAsked, Preconditioning, Scraped};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
-use support::{Bench, of};
+use support::{Bench, of, one};
 
 /// A process that dies with the test.
 struct Sleeper(Child);
@@ -30,7 +34,8 @@ impl Drop for Sleeper {
 fn can_limit(bench: &mut Bench) -> bool {
     let place = bench.place("null", &[]);
     let limits = LimitsAsked { memory: Some(Bytes::mebi(64)), cores: Some(1), ..LimitsAsked::default() };
-    match bench.role.handle(HostRequest::PrepareLimits { place, limits }) {
+    bench.attach(&place);
+    match bench.role.prepare_limits(PrepareLimits { instance: one(), limits }) {
         Ok(_) => true,
         Err(error) => {
             println!("SKIPPED: no memory limit here: {error}");
@@ -45,23 +50,23 @@ fn data_is_made_saved_found_restored_and_dropped_from_the_cache() {
     let place = bench.place("sqlite", &[]);
     let here = || place.clone();
     let label = || "sqlite w=1".to_owned();
-    let find = || HostRequest::FindSnapshot { place: here(), label: label() };
-    assert_eq!(bench.ask(find()), Reply::Found(false));
-    bench.ask(HostRequest::CreateInstance { place: here() });
+    let find = || FindSnapshot { place: here(), label: label() };
+    assert!(!bench.ask(find()));
+    bench.ask(Create { instance: one(), place: here() });
     let file = Path::new(&place.folder).join("data/proofload.sqlite");
     std::fs::write(&file, "rows").unwrap();
-    bench.ask(HostRequest::StopInstance);
-    let Reply::Copied { bytes, .. } = bench.ask(HostRequest::SaveSnapshot { place: here() }) else { panic!() };
-    assert_eq!(bytes, Bytes(4));
-    bench.ask(HostRequest::LabelSnapshot { place: here(), label: label() });
-    assert_eq!(bench.ask(find()), Reply::Found(true));
+    bench.ask(Stop { instance: one() });
+    let copied = bench.ask(SaveSnapshot { instance: one(), place: here() });
+    assert_eq!(copied.bytes, Bytes(4));
+    bench.ask(LabelSnapshot { place: here(), label: label() });
+    assert!(bench.ask(find()));
     std::fs::write(&file, "other").unwrap();
-    bench.ask(HostRequest::RestoreSnapshot { place: here() });
+    bench.ask(RestoreSnapshot { instance: one(), place: here() });
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "rows");
-    bench.ask(HostRequest::DropPageCache { place: here() });
-    bench.ask(HostRequest::CreateInstance { place: here() });
+    bench.ask(DropPageCache { place: here() });
+    bench.ask(Create { instance: one(), place: here() });
     assert!(!file.exists(), "a new instance is empty");
-    assert_eq!(bench.ask(find()), Reply::Found(true), "and the snapshot stays until it is replaced");
+    assert!(bench.ask(find()), "and the snapshot stays until it is replaced");
 }
 
 #[test]
@@ -70,9 +75,9 @@ fn a_folder_of_somebody_else_is_refused() {
     let place = bench.place("sqlite", &[]);
     std::fs::create_dir_all(&place.folder).unwrap();
     std::fs::write(Path::new(&place.folder).join("thesis"), "x").unwrap();
-    let error = bench.refused(HostRequest::CreateInstance { place: place.clone() });
+    let error = bench.refused(Create { instance: one(), place: place.clone() });
     assert!(error.contains("not empty and not ours"), "{error}");
-    let error = bench.refused(HostRequest::RestoreSnapshot { place });
+    let error = bench.refused(RestoreSnapshot { instance: one(), place });
     assert!(error.contains("is not ours"), "{error}");
 }
 
@@ -84,21 +89,21 @@ fn a_process_joins_the_limits_is_verified_watched_and_released() {
     }
     let sleeper = Sleeper::new();
     let pid = sleeper.0.id();
-    bench.ask(HostRequest::JoinLimits { pid });
-    let facts = bench.facts(HostRequest::VerifyLimits);
+    bench.ask(JoinLimits { instance: one(), pid });
+    let facts = bench.ask(Verify { instance: one() });
     for name in ["memory.max", "memory.swap.max", "memory.members", "cores"] {
         assert_eq!(of(&facts, name).1, Some(true), "{facts:#?}");
     }
     let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
-    bench.ask(HostRequest::StartProbes { origin, place, pid: Some(pid), scraped: Scraped::default() });
+    bench.ask(StartProbes { instance: one(), origin, place, pid: Some(pid), scraped: Scraped::default() });
     for probe in ["cores", "memory", "pressure", "device"] {
         bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
     }
-    bench.ask(HostRequest::StopProbes);
-    let usage = bench.facts(HostRequest::ReadUsage);
+    bench.ask(StopProbes { instance: one() });
+    let usage = bench.ask(ReadUsage { instance: one() });
     assert!(of(&usage, "memory.peak").0.is_some() && of(&usage, "pressure.machine.cpu.some").0.is_some(), "{usage:#?}");
-    bench.ask(HostRequest::Release);
-    assert_eq!(of(&bench.facts(HostRequest::VerifyLimits), "cores").1, Some(false), "no longer in force");
+    bench.ask(Release { instance: one() });
+    assert_eq!(of(&bench.ask(Verify { instance: one() }), "cores").1, Some(false), "no longer in force");
 }
 
 #[test]
@@ -108,8 +113,8 @@ fn what_is_lost_is_freed_from_outside() {
         return;
     }
     let sleeper = Sleeper::new();
-    bench.ask(HostRequest::JoinLimits { pid: sleeper.0.id() });
-    let facts = bench.facts(HostRequest::VerifyLimits);
+    bench.ask(JoinLimits { instance: one(), pid: sleeper.0.id() });
+    let facts = bench.ask(Verify { instance: one() });
     let group = of(&facts, "group").0.unwrap().to_owned();
     assert!(Path::new(&group).exists());
     (bench.role.abandon())();
@@ -121,12 +126,12 @@ fn what_is_lost_is_freed_from_outside() {
 fn a_sweep_of_nothing_says_nothing_and_drafts_are_removed() {
     let mut bench = Bench::new();
     let study = bench.folder.path().join("study").display().to_string();
-    bench.ask(HostRequest::Sweep { folder: study.clone() });
+    bench.ask(Sweep { folder: study.clone() });
     let place = bench.place("sqlite", &[]);
-    bench.ask(HostRequest::CreateInstance { place: place.clone() });
+    bench.ask(Create { instance: one(), place: place.clone() });
     let draft = Path::new(&place.folder).join("data.draft");
     std::fs::create_dir(&draft).unwrap();
-    bench.ask(HostRequest::Sweep { folder: study });
+    bench.ask(Sweep { folder: study });
     assert!(!draft.exists());
     bench.expect_event("the removal", |event| matches!(event, Event::Log { text, .. } if text.contains("data.draft")));
 }
@@ -148,14 +153,11 @@ fn storage_is_preconditioned_by_a_file_that_goes() {
         round: Duration::from_millis(100),
         rounds_at_most: 1,
     };
-    let Reply::Documents { documents, facts } = bench.ask(HostRequest::Precondition { place: place.clone(), how })
-    else {
-        panic!("documents are kept")
-    };
+    let Preconditioned { documents, facts } = bench.ask(Precondition { instance: one(), place: place.clone(), how });
     assert!(documents.len() >= 3 && documents.iter().all(|(_, body)| body.contains("jobs")), "{documents:?}");
     assert!(!facts.is_empty());
     bench.expect_event("progress", |event| matches!(event, Event::Progress { what, .. } if what.contains("fio")));
-    bench.ask(HostRequest::CreateInstance { place });
+    bench.ask(Create { instance: one(), place });
 }
 
 /// Serves one text to whoever asks, until the test ends; the address.
@@ -189,7 +191,7 @@ fn a_host_of_exporters_is_read_through_them_alone() {
     let nobody = "http://127.0.0.1:1/metrics".to_owned();
     let scraped = Scraped { endpoints: vec![exporter(text), nobody], device: None, series: vec!["calls".to_owned()] };
     let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
-    bench.ask(HostRequest::StartProbes { origin, place, pid: None, scraped });
+    bench.ask(StartProbes { instance: one(), origin, place, pid: None, scraped });
     let has = |event: &Event, probe: &str, name: &str, component: &str| match event {
         Event::Telemetry(told) if told.probe == probe => {
             told.readings.iter().any(|each| each.name == name && each.component == component && each.value > 0.0)
@@ -202,7 +204,7 @@ fn a_host_of_exporters_is_read_through_them_alone() {
     bench.expect_event("cores", |event| has(event, "cores", "busy", "7"));
     bench.expect_event("device", |event| has(event, "device", "read_bytes", "sda"));
     bench.expect_event("scraped", |event| has(event, "scraped", "calls", ""));
-    bench.ask(HostRequest::StopProbes);
+    bench.ask(StopProbes { instance: one() });
     let events = bench.events.lock().unwrap();
     assert!(
         !events.iter().any(|event| matches!(event, Event::Telemetry(told) if told.probe == "pressure")),

@@ -5,11 +5,15 @@ mod support;
 
 use proofload_engine::Target;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
-use proofload_model::wire::{DataPlace, Event, HostRequest, LimitsAsked, Reply, Scraped};
+use proofload_model::wire::host::{
+    Create, DropPageCache, HostService as _, LabelSnapshot, PrepareLimits, ReadUsage, Release, RestoreSnapshot,
+    SaveSnapshot, Start, StartProbes, Stop, StopProbes, Sweep, Verify,
+};
+use proofload_model::wire::{DataPlace, Event, LimitsAsked, Scraped};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Bench, of};
+use support::{Bench, of, one};
 
 /// A bench with an instance made, or none where there is no PostgreSQL.
 fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataPlace)> {
@@ -19,29 +23,30 @@ fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataPlace)> {
     }
     let mut bench = Bench::new();
     let place = bench.place("postgresql", settings);
-    bench.ask(HostRequest::CreateInstance { place: place.clone() });
+    bench.ask(Create { instance: one(), place: place.clone() });
+    bench.attach(&place);
     Some((bench, place))
 }
 
-fn limit(bench: &mut Bench, place: &DataPlace, memory: u64) -> bool {
-    limit_all(bench, place, LimitsAsked { memory: Some(Bytes::mebi(memory)), cores: Some(1), ..LimitsAsked::default() })
+fn limit(bench: &mut Bench, memory: u64) -> bool {
+    limit_all(bench, LimitsAsked { memory: Some(Bytes::mebi(memory)), cores: Some(1), ..LimitsAsked::default() })
 }
 
-fn limit_all(bench: &mut Bench, place: &DataPlace, limits: LimitsAsked) -> bool {
-    let prepared = bench.role.handle(HostRequest::PrepareLimits { place: place.clone(), limits });
+fn limit_all(bench: &mut Bench, limits: LimitsAsked) -> bool {
+    let prepared = bench.role.prepare_limits(PrepareLimits { instance: one(), limits });
     prepared.map_err(|error| println!("SKIPPED: no such limit here: {error}")).is_ok()
 }
 
 #[track_caller]
 fn start(bench: &mut Bench, place: &DataPlace) -> u32 {
-    let facts = bench.facts(HostRequest::StartInstance { place: place.clone() });
+    let facts = bench.start(place);
     of(&facts, "instance.process").0.expect("it is told").parse().expect("a number")
 }
 
 /// What a build does first.
 #[track_caller]
 fn make_database(bench: &Bench, place: &DataPlace) {
-    let target = Target { place: place.clone(), address: bench.address.clone() };
+    let target = Target::new(place.clone(), bench.address.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let engine = proofload_engine::engine("postgresql").expect("it is built in");
     runtime.block_on(engine.create_database(&target)).unwrap_or_else(|error| panic!("{error}"));
@@ -64,34 +69,34 @@ fn expect_gone(process: u32) {
 #[test]
 fn a_limited_server_is_verified_watched_stopped_and_copied() {
     let Some((mut bench, place)) = bench(&[("shared_buffers", "32MB"), ("work_mem", "1MB")]) else { return };
-    if !limit(&mut bench, &place, 256) {
+    if !limit(&mut bench, 256) {
         return;
     }
     let process = start(&mut bench, &place);
-    assert_eq!(of(&bench.facts(HostRequest::VerifyLimits), "settings").1, Some(false), "there is no database to ask");
+    assert_eq!(of(&bench.ask(Verify { instance: one() }), "settings").1, Some(false), "there is no database to ask");
     make_database(&bench, &place);
-    let facts = bench.facts(HostRequest::VerifyLimits);
+    let facts = bench.ask(Verify { instance: one() });
     for name in ["memory.max", "memory.swap.max", "memory.members", "cores", "shared_buffers", "work_mem"] {
         assert_eq!(of(&facts, name).1, Some(true), "{name}: {facts:#?}");
     }
-    let error = bench.refused(HostRequest::SaveSnapshot { place: place.clone() });
+    let error = bench.refused(SaveSnapshot { instance: one(), place: place.clone() });
     assert!(error.contains("still serves the data"), "{error}");
     let origin = bench.clock.now();
-    bench.ask(HostRequest::StartProbes { origin, place: place.clone(), pid: None, scraped: Scraped::default() });
+    bench.ask(StartProbes { instance: one(), origin, place: place.clone(), pid: None, scraped: Scraped::default() });
     for probe in ["threads", "memory", "engine"] {
         bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
     }
-    bench.ask(HostRequest::StopProbes);
-    bench.ask(HostRequest::Release);
+    bench.ask(StopProbes { instance: one() });
+    bench.ask(Release { instance: one() });
     assert!(runs(process), "released, not stopped");
-    bench.ask(HostRequest::StopInstance);
+    bench.ask(Stop { instance: one() });
     expect_gone(process);
-    bench.ask(HostRequest::SaveSnapshot { place: place.clone() });
-    bench.ask(HostRequest::LabelSnapshot { place: place.clone(), label: "x".to_owned() });
-    bench.ask(HostRequest::RestoreSnapshot { place: place.clone() });
-    bench.ask(HostRequest::DropPageCache { place: place.clone() });
+    bench.ask(SaveSnapshot { instance: one(), place: place.clone() });
+    bench.ask(LabelSnapshot { place: place.clone(), label: "x".to_owned() });
+    bench.ask(RestoreSnapshot { instance: one(), place: place.clone() });
+    bench.ask(DropPageCache { place: place.clone() });
     let again = start(&mut bench, &place);
-    assert!(!bench.events.lock().expect("no panic").iter().any(|event| matches!(event, Event::LoadFailed { .. })));
+    assert!(!bench.events.lock().expect("no panic").iter().any(|event| matches!(event, Event::InstanceEnded { .. })));
     drop(bench);
     expect_gone(again);
 }
@@ -109,52 +114,53 @@ fn a_server_is_born_under_limits_of_every_controller() {
         read_iops: Some(100_000),
         write_iops: Some(100_000),
     };
-    if !limit_all(&mut bench, &place, limits) {
+    if !limit_all(&mut bench, limits) {
         return;
     }
     let process = start(&mut bench, &place);
     make_database(&bench, &place);
-    let facts = bench.facts(HostRequest::VerifyLimits);
+    let facts = bench.ask(Verify { instance: one() });
     let rates = ["cpu", "read_bandwidth", "write_bandwidth", "read_iops", "write_iops"];
     for name in rates.iter().chain(&["memory.members", "cpu.members", "io.members"]) {
         assert_eq!(of(&facts, name).1, Some(true), "{name}: {facts:#?}");
     }
     let origin = bench.clock.now();
-    bench.ask(HostRequest::StartProbes { origin, place, pid: None, scraped: Scraped::default() });
+    bench.ask(StartProbes { instance: one(), origin, place, pid: None, scraped: Scraped::default() });
     let told =
         bench.expect_event("the group", |event| matches!(event, Event::Telemetry(told) if told.probe == "group"));
     let Event::Telemetry(told) = told else { unreachable!("it was looked for") };
     for series in ["cpu", "read_bytes", "write_bytes"] {
         assert!(told.readings.iter().any(|reading| reading.name == series), "{series}: {told:?}");
     }
-    let usage = bench.facts(HostRequest::ReadUsage);
+    let usage = bench.ask(ReadUsage { instance: one() });
     for name in ["cpu.time", "cpu.throttled_periods", "io.written"] {
         assert!(of(&usage, name).0.is_some(), "{name}: {usage:#?}");
     }
-    bench.ask(HostRequest::Release);
-    let facts = bench.facts(HostRequest::VerifyLimits);
+    bench.ask(Release { instance: one() });
+    let facts = bench.ask(Verify { instance: one() });
     assert!(rates.iter().all(|name| of(&facts, name) == (Some("none"), Some(false))), "lifted: {facts:#?}");
     assert!(runs(process), "released, not stopped");
-    bench.ask(HostRequest::StopInstance);
+    bench.ask(Stop { instance: one() });
     expect_gone(process);
 }
 
 #[test]
 fn a_server_that_cannot_start_says_why() {
     let Some((mut bench, place)) = bench(&[("max_connections", "-3")]) else { return };
-    let error = bench.refused(HostRequest::StartInstance { place: place.clone() });
+    let error = bench.refused(Start { instance: one(), place: place.clone() });
     assert!(error.contains("ended at once") && error.contains("max_connections"), "{error}");
     let mut missing = place;
     missing.folder.push_str("-missing");
-    let error = bench.refused(HostRequest::StartInstance { place: missing });
+    bench.attach(&missing);
+    let error = bench.refused(Start { instance: one(), place: missing });
     assert!(error.contains("there is no instance in"), "{error}");
 }
 
 #[test]
 fn a_limit_that_is_too_small_for_the_server_is_named() {
     let Some((mut bench, place)) = bench(&[("shared_buffers", "128MB")]) else { return };
-    if limit(&mut bench, &place, 2) {
-        let error = bench.refused(HostRequest::StartInstance { place });
+    if limit(&mut bench, 2) {
+        let error = bench.refused(Start { instance: one(), place });
         assert!(error.contains("killed by the memory limit"), "{error}");
     }
 }
@@ -165,11 +171,12 @@ fn a_server_that_dies_during_the_load_is_told() {
     let process = start(&mut bench, &place);
     let killed = Command::new("kill").args(["-9", &process.to_string()]).status().expect("there is a kill");
     assert!(killed.success());
-    let event = bench.expect_event("the death", |event| matches!(event, Event::LoadFailed { .. }));
-    assert!(format!("{event:?}").contains("signal: 9"), "{event:?}");
-    let error = bench.refused(HostRequest::StopInstance);
+    let event = bench.expect_event("the death", |event| matches!(event, Event::InstanceEnded { .. }));
+    let Event::InstanceEnded { instance, reason } = event else { unreachable!("it was looked for") };
+    assert!(instance == one() && reason.contains("signal: 9"), "{instance}: {reason}");
+    let error = bench.refused(Stop { instance: one() });
     assert!(error.contains("had ended before"), "{error}");
-    assert_eq!(bench.ask(HostRequest::StopInstance), Reply::Done, "there is none any more");
+    bench.ask(Stop { instance: one() });
 }
 
 #[test]
@@ -177,7 +184,7 @@ fn a_server_left_by_a_dead_agent_is_swept() {
     let Some((mut bench, place)) = bench(&[]) else { return };
     let process = start(&mut bench, &place);
     let study = bench.folder.path().join("study").display().to_string();
-    bench.ask(HostRequest::Sweep { folder: study });
+    bench.ask(Sweep { folder: study });
     expect_gone(process);
     bench.expect_event("the sweep", |event| matches!(event, Event::Log { text, .. } if text.contains("ended process")));
     assert!(!Path::new(&place.folder).join("data/postmaster.pid").exists(), "it ended in order");
@@ -186,11 +193,11 @@ fn a_server_left_by_a_dead_agent_is_swept() {
 #[test]
 fn an_abandoned_server_is_killed_from_outside() {
     let Some((mut bench, place)) = bench(&[]) else { return };
-    if !limit(&mut bench, &place, 256) {
+    if !limit(&mut bench, 256) {
         return;
     }
     let process = start(&mut bench, &place);
-    let facts = bench.facts(HostRequest::VerifyLimits);
+    let facts = bench.ask(Verify { instance: one() });
     let group = of(&facts, "group").0.expect("it is told").to_owned();
     (bench.role.abandon())();
     expect_gone(process);

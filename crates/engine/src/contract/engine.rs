@@ -1,5 +1,6 @@
 //! An engine as a whole: what it can do, how it is found, how to connect.
 
+use super::endpoints::Endpoints;
 use super::error::Error;
 use super::observer::Observer;
 use super::server::ServerRecipe;
@@ -22,13 +23,25 @@ pub struct Installation {
     pub place: String,
 }
 
-/// Where a session connects to.
+/// Database that sessions connect to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The study's place: folder, URL, settings.
     pub place: DataPlace,
-    /// Address of a started instance; none for embedded engines and URLs.
-    pub address: Option<String>,
+    /// Addresses of started instances; none for embedded engines and URLs.
+    pub endpoints: Endpoints,
+}
+
+impl Target {
+    /// A target with one endpoint, or none.
+    pub fn new(place: DataPlace, address: Option<String>) -> Self {
+        Self { place, endpoints: address.into() }
+    }
+
+    /// Address of the started instance whose turn it is; `None` for embedded engines and URLs.
+    pub fn address(&self) -> Option<&str> {
+        self.endpoints.address()
+    }
 }
 
 /// One engine. Constant and shared; everything that changes is in sessions.

@@ -1,5 +1,6 @@
 //! Errors of engines: classified, so that callers retry, count or stop without reading text.
 
+use proofload_model::error::ErrorKind;
 use std::fmt;
 
 /// What a caller may do about an error.
@@ -70,6 +71,12 @@ impl std::error::Error for Error {}
 
 impl From<Error> for proofload_model::error::Error {
     fn from(error: Error) -> Self {
-        Self::new(error.to_string())
+        let kind = match error.class {
+            ErrorClass::ConnectionLost => ErrorKind::Lost,
+            ErrorClass::OutOfSpace => ErrorKind::Host,
+            ErrorClass::Data => ErrorKind::Verification,
+            ErrorClass::Retryable | ErrorClass::Other => ErrorKind::Other,
+        };
+        Self::of(kind, error.to_string())
     }
 }

@@ -2,6 +2,7 @@
 
 mod document_buffer;
 mod documents;
+mod endpoints;
 mod engine;
 mod error;
 mod flight;
@@ -14,6 +15,7 @@ mod value;
 
 pub use document_buffer::{DocumentBuffer, DocumentRef};
 pub use documents::{Collection, Documents, Fields, Inserted};
+pub use endpoints::Endpoints;
 pub use engine::{Engine, Installation, Target, Work, place_settings};
 pub use error::{Error, ErrorClass};
 pub use flight::{Action, Answer, Flight, Row};

@@ -42,7 +42,7 @@ impl Place {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let engine = engine(name).expect("a registered engine");
         let place = DataPlace { engine: name.to_owned(), folder: String::new(), url, settings };
-        Self { engine, target: Target { place, address: None }, keeps: name != "null", _alive: alive }
+        Self { engine, target: Target::new(place, None), keeps: name != "null", _alive: alive }
     }
 
     /// The lean path to a test server; the server is handed out as well, to be asked and disturbed.

@@ -8,7 +8,7 @@ pub(crate) async fn connect(url: &str) -> AnySession {
     let url = Some(url.to_owned());
     let place = DataPlace { engine: "postgresql".to_owned(), folder: String::new(), url, settings: Vec::new() };
     let postgresql = engine("postgresql").expect("it is registered");
-    postgresql.connect(&Target { place, address: None }).await.expect("connects to PostgreSQL")
+    postgresql.connect(&Target::new(place, None)).await.expect("connects to PostgreSQL")
 }
 
 /// Makes the index that a find by key can use; once for each collection, which must exist. Its filter asks whether a key is

@@ -53,7 +53,7 @@ impl Place {
             url: None,
             settings,
         };
-        let target = Target { place, address: server.as_ref().map(|server| server.address.clone()) };
+        let target = Target::new(place, server.as_ref().map(|server| server.address.clone()));
         Ok(Self { engine, target, server, _folder: folder })
     }
 

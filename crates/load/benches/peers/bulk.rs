@@ -65,7 +65,7 @@ pub(crate) fn run(rounds: usize, warehouses: u32) {
         Ok(server) => server,
         Err(reason) => return println!("left out: {reason}"),
     };
-    let address = server.place.target.address.clone().expect("a started server has one");
+    let address = server.place.target.address().expect("a started server has one").to_owned();
     let work = Work { address, form: "procedures", warehouses, users: 1, seconds: 0 };
     client::build(&work);
     let files = export(&server, warehouses);

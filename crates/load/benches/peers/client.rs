@@ -4,7 +4,8 @@ use proofload_load::LoadRole;
 use proofload_model::part::Part;
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::{DataPlace, Event, LoadRequest, LoadSpec, Reply};
+use proofload_model::wire::load::{Build, Connect, LoadService as _, Open, Start, Stop};
+use proofload_model::wire::{DataPlace, Event, LoadSpec};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -72,7 +73,7 @@ impl Work {
             workload: "tprocc".to_owned(),
             settings,
             place,
-            address: Some(self.address.clone()),
+            endpoints: vec![self.address.clone()],
             data_seed: 1,
             input_seed: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |now| now.as_secs()),
             load_time: WallTime(1_767_225_600_000_000),
@@ -98,24 +99,24 @@ fn role(work: &Work) -> (LoadRole, Arc<RealClock>) {
         _ => {}
     });
     let mut role = LoadRole::new(clock.clone(), events);
-    role.handle(LoadRequest::Open { spec: Box::new(work.spec()) }).expect("the work is taken");
+    role.open(Open { spec: Box::new(work.spec()) }).expect("the work is taken");
     (role, clock)
 }
 
 /// Builds the data, procedures included.
 pub(crate) fn build(work: &Work) {
-    role(work).0.handle(LoadRequest::Build).unwrap_or_else(|error| panic!("building: {error}"));
+    role(work).0.build(Build {}).unwrap_or_else(|error| panic!("building: {error}"));
 }
 
 /// The child's life.
 pub(crate) fn run(words: &[String]) {
     let work = Work::of(words);
     let (mut role, clock) = role(&work);
-    role.handle(LoadRequest::Connect).unwrap_or_else(|error| panic!("connecting: {error}"));
+    role.connect(Connect {}).unwrap_or_else(|error| panic!("connecting: {error}"));
     let at = clock.now() + Duration::from_millis(20);
-    role.handle(LoadRequest::Start { at }).unwrap_or_else(|error| panic!("starting: {error}"));
+    role.start(Start { at }).unwrap_or_else(|error| panic!("starting: {error}"));
     clock.sleep(Duration::from_secs(work.seconds.into()));
-    let Ok(Reply::Stopped { totals, .. }) = role.handle(LoadRequest::Stop) else { panic!("a stop is answered") };
+    let totals = role.stop(Stop {}).expect("it stops").totals;
     let sum = |of: fn(&proofload_model::samples::OperationCounts) -> u64| totals.iter().map(of).sum::<u64>();
     println!("completed {}", sum(|counts| counts.done + counts.rolled_back));
     println!("failed {}", sum(|counts| counts.failed));

@@ -19,7 +19,7 @@ struct Ours {
 }
 
 fn work(form: &'static str, server: &Server, load: Load) -> Work {
-    let address = server.place.target.address.clone().expect("a started server has one");
+    let address = server.place.target.address().expect("a started server has one").to_owned();
     Work { address, form, warehouses: load.warehouses, users: load.users, seconds: load.seconds }
 }
 

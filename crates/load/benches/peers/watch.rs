@@ -18,8 +18,8 @@ impl Watch {
     pub(crate) fn open(server: &Server, database: &str, districts: &str) -> Result<Self, String> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-        let address = server.place.target.address.clone().map(|address| format!("{address} dbname={database}"));
-        let target = Target { place: server.place.target.place.clone(), address };
+        let address = server.place.target.address().map(|address| format!("{address} dbname={database}"));
+        let target = Target::new(server.place.target.place.clone(), address);
         let orders = format!("SELECT sum(d_next_o_id)::bigint FROM {districts}");
         let postgresql = engine("postgresql").expect("it is registered");
         let session = runtime.block_on(postgresql.connect(&target)).map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ impl BlockingSession {
     /// Connects.
     pub(in crate::workloads) fn open(engine: &dyn Engine, target: &Target) -> Result<Self, EngineError> {
         let runtime = runtime().map_err(|error| EngineError::other(error.to_string()))?;
-        let session = runtime.block_on(engine.connect(target))?;
+        let session = runtime.block_on(target.connect(async |target| engine.connect(target).await))?;
         Ok(Self { runtime, session })
     }
 

@@ -8,7 +8,10 @@ use proofload_model::part::Part;
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts, add_counts};
 use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::{DataPlace, Event, LoadRequest, LoadSpec, Reply};
+use proofload_model::wire::load::{
+    Build, CheckData, Connect, Evidence, GiveEvidence, LoadService as _, Open, Start, Stop, TakeEvidence, Verify,
+};
+use proofload_model::wire::{DataPlace, Event, LoadSpec};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -78,7 +81,7 @@ fn spec(place: DataPlace, address: Option<String>, changes: &[(&str, &str)]) -> 
         workload: "ycsb".to_owned(),
         settings: settings(changes),
         place,
-        address,
+        endpoints: address.into_iter().collect(),
         data_seed: 1,
         input_seed: 2,
         load_time: WallTime(1_767_225_600_000_000),
@@ -93,7 +96,7 @@ impl Case {
         let of_name: &'static dyn Engine = engine(name).expect("it is built in");
         match Place::new(of_name, &[], &Special { prefix: "proofload-ycsb-", ..Special::default() }) {
             Ok(place) => {
-                let spec = spec(place.target.place.clone(), place.target.address.clone(), changes);
+                let spec = spec(place.target.place.clone(), place.target.address().map(str::to_owned), changes);
                 Some(Self { place: Some(place), spec, clock: RealClock::new() })
             }
             Err(reason) => {
@@ -131,32 +134,27 @@ impl Case {
     /// Loads.
     pub(crate) fn build(&self) -> Result<Vec<Fact>, Error> {
         let (mut role, _events) = self.role();
-        role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
-        match role.handle(LoadRequest::Build)? {
-            Reply::Built { facts } => Ok(facts),
-            other => panic!("{other:?}"),
-        }
+        role.open(Open { spec: Box::new(self.spec.clone()) })?;
+        role.build(Build {})
     }
 
     /// Do the data fit?
     pub(crate) fn check_data(&self) -> Result<(), Error> {
         let (mut role, _events) = self.role();
-        role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
-        role.handle(LoadRequest::CheckData).map(drop)
+        role.open(Open { spec: Box::new(self.spec.clone()) })?;
+        role.check_data(CheckData {})?.must_fit()
     }
 
     /// Runs until all operations are done, after which `meddle` may change what is stored; then verifies.
     pub(crate) fn run(&self, meddle: impl FnOnce(&Self)) -> Result<Ran, Error> {
         let (mut role, events) = self.role();
-        role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
-        role.handle(LoadRequest::Connect)?;
-        role.handle(LoadRequest::Start { at: self.clock.now() + Duration::from_millis(100) })?;
+        role.open(Open { spec: Box::new(self.spec.clone()) })?;
+        role.connect(Connect {})?;
+        role.start(Start { at: self.clock.now() + Duration::from_millis(100) })?;
         let (seconds, ended_by_itself) = seconds_of(&events)?;
-        let Reply::Stopped { totals, .. } = role.handle(LoadRequest::Stop)? else { panic!("a stop is answered") };
+        let totals = role.stop(Stop {})?.totals;
         meddle(self);
-        let Reply::Checked(checks) = role.handle(LoadRequest::Verify { totals: totals.clone() })? else {
-            panic!("a verification is answered")
-        };
+        let checks = role.verify(Verify { totals: totals.clone() })?;
         Ok(Ran { checks, totals, seconds, ended_by_itself })
     }
 
@@ -166,36 +164,32 @@ impl Case {
         let mut agents = Vec::new();
         for part in parts {
             let (mut role, events) = self.role();
-            role.handle(LoadRequest::Open { spec: Box::new(LoadSpec { part, ..self.spec.clone() }) })?;
-            role.handle(LoadRequest::Connect)?;
+            role.open(Open { spec: Box::new(LoadSpec { part, ..self.spec.clone() }) })?;
+            role.connect(Connect {})?;
             agents.push((role, events));
         }
         let at = self.clock.now() + Duration::from_millis(500);
         for (role, _) in &mut agents {
-            assert_eq!(role.handle(LoadRequest::Start { at })?, Reply::Starting { origin: at });
+            assert_eq!(role.start(Start { at })?, at);
         }
         let (mut totals, mut seconds, mut ended_by_itself) = (Vec::new(), Vec::new(), true);
         for (role, events) in &mut agents {
             let (own, by_itself) = seconds_of(events)?;
             seconds.extend(own);
             ended_by_itself &= by_itself;
-            let Reply::Stopped { totals: own, .. } = role.handle(LoadRequest::Stop)? else {
-                panic!("a stop is answered")
-            };
-            add_counts(&mut totals, &own);
+            add_counts(&mut totals, &role.stop(Stop {})?.totals);
         }
         let (first, others) = agents.split_first_mut().expect("there is an agent");
         for (role, _) in others {
-            let Reply::Evidence { bytes, last: true } = role.handle(LoadRequest::GiveEvidence { piece: 0 })? else {
-                panic!("so little evidence is one piece")
-            };
+            let Evidence { bytes, last } = role.give_evidence(GiveEvidence { piece: 0 })?;
+            assert!(last, "so little evidence is one piece");
             // In two pieces all the same.
             let (begin, end) = bytes.split_at(bytes.len() / 2);
-            first.0.handle(LoadRequest::TakeEvidence { bytes: begin.to_vec(), last: false })?;
-            first.0.handle(LoadRequest::TakeEvidence { bytes: end.to_vec(), last: true })?;
+            for (bytes, last) in [(begin.to_vec(), false), (end.to_vec(), true)] {
+                first.0.take_evidence(TakeEvidence { piece: Evidence { bytes, last } })?;
+            }
         }
-        let verified = first.0.handle(LoadRequest::Verify { totals: totals.clone() })?;
-        let Reply::Checked(checks) = verified else { panic!("a verification is answered") };
+        let checks = first.0.verify(Verify { totals: totals.clone() })?;
         Ok(Ran { checks, totals, seconds, ended_by_itself })
     }
 
@@ -204,21 +198,20 @@ impl Case {
         let (mut role, _events) = self.role();
         let part = Part { agent: 1, shares: vec![1, 1] };
         let spec = Box::new(LoadSpec { part, ..self.spec.clone() });
-        for request in [LoadRequest::Open { spec }, LoadRequest::Connect] {
-            role.handle(request).expect("it is done");
-        }
+        role.open(Open { spec }).expect("it is done");
+        role.connect(Connect {}).expect("it is done");
         let past = Moment(self.clock.now().0 - 1);
-        role.handle(LoadRequest::Start { at: past }).expect_err("the others have begun")
+        role.start(Start { at: past }).expect_err("the others have begun")
     }
 
     /// Runs until all operations are done, on a server that keeps nothing to be verified.
     pub(crate) fn load_only(&self) -> Result<Vec<IntervalSample>, Error> {
         let (mut role, events) = self.role();
-        role.handle(LoadRequest::Open { spec: Box::new(self.spec.clone()) })?;
-        role.handle(LoadRequest::Connect)?;
-        role.handle(LoadRequest::Start { at: self.clock.now() + Duration::from_millis(100) })?;
+        role.open(Open { spec: Box::new(self.spec.clone()) })?;
+        role.connect(Connect {})?;
+        role.start(Start { at: self.clock.now() + Duration::from_millis(100) })?;
         let seconds = seconds_of(&events)?.0;
-        role.handle(LoadRequest::Stop)?;
+        role.stop(Stop {})?;
         Ok(seconds)
     }
 

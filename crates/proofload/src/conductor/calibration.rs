@@ -1,7 +1,7 @@
 //! Calibration before the first run: what the device reads in order, what a core consumes, what queries cost; without the memory limit and
 //! under all others. What is found out holds for every run with equal data and limits, and for the rest of the record.
 
-use super::crew::{Crew, Role, unexpected};
+use super::crew::{Crew, Role};
 use super::preparation::Prepared;
 use proofload_analysis::calibration::{
     COLD, DEVICE, IN_CACHE, Pass, device_facts, missing_facts, query_fact_names, query_facts, scan_facts,
@@ -10,7 +10,7 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
-use proofload_model::wire::{HostRequest, LoadRequest, Probed, Reply, Used};
+use proofload_model::wire::{Probed, Used, host, load};
 use proofload_record::AttemptEvent;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -126,7 +126,7 @@ impl Crew<'_> {
         load_command: &[String],
         number: usize,
     ) -> Result<Vec<Fact>, Error> {
-        if prepared.place.url.is_some() {
+        if prepared.primary().place.url.is_some() {
             return Err(Error::new("an existing server (engine.url) is neither started nor limited by us"));
         }
         match part {
@@ -138,12 +138,14 @@ impl Crew<'_> {
 
     fn read_device(&mut self, prepared: &Prepared, number: usize) -> Result<Vec<Fact>, Error> {
         self.view.phase("calibrating the device");
-        let (place, limits) = (prepared.place.clone(), prepared.calibration_limits());
-        self.host(HostRequest::PrepareLimits { place: place.clone(), limits })?;
+        let (instance, limits) = (|| prepared.primary().name.clone(), prepared.calibration_limits());
+        self.attach(prepared)?;
+        self.host(host::PrepareLimits { instance: instance(), limits })?;
         let size = prepared.raw_size().clamp(SMALLEST_FILE, LARGEST_FILE);
-        let measured = self.host(HostRequest::MeasureReads { place, size, time: READ_TIME })?;
-        self.host(HostRequest::Release)?;
-        let Reply::ReadsMeasured { rate, how, documents } = measured else { return Err(unexpected(&measured)) };
+        let place = prepared.primary().place.clone();
+        let measured = self.host(host::MeasureReads { instance: instance(), place, size, time: READ_TIME })?;
+        self.host(host::Detach { instance: instance() })?;
+        let host::ReadsMeasured { rate, how, documents } = measured;
         for (name, body) in documents {
             self.journal.document(&name.replacen("fio/", &format!("fio/calibration-{number}/"), 1), &body)?;
         }
@@ -154,7 +156,7 @@ impl Crew<'_> {
     fn scan(&mut self, prepared: &Prepared, load_command: &[String], query: &str) -> Result<Vec<Fact>, Error> {
         self.view.phase("calibrating consumption");
         self.open_place(prepared, load_command)?;
-        self.host(HostRequest::DropPageCache { place: prepared.place.clone() })?;
+        self.host(host::DropPageCache { place: prepared.primary().place.clone() })?;
         let cold = self.pass(prepared, query)?;
         let mut warm = Vec::new();
         for done in 0..WARM_PASSES {
@@ -178,8 +180,8 @@ impl Crew<'_> {
         let mut facts = Vec::new();
         for (done, query) in queries.iter().enumerate() {
             self.view.progress(query, done as u64, queries.len() as u64);
-            self.host(HostRequest::DropPageCache { place: prepared.place.clone() })?;
-            self.load(LoadRequest::OpenProbe)?;
+            self.host(host::DropPageCache { place: prepared.primary().place.clone() })?;
+            self.load(load::OpenProbe {})?;
             let (pass, failed) = self.pass(prepared, query)?;
             facts.extend(query_facts(query, &pass, failed.as_deref()));
         }
@@ -190,30 +192,33 @@ impl Crew<'_> {
     /// The instance just started, under the limits but memory, with a session for probe queries.
     fn open_place(&mut self, prepared: &Prepared, load_command: &[String]) -> Result<(), Error> {
         self.restore(prepared)?;
-        let (place, limits) = (prepared.building_place(), prepared.calibration_limits());
-        self.host(HostRequest::PrepareLimits { place: place.clone(), limits })?;
+        self.attach(prepared)?;
+        let (instance, limits) = (|| prepared.primary().name.clone(), prepared.calibration_limits());
+        self.host(host::PrepareLimits { instance: instance(), limits })?;
         let address = match prepared.starts_instance() {
             false => None,
-            true => match self.host(HostRequest::StartInstance { place })? {
-                Reply::Started { address, .. } => Some(address),
-                other => return Err(unexpected(&other)),
-            },
+            true => {
+                let place = prepared.building_place();
+                Some(self.host(host::Start { instance: instance(), place })?.address)
+            }
         };
         self.start(Role::Load, load_command)?;
-        let opened = self.load(LoadRequest::Open { spec: Box::new(prepared.building_spec(address)) })?;
-        if let (Reply::Pong { pid, .. }, true) = (&opened, prepared.is_embedded()) {
-            self.host(HostRequest::JoinLimits { pid: *pid })?;
+        let pid = self.load(load::Open { spec: Box::new(prepared.building_spec(address)) })?;
+        if prepared.is_embedded() {
+            self.host(host::JoinLimits { instance: instance(), pid })?;
         }
-        self.load(LoadRequest::OpenProbe).map(|_| ())
+        self.load(load::OpenProbe {})
     }
 
     fn close_place(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        self.load(LoadRequest::Close)?;
+        let instance = || prepared.primary().name.clone();
+        self.load(load::Close {})?;
         self.stop(Role::Load);
         if prepared.starts_instance() {
-            self.host(HostRequest::StopInstance)?;
+            self.host(host::Stop { instance: instance() })?;
         }
-        self.host(HostRequest::Release).map(|_| ())
+        self.host(host::Release { instance: instance() })?;
+        self.host(host::Detach { instance: instance() })
     }
 
     /// One query with what it used, and why it failed if it did.
@@ -226,17 +231,11 @@ impl Crew<'_> {
     }
 
     fn probe(&mut self, query: &str) -> Result<Probed, Error> {
-        match self.load(LoadRequest::Probe { query: query.to_owned() })? {
-            Reply::Probed(probed) => Ok(probed),
-            other => Err(unexpected(&other)),
-        }
+        self.load(load::Probe { query: query.to_owned() })
     }
 
     fn used(&mut self, prepared: &Prepared) -> Result<Used, Error> {
         let pid = if prepared.is_embedded() { self.pid(Role::Load) } else { None };
-        match self.host(HostRequest::ReadUsed { place: prepared.place.clone(), pid })? {
-            Reply::Used(used) => Ok(used),
-            other => Err(unexpected(&other)),
-        }
+        self.host(host::ReadUsed { instance: prepared.primary().name.clone(), pid })
     }
 }

@@ -10,7 +10,7 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::samples::{IntervalSample, LostSession, OperationCounts, UserRound};
 use proofload_model::time::{Clock, Moment, Offset};
-use proofload_model::wire::{Event, HostRequest, LoadRequest, Reply, Request};
+use proofload_model::wire::{Ask, Event, Quit};
 use proofload_testbed::agents::{AgentEvent, AgentProcess};
 use std::sync::Arc;
 use std::time::Duration;
@@ -159,7 +159,7 @@ impl<'a> Crew<'a> {
         std::thread::scope(|scope| {
             for process in members.iter().map(|member| &member.process) {
                 scope.spawn(move || {
-                    let _ended = process.call(Request::Quit, Some(QUIT_PATIENCE));
+                    let _ended = process.ask(Quit, Some(QUIT_PATIENCE));
                     process.kill();
                 });
             }
@@ -175,26 +175,36 @@ impl<'a> Crew<'a> {
         .map(|member| member.pid)
     }
 
-    pub(crate) fn host(&mut self, request: HostRequest) -> Result<Reply, Error> {
-        self.call(Role::Host, Request::Host(request))
+    /// Asks the host agent.
+    pub(crate) fn host<A: Ask>(&mut self, ask: A) -> Result<A::Answer, Error> {
+        let process = self.host.as_ref().map(|member| Arc::clone(&member.process));
+        let process = process.ok_or_else(|| Error::lost("the host agent is not running"))?;
+        let answer = self.ask(&process, ask);
+        if !process.is_alive() {
+            self.host = None;
+        }
+        answer
     }
 
     /// Asks the first load agent.
-    pub(crate) fn load(&mut self, request: LoadRequest) -> Result<Reply, Error> {
-        self.call(Role::Load, Request::Load(request))
+    pub(crate) fn load<A: Ask>(&mut self, ask: A) -> Result<A::Answer, Error> {
+        self.ask_load(0, ask)
     }
 
     /// Asks one load agent by its number.
-    pub(super) fn call_load(&mut self, agent: usize, request: LoadRequest) -> Result<Reply, Error> {
+    pub(super) fn ask_load<A: Ask>(&mut self, agent: usize, ask: A) -> Result<A::Answer, Error> {
         let process = self.load.get(agent).map(|member| Arc::clone(&member.process)).ok_or_else(not_running)?;
-        self.call_all(&[process], |_| Request::Load(request.clone()))?.pop().unwrap_or_else(|| Err(not_running()))
+        self.ask(&process, ask)
     }
 
     /// Asks all load agents at the same time; their answers in the order of their numbers, or the first error.
-    pub(super) fn each_load(&mut self, ask: impl Fn(usize) -> LoadRequest) -> Result<Vec<Reply>, Error> {
-        let processes: Vec<Arc<AgentProcess>> = self.load.iter().map(|member| Arc::clone(&member.process)).collect();
-        let answers = self.call_all(&processes, |agent| Request::Load(ask(agent)))?;
-        answers.into_iter().collect()
+    pub(super) fn each_load<A: Ask>(&mut self, ask: impl Fn(usize) -> A) -> Result<Vec<A::Answer>, Error> {
+        let asks = (0..).zip(&self.load).map(|(agent, member)| (Arc::clone(&member.process), ask(agent))).collect();
+        self.ask_all(asks)?.into_iter().collect()
+    }
+
+    fn ask<A: Ask>(&mut self, process: &Arc<AgentProcess>, ask: A) -> Result<A::Answer, Error> {
+        self.ask_all(vec![(Arc::clone(process), ask)])?.pop().unwrap_or_else(|| Err(not_running()))
     }
 
     /// A moment of our clock on the host agent's.
@@ -202,34 +212,12 @@ impl<'a> Crew<'a> {
         self.host.as_ref().map_or(ours, |member| member.in_its_time(ours))
     }
 
-    fn call(&mut self, role: Role, request: Request) -> Result<Reply, Error> {
-        let member = match role {
-            Role::Host => self.host.as_ref(),
-            Role::Load => self.load.first(),
-        };
-        let process = member.map(|member| Arc::clone(&member.process));
-        let process = process.ok_or_else(|| Error::new(format!("the {} agent is not running", role.name())))?;
-        let answer = self.call_all(std::slice::from_ref(&process), |_| request.clone())?.pop();
-        if role == Role::Host && !process.is_alive() {
-            self.host = None;
-        }
-        answer.unwrap_or_else(|| Err(not_running()))
-    }
-
     /// Sends requests and handles events until all answers have come. An interrupt or a lost agent ends the wait with an error.
-    fn call_all(
-        &mut self,
-        processes: &[Arc<AgentProcess>],
-        ask: impl Fn(usize) -> Request,
-    ) -> Result<Vec<Result<Reply, Error>>, Error> {
+    fn ask_all<A: Ask>(&mut self, asks: Vec<(Arc<AgentProcess>, A)>) -> Result<Vec<Result<A::Answer, Error>>, Error> {
+        let processes: Vec<_> = asks.iter().map(|(process, _)| Arc::clone(process)).collect();
         let answers = std::thread::scope(|scope| {
-            let waiting: Vec<_> = (0..)
-                .zip(processes)
-                .map(|(number, process)| {
-                    let request = ask(number);
-                    scope.spawn(move || process.call(request, None))
-                })
-                .collect();
+            let ask_one = |(process, ask): (Arc<AgentProcess>, A)| scope.spawn(move || process.ask(ask, None));
+            let waiting: Vec<_> = asks.into_iter().map(ask_one).collect();
             while !waiting.iter().all(|one| one.is_finished()) {
                 let heard = self.hear(GLANCE);
                 if heard.is_err() || self.interrupt.asked() {
@@ -243,7 +231,7 @@ impl<'a> Crew<'a> {
             waiting.into_iter().map(|one| one.join().unwrap_or_else(|_| broke_off())).collect()
         });
         self.hear_all()?;
-        if self.interrupt.asked() { Err(Error::new("interrupted")) } else { Ok(answers) }
+        if self.interrupt.asked() { Err(Error::interrupted()) } else { Ok(answers) }
     }
 
     /// Handles events until there was one, or until `patience` is over.
@@ -303,14 +291,21 @@ impl<'a> Crew<'a> {
             return Ok(());
         }
         self.journal.event(RunEvent::AgentLost { agent: name.to_owned(), reason: reason.to_owned() })?;
-        self.watch.trouble = Some(Error::new(format!("the {name} agent was lost: {reason}")));
+        self.watch.trouble = Some(Error::lost(format!("the {name} agent was lost: {reason}")));
+        Ok(())
+    }
+
+    /// The run cannot go on; the first reason counts.
+    fn fail(&mut self, name: &str, error: Error) -> Result<(), Error> {
+        self.journal.log("error", name, &error.to_string())?;
+        self.watch.trouble.get_or_insert(error);
         Ok(())
     }
 
     /// Has someone asked to stop, or can the run not go on?
     pub(crate) fn troubled(&self) -> Result<(), Error> {
         if self.interrupt.asked() {
-            return Err(Error::new("interrupted"));
+            return Err(Error::interrupted());
         }
         self.watch.trouble.clone().map_or(Ok(()), Err)
     }
@@ -347,11 +342,11 @@ impl<'a> Crew<'a> {
                 let ended = first_without_work.map(|first| Ended { intervals, first_without_work: first, ran });
                 self.hear_end(agent.unwrap_or(0), ended, intervals)
             }
-            AgentEvent::Event(Event::LoadFailed { error }) => {
-                self.journal.log("error", name, &error.to_string())?;
-                self.watch.trouble.get_or_insert(error);
-                Ok(())
+            // No drill asks for it: whichever instance it is, the run is over.
+            AgentEvent::Event(Event::InstanceEnded { reason, .. }) => {
+                self.fail(name, Error::lost(format!("the server ended during the run: {reason}")))
             }
+            AgentEvent::Event(Event::LoadFailed { error }) => self.fail(name, error),
             AgentEvent::Event(Event::Document { name: document, body }) => match agent {
                 Some(1..) => self.journal.document_of_run(&format!("{name}/{document}"), &body),
                 _ => self.journal.document_of_run(&document, &body),
@@ -363,10 +358,5 @@ impl<'a> Crew<'a> {
 }
 
 fn not_running() -> Error {
-    Error::new("the load agent is not running")
-}
-
-/// The error of an answer that does not fit its question.
-pub(crate) fn unexpected(reply: &Reply) -> Error {
-    Error::new(format!("an agent gave an answer that does not fit the question: {reply:?}"))
+    Error::lost("the load agent is not running")
 }

@@ -1,7 +1,7 @@
 //! The load agents of a run as one load: started together, begun at one instant, heard as one, ended together. With a single agent this
 //! is the same way with one traveller.
 
-use super::crew::{Crew, Ended, Role, unexpected};
+use super::crew::{Crew, Ended, Role};
 use super::member::{CLOCK_WITHIN, ClockPlace, Member, place_of_clock};
 use super::preparation::Prepared;
 use proofload_load::intervals::{MergedSecond, Merger};
@@ -10,7 +10,7 @@ use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
 use proofload_model::part::Part;
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts, add_counts};
 use proofload_model::time::{Moment, Offset};
-use proofload_model::wire::{LoadRequest, Reply, Request};
+use proofload_model::wire::load;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,12 +52,12 @@ impl Crew<'_> {
         Ok(())
     }
 
-    /// Opens the workload in each of them; gives the answer of the first.
-    pub(super) fn open_load(&mut self, prepared: &Prepared, address: Option<&str>) -> Result<Reply, Error> {
+    /// Opens the workload in each of them; gives the process of the first.
+    pub(super) fn open_load(&mut self, prepared: &Prepared, address: Option<&str>) -> Result<u32, Error> {
         let parts = prepared.parts();
         let opened = self.each_load(|agent| {
             let part = parts.get(agent).cloned().unwrap_or_default();
-            LoadRequest::Open { spec: Box::new(prepared.load_spec_of(address.map(str::to_owned), part)) }
+            load::Open { spec: Box::new(prepared.load_spec_of(address.map(str::to_owned), part)) }
         })?;
         opened.into_iter().next().ok_or_else(|| Error::new("no load agent was started"))
     }
@@ -88,14 +88,7 @@ impl Crew<'_> {
 
     /// Connects the users of all agents; facts that differ between agents name theirs.
     pub(super) fn connect_load(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        let replies = self.each_load(|_| LoadRequest::Connect)?;
-        let mut lists = Vec::new();
-        for reply in replies {
-            match reply {
-                Reply::Connected { facts } => lists.push(facts),
-                other => return Err(unexpected(&other)),
-            }
-        }
+        let lists = self.each_load(|_| load::Connect {})?;
         let names: Vec<String> = self.load_agents().iter().map(|member| member.name.clone()).collect();
         let users: Vec<u32> = lists.iter().map(|facts| users_of(facts)).collect();
         self.journal.facts(&of_all(&names, lists))?;
@@ -117,8 +110,7 @@ impl Crew<'_> {
         let origin = self.now() + lead;
         let times: Vec<Moment> = self.load_agents().iter().map(|member| member.in_its_time(origin)).collect();
         self.watch.origin = Some(origin);
-        for (agent, reply) in self.each_load(|agent| LoadRequest::Start { at: times[agent] })?.into_iter().enumerate() {
-            let Reply::Starting { origin } = reply else { return Err(unexpected(&reply)) };
+        for (agent, origin) in self.each_load(|agent| load::Start { at: times[agent] })?.into_iter().enumerate() {
             // One that is alone may have begun later, and then no second has come before its answer.
             if agent == 0 && times.len() == 1 {
                 self.watch.origin = self.load_agents().first().map(|member| member.in_our_time(origin));
@@ -160,7 +152,7 @@ impl Crew<'_> {
             self.watch.add(&sample);
             self.view.interval(&self.watch.throughput);
             for member in self.load_agents() {
-                member.process.tell(Request::Load(LoadRequest::Acknowledge { intervals: sample.index + 1 }));
+                member.process.tell(load::Acknowledge { intervals: sample.index + 1 });
             }
         }
         Ok(())
@@ -168,10 +160,9 @@ impl Crew<'_> {
 
     /// Ends the load of all agents; gives the seconds there were, and the totals of all. What does not add up is a check that fails.
     pub(super) fn stop_load(&mut self) -> Result<(u64, Vec<OperationCounts>), Error> {
-        let replies = self.each_load(|_| LoadRequest::Stop)?;
+        let stopped = self.each_load(|_| load::Stop {})?;
         let (mut intervals, mut totals, mut faults) = (0, Vec::new(), Vec::new());
-        for (agent, reply) in replies.into_iter().enumerate() {
-            let Reply::Stopped { intervals: of_agent, totals: counted } = reply else { return Err(unexpected(&reply)) };
+        for (agent, load::Stopped { intervals: of_agent, totals: counted }) in stopped.into_iter().enumerate() {
             if let Err(error) = self.watch.merger.check(agent, of_agent, &counted) {
                 faults.push(format!("{}: {error}", self.load_agents()[agent].name));
             }
@@ -237,10 +228,9 @@ impl Crew<'_> {
         for agent in 1..self.load_agents().len() {
             let (mut piece, mut last) = (0, false);
             while !last {
-                let given = self.call_load(agent, LoadRequest::GiveEvidence { piece })?;
-                let Reply::Evidence { bytes, last: ends } = given else { return Err(unexpected(&given)) };
-                self.load(LoadRequest::TakeEvidence { bytes, last: ends })?;
-                (piece, last) = (piece + 1, ends);
+                let given = self.ask_load(agent, load::GiveEvidence { piece })?;
+                (piece, last) = (piece + 1, given.last);
+                self.load(load::TakeEvidence { piece: given })?;
             }
         }
         Ok(())
@@ -248,7 +238,7 @@ impl Crew<'_> {
 
     /// Closes and ends all load agents.
     pub(super) fn release_load(&mut self) -> Result<(), Error> {
-        self.each_load(|_| LoadRequest::Close)?;
+        self.each_load(|_| load::Close {})?;
         self.stop(Role::Load);
         Ok(())
     }

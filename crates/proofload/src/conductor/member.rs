@@ -1,9 +1,8 @@
 //! One agent as the conductor knows it: its process, how its clock lies to ours, when it last said anything. May not know what it does.
 
-use super::crew::unexpected;
 use proofload_model::error::Error;
 use proofload_model::time::{Clock, Moment};
-use proofload_model::wire::{Reply, Request};
+use proofload_model::wire::{Ping, Pong};
 use proofload_testbed::agents::{AgentEvent, AgentProcess};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -93,9 +92,8 @@ pub(super) fn place_of_clock(process: &AgentProcess, clock: &dyn Clock) -> Resul
     let (mut best, mut number) = (ClockPlace { ahead_ns: 0, within: Duration::MAX }, 0);
     for _ in 0..CLOCK_EXCHANGES {
         let sent = clock.now();
-        let reply = process.call(Request::Ping, Some(CLOCK_PATIENCE))?;
+        let Pong { received, moment, pid } = process.ask(Ping, Some(CLOCK_PATIENCE))?;
         let back = clock.now();
-        let Reply::Pong { received, moment, pid } = reply else { return Err(unexpected(&reply)) };
         number = pid;
         let within = back.since(sent).saturating_sub(moment.since(received)) / 2;
         if within < best.within {

@@ -2,6 +2,7 @@
 
 use proofload_engine::{Engine, place_settings};
 use proofload_load::{Calibration, Rating, Workload};
+use proofload_model::deployment::{Deployment, InstancePlan};
 use proofload_model::error::Error;
 use proofload_model::part::{LoadHost, Part, load_hosts};
 use proofload_model::plan::{Plan, Run};
@@ -19,8 +20,7 @@ pub(crate) const LOAD_TIME: WallTime = WallTime(1_767_225_600_000_000);
 pub(crate) struct Prepared {
     pub(crate) run: Run,
     pub(crate) settings: Settings,
-    pub(crate) place: DataPlace,
-    pub(crate) limits: LimitsAsked,
+    pub(crate) deployment: Deployment,
     pub(crate) procedure: Procedure,
     pub(crate) engine: &'static dyn Engine,
     pub(crate) workload: &'static dyn Workload,
@@ -49,8 +49,7 @@ impl Prepared {
         place.folder = format!("{}/{}", place.folder, folder_name(&label));
         Ok(Self {
             run,
-            place,
-            limits,
+            deployment: Deployment::of_one(place, limits),
             procedure: procedure(&settings)?,
             engine,
             workload,
@@ -61,7 +60,12 @@ impl Prepared {
         })
     }
 
-    /// What of the run makes its result.
+    /// The instance that takes the writes of the load.
+    pub(crate) fn primary(&self) -> &InstancePlan {
+        self.deployment.primary()
+    }
+
+    /// The part of the run that makes its result.
     pub(crate) fn rating(&self) -> Rating {
         self.workload.rating(&self.settings)
     }
@@ -73,7 +77,7 @@ impl Prepared {
 
     /// The limits of a calibration: those of the run but memory.
     pub(crate) fn calibration_limits(&self) -> LimitsAsked {
-        LimitsAsked { memory: None, ..self.limits.clone() }
+        LimitsAsked { memory: None, ..self.primary().limits.clone() }
     }
 
     /// Bytes of the data as text, about.
@@ -98,7 +102,7 @@ impl Prepared {
 
     /// Do we start the instance and own its files, so that nothing of the data need be cached when the load starts?
     pub(crate) fn can_start_cold(&self) -> bool {
-        self.keeps_data() && self.place.url.is_none()
+        self.keeps_data() && self.primary().place.url.is_none()
     }
 
     /// Length of the measured window, whole seconds.
@@ -110,7 +114,7 @@ impl Prepared {
     pub(crate) fn building_place(&self) -> DataPlace {
         let mut unlimited = self.settings.clone();
         unlimited.0.remove("limits.memory");
-        DataPlace { settings: place_settings(self.engine, &unlimited, 1), ..self.place.clone() }
+        DataPlace { settings: place_settings(self.engine, &unlimited, 1), ..self.primary().place.clone() }
     }
 
     /// What the one load agent is told, or the first where one will do.
@@ -124,8 +128,8 @@ impl Prepared {
             part,
             workload: self.settings.text("workload.kind").unwrap_or_default().to_owned(),
             settings: self.settings.clone(),
-            place: self.place.clone(),
-            address,
+            place: self.primary().place.clone(),
+            endpoints: address.into_iter().collect(),
             data_seed: self.data_seed,
             input_seed: self.run.seed,
             load_time: LOAD_TIME,
@@ -139,7 +143,7 @@ impl Prepared {
 
     /// Is the database a server that we start ourselves?
     pub(crate) fn starts_instance(&self) -> bool {
-        self.place.url.is_none() && self.engine.server().is_some()
+        self.primary().place.url.is_none() && self.engine.server().is_some()
     }
 
     /// Does the load run inside the limited process?

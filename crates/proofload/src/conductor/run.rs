@@ -1,16 +1,17 @@
 //! One run of the plan, phase by phase: prepare, warm up, measure, verify, release.
 
-use super::crew::{Crew, Ended, Role, Watch, unexpected};
+use super::crew::{Crew, Ended, Role, Watch};
 use super::data::data_copy;
 use super::load_agents::LoadCommand;
 use super::preparation::Prepared;
 use super::warm_up::{WarmUpState, WarmUpWatch};
 use proofload_load::Rating;
+use proofload_model::deployment::InstancePlan;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
-use proofload_model::samples::OperationCounts;
+use proofload_model::samples::{Fact, OperationCounts};
 use proofload_model::study::scraped;
-use proofload_model::wire::{HostRequest, LoadRequest, Reply};
+use proofload_model::wire::{host, load};
 use std::time::Duration;
 
 impl Crew<'_> {
@@ -27,30 +28,33 @@ impl Crew<'_> {
             }
             Rating::WholeRun { warm_up_rounds } => self.measure_whole_run(prepared, warm_up_rounds)?,
         }
-        let totals = self.end_load()?;
+        let totals = self.end_load(prepared)?;
         self.verify(prepared, totals)?;
         self.release(prepared)
     }
 
     /// Restore, limits, start, facts, connections.
     fn prepare(&mut self, prepared: &Prepared, load_commands: &[LoadCommand]) -> Result<(), Error> {
-        let place = || prepared.place.clone();
-        if prepared.keeps_data() && prepared.place.url.is_none() {
+        let primary = prepared.primary();
+        if prepared.keeps_data() && primary.place.url.is_none() {
             self.restore(prepared)?;
         }
         self.view.phase("preparing");
-        if prepared.place.url.is_none() {
-            let facts = self.host(HostRequest::PrepareLimits { place: place(), limits: prepared.limits.clone() })?;
-            self.keep_facts(facts)?;
+        if primary.place.url.is_none() {
+            let facts = self.attach(prepared)?;
+            self.journal.facts(&facts)?;
+            let limits = primary.limits.clone();
+            let facts = self.host(host::PrepareLimits { instance: primary.name.clone(), limits })?;
+            self.journal.facts(&facts)?;
         }
         let address = if prepared.starts_instance() { Some(self.start_instance(prepared)?) } else { None };
         self.start_load_agents(load_commands)?;
-        let opened = self.open_load(prepared, address.as_deref())?;
-        if let (Reply::Pong { pid, .. }, true) = (&opened, prepared.is_embedded()) {
-            self.host(HostRequest::JoinLimits { pid: *pid })?;
+        let pid = self.open_load(prepared, address.as_deref())?;
+        if prepared.is_embedded() {
+            self.host(host::JoinLimits { instance: primary.name.clone(), pid })?;
         }
         if prepared.keeps_data() {
-            self.load(LoadRequest::CheckData)?;
+            self.load(load::CheckData {})?.must_fit()?;
         }
         self.connect_load(prepared)?;
         self.keep_limits(prepared)?;
@@ -58,41 +62,36 @@ impl Crew<'_> {
     }
 
     pub(super) fn restore(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        let place = prepared.place.clone();
+        let (instance, place) = (prepared.primary().name.clone(), prepared.primary().place.clone());
         if prepared.procedure.restore_every_run {
             self.view.phase("restoring");
-            let copied = self.host(HostRequest::RestoreSnapshot { place: place.clone() })?;
-            self.journal.event(RunEvent::Restored(data_copy(copied)?))?;
+            let copied = self.host(host::RestoreSnapshot { instance, place: place.clone() })?;
+            self.journal.event(RunEvent::Restored(data_copy(copied)))?;
         }
-        self.host(HostRequest::DropPageCache { place })?;
-        Ok(())
+        self.host(host::DropPageCache { place })
+    }
+
+    /// Attaches the storage: after the data were restored, before limits and the start.
+    pub(super) fn attach(&mut self, prepared: &Prepared) -> Result<Vec<Fact>, Error> {
+        let InstancePlan { name, place, storage, .. } = prepared.primary();
+        self.host(host::Attach { instance: name.clone(), place: place.clone(), storage: storage.clone() })
     }
 
     fn start_instance(&mut self, prepared: &Prepared) -> Result<String, Error> {
-        match self.host(HostRequest::StartInstance { place: prepared.place.clone() })? {
-            Reply::Started { address, facts } => {
-                self.journal.facts(&facts)?;
-                Ok(address)
-            }
-            other => Err(unexpected(&other)),
-        }
+        let InstancePlan { name, place, .. } = prepared.primary();
+        let started = self.host(host::Start { instance: name.clone(), place: place.clone() })?;
+        self.journal.facts(&started.facts)?;
+        Ok(started.address)
     }
 
     /// Reads back what should be in force.
     fn keep_limits(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        if prepared.place.url.is_some() {
+        let InstancePlan { name, place, .. } = prepared.primary();
+        if place.url.is_some() {
             return Ok(());
         }
-        let facts = self.host(HostRequest::VerifyLimits)?;
-        self.keep_facts(facts)
-    }
-
-    fn keep_facts(&mut self, reply: Reply) -> Result<(), Error> {
-        match reply {
-            Reply::Facts(facts) => self.journal.facts(&facts),
-            Reply::Done => Ok(()),
-            other => Err(unexpected(&other)),
-        }
+        let facts = self.host(host::Verify { instance: name.clone() })?;
+        self.journal.facts(&facts)
     }
 
     pub(super) fn begin_load(&mut self, prepared: &Prepared) -> Result<(), Error> {
@@ -101,7 +100,8 @@ impl Crew<'_> {
         let pid = self.load_pid(prepared);
         let origin = self.watch.origin.map_or(proofload_model::time::Moment(0), |ours| self.in_time_of_host(ours));
         let scraped = scraped(&prepared.settings);
-        self.host(HostRequest::StartProbes { origin, place: prepared.place.clone(), pid, scraped })?;
+        let InstancePlan { name, place, .. } = prepared.primary();
+        self.host(host::StartProbes { instance: name.clone(), origin, place: place.clone(), pid, scraped })?;
         self.journal.time_zero(self.watch.origin);
         self.journal.event(RunEvent::LoadStarted(Some(prepared.run.seed)))
     }
@@ -196,12 +196,13 @@ impl Crew<'_> {
         Ok(true)
     }
 
-    fn end_load(&mut self) -> Result<Vec<OperationCounts>, Error> {
+    fn end_load(&mut self, prepared: &Prepared) -> Result<Vec<OperationCounts>, Error> {
         self.view.phase("stopping");
         let (intervals, totals) = self.stop_load()?;
-        self.host(HostRequest::StopProbes)?;
-        let usage = self.host(HostRequest::ReadUsage)?;
-        self.keep_facts(usage)?;
+        let instance = || prepared.primary().name.clone();
+        self.host(host::StopProbes { instance: instance() })?;
+        let usage = self.host(host::ReadUsage { instance: instance() })?;
+        self.journal.facts(&usage)?;
         self.mark("after")?;
         if let Some(ended) = self.watch.ended {
             self.journal.event(completed(&ended, &totals))?;
@@ -217,28 +218,25 @@ impl Crew<'_> {
     fn verify(&mut self, prepared: &Prepared, totals: Vec<OperationCounts>) -> Result<(), Error> {
         self.view.phase("verifying");
         self.keep_limits(prepared)?;
-        self.host(HostRequest::Release)?;
+        self.host(host::Release { instance: prepared.primary().name.clone() })?;
         self.gather_evidence()?;
-        match self.load(LoadRequest::Verify { totals })? {
-            Reply::Checked(checks) => self.journal.checks(&checks),
-            other => Err(unexpected(&other)),
-        }
+        let checks = self.load(load::Verify { totals })?;
+        self.journal.checks(&checks)
     }
 
     fn release(&mut self, prepared: &Prepared) -> Result<(), Error> {
         self.release_load()?;
         if prepared.starts_instance() {
-            self.host(HostRequest::StopInstance)?;
+            self.host(host::Stop { instance: prepared.primary().name.clone() })?;
         }
+        self.host(host::Detach { instance: prepared.primary().name.clone() })?;
         self.journal.event(RunEvent::Released)
     }
 
     /// Reads the database's counters.
     pub(super) fn mark(&mut self, label: &str) -> Result<(), Error> {
-        match self.load(LoadRequest::Mark)? {
-            Reply::Marked(mark) => self.journal.mark(label, &mark),
-            other => Err(unexpected(&other)),
-        }
+        let mark = self.load(load::ReadMark {})?;
+        self.journal.mark(label, &mark)
     }
 }
 

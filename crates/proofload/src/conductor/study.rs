@@ -1,20 +1,21 @@
 //! A whole study: agents, preconditioning, then every run that is still missing.
 
 use super::calibration::{Calibrations, Part};
-use super::crew::{Crew, Role, Watch, unexpected};
+use super::crew::{Crew, Role, Watch};
 use super::journal::Journal;
 use super::load_agents::LoadCommand;
 use super::preparation::Prepared;
 use super::search;
 use crate::interrupt::Interrupt;
 use crate::live::View;
+use proofload_model::deployment::InstancePlan;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::part::{HOST_PLACEHOLDER, load_hosts};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
-use proofload_model::wire::{HostRequest, Reply};
+use proofload_model::wire::host;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ pub(crate) fn conduct(
     crew.stop(Role::Load);
     crew.stop(Role::Host);
     match outcome {
-        Err(error) if crew.interrupted() => {
+        Err(error) if error.is_interrupted() => {
             crew.journal.log("info", "conductor", &error.to_string())?;
             Ok(Outcome::Interrupted)
         }
@@ -81,9 +82,8 @@ fn runs(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Err
     let commands = Commands::of(&assignment.study)?;
     start_host(crew, &assignment.study, &commands)?;
     let folder = study_folder(&assignment.study)?;
-    if let Reply::Facts(facts) = crew.host(HostRequest::Describe { folder })? {
-        crew.journal.facts(&facts)?;
-    }
+    let facts = crew.host(host::Describe { folder })?;
+    crew.journal.facts(&facts)?;
     if !assignment.preconditioned {
         precondition(assignment, crew)?;
     }
@@ -96,7 +96,7 @@ fn runs(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Err
             tried.insert(run.index);
             match one_run(assignment, crew, &commands, run) {
                 Ok(()) => assignment.finished.extend([run.index]),
-                Err(_) if crew.interrupted() => return Ok(Outcome::Interrupted),
+                Err(error) if error.is_interrupted() => return Ok(Outcome::Interrupted),
                 Err(error) => reasons.push(error.to_string()),
             }
         }
@@ -131,8 +131,8 @@ fn one_run(assignment: &mut Assignment, crew: &mut Crew<'_>, commands: &Commands
             Ok(())
         }
         Err(error) => {
-            let error = if crew.interrupted() {
-                Error::new("interrupted")
+            let error = if error.is_interrupted() {
+                error
             } else {
                 with_kills(crew, &prepared, error).context(format!("run {}", run.index))
             };
@@ -162,7 +162,7 @@ fn calibrate(
                     crew.journal.study_event(RunEvent::Calibrated { key: key.clone(), facts: facts.clone() })?;
                     facts
                 }
-                Err(error) if crew.interrupted() => return Err(error),
+                Err(error) if error.is_interrupted() => return Err(error),
                 Err(error) => {
                     clean_up(crew, &assignment.study, commands);
                     crew.journal.log(
@@ -184,8 +184,8 @@ fn calibrate(
 /// An error of a run, with what the limit of memory had to do with it: a server whose process was killed only says that a connection is
 /// closed. What was used is noted in the run.
 fn with_kills(crew: &mut Crew<'_>, prepared: &Prepared, error: Error) -> Error {
-    let Some(limit) = prepared.limits.memory.filter(|_| crew.is_running(Role::Host)) else { return error };
-    let Ok(Reply::Facts(facts)) = crew.host(HostRequest::ReadUsage) else { return error };
+    let Some(limit) = prepared.primary().limits.memory.filter(|_| crew.is_running(Role::Host)) else { return error };
+    let Ok(facts) = crew.host(host::ReadUsage { instance: prepared.primary().name.clone() }) else { return error };
     let kills = facts.iter().find(|fact| fact.name == "memory.oom_kills").and_then(|fact| fact.effective.as_deref());
     match kills.and_then(|kills| kills.parse::<u64>().ok()).filter(|kills| *kills > 0) {
         None => error,
@@ -193,10 +193,13 @@ fn with_kills(crew: &mut Crew<'_>, prepared: &Prepared, error: Error) -> Error {
             // A record that takes no facts tells so when the failure is written.
             let _noted = crew.journal.facts(&facts);
             let processes = if kills == 1 { "a process" } else { "processes" };
-            Error::new(format!(
-                "{error}; the kernel killed {processes} of the database ({kills}) because limits.memory = {limit} did not suffice: \
+            Error::of(
+                error.kind(),
+                format!(
+                    "{error}; the kernel killed {processes} of the database ({kills}) because limits.memory = {limit} did not suffice: \
                  raise it, or lower what the engine takes beside its cache or the users that work at once"
-            ))
+                ),
+            )
         }
     }
 }
@@ -218,7 +221,7 @@ fn clean_up(crew: &mut Crew<'_>, study: &Study, commands: &Commands) {
 /// Starts a host agent and lets it free what earlier, killed ones left.
 fn start_host(crew: &mut Crew<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
     crew.start(Role::Host, &commands.host)?;
-    crew.host(HostRequest::Sweep { folder: study_folder(study)? }).map(|_| ())
+    crew.host(host::Sweep { folder: study_folder(study)? })
 }
 
 /// Preconditioning, when the study asks for it.
@@ -228,16 +231,13 @@ fn precondition(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<(), Erro
     let first = assignment.plan.runs.first().ok_or_else(|| Error::new("the plan has no run"))?;
     let prepared = Prepared::of(&assignment.study, &assignment.plan, *first)?;
     crew.view.phase("preconditioning storage");
-    match crew.host(HostRequest::Precondition { place: prepared.place, how })? {
-        Reply::Documents { documents, facts } => {
-            for (name, body) in documents {
-                crew.journal.document(&name, &body)?;
-            }
-            crew.journal.facts(&facts)?;
-            crew.journal.event(RunEvent::Preconditioned)
-        }
-        other => Err(unexpected(&other)),
+    let InstancePlan { name, place, .. } = prepared.primary();
+    let done = crew.host(host::Precondition { instance: name.clone(), place: place.clone(), how })?;
+    for (name, body) in done.documents {
+        crew.journal.document(&name, &body)?;
     }
+    crew.journal.facts(&done.facts)?;
+    crew.journal.event(RunEvent::Preconditioned)
 }
 
 /// The folder below which everything of a study lies.

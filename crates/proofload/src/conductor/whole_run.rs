@@ -5,7 +5,7 @@ use super::crew::Crew;
 use super::preparation::Prepared;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
-use proofload_model::wire::HostRequest;
+use proofload_model::wire::host;
 
 impl Crew<'_> {
     /// Starts the load, cold where nothing is to be warmed up, and hears it to its end.
@@ -34,7 +34,7 @@ impl Crew<'_> {
 
     /// The checks before a load read data, some engines all of them; what they left in the page cache goes.
     fn forget_cached(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        self.host(HostRequest::DropPageCache { place: prepared.place.clone() })?;
+        self.host(host::DropPageCache { place: prepared.primary().place.clone() })?;
         self.journal.event(RunEvent::ColdStart)
     }
 

@@ -1,8 +1,8 @@
 //! The conductor's side of an agent: starts its command, sends calls, hands events on, notices its end.
 
 use super::{frame, greeting};
-use proofload_model::error::Error;
-use proofload_model::wire::{Call, Event, Message, Reply, Request};
+use proofload_model::error::{Error, ErrorKind};
+use proofload_model::wire::{Ask, Call, Event, Message, Reply, Request};
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -135,13 +135,21 @@ impl AgentProcess {
             }
             for (_, waiting) in lock(&answers).drain() {
                 let _gone =
-                    waiting.send(Err(Error::new(format!("the {name} agent ended before it answered: {reason}"))));
+                    waiting.send(Err(Error::lost(format!("the {name} agent ended before it answered: {reason}"))));
             }
         });
     }
 
     /// Sends a request and waits for its answer; without `patience` as long as the agent lives.
-    pub fn call(&self, request: Request, patience: Option<Duration>) -> Result<Reply, Error> {
+    ///
+    /// # Errors
+    /// The agent's own, or of the kind *lost* when no answer came.
+    pub fn ask<A: Ask>(&self, ask: A, patience: Option<Duration>) -> Result<A::Answer, Error> {
+        let reply = self.call(ask.into(), patience)?;
+        A::answer(reply).ok_or_else(|| Error::new(format!("the {} agent answered another request", self.name)))
+    }
+
+    fn call(&self, request: Request, patience: Option<Duration>) -> Result<Reply, Error> {
         let id = self.next_call.fetch_add(1, Ordering::Relaxed);
         if request == Request::Quit {
             self.quitting.store(true, Ordering::Release);
@@ -150,11 +158,15 @@ impl AgentProcess {
         lock(&self.answers).insert(id, sender);
         let sent = match lock(&self.stdin).as_mut() {
             Some(stdin) => frame::write(stdin, &Call { id, request }),
-            None => Err(Error::new("its input is closed")),
+            None => Err(Error::lost("its input is closed")),
         };
         if let Err(error) = sent {
             lock(&self.answers).remove(&id);
-            return Err(error.context(format!("asking the {} agent{}", self.name, said(&self.stderr))));
+            return Err(error.or_kind(ErrorKind::Lost).context(format!(
+                "asking the {} agent{}",
+                self.name,
+                said(&self.stderr)
+            )));
         }
         if !self.is_alive() {
             lock(&self.answers).remove(&id);
@@ -163,7 +175,7 @@ impl AgentProcess {
             None => answer.recv().map_err(|_| self.gone())?,
             Some(patience) => answer.recv_timeout(patience).map_err(|error| match error {
                 RecvTimeoutError::Timeout => {
-                    Error::new(format!("the {} agent did not answer within {patience:?}", self.name))
+                    Error::lost(format!("the {} agent did not answer within {patience:?}", self.name))
                 }
                 RecvTimeoutError::Disconnected => self.gone(),
             })?,
@@ -171,10 +183,10 @@ impl AgentProcess {
     }
 
     /// Sends a request whose answer nobody waits for. That it does not arrive shows elsewhere.
-    pub fn tell(&self, request: Request) {
+    pub fn tell(&self, ask: impl Ask) {
         let id = self.next_call.fetch_add(1, Ordering::Relaxed);
         if let Some(stdin) = lock(&self.stdin).as_mut() {
-            let _shows_elsewhere = frame::write(stdin, &Call { id, request });
+            let _shows_elsewhere = frame::write(stdin, &Call { id, request: ask.into() });
         }
     }
 
@@ -184,7 +196,7 @@ impl AgentProcess {
     }
 
     fn gone(&self) -> Error {
-        Error::new(format!("the {} agent has ended{}", self.name, said(&self.stderr)))
+        Error::lost(format!("the {} agent has ended{}", self.name, said(&self.stderr)))
     }
 
     /// Does its stream stand?

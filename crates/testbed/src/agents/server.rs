@@ -102,8 +102,8 @@ fn work<H: Handler>(mut handler: H, calls: &Receiver<(Call, Moment)>, messages: 
     while let Ok((Call { id, request }, arrived)) = calls.recv() {
         let quit = request == Request::Quit;
         let mut result = handle(&mut handler, request);
-        if let Ok(Reply::Pong { received, .. }) = &mut result {
-            *received = arrived;
+        if let Ok(Reply::Ping(pong)) = &mut result {
+            pong.received = arrived;
         }
         if quit {
             // Released before it is answered: who hears the answer may rely on it.

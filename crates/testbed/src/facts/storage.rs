@@ -1,7 +1,7 @@
-//! The storage under a folder: file system, mount options, block device.
+//! The storage under a folder: file system, mount options, block devices.
 
 use super::describe::{chosen, fact};
-use crate::probes::device_of;
+use crate::storages::{BlockDevice, Devices, joined};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use std::path::{Path, PathBuf};
@@ -16,26 +16,42 @@ pub(super) fn facts(folder: &Path) -> Vec<Fact> {
         fact("storage", "mount_options", part(2), "/proc/self/mountinfo"),
         fact("storage", "free", free(&existing).map(|bytes| bytes.to_string()), "statvfs"),
     ];
-    match device_of(&existing) {
-        Ok(device) => {
-            let file =
-                |name: &str| std::fs::read_to_string(device.folder.join(name)).ok().map(|text| text.trim().to_owned());
-            let source = device.folder.display().to_string();
-            let size =
-                file("size").and_then(|text| text.parse::<u64>().ok()).map(|sectors| Bytes(sectors * 512).to_string());
-            let scheduler = file("queue/scheduler").and_then(|text| chosen(&text).map(str::to_owned));
-            facts.push(fact("storage", "device", Some(device.name.clone()), &source));
-            facts.push(fact("storage", "device_model", file("device/model"), &source));
-            facts.push(fact("storage", "device_firmware", file("device/firmware_rev"), &source));
-            facts.push(fact("storage", "device_size", size, &source));
-            facts.push(fact("storage", "rotational", file("queue/rotational"), &source));
-            facts.push(fact("storage", "scheduler", scheduler, &source));
-            facts.push(fact("storage", "write_cache", file("queue/write_cache"), &source));
-            facts.push(fact("storage", "read_ahead_kb", file("queue/read_ahead_kb"), &source));
-        }
+    match Devices::under(&existing).all() {
+        Ok(devices) => facts.extend(of_devices(devices)),
         Err(error) => facts.push(fact("storage", "device", None, &error.to_string())),
     }
     facts
+}
+
+/// Facts of the devices; those of several in one text, in the order of their names.
+fn of_devices(devices: &[BlockDevice]) -> Vec<Fact> {
+    let texts = |of_device: &dyn Fn(&BlockDevice) -> Option<String>| -> Option<String> {
+        let texts: Vec<String> = devices.iter().map(of_device).collect::<Option<_>>()?;
+        Some(joined(texts.iter().map(String::as_str)))
+    };
+    let file = |name: &str| {
+        texts(&|device| std::fs::read_to_string(device.folder.join(name)).ok().map(|text| text.trim().to_owned()))
+    };
+    let size = texts(&|device| {
+        let sectors = std::fs::read_to_string(device.folder.join("size")).ok()?.trim().parse::<u64>().ok()?;
+        Some(Bytes(sectors * 512).to_string())
+    });
+    let scheduler = texts(&|device| {
+        chosen(&std::fs::read_to_string(device.folder.join("queue/scheduler")).ok()?).map(str::to_owned)
+    });
+    let folders: Vec<String> = devices.iter().map(|device| device.folder.display().to_string()).collect();
+    let source = joined(folders.iter().map(String::as_str));
+    let values = [
+        ("device", texts(&|device| Some(device.name.clone()))),
+        ("device_model", file("device/model")),
+        ("device_firmware", file("device/firmware_rev")),
+        ("device_size", size),
+        ("rotational", file("queue/rotational")),
+        ("scheduler", scheduler),
+        ("write_cache", file("queue/write_cache")),
+        ("read_ahead_kb", file("queue/read_ahead_kb")),
+    ];
+    values.into_iter().map(|(name, value)| fact("storage", name, value, &source)).collect()
 }
 
 /// The path, or its nearest parent that exists.

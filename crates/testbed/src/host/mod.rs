@@ -1,10 +1,11 @@
 //! The host role of an agent: carries out what the conductor asks of a machine. Lists and re-exports.
 
+mod held;
 mod remains;
 mod role;
 mod sweep;
 mod used;
 
-pub(crate) use remains::Remains;
+pub(crate) use remains::InstanceRemains;
 pub use role::HostRole;
 pub(crate) use sweep::is_server_of;

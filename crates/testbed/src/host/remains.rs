@@ -1,75 +1,103 @@
-//! What must not stay behind when the conductor is gone and a request does not end: known to whoever frees it from outside.
+//! Resources to free when the conductor vanishes while a request hangs; shared with the thread that frees them.
 
-use crate::limits::{Group, loosen};
+use crate::limits::{Cgroup, lift_stalls};
 use crate::preconditioning;
 use crate::sys;
+use proofload_model::deployment::InstanceName;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The running server and the control group of one host role.
+/// Resources of all instances of one host role.
 #[derive(Debug, Default)]
 pub(crate) struct Remains {
     abandoned: AtomicBool,
-    held: Mutex<Held>,
-}
-
-#[derive(Debug, Default)]
-struct Held {
-    server: Option<u32>,
-    group: Option<Group>,
-    guests: Vec<u32>,
-    preconditioned: Option<PathBuf>,
+    instances: Mutex<BTreeMap<InstanceName, Arc<InstanceRemains>>>,
 }
 
 impl Remains {
-    /// The server's process; none when none runs any more.
+    /// Resources of one instance.
+    pub(crate) fn of(&self, instance: &InstanceName) -> Arc<InstanceRemains> {
+        let mut instances = lock(&self.instances);
+        let remains = Arc::clone(instances.entry(instance.clone()).or_default());
+        if self.abandoned.load(Ordering::Acquire) {
+            remains.abandoned.store(true, Ordering::Release);
+        }
+        remains
+    }
+
+    /// Frees all instances.
+    pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Release);
+        let instances: Vec<_> = lock(&self.instances).values().cloned().collect();
+        instances.iter().for_each(|instance| instance.abandoned.store(true, Ordering::Release));
+        instances.iter().for_each(|instance| instance.abandon());
+    }
+}
+
+/// Running server, control group and preconditioning of one instance.
+#[derive(Debug, Default)]
+pub(crate) struct InstanceRemains {
+    abandoned: AtomicBool,
+    resources: Mutex<Resources>,
+}
+
+#[derive(Debug, Default)]
+struct Resources {
+    server: Option<u32>,
+    group: Option<Cgroup>,
+    foreign_pids: Vec<u32>,
+    preconditioned: Option<PathBuf>,
+}
+
+impl InstanceRemains {
+    /// Notes the server's process; `None` when it does not run any more.
     pub(crate) fn set_server(&self, process: Option<u32>) {
-        self.held().server = process;
+        lock(&self.resources).server = process;
     }
 
-    /// The group of the limits, empty; none when it is gone.
-    pub(crate) fn set_group(&self, group: Option<Group>) {
-        let mut held = self.held();
-        held.group = group;
-        held.guests.clear();
+    /// Notes the empty group of the limits; `None` when it is gone.
+    pub(crate) fn set_group(&self, group: Option<Cgroup>) {
+        let mut resources = lock(&self.resources);
+        resources.group = group;
+        resources.foreign_pids.clear();
     }
 
-    /// A process that joined the limits and is no child of ours: it is not killed.
-    pub(crate) fn add_guest(&self, process: u32) {
-        self.held().guests.push(process);
+    /// Notes a process that joined the limits and is no child of ours: it is not killed.
+    pub(crate) fn add_foreign_pid(&self, process: u32) {
+        lock(&self.resources).foreign_pids.push(process);
     }
 
-    /// The folder in which preconditioning is under way; none when it is not.
+    /// Notes the folder in which preconditioning is under way; `None` when it has ended.
     pub(crate) fn set_preconditioned(&self, folder: Option<&Path>) {
-        self.held().preconditioned = folder.map(Path::to_owned);
+        lock(&self.resources).preconditioned = folder.map(Path::to_owned);
     }
 
-    /// Has the conductor gone? Long waits look at it.
+    /// Tells long waits whether the conductor has gone.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Acquire)
     }
 
     /// Kills the server with all its processes and preconditioning with its files, frees others from the limits and removes
     /// the group.
-    pub(crate) fn abandon(&self) {
-        self.abandoned.store(true, Ordering::Release);
-        let held = std::mem::take(&mut *self.held());
-        held.group.iter().for_each(loosen);
-        for process in held.server.into_iter().flat_map(sys::descendants) {
+    fn abandon(&self) {
+        let resources = std::mem::take(&mut *lock(&self.resources));
+        resources.group.iter().for_each(lift_stalls);
+        for process in resources.server.into_iter().flat_map(sys::descendants) {
             sys::signal(process, 9);
         }
-        if let Some(folder) = held.preconditioned {
+        if let Some(folder) = resources.preconditioned {
             preconditioning::abandon(&folder);
         }
-        if let Some(group) = held.group {
+        if let Some(group) = resources.group {
             // Also children that were born between the look and the signal.
-            group.kill_members(&held.guests);
+            group.kill_members(&resources.foreign_pids);
             group.dissolve();
         }
     }
+}
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,18 +1,17 @@
-//! What the processes of an instance used up to now: CPU time and reads of the device, by their control group where it counts them, else
+//! Resources that the processes of an instance used up to now: CPU time and reads of the device, by their control group where it counts them, else
 //! by the processes themselves and by the device, which others use too. Says which. May not interpret it.
 
-use crate::limits::{Group, group_use};
-use crate::probes::device_of;
+use crate::limits::{Cgroup, group_use};
+use crate::storages::Devices;
 use crate::sys;
 use proofload_model::units::Bytes;
 use proofload_model::wire::Used;
-use std::path::Path;
 use std::time::Duration;
 
 /// Reads all that can be told. `process`: the root of the instance's processes.
-pub(super) fn used(group: Option<&Group>, process: Option<u32>, folder: &Path) -> Used {
+pub(super) fn used(group: Option<&Cgroup>, process: Option<u32>, devices: &Devices) -> Used {
     let mut used = Used::default();
-    let by_group = group.map(|group| group_use(group, folder)).unwrap_or_default();
+    let by_group = group.map(|group| group_use(group, devices)).unwrap_or_default();
     if let Some((time, source)) = by_group.cpu {
         (used.cpu, used.cpu_source) = (Some(time), source);
     } else if let Some(time) = process.and_then(cpu_of_tree) {
@@ -20,7 +19,7 @@ pub(super) fn used(group: Option<&Group>, process: Option<u32>, folder: &Path) -
     }
     if let Some((bytes, source)) = by_group.device_read {
         (used.device_read, used.device_source) = (Some(bytes), source);
-    } else if let Some((bytes, device)) = device_read(folder) {
+    } else if let Some((bytes, device)) = device_read(devices) {
         (used.device_read, used.device_source) = (Some(bytes), format!("{device}, reads of all processes"));
     }
     used
@@ -32,24 +31,25 @@ fn cpu_of_tree(root: u32) -> Option<Duration> {
     (!times.is_empty()).then(|| times.into_iter().sum())
 }
 
-/// Bytes that the device under a folder has read since the machine started, and its name.
-fn device_read(folder: &Path) -> Option<(Bytes, String)> {
-    let device = device_of(folder).ok()?;
-    Some((device.bytes_read().ok()?, device.name))
+/// Bytes that devices have read since the machine started, and their names.
+fn device_read(devices: &Devices) -> Option<(Bytes, String)> {
+    let read: Vec<Bytes> = devices.all().ok()?.iter().map(|device| device.bytes_read().ok()).collect::<Option<_>>()?;
+    Some((Bytes(read.iter().map(|bytes| bytes.0).sum()), devices.names()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn a_busy_process_is_charged_its_time() {
-        let before = used(None, Some(std::process::id()), Path::new("/var/tmp"));
+        let before = used(None, Some(std::process::id()), &Devices::under(Path::new("/var/tmp")));
         let begun = std::time::Instant::now();
         while begun.elapsed() < Duration::from_millis(120) {
             std::hint::black_box(begun);
         }
-        let after = used(None, Some(std::process::id()), Path::new("/var/tmp"));
+        let after = used(None, Some(std::process::id()), &Devices::under(Path::new("/var/tmp")));
         let spent = after.cpu.expect("/proc tells").saturating_sub(before.cpu.expect("likewise"));
         assert!(spent >= Duration::from_millis(50), "{spent:?}");
         assert_eq!(before.cpu_source, "/proc/pid/stat of the processes");
@@ -58,6 +58,6 @@ mod tests {
 
     #[test]
     fn nothing_is_told_of_nobody() {
-        assert_eq!(used(None, None, Path::new("/proc")), Used::default());
+        assert_eq!(used(None, None, &Devices::under(Path::new("/proc"))), Used::default());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::log::Log;
 use super::user::User;
-use crate::host::Remains;
+use crate::host::InstanceRemains;
 use crate::sys::{self, Spawn};
 use proofload_engine::{CommandLine, ServerRecipe};
 use proofload_model::error::Error;
@@ -17,7 +17,7 @@ pub(crate) fn create(
     recipe: &dyn ServerRecipe,
     data: &Path,
     clock: &dyn Clock,
-    remains: &Remains,
+    remains: &InstanceRemains,
 ) -> Result<(), Error> {
     let user = User::for_server(recipe.refuses_root())?;
     if let Some(user) = &user {
@@ -40,7 +40,7 @@ fn run(
     data: &Path,
     user: Option<&User>,
     clock: &dyn Clock,
-    remains: &Remains,
+    remains: &InstanceRemains,
 ) -> Result<(), Error> {
     let (log, file) = Log::open(&data.with_file_name("create.log"), None)?;
     let mut child = sys::spawn(Spawn {

@@ -3,10 +3,11 @@
 
 use super::log::Log;
 use crate::agents::EventSink;
-use crate::host::Remains;
-use crate::limits::Group;
+use crate::host::InstanceRemains;
+use crate::limits::Cgroup;
 use crate::sys;
 use proofload_engine::ServerRecipe;
+use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use proofload_model::wire::Event;
@@ -37,19 +38,20 @@ enum Life {
     Ended(Option<String>),
 }
 
-/// What the watching thread shares with the role.
+/// Life of one server; shared by the watching thread and the role.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct InstanceWatch {
+    instance: InstanceName,
     life: Mutex<Life>,
     log: Log,
-    group: Option<Group>,
+    group: Option<Cgroup>,
     kills_before: u64,
 }
 
-impl Watch {
-    pub(super) fn new(log: Log, group: Option<Group>) -> Self {
+impl InstanceWatch {
+    pub(super) fn new(instance: InstanceName, log: Log, group: Option<Cgroup>) -> Self {
         let kills_before = group.as_ref().and_then(crate::limits::kills).unwrap_or(0);
-        Self { life: Mutex::new(Life::Starting), log, group, kills_before }
+        Self { instance, life: Mutex::new(Life::Starting), log, group, kills_before }
     }
 
     /// Waits for the end of the server and tells it when nobody asked for it.
@@ -58,10 +60,9 @@ impl Watch {
         let mut life = self.life();
         let before = life.clone();
         *life = Life::Ended((before != Life::Stopping).then(|| self.reason(status)));
-        if let (Life::Serving, Life::Ended(Some(reason))) = (before, &*life) {
-            let error = Error::new(format!("the server ended during the run: {reason}"));
+        if let (Life::Serving, Life::Ended(Some(reason))) = (before, life.clone()) {
             drop(life);
-            events(Event::LoadFailed { error });
+            events(Event::InstanceEnded { instance: self.instance.clone(), reason });
         }
     }
 
@@ -102,9 +103,9 @@ pub(crate) struct Server {
     pub(super) recipe: &'static dyn ServerRecipe,
     pub(super) process: u32,
     pub(super) address: String,
-    pub(super) watch: Arc<Watch>,
+    pub(super) watch: Arc<InstanceWatch>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) remains: Arc<Remains>,
+    pub(super) remains: Arc<InstanceRemains>,
 }
 
 impl std::fmt::Debug for Server {

@@ -1,13 +1,14 @@
 //! Starts a server in its place, under the limits that stand, and waits until it answers.
 
 use super::log::Log;
-use super::server::{Server, Watch};
+use super::server::{InstanceWatch, Server};
 use super::user::User;
 use crate::agents::EventSink;
-use crate::host::{Remains, is_server_of};
-use crate::limits::Enclosure;
+use crate::host::{InstanceRemains, is_server_of};
+use crate::limits::AppliedLimits;
 use crate::sys::{self, Spawn};
 use proofload_engine::{CommandLine, FileToWrite, ServerRecipe};
+use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
@@ -23,17 +24,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// What is needed to start a server.
+/// Order to start the server of an instance.
 pub(crate) struct Start<'a> {
+    pub(crate) instance: &'a InstanceName,
     pub(crate) recipe: &'static dyn ServerRecipe,
     /// Its data folder, absolute.
     pub(crate) data: PathBuf,
     /// Names and values, later ones win.
     pub(crate) settings: &'a [(String, String)],
-    pub(crate) limits: Option<&'a mut Enclosure>,
+    pub(crate) limits: Option<&'a mut AppliedLimits>,
     pub(crate) clock: &'a Arc<dyn Clock>,
     pub(crate) events: &'a EventSink,
-    pub(crate) remains: &'a Arc<Remains>,
+    pub(crate) remains: &'a Arc<InstanceRemains>,
 }
 
 /// Starts the server; answers with it and with facts about the start.
@@ -41,7 +43,7 @@ pub(crate) struct Start<'a> {
 /// # Errors
 /// No instance in the folder, one that runs already, a start that failed or took longer than 60 s, with the end of its log.
 pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
-    let Start { recipe, data, settings, limits, clock, events, remains } = order;
+    let Start { instance, recipe, data, settings, limits, clock, events, remains } = order;
     let begun = clock.now();
     let user = User::for_server(recipe.refuses_root())?;
     refuse_unfit(recipe, &data, user.as_ref())?;
@@ -51,9 +53,9 @@ pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
     }
     let command = recipe.start(&data)?;
     let (log, file) = Log::open(&data.join(recipe.log_file()), user.as_ref())?;
-    let group = limits.as_deref().map(Enclosure::group).cloned();
-    let (groups, cores) = limits.as_deref().map_or_else(|| Ok((Vec::new(), None)), Enclosure::entrance)?;
-    let watch = Arc::new(Watch::new(log, group));
+    let group = limits.as_deref().map(AppliedLimits::group).cloned();
+    let (groups, cores) = limits.as_deref().map_or_else(|| Ok((Vec::new(), None)), AppliedLimits::entrance)?;
+    let watch = Arc::new(InstanceWatch::new(instance.clone(), log, group));
     let birth = Birth { command: command.clone(), data: data.clone(), file, groups, cores, user: user.clone() };
     let process = give_birth(birth, recipe, &watch, events)?;
     remains.set_server(Some(process));
@@ -106,7 +108,7 @@ struct Birth {
 fn give_birth(
     birth: Birth,
     recipe: &'static dyn ServerRecipe,
-    watch: &Arc<Watch>,
+    watch: &Arc<InstanceWatch>,
     events: &EventSink,
 ) -> Result<u32, Error> {
     let (born, birthday) = sync_channel(1);

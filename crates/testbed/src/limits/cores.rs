@@ -1,7 +1,7 @@
 //! `limits.cores`: affinity of every thread to the first cores that this agent may use.
 
 use super::hierarchy::Controller;
-use super::limit::{Fence, Limit, verified};
+use super::limit::{Limit, LimitState, verified};
 use crate::sys;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
@@ -23,61 +23,61 @@ impl Limit for Cores {
         None
     }
 
-    fn apply(&self, fence: &mut Fence) -> Result<(), Error> {
-        fence.all_cores = sys::allowed_cores(None)?;
-        let Some(count) = fence.asked.cores else { return Ok(()) };
+    fn apply(&self, state: &mut LimitState) -> Result<(), Error> {
+        state.all_cores = sys::allowed_cores(None)?;
+        let Some(count) = state.asked.cores else { return Ok(()) };
         let wanted = usize::try_from(count).unwrap_or(usize::MAX);
-        let there = fence.all_cores.len();
+        let there = state.all_cores.len();
         if wanted == 0 || wanted > there {
             return Err(Error::new(format!(
                 "limit cores to {count}: this agent may use {there}; change limits.cores or start the agent with more"
             )));
         }
-        fence.cores = Some(fence.all_cores[..wanted].to_vec());
+        state.cores = Some(state.all_cores[..wanted].to_vec());
         Ok(())
     }
 
-    fn join(&self, fence: &Fence, process: u32) -> Result<(), Error> {
-        fence.cores.as_ref().map_or(Ok(()), |cores| restrict_all(process, cores))
+    fn join(&self, state: &LimitState, process: u32) -> Result<(), Error> {
+        state.cores.as_ref().map_or(Ok(()), |cores| restrict_all(process, cores))
     }
 
-    fn verify(&self, fence: &Fence) -> Vec<Fact> {
-        let Some(count) = fence.asked.cores else { return Vec::new() };
-        let found = cores_of_members(fence).map(|found| {
-            let asked: BTreeSet<usize> = fence.cores.iter().flatten().copied().collect();
+    fn verify(&self, state: &LimitState) -> Vec<Fact> {
+        let Some(count) = state.asked.cores else { return Vec::new() };
+        let found = cores_of_members(state).map(|found| {
+            let asked: BTreeSet<usize> = state.cores.iter().flatten().copied().collect();
             (format!("{} ({})", found.len(), ranges(&found)), found == asked)
         });
         let source = "sched_getaffinity of every thread".to_owned();
         vec![verified("cores", count.to_string(), found, source)]
     }
 
-    fn usage(&self, _fence: &Fence) -> Vec<Fact> {
+    fn usage(&self, _fence: &LimitState) -> Vec<Fact> {
         Vec::new()
     }
 
-    fn lift(&self, fence: &Fence) -> Result<(), Error> {
-        if fence.cores.is_none() {
+    fn lift(&self, state: &LimitState) -> Result<(), Error> {
+        if state.cores.is_none() {
             return Ok(());
         }
-        for process in trees(fence) {
-            restrict_all(process, &fence.all_cores)?;
+        for process in trees(state) {
+            restrict_all(process, &state.all_cores)?;
         }
         Ok(())
     }
 }
 
 /// Every living process of the members' trees.
-fn trees(fence: &Fence) -> Vec<u32> {
-    fence.members.iter().flat_map(|root| sys::descendants(*root)).collect()
+fn trees(state: &LimitState) -> Vec<u32> {
+    state.members.iter().flat_map(|root| sys::descendants(*root)).collect()
 }
 
 /// All cores on which any thread of a member may run; before anyone has joined, those chosen.
-fn cores_of_members(fence: &Fence) -> Result<BTreeSet<usize>, Error> {
-    if fence.members.is_empty() {
-        return Ok(fence.cores.iter().flatten().copied().collect());
+fn cores_of_members(state: &LimitState) -> Result<BTreeSet<usize>, Error> {
+    if state.members.is_empty() {
+        return Ok(state.cores.iter().flatten().copied().collect());
     }
     let mut found = BTreeSet::new();
-    for thread in trees(fence).into_iter().flat_map(sys::threads) {
+    for thread in trees(state).into_iter().flat_map(sys::threads) {
         match sys::allowed_cores(Some(thread)) {
             Ok(cores) => found.extend(cores),
             // A thread may end between being listed and being asked.

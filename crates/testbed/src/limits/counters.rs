@@ -1,7 +1,8 @@
 //! What the kernel counts for a control group since it was made: CPU time, bytes and requests. In both versions; only reads.
 
-use super::branch::Branch;
+use super::cgroup_dir::CgroupDir;
 use super::hierarchy::Version;
+use crate::storages::Devices;
 use proofload_model::error::Error;
 use std::time::Duration;
 
@@ -35,17 +36,17 @@ pub(crate) struct Throttling {
 }
 
 /// CPU time. Source: Documentation/admin-guide/cgroup-v1/cpuacct.rst and cgroup-v2.rst, `cpu.stat`.
-pub(crate) fn cpu_time(branch: &Branch) -> Result<CpuTime, Error> {
-    let number = |file: &str| branch.read(file).ok()?.parse().ok().map(Duration::from_nanos);
-    match branch.version() {
+pub(crate) fn cpu_time(dir: &CgroupDir) -> Result<CpuTime, Error> {
+    let number = |file: &str| dir.read(file).ok()?.parse().ok().map(Duration::from_nanos);
+    match dir.version() {
         Version::One => {
-            let text = branch.read("cpuacct.usage")?;
+            let text = dir.read("cpuacct.usage")?;
             let total = text.parse().map(Duration::from_nanos);
             let total = total.map_err(|error| Error::new(format!("cpuacct.usage says {text:?}: {error}")))?;
             let parts = number("cpuacct.usage_user").zip(number("cpuacct.usage_sys"));
             Ok(CpuTime { total, parts })
         }
-        Version::Two => of_stat(&branch.read("cpu.stat")?),
+        Version::Two => of_stat(&dir.read("cpu.stat")?),
     }
 }
 
@@ -56,9 +57,9 @@ fn of_stat(text: &str) -> Result<CpuTime, Error> {
 }
 
 /// Throttling of CPU time; none where the kernel does not tell. Version 1 counts nanoseconds, version 2 microseconds.
-pub(crate) fn throttling(branch: &Branch) -> Option<Throttling> {
-    let text = branch.read("cpu.stat").ok()?;
-    let waited = match branch.version() {
+pub(crate) fn throttling(dir: &CgroupDir) -> Option<Throttling> {
+    let text = dir.read("cpu.stat").ok()?;
+    let waited = match dir.version() {
         Version::One => Duration::from_nanos(value_of(&text, "throttled_time")?),
         Version::Two => Duration::from_micros(value_of(&text, "throttled_usec")?),
     };
@@ -72,20 +73,37 @@ const REQUESTS: &str = "blkio.throttle.io_serviced_recursive";
 /// What went to and from a device (`<major>:<minor>`); none when the kernel does not count it. Version 1 counts for a device only
 /// once some group has had a limit there since the machine was booted, and then in the topmost group too; a group that has done
 /// nothing has no line. Source: block/blk-throttle.h, `blk_should_throtl`; tried on 6.18.
-pub(crate) fn transfers(branch: &Branch, device: &str) -> Option<Transfers> {
-    match branch.version() {
+pub(crate) fn transfers(dir: &CgroupDir, device: &str) -> Option<Transfers> {
+    match dir.version() {
         Version::One => {
-            let text = branch.read(BYTES).ok()?;
+            let text = dir.read(BYTES).ok()?;
             let is_counted = || {
-                let root = branch.above().last()?;
+                let root = dir.above().last()?;
                 Some(std::fs::read_to_string(root.join(BYTES)).ok()?.contains(&format!("{device} ")))
             };
             if !text.contains(&format!("{device} ")) {
                 return is_counted()?.then(Transfers::default);
             }
-            of_two_files(&text, &branch.read(REQUESTS).ok()?, device)
+            of_two_files(&text, &dir.read(REQUESTS).ok()?, device)
         }
-        Version::Two => Some(of_io_stat(&branch.read("io.stat").ok()?, device)),
+        Version::Two => Some(of_io_stat(&dir.read("io.stat").ok()?, device)),
+    }
+}
+
+/// Sum over devices; `None` when the kernel does not count one of them.
+pub(super) fn transfers_of(dir: &CgroupDir, devices: &Devices) -> Option<Transfers> {
+    let each = devices.numbers().ok()?.into_iter().map(|device| transfers(dir, &device));
+    each.sum::<Option<Transfers>>()
+}
+
+impl std::iter::Sum for Transfers {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            read_bytes: sum.read_bytes + one.read_bytes,
+            written_bytes: sum.written_bytes + one.written_bytes,
+            reads: sum.reads + one.reads,
+            writes: sum.writes + one.writes,
+        })
     }
 }
 

@@ -1,9 +1,9 @@
 //! `limits.cpu`: CPU time of the control group in each period, on whatever cores. Who has used it up waits for the next period.
 //! Source: Documentation/scheduler/sched-bwc.rst.
 
-use super::branch::Branch;
+use super::cgroup_dir::CgroupDir;
 use super::hierarchy::{Controller, Version};
-use super::limit::{Fence, Limit, members_inside, verified};
+use super::limit::{Limit, LimitState, members_inside, verified};
 use super::usage;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
@@ -33,52 +33,52 @@ impl Limit for Cpu {
         asked.cpu.map(|_| Controller::Cpu)
     }
 
-    fn apply(&self, fence: &mut Fence) -> Result<(), Error> {
-        let Some(rate) = fence.asked.cpu else { return Ok(()) };
+    fn apply(&self, state: &mut LimitState) -> Result<(), Error> {
+        let Some(rate) = state.asked.cpu else { return Ok(()) };
         let set = || {
-            let branch = fence.group.branch(Controller::Cpu)?;
-            match branch.version() {
+            let dir = state.group.dir(Controller::Cpu)?;
+            match dir.version() {
                 Version::One => {
-                    branch.write(LENGTH, &PERIOD.to_string())?;
-                    branch.write(QUOTA, &allowance(rate).to_string())
+                    dir.write(LENGTH, &PERIOD.to_string())?;
+                    dir.write(QUOTA, &allowance(rate).to_string())
                 }
-                Version::Two => branch.write(MAX, &format!("{} {PERIOD}", allowance(rate))),
+                Version::Two => dir.write(MAX, &format!("{} {PERIOD}", allowance(rate))),
             }
         };
         set().map_err(|error| error.context(format!("limit CPU time to {rate}")))
     }
 
-    fn verify(&self, fence: &Fence) -> Vec<Fact> {
-        let Some(asked) = fence.asked.cpu else { return Vec::new() };
-        match fence.group.branch(Controller::Cpu) {
-            Ok(branch) => vec![in_force(branch, asked), members_inside("cpu.members", branch, &fence.members)],
+    fn verify(&self, state: &LimitState) -> Vec<Fact> {
+        let Some(asked) = state.asked.cpu else { return Vec::new() };
+        match state.group.dir(Controller::Cpu) {
+            Ok(dir) => vec![in_force(dir, asked), members_inside("cpu.members", dir, &state.members)],
             Err(error) => vec![verified("cpu", asked.to_string(), Err(error), String::new())],
         }
     }
 
-    fn usage(&self, fence: &Fence) -> Vec<Fact> {
-        let throttled = fence.asked.cpu.and_then(|_| fence.group.branch(Controller::Cpu).ok());
+    fn usage(&self, state: &LimitState) -> Vec<Fact> {
+        let throttled = state.asked.cpu.and_then(|_| state.group.dir(Controller::Cpu).ok());
         throttled.map(usage::of_throttling).unwrap_or_default()
     }
 
-    fn lift(&self, fence: &Fence) -> Result<(), Error> {
-        let (Ok(branch), Some(_)) = (fence.group.branch(Controller::Cpu), fence.asked.cpu) else { return Ok(()) };
-        unlimit(branch)
+    fn lift(&self, state: &LimitState) -> Result<(), Error> {
+        let (Ok(dir), Some(_)) = (state.group.dir(Controller::Cpu), state.asked.cpu) else { return Ok(()) };
+        unlimit(dir)
     }
 }
 
 /// Lets the group have all CPU time.
-fn unlimit(branch: &Branch) -> Result<(), Error> {
-    match branch.version() {
-        Version::One => branch.write(QUOTA, "-1"),
-        Version::Two => branch.write(MAX, "max"),
+fn unlimit(dir: &CgroupDir) -> Result<(), Error> {
+    match dir.version() {
+        Version::One => dir.write(QUOTA, "-1"),
+        Version::Two => dir.write(MAX, "max"),
     }
 }
 
-/// Lifts a limit of CPU time in a branch, whoever set it: a process needs CPU time to die.
-pub(super) fn loosen(branch: &Branch) {
-    if branch.controls(Controller::Cpu) {
-        let _as_far_as_it_goes = unlimit(branch);
+/// Lifts a limit of CPU time in a dir, whoever set it: a process needs CPU time to die.
+pub(super) fn lift_stalls(dir: &CgroupDir) {
+    if dir.controls(Controller::Cpu) {
+        let _as_far_as_it_goes = unlimit(dir);
     }
 }
 
@@ -88,23 +88,21 @@ const fn allowance(rate: CpuRate) -> u64 {
 }
 
 /// The limit of the group itself, or a smaller one above it.
-fn in_force(branch: &Branch, asked: CpuRate) -> Fact {
-    let version = branch.version();
+fn in_force(dir: &CgroupDir, asked: CpuRate) -> Fact {
+    let version = dir.version();
     let file = match version {
         Version::One => QUOTA,
         Version::Two => MAX,
     };
-    let source = branch.source(file);
-    let above = branch
-        .above()
-        .filter_map(|folder| rate_in(version, |file| std::fs::read_to_string(folder.join(file)).ok()))
-        .min();
+    let source = dir.source(file);
+    let above =
+        dir.above().filter_map(|folder| rate_in(version, |file| std::fs::read_to_string(folder.join(file)).ok())).min();
     if let Some(above) = above.filter(|above| *above < asked) {
         let source = format!("{source}: a group above it allows less");
         return verified("cpu", asked.to_string(), Ok((above.to_string(), false)), source);
     }
-    let compared = branch.read(file).map(|_| {
-        let own = rate_in(version, |file| branch.read(file).ok());
+    let compared = dir.read(file).map(|_| {
+        let own = rate_in(version, |file| dir.read(file).ok());
         let expected = CpuRate(allowance(asked) * 1_000_000 / PERIOD);
         (own.map_or_else(|| "none".to_owned(), |own| own.to_string()), own == Some(expected))
     });

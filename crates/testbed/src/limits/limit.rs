@@ -1,23 +1,23 @@
 //! The contract of a limit: put in place empty, joined by processes, read back, lifted. A limit may not judge what a false fact means.
 
-use super::branch::Branch;
-use super::group::Group;
+use super::cgroup::Cgroup;
+use super::cgroup_dir::CgroupDir;
 use super::hierarchy::Controller;
+use crate::storages::Devices;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
-use std::path::PathBuf;
 
-/// What limits share: what was asked, and what stands because of it.
+/// State that limits share: what was asked, and what is in place because of it.
 #[derive(Debug, Default)]
-pub(crate) struct Fence {
+pub(crate) struct LimitState {
     /// What was asked.
     pub(crate) asked: LimitsAsked,
-    /// Where the data lie: the block device there is limited.
-    pub(crate) folder: PathBuf,
+    /// Block devices under the data: each of them is limited.
+    pub(crate) devices: Devices,
     /// The control group; empty where there are no controllers or no right to use them.
-    pub(crate) group: Group,
-    /// Cores to run on; none: not limited.
+    pub(crate) group: Cgroup,
+    /// Cores to run on; `None`: not limited.
     pub(crate) cores: Option<Vec<usize>>,
     /// Cores that members may have again when the limit is lifted.
     pub(crate) all_cores: Vec<usize>,
@@ -36,21 +36,21 @@ pub(crate) trait Limit: Sync {
     fn needs(&self, asked: &LimitsAsked) -> Option<Controller>;
 
     /// Puts it in place; does nothing when it is not asked for.
-    fn apply(&self, fence: &mut Fence) -> Result<(), Error>;
+    fn apply(&self, state: &mut LimitState) -> Result<(), Error>;
 
     /// Puts a running process under it that is in the control group already.
-    fn join(&self, _fence: &Fence, _process: u32) -> Result<(), Error> {
+    fn join(&self, _fence: &LimitState, _process: u32) -> Result<(), Error> {
         Ok(())
     }
 
     /// Reads back what is in force.
-    fn verify(&self, fence: &Fence) -> Vec<Fact>;
+    fn verify(&self, state: &LimitState) -> Vec<Fact>;
 
     /// How much of it was used up to now.
-    fn usage(&self, fence: &Fence) -> Vec<Fact>;
+    fn usage(&self, state: &LimitState) -> Vec<Fact>;
 
     /// Lifts it; processes go on.
-    fn lift(&self, fence: &Fence) -> Result<(), Error>;
+    fn lift(&self, state: &LimitState) -> Result<(), Error>;
 }
 
 /// A fact about a limit that was asked for.
@@ -76,12 +76,12 @@ pub(super) fn verified(
 }
 
 /// Are the processes that joined, and all that descend from them, in the group?
-pub(super) fn members_inside(name: &str, branch: &Branch, joined: &[u32]) -> Fact {
-    let inside = branch.members();
+pub(super) fn members_inside(name: &str, dir: &CgroupDir, joined: &[u32]) -> Fact {
+    let inside = dir.members();
     let all: Vec<u32> = joined.iter().flat_map(|root| crate::sys::descendants(*root)).collect();
     let outside = all.iter().filter(|process| !inside.contains(process) && crate::sys::is_running(**process)).count();
     let effective = format!("{} inside, {outside} outside", inside.len());
-    let source = branch.source("cgroup.procs");
+    let source = dir.source("cgroup.procs");
     let missing = !joined.is_empty() && all.is_empty();
     verified(name, "every process inside".to_owned(), Ok((effective, outside == 0 && !missing)), source)
 }

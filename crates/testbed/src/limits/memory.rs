@@ -3,9 +3,9 @@
 //! A page belongs to the group that touched it first. So the data's cached pages are dropped before a run, and what a process touched
 //! before it joined is not counted. Source: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
 
-use super::branch::Branch;
+use super::cgroup_dir::CgroupDir;
 use super::hierarchy::{Controller, Version};
-use super::limit::{Fence, Limit, members_inside, verified};
+use super::limit::{Limit, LimitState, members_inside, verified};
 use super::usage;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
@@ -44,9 +44,9 @@ impl Limit for Memory {
         asked.memory.map(|_| Controller::Memory)
     }
 
-    fn apply(&self, fence: &mut Fence) -> Result<(), Error> {
-        let Some(Bytes(bytes)) = fence.asked.memory else { return Ok(()) };
-        let group = fence.group.branch(Controller::Memory);
+    fn apply(&self, state: &mut LimitState) -> Result<(), Error> {
+        let Some(Bytes(bytes)) = state.asked.memory else { return Ok(()) };
+        let group = state.group.dir(Controller::Memory);
         let group = group.map_err(|error| error.context(format!("limit memory to {}", Bytes(bytes))))?;
         group.write(files(group.version()).limit, &bytes.to_string())?;
         match group.version() {
@@ -59,23 +59,23 @@ impl Limit for Memory {
         }
     }
 
-    fn verify(&self, fence: &Fence) -> Vec<Fact> {
-        let Some(asked) = fence.asked.memory else { return Vec::new() };
-        match fence.group.branch(Controller::Memory) {
+    fn verify(&self, state: &LimitState) -> Vec<Fact> {
+        let Some(asked) = state.asked.memory else { return Vec::new() };
+        match state.group.dir(Controller::Memory) {
             Ok(group) => {
-                let members = members_inside("memory.members", group, &fence.members);
+                let members = members_inside("memory.members", group, &state.members);
                 vec![limit_in_force(group, asked), swap_in_force(group), members]
             }
             Err(error) => vec![verified("memory.max", asked.to_string(), Err(error), String::new())],
         }
     }
 
-    fn usage(&self, fence: &Fence) -> Vec<Fact> {
-        fence.group.branch(Controller::Memory).map(usage::of_group).unwrap_or_default()
+    fn usage(&self, state: &LimitState) -> Vec<Fact> {
+        state.group.dir(Controller::Memory).map(usage::of_group).unwrap_or_default()
     }
 
-    fn lift(&self, fence: &Fence) -> Result<(), Error> {
-        let (Ok(group), Some(_)) = (fence.group.branch(Controller::Memory), fence.asked.memory) else { return Ok(()) };
+    fn lift(&self, state: &LimitState) -> Result<(), Error> {
+        let (Ok(group), Some(_)) = (state.group.dir(Controller::Memory), state.asked.memory) else { return Ok(()) };
         let files = files(group.version());
         if group.version() == Version::One && group.has(BOTH) {
             group.write(BOTH, files.unlimited)?;
@@ -85,7 +85,7 @@ impl Limit for Memory {
 }
 
 /// The limit of the group itself, or a smaller one above it.
-fn limit_in_force(group: &Branch, asked: Bytes) -> Fact {
+fn limit_in_force(group: &CgroupDir, asked: Bytes) -> Fact {
     let file = files(group.version()).limit;
     let own = group.read(file).map(|text| amount(&text));
     let smallest = group.above().filter_map(|folder| amount(&std::fs::read_to_string(folder.join(file)).ok()?)).min();
@@ -106,7 +106,7 @@ fn limit_in_force(group: &Branch, asked: Bytes) -> Fact {
 }
 
 /// How much swap the group may take beside its memory; must be none.
-fn swap_in_force(group: &Branch) -> Fact {
+fn swap_in_force(group: &CgroupDir) -> Fact {
     let (effective, source) = match group.version() {
         Version::Two if group.has("memory.swap.max") => {
             (group.read("memory.swap.max").map(|text| amount(&text)), group.source("memory.swap.max"))

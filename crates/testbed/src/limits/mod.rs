@@ -1,11 +1,11 @@
 //! Limits on what is tested: one file and one line in [`LIMITS`] each. Lists and re-exports.
 
-mod branch;
+mod applied;
+mod cgroup;
+mod cgroup_dir;
 mod cores;
 mod counters;
 mod cpu;
-mod enclosure;
-mod group;
 mod hierarchy;
 mod limit;
 mod memory;
@@ -17,16 +17,16 @@ mod usage;
 mod write_bandwidth;
 mod write_iops;
 
-pub(crate) use branch::Branch;
+pub(crate) use applied::{AppliedLimits, lift_stalls, try_out};
+pub(crate) use cgroup::Cgroup;
+pub(crate) use cgroup_dir::CgroupDir;
 pub(crate) use counters::{cpu_time, transfers};
-pub(crate) use enclosure::{Enclosure, loosen, try_out};
-pub(crate) use group::Group;
 pub(crate) use hierarchy::Controller;
 pub(crate) use sweep::orphans;
 pub(crate) use usage::{group_use, kills, of_machine};
 
 #[cfg(test)]
-pub(crate) use enclosure::tests::{cold_file, enclose};
+pub(crate) use applied::tests::{cold_file, enclose};
 
 /// Every limit.
 const LIMITS: &[&dyn limit::Limit] = &[

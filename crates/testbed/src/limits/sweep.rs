@@ -1,8 +1,8 @@
 //! Removes control groups whose owner died without lifting them, and kills what lived in them.
 
-use super::branch::{Branch, is_orphan};
-use super::enclosure::loosen;
-use super::group::Group;
+use super::applied::lift_stalls;
+use super::cgroup::Cgroup;
+use super::cgroup_dir::{CgroupDir, is_orphan};
 use super::hierarchy::Hierarchy;
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ pub(crate) fn orphans() -> (Vec<PathBuf>, Vec<PathBuf>) {
         let mut found = Vec::new();
         walk(&hierarchy.root, DEPTH, &mut found);
         for folder in found {
-            let group = Group::from(Branch::existing(hierarchy.clone(), folder.clone()));
-            loosen(&group);
+            let group = Cgroup::from(CgroupDir::existing(hierarchy.clone(), folder.clone()));
+            lift_stalls(&group);
             let gone = group.kill_members(&[]) && group.dissolve();
             if gone { removed.push(folder) } else { kept.push(folder) }
         }

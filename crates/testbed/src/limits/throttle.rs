@@ -1,17 +1,16 @@
-//! What the four limits of a block device have in common: a rate for one device in a file of the control group. In version 2 all four
+//! The common part of the four limits of block devices: a rate for each device in a file of the control group. In version 2 all four
 //! stand in one file. Source: Documentation/admin-guide/cgroup-v1/blkio-controller.rst and cgroup-v2.rst, `io.max`.
 //!
 //! In version 1 the kernel writes back later in the name of no group what was written through the page cache, and a limit of a group
 //! above does not count.
 
-use super::branch::Branch;
+use super::cgroup_dir::CgroupDir;
 use super::hierarchy::{Controller, Version};
-use super::limit::{Fence, Limit, members_inside, verified};
-use crate::probes::device_of;
+use super::limit::{Limit, LimitState, members_inside, verified};
+use crate::storages::Devices;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
-use std::path::Path;
 
 /// The file of version 2.
 const MAX: &str = "io.max";
@@ -31,7 +30,7 @@ pub(super) enum Direction {
     Write,
 }
 
-/// A rate of the device under the data.
+/// A rate of each device under the data.
 pub(super) struct Throttle {
     /// Path of the setting.
     pub(super) setting: &'static str,
@@ -57,45 +56,49 @@ impl Limit for Throttle {
         (self.rate)(asked).map(|_| Controller::Io)
     }
 
-    fn apply(&self, fence: &mut Fence) -> Result<(), Error> {
-        let Some(rate) = (self.rate)(&fence.asked) else { return Ok(()) };
+    fn apply(&self, state: &mut LimitState) -> Result<(), Error> {
+        let Some(rate) = (self.rate)(&state.asked) else { return Ok(()) };
         let set = || {
-            let branch = fence.group.branch(Controller::Io)?;
-            let device = device_of(&fence.folder)?.number()?;
-            branch.write(self.file_of(branch), &self.line(branch.version(), &device, Some(rate)))
+            let dir = state.group.dir(Controller::Io)?;
+            self.write(dir, &state.devices, Some(rate))
         };
         set().map_err(|error| error.context(format!("limit {} to {}", self.name, (self.text)(rate))))
     }
 
-    fn verify(&self, fence: &Fence) -> Vec<Fact> {
-        let Some(asked) = (self.rate)(&fence.asked) else { return Vec::new() };
-        match fence.group.branch(Controller::Io) {
-            Ok(branch) => {
-                let mut facts = vec![self.in_force(branch, &fence.folder, asked)];
-                facts.push(members_inside("io.members", branch, &fence.members));
-                facts.extend(self.reach(branch.version()));
+    fn verify(&self, state: &LimitState) -> Vec<Fact> {
+        let Some(asked) = (self.rate)(&state.asked) else { return Vec::new() };
+        match state.group.dir(Controller::Io) {
+            Ok(dir) => {
+                let mut facts = vec![self.in_force(dir, &state.devices, asked)];
+                facts.push(members_inside("io.members", dir, &state.members));
+                facts.extend(self.reach(dir.version()));
                 facts
             }
             Err(error) => vec![verified(self.name, (self.text)(asked), Err(error), String::new())],
         }
     }
 
-    fn usage(&self, _fence: &Fence) -> Vec<Fact> {
+    fn usage(&self, _fence: &LimitState) -> Vec<Fact> {
         Vec::new()
     }
 
-    fn lift(&self, fence: &Fence) -> Result<(), Error> {
-        let (Ok(branch), Some(_)) = (fence.group.branch(Controller::Io), (self.rate)(&fence.asked)) else {
+    fn lift(&self, state: &LimitState) -> Result<(), Error> {
+        let (Ok(dir), Some(_)) = (state.group.dir(Controller::Io), (self.rate)(&state.asked)) else {
             return Ok(());
         };
-        let device = device_of(&fence.folder)?.number()?;
-        branch.write(self.file_of(branch), &self.line(branch.version(), &device, None))
+        self.write(dir, &state.devices, None)
     }
 }
 
 impl Throttle {
-    fn file_of(&self, branch: &Branch) -> &'static str {
-        match branch.version() {
+    /// Sets the rate of every device, or lifts it.
+    fn write(&self, dir: &CgroupDir, devices: &Devices, rate: Option<u64>) -> Result<(), Error> {
+        let numbers = devices.numbers()?;
+        numbers.iter().try_for_each(|number| dir.write(self.file_of(dir), &self.line(dir.version(), number, rate)))
+    }
+
+    fn file_of(&self, dir: &CgroupDir) -> &'static str {
+        match dir.version() {
             Version::One => self.file,
             Version::Two => MAX,
         }
@@ -122,28 +125,37 @@ impl Throttle {
         rate.parse().ok()
     }
 
-    fn in_force(&self, branch: &Branch, folder: &Path, asked: u64) -> Fact {
-        let device = device_of(folder).and_then(|device| Ok((device.number()?, device.name)));
-        let (number, name) = match device {
-            Ok(device) => device,
+    fn in_force(&self, dir: &CgroupDir, devices: &Devices, asked: u64) -> Fact {
+        let numbers = match devices.numbers() {
+            Ok(numbers) => numbers,
             Err(error) => return verified(self.name, (self.text)(asked), Err(error), String::new()),
         };
-        let (version, file) = (branch.version(), self.file_of(branch));
-        let read = |text: &str| self.rate_in(version, text, &number);
-        let own = branch.read(file).map(|text| read(&text));
+        let (version, file) = (dir.version(), self.file_of(dir));
+        let mut source = format!("{} for {}", dir.source(file), devices.names());
+        let lowest_above = |text: &str| numbers.iter().filter_map(|number| self.rate_in(version, text, number)).min();
         let above = match version {
             Version::One => None,
             Version::Two => {
-                branch.above().filter_map(|folder| read(&std::fs::read_to_string(folder.join(file)).ok()?)).min()
+                let texts = dir.above().filter_map(|folder| std::fs::read_to_string(folder.join(file)).ok());
+                texts.filter_map(|text| lowest_above(&text)).min()
             }
         };
-        let mut source = format!("{} for {}", branch.source(file), name);
         if let Some(above) = above.filter(|above| *above < asked) {
             source.push_str(": a group above it allows less");
             return verified(self.name, (self.text)(asked), Ok(((self.text)(above), false)), source);
         }
-        let compared = own.map(|own| (own.map_or_else(|| "none".to_owned(), self.text), own == Some(asked)));
+        let compared = dir
+            .read(file)
+            .map(|text| self.compared(numbers.iter().map(|number| self.rate_in(version, &text, number)), asked));
         verified(self.name, (self.text)(asked), compared, source)
+    }
+
+    /// The rates in force, in words, and whether all are the one that was asked for.
+    fn compared(&self, rates: impl Iterator<Item = Option<u64>>, asked: u64) -> (String, bool) {
+        let mut rates: Vec<Option<u64>> = rates.collect();
+        rates.dedup();
+        let words = rates.iter().map(|rate| rate.map_or_else(|| "none".to_owned(), self.text));
+        (words.collect::<Vec<_>>().join(", "), rates == [Some(asked)])
     }
 
     /// What the limit does not reach.
@@ -156,20 +168,20 @@ impl Throttle {
     }
 }
 
-/// Lifts every limit of devices in a branch, whoever set it: a process that waits for a slow device can be killed only then.
-pub(super) fn loosen(branch: &Branch) {
-    let files: &[&str] = match branch.version() {
+/// Lifts every limit of devices in a dir, whoever set it: a process that waits for a slow device can be killed only then.
+pub(super) fn lift_stalls(dir: &CgroupDir) {
+    let files: &[&str] = match dir.version() {
         Version::One => &FILES,
         Version::Two => &[MAX],
     };
     for file in files {
-        for line in branch.read(file).unwrap_or_default().lines() {
+        for line in dir.read(file).unwrap_or_default().lines() {
             let Some(device) = line.split(' ').next().filter(|device| device.contains(':')) else { continue };
-            let free = match branch.version() {
+            let free = match dir.version() {
                 Version::One => format!("{device} 0"),
                 Version::Two => format!("{device} rbps=max wbps=max riops=max wiops=max"),
             };
-            let _as_far_as_it_goes = branch.write(file, &free);
+            let _as_far_as_it_goes = dir.write(file, &free);
         }
     }
 }

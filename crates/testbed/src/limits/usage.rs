@@ -1,10 +1,10 @@
 //! What a control group and the machine used and waited for up to now. Only reads; the label "64 GiB" without these is not repeatable.
 
-use super::branch::Branch;
+use super::cgroup::Cgroup;
+use super::cgroup_dir::CgroupDir;
 use super::counters::{self, value_of};
-use super::group::Group;
 use super::hierarchy::{Controller, Version};
-use crate::probes::device_of;
+use crate::storages::Devices;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use std::path::Path;
@@ -22,7 +22,7 @@ const STAT: &[(&str, &str, &str, bool)] = &[
 ];
 
 /// Facts of a group: peak, composition, how often it hit the limit, kills.
-pub(super) fn of_group(group: &Branch) -> Vec<Fact> {
+pub(super) fn of_group(group: &CgroupDir) -> Vec<Fact> {
     let stat = group.read("memory.stat").unwrap_or_default();
     let mut facts = Vec::new();
     let (now, peak) = match group.version() {
@@ -56,7 +56,7 @@ pub(crate) fn of_machine() -> Vec<Fact> {
     pressure("machine", Path::new("/proc/pressure"), &["memory", "io", "cpu"], |file| format!("/proc/pressure/{file}"))
 }
 
-/// CPU time and reads of the device under the data, each with where it was read; none where the kernel does not count it.
+/// CPU time and reads of the devices under the data, each with where it was read; `None` where the kernel does not count it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GroupUse {
     pub(crate) cpu: Option<(Duration, String)>,
@@ -64,16 +64,16 @@ pub(crate) struct GroupUse {
 }
 
 /// What a group used since it was made.
-pub(crate) fn group_use(group: &Group, folder: &Path) -> GroupUse {
+pub(crate) fn group_use(group: &Cgroup, devices: &Devices) -> GroupUse {
     let cpu = || {
-        let branch = group.branch(Controller::CpuAccounting).ok()?;
-        let time = counters::cpu_time(branch).ok()?;
-        Some((time.total, branch.source(Controller::CpuAccounting.file(branch.version()))))
+        let dir = group.dir(Controller::CpuAccounting).ok()?;
+        let time = counters::cpu_time(dir).ok()?;
+        Some((time.total, dir.source(Controller::CpuAccounting.file(dir.version()))))
     };
     let device_read = || {
-        let branch = group.branch(Controller::Io).ok()?;
-        let moved = counters::transfers(branch, &device_of(folder).ok()?.number().ok()?)?;
-        Some((Bytes(moved.read_bytes), branch.source(io_source(branch.version()))))
+        let dir = group.dir(Controller::Io).ok()?;
+        let moved = counters::transfers_of(dir, devices)?;
+        Some((Bytes(moved.read_bytes), dir.source(io_source(dir.version()))))
     };
     GroupUse { cpu: cpu(), device_read: device_read() }
 }
@@ -86,22 +86,21 @@ const fn io_source(version: Version) -> &'static str {
     }
 }
 
-/// Facts of CPU time that a group used, and of what it moved to and from the device under the data.
-pub(super) fn of_work(group: &Group, folder: &Path) -> Vec<Fact> {
+/// Facts of CPU time that a group used, and of what it moved to and from the devices under the data.
+pub(super) fn of_work(group: &Cgroup, devices: &Devices) -> Vec<Fact> {
     let mut facts = Vec::new();
-    if let Ok(branch) = group.branch(Controller::CpuAccounting)
-        && let Ok(time) = counters::cpu_time(branch)
+    if let Ok(dir) = group.dir(Controller::CpuAccounting)
+        && let Ok(time) = counters::cpu_time(dir)
     {
-        let source = branch.source(Controller::CpuAccounting.file(branch.version()));
+        let source = dir.source(Controller::CpuAccounting.file(dir.version()));
         facts.push(fact("cpu.time", seconds(time.total), &source));
         let parts = time.parts.map(|(user, system)| [("cpu.user", user), ("cpu.system", system)]);
         facts.extend(parts.into_iter().flatten().map(|(name, time)| fact(name, seconds(time), &source)));
     }
-    if let Ok(branch) = group.branch(Controller::Io)
-        && let Ok(device) = device_of(folder).and_then(|device| device.number())
-        && let Some(moved) = counters::transfers(branch, &device)
+    if let Ok(dir) = group.dir(Controller::Io)
+        && let Some(moved) = counters::transfers_of(dir, devices)
     {
-        let source = branch.source(io_source(branch.version()));
+        let source = dir.source(io_source(dir.version()));
         facts.push(fact("io.read", Bytes(moved.read_bytes).to_string(), &source));
         facts.push(fact("io.written", Bytes(moved.written_bytes).to_string(), &source));
         facts.push(fact("io.reads", moved.reads.to_string(), &source));
@@ -111,7 +110,7 @@ pub(super) fn of_work(group: &Group, folder: &Path) -> Vec<Fact> {
 }
 
 /// Facts of a group that was kept from CPU time by its limit.
-pub(super) fn of_throttling(group: &Branch) -> Vec<Fact> {
+pub(super) fn of_throttling(group: &CgroupDir) -> Vec<Fact> {
     let source = group.source("cpu.stat");
     counters::throttling(group).map_or_else(Vec::new, |told| {
         vec![
@@ -128,11 +127,11 @@ fn seconds(time: Duration) -> String {
 }
 
 /// Processes of the group that the kernel killed for want of memory; none when it does not tell.
-pub(crate) fn kills(group: &Group) -> Option<u64> {
-    kills_in(group.branch(Controller::Memory).ok()?)
+pub(crate) fn kills(group: &Cgroup) -> Option<u64> {
+    kills_in(group.dir(Controller::Memory).ok()?)
 }
 
-fn kills_in(group: &Branch) -> Option<u64> {
+fn kills_in(group: &CgroupDir) -> Option<u64> {
     match group.version() {
         Version::One => value_of(&group.read("memory.oom_control").ok()?, "oom_kill"),
         Version::Two => value_of(&group.read("memory.events").ok()?, "oom_kill"),
@@ -142,7 +141,7 @@ fn kills_in(group: &Branch) -> Option<u64> {
 /// How often the group was at its limit and had to give pages back. In version 1 the kernel charges memory and swap together
 /// first, so where both have the same limit the hits are counted there, and since some release of Linux 6 not at all: none of both
 /// is no number then. Source: mm/memcontrol.c, `try_charge_memcg`; tried on 6.18.
-fn limit_hits(group: &Branch) -> Option<u64> {
+fn limit_hits(group: &CgroupDir) -> Option<u64> {
     match group.version() {
         Version::One => {
             let number = |file: &str| group.read(file).ok()?.parse::<u64>().ok();
@@ -154,7 +153,7 @@ fn limit_hits(group: &Branch) -> Option<u64> {
     }
 }
 
-fn events_source(group: &Branch) -> String {
+fn events_source(group: &CgroupDir) -> String {
     group.source(if group.version() == Version::One {
         "memory.failcnt, memory.memsw.failcnt, memory.oom_control"
     } else {

@@ -10,20 +10,11 @@ use super::steady::judge;
 use super::summary::{self, Done};
 use super::target::Target;
 use proofload_model::error::Error;
-use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, PerSecond};
+use proofload_model::wire::host::Preconditioned;
 use proofload_model::wire::{DataPlace, Preconditioning};
 use std::path::Path;
 use std::time::Duration;
-
-/// What preconditioning leaves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Preconditioned {
-    /// fio's JSON of each run, in order: name such as `fio/02-random-pass-1.json`, and body.
-    pub documents: Vec<(String, String)>,
-    /// fio's version, how it wrote, what each step wrote and how fast, and whether the drive was steady at the end.
-    pub facts: Vec<Fact>,
-}
 
 /// Hears what is being done, how much of it, and of how much (bytes, or rounds).
 type Progress<'a> = &'a dyn Fn(&str, u64, u64);

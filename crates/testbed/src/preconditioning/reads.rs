@@ -9,24 +9,14 @@ use super::scratch::Scratch;
 use super::target::Target;
 use proofload_model::error::Error;
 use proofload_model::units::{Bytes, BytesPerSecond, duration_text};
+use proofload_model::wire::host::ReadsMeasured;
 use std::path::Path;
 use std::time::Duration;
 
 /// What an operator can do without a calibration of the device.
 const OTHERWISE: &str = "set workload.calibrate to \"none\"";
 
-/// What sequential reads gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reads {
-    /// Rate.
-    pub(crate) rate: BytesPerSecond,
-    /// How it was measured, in words.
-    pub(crate) how: String,
-    /// fio's JSON of each run, in order: name and body.
-    pub(crate) documents: Vec<(String, String)>,
-}
-
-/// What is to be read, and how long.
+/// Order to read a file.
 pub(crate) struct ToRead<'a> {
     /// The study's folder; the file lies in it and is removed afterwards.
     pub(crate) folder: &'a Path,
@@ -42,7 +32,7 @@ pub(crate) fn measure_reads(
     read: &ToRead<'_>,
     within: Within,
     progress: &dyn Fn(&str, u64, u64),
-) -> Result<Reads, Error> {
+) -> Result<ReadsMeasured, Error> {
     let fio = Fio::find(OTHERWISE)?;
     let scratch = Scratch::open(read.folder)?;
     let target = Target::to_read(scratch.folder(), Bytes(read.size.0.max(FILL_BLOCK.0)));
@@ -59,7 +49,7 @@ fn course(
     time: Duration,
     within: Within,
     progress: &dyn Fn(&str, u64, u64),
-) -> Result<Reads, Error> {
+) -> Result<ReadsMeasured, Error> {
     let (access, first) = access::find(fio, target)?;
     if !access.direct || access.buffered_all_the_same {
         return Err(Error::new("its file system buffers reads that ask for none of it, so memory would be measured"));
@@ -82,7 +72,7 @@ fn course(
     );
     let rate = BytesPerSecond(read.moved.bandwidth.0 as u64);
     let documents = [first, filled, read].map(|Kept { name, document, .. }| (name, document)).to_vec();
-    Ok(Reads { rate, how, documents })
+    Ok(ReadsMeasured { rate, how, documents })
 }
 
 #[cfg(test)]

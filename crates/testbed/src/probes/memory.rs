@@ -29,9 +29,9 @@ struct Memory {
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
     let source = subject
         .group
-        .branch(Controller::Memory)
+        .dir(Controller::Memory)
         .ok()
-        .map(|branch| Source::Group(branch.folder().to_owned()))
+        .map(|dir| Source::Group(dir.folder().to_owned()))
         .or(subject.pid.map(Source::Process));
     Ok(source.map(|source| Box::new(Memory { source, rates: Rates::default() }) as Box<dyn Probe>))
 }

@@ -13,7 +13,8 @@ mod runner;
 mod scrape;
 mod threads;
 
-pub use device::{BlockDevice, device_of};
+pub(crate) use device::device_counters;
+pub(crate) use probe::read_file;
 pub use probe::{OpenedProbe, Probe, ProbeSpec, Subject};
 pub use runner::Probes;
 

@@ -1,22 +1,22 @@
 //! The contract of a probe. A probe reads; it may not keep samples, fill gaps or judge.
 
-use crate::limits::Group;
+use crate::limits::Cgroup;
+use crate::storages::Devices;
 use proofload_engine::Observer;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::wire::Scraped;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// What is watched.
 #[derive(Default)]
 pub struct Subject {
-    /// Folder of the data: its block device is watched.
-    pub folder: PathBuf,
+    /// Block devices under the data.
+    pub(crate) devices: Devices,
     /// Root of the process tree of the instance, or the process of an embedded engine.
     pub pid: Option<u32>,
     /// The control group of the instance; empty where there is none.
-    pub(crate) group: Group,
+    pub(crate) group: Cgroup,
     /// Cores that the instance may run on; none: all.
     pub cores: Option<Vec<usize>>,
     /// The engine's own statistics; taken by the probe that reads them.
@@ -25,8 +25,8 @@ pub struct Subject {
     pub scraped: Scraped,
 }
 
-/// Readings under the name of the probe that they belong to.
-pub(super) type Part = (&'static str, Vec<Reading>);
+/// Readings with the name of the probe that they belong to.
+pub(super) type ProbeReadings = (&'static str, Vec<Reading>);
 
 /// Reads one part of a machine.
 pub trait Probe: Send {
@@ -51,7 +51,7 @@ pub(super) fn reading(name: &str, component: impl Into<String>, unit: &str, valu
 }
 
 /// Reads a file of the kernel.
-pub(super) fn read_file(path: impl AsRef<std::path::Path>) -> Result<String, Error> {
+pub(crate) fn read_file(path: impl AsRef<std::path::Path>) -> Result<String, Error> {
     let path = path.as_ref();
     std::fs::read_to_string(path).map_err(|error| Error::new(format!("reading {}: {error}", path.display())))
 }

@@ -1,7 +1,7 @@
 //! Reads every probe on the second, each on a thread of its own so that a slow one delays no other. A missed second stays missed.
 
 use super::engine::OF_SERVER;
-use super::probe::{Part, Probe, ProbeSpec, Subject};
+use super::probe::{Probe, ProbeReadings, ProbeSpec, Subject};
 use super::{PROBES, scrape};
 use crate::agents::EventSink;
 use proofload_model::deployment::InstanceName;
@@ -67,7 +67,7 @@ impl Drop for Probes {
 /// What a thread reads.
 pub(super) trait Source: Send {
     /// One reading, under the names of the probes that its parts belong to. `span` as for [`Probe::read`].
-    fn parts(&mut self, span: Option<Duration>) -> Result<Vec<Part>, Error>;
+    fn parts(&mut self, span: Option<Duration>) -> Result<Vec<ProbeReadings>, Error>;
 }
 
 /// A probe under its own name.
@@ -77,7 +77,7 @@ struct Named {
 }
 
 impl Source for Named {
-    fn parts(&mut self, span: Option<Duration>) -> Result<Vec<Part>, Error> {
+    fn parts(&mut self, span: Option<Duration>) -> Result<Vec<ProbeReadings>, Error> {
         Ok(vec![(self.name, self.probe.read(span)?)])
     }
 }
@@ -200,7 +200,7 @@ mod tests {
     struct Away(u32);
 
     impl Source for Away {
-        fn parts(&mut self, span: Option<Duration>) -> Result<Vec<Part>, Error> {
+        fn parts(&mut self, span: Option<Duration>) -> Result<Vec<ProbeReadings>, Error> {
             self.0 += 1;
             if matches!(self.0, 4 | 5) {
                 return Err(Error::new("connection refused"));

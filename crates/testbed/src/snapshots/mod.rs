@@ -18,4 +18,4 @@ mod snapshot;
 pub(crate) use folder::{claim, data_folder, is_ours};
 pub(crate) use lock::{FolderLock, hold};
 pub(crate) use page_cache::drop_page_cache;
-pub(crate) use snapshot::{Copied, find, label, remove_data, remove_drafts, restore, save};
+pub(crate) use snapshot::{find, label, remove_data, remove_drafts, restore, save};

@@ -5,20 +5,9 @@ use super::folder::{data_folder, expect_ours};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
+use proofload_model::wire::host::Copied;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// What a copy was.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Copied {
-    /// Bytes of the files.
-    pub(crate) bytes: Bytes,
-    /// `reflink`, `copy`, or both.
-    pub(crate) method: String,
-    /// Time, with everything written back.
-    pub(crate) took: Duration,
-}
 
 /// Copies the stopped data to the snapshot. It has no label afterwards.
 pub(crate) fn save(folder: &Path, clock: &dyn Clock) -> Result<Copied, Error> {
@@ -128,6 +117,7 @@ mod tests {
     use super::*;
     use proofload_model::time::{Moment, WallTime};
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::time::Duration;
 
     struct Still;
 

@@ -1,9 +1,12 @@
 //! What the tests of the host role share: a clock, a role in a folder of its own, its events.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
+use proofload_model::deployment::{InstanceName, StoragePlan};
+use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::{DataPlace, Event, HostRequest, Reply};
+use proofload_model::wire::host::{Attach, Start};
+use proofload_model::wire::{Ask, DataPlace, Event, Request};
 use proofload_testbed::HostRole;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,26 +62,36 @@ impl Bench {
         }
     }
 
-    #[track_caller]
-    pub fn ask(&mut self, request: HostRequest) -> Reply {
-        self.role.handle(request).unwrap_or_else(|error| panic!("{error}"))
+    fn handle<A: Ask>(&mut self, ask: A) -> Result<A::Answer, Error> {
+        let Request::Host(request) = ask.into() else { panic!("only the host role is here") };
+        self.role.handle(request).map(|reply| A::answer(reply).expect("it is the request's own answer"))
     }
 
     #[track_caller]
-    pub fn refused(&mut self, request: HostRequest) -> String {
-        self.role.handle(request).expect_err("it is refused").to_string()
+    pub fn ask<A: Ask>(&mut self, ask: A) -> A::Answer {
+        self.handle(ask).unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[track_caller]
-    pub fn facts(&mut self, request: HostRequest) -> Vec<Fact> {
-        match self.ask(request) {
-            Reply::Facts(facts) => facts,
-            Reply::Started { facts, address } => {
-                self.address = Some(address);
-                facts
-            }
-            other => panic!("{other:?}"),
-        }
+    pub fn refused<A: Ask>(&mut self, ask: A) -> String
+    where
+        A::Answer: std::fmt::Debug,
+    {
+        self.handle(ask).expect_err("it is refused").to_string()
+    }
+
+    /// Attaches a directory.
+    #[track_caller]
+    pub fn attach(&mut self, place: &DataPlace) {
+        self.ask(Attach { instance: one(), place: place.clone(), storage: StoragePlan::directory() });
+    }
+
+    /// Starts the server on a directory.
+    #[track_caller]
+    pub fn start(&mut self, place: &DataPlace) -> Vec<Fact> {
+        let started = self.ask(Start { instance: one(), place: place.clone() });
+        self.address = Some(started.address);
+        started.facts
     }
 
     /// Waits for an event.
@@ -93,6 +106,11 @@ impl Bench {
         }
         panic!("{what} was not told: {:?}", self.events.lock());
     }
+}
+
+/// Name of the instance under test.
+pub fn one() -> InstanceName {
+    InstanceName::primary()
 }
 
 /// Effective value and verdict of a fact.

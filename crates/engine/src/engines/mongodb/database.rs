@@ -64,7 +64,7 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
     admin.wait(SETTLING);
     match admin.run(SERVER, |command| command.int32("fsync", 1)).await {
         // The data are complete without it; what the server offers is told among the facts.
-        Err(error) if NOT_OFFERED.contains(&error.code()) && target.address.is_none() => Ok(()),
+        Err(error) if NOT_OFFERED.contains(&error.code()) && target.address().is_none() => Ok(()),
         outcome => outcome.map(|_| ()).map_err(|error| error.context("write everything to the drive (fsync)")),
     }
 }

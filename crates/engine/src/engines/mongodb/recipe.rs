@@ -88,7 +88,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 
 async fn probe(address: String) -> Result<(), Error> {
     let place = DataPlace { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
-    let target = Target { place, address: Some(address.clone()) };
+    let target = Target::new(place, Some(address.clone()));
     let (mut connection, greeting) = lean::open(&target, PROBE).await?;
     if greeting.wants_set {
         initiate(&mut connection, &address).await.map_err(|error| error.context("make the replica set of one"))?;

@@ -40,7 +40,7 @@ fn directly(target: &Target) -> Result<Target, Error> {
         url.text.push_str(if url.text.contains('?') { "&" } else { "?" });
         url.text.push_str("directConnection=true");
     }
-    Ok(Target { place: target.place.clone(), address: Some(url.text) })
+    Ok(Target::new(target.place.clone(), Some(url.text)))
 }
 
 /// Both sessions.
@@ -187,8 +187,8 @@ mod tests {
                 url: Some(url.to_owned()),
                 settings: Vec::new(),
             };
-            let found = directly(&Target { place, address: None }).unwrap().address.unwrap();
-            assert_eq!(found, expected);
+            let found = directly(&Target::new(place, None)).unwrap();
+            assert_eq!(found.address(), Some(expected));
         };
         check("mongodb://db1", "mongodb://db1/?directConnection=true");
         check("mongodb://db1/shop", "mongodb://db1/shop?directConnection=true");

@@ -30,7 +30,7 @@ const PORT: u16 = 27017;
 impl Url {
     /// The address of a target: of the started instance, else the study's URL.
     pub(super) fn of(target: &Target) -> Result<Self, Error> {
-        let text = target.address.as_deref().or(target.place.url.as_deref());
+        let text = target.address().or(target.place.url.as_deref());
         Self::parse(text.ok_or_else(|| Error::other("connect to MongoDB: neither a started instance nor engine.url is given"))?)
     }
 

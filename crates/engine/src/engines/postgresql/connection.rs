@@ -22,7 +22,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The driver's configuration for a target.
 pub(super) fn config(target: &Target) -> Result<Config, Error> {
-    let text = target.address.as_deref().or(target.place.url.as_deref()).ok_or_else(|| {
+    let text = target.address().or(target.place.url.as_deref()).ok_or_else(|| {
         Error::other("connect to PostgreSQL: neither a started instance nor engine.url is given")
     })?;
     parse(text)

@@ -58,7 +58,7 @@ fn asked(target: &Target) -> BTreeMap<&str, &str> {
 /// On a server by URL: what sets those settings that a session may set, and what it does, in words. A local instance has them in its
 /// configuration.
 pub(super) fn to_apply(target: &Target) -> Vec<(String, String)> {
-    if target.address.is_some() {
+    if target.address().is_some() {
         return Vec::new();
     }
     let set = |(name, value): (&str, &str)| {

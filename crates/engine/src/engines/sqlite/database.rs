@@ -99,7 +99,7 @@ mod tests {
     fn target(folder: &Path, settings: &[(&str, &str)]) -> Target {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
-        Target { place: DataPlace { engine, folder, url: None, settings }, address: None }
+        Target::new(DataPlace { engine, folder, url: None, settings }, None)
     }
 
     #[test]

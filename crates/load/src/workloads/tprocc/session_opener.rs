@@ -12,7 +12,7 @@ pub(super) struct SessionOpener {
 impl SessionOpener {
     /// A session that is ready for transactions.
     pub(super) async fn session(&self) -> Result<AnySession, Error> {
-        let mut session = self.engine.connect(&self.target).await?;
+        let mut session = self.target.connect(async |target| self.engine.connect(target).await).await?;
         session.prepare(&self.statements).await?;
         Ok(session)
     }

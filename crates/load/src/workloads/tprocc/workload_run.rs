@@ -25,6 +25,7 @@ use proofload_gen::tprocc::inputs::InputPlan;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::time::Moment;
+use proofload_model::wire::load::DataState;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -95,25 +96,29 @@ impl TproccRun {
         self.run.lock().expect("nobody panics while holding what a run leaves")
     }
 
-    /// The manifest, when the data fit the study and their build has ended.
-    fn fitting_manifest(&self, session: &mut BlockingSession) -> Result<Manifest, Error> {
-        let manifest = Manifest::read(session, &self.dialect)?
-            .ok_or_else(|| Error::new("the database has no manifest of ours; build the data first"))?;
-        manifest.fits(&wanted(&self.settings, &self.settings.population(&self.request.spec)))?;
+    /// The manifest of data that fit the study and whose build has ended; else the state that they are in.
+    fn manifest(&self, session: &mut BlockingSession) -> Result<Result<Manifest, DataState>, Error> {
+        let Some(manifest) = Manifest::read(session, &self.dialect)? else {
+            let why = "the database has no manifest of ours; build the data first".to_owned();
+            return Ok(Err(DataState::Empty { why }));
+        };
+        if let Err(differs) = manifest.fits(&wanted(&self.settings, &self.settings.population(&self.request.spec))) {
+            return Ok(Err(DataState::Differs { why: differs.to_string() }));
+        }
         if !manifest.is_complete() {
-            return Err(Error::new(
-                "the build of the data has not come to its end; build again, it goes on where it stopped",
-            ));
+            let why =
+                "the build of the data has not come to its end; build again, it goes on where it stopped".to_owned();
+            return Ok(Err(DataState::Unfinished { why }));
         }
-        if self.settings.form == Form::Procedures {
-            procedures::check(session, &self.dialect, &manifest)?;
-        }
-        Ok(manifest)
+        let of_form =
+            (self.settings.form == Form::Procedures).then(|| procedures::faults(session, &self.dialect, &manifest));
+        let missing = of_form.transpose()?.flatten();
+        Ok(missing.map_or(Ok(manifest), |why| Err(DataState::Unfinished { why })))
     }
 
     /// What the checks compare with after the run; refuses data that do not fit.
     pub(super) fn before(&self, session: &mut BlockingSession) -> Result<CountsBefore, Error> {
-        let manifest = self.fitting_manifest(session)?;
+        let manifest = self.manifest(session)?.map_err(DataState::into_error)?;
         let totals = Totals::before_run(session, &self.dialect, &manifest)?;
         Ok(CountsBefore { totals, next_o_ids: next_o_ids(session, &self.dialect)? })
     }
@@ -255,8 +260,11 @@ impl WorkloadRun for TproccRun {
         Build::new(&self.request, &self.dialect, self.settings).run()
     }
 
-    fn check_data(&self) -> Result<(), Error> {
-        if self.keeps_data() { self.fitting_manifest(&mut self.session()?).map(|_| ()) } else { Ok(()) }
+    fn data_state(&self) -> Result<DataState, Error> {
+        if !self.keeps_data() {
+            return Ok(DataState::Fits);
+        }
+        Ok(self.manifest(&mut self.session()?)?.map_or_else(|state| state, |_| DataState::Fits))
     }
 
     fn begin(&self) -> Result<Vec<Fact>, Error> {

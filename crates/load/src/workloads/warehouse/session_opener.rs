@@ -54,7 +54,7 @@ impl SessionOpener {
 
     /// A session that has been told all of it.
     pub(super) async fn session(&self) -> Result<AnySession, EngineError> {
-        let mut session = self.engine.connect(&self.target).await?;
+        let mut session = self.target.connect(async |target| self.engine.connect(target).await).await?;
         self.tell(&mut session).await?;
         Ok(session)
     }

@@ -17,6 +17,7 @@ use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::time::Clock;
 use proofload_model::units::duration_text;
 use proofload_model::wire::Probed;
+use proofload_model::wire::load::DataState;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The workload with its job.
@@ -44,18 +45,22 @@ impl WarehouseRun {
         self.tallies.lock().expect("nobody panics while holding what streams leave")
     }
 
-    /// Refuses data that do not fit the study or whose load has not ended.
-    fn manifest(&self) -> Result<Manifest, Error> {
+    /// The manifest of data that fit the study and whose load has ended; else the state that they are in.
+    fn manifest(&self) -> Result<Result<Manifest, DataState>, Error> {
         let mut session = BlockingSession::open(self.request.engine, &self.request.target)?;
-        let manifest = Manifest::read(&mut session, &self.plan.dialect.suite)?
-            .ok_or_else(|| Error::new("the database has no manifest of ours; load the data first"))?;
-        manifest.fits(&self.settings.data())?;
-        if !manifest.is_complete() {
-            return Err(Error::new(
-                "the load of the data has not come to its end; load again, it goes on where it stopped",
-            ));
+        let Some(manifest) = Manifest::read(&mut session, &self.plan.dialect.suite)? else {
+            let why = "the database has no manifest of ours; load the data first".to_owned();
+            return Ok(Err(DataState::Empty { why }));
+        };
+        if let Err(differs) = manifest.fits(&self.settings.data()) {
+            return Ok(Err(DataState::Differs { why: differs.to_string() }));
         }
-        Ok(manifest)
+        if !manifest.is_complete() {
+            let why =
+                "the load of the data has not come to its end; load again, it goes on where it stopped".to_owned();
+            return Ok(Err(DataState::Unfinished { why }));
+        }
+        Ok(Ok(manifest))
     }
 
     /// What the queries of this run are.
@@ -123,13 +128,13 @@ impl WorkloadRun for WarehouseRun {
         Load::new(&self.request, &self.plan.dialect, &self.settings).run()
     }
 
-    fn check_data(&self) -> Result<(), Error> {
-        self.manifest().map(drop)
+    fn data_state(&self) -> Result<DataState, Error> {
+        Ok(self.manifest()?.map_or_else(|state| state, |_| DataState::Fits))
     }
 
     fn begin(&self) -> Result<Vec<Fact>, Error> {
         self.tallies().clear();
-        let mut facts = data_facts(&self.manifest()?, &self.settings)?;
+        let mut facts = data_facts(&self.manifest()?.map_err(DataState::into_error)?, &self.settings)?;
         facts.extend(self.input_facts());
         facts.extend(self.opener.facts(&self.plan.dialect, &self.settings)?);
         Ok(facts)

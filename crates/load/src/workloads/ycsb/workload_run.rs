@@ -13,6 +13,7 @@ use crate::workload::{LocalFuture, RunRequest, SessionSpan, WorkloadRun};
 use proofload_gen::ycsb::{Compatibility, Kind, Plan};
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, Fact, OperationCounts};
+use proofload_model::wire::load::DataState;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -79,27 +80,31 @@ impl YcsbRun {
     }
 
     /// Refuses data that do not fit the study or whose load has not ended.
-    fn fits(&self, session: &mut BlockingStore) -> Result<(), Error> {
+    fn state(&self, session: &mut BlockingStore) -> Result<DataState, Error> {
         if self.settings.adopted {
             return Self::has_table(session);
         }
-        let manifest = Manifest::read(session)?
-            .ok_or_else(|| Error::new("the database has no manifest of ours; load the data first"))?;
-        manifest.fits(&wanted(self.settings.data(self.request.spec.data_seed), &self.plan))?;
-        if !manifest.is_complete() {
-            return Err(Error::new(
-                "the load of the data has not come to its end; load again, it goes on where it stopped",
-            ));
+        let Some(manifest) = Manifest::read(session)? else {
+            let why = "the database has no manifest of ours; load the data first".to_owned();
+            return Ok(DataState::Empty { why });
+        };
+        if let Err(differs) = manifest.fits(&wanted(self.settings.data(self.request.spec.data_seed), &self.plan)) {
+            return Ok(DataState::Differs { why: differs.to_string() });
         }
-        Ok(())
+        if !manifest.is_complete() {
+            let why =
+                "the load of the data has not come to its end; load again, it goes on where it stopped".to_owned();
+            return Ok(DataState::Unfinished { why });
+        }
+        Ok(DataState::Fits)
     }
 
-    fn has_table(session: &mut BlockingStore) -> Result<(), Error> {
+    fn has_table(session: &mut BlockingStore) -> Result<DataState, Error> {
         let tables = session.work(async |store| store.tables().await)?;
         if tables.iter().any(|name| name.eq_ignore_ascii_case(TABLE)) {
-            return Ok(());
+            return Ok(DataState::Fits);
         }
-        Err(Error::new(format!("workload.data is \"adopted\" and the database has no {TABLE}")))
+        Ok(DataState::Differs { why: format!("workload.data is \"adopted\" and the database has no {TABLE}") })
     }
 
     /// Records before the run; an error when they are not those that operations would be drawn over.
@@ -196,15 +201,15 @@ impl WorkloadRun for YcsbRun {
         Load::new(&self.request, &self.dialect, &self.settings, &self.plan).run()
     }
 
-    fn check_data(&self) -> Result<(), Error> {
-        if self.keeps_data() { self.fits(&mut BlockingStore::open(self.access())?) } else { Ok(()) }
+    fn data_state(&self) -> Result<DataState, Error> {
+        if self.keeps_data() { self.state(&mut BlockingStore::open(self.access())?) } else { Ok(DataState::Fits) }
     }
 
     fn begin(&self) -> Result<Vec<Fact>, Error> {
         let mut run = RunEvidence::new(self.settings.users);
         if self.keeps_data() && self.request.spec.part.is_first() {
             let mut session = BlockingStore::open(self.access())?;
-            self.fits(&mut session)?;
+            self.state(&mut session)?.must_fit()?;
             run.before = Some(self.count(&mut session)?);
         }
         *self.run() = run;

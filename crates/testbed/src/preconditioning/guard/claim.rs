@@ -140,7 +140,7 @@ mod tests {
     /// The device under this very test is refused, on any machine that has one.
     #[test]
     fn the_device_under_the_system_is_refused() {
-        let Ok(device) = crate::probes::device_of(Path::new("/")) else {
+        let Ok(device) = crate::storages::device_of(Path::new("/")) else {
             println!("SKIPPED: the_device_under_the_system_is_refused: / is on no block device");
             return;
         };

@@ -3,6 +3,7 @@
 use super::*;
 use crate::preconditioning::abandon;
 use crate::preconditioning::output::{self, Direction};
+use proofload_model::samples::Fact;
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

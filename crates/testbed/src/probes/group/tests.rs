@@ -2,7 +2,8 @@
 
 use super::super::device;
 use super::*;
-use crate::limits::{Enclosure, cold_file, enclose};
+use crate::limits::{AppliedLimits, cold_file, enclose};
+use crate::storages::{Devices, device_of};
 use crate::sys;
 use proofload_model::units::BytesPerSecond;
 use proofload_model::wire::LimitsAsked;
@@ -18,8 +19,8 @@ fn agree(what: &str, found: f64, expected: f64) {
     assert!(apart <= TOLERANCE, "{what}: {found} where {expected} is known, {:.2} % apart", 100.0 * apart);
 }
 
-fn subject(enclosure: &Enclosure) -> Subject {
-    Subject { folder: std::env::temp_dir(), group: enclosure.group().clone(), ..Subject::default() }
+fn subject(applied: &AppliedLimits) -> Subject {
+    Subject { devices: Devices::under(&std::env::temp_dir()), group: applied.group().clone(), ..Subject::default() }
 }
 
 /// The amounts behind the rates of a reading.
@@ -29,10 +30,10 @@ fn amount(readings: &[Reading], name: &str, span: Duration) -> f64 {
 }
 
 /// A shell line that waits for its order to begin.
-fn waiting(enclosure: &mut Enclosure, line: &str) -> Child {
+fn waiting(applied: &mut AppliedLimits, line: &str) -> Child {
     let line = format!("read _; {line}");
     let child = Command::new("sh").args(["-c", &line]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    enclosure.join(child.id()).unwrap();
+    applied.join(child.id()).unwrap();
     child
 }
 
@@ -49,15 +50,14 @@ fn cpu_of_ended(process: u32) -> f64 {
 
 #[test]
 fn cpu_time_is_that_of_the_processes_and_of_the_kernels_counter() {
-    let Some((_alone, mut enclosure)) = enclose(LimitsAsked::default()) else { return };
-    let Some(mut probe) = open(&mut subject(&enclosure)).unwrap() else {
+    let Some((_alone, mut applied)) = enclose(LimitsAsked::default()) else { return };
+    let Some(mut probe) = open(&mut subject(&applied)).unwrap() else {
         println!("SKIPPED: no control group counts CPU time here");
         return;
     };
     // Each is ended by the kernel after a second of CPU time.
-    let mut children: Vec<Child> =
-        (0..2).map(|_| waiting(&mut enclosure, "ulimit -t 1; while :; do :; done")).collect();
-    let counter = || cpu_time(enclosure.group().branch(Controller::CpuAccounting).unwrap()).unwrap();
+    let mut children: Vec<Child> = (0..2).map(|_| waiting(&mut applied, "ulimit -t 1; while :; do :; done")).collect();
+    let counter = || cpu_time(applied.group().dir(Controller::CpuAccounting).unwrap()).unwrap();
     let (begun, before) = (Instant::now(), counter());
     assert!(probe.read(None).unwrap().is_empty(), "the first reading is the base of rates");
     children.iter_mut().for_each(|child| drop(child.stdin.take()));
@@ -89,13 +89,13 @@ fn read_by_device() -> f64 {
 fn a_cold_scan_is_seen_by_device_and_group() {
     // The kernel counts transfers of groups once a limit was set; this one does not bind.
     let rate = Some(BytesPerSecond(64 << 30));
-    let Some((_alone, mut enclosure)) = enclose(LimitsAsked { read_bandwidth: rate, ..LimitsAsked::default() }) else {
+    let Some((_alone, mut applied)) = enclose(LimitsAsked { read_bandwidth: rate, ..LimitsAsked::default() }) else {
         return;
     };
     let (mut of_group, mut of_device) =
-        (open(&mut subject(&enclosure)).unwrap().unwrap(), device::open(&mut subject(&enclosure)).unwrap().unwrap());
+        (open(&mut subject(&applied)).unwrap().unwrap(), device::open(&mut subject(&applied)).unwrap().unwrap());
     let file = cold_file(SCANNED);
-    let mut child = waiting(&mut enclosure, &format!("exec cat {}", file.path().display()));
+    let mut child = waiting(&mut applied, &format!("exec cat {}", file.path().display()));
     of_group.read(None).unwrap();
     let begun = Instant::now();
     let before = read_by_device();

@@ -1,6 +1,6 @@
 //! One endpoint as a probe: its text becomes readings of `cores`, `device`, `memory`, and `scraped` for what the study names besides.
 
-use super::super::probe::{Part, reading};
+use super::super::probe::{ProbeReadings, reading};
 use super::super::rates::Rates;
 use super::super::runner::Source;
 use super::endpoint::fetch;
@@ -35,14 +35,14 @@ pub(in super::super) fn open(scraped: &Scraped) -> Vec<Endpoint> {
 }
 
 impl Source for Endpoint {
-    fn parts(&mut self, span: Option<Duration>) -> Result<Vec<Part>, Error> {
+    fn parts(&mut self, span: Option<Duration>) -> Result<Vec<ProbeReadings>, Error> {
         let text = fetch(&self.url)?;
         self.understand(&text, span)
     }
 }
 
 impl Endpoint {
-    fn understand(&mut self, text: &str, span: Option<Duration>) -> Result<Vec<Part>, Error> {
+    fn understand(&mut self, text: &str, span: Option<Duration>) -> Result<Vec<ProbeReadings>, Error> {
         let device = self.the_device(text)?;
         let parts = [
             ("cores", self.cores(text, span)),
@@ -170,7 +170,7 @@ mod tests {
         let mut endpoint = endpoint(device);
         endpoint.understand(before, None).unwrap();
         let parts = endpoint.understand(after, Some(Duration::from_secs(seconds))).unwrap();
-        let flat = |(probe, readings): &Part| {
+        let flat = |(probe, readings): &ProbeReadings| {
             let probe = *probe;
             readings
                 .iter()

@@ -9,7 +9,7 @@ const HARMLESS: &[&str] = &["directConnection", "appName", "retryWrites", "retry
 /// Host and port of the one server.
 pub(super) fn server<'a>(url: &'a Url, target: &Target) -> Result<(&'a str, u16), Error> {
     let stranger = url.options.iter().find(|(name, _)| !HARMLESS.iter().any(|known| known.eq_ignore_ascii_case(name)));
-    let authenticates = target.address.is_none() && std::env::var_os("MONGODB_USER").is_some();
+    let authenticates = target.address().is_none() && std::env::var_os("MONGODB_USER").is_some();
     let reason = match (&url.hosts[..], stranger) {
         _ if url.by_name_service => "mongodb+srv asks the name service for hosts".to_owned(),
         _ if url.user.is_some() => "a user wants authentication".to_owned(),
@@ -32,7 +32,7 @@ mod tests {
 
     fn check(text: &str, part: Option<&str>) {
         let place = DataPlace { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
-        let target = Target { place, address: Some(text.to_owned()) };
+        let target = Target::new(place, Some(text.to_owned()));
         let found = server(&Url::of(&target).unwrap(), &target).err().map(|error| error.to_string());
         assert_eq!(found.is_some(), part.is_some(), "{text}: {found:?}");
         let fits = |text: &str| part.is_some_and(|part| text.contains(part)) && text.contains("engine.path = \"driver\"");

@@ -74,7 +74,7 @@ impl Manifest {
         if differences.is_empty() {
             return Ok(());
         }
-        Err(Error::new(format!(
+        Err(Error::verification(format!(
             "the data in the database do not fit the study: {}; give the study another name or storage.path, or remove the data to build anew",
             differences.join(", ")
         )))

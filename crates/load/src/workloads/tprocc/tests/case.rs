@@ -96,7 +96,7 @@ pub(super) fn job_at(target: Target, changes: &[(&str, &str)]) -> RunRequest {
         workload: "tprocc".to_owned(),
         settings: toy(changes),
         place: target.place.clone(),
-        address: target.address.clone(),
+        endpoints: target.address().map(str::to_owned).into_iter().collect(),
         data_seed: 1,
         input_seed: 2,
         load_time: LOAD_TIME,

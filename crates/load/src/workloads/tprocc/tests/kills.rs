@@ -27,7 +27,7 @@ fn a_build_in_a_process_of_its_own() {
         order.split(';').map(str::to_owned).collect::<Vec<_>>().try_into().expect("three words");
     let place = DataPlace { engine, folder, url: None, settings: Vec::new() };
     let address = (!address.is_empty()).then_some(address);
-    let request = job_at(Target { place, address }, &[("warehouses", WAREHOUSES)]);
+    let request = job_at(Target::new(place, address), &[("warehouses", WAREHOUSES)]);
     if let Err(error) = TproccRun::new(request).and_then(|workload_run| workload_run.build()) {
         eprintln!("{error}");
         panic!("{error}");
@@ -35,7 +35,7 @@ fn a_build_in_a_process_of_its_own() {
 }
 
 fn start(target: &Target) -> Child {
-    let address = target.address.as_deref().unwrap_or_default();
+    let address = target.address().unwrap_or_default();
     let order = format!("{};{};{address}", target.place.engine, target.place.folder);
     Command::new(std::env::current_exe().expect("this test's program"))
         .args(["--exact", "workloads::tprocc::tests::kills::a_build_in_a_process_of_its_own", "--nocapture"])

@@ -4,7 +4,8 @@ use super::case::{Case, failed};
 use crate::{LoadRole, WorkloadRun as _};
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, LostSession, OperationCounts};
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::{Event, LoadRequest, Reply};
+use proofload_model::wire::Event;
+use proofload_model::wire::load::{Build, CheckData, Connect, LoadService as _, Open, ReadMark, Start, Stop, Verify};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -67,21 +68,18 @@ pub(super) fn run_through(case: &Case, time: Duration, meanwhile: impl FnOnce() 
     });
     let clock = Arc::new(RealClock(Instant::now()));
     let mut role = LoadRole::new(clock.clone(), events);
-    let mut ask = |request| role.handle(request).unwrap();
-    ask(LoadRequest::Open { spec: Box::new(case.request.spec.clone()) });
-    ask(LoadRequest::Build);
-    ask(LoadRequest::CheckData);
-    let Reply::Connected { facts } = ask(LoadRequest::Connect) else { panic!("a connection is answered") };
-    ask(LoadRequest::Start { at: clock.now() + Duration::from_millis(100) });
+    role.open(Open { spec: Box::new(case.request.spec.clone()) }).unwrap();
+    role.build(Build {}).unwrap();
+    role.check_data(CheckData {}).unwrap().must_fit().unwrap();
+    let facts = role.connect(Connect {}).unwrap();
+    role.start(Start { at: clock.now() + Duration::from_millis(100) }).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(meanwhile);
         clock.sleep(time);
-        ask(LoadRequest::Mark);
+        role.mark(ReadMark {}).unwrap();
     });
-    let Reply::Stopped { totals, .. } = ask(LoadRequest::Stop) else { panic!("a stop is answered") };
-    let Reply::Checked(checks) = ask(LoadRequest::Verify { totals: totals.clone() }) else {
-        panic!("a verification is answered")
-    };
+    let totals = role.stop(Stop {}).unwrap().totals;
+    let checks = role.verify(Verify { totals: totals.clone() }).unwrap();
     assert_eq!(*failures.lock().unwrap(), [""; 0]);
     let documents = std::mem::take(&mut *documents.lock().unwrap());
     let seconds = std::mem::take(&mut *seconds.lock().unwrap());

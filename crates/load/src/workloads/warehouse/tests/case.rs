@@ -73,7 +73,7 @@ impl Case {
             workload: "warehouse".to_owned(),
             settings: settings.clone(),
             place: place.target.place.clone(),
-            address: place.target.address.clone(),
+            endpoints: place.target.address().map(str::to_owned).into_iter().collect(),
             data_seed: 1,
             input_seed: 2,
             load_time: WallTime(1_767_225_600_000_000),

@@ -4,7 +4,8 @@ use super::case::Case;
 use crate::{LoadRole, WorkloadRun as _};
 use proofload_model::samples::{Check, CheckOutcome, ErrorCount, Fact, OperationCounts};
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::{Event, LoadRequest, Reply};
+use proofload_model::wire::Event;
+use proofload_model::wire::load::{Connect, LoadService as _, Open, Start, Stop, Verify};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -67,9 +68,9 @@ pub(super) fn run_with(case: &Case, engine_settings: &[(&str, &str)], changes: &
     spec.settings = case.settings_with(changes);
     let more = engine_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     spec.place.settings.extend(more);
-    role.handle(LoadRequest::Open { spec: Box::new(spec) }).unwrap();
-    let Reply::Connected { facts } = role.handle(LoadRequest::Connect).unwrap() else { panic!("users connect") };
-    role.handle(LoadRequest::Start { at: clock.now() + Duration::from_millis(100) }).unwrap();
+    role.open(Open { spec: Box::new(spec) }).unwrap();
+    let facts = role.connect(Connect {}).unwrap();
+    role.start(Start { at: clock.now() + Duration::from_millis(100) }).unwrap();
     let mut errors = Vec::new();
     loop {
         match events.recv_timeout(Duration::from_secs(120)).expect("the load ends") {
@@ -79,10 +80,8 @@ pub(super) fn run_with(case: &Case, engine_settings: &[(&str, &str)], changes: &
             _ => {}
         }
     }
-    let Reply::Stopped { totals, .. } = role.handle(LoadRequest::Stop).unwrap() else { panic!("a stop is answered") };
-    let Reply::Checked(checks) = role.handle(LoadRequest::Verify { totals: totals.clone() }).unwrap() else {
-        panic!("checks are answered")
-    };
+    let totals = role.stop(Stop {}).unwrap().totals;
+    let checks = role.verify(Verify { totals: totals.clone() }).unwrap();
     Ran { facts, totals, errors, checks }
 }
 

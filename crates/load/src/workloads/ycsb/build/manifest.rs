@@ -39,7 +39,7 @@ impl Manifest {
         if differences.is_empty() {
             return Ok(());
         }
-        Err(Error::new(format!(
+        Err(Error::verification(format!(
             "the data in the database do not fit the study: {}; give the study another name, storage.path or database, or remove {TABLE} and the manifest to load anew",
             differences.join(", ")
         )))

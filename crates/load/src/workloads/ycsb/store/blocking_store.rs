@@ -30,10 +30,10 @@ impl StoreAccess<'_> {
     pub(in crate::workloads::ycsb) async fn connect(self) -> Result<Store, Error> {
         let fields = self.settings.shape.fields;
         if self.dialect.suite.is_none() {
-            let session = self.engine.connect_documents(self.target).await?;
+            let session = self.target.connect(async |target| self.engine.connect_documents(target).await).await?;
             return Ok(Store::Documents(DocumentStore::new(session, fields).await?));
         }
-        let session = self.engine.connect(self.target).await?;
+        let session = self.target.connect(async |target| self.engine.connect(target).await).await?;
         Ok(Store::Sql(Box::new(SqlStore::new(session, self.dialect, fields)?)))
     }
 

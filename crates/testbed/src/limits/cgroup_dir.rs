@@ -13,12 +13,12 @@ const DISSOLVING: Duration = Duration::from_secs(2);
 
 /// A folder that this process made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Branch {
+pub(crate) struct CgroupDir {
     hierarchy: Hierarchy,
     folder: PathBuf,
 }
 
-/// What a branch is to have.
+/// What a dir is to have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     /// Name of the folder.
@@ -29,21 +29,23 @@ pub(super) struct Wanted<'a> {
     pub(super) welcome: &'a [Controller],
 }
 
-/// `proofload-<process>-<its start>`: a later process of the same number is not taken for the owner.
-pub(super) fn name_of_owner(process: u32) -> String {
-    format!("proofload-{process}-{}", sys::start_time(process).unwrap_or(0))
+/// `proofload-<process>-<its start>-<purpose>`: a later process of the same number is not taken for the owner.
+pub(super) fn name_of_group(process: u32, purpose: &str) -> String {
+    let purpose: String =
+        purpose.chars().map(|letter| if letter.is_alphanumeric() || letter == '*' { letter } else { '_' }).collect();
+    format!("proofload-{process}-{}-{purpose}", sys::start_time(process).unwrap_or(0))
 }
 
 /// Is this the name of a group whose owner is dead?
 pub(super) fn is_orphan(name: &str) -> bool {
     let owner = name.strip_prefix("proofload-").and_then(|rest| {
-        let (process, start) = rest.trim_end_matches("-trial").split_once('-')?;
-        Some((process.parse().ok()?, start.parse().ok()?))
+        let mut parts = rest.split('-');
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
     });
     owner.is_some_and(|(process, start)| sys::start_time(process) != Some(start) || !sys::is_running(process))
 }
 
-impl Branch {
+impl CgroupDir {
     /// Makes an empty group of this process: below its own group, or below the nearest parent that lets it.
     pub(super) fn create(hierarchy: &Hierarchy, wanted: Wanted<'_>) -> Result<Self, Error> {
         let mut reasons = Vec::new();
@@ -207,9 +209,9 @@ mod tests {
     #[test]
     fn only_names_of_dead_owners_are_orphans() {
         let me = std::process::id();
-        assert!(!is_orphan(&name_of_owner(me)));
+        assert!(!is_orphan(&name_of_group(me, "primary")));
         assert!(is_orphan(&format!("proofload-{me}-1")), "a later process of the same number");
-        assert!(is_orphan("proofload-4194304000-7"));
+        assert!(is_orphan("proofload-4194304000-7") && is_orphan("proofload-4194304000-7-standby_1"));
         for foreign in ["proofload", "proofload-", "proofload-x-1", "proofload-1", "user.slice"] {
             assert!(!is_orphan(foreign), "{foreign}");
         }

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Limits, or none and a visible word where this machine does not allow them.
-pub(crate) fn enclose(asked: LimitsAsked) -> Option<(MutexGuard<'static, ()>, Enclosure)> {
+pub(crate) fn enclose(asked: LimitsAsked) -> Option<(MutexGuard<'static, ()>, AppliedLimits)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    match Enclosure::prepare(asked, &std::env::temp_dir()) {
-        Ok(enclosure) => Some((alone, enclosure)),
+    match AppliedLimits::prepare(&InstanceName::primary(), asked, Devices::under(&std::env::temp_dir())) {
+        Ok(applied) => Some((alone, applied)),
         Err(error) => {
             println!("SKIPPED: this machine does not allow it: {error}");
             None
@@ -29,8 +29,8 @@ fn memory(mebibytes: u64) -> LimitsAsked {
 }
 
 /// The folders of the group, one in each tree.
-fn folders(enclosure: &Enclosure) -> Vec<PathBuf> {
-    enclosure.group().branches().iter().map(|branch| branch.folder().to_owned()).collect()
+fn folders(applied: &AppliedLimits) -> Vec<PathBuf> {
+    applied.group().dirs().iter().map(|dir| dir.folder().to_owned()).collect()
 }
 
 fn sleeper() -> Child {
@@ -50,11 +50,11 @@ fn holds(facts: &[Fact]) -> Vec<(&str, Option<&str>, Option<bool>)> {
 #[test]
 fn limits_hold_for_who_joins_and_are_lifted_from_who_goes_on() {
     let asked = LimitsAsked { cores: Some(1), ..memory(64) };
-    let Some((_alone, mut enclosure)) = enclose(asked) else { return };
+    let Some((_alone, mut applied)) = enclose(asked) else { return };
     let child = sleeper();
     let before = sys::allowed_cores(Some(child.id())).unwrap();
-    enclosure.join(child.id()).unwrap();
-    let facts = enclosure.verify();
+    applied.join(child.id()).unwrap();
+    let facts = applied.verify();
     let core = before[0];
     let cores = format!("1 ({core})");
     let expected = [
@@ -64,13 +64,13 @@ fn limits_hold_for_who_joins_and_are_lifted_from_who_goes_on() {
         ("cores", Some(cores.as_str()), Some(true)),
     ];
     assert_eq!(holds(&facts), expected);
-    let folders = folders(&enclosure);
+    let folders = folders(&applied);
     assert!(!folders.is_empty());
-    enclosure.lift().unwrap();
+    applied.lift().unwrap();
     assert_eq!(sys::allowed_cores(Some(child.id())).unwrap(), before);
-    assert!(!enclosure.verify().iter().any(|fact| fact.name == "memory.max" && fact.holds == Some(true)));
+    assert!(!applied.verify().iter().any(|fact| fact.name == "memory.max" && fact.holds == Some(true)));
     assert!(sys::is_running(child.id()), "it goes on");
-    drop(enclosure);
+    drop(applied);
     assert!(sys::is_running(child.id()), "the process is not gone");
     assert!(folders.iter().all(|folder| !folder.exists()), "the group is, in every tree");
     end(child);
@@ -78,39 +78,39 @@ fn limits_hold_for_who_joins_and_are_lifted_from_who_goes_on() {
 
 #[test]
 fn a_process_that_never_joined_and_a_changed_limit_are_noticed() {
-    let Some((_alone, mut enclosure)) = enclose(memory(64)) else {
+    let Some((_alone, mut applied)) = enclose(memory(64)) else {
         return;
     };
     let outside = sleeper();
-    enclosure.born(outside.id());
-    assert_eq!(holds(&enclosure.verify())[2], ("memory.members", Some("0 inside, 1 outside"), Some(false)));
-    enclosure.join(outside.id()).unwrap();
-    assert_eq!(holds(&enclosure.verify())[2].2, Some(true));
-    let group = enclosure.group().branch(Controller::Memory).unwrap();
+    applied.born(outside.id());
+    assert_eq!(holds(&applied.verify())[2], ("memory.members", Some("0 inside, 1 outside"), Some(false)));
+    applied.join(outside.id()).unwrap();
+    assert_eq!(holds(&applied.verify())[2].2, Some(true));
+    let group = applied.group().dir(Controller::Memory).unwrap();
     let file = if group.has("memory.max") { "memory.max" } else { "memory.memsw.limit_in_bytes" };
     group.write(file, &(128 << 20).to_string()).unwrap();
     assert!(
-        holds(&enclosure.verify()).iter().any(|(name, _, holds)| name.starts_with("memory.") && *holds == Some(false))
+        holds(&applied.verify()).iter().any(|(name, _, holds)| name.starts_with("memory.") && *holds == Some(false))
     );
     end(outside);
 }
 
 #[test]
 fn who_takes_more_is_killed_and_the_kill_is_counted() {
-    let Some((_alone, mut enclosure)) = enclose(memory(32)) else {
+    let Some((_alone, mut applied)) = enclose(memory(32)) else {
         return;
     };
     // Waits for a line, then keeps 256 MiB in memory, because tail must find the last line.
     let line = "read _; head -c 268435456 /dev/zero | tail";
     let mut child = Command::new("sh").args(["-c", line]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    enclosure.join(child.id()).unwrap();
+    applied.join(child.id()).unwrap();
     drop(child.stdin.take());
     assert!(!child.wait().unwrap().success());
-    assert!(usage::kills(enclosure.group()) > Some(0));
-    let peak = enclosure.usage().into_iter().find(|fact| fact.name == "memory.peak").unwrap();
+    assert!(usage::kills(applied.group()) > Some(0));
+    let peak = applied.usage().into_iter().find(|fact| fact.name == "memory.peak").unwrap();
     let peak = Bytes::parse(&peak.effective.unwrap()).unwrap();
     assert!(peak > Bytes::mebi(16) && peak <= Bytes::mebi(32), "peak {peak}");
-    let hits = enclosure.usage().into_iter().find(|fact| fact.name == "memory.limit_hits");
+    let hits = applied.usage().into_iter().find(|fact| fact.name == "memory.limit_hits");
     assert!(
         hits.is_none_or(|hits| hits.effective.as_deref() != Some("0")),
         "a group at its limit is not said never to be"
@@ -119,11 +119,11 @@ fn who_takes_more_is_killed_and_the_kill_is_counted() {
 
 #[test]
 fn a_trial_leaves_nothing_behind() {
-    let Some((_alone, enclosure)) = enclose(memory(64)) else {
+    let Some((_alone, applied)) = enclose(memory(64)) else {
         return;
     };
-    assert!(["version 1", "version 2"].contains(&try_out(memory(64), &std::env::temp_dir()).unwrap()));
-    let beside = std::fs::read_dir(folders(&enclosure)[0].parent().unwrap()).unwrap();
+    assert!(["version 1", "version 2"].contains(&try_out(memory(64), Devices::under(&std::env::temp_dir())).unwrap()));
+    let beside = std::fs::read_dir(folders(&applied)[0].parent().unwrap()).unwrap();
     let ours = format!("proofload-{}-", std::process::id());
     let left = beside.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours)).count();
     assert_eq!(left, 1, "the group in use, and no other");
@@ -131,21 +131,24 @@ fn a_trial_leaves_nothing_behind() {
 
 #[test]
 fn more_cores_than_there_are_is_refused_with_their_number() {
-    let Some((_alone, enclosure)) = enclose(LimitsAsked { cores: Some(1), ..LimitsAsked::default() }) else { return };
-    drop(enclosure);
-    let error =
-        Enclosure::prepare(LimitsAsked { cores: Some(100_000), ..LimitsAsked::default() }, &std::env::temp_dir())
-            .unwrap_err()
-            .to_string();
+    let Some((_alone, applied)) = enclose(LimitsAsked { cores: Some(1), ..LimitsAsked::default() }) else { return };
+    drop(applied);
+    let error = AppliedLimits::prepare(
+        &InstanceName::primary(),
+        LimitsAsked { cores: Some(100_000), ..LimitsAsked::default() },
+        Devices::default(),
+    )
+    .unwrap_err()
+    .to_string();
     assert!(error.contains("limits.cores") && error.contains("this agent may use"), "{error}");
 }
 
 #[test]
 fn groups_of_dead_owners_are_swept_with_what_lives_in_them() {
-    let Some((_alone, enclosure)) = enclose(memory(64)) else { return };
+    let Some((_alone, applied)) = enclose(memory(64)) else { return };
     let mut child = sleeper();
     let orphans: Vec<PathBuf> =
-        folders(&enclosure).iter().map(|folder| folder.with_file_name("proofload-4194304000-7")).collect();
+        folders(&applied).iter().map(|folder| folder.with_file_name("proofload-4194304000-7")).collect();
     for orphan in &orphans {
         std::fs::create_dir(orphan).unwrap();
         std::fs::write(orphan.join("cgroup.procs"), child.id().to_string()).unwrap();
@@ -154,7 +157,7 @@ fn groups_of_dead_owners_are_swept_with_what_lives_in_them() {
     for orphan in &orphans {
         assert!(removed.contains(orphan) && !orphan.exists(), "{orphan:?}: {removed:?} {kept:?}");
     }
-    assert!(folders(&enclosure).iter().all(|folder| folder.exists()), "ours lives");
+    assert!(folders(&applied).iter().all(|folder| folder.exists()), "ours lives");
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&child.wait().unwrap()), Some(9));
 }
 
@@ -226,23 +229,23 @@ fn rates() -> [Rate; 5] {
 #[test]
 fn each_rate_is_verified_joined_lifted_and_a_change_is_noticed() {
     for Rate { asked, name, text, controller, others } in rates() {
-        let Some((_alone, mut enclosure)) = enclose(asked) else { continue };
+        let Some((_alone, mut applied)) = enclose(asked) else { continue };
         let members = if controller == Controller::Cpu { "cpu.members" } else { "io.members" };
         let child = sleeper();
-        enclosure.born(child.id());
+        applied.born(child.id());
         let expected = |holds| [(name, Some(text), Some(true)), (members, Some(holds), Some(holds.starts_with('1')))];
-        assert_eq!(holds(&enclosure.verify()), expected("0 inside, 1 outside"), "who never joined is outside");
-        enclosure.join(child.id()).unwrap();
-        assert_eq!(holds(&enclosure.verify()), expected("1 inside, 0 outside"));
-        let branch = enclosure.group().branch(controller).unwrap();
-        let (file, value) = others.iter().find(|(file, _)| branch.has(file)).unwrap();
-        let device = crate::probes::device_of(&std::env::temp_dir()).and_then(|device| device.number());
-        branch.write(file, &value.replace("DEVICE", &device.unwrap_or_default())).unwrap();
-        assert_eq!(holds(&enclosure.verify())[0].2, Some(false), "{name} was changed behind our back");
-        enclosure.lift().unwrap();
-        assert_eq!(holds(&enclosure.verify())[0], (name, Some("none"), Some(false)));
-        let folders = folders(&enclosure);
-        drop(enclosure);
+        assert_eq!(holds(&applied.verify()), expected("0 inside, 1 outside"), "who never joined is outside");
+        applied.join(child.id()).unwrap();
+        assert_eq!(holds(&applied.verify()), expected("1 inside, 0 outside"));
+        let dir = applied.group().dir(controller).unwrap();
+        let (file, value) = others.iter().find(|(file, _)| dir.has(file)).unwrap();
+        let device = crate::storages::device_of(&std::env::temp_dir()).and_then(|device| device.number());
+        dir.write(file, &value.replace("DEVICE", &device.unwrap_or_default())).unwrap();
+        assert_eq!(holds(&applied.verify())[0].2, Some(false), "{name} was changed behind our back");
+        applied.lift().unwrap();
+        assert_eq!(holds(&applied.verify())[0], (name, Some("none"), Some(false)));
+        let folders = folders(&applied);
+        drop(applied);
         assert!(folders.iter().all(|folder| !folder.exists()), "{name}: the group is gone");
         assert!(sys::is_running(child.id()), "{name}: the process is not");
         end(child);
@@ -251,14 +254,14 @@ fn each_rate_is_verified_joined_lifted_and_a_change_is_noticed() {
 
 #[test]
 fn a_limit_without_its_controller_is_refused_and_others_are_not() {
-    let folder = std::env::temp_dir();
+    let devices = Devices::under(&std::env::temp_dir());
     for Rate { asked, name, text, controller, .. } in rates() {
-        let fence = |asked| Fence { asked, folder: folder.clone(), ..Fence::default() };
-        let error = Enclosure::with(fence(asked)).unwrap_err().to_string();
+        let state = |asked| LimitState { asked, devices: devices.clone(), ..LimitState::default() };
+        let error = AppliedLimits::with(state(asked)).unwrap_err().to_string();
         let controller = format!("no mounted control group has the {} controller", controller.word());
         assert!(error.contains(&controller) && error.contains(text), "{name}: {error}");
-        let enclosure = Enclosure::with(fence(LimitsAsked::default())).unwrap();
-        assert!(enclosure.verify().iter().all(|fact| fact.requested.is_none()));
+        let applied = AppliedLimits::with(state(LimitsAsked::default())).unwrap();
+        assert!(applied.verify().iter().all(|fact| fact.requested.is_none()));
     }
 }
 
@@ -267,16 +270,16 @@ const SLACK: f64 = 1.3;
 
 /// Runs a shell line under limits; the time that it took. It waits for its order to start until it has joined.
 fn took(asked: LimitsAsked, line: &str) -> Option<(Duration, Vec<Fact>)> {
-    let (_alone, mut enclosure) = enclose(asked)?;
+    let (_alone, mut applied) = enclose(asked)?;
     let line = format!("read _; {line}");
     let mut child = Command::new("sh").args(["-c", &line]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    enclosure.join(child.id()).unwrap();
-    assert!(enclosure.verify().iter().all(|fact| fact.holds != Some(false)));
+    applied.join(child.id()).unwrap();
+    assert!(applied.verify().iter().all(|fact| fact.holds != Some(false)));
     let begun = Instant::now();
     drop(child.stdin.take());
     child.wait().unwrap();
     let took = begun.elapsed();
-    Some((took, enclosure.usage()))
+    Some((took, applied.usage()))
 }
 
 fn used(facts: &[Fact], name: &str) -> Option<String> {
@@ -351,17 +354,17 @@ fn a_process_gets_no_more_cpu_time_than_its_limit() {
 fn who_waits_for_a_slow_device_is_swept_all_the_same() {
     let asked = LimitsAsked { read_bandwidth: Some(BytesPerSecond(64 << 10)), ..LimitsAsked::default() };
     let file = cold_file(64 << 20);
-    let Some((_alone, mut enclosure)) = enclose(asked) else { return };
+    let Some((_alone, mut applied)) = enclose(asked) else { return };
     let line = format!("read _; exec dd if={} of=/dev/null bs=1M", file.path().display());
     let mut child = Command::new("sh").args(["-c", &line]).stdin(Stdio::piped()).spawn().unwrap();
-    enclosure.join(child.id()).unwrap();
+    applied.join(child.id()).unwrap();
     drop(child.stdin.take());
     // The kernel reads megabytes ahead; it now waits for them for minutes.
     while !is_waiting(child.id()) {
         std::thread::yield_now();
     }
-    loosen(enclosure.group());
-    assert!(enclosure.group().kill_members(&[]), "it dies at once");
+    lift_stalls(applied.group());
+    assert!(applied.group().kill_members(&[]), "it dies at once");
     child.wait().unwrap();
 }
 

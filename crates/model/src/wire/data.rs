@@ -1,0 +1,117 @@
+//! What requests speak of: where data lie, limits, what a load agent runs, what was used.
+
+use crate::part::Part;
+use crate::settings::Settings;
+use crate::time::WallTime;
+use crate::units::{Bytes, BytesPerSecond, CpuRate};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Where the data of a study lives on its host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataPlace {
+    /// Kind of engine.
+    pub engine: String,
+    /// Folder of the study on the host under test: `<storage.path>/<name>`; all that Proofload creates lies below it.
+    pub folder: String,
+    /// URL of an existing server; none when we start an instance or the engine is embedded.
+    pub url: Option<String>,
+    /// Settings of the engine by name, later ones win: what the memory limit implies, the engine's own (`engine.<name>`), then
+    /// `engine.settings.*`. Made by `proofload_engine::place_settings`.
+    pub settings: Vec<(String, String)>,
+}
+
+/// A host that no agent runs on, observed through exporters of Prometheus' text format.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Scraped {
+    /// Where they serve, such as `http://db1:9100/metrics`; empty: the host is observed by its own agent.
+    pub endpoints: Vec<String>,
+    /// The database's device as they name it, such as `nvme0n1` or `D:`.
+    pub device: Option<String>,
+    /// Further series to keep: names, or beginnings of names with a `*` after them.
+    pub series: Vec<String>,
+}
+
+/// Limits to put on what is tested.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LimitsAsked {
+    /// Memory of the instance or embedded engine: control group and engine setting.
+    pub memory: Option<Bytes>,
+    /// Number of cores.
+    pub cores: Option<u32>,
+    /// CPU time per time, on whatever cores.
+    pub cpu: Option<CpuRate>,
+    /// Reads from the block device under the data.
+    pub read_bandwidth: Option<BytesPerSecond>,
+    /// Writes to the block device under the data.
+    pub write_bandwidth: Option<BytesPerSecond>,
+    /// Reads from the block device under the data, requests per second.
+    pub read_iops: Option<u32>,
+    /// Writes to the block device under the data, requests per second.
+    pub write_iops: Option<u32>,
+}
+
+/// Preconditioning by fio, of the folder's file system or of a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preconditioning {
+    /// A device such as `/dev/nvme1n1`; none for a file in the study's folder.
+    pub device: Option<String>,
+    /// The device named a second time, with `--yes`; must equal `device`.
+    pub device_confirmed: Option<String>,
+    /// Size of the file when there is no device.
+    pub size: Bytes,
+    /// Sequential fills of the whole size.
+    pub sequential_fills: u32,
+    /// Random-write passes over the whole size.
+    pub random_passes: u32,
+    /// Length of one round of the steady-state test.
+    pub round: Duration,
+    /// Rounds at most; 0 leaves the steady-state test out.
+    pub rounds_at_most: u32,
+}
+
+/// What the processes of a place used since they began. Only differences say something, and only between readings of one source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Used {
+    /// CPU time; none when it cannot be told.
+    pub cpu: Option<Duration>,
+    /// Where it was read.
+    pub cpu_source: String,
+    /// Bytes read from the block device under the data; none when it cannot be told.
+    pub device_read: Option<Bytes>,
+    /// Where it was read, and of whom.
+    pub device_source: String,
+}
+
+/// A probe query that was run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probed {
+    /// From sending it to its last row.
+    pub took: Duration,
+    /// Bytes of the pages that it asked for, in the engine's cache or not; none where the engine does not count them.
+    pub logical: Option<Bytes>,
+    /// Why it failed, such as `query_cap`; none when it ended well.
+    pub failed: Option<String>,
+}
+
+/// What a load agent runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadSpec {
+    /// Kind of workload.
+    pub workload: String,
+    /// All resolved settings of the point (the workload reads `workload.*`).
+    pub settings: Settings,
+    /// Where the data is.
+    pub place: DataPlace,
+    /// Addresses of started instances, such as `host=127.0.0.1 port=5433 user=proofload dbname=proofload`, in the order in which they are
+    /// tried; empty for embedded engines and URLs.
+    pub endpoints: Vec<String>,
+    /// Seed of the data (the study's).
+    pub data_seed: u64,
+    /// Seed of the inputs (of study and run).
+    pub input_seed: u64,
+    /// Date of every date column at load, from the study.
+    pub load_time: WallTime,
+    /// The agent's share of the load.
+    pub part: Part,
+}

@@ -1,0 +1,229 @@
+//! Requests to the host role of an agent. Those about an instance name it; the others are about the machine.
+
+use super::ask::asks;
+use super::{DataPlace, LimitsAsked, Preconditioning, Scraped, Used};
+use crate::deployment::{InstanceName, StoragePlan};
+use crate::samples::Fact;
+use crate::time::Moment;
+use crate::units::{Bytes, BytesPerSecond};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A server that was started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// Connection string without secrets.
+    pub address: String,
+    /// Settings asked and in force, version.
+    pub facts: Vec<Fact>,
+}
+
+/// A copy that was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Copied {
+    /// Bytes of the files.
+    pub bytes: Bytes,
+    /// `reflink` or `copy`.
+    pub method: String,
+    /// Time that it took.
+    pub took: Duration,
+}
+
+/// Documents to keep, such as fio's JSON, and facts drawn from them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Preconditioned {
+    /// Name and body.
+    pub documents: Vec<(String, String)>,
+    /// Facts.
+    pub facts: Vec<Fact>,
+}
+
+/// How fast a device was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadsMeasured {
+    /// Rate.
+    pub rate: BytesPerSecond,
+    /// How, in words.
+    pub how: String,
+    /// fio's JSON: name and body.
+    pub documents: Vec<(String, String)>,
+}
+
+asks! {
+    Host
+    /// A server of the host role.
+    trait HostService;
+
+    /// Facts about the machine: hardware, kernel, mounts below `folder`.
+    describe: Describe {
+        /// The study's folder.
+        folder: String,
+    } -> Vec<Fact>;
+
+    /// Free what earlier, killed processes of ours left in `folder`: instances, control groups.
+    sweep: Sweep {
+        /// The study's folder.
+        folder: String,
+    } -> ();
+
+    /// Precondition storage.
+    precondition: Precondition {
+        /// Whose storage.
+        instance: InstanceName,
+        /// Where.
+        place: DataPlace,
+        /// How.
+        how: Preconditioning,
+    } -> Preconditioned;
+
+    /// Make an empty instance (data folder) of a server engine; of an embedded engine the folder only.
+    create: Create {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where.
+        place: DataPlace,
+    } -> ();
+
+    /// Attach the storage of an instance: between restoring its data and starting it. Replaces what was attached before.
+    attach: Attach {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where.
+        place: DataPlace,
+        /// On what.
+        storage: StoragePlan,
+    } -> Vec<Fact>;
+
+    /// Detach the storage of a stopped instance; nothing happens when none is attached.
+    detach: Detach {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> ();
+
+    /// Put limits in place, empty, ready to be joined. Replaces earlier limits of the instance.
+    prepare_limits: PrepareLimits {
+        /// Name of the instance; its storage is attached.
+        instance: InstanceName,
+        /// What.
+        limits: LimitsAsked,
+    } -> Vec<Fact>;
+
+    /// Put a running process of this host (the load agent of an embedded engine) under the prepared limits.
+    join_limits: JoinLimits {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Process id.
+        pid: u32,
+    } -> ();
+
+    /// Start the server under the prepared limits (or none), and wait until it answers.
+    start: Start {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where.
+        place: DataPlace,
+    } -> Started;
+
+    /// Read back each limit and setting that should be in force, the storage, and the engine's own view.
+    verify: Verify {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> Vec<Fact>;
+
+    /// Use of the limited resources up to now: peak memory, memory.stat, events, pressure totals.
+    read_usage: ReadUsage {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> Vec<Fact>;
+
+    /// Read a file of ours in order and around the page cache, under the prepared limits, to see how fast the device is. The file is
+    /// written before, without limits, and removed afterwards.
+    measure_reads: MeasureReads {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where.
+        place: DataPlace,
+        /// Size of the file.
+        size: Bytes,
+        /// How long it is read.
+        time: Duration,
+    } -> ReadsMeasured;
+
+    /// What the server, or the process of an embedded engine, used up to now.
+    read_used: ReadUsed {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Process of the embedded engine, if any.
+        pid: Option<u32>,
+    } -> Used;
+
+    /// Stop the server, cleanly, so that its files are a snapshot's source.
+    stop: Stop {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> ();
+
+    /// Copy the stopped data to the snapshot folder.
+    save_snapshot: SaveSnapshot {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where.
+        place: DataPlace,
+    } -> Copied;
+
+    /// Is there a complete snapshot whose label equals this one?
+    find_snapshot: FindSnapshot {
+        /// Where.
+        place: DataPlace,
+        /// Names seed, scale, version; saved with the snapshot.
+        label: String,
+    } -> bool;
+
+    /// Label the snapshot as complete.
+    label_snapshot: LabelSnapshot {
+        /// Where.
+        place: DataPlace,
+        /// Label.
+        label: String,
+    } -> ();
+
+    /// Replace the data by the snapshot.
+    restore_snapshot: RestoreSnapshot {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where.
+        place: DataPlace,
+    } -> Copied;
+
+    /// Write back and drop the page cache of the data files.
+    drop_page_cache: DropPageCache {
+        /// Where.
+        place: DataPlace,
+    } -> ();
+
+    /// Send telemetry once a second, on the second after `origin`.
+    start_probes: StartProbes {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Time zero on this agent's clock.
+        origin: Moment,
+        /// Where (instance, engine statistics).
+        place: DataPlace,
+        /// Process of the embedded engine, if any.
+        pid: Option<u32>,
+        /// Exporters that observe the host in the place of this agent's own probes.
+        scraped: Scraped,
+    } -> ();
+
+    /// Stop sending.
+    stop_probes: StopProbes {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> ();
+
+    /// Lift the limits; processes go on.
+    release: Release {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> ();
+}

@@ -1,0 +1,138 @@
+//! Requests to the load role of an agent.
+
+use super::ask::asks;
+use super::{LoadSpec, Probed};
+use crate::error::Error;
+use crate::samples::{Check, Fact, Mark, OperationCounts};
+use crate::time::Moment;
+use serde::{Deserialize, Serialize};
+
+/// What is in the database of a study, as its own manifest says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[must_use]
+pub enum DataState {
+    /// The data that the study needs.
+    Fits,
+    /// No data of ours: they may be built.
+    Empty {
+        /// What was not found.
+        why: String,
+    },
+    /// A build of the right data that was broken off: it may go on.
+    Unfinished {
+        /// How that shows.
+        why: String,
+    },
+    /// Other data of ours, or somebody's: nothing may be built.
+    Differs {
+        /// Each difference, and what to do.
+        why: String,
+    },
+}
+
+impl DataState {
+    /// An error unless the data fit.
+    ///
+    /// # Errors
+    /// Why they do not: of the kind *verification*.
+    pub fn must_fit(self) -> Result<(), Error> {
+        if self == Self::Fits { Ok(()) } else { Err(self.into_error()) }
+    }
+
+    /// The state as an error of the kind *verification*.
+    pub fn into_error(self) -> Error {
+        match self {
+            Self::Fits => Error::verification("the data fit"),
+            Self::Empty { why } | Self::Unfinished { why } | Self::Differs { why } => Error::verification(why),
+        }
+    }
+}
+
+/// The end of a load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Index after the last interval sent.
+    pub intervals: u64,
+    /// Exact totals of the clients per kind: name and counts as in the intervals, summed.
+    pub totals: Vec<OperationCounts>,
+}
+
+/// A piece of what users left for the checks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The piece.
+    pub bytes: Vec<u8>,
+    /// Is it the last?
+    pub last: bool,
+}
+
+asks! {
+    Load
+    /// A server of the load role.
+    trait LoadService;
+
+    /// Take the specification; answers with the process id. Touches nothing.
+    open: Open {
+        /// What will run.
+        spec: Box<LoadSpec>,
+    } -> u32;
+
+    /// Create and fill the schema, resuming from its manifest; then index and analyse. Sends progress; answers with rows and content hash
+    /// per table, time, size.
+    build: Build {} -> Vec<Fact>;
+
+    /// Compare the data with the specification. An error: it could not be found out.
+    check_data: CheckData {} -> DataState;
+
+    /// Connect the virtual users and prepare statements; answers with client threads, users, engine settings as sessions see them.
+    connect: Connect {} -> Vec<Fact>;
+
+    /// Start the load; answers with time zero on the agent's clock. When `at` is past, an agent that is alone begins at once; one of
+    /// several refuses, since it would begin after the others.
+    start: Start {
+        /// Time zero on this agent's clock.
+        at: Moment,
+    } -> Moment;
+
+    /// The conductor's record holds all seconds before this one. Once it has come, an agent that hears no more of it ends its load.
+    acknowledge: Acknowledge {
+        /// Seconds of load.
+        intervals: u64,
+    } -> ();
+
+    /// Open a session for probe queries in the place of an earlier one.
+    open_probe: OpenProbe {} -> ();
+
+    /// Run a probe query of the workload in that session, well or not.
+    probe: Probe {
+        /// Its name.
+        query: String,
+    } -> Probed;
+
+    /// Read the database's counters now.
+    mark: ReadMark {} -> Mark;
+
+    /// End the load: no new operation starts, operations in flight finish.
+    stop: Stop {} -> Stopped;
+
+    /// After the load has stopped: a piece of what this agent's users leave for the checks, which the first agent does for all.
+    give_evidence: GiveEvidence {
+        /// Number of the piece, from 0.
+        piece: u64,
+    } -> Evidence;
+
+    /// A piece of what another agent's users have left; agents one after another.
+    take_evidence: TakeEvidence {
+        /// The piece.
+        piece: Evidence,
+    } -> ();
+
+    /// Check consistency, conservation, acknowledged operations and inputs.
+    verify: Verify {
+        /// Exact totals of all agents by kind.
+        totals: Vec<OperationCounts>,
+    } -> Vec<Check>;
+
+    /// Close connections.
+    close: Close {} -> ();
+}

@@ -1,0 +1,252 @@
+//! One instance as a host holds it: storage, limits, server, probes. Facts and events of it are stamped with its name here and nowhere
+//! else. May not know of other instances.
+
+use super::remains::InstanceRemains;
+use super::used::used;
+use crate::agents::EventSink;
+use crate::instances::{self, Server, Start};
+use crate::limits::AppliedLimits;
+use crate::preconditioning::Within;
+use crate::probes::{Probes, Subject};
+use crate::storages::{self, Attached, Devices};
+use proofload_engine::{Engine, Target};
+use proofload_model::deployment::{InstanceName, StoragePlan};
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use proofload_model::time::Clock;
+use proofload_model::wire::host::{StartProbes, Started};
+use proofload_model::wire::{DataPlace, Event, LimitsAsked, Used};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Resources of an instance.
+pub(super) struct Held {
+    name: InstanceName,
+    clock: Arc<dyn Clock>,
+    events: EventSink,
+    remains: Arc<InstanceRemains>,
+    // In this order they are dropped: nobody watches what is gone, the limits outlive who is under them, and the storage all of them.
+    probes: Option<Probes>,
+    server: Option<Running>,
+    limits: Option<AppliedLimits>,
+    storage: Option<Box<dyn Attached>>,
+}
+
+/// A server that we started, and from what.
+#[derive(Debug)]
+struct Running {
+    server: Server,
+    target: Target,
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("Held");
+        shown.field("server", &self.server).field("limits", &self.limits).field("storage", &self.storage);
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl Held {
+    /// An instance without resources.
+    pub(super) fn new(
+        name: InstanceName,
+        clock: Arc<dyn Clock>,
+        events: &EventSink,
+        remains: Arc<InstanceRemains>,
+    ) -> Self {
+        let events = stamping(&name, events);
+        Self { name, clock, events, remains, probes: None, server: None, limits: None, storage: None }
+    }
+
+    /// Attaches its storage, in the place of what was attached before.
+    pub(super) fn attach(&mut self, plan: &StoragePlan, data: &Path) -> Result<Vec<Fact>, Error> {
+        self.refuse_while_running("attach storage")?;
+        self.detach()?;
+        let storage = storages::attach(plan, data)?;
+        let facts = storage.verify();
+        self.storage = Some(storage);
+        Ok(self.stamped(facts))
+    }
+
+    /// Detaches its storage; limits on its devices go first.
+    pub(super) fn detach(&mut self) -> Result<(), Error> {
+        self.refuse_while_running("detach storage")?;
+        self.drop_limits();
+        self.storage.take().map_or(Ok(()), |mut storage| storage.detach())
+    }
+
+    /// Folder that the instance works on.
+    fn folder(&self) -> Result<PathBuf, Error> {
+        let storage = self.storage.as_ref().ok_or_else(|| Error::new("no storage is attached"))?;
+        Ok(storage.folder().to_owned())
+    }
+
+    fn devices(&self) -> Devices {
+        self.storage.as_ref().map(|storage| storage.devices()).unwrap_or_default()
+    }
+
+    /// Puts limits in place, in the place of earlier ones.
+    pub(super) fn prepare_limits(&mut self, asked: LimitsAsked) -> Result<Vec<Fact>, Error> {
+        self.drop_limits();
+        self.folder().map_err(|error| error.context("prepare limits"))?;
+        let limits = AppliedLimits::prepare(&self.name, asked, self.devices())?;
+        self.remains.set_group(Some(limits.group().clone()));
+        let facts = limits.verify();
+        self.limits = Some(limits);
+        Ok(self.stamped(facts))
+    }
+
+    fn drop_limits(&mut self) {
+        self.limits = None;
+        self.remains.set_group(None);
+    }
+
+    /// Puts a process that is no child of ours under the limits.
+    pub(super) fn join_limits(&mut self, process: u32) -> Result<(), Error> {
+        let limits = self.limits.as_mut().ok_or_else(|| Error::new("join limits: none were prepared"))?;
+        self.remains.add_foreign_pid(process);
+        limits.join(process)
+    }
+
+    /// What a process needs to be born under the limits.
+    pub(super) fn within(&self) -> Result<Within, Error> {
+        let limits = self.limits.as_ref().ok_or_else(|| Error::new("measure reads: no limits were prepared"))?;
+        let (groups, cores) = limits.entrance()?;
+        Ok(Within { groups, cores })
+    }
+
+    /// Starts the server.
+    pub(super) fn start(&mut self, place: DataPlace) -> Result<Started, Error> {
+        self.refuse_while_running("start the server")?;
+        let without = || Error::new(format!("start the server: no recipe says how to run {}", place.engine));
+        let data = self.folder().map_err(|error| error.context("start the server"))?;
+        let (server, facts) = instances::start(Start {
+            instance: &self.name,
+            recipe: engine(&place)?.server().ok_or_else(without)?,
+            data,
+            settings: &place.settings,
+            limits: self.limits.as_mut(),
+            clock: &self.clock,
+            events: &self.events,
+            remains: &self.remains,
+        })?;
+        let address = server.address().to_owned();
+        self.server = Some(Running { server, target: Target::new(place, Some(address.clone())) });
+        Ok(Started { address, facts: self.stamped(facts) })
+    }
+
+    /// Reads back storage, limits and settings.
+    pub(super) fn verify(&self) -> Result<Vec<Fact>, Error> {
+        let limits = self.limits.as_ref().ok_or_else(|| Error::new("verify limits: none were prepared"))?;
+        let mut facts = limits.verify();
+        facts.extend(self.storage.iter().flat_map(|storage| storage.verify()));
+        if let Some(running) = &self.server {
+            facts.extend(settings_in_force(&running.target)?);
+        }
+        Ok(self.stamped(facts))
+    }
+
+    /// Reads what of its limits and its storage was used.
+    pub(super) fn usage(&self) -> Vec<Fact> {
+        let mut facts = self.limits.as_ref().map(AppliedLimits::usage).unwrap_or_default();
+        facts.extend(self.storage.iter().flat_map(|storage| storage.counters()));
+        self.stamped(facts)
+    }
+
+    /// Reads what its processes used; `pid`: the process of an embedded engine.
+    pub(super) fn used(&self, pid: Option<u32>) -> Used {
+        used(self.limits.as_ref().map(AppliedLimits::group), self.process().or(pid), &self.devices())
+    }
+
+    fn process(&self) -> Option<u32> {
+        self.server.as_ref().map(|running| running.server.process())
+    }
+
+    /// Stops the server, if there is one.
+    pub(super) fn stop(&mut self) -> Result<(), Error> {
+        self.server.take().map_or(Ok(()), |running| running.server.stop())
+    }
+
+    /// Refuses what must not happen under a server.
+    pub(super) fn refuse_while_running(&self, what: &str) -> Result<(), Error> {
+        self.process().map_or(Ok(()), |process| {
+            Err(Error::refused(format!("{what}: process {process} still serves the data; stop it first")))
+        })
+    }
+
+    /// Starts the probes, in the place of earlier ones.
+    pub(super) fn start_probes(&mut self, ask: StartProbes) -> Result<(), Error> {
+        let StartProbes { origin, place, pid, scraped, .. } = ask;
+        self.probes = None;
+        let address = self.server.as_ref().map(|running| running.server.address().to_owned());
+        let target = Target::new(place, address);
+        let observer = engine(&target.place)?.observer(&target).unwrap_or_else(|error| {
+            let text = format!("the engine's statistics are not observed: {error}");
+            (self.events)(Event::Log { level: "warning".to_owned(), text });
+            None
+        });
+        let subject = Subject {
+            devices: self.devices(),
+            pid: self.process().or(pid),
+            group: self.limits.as_ref().map(AppliedLimits::group).cloned().unwrap_or_default(),
+            cores: self.limits.as_ref().and_then(AppliedLimits::cores).cloned(),
+            observer,
+            scraped,
+        };
+        self.probes = Some(Probes::start(&self.clock, &self.events, origin, subject));
+        Ok(())
+    }
+
+    pub(super) fn stop_probes(&mut self) {
+        self.probes = None;
+    }
+
+    /// Lifts the limits.
+    pub(super) fn release(&mut self) -> Result<(), Error> {
+        self.limits.as_mut().map_or(Ok(()), AppliedLimits::lift)
+    }
+
+    /// Facts as facts of this instance.
+    fn stamped(&self, mut facts: Vec<Fact>) -> Vec<Fact> {
+        facts.iter_mut().for_each(|fact| fact.instance = self.name.clone());
+        facts
+    }
+}
+
+/// A sink that says of telemetry whose it is.
+fn stamping(name: &InstanceName, events: &EventSink) -> EventSink {
+    let (name, events) = (name.clone(), Arc::clone(events));
+    Arc::new(move |event| {
+        events(match event {
+            Event::Telemetry(telemetry) => {
+                Event::Telemetry(proofload_model::samples::Telemetry { instance: name.clone(), ..telemetry })
+            }
+            other => other,
+        });
+    })
+}
+
+/// The engine of a place.
+pub(super) fn engine(place: &DataPlace) -> Result<&'static dyn Engine, Error> {
+    proofload_engine::engine(&place.engine)
+        .ok_or_else(|| Error::refused(format!("there is no engine {:?}", place.engine)))
+}
+
+/// Asks the engine for its own view of its settings. What cannot be read back is a fact that does not hold.
+fn settings_in_force(target: &Target) -> Result<Vec<Fact>, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::new(format!("make a runtime: {error}")))?;
+    let engine = engine(&target.place)?;
+    Ok(runtime.block_on(engine.verify_settings(target)).unwrap_or_else(|error| {
+        vec![Fact {
+            subject: "engine".to_owned(),
+            name: "settings".to_owned(),
+            requested: Some("readable".to_owned()),
+            effective: None,
+            source: error.to_string(),
+            holds: Some(false),
+            ..Fact::default()
+        }]
+    }))
+}

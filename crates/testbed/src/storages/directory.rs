@@ -1,0 +1,32 @@
+//! A directory of a file system that is there: nothing is made, nothing is left.
+
+use super::Devices;
+use super::storage::{Attached, Storage};
+use proofload_model::error::Error;
+use std::path::{Path, PathBuf};
+
+/// The storage `directory`.
+pub(super) struct Directory;
+
+#[derive(Debug)]
+struct Used(PathBuf);
+
+impl Storage for Directory {
+    fn name(&self) -> &'static str {
+        "directory"
+    }
+
+    fn attach(&self, data: &Path) -> Result<Box<dyn Attached>, Error> {
+        Ok(Box::new(Used(data.to_owned())))
+    }
+}
+
+impl Attached for Used {
+    fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    fn devices(&self) -> Devices {
+        Devices::under(&self.0)
+    }
+}

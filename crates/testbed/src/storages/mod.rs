@@ -1,0 +1,21 @@
+//! Storage under the data of an instance: one file and one line in [`STORAGES`] each. Attached between restoring the data and starting
+//! the instance. Lists and re-exports.
+
+mod block_device;
+mod devices;
+mod directory;
+mod storage;
+#[cfg(test)]
+mod two_folders;
+
+pub(crate) use block_device::{BlockDevice, device_of};
+pub(crate) use devices::Devices;
+pub(crate) use devices::joined;
+pub(crate) use storage::{Attached, attach};
+
+/// Every storage.
+const STORAGES: &[&dyn storage::Storage] = &[
+    &directory::Directory,
+    #[cfg(test)]
+    &two_folders::TwoFolders,
+];

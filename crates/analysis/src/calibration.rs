@@ -1,29 +1,13 @@
-//! Calibration: from what probe queries used to facts. One place knows the names under which a conductor writes and a report finds them.
+//! Calibration: from what probe queries used to facts.
 //!
 //! MB are 10^6 bytes. Consumption is MB per CPU second, so that it survives a busy host: MCR in cache, BCR cold. The MB are those that
 //! the engine says were asked for; where it does not count them, what the device read in the cold pass, which is an estimate.
 
+use proofload_model::facts::{FactName, calibration, list};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, BytesPerSecond};
 use proofload_model::wire::{Probed, Used};
 use std::time::Duration;
-
-/// Subject of the facts.
-pub const SUBJECT: &str = "calibration";
-/// Sequential reads of the device, MB/s.
-pub const DEVICE: &str = "device_read_mb_s";
-/// Consumption in cache, MB per CPU second: the mean over [`IN_CACHE_PASSES`].
-pub const IN_CACHE: &str = "mcr_mb_per_cpu_s";
-/// Consumption in cache of each pass, with commas between.
-pub const IN_CACHE_PASSES: &str = "mcr_passes_mb_per_cpu_s";
-/// Consumption cold, MB per CPU second.
-pub const COLD: &str = "bcr_mb_per_cpu_s";
-/// What the device read in the cold pass, MB.
-pub const FOOTPRINT: &str = "cold_footprint_mb";
-/// What a pass consumes, MB.
-pub const SCANNED: &str = "scan_mb";
-/// Wall time of the cold pass and mean of the warm ones, s.
-const TIMES: &str = "scan_s";
 
 /// Share of a pass that the device may still deliver when it is taken for one in cache.
 const STILL_IN_CACHE: f64 = 0.05;
@@ -70,7 +54,7 @@ fn mb(bytes: Bytes) -> f64 {
 
 /// Facts of sequential reads.
 pub fn device_facts(rate: BytesPerSecond, how: &str) -> Vec<Fact> {
-    vec![number(DEVICE, rate.0 as f64 / 1e6, how)]
+    vec![number(&calibration::DEVICE_READ, rate.0 as f64 / 1e6, how)]
 }
 
 /// Facts of a scan: its cold pass, and those in cache after the first of them was discarded.
@@ -95,18 +79,24 @@ pub fn scan_facts(query: &str, cold: &Pass, warm: &[Pass]) -> Result<Vec<Fact>, 
     let rates: Vec<f64> =
         rates.collect::<Option<_>>().filter(|rates: &Vec<f64>| !rates.is_empty()).ok_or_else(no_cpu)?;
     let source = |how: &str| format!("{query}, {how}; MB are {counted}; {}", cold.sources);
-    let passes: Vec<String> = rates.iter().map(|rate| format!("{rate:.2}")).collect();
+    let passes = rates.iter().map(|rate| format!("{rate:.2}"));
     let in_cache = format!("{} warm passes after one discarded{}", warm.len(), missed(warm, &of_warm));
     let warm_s = mean(&warm.iter().map(|pass| pass.took.as_secs_f64()).collect::<Vec<_>>());
     let times = format!("{:.3} cold, {warm_s:.3} in cache", cold.took.as_secs_f64());
     let mut facts = vec![
-        number(COLD, of_cold / cold_cpu, &source("one pass, cold: the instance just started, the page cache dropped")),
-        number(IN_CACHE, mean(&rates), &source(&in_cache)),
-        Fact::observed(SUBJECT, IN_CACHE_PASSES, passes.join(", "), query),
-        number(SCANNED, of_cold, counted),
-        Fact::observed(SUBJECT, TIMES, times, query),
+        number(
+            &calibration::COLD,
+            of_cold / cold_cpu,
+            &source("one pass, cold: the instance just started, the page cache dropped"),
+        ),
+        number(&calibration::IN_CACHE, mean(&rates), &source(&in_cache)),
+        calibration::IN_CACHE_PASSES.observed(list(passes), query),
+        number(&calibration::SCANNED, of_cold, counted),
+        calibration::SCAN_TIMES.observed(times, query),
     ];
-    facts.extend(footprint.map(|read| number(FOOTPRINT, read, &source("what the device read in the cold pass"))));
+    facts.extend(
+        footprint.map(|read| number(&calibration::FOOTPRINT, read, &source("what the device read in the cold pass"))),
+    );
     Ok(facts)
 }
 
@@ -121,34 +111,27 @@ fn missed(warm: &[Pass], scanned: &[f64]) -> String {
     }
 }
 
-/// Names of the facts of one query: CPU time, MB from the device, wall time, or why it has none.
-pub fn query_fact_names(query: &str) -> [String; 4] {
-    ["cpu_s", "device_mb", "elapsed_s", "failed"].map(|what| format!("query.{query}.{what}"))
-}
-
 /// Facts of a query that was run once; `failed`: it did not end well.
 pub fn query_facts(query: &str, pass: &Pass, failed: Option<&str>) -> Vec<Fact> {
-    let [cpu, device, elapsed, failure] = query_fact_names(query);
     if let Some(why) = failed {
-        return vec![Fact::observed(SUBJECT, &failure, why, "one run")];
+        return vec![calibration::QUERY_FAILED.of(query).observed(why, "one run")];
     }
     let measured = [
-        (cpu, pass.cpu.map(|cpu| cpu.as_secs_f64())),
-        (device, pass.device.map(mb)),
-        (elapsed, Some(pass.took.as_secs_f64())),
+        (calibration::QUERY_CPU, pass.cpu.map(|cpu| cpu.as_secs_f64())),
+        (calibration::QUERY_DEVICE, pass.device.map(mb)),
+        (calibration::QUERY_TIME, Some(pass.took.as_secs_f64())),
     ];
-    measured.into_iter().filter_map(|(name, value)| Some(number(&name, value?, &pass.sources))).collect()
+    measured.into_iter().filter_map(|(name, value)| Some(number(&name.of(query), value?, &pass.sources))).collect()
 }
 
 /// Facts of what could not be found out, with the reason where the source stands.
-pub fn missing_facts(names: &[&str], why: &str) -> Vec<Fact> {
-    let fact =
-        |name: &&str| Fact { effective: None, ..Fact::observed(SUBJECT, name, "", &format!("not calibrated: {why}")) };
-    names.iter().map(fact).collect()
+pub fn missing_facts(names: &[FactName], why: &str) -> Vec<Fact> {
+    names.iter().map(|name| name.unknown(format!("not calibrated: {why}"))).collect()
 }
 
-fn number(name: &str, value: f64, source: &str) -> Fact {
-    Fact::observed(SUBJECT, name, format!("{value:.4}"), source)
+/// A measured number, to four digits behind the point.
+fn number(name: &FactName, value: f64, source: &str) -> Fact {
+    name.observed(format!("{value:.4}"), source)
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -171,21 +154,20 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(facts: &[Fact], name: &str, value: &str) {
-        let fact = facts.iter().find(|fact| fact.name == name).unwrap_or_else(|| panic!("no fact {name}"));
-        assert_eq!(fact.effective.as_deref(), Some(value), "{name}");
+    fn check(facts: &[Fact], name: &FactName, value: &str) {
+        assert_eq!(name.text(facts), Some(value), "{name:?}");
     }
 
     #[test]
     fn rates_are_by_cpu_time_and_by_the_engines_own_counts() {
         let warm = [pass(400, Some(0), Some(800)), pass(500, Some(0), Some(800)), pass(800, Some(0), Some(800))];
         let facts = scan_facts("probe", &pass(1_000, Some(790), Some(800)), &warm).unwrap();
-        check(&facts, COLD, "800.0000");
+        check(&facts, &calibration::COLD, "800.0000");
         // 2,000, 1,600 and 1,000 MB per CPU second.
-        check(&facts, IN_CACHE, "1533.3333");
-        check(&facts, IN_CACHE_PASSES, "2000.00, 1600.00, 1000.00");
-        check(&facts, FOOTPRINT, "790.0000");
-        check(&facts, TIMES, "2.000 cold, 2.000 in cache");
+        check(&facts, &calibration::IN_CACHE, "1533.3333");
+        check(&facts, &calibration::IN_CACHE_PASSES, "2000.00, 1600.00, 1000.00");
+        check(&facts, &calibration::FOOTPRINT, "790.0000");
+        check(&facts, &calibration::SCAN_TIMES, "2.000 cold, 2.000 in cache");
         assert!(
             facts[1].source.starts_with("probe, 3 warm passes after one discarded; MB are pages asked for"),
             "{:?}",
@@ -197,8 +179,8 @@ mod tests {
     fn without_counts_of_the_engine_the_footprint_is_an_estimate() {
         let warm = [pass(250, Some(30), None)];
         let facts = scan_facts("probe", &pass(500, Some(100), None), &warm).unwrap();
-        check(&facts, COLD, "200.0000");
-        check(&facts, IN_CACHE, "400.0000");
+        check(&facts, &calibration::COLD, "200.0000");
+        check(&facts, &calibration::IN_CACHE, "400.0000");
         assert!(facts[0].source.contains("an estimate"), "{:?}", facts[0]);
         assert!(facts[1].source.contains("not all in cache: the device still delivered 30 %"), "{:?}", facts[1]);
         let error = scan_facts("probe", &pass(500, None, None), &warm).unwrap_err();
@@ -225,13 +207,13 @@ mod tests {
     #[test]
     fn a_query_that_failed_costs_nothing_that_could_be_told() {
         let facts = query_facts("q09", &pass(1_500, Some(20), None), None);
-        check(&facts, "query.q09.cpu_s", "1.5000");
-        check(&facts, "query.q09.device_mb", "20.0000");
-        check(&facts, "query.q09.elapsed_s", "2.0000");
+        check(&facts, &calibration::QUERY_CPU.of("q09"), "1.5000");
+        check(&facts, &calibration::QUERY_DEVICE.of("q09"), "20.0000");
+        check(&facts, &calibration::QUERY_TIME.of("q09"), "2.0000");
         let facts = query_facts("q09", &pass(1_500, Some(20), None), Some("query_cap: too long"));
-        check(&facts, "query.q09.failed", "query_cap: too long");
+        check(&facts, &calibration::QUERY_FAILED.of("q09"), "query_cap: too long");
         assert_eq!(facts.len(), 1);
-        let facts = missing_facts(&[DEVICE], "fio is not installed");
+        let facts = missing_facts(&[calibration::DEVICE_READ], "fio is not installed");
         assert_eq!(
             (facts[0].effective.as_deref(), facts[0].source.as_str()),
             (None, "not calibrated: fio is not installed")

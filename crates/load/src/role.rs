@@ -7,6 +7,7 @@ use crate::workloads::workload;
 use proofload_engine::{ErrorClass, Target};
 use proofload_gen::Seed;
 use proofload_model::error::Error;
+use proofload_model::facts::client;
 use proofload_model::samples::{Check, Fact, Mark};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
@@ -128,10 +129,10 @@ impl LoadService for LoadRole {
         let threads = ClientThreads::connect(workload_run, &spec)?;
         self.threads = Some(threads);
         let mut facts = workload_run.begin()?;
-        facts.push(Fact::observed("client", "threads", count.to_string(), "load agent"));
-        facts.push(Fact::observed("client", "virtual_users", workload_run.users().to_string(), "load agent"));
+        facts.push(client::THREADS.observed(count, "load agent"));
+        facts.push(client::VIRTUAL_USERS.observed(workload_run.users(), "load agent"));
         let in_process = request.engine.facts().capabilities.embedded;
-        facts.push(Fact::observed("client", "engine_in_process", in_process.to_string(), "load agent"));
+        facts.push(client::ENGINE_IN_PROCESS.observed(in_process, "load agent"));
         facts.extend(arrival_facts(&request.spec));
         facts.extend(settings_in_force(request)?);
         Ok(facts)
@@ -260,8 +261,8 @@ fn arrival_facts(spec: &LoadSpec) -> Vec<Fact> {
     let Ok(rate) = spec.settings.number("workload.rate") else { return Vec::new() };
     let arrivals = spec.settings.text("workload.arrivals").unwrap_or("constant");
     vec![
-        Fact::observed("client", "arrivals", format!("{arrivals}, {rate}/s"), "load agent"),
-        Fact::observed("client", "queue_at_most", duration_text(queue_at_most(spec)), "load agent"),
+        client::ARRIVALS.observed(format!("{arrivals}, {rate}/s"), "load agent"),
+        client::QUEUE_AT_MOST.observed(duration_text(queue_at_most(spec)), "load agent"),
     ]
 }
 

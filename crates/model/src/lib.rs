@@ -7,6 +7,7 @@ pub mod data_file;
 pub mod deployment;
 pub mod error;
 pub mod events;
+pub mod facts;
 pub mod part;
 pub mod plan;
 pub mod samples;

@@ -2,6 +2,7 @@
 //! Plain data; may not compute statistics.
 
 use crate::deployment::InstanceName;
+use crate::facts::FactValue;
 use crate::time::{Moment, Offset};
 use serde::{Deserialize, Serialize};
 
@@ -31,12 +32,14 @@ pub struct Fact {
 impl Eq for Fact {}
 
 impl Fact {
-    /// An observation: nothing was asked.
-    pub fn observed(subject: &str, name: &str, value: impl Into<String>, source: &str) -> Self {
+    /// An observation under a name that is in no table, as records of other versions have them; else see [`crate::facts`].
+    pub fn observed(subject: &str, name: &str, value: impl Into<FactValue>, source: &str) -> Self {
+        let FactValue { text, number } = value.into();
         Self {
             subject: subject.to_owned(),
             name: name.to_owned(),
-            effective: Some(value.into()),
+            effective: Some(text),
+            number,
             source: source.to_owned(),
             ..Self::default()
         }

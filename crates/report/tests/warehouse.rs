@@ -6,6 +6,7 @@ use proofload_analysis::calibration::{Pass, device_facts, missing_facts, query_f
 use proofload_analysis::warehouse::{Bound, Confidence};
 use proofload_import::read_reference;
 use proofload_import::reference_text;
+use proofload_model::facts::calibration::{COLD, DEVICE_READ, IN_CACHE};
 use proofload_model::samples::Fact;
 use proofload_model::settings::Value;
 use proofload_model::units::{Bytes, BytesPerSecond};
@@ -239,8 +240,8 @@ fn a_calibration_of_the_runs_is_told_and_decides() {
 
 #[test]
 fn what_could_not_be_calibrated_says_why() {
-    let mut facts = missing_facts(&["device_read_mb_s"], "fio is not installed: looked for on the path");
-    facts.extend(missing_facts(&["mcr_mb_per_cpu_s", "bcr_mb_per_cpu_s"], "probe_scan: query_cap"));
+    let mut facts = missing_facts(&[DEVICE_READ], "fio is not installed: looked for on the path");
+    facts.extend(missing_facts(&[IN_CACHE, COLD], "probe_scan: query_cap"));
     let record = noting(&Appliance::stores(), &facts);
     let text = markdown(&record);
     check_holds(&section(&text, "Calibration\n"), &["not calibrated: fio is not installed: looked for on the path"]);

@@ -3,11 +3,11 @@
 
 use super::crew::{Crew, Role};
 use super::preparation::Prepared;
-use proofload_analysis::calibration::{
-    COLD, DEVICE, IN_CACHE, Pass, device_facts, missing_facts, query_fact_names, query_facts, scan_facts,
-};
+use crate::live::Phase;
+use proofload_analysis::calibration::{Pass, device_facts, missing_facts, query_facts, scan_facts};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
+use proofload_model::facts::calibration;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use proofload_model::wire::{Probed, Used, host, load};
@@ -107,11 +107,11 @@ impl Part {
     pub(super) fn missing(&self, error: &Error) -> Vec<Fact> {
         let why = error.to_string();
         match self {
-            Self::Device => missing_facts(&[DEVICE], &why),
-            Self::Scan { .. } => missing_facts(&[IN_CACHE, COLD], &why),
+            Self::Device => missing_facts(&[calibration::DEVICE_READ], &why),
+            Self::Scan { .. } => missing_facts(&[calibration::IN_CACHE, calibration::COLD], &why),
             Self::Queries { queries, .. } => {
-                let names: Vec<String> = queries.iter().map(|query| query_fact_names(query)[0].clone()).collect();
-                missing_facts(&names.iter().map(String::as_str).collect::<Vec<_>>(), &why)
+                let names: Vec<_> = queries.iter().map(|query| calibration::QUERY_CPU.of(query)).collect();
+                missing_facts(&names, &why)
             }
         }
     }
@@ -137,7 +137,7 @@ impl Crew<'_> {
     }
 
     fn read_device(&mut self, prepared: &Prepared, number: usize) -> Result<Vec<Fact>, Error> {
-        self.view.phase("calibrating the device");
+        self.view.phase(Phase::CalibratingDevice);
         let (instance, limits) = (|| prepared.primary().name.clone(), prepared.calibration_limits());
         self.attach(prepared)?;
         self.host(host::PrepareLimits { instance: instance(), limits })?;
@@ -154,7 +154,7 @@ impl Crew<'_> {
 
     /// One pass cold, then passes in cache.
     fn scan(&mut self, prepared: &Prepared, load_command: &[String], query: &str) -> Result<Vec<Fact>, Error> {
-        self.view.phase("calibrating consumption");
+        self.view.phase(Phase::CalibratingConsumption);
         self.open_place(prepared, load_command)?;
         self.host(host::DropPageCache { place: prepared.primary().place.clone() })?;
         let cold = self.pass(prepared, query)?;
@@ -175,7 +175,7 @@ impl Crew<'_> {
 
     /// Each query once, with nothing of the data in the page cache and, where the engine lives in its session, nothing in its own.
     fn cost_of(&mut self, prepared: &Prepared, load_command: &[String], queries: &[&str]) -> Result<Vec<Fact>, Error> {
-        self.view.phase("calibrating queries");
+        self.view.phase(Phase::CalibratingQueries);
         self.open_place(prepared, load_command)?;
         let mut facts = Vec::new();
         for (done, query) in queries.iter().enumerate() {

@@ -7,6 +7,7 @@ use super::preparation::Prepared;
 use proofload_load::intervals::{MergedSecond, Merger};
 use proofload_model::error::Error;
 use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
+use proofload_model::facts::{FactName, FactValue, client, load_agent};
 use proofload_model::part::Part;
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts, add_counts};
 use proofload_model::time::{Moment, Offset};
@@ -27,12 +28,6 @@ pub(crate) struct LoadCommand {
     pub(crate) name: String,
     pub(crate) command: Vec<String>,
 }
-
-/// Subject of the facts about them.
-const SUBJECT: &str = "load agent";
-
-/// The fact that says how many virtual users there are.
-const USERS: &str = "virtual_users";
 
 impl Crew<'_> {
     /// Starts the load agents of a run, all at the same time.
@@ -70,9 +65,13 @@ impl Crew<'_> {
             let share = part.shares[part.agent as usize];
             let ClockPlace { within, .. } = member.clock;
             let name = &member.name;
-            facts.push(Fact::observed(SUBJECT, &format!("{name}: share"), format!("{share} of {whole}"), "study"));
-            facts.push(Fact::observed(SUBJECT, &format!("{name}: virtual users"), users.to_string(), "study"));
-            facts.push(clock_fact(name, "clock placed", within, "32 exchanges of four stamps, the shortest"));
+            facts.push(load_agent::SHARE.of(name).observed(format!("{share} of {whole}"), "study"));
+            facts.push(load_agent::USERS.of(name).observed(*users, "study"));
+            facts.push(clock_fact(
+                &load_agent::CLOCK_PLACED.of(name),
+                within,
+                "32 exchanges of four stamps, the shortest",
+            ));
             started.push(LoadAgentStart {
                 number: part.agent,
                 name: name.clone(),
@@ -93,12 +92,8 @@ impl Crew<'_> {
         let users: Vec<u32> = lists.iter().map(|facts| users_of(facts)).collect();
         self.journal.facts(&of_all(&names, lists))?;
         if names.len() > 1 {
-            self.journal.facts(&[Fact::observed(
-                "client",
-                USERS,
-                users.iter().sum::<u32>().to_string(),
-                "load agents",
-            )])?;
+            let users_of_all = client::VIRTUAL_USERS.observed(users.iter().sum::<u32>(), "load agents");
+            self.journal.facts(&[users_of_all])?;
             self.keep_agents(&prepared.parts(), &users)?;
         }
         Ok(())
@@ -211,7 +206,7 @@ impl Crew<'_> {
             let moved_by = Duration::from_nanos(moved.unsigned_abs());
             // What the exchanges cannot tell is not held against a clock.
             let certain = moved_by.saturating_sub(before.within + now.within);
-            let fact = clock_fact(&member.name, "clock moved", moved_by, "placed again after the load");
+            let fact = clock_fact(&load_agent::CLOCK_MOVED.of(&member.name), moved_by, "placed again after the load");
             facts.push(Fact { holds: Some(certain <= CLOCK_WITHIN), ..fact });
             stopped.push(LoadAgentStop {
                 number,
@@ -269,22 +264,14 @@ fn of_all(names: &[String], lists: Vec<Vec<Fact>>) -> Vec<Fact> {
 
 /// Virtual users by an agent's facts.
 fn users_of(facts: &[Fact]) -> u32 {
-    let told = facts.iter().find(|fact| fact.name == USERS).and_then(|fact| fact.effective.as_deref());
-    told.and_then(|text| text.parse().ok()).unwrap_or(0)
+    client::VIRTUAL_USERS.number(facts).map_or(0, |users| users as u32)
 }
 
 /// A fact about a clock, which must be within its limit.
-fn clock_fact(agent: &str, what: &str, found: Duration, source: &str) -> Fact {
+fn clock_fact(name: &FactName, found: Duration, source: &str) -> Fact {
     let milliseconds = |time: Duration| format!("within {:.3} ms", time.as_secs_f64() * 1e3);
-    Fact {
-        subject: SUBJECT.to_owned(),
-        name: format!("{agent}: {what}"),
-        requested: Some(milliseconds(CLOCK_WITHIN)),
-        effective: Some(milliseconds(found)),
-        source: source.to_owned(),
-        holds: Some(found <= CLOCK_WITHIN),
-        ..Fact::default()
-    }
+    let value = FactValue::written(milliseconds(found), found.as_secs_f64());
+    name.compared(milliseconds(CLOCK_WITHIN), Some(value), found <= CLOCK_WITHIN, source)
 }
 
 fn nanos(time: Duration) -> u64 {
@@ -308,7 +295,7 @@ mod tests {
 
     #[test]
     fn facts_of_all_agents_are_told_once_and_others_name_theirs() {
-        let fact = |name: &str, value: &str| Fact::observed("client", name, value, "test");
+        let fact = |name: &str, value: &str| client::QUERY.of(name).observed(value, "test");
         let lists = vec![
             vec![fact("form", "statements"), fact("threads", "2")],
             vec![fact("form", "statements"), fact("threads", "4")],
@@ -316,7 +303,9 @@ mod tests {
         let told = of_all(&["a".to_owned(), "b".to_owned()], lists);
         let told: Vec<(&str, Option<&str>)> =
             told.iter().map(|fact| (fact.name.as_str(), fact.effective.as_deref())).collect();
-        assert_eq!(told, [("form", Some("statements")), ("threads (a)", Some("2")), ("threads (b)", Some("4"))]);
+        let expected =
+            [("query.form", Some("statements")), ("query.threads (a)", Some("2")), ("query.threads (b)", Some("4"))];
+        assert_eq!(told, expected);
         let one = vec![vec![fact("threads", "2")]];
         assert_eq!(of_all(&["load".to_owned()], one.clone()), one[0]);
     }

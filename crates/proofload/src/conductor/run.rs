@@ -5,6 +5,7 @@ use super::data::data_copy;
 use super::load_agents::LoadCommand;
 use super::preparation::Prepared;
 use super::warm_up::{WarmUpState, WarmUpWatch};
+use crate::live::Phase;
 use proofload_load::Rating;
 use proofload_model::deployment::InstancePlan;
 use proofload_model::error::Error;
@@ -39,7 +40,7 @@ impl Crew<'_> {
         if prepared.keeps_data() && primary.place.url.is_none() {
             self.restore(prepared)?;
         }
-        self.view.phase("preparing");
+        self.view.phase(Phase::Preparing);
         if primary.place.url.is_none() {
             let facts = self.attach(prepared)?;
             self.journal.facts(&facts)?;
@@ -64,7 +65,7 @@ impl Crew<'_> {
     pub(super) fn restore(&mut self, prepared: &Prepared) -> Result<(), Error> {
         let (instance, place) = (prepared.primary().name.clone(), prepared.primary().place.clone());
         if prepared.procedure.restore_every_run {
-            self.view.phase("restoring");
+            self.view.phase(Phase::Restoring);
             let copied = self.host(host::RestoreSnapshot { instance, place: place.clone() })?;
             self.journal.event(RunEvent::Restored(data_copy(copied)))?;
         }
@@ -113,7 +114,7 @@ impl Crew<'_> {
 
     /// Rounds until steady, or until the budget or the load ends.
     fn warm_up(&mut self, prepared: &Prepared) -> Result<WarmedUp, Error> {
-        self.view.phase("warming up");
+        self.view.phase(Phase::WarmingUp);
         let mut watch = WarmUpWatch::new(&prepared.procedure);
         loop {
             if !self.next_second()? {
@@ -133,7 +134,7 @@ impl Crew<'_> {
     fn measure(&mut self, prepared: &Prepared, warmed_up: WarmedUp) -> Result<(), Error> {
         let from = (self.watch.throughput.len() + 1).max(self.watch.merger.furthest() as usize);
         let to = if prepared.rating() == Rating::ToItsEnd { usize::MAX } else { from + prepared.seconds() };
-        self.view.phase("measuring");
+        self.view.phase(Phase::Measuring);
         self.watch.merger.set_window(from as u64..to as u64);
         let began = self.wait_for(from)?;
         self.mark("window_start")?;
@@ -197,7 +198,7 @@ impl Crew<'_> {
     }
 
     fn end_load(&mut self, prepared: &Prepared) -> Result<Vec<OperationCounts>, Error> {
-        self.view.phase("stopping");
+        self.view.phase(Phase::Stopping);
         let (intervals, totals) = self.stop_load()?;
         let instance = || prepared.primary().name.clone();
         self.host(host::StopProbes { instance: instance() })?;
@@ -216,7 +217,7 @@ impl Crew<'_> {
 
     /// Limits are read back once more, then lifted: the checks are not what is measured.
     fn verify(&mut self, prepared: &Prepared, totals: Vec<OperationCounts>) -> Result<(), Error> {
-        self.view.phase("verifying");
+        self.view.phase(Phase::Verifying);
         self.keep_limits(prepared)?;
         self.host(host::Release { instance: prepared.primary().name.clone() })?;
         self.gather_evidence()?;

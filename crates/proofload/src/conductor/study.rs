@@ -7,7 +7,7 @@ use super::load_agents::LoadCommand;
 use super::preparation::Prepared;
 use super::search;
 use crate::interrupt::Interrupt;
-use crate::live::View;
+use crate::live::{Phase, View};
 use proofload_model::deployment::InstancePlan;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
@@ -230,7 +230,7 @@ fn precondition(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<(), Erro
     let Some(how) = preconditioning(settings, assignment.confirmed.as_deref())? else { return Ok(()) };
     let first = assignment.plan.runs.first().ok_or_else(|| Error::new("the plan has no run"))?;
     let prepared = Prepared::of(&assignment.study, &assignment.plan, *first)?;
-    crew.view.phase("preconditioning storage");
+    crew.view.phase(Phase::Preconditioning);
     let InstancePlan { name, place, .. } = prepared.primary();
     let done = crew.host(host::Precondition { instance: name.clone(), place: place.clone(), how })?;
     for (name, body) in done.documents {

@@ -3,6 +3,7 @@
 
 use super::crew::Crew;
 use super::preparation::Prepared;
+use crate::live::Phase;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::wire::host;
@@ -14,14 +15,14 @@ impl Crew<'_> {
             self.forget_cached(prepared)?;
         }
         self.begin_load(prepared)?;
-        self.view.phase(if warm_up_rounds == 0 { "measuring" } else { "warming up" });
+        self.view.phase(if warm_up_rounds == 0 { Phase::Measuring } else { Phase::WarmingUp });
         let mut from = None;
         loop {
             if from.is_none()
                 && let Some(second) = self.after_rounds(prepared.users(), warm_up_rounds)
             {
                 self.mark("window_start")?;
-                self.view.phase("measuring");
+                self.view.phase(Phase::Measuring);
                 from = Some(second);
             }
             if !self.next_second()? {

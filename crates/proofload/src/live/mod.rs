@@ -6,4 +6,4 @@ mod sparkline;
 mod terminal;
 mod view;
 
-pub(crate) use view::{Program, View, for_this_terminal};
+pub(crate) use view::{Phase, Program, View, for_this_terminal};

@@ -1,6 +1,6 @@
 //! No view: stderr is not a terminal.
 
-use super::view::View;
+use super::view::{Phase, View};
 
 /// Shows nothing.
 pub(crate) struct Quiet;
@@ -8,7 +8,7 @@ pub(crate) struct Quiet;
 impl View for Quiet {
     fn begin_run(&mut self, _run: u32) {}
     fn planned(&mut self, _labels: &[String]) {}
-    fn phase(&mut self, _phase: &str) {}
+    fn phase(&mut self, _phase: Phase) {}
     fn progress(&mut self, _what: &str, _done: u64, _total: u64) {}
     fn interval(&mut self, _throughput: &[f64]) {}
     fn end_run(&mut self, _run: u32, _trouble: Option<&str>) {}

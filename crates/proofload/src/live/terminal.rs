@@ -2,7 +2,7 @@
 
 use super::pace::Pace;
 use super::sparkline::sparkline;
-use super::view::{Program, View};
+use super::view::{Phase, Program, View};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use proofload_model::time::{Clock, Moment};
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub(crate) struct Terminal {
     began: Moment,
     run_began: Moment,
     running: Option<usize>,
-    phase: String,
+    phase: Phase,
     rate: String,
     step: String,
     pace: Pace,
@@ -78,7 +78,7 @@ impl Terminal {
             began,
             run_began: began,
             running: None,
-            phase: String::new(),
+            phase: Phase::Starting,
             rate: String::new(),
             step: String::new(),
             pace: Pace::default(),
@@ -94,7 +94,7 @@ impl Terminal {
         line.bar.set_message(format!(
             "  ▶ {}  {:<12} {:>6}  {}",
             line.label,
-            self.phase,
+            self.phase.words(),
             clock_text(seconds),
             if self.step.is_empty() { &self.rate } else { &self.step }
         ));
@@ -130,7 +130,7 @@ impl View for Terminal {
         self.rate.clear();
         self.throughput.clear();
         self.measured = 0..0;
-        self.phase("starting");
+        self.phase(Phase::Starting);
     }
 
     fn planned(&mut self, labels: &[String]) {
@@ -142,13 +142,13 @@ impl View for Terminal {
         }
     }
 
-    fn phase(&mut self, phase: &str) {
+    fn phase(&mut self, phase: Phase) {
         match phase {
-            "measuring" => self.measured = self.throughput.len()..usize::MAX,
+            Phase::Measuring => self.measured = self.throughput.len()..usize::MAX,
             _ if self.measured.end == usize::MAX => self.measured.end = self.throughput.len(),
             _ => {}
         }
-        phase.clone_into(&mut self.phase);
+        self.phase = phase;
         self.step.clear();
         self.draw();
     }

@@ -12,7 +12,7 @@ pub(crate) trait View {
     /// A search added these runs to the plan.
     fn planned(&mut self, labels: &[String]);
     /// The run enters a phase.
-    fn phase(&mut self, phase: &str);
+    fn phase(&mut self, phase: Phase);
     /// A long step has come so far; `total` 0 when unknown.
     fn progress(&mut self, what: &str, done: u64, total: u64);
     /// Another second of load: units of work in each second so far.
@@ -21,6 +21,41 @@ pub(crate) trait View {
     fn end_run(&mut self, run: u32, trouble: Option<&str>);
     /// The study ended; the view leaves the terminal.
     fn close(&mut self);
+}
+
+/// Phase of a run, or of what a study does before its first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Starting,
+    Preconditioning,
+    Preparing,
+    Restoring,
+    CalibratingDevice,
+    CalibratingConsumption,
+    CalibratingQueries,
+    WarmingUp,
+    Measuring,
+    Stopping,
+    Verifying,
+}
+
+impl Phase {
+    /// Words on a line of the view.
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Preconditioning => "preconditioning storage",
+            Self::Preparing => "preparing",
+            Self::Restoring => "restoring",
+            Self::CalibratingDevice => "calibrating the device",
+            Self::CalibratingConsumption => "calibrating consumption",
+            Self::CalibratingQueries => "calibrating queries",
+            Self::WarmingUp => "warming up",
+            Self::Measuring => "measuring",
+            Self::Stopping => "stopping",
+            Self::Verifying => "verifying",
+        }
+    }
 }
 
 /// What there is to show before anything runs.

@@ -6,6 +6,7 @@ use super::run::RunFindings;
 use crate::workloads::{PacedRules, Workload};
 use proofload_analysis::latency::Sparse;
 use proofload_analysis::quantity::Unit;
+use proofload_model::facts::{FactName, client};
 use proofload_model::samples::IntervalSample;
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
@@ -72,17 +73,12 @@ pub(super) fn pacing(
         let p90_s = merged.percentile(0.9).filter(|_| merged.count() > 0).map(|p90| p90 as f64 / 1e9);
         KeptLimit { kind, at_most_s: *at_most_s, p90_s, mean_s: merged.mean() / 1e9, count: merged.count() }
     };
-    let fact = |name: &str| number(attempt, name);
+    let number = |name: FactName| name.number(&attempt.facts);
     Some(Pacing {
         limits: rules.limits.iter().map(kept).collect(),
-        seats: ["virtual_users", "connections", "delivery_workers"].map(fact),
-        ceiling_per_minute: fact("ceiling_per_minute"),
+        seats: [client::VIRTUAL_USERS, client::CONNECTIONS, client::DELIVERY_WORKERS].map(number),
+        ceiling_per_minute: number(client::CEILING),
     })
-}
-
-fn number(attempt: &Attempt, name: &str) -> Option<f64> {
-    let fact = attempt.facts.iter().rev().find(|fact| fact.subject == "client" && fact.name == name)?;
-    fact.effective.as_deref()?.parse().ok()
 }
 
 /// Metrics of a paced load: those rolled back by design count, as in its ceiling.

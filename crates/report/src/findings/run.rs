@@ -23,6 +23,7 @@ use proofload_analysis::stall::Stalls;
 use proofload_analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
 use proofload_analysis::validity::{Check as WindowCheck, Limits, check_window};
 use proofload_model::events::RunEvent;
+use proofload_model::facts::client;
 use proofload_model::plan::Run;
 use proofload_model::samples::{Check, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Settings;
@@ -30,13 +31,9 @@ use proofload_model::study::{Procedure, procedure};
 use proofload_record::Attempt;
 use std::time::Duration;
 
-/// Engines that ran inside the load agent when records did not yet hold the fact [`IN_PROCESS`]. Not to be added to:
+/// Engines that ran inside the load agent when records did not yet hold the fact [`client::ENGINE_IN_PROCESS`]. Not to be added to:
 /// whether an engine does is for the load agent to say.
 const EMBEDDED: &[&str] = &["sqlite", "null"];
-
-/// The fact of subject `client` that says whether the engine runs inside the load agent, whose threads' CPU is then the
-/// engine's own and says nothing of the generator: `true` or `false`.
-const IN_PROCESS: &str = "engine_in_process";
 
 /// The warm-up of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -330,11 +327,11 @@ fn fill_latencies(findings: &mut RunFindings, inside: &[&IntervalSample]) -> Vec
     unreadable
 }
 
-/// Does the engine run inside the load agent?
+/// True where the engine runs inside the load agent, whose threads' CPU is then the engine's own and says nothing of the generator.
 fn is_in_process(attempt: &Attempt, settings: &Settings) -> bool {
-    let fact = attempt.facts.iter().rev().find(|fact| fact.subject == "client" && fact.name == IN_PROCESS);
+    let said = client::ENGINE_IN_PROCESS.text(&attempt.facts);
     let engine = || settings.text("engine.kind").is_ok_and(|kind| EMBEDDED.contains(&kind));
-    fact.and_then(|fact| fact.effective.as_deref()).map_or_else(engine, |said| said == "true")
+    said.map_or_else(engine, |said| said == "true")
 }
 
 fn generator(inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> GeneratorCheck {

@@ -1,7 +1,7 @@
 //! Telemetry of an attempt: which series mean what, and their values over a window. Rates come from the probes as they are.
 
+use proofload_model::facts::{CoreSet, limit};
 use proofload_record::{Attempt, SeriesPoint};
-use std::collections::BTreeSet;
 
 /// What can be asked of the probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,23 +114,15 @@ pub(super) fn average(traces: &[Trace]) -> Option<Trace> {
     Some(trace)
 }
 
-/// The cores that the database may run on, as the limit was read back: `2 (0-1)`. None when cores are not limited.
-pub(super) fn allowed_cores(attempt: &Attempt) -> Option<BTreeSet<u64>> {
-    let fact = attempt.facts.iter().rev().find(|fact| fact.subject == "limit" && fact.name == "cores")?;
-    let (_, ranges) = fact.effective.as_ref()?.trim_end_matches(')').split_once('(')?;
-    let mut cores = BTreeSet::new();
-    for range in ranges.split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        cores.extend(first.trim().parse::<u64>().ok()?..=last.trim().parse::<u64>().ok()?.min(65_536));
-    }
-    Some(cores)
+/// Cores that the database may run on, as the limit was read back; `None` when cores are not limited.
+pub(super) fn allowed_cores(attempt: &Attempt) -> Option<CoreSet> {
+    CoreSet::parse(limit::CORES.text(&attempt.facts)?)
 }
 
-/// CPU seconds per second that the database may use on whatever cores, as the limit was read back: `0.5 CPU s/s`. None when
-/// CPU time is not limited.
+/// CPU seconds per second that the database may use on whatever cores, as the limit was read back; `None` when CPU time is not
+/// limited.
 pub(super) fn cpu_allowed(attempt: &Attempt) -> Option<f64> {
-    let fact = attempt.facts.iter().rev().find(|fact| fact.subject == "limit" && fact.name == "cpu")?;
-    fact.effective.as_ref()?.split(' ').next()?.parse().ok().filter(|rate: &f64| *rate > 0.0)
+    limit::CPU.number(&attempt.facts).filter(|rate| *rate > 0.0)
 }
 
 /// Use of each core that the database may run on.
@@ -146,8 +138,8 @@ pub(super) fn steal(attempt: &Attempt) -> Option<Trace> {
 fn of_allowed_cores(attempt: &Attempt, probed: Probed) -> Vec<Trace> {
     let allowed = allowed_cores(attempt);
     let may = |trace: &Trace| {
-        let core = trace.instance.parse::<u64>();
-        allowed.as_ref().is_none_or(|allowed| core.is_ok_and(|core| allowed.contains(&core)))
+        let core = trace.instance.parse::<usize>();
+        allowed.as_ref().is_none_or(|allowed| core.is_ok_and(|core| allowed.0.contains(&core)))
     };
     traces(attempt, probed).into_iter().filter(may).collect()
 }

@@ -7,6 +7,7 @@ use super::telemetry::longest_silence;
 use super::void::Void;
 use super::whole_run::WholeRun;
 use proofload_analysis::validity::VoidReason;
+use proofload_model::facts::limit;
 use proofload_model::samples::CheckOutcome;
 use proofload_model::study::Procedure;
 use proofload_record::Attempt;
@@ -47,7 +48,7 @@ fn fact_voids(attempt: &Attempt) -> Vec<Void> {
             Some(false) => {
                 format!("{} {}: asked for {asked}, in force {found} ({})", fact.subject, fact.name, fact.source)
             }
-            None if fact.subject == "limit" && fact.requested.is_some() => {
+            None if fact.subject == limit::SUBJECT && fact.requested.is_some() => {
                 format!("limit {} could not be verified: {}", fact.name, fact.source)
             }
             _ => continue,

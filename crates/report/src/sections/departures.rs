@@ -3,6 +3,7 @@
 use super::section::Section;
 use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
 use crate::findings::Findings;
+use proofload_model::facts::client;
 use std::collections::BTreeMap;
 
 /// The section; left out where every run followed the clauses.
@@ -14,9 +15,6 @@ pub(super) const SECTION: Section = Section {
     needs: super::section::always,
     render,
 };
-
-/// Beginning of the names of facts, of subject `client`, that tell of one departure each; its number follows.
-const FACT: &str = "departure.";
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let departures = departures(findings);
@@ -66,8 +64,8 @@ fn departures<'f>(findings: &'f Findings<'_>) -> BTreeMap<&'f str, (String, Vec<
     for point in &findings.points {
         for run in &point.runs {
             let attempt = findings.record.attempts.iter().find(|attempt| attempt.id == run.attempt);
-            for fact in attempt.iter().flat_map(|attempt| &attempt.facts).filter(|fact| fact.subject == "client") {
-                let (Some(number), Some(about)) = (fact.name.strip_prefix(FACT), &fact.effective) else { continue };
+            for fact in attempt.iter().flat_map(|attempt| &attempt.facts) {
+                let (Some(number), Some(about)) = (client::DEPARTURE.part(fact), &fact.effective) else { continue };
                 let (_, points) = departures.entry(number).or_insert_with(|| (about.clone(), Vec::new()));
                 if points.last() != Some(&point.label()) {
                     points.push(point.label());

@@ -3,103 +3,16 @@
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{level_number, size_text};
 use crate::numbers::count;
-use crate::workloads::fact_title;
+use proofload_model::facts::{Reading, engine, known, limit};
 use proofload_model::settings::Value;
-
-/// How the text of a value is meant.
-enum Meaning {
-    /// As it stands, sizes in readable units.
-    Plain,
-    /// A number of bytes.
-    Bytes,
-    /// A number of KiB.
-    Kibibytes,
-    /// A number of milliseconds.
-    Milliseconds,
-    /// A number of things; the word for them, which may be empty.
-    Number(&'static str),
-    /// Words of the kernel or the engine, with ours.
-    Words(&'static [(&'static str, &'static str)]),
-    /// Of SQLite's cache: pages, or KiB where negative. Source: sqlite.org/pragma.html#pragma_cache_size.
-    PagesOrKibibytes,
-}
-
-use Meaning::{Bytes, Kibibytes, Milliseconds, Number, PagesOrKibibytes, Plain, Words};
-
-const YES_NO: Meaning = Words(&[("0", "no"), ("1", "yes")]);
-
-/// What `/sys/devices/system/cpu/smt/control` says. Source: Documentation/ABI/testing/sysfs-devices-system-cpu.
-const SMT: Meaning = Words(&[
-    ("notsupported", "not supported"),
-    ("notimplemented", "not known to the kernel"),
-    ("forceoff", "off, by force"),
-]);
-
-/// `vm.overcommit_memory`. Source: Documentation/mm/overcommit-accounting.rst.
-const OVERCOMMIT: Meaning = Words(&[("0", "0 (by heuristic)"), ("1", "1 (always)"), ("2", "2 (never)")]);
-
-const MIX: Meaning = Words(&[("Deck", "a shuffled deck of 23 for each user"), ("Draw", "drawn, 10/10/1/1/1 of 23")]);
-
-const HOMES: Meaning = Words(&[
-    ("Fixed", "one for each user"),
-    ("AllWarehouses", "drawn from all for each transaction"),
-    ("AtRandom", "one for each user, drawn, so that some share one"),
-]);
-
-/// Subject, name, title, meaning. A title in backquotes is a name of the kernel or the engine.
-const KNOWN: &[(&str, &str, &str, Meaning)] = &[
-    ("host", "cpu", "CPU", Plain),
-    ("host", "smt", "SMT", SMT),
-    ("host", "governor", "Frequency governor", Plain),
-    ("host", "model", "Machine model", Plain),
-    ("host", "system", "Operating system", Plain),
-    ("host", "vm.swappiness", "`vm.swappiness`", Plain),
-    ("host", "vm.dirty_ratio", "`vm.dirty_ratio`", Number("%")),
-    ("host", "vm.dirty_background_ratio", "`vm.dirty_background_ratio`", Number("%")),
-    ("host", "vm.overcommit_memory", "`vm.overcommit_memory`", OVERCOMMIT),
-    ("storage", "free", "Free space", Plain),
-    ("storage", "rotational", "Rotational, says the device", YES_NO),
-    ("storage", "scheduler", "I/O scheduler", Plain),
-    ("storage", "read_ahead_kb", "Read-ahead", Kibibytes),
-    ("engine", "version", "Version", Plain),
-    ("engine", "server_version", "Version", Plain),
-    ("engine", "page_size", "`page_size`", Bytes),
-    ("engine", "block_size", "`block_size`", Bytes),
-    ("engine", "page_count", "`page_count`", Number("pages")),
-    ("engine", "mmap_size", "`mmap_size`", Bytes),
-    ("engine", "wal_autocheckpoint", "`wal_autocheckpoint`", Number("pages")),
-    ("engine", "threads", "`threads` (helpers of one query)", Plain),
-    ("engine", "cache_size", "`cache_size`", PagesOrKibibytes),
-    ("engine", "busy_timeout", "`busy_timeout`", Milliseconds),
-    ("engine", "instance.command", "Command", Plain),
-    ("engine", "instance.user", "Run as", Plain),
-    ("engine", "instance.process", "Process number", Plain),
-    ("engine", "instance.start_time", "Time to start", Plain),
-    ("data", "rows", "Rows, all tables", Number("")),
-    ("data", "bytes", "Size after the build", Bytes),
-    ("data", "seed", "Seed of the data", Plain),
-    ("data", "conditions_at_load", "Consistency conditions after the load", Plain),
-    ("data", "c_load", "Constant C for C_LAST at load", Plain),
-    ("data", "load_time", "Time stamp in loaded rows, µs since 1970", Number("")),
-    ("client", "inputs.seed", "Seed of the inputs", Plain),
-    ("client", "inputs.profile", "Profile", Plain),
-    ("client", "inputs.mix", "Mix of transactions", MIX),
-    ("client", "inputs.homes", "Home warehouses", HOMES),
-    ("client", "inputs.c_run", "Constant C for C_LAST in the run", Plain),
-    ("client", "inputs.c_of_c_id", "Constant C for C_ID", Plain),
-    ("client", "inputs.c_of_ol_i_id", "Constant C for OL_I_ID", Plain),
-    ("client", "departures", "Departures from TPC-C", Plain),
-];
 
 /// What a fact is called.
 pub(super) fn title(subject: &str, name: &str) -> Prose {
-    let known = KNOWN.iter().find(|known| (known.0, known.1) == (subject, name)).map(|known| known.2);
-    match known.or_else(|| fact_title(subject, name)) {
-        Some(text) => match text.strip_prefix('`').and_then(|text| text.split_once('`')) {
-            Some((code, rest)) => vec![Inline::Code(code.to_owned()), Inline::Text(rest)],
-            None => prose![text],
-        },
-        None if subject == "engine" || subject == "limit" => vec![Inline::Code(name.to_owned())],
+    let title = known(subject, name).map_or("", |row| row.title);
+    match title.strip_prefix('`').and_then(|text| text.split_once('`')) {
+        Some((code, rest)) => vec![Inline::Code(code.to_owned()), Inline::Text(rest)],
+        None if !title.is_empty() => prose![title],
+        None if subject == engine::SUBJECT || subject == limit::SUBJECT => vec![Inline::Code(name.to_owned())],
         None => prose![sentence(name)],
     }
 }
@@ -114,32 +27,30 @@ fn sentence(name: &str) -> String {
 /// The value of a fact, in readable units.
 pub(super) fn value(subject: &str, name: &str, source: &str, text: &str) -> String {
     let number = text.parse::<u64>().ok();
-    let known = KNOWN.iter().find(|known| (known.0, known.1) == (subject, name)).map_or(&Plain, |known| &known.3);
-    match (known, number) {
-        (Words(words), _) => {
+    match (known(subject, name).map_or(Reading::Text, |row| row.reading), number) {
+        (Reading::Words(words), _) => {
             words.iter().find(|(word, _)| *word == text).map_or_else(|| text.to_owned(), |(_, ours)| (*ours).to_owned())
         }
-        (Bytes, Some(_)) => size_text(&format!("{text}B")),
-        (Kibibytes, Some(number)) => format!("{}\u{a0}KiB", count(number)),
-        (Milliseconds, Some(number)) => format!("{}\u{a0}ms", count(number)),
-        (Number(""), Some(number)) => count(number),
-        (Number(of), Some(number)) => format!("{}\u{a0}{of}", count(number)),
-        (PagesOrKibibytes, Some(number)) => format!("{}\u{a0}pages", count(number)),
-        (PagesOrKibibytes, None) => {
+        (Reading::Bytes, Some(_)) => size_text(&format!("{text}B")),
+        (Reading::Kibibytes, Some(number)) => format!("{}\u{a0}KiB", count(number)),
+        (Reading::Milliseconds, Some(number)) => format!("{}\u{a0}ms", count(number)),
+        (Reading::Count("") | Reading::Answer, Some(number)) => count(number),
+        (Reading::Count(of), Some(number)) => format!("{}\u{a0}{of}", count(number)),
+        (Reading::PagesOrKibibytes, Some(number)) => format!("{}\u{a0}pages", count(number)),
+        (Reading::PagesOrKibibytes, None) => {
             let kibibytes = text.strip_prefix('-').map(|size| size_text(&format!("{size}KiB")));
             kibibytes.map_or_else(|| text.to_owned(), |size| format!("{size} ({text})"))
         }
-        _ if fact_title(subject, name).is_some() => number.map_or_else(|| of_workload(text), count),
-        _ if name == "mount_options" => text.replace(',', ", "),
+        (Reading::Answer, None) => answer(text),
+        (Reading::Items, _) => text.split(',').map(str::trim).collect::<Vec<_>>().join(", "),
+        (Reading::Rate(_), _) => rate(text),
         _ if source == "pg_settings" => size_text(&binary(text)),
-        _ if subject == "data" && name.starts_with("rows.") => number.map_or_else(|| text.to_owned(), count),
-        _ if subject == "limit" && text.ends_with("/s") => rate(text),
         _ => spaced_time(&size_text(&text.replace(" kB", " KiB"))),
     }
 }
 
-/// A fact of one workload that is no number.
-fn of_workload(text: &str) -> String {
+/// An answer in words; other text as it stands.
+fn answer(text: &str) -> String {
     match text {
         "true" => "yes".to_owned(),
         "false" => "no".to_owned(),

@@ -3,6 +3,7 @@
 use super::facts;
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, setting_title};
+use proofload_model::facts::{FactName, limit, usage};
 use proofload_model::samples::Fact;
 
 /// A setting at one point or at all: the cells behind its name.
@@ -15,27 +16,27 @@ struct Setting {
     readings: Vec<(String, Read)>,
 }
 
-/// What of a group's memory is shown: name of the fact, head of the column.
-const USAGE: &[(&str, &str)] = &[
-    ("memory.peak", "Peak"),
-    ("memory.anon", "Anonymous"),
-    ("memory.file", "Page cache"),
-    ("memory.refaults.file", "Pages read again"),
-    ("memory.limit_hits", "Times at the limit"),
-    ("memory.oom_kills", "Processes killed"),
+/// Use of memory that is shown; the titles head the columns.
+static USAGE: &[FactName] = &[
+    usage::MEMORY_PEAK,
+    usage::MEMORY_ANON,
+    usage::MEMORY_FILE,
+    usage::REFAULTS_FILE,
+    usage::LIMIT_HITS,
+    usage::OOM_KILLS,
 ];
 
 /// The same of cores and device. What a limit of CPU time counts is there only under such a limit.
-const WORK: &[(&str, &str)] = &[
-    ("cpu.time", "CPU time"),
-    ("cpu.system", "Of it in the kernel"),
-    ("cpu.periods", "Periods with work"),
-    ("cpu.throttled_periods", "Of them at the CPU limit"),
-    ("cpu.throttled_time", "Waited at the CPU limit"),
-    ("io.read", "Read"),
-    ("io.reads", "Requests to read"),
-    ("io.written", "Written"),
-    ("io.writes", "Requests to write"),
+static WORK: &[FactName] = &[
+    usage::CPU_TIME,
+    usage::CPU_SYSTEM,
+    usage::CPU_PERIODS,
+    usage::THROTTLED_PERIODS,
+    usage::THROTTLED_TIME,
+    usage::IO_READ,
+    usage::IO_READS,
+    usage::IO_WRITTEN,
+    usage::IO_WRITES,
 ];
 
 /// What was asked for at each point and what was read back.
@@ -90,7 +91,7 @@ fn settings(findings: &Findings<'_>) -> Vec<Setting> {
             }
         }
     }
-    settings.sort_by_key(|setting| setting.subject != "limit");
+    settings.sort_by_key(|setting| setting.subject != limit::SUBJECT);
     settings
 }
 
@@ -150,7 +151,7 @@ pub(super) fn usage(findings: &Findings<'_>) -> Vec<Block> {
 fn usage_table(
     findings: &Findings<'_>,
     id: &'static str,
-    shown: &[(&'static str, &'static str)],
+    shown: &'static [FactName],
     caption: &'static str,
     without: &'static str,
 ) -> Option<Block> {
@@ -160,19 +161,19 @@ fn usage_table(
         .points
         .iter()
         .filter_map(|point| Some((point.label(), attempt(point)?.facts.as_slice())))
-        .filter(|(_, facts)| shown.iter().any(|(name, _)| used(facts, name).is_some()))
+        .filter(|(_, facts)| shown.iter().any(|name| name.last(facts).is_some()))
         .collect();
-    let is_told = |(name, _): &&(&str, &str)| attempts.iter().any(|(_, facts)| used(facts, name).is_some());
+    let is_told = |name: &&FactName| attempts.iter().any(|(_, facts)| name.last(facts).is_some());
     let (told, untold): (Vec<_>, Vec<_>) = shown.iter().partition(is_told);
     if told.is_empty() {
         return None;
     }
     let row = |(label, facts): &(String, &[Fact])| -> Vec<Cell> {
-        let cells = told.iter().map(|(name, _)| used(facts, name).map_or_else(not_told, usage_cell));
+        let cells = told.iter().map(|name| name.last(facts).map_or_else(not_told, usage_cell));
         [Cell::datum(label.clone())].into_iter().chain(cells).collect()
     };
-    let untold: Vec<String> = untold.iter().map(|(_, title)| title.to_lowercase()).collect();
-    let columns = told.iter().map(|(_, title)| Column::counts(*title));
+    let untold: Vec<String> = untold.iter().map(|name| name.title.to_lowercase()).collect();
+    let columns = told.iter().map(|name| Column::counts(name.title));
     Some(Block::Table(Table {
         id,
         caption: prose![caption],
@@ -180,11 +181,6 @@ fn usage_table(
         rows: attempts.iter().map(row).collect(),
         note: if untold.is_empty() { Prose::new() } else { prose![without, untold.join(", "), "."] },
     }))
-}
-
-/// The last reading of what was used.
-fn used<'a>(facts: &'a [Fact], name: &str) -> Option<&'a Fact> {
-    facts.iter().rev().find(|fact| fact.subject == "usage" && fact.name == name)
 }
 
 fn not_told() -> Cell {

@@ -8,6 +8,7 @@ use crate::findings::{
 };
 use crate::workloads::MetricColumn;
 use proofload_analysis::knee::Knee;
+use proofload_model::facts::{FactName, host, storage};
 use proofload_model::settings::Settings;
 
 /// The section.
@@ -116,18 +117,16 @@ fn whole(settings: &Settings, path: &str) -> Option<u64> {
 fn machine(findings: &Findings<'_>) -> Prose {
     let record = findings.record;
     let facts = || record.facts.iter().chain(record.attempts.iter().flat_map(|attempt| &attempt.facts));
-    let fact = |subject: &str, name: &str| {
-        let found = facts().find(|fact| fact.subject == subject && fact.name == name && fact.requested.is_none());
+    let fact = |name: &FactName| {
+        let found = facts().find(|fact| name.is_of(fact) && fact.requested.is_none());
         found.and_then(|fact| fact.effective.as_deref()).map(size_text).filter(|value| !value.is_empty())
     };
     let mut parts: Vec<Prose> = Vec::new();
-    parts.extend(fact("host", "cpu").map(|cpu| prose![cpu]));
-    parts.extend(fact("host", "cores").map(|cores| prose![cores, " cores"]));
-    parts.extend(fact("host", "memory").map(|memory| prose![memory, " of memory"]));
+    parts.extend(fact(&host::CPU).map(|cpu| prose![cpu]));
+    parts.extend(fact(&host::CORES).map(|cores| prose![cores, " cores"]));
+    parts.extend(fact(&host::MEMORY).map(|memory| prose![memory, " of memory"]));
     parts.extend(
-        fact("storage", "device_model")
-            .or_else(|| fact("storage", "device"))
-            .map(|device| prose!["storage on ", device]),
+        fact(&storage::DEVICE_MODEL).or_else(|| fact(&storage::DEVICE)).map(|device| prose!["storage on ", device]),
     );
     if parts.is_empty() {
         return Prose::new();

@@ -1,9 +1,11 @@
 //! What was tested: machine, software, storage, data, and each setting as asked and as in force.
 
+use super::facts::{title, together, value};
 use super::section::{Section, always};
-use super::{facts, settings};
+use super::settings;
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::Findings;
+use proofload_model::facts::{self, FactName};
 use proofload_model::samples::Fact;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
@@ -14,31 +16,11 @@ pub(super) const SECTION: Section =
 
 /// Subjects of facts in the order of the section, with their headings; others follow by name.
 const SUBJECTS: &[(&str, &str)] = &[
-    ("host", "Machine"),
-    ("storage", "Storage"),
-    ("engine", "Database"),
-    ("data", "Data"),
-    ("client", "Load generator"),
-];
-
-/// Parts of names of facts that only those need who run it again.
-const DETAILS: &[&str] = &[
-    "hash",
-    "format",
-    "generator_version",
-    "load_time",
-    "rows.",
-    "c_load",
-    "inputs.c_",
-    "inputs.seed",
-    "query.",
-    "class_share.",
-    "instance.command",
-    "instance.process",
-    "vm.",
-    "control_groups",
-    "clock_source",
-    "departure.",
+    (facts::host::SUBJECT, "Machine"),
+    (facts::storage::SUBJECT, "Storage"),
+    (facts::engine::SUBJECT, "Database"),
+    (facts::data::SUBJECT, "Data"),
+    (facts::client::SUBJECT, "Load generator"),
 ];
 
 /// Longer lists of facts are folded.
@@ -50,7 +32,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     for (subject, title) in SUBJECTS {
         blocks.push(Block::Heading(4, prose![*title]));
         match observed.get(*subject) {
-            Some(facts) => blocks.extend(facts_blocks(subject, facts)),
+            Some(observed) => blocks.extend(facts_blocks(subject, observed)),
             None => blocks.push(Block::Notice(Notice::Gap, prose!["no facts about this were recorded."])),
         }
     }
@@ -75,22 +57,22 @@ fn observed(findings: &Findings<'_>) -> BTreeMap<String, Vec<Observed>> {
             subject.push(Observed { name: fact.name.clone(), values: Vec::new() });
             subject.len() - 1
         });
-        let value = fact.effective.as_ref().map(|text| facts::value(&fact.subject, &fact.name, &fact.source, text));
-        if let (Some(known), Some(value)) = (subject.get_mut(at), value)
-            && !known.values.contains(&value)
+        let read = fact.effective.as_ref().map(|text| value(&fact.subject, &fact.name, &fact.source, text));
+        if let (Some(known), Some(read)) = (subject.get_mut(at), read)
+            && !known.values.contains(&read)
         {
-            known.values.push(value);
+            known.values.push(read);
         }
     }
     subjects
 }
 
 /// Facts by name, those that were observed, in the order asked for.
-pub(super) fn named(findings: &Findings<'_>, names: &[(&str, &str, &str)]) -> Vec<(Prose, Prose)> {
+pub(super) fn named(findings: &Findings<'_>, names: &[FactName]) -> Vec<(Prose, Prose)> {
     let observed = observed(findings);
-    let pair = |(subject, name, title): &(&str, &str, &str)| {
-        let fact = observed.get(*subject)?.iter().find(|fact| fact.name == *name)?;
-        Some((prose![(*title).to_owned()], prose![facts::together(fact.values.clone())]))
+    let pair = |row: &FactName| {
+        let fact = observed.get(row.subject)?.iter().find(|fact| fact.name == row.name)?;
+        Some((prose![row.title.to_owned()], prose![together(fact.values.clone())]))
     };
     names.iter().filter_map(pair).collect()
 }
@@ -101,18 +83,23 @@ fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
     let record = findings.record;
     let counted = |attempt: &'a Attempt| {
         let is_finished = record.finished(attempt.run.index).is_some_and(|last| last.id == attempt.id);
-        attempt.facts.iter().filter(move |fact| is_finished || fact.subject == "data")
+        attempt.facts.iter().filter(move |fact| is_finished || fact.subject == facts::data::SUBJECT)
     };
     record.facts.iter().chain(record.attempts.iter().flat_map(counted)).collect()
 }
 
+/// True for what only those need who repeat a run; several load agents put their name behind that of the fact.
+fn is_detail(subject: &str, name: &str) -> bool {
+    let name = name.split_once(" (").map_or(name, |(name, _agent)| name);
+    facts::known(subject, name).is_some_and(|row| row.is_detail)
+}
+
 fn facts_blocks(subject: &str, observed: &[Observed]) -> Vec<Block> {
     let (seen, unseen): (Vec<&Observed>, Vec<&Observed>) = observed.iter().partition(|fact| !fact.values.is_empty());
-    let is_detail = |fact: &&Observed| DETAILS.iter().any(|part| fact.name.contains(part));
+    let is_detail = |fact: &&Observed| is_detail(subject, &fact.name);
     let (details, main): (Vec<&Observed>, Vec<&Observed>) = seen.into_iter().partition(is_detail);
-    let pair = |fact: &&Observed| -> (Prose, Prose) {
-        (facts::title(subject, &fact.name), prose![facts::together(fact.values.clone())])
-    };
+    let pair =
+        |fact: &&Observed| -> (Prose, Prose) { (title(subject, &fact.name), prose![together(fact.values.clone())]) };
     let (shown, rest) = main.split_at(main.len().min(SHOWN));
     let mut pairs: Vec<(Prose, Prose)> = shown.iter().map(pair).collect();
     if !unseen.is_empty() {
@@ -147,7 +134,7 @@ fn names(subject: &str, facts: &[&Observed]) -> Prose {
     let mut text: Prose = Vec::new();
     for fact in facts {
         text.extend(if text.is_empty() { Prose::new() } else { prose![", "] });
-        text.extend(facts::title(subject, &fact.name).into_iter().map(uncapital));
+        text.extend(title(subject, &fact.name).into_iter().map(uncapital));
     }
     text
 }

@@ -9,5 +9,5 @@ mod ycsb;
 
 pub use workload::{
     ABSENT, Clocks, Counted, Digits, GIVEN, Headline, MetricColumn, PacedRules, SPEC, Terminal, WORKLOADS, Work,
-    Workload, fact_title, named_profile, profile, workload,
+    Workload, named_profile, profile, workload,
 };

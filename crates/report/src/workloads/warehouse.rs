@@ -1,7 +1,28 @@
 //! The warehouse workload in the words of appliance ratings. Everything says that it is derived from TPC-H.
 
 use super::workload::{Clocks, Digits, GIVEN, Headline, MetricColumn, Terminal, Work, Workload};
+use proofload_model::facts::{FactName, client, data};
 use proofload_model::settings::Settings;
+
+/// Facts that the section on method shows.
+const FACTS: &[FactName] = &[
+    data::DATA,
+    data::GENERATOR,
+    data::SCALE_FACTOR,
+    data::LAYOUT,
+    data::RAW_BYTES,
+    data::TABLE_BYTES,
+    data::INDEX_BYTES,
+    data::CHECKED_AFTER_LOAD,
+    client::QUERIES,
+    client::OPERATION_MIX.titled("Mix: each query once a round, or simple/average/complex by count"),
+    client::QUERIES_PER_ROUND,
+    client::SIMPLE_SHARE,
+    client::AVERAGE_SHARE,
+    client::COMPLEX_SHARE,
+    client::PARAMETERS,
+    client::ANSWERS,
+];
 
 pub(super) const WORKLOAD: Workload = Workload {
     kind: "warehouse",
@@ -121,24 +142,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         ),
         ("Compression", "Raw bytes over bytes of the tables in the database, without and with indexes."),
     ],
-    facts: &[
-        ("data", "data", "Data"),
-        ("data", "generator", "Generator of the data"),
-        ("data", "scale_factor", "Scale factor"),
-        ("data", "layout", "Layout of the tables"),
-        ("data", "raw_bytes", "Raw size, bytes"),
-        ("data", "table_bytes", "Size of the tables in the database, bytes"),
-        ("data", "index_bytes", "Size of their indexes, bytes"),
-        ("data", "checked_after_load", "Checked after the load"),
-        ("client", "queries", "Queries"),
-        ("client", "mix", "Mix: each query once a round, or simple/average/complex by count"),
-        ("client", "queries_per_round", "Queries in a round of a stream"),
-        ("client", "class_share.simple", "Simple queries in a round, as declared"),
-        ("client", "class_share.average", "Average queries in a round, as declared"),
-        ("client", "class_share.complex", "Complex queries in a round, as declared"),
-        ("client", "parameters", "Values in queries"),
-        ("client", "answers", "Answers"),
-    ],
+    facts: FACTS,
     rates: &[],
     counted: &[],
     compared: &["queries_per_hour"],

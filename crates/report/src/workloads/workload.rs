@@ -1,5 +1,6 @@
 //! What differs by workload, and the list of all: a file and one line add one.
 
+use proofload_model::facts::FactName;
 use proofload_model::settings::Settings;
 
 /// Every workload that a report knows by name; others are told as [`super::generic::WORKLOAD`].
@@ -56,8 +57,8 @@ pub struct Workload {
     pub verification: &'static str,
     /// Terms and what they mean here, first of the list of definitions.
     pub definitions: &'static [(&'static str, &'static str)],
-    /// Facts of its own: subject, name, title.
-    pub facts: &'static [(&'static str, &'static str, &'static str)],
+    /// Facts that the section on method shows.
+    pub facts: &'static [FactName],
     /// Rates under other names and units: metric, unit, factor from operations per second.
     pub rates: &'static [(&'static str, &'static str, f64)],
     /// Kinds that the database counts as well.
@@ -207,12 +208,6 @@ pub fn profile(settings: &Settings) -> Option<String> {
 /// The profile of a study whose figures may not be shown without its name.
 pub fn named_profile(settings: &Settings) -> Option<String> {
     profile(settings).filter(|profile| profile != SPEC)
-}
-
-/// What a fact is called that only one workload has.
-pub fn fact_title(subject: &str, name: &str) -> Option<&'static str> {
-    let all = WORKLOADS.iter().flat_map(|workload| workload.facts);
-    all.filter(|known| (known.0, known.1) == (subject, name)).map(|known| known.2).next()
 }
 
 /// The workload of a study.

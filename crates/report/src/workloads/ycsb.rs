@@ -2,7 +2,24 @@
 
 use super::generic::{OPERATION, THROUGHPUT};
 use super::workload::{ABSENT, Clocks, Digits, GIVEN, Headline, MetricColumn, Terminal, Workload};
+use proofload_model::facts::{FactName, client, data};
 use proofload_model::settings::Settings;
+
+/// Facts that the section on method shows.
+const FACTS: &[FactName] = &[
+    client::PATH,
+    client::ENGINE_IN_PROCESS,
+    client::OPERATION_MIX,
+    client::KEY_CHOICE,
+    client::KEY_MODE,
+    client::RECORD_SHAPE,
+    client::DATA_RECORDS,
+    client::READS_CHECKED,
+    client::READS_COMPARED,
+    data::RECORDS,
+    data::RECORD_SHAPE,
+    data::READ_BACK,
+];
 
 pub(super) const WORKLOAD: Workload = Workload {
     kind: "ycsb",
@@ -82,20 +99,7 @@ pub(super) const WORKLOAD: Workload = Workload {
             "A second of the window with less than half of its median throughput, or one with a response time above ten times the window's 99th percentile.",
         ),
     ],
-    facts: &[
-        ("client", "path", "Client path"),
-        ("client", "engine_in_process", "Engine inside the load generator"),
-        ("client", "mix", "Mix of operations"),
-        ("client", "keys.choice", "Choice of keys"),
-        ("client", "keys.mode", "Mode of the choice"),
-        ("client", "record shape", "Shape of a record"),
-        ("client", "data.records", "Records to choose from"),
-        ("client", "reads checked", "Reads checked"),
-        ("client", "reads compared", "Reads compared with what was written"),
-        ("data", "records", "Records"),
-        ("data", "record shape", "Shape of a record"),
-        ("data", "read back after the load", "Read back after the load"),
-    ],
+    facts: FACTS,
     rates: &[],
     counted: &[],
     compared: &["throughput", "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],

@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::facts::{FactValue, limit as limits};
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, OperationCounts,
@@ -276,14 +277,9 @@ fn facts(shape: &Appliance, store: &Store) -> Vec<Fact> {
         Fact::observed("client", &format!("query.{}", kind(query)), text, "suite")
     };
     facts.extend((1..=22).map(query));
-    facts.extend(shape.cpu_limit.map(|limit| Fact {
-        subject: "limit".to_owned(),
-        name: "cpu".to_owned(),
-        requested: Some(format!("{limit} CPU s/s")),
-        effective: Some(format!("{limit} CPU s/s")),
-        source: "simulation".to_owned(),
-        holds: Some(true),
-        ..Fact::default()
+    facts.extend(shape.cpu_limit.map(|limit| {
+        let text = format!("{limit} CPU s/s");
+        limits::CPU.carried_out(FactValue::written(text, limit), "simulation")
     }));
     facts
 }

@@ -1,6 +1,7 @@
 //! All facts of a machine together.
 
 use super::{hardware, kernel, storage, tools};
+use proofload_model::facts::FactName;
 use proofload_model::samples::Fact;
 use std::path::Path;
 
@@ -14,19 +15,13 @@ pub fn describe(folder: &Path) -> Vec<Fact> {
 }
 
 /// A fact read from a file of the kernel, trimmed; without a value when the file is not there.
-pub(super) fn of_file(subject: &str, name: &str, path: &str) -> Fact {
-    fact(subject, name, std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned()), path)
+pub(super) fn of_file(name: &FactName, path: &str) -> Fact {
+    fact(name, std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned()), path)
 }
 
-/// A fact with or without a value.
-pub(super) fn fact(subject: &str, name: &str, value: Option<String>, source: &str) -> Fact {
-    Fact {
-        subject: subject.to_owned(),
-        name: name.to_owned(),
-        effective: value.filter(|value| !value.is_empty()),
-        source: source.to_owned(),
-        ..Fact::default()
-    }
+/// A fact with or without a value; empty text is no value.
+pub(super) fn fact(name: &FactName, value: Option<String>, source: &str) -> Fact {
+    name.found(value.filter(|value| !value.is_empty()), source)
 }
 
 /// The word in brackets of a kernel file such as `always [madvise] never`.

@@ -1,29 +1,25 @@
 //! Processor, memory, machine.
 
 use super::describe::{fact, of_file};
+use proofload_model::facts::host;
 use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
 
 pub(super) fn facts() -> Vec<Fact> {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     vec![
-        fact("host", "cpu", cpu(&info), "/proc/cpuinfo"),
+        fact(&host::CPU, cpu(&info), "/proc/cpuinfo"),
+        host::CORES.found(std::thread::available_parallelism().ok().map(usize::from), "sched_getaffinity"),
+        fact(&host::SOCKETS, sockets(&info), "/proc/cpuinfo"),
+        of_file(&host::SMT_CONTROL, "/sys/devices/system/cpu/smt/control"),
+        of_file(&host::GOVERNOR, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        host::MEMORY.found(meminfo(&memory, "MemTotal"), "/proc/meminfo"),
+        host::SWAP.found(meminfo(&memory, "SwapTotal"), "/proc/meminfo"),
+        fact(&host::HUGE_PAGES, huge_pages(&memory), "/proc/meminfo"),
+        of_file(&host::MODEL, "/sys/class/dmi/id/product_name"),
         fact(
-            "host",
-            "cores",
-            std::thread::available_parallelism().ok().map(|cores| cores.to_string()),
-            "sched_getaffinity",
-        ),
-        fact("host", "sockets", sockets(&info), "/proc/cpuinfo"),
-        of_file("host", "smt", "/sys/devices/system/cpu/smt/control"),
-        of_file("host", "governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        fact("host", "memory", meminfo(&memory, "MemTotal"), "/proc/meminfo"),
-        fact("host", "swap", meminfo(&memory, "SwapTotal"), "/proc/meminfo"),
-        fact("host", "huge_pages", huge_pages(&memory), "/proc/meminfo"),
-        of_file("host", "model", "/sys/class/dmi/id/product_name"),
-        fact(
-            "host",
-            "hypervisor",
+            &host::HYPERVISOR,
             info.contains(" hypervisor").then(|| "yes (the processor says so)".to_owned()),
             "/proc/cpuinfo",
         ),
@@ -47,10 +43,10 @@ fn sockets(info: &str) -> Option<String> {
     (!ids.is_empty()).then(|| ids.len().to_string())
 }
 
-/// A size of `/proc/meminfo` as text.
-pub(crate) fn meminfo(memory: &str, key: &str) -> Option<String> {
+/// A size of `/proc/meminfo`.
+pub(crate) fn meminfo(memory: &str, key: &str) -> Option<Bytes> {
     let kibibytes: u64 = field(memory, key)?.strip_suffix(" kB")?.parse().ok()?;
-    Some(proofload_model::units::Bytes(kibibytes * 1024).to_string())
+    Some(Bytes(kibibytes * 1024))
 }
 
 fn huge_pages(memory: &str) -> Option<String> {

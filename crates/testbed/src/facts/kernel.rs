@@ -1,25 +1,25 @@
 //! Kernel and its settings that move results.
 
 use super::describe::{chosen, fact, of_file};
+use proofload_model::facts::host;
 use proofload_model::samples::Fact;
 
 pub(super) fn facts() -> Vec<Fact> {
     let huge = "/sys/kernel/mm/transparent_hugepage/enabled";
     vec![
-        of_file("host", "kernel", "/proc/sys/kernel/osrelease"),
-        fact("host", "system", system(), "/etc/os-release"),
-        of_file("host", "clock_source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        of_file(&host::KERNEL, "/proc/sys/kernel/osrelease"),
+        fact(&host::SYSTEM, system(), "/etc/os-release"),
+        of_file(&host::CLOCK_SOURCE, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         fact(
-            "host",
-            "transparent_huge_pages",
+            &host::TRANSPARENT_HUGE_PAGES,
             std::fs::read_to_string(huge).ok().and_then(|text| chosen(&text).map(str::to_owned)),
             huge,
         ),
-        of_file("host", "vm.swappiness", "/proc/sys/vm/swappiness"),
-        of_file("host", "vm.dirty_ratio", "/proc/sys/vm/dirty_ratio"),
-        of_file("host", "vm.dirty_background_ratio", "/proc/sys/vm/dirty_background_ratio"),
-        of_file("host", "vm.overcommit_memory", "/proc/sys/vm/overcommit_memory"),
-        fact("host", "control_groups", Some(control_groups().to_owned()), "/sys/fs/cgroup"),
+        of_file(&host::SWAPPINESS, "/proc/sys/vm/swappiness"),
+        of_file(&host::DIRTY_RATIO, "/proc/sys/vm/dirty_ratio"),
+        of_file(&host::DIRTY_BACKGROUND_RATIO, "/proc/sys/vm/dirty_background_ratio"),
+        of_file(&host::OVERCOMMIT_MEMORY, "/proc/sys/vm/overcommit_memory"),
+        fact(&host::CONTROL_GROUPS, Some(control_groups().to_owned()), "/sys/fs/cgroup"),
     ]
 }
 

@@ -2,6 +2,7 @@
 
 use super::describe::{chosen, fact};
 use crate::storages::{BlockDevice, Devices, joined};
+use proofload_model::facts::storage as names;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use std::path::{Path, PathBuf};
@@ -11,14 +12,14 @@ pub(super) fn facts(folder: &Path) -> Vec<Fact> {
     let mount = mount_of(&existing);
     let part = |place: usize| mount.as_ref().map(|mount| mount[place].clone());
     let mut facts = vec![
-        fact("storage", "file_system", part(0), "/proc/self/mountinfo"),
-        fact("storage", "mount_point", part(1), "/proc/self/mountinfo"),
-        fact("storage", "mount_options", part(2), "/proc/self/mountinfo"),
-        fact("storage", "free", free(&existing).map(|bytes| bytes.to_string()), "statvfs"),
+        fact(&names::FILE_SYSTEM, part(0), "/proc/self/mountinfo"),
+        fact(&names::MOUNT_POINT, part(1), "/proc/self/mountinfo"),
+        fact(&names::MOUNT_OPTIONS, part(2), "/proc/self/mountinfo"),
+        names::FREE.found(free(&existing), "statvfs"),
     ];
     match Devices::under(&existing).all() {
         Ok(devices) => facts.extend(of_devices(devices)),
-        Err(error) => facts.push(fact("storage", "device", None, &error.to_string())),
+        Err(error) => facts.push(names::DEVICE.unknown(error.to_string())),
     }
     facts
 }
@@ -42,16 +43,16 @@ fn of_devices(devices: &[BlockDevice]) -> Vec<Fact> {
     let folders: Vec<String> = devices.iter().map(|device| device.folder.display().to_string()).collect();
     let source = joined(folders.iter().map(String::as_str));
     let values = [
-        ("device", texts(&|device| Some(device.name.clone()))),
-        ("device_model", file("device/model")),
-        ("device_firmware", file("device/firmware_rev")),
-        ("device_size", size),
-        ("rotational", file("queue/rotational")),
-        ("scheduler", scheduler),
-        ("write_cache", file("queue/write_cache")),
-        ("read_ahead_kb", file("queue/read_ahead_kb")),
+        (names::DEVICE, texts(&|device| Some(device.name.clone()))),
+        (names::DEVICE_MODEL, file("device/model")),
+        (names::DEVICE_FIRMWARE, file("device/firmware_rev")),
+        (names::DEVICE_SIZE, size),
+        (names::ROTATIONAL, file("queue/rotational")),
+        (names::SCHEDULER, scheduler),
+        (names::WRITE_CACHE, file("queue/write_cache")),
+        (names::READ_AHEAD, file("queue/read_ahead_kb")),
     ];
-    values.into_iter().map(|(name, value)| fact("storage", name, value, &source)).collect()
+    values.into_iter().map(|(name, value)| fact(&name, value, &source)).collect()
 }
 
 /// The path, or its nearest parent that exists.

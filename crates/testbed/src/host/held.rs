@@ -12,6 +12,7 @@ use crate::storages::{self, Attached, Devices};
 use proofload_engine::{Engine, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::error::Error;
+use proofload_model::facts::engine as names;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use proofload_model::wire::host::{StartProbes, Started};
@@ -238,15 +239,7 @@ fn settings_in_force(target: &Target) -> Result<Vec<Fact>, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::new(format!("make a runtime: {error}")))?;
     let engine = engine(&target.place)?;
-    Ok(runtime.block_on(engine.verify_settings(target)).unwrap_or_else(|error| {
-        vec![Fact {
-            subject: "engine".to_owned(),
-            name: "settings".to_owned(),
-            requested: Some("readable".to_owned()),
-            effective: None,
-            source: error.to_string(),
-            holds: Some(false),
-            ..Fact::default()
-        }]
-    }))
+    Ok(runtime
+        .block_on(engine.verify_settings(target))
+        .unwrap_or_else(|error| vec![names::SETTINGS.compared("readable", None::<String>, false, error.to_string())]))
 }

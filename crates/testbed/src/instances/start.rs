@@ -10,6 +10,7 @@ use crate::sys::{self, Spawn};
 use proofload_engine::{CommandLine, FileToWrite, ServerRecipe};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
+use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use std::fs::File;
@@ -159,11 +160,11 @@ fn until_it_answers(server: &Server) -> Result<(), Error> {
 fn facts(command: &CommandLine, user: Option<&User>, process: u32, took: Duration) -> Vec<Fact> {
     let line = format!("{} {}", command.program.display(), command.arguments.join(" "));
     let user = user.map_or("ourselves", |user| &user.name);
-    let observed = |name: &str, value: String| Fact::observed("engine", name, value, "the start of the instance");
+    let source = "the start of the instance";
     vec![
-        observed("instance.command", line),
-        observed("instance.user", user.to_owned()),
-        observed("instance.process", process.to_string()),
-        observed("instance.start_time", format!("{:.3}s", took.as_secs_f64())),
+        engine::INSTANCE_COMMAND.observed(line, source),
+        engine::INSTANCE_USER.observed(user, source),
+        engine::INSTANCE_PROCESS.observed(process, source),
+        engine::INSTANCE_START_TIME.observed(took, source),
     ]
 }

@@ -8,6 +8,7 @@ use super::{LIMITS, cpu, throttle, usage};
 use crate::storages::Devices;
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
+use proofload_model::facts::limit;
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
 use std::fs::File;
@@ -113,17 +114,17 @@ fn where_it_is(group: &Cgroup) -> Vec<Fact> {
     let each = Controller::ALL.into_iter().filter_map(|controller| {
         let found = group.dir(controller);
         let (name, is_needed) = match controller {
-            Controller::Memory => ("group", true),
-            Controller::Io => ("group.io", true),
-            Controller::Cpu => ("group.cpu", false),
-            Controller::CpuAccounting => ("group.cpu_accounting", true),
+            Controller::Memory => (limit::GROUP, true),
+            Controller::Io => (limit::GROUP_IO, true),
+            Controller::Cpu => (limit::GROUP_CPU, false),
+            Controller::CpuAccounting => (limit::GROUP_CPU_ACCOUNTING, true),
         };
         let text = match found {
             Ok(dir) => dir.folder().display().to_string(),
             Err(error) if is_needed => format!("none: {error}"),
             Err(_) => return None,
         };
-        Some(Fact::observed("limit", name, text, source))
+        Some(name.observed(text, source))
     });
     each.collect()
 }

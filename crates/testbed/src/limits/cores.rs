@@ -4,6 +4,7 @@ use super::hierarchy::Controller;
 use super::limit::{Limit, LimitState, verified};
 use crate::sys;
 use proofload_model::error::Error;
+use proofload_model::facts::{CoreSet, FactValue, limit};
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
 use std::collections::BTreeSet;
@@ -45,10 +46,11 @@ impl Limit for Cores {
         let Some(count) = state.asked.cores else { return Vec::new() };
         let found = cores_of_members(state).map(|found| {
             let asked: BTreeSet<usize> = state.cores.iter().flatten().copied().collect();
-            (format!("{} ({})", found.len(), ranges(&found)), found == asked)
+            let holds = found == asked;
+            (FactValue::from(&CoreSet(found)), holds)
         });
         let source = "sched_getaffinity of every thread".to_owned();
-        vec![verified("cores", count.to_string(), found, source)]
+        vec![verified(&limit::CORES, count.to_string(), found, source)]
     }
 
     fn usage(&self, _fence: &LimitState) -> Vec<Fact> {
@@ -103,29 +105,4 @@ fn restrict_all(process: u32, cores: &[usize]) -> Result<(), Error> {
         }
     }
     Err(Error::new(format!("limit the cores of process {process}: it makes threads faster than they can be limited")))
-}
-
-/// `0-2,5`.
-pub(crate) fn ranges(cores: &BTreeSet<usize>) -> String {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for core in cores {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == *core => *last = *core,
-            _ => runs.push((*core, *core)),
-        }
-    }
-    let text =
-        |(first, last): &(usize, usize)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    runs.iter().map(text).collect::<Vec<_>>().join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cores_are_told_in_ranges() {
-        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8].into()), "0-2,5,7-8");
-        assert_eq!(ranges(&BTreeSet::new()), "");
-    }
 }

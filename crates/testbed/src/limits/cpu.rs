@@ -3,9 +3,10 @@
 
 use super::cgroup_dir::CgroupDir;
 use super::hierarchy::{Controller, Version};
-use super::limit::{Limit, LimitState, members_inside, verified};
+use super::limit::{Limit, LimitState, members_inside, or_none, verified};
 use super::usage;
 use proofload_model::error::Error;
+use proofload_model::facts::limit;
 use proofload_model::samples::Fact;
 use proofload_model::units::CpuRate;
 use proofload_model::wire::LimitsAsked;
@@ -51,8 +52,10 @@ impl Limit for Cpu {
     fn verify(&self, state: &LimitState) -> Vec<Fact> {
         let Some(asked) = state.asked.cpu else { return Vec::new() };
         match state.group.dir(Controller::Cpu) {
-            Ok(dir) => vec![in_force(dir, asked), members_inside("cpu.members", dir, &state.members)],
-            Err(error) => vec![verified("cpu", asked.to_string(), Err(error), String::new())],
+            Ok(dir) => vec![in_force(dir, asked), members_inside(&limit::CPU_MEMBERS, dir, &state.members)],
+            Err(error) => {
+                vec![verified(&limit::CPU, asked.to_string(), Err::<(CpuRate, bool), _>(error), String::new())]
+            }
         }
     }
 
@@ -99,14 +102,14 @@ fn in_force(dir: &CgroupDir, asked: CpuRate) -> Fact {
         dir.above().filter_map(|folder| rate_in(version, |file| std::fs::read_to_string(folder.join(file)).ok())).min();
     if let Some(above) = above.filter(|above| *above < asked) {
         let source = format!("{source}: a group above it allows less");
-        return verified("cpu", asked.to_string(), Ok((above.to_string(), false)), source);
+        return verified(&limit::CPU, asked.to_string(), Ok((above, false)), source);
     }
     let compared = dir.read(file).map(|_| {
         let own = rate_in(version, |file| dir.read(file).ok());
         let expected = CpuRate(allowance(asked) * 1_000_000 / PERIOD);
-        (own.map_or_else(|| "none".to_owned(), |own| own.to_string()), own == Some(expected))
+        (or_none(own), own == Some(expected))
     });
-    verified("cpu", asked.to_string(), compared, source)
+    verified(&limit::CPU, asked.to_string(), compared, source)
 }
 
 /// The rate that the files of a group say; none when there is no limit.

@@ -5,6 +5,7 @@ use super::cgroup_dir::CgroupDir;
 use super::hierarchy::Controller;
 use crate::storages::Devices;
 use proofload_model::error::Error;
+use proofload_model::facts::{FactName, FactValue};
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
 
@@ -55,28 +56,24 @@ pub(crate) trait Limit: Sync {
 
 /// A fact about a limit that was asked for.
 pub(super) fn verified(
-    name: &str,
+    name: &FactName,
     requested: String,
-    effective: Result<(String, bool), Error>,
+    effective: Result<(impl Into<FactValue>, bool), Error>,
     source: String,
 ) -> Fact {
-    let (effective, holds, source) = match effective {
-        Ok((effective, holds)) => (Some(effective), holds, source),
-        Err(error) => (None, false, error.to_string()),
-    };
-    Fact {
-        subject: "limit".to_owned(),
-        name: name.to_owned(),
-        requested: Some(requested),
-        effective,
-        source,
-        holds: Some(holds),
-        ..Fact::default()
+    match effective {
+        Ok((effective, holds)) => name.compared(requested, Some(effective), holds, source),
+        Err(error) => name.compared(requested, None::<FactValue>, false, error.to_string()),
     }
 }
 
+/// The limit that was read back, or that there is none.
+pub(super) fn or_none(limit: Option<impl Into<FactValue>>) -> FactValue {
+    limit.map_or_else(|| "none".into(), Into::into)
+}
+
 /// Are the processes that joined, and all that descend from them, in the group?
-pub(super) fn members_inside(name: &str, dir: &CgroupDir, joined: &[u32]) -> Fact {
+pub(super) fn members_inside(name: &FactName, dir: &CgroupDir, joined: &[u32]) -> Fact {
     let inside = dir.members();
     let all: Vec<u32> = joined.iter().flat_map(|root| crate::sys::descendants(*root)).collect();
     let outside = all.iter().filter(|process| !inside.contains(process) && crate::sys::is_running(**process)).count();

@@ -5,9 +5,10 @@
 
 use super::cgroup_dir::CgroupDir;
 use super::hierarchy::{Controller, Version};
-use super::limit::{Limit, LimitState, members_inside, verified};
+use super::limit::{Limit, LimitState, members_inside, or_none, verified};
 use super::usage;
 use proofload_model::error::Error;
+use proofload_model::facts::limit;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
@@ -63,10 +64,12 @@ impl Limit for Memory {
         let Some(asked) = state.asked.memory else { return Vec::new() };
         match state.group.dir(Controller::Memory) {
             Ok(group) => {
-                let members = members_inside("memory.members", group, &state.members);
+                let members = members_inside(&limit::MEMORY_MEMBERS, group, &state.members);
                 vec![limit_in_force(group, asked), swap_in_force(group), members]
             }
-            Err(error) => vec![verified("memory.max", asked.to_string(), Err(error), String::new())],
+            Err(error) => {
+                vec![verified(&limit::MEMORY, asked.to_string(), Err::<(Bytes, bool), _>(error), String::new())]
+            }
         }
     }
 
@@ -93,14 +96,14 @@ fn limit_in_force(group: &CgroupDir, asked: Bytes) -> Fact {
     match (own, smallest) {
         (Ok(Some(own)), Some(above)) if above < own => {
             let source = format!("{source}: a group above it allows less than its {}", Bytes(own));
-            verified("memory.max", asked.to_string(), Ok((Bytes(above).to_string(), false)), source)
+            verified(&limit::MEMORY, asked.to_string(), Ok((Bytes(above), false)), source)
         }
         (own, _) => {
             let compared = own.map(|own| {
                 let holds = own == Some(asked.0 / PAGE * PAGE);
-                (own.map_or_else(|| "none".to_owned(), |own| Bytes(own).to_string()), holds)
+                (or_none(own.map(Bytes)), holds)
             });
-            verified("memory.max", asked.to_string(), compared, source)
+            verified(&limit::MEMORY, asked.to_string(), compared, source)
         }
     }
 }
@@ -120,9 +123,8 @@ fn swap_in_force(group: &CgroupDir) -> Fact {
         }
         Version::One | Version::Two => (swap_of_machine(), "/proc/swaps".to_owned()),
     };
-    let compared =
-        effective.map(|swap| (swap.map_or_else(|| "none".to_owned(), |swap| Bytes(swap).to_string()), swap == Some(0)));
-    verified("memory.swap.max", Bytes(0).to_string(), compared, source)
+    let compared = effective.map(|swap| (or_none(swap.map(Bytes)), swap == Some(0)));
+    verified(&limit::SWAP, Bytes(0).to_string(), compared, source)
 }
 
 /// All swap of the machine, where the group's cannot be limited.

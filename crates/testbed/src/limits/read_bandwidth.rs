@@ -1,12 +1,13 @@
 //! `limits.read_bandwidth`: bytes per second from the block device under the data.
 
 use super::throttle::{Direction, Throttle};
+use proofload_model::facts::limit;
 use proofload_model::units::BytesPerSecond;
 
 /// The limit.
 pub(super) const LIMIT: Throttle = Throttle {
     setting: "limits.read_bandwidth",
-    name: "read_bandwidth",
+    fact: limit::READ_BANDWIDTH,
     direction: Direction::Read,
     file: "blkio.throttle.read_bps_device",
     key: "rbps",

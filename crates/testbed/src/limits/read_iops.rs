@@ -1,11 +1,12 @@
 //! `limits.read_iops`: requests per second from the block device under the data.
 
 use super::throttle::{Direction, Throttle};
+use proofload_model::facts::limit;
 
 /// The limit.
 pub(super) const LIMIT: Throttle = Throttle {
     setting: "limits.read_iops",
-    name: "read_iops",
+    fact: limit::READ_IOPS,
     direction: Direction::Read,
     file: "blkio.throttle.read_iops_device",
     key: "riops",

@@ -9,6 +9,7 @@ use super::hierarchy::{Controller, Version};
 use super::limit::{Limit, LimitState, members_inside, verified};
 use crate::storages::Devices;
 use proofload_model::error::Error;
+use proofload_model::facts::{FactName, FactValue, limit};
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
 
@@ -34,8 +35,8 @@ pub(super) enum Direction {
 pub(super) struct Throttle {
     /// Path of the setting.
     pub(super) setting: &'static str,
-    /// Name of its fact.
-    pub(super) name: &'static str,
+    /// Its fact.
+    pub(super) fact: FactName,
     pub(super) direction: Direction,
     /// File of version 1.
     pub(super) file: &'static str,
@@ -62,7 +63,7 @@ impl Limit for Throttle {
             let dir = state.group.dir(Controller::Io)?;
             self.write(dir, &state.devices, Some(rate))
         };
-        set().map_err(|error| error.context(format!("limit {} to {}", self.name, (self.text)(rate))))
+        set().map_err(|error| error.context(format!("limit {} to {}", self.fact.name, (self.text)(rate))))
     }
 
     fn verify(&self, state: &LimitState) -> Vec<Fact> {
@@ -70,11 +71,13 @@ impl Limit for Throttle {
         match state.group.dir(Controller::Io) {
             Ok(dir) => {
                 let mut facts = vec![self.in_force(dir, &state.devices, asked)];
-                facts.push(members_inside("io.members", dir, &state.members));
+                facts.push(members_inside(&limit::IO_MEMBERS, dir, &state.members));
                 facts.extend(self.reach(dir.version()));
                 facts
             }
-            Err(error) => vec![verified(self.name, (self.text)(asked), Err(error), String::new())],
+            Err(error) => {
+                vec![verified(&self.fact, (self.text)(asked), Err::<(String, bool), _>(error), String::new())]
+            }
         }
     }
 
@@ -128,7 +131,9 @@ impl Throttle {
     fn in_force(&self, dir: &CgroupDir, devices: &Devices, asked: u64) -> Fact {
         let numbers = match devices.numbers() {
             Ok(numbers) => numbers,
-            Err(error) => return verified(self.name, (self.text)(asked), Err(error), String::new()),
+            Err(error) => {
+                return verified(&self.fact, (self.text)(asked), Err::<(String, bool), _>(error), String::new());
+            }
         };
         let (version, file) = (dir.version(), self.file_of(dir));
         let mut source = format!("{} for {}", dir.source(file), devices.names());
@@ -142,20 +147,26 @@ impl Throttle {
         };
         if let Some(above) = above.filter(|above| *above < asked) {
             source.push_str(": a group above it allows less");
-            return verified(self.name, (self.text)(asked), Ok(((self.text)(above), false)), source);
+            return verified(
+                &self.fact,
+                (self.text)(asked),
+                Ok((FactValue::written((self.text)(above), above as f64), false)),
+                source,
+            );
         }
         let compared = dir
             .read(file)
             .map(|text| self.compared(numbers.iter().map(|number| self.rate_in(version, &text, number)), asked));
-        verified(self.name, (self.text)(asked), compared, source)
+        verified(&self.fact, (self.text)(asked), compared, source)
     }
 
     /// The rates in force, in words, and whether all are the one that was asked for.
-    fn compared(&self, rates: impl Iterator<Item = Option<u64>>, asked: u64) -> (String, bool) {
+    fn compared(&self, rates: impl Iterator<Item = Option<u64>>, asked: u64) -> (FactValue, bool) {
         let mut rates: Vec<Option<u64>> = rates.collect();
         rates.dedup();
         let words = rates.iter().map(|rate| rate.map_or_else(|| "none".to_owned(), self.text));
-        (words.collect::<Vec<_>>().join(", "), rates == [Some(asked)])
+        let number = rates.first().copied().flatten().filter(|_| rates.len() == 1).map(|rate| rate as f64);
+        (FactValue { text: words.collect::<Vec<_>>().join(", "), number }, rates == [Some(asked)])
     }
 
     /// What the limit does not reach.
@@ -163,7 +174,7 @@ impl Throttle {
         (version == Version::One && self.direction == Direction::Write).then(|| {
             let text =
                 "direct writes and those of the database's own syncs; not what the kernel writes back later by itself";
-            Fact::observed("limit", &format!("{}.reach", self.name), text, "control groups of version 1")
+            limit::REACH.of(&self.fact.name).observed(text, "control groups of version 1")
         })
     }
 }

@@ -5,20 +5,21 @@ use super::cgroup_dir::CgroupDir;
 use super::counters::{self, value_of};
 use super::hierarchy::{Controller, Version};
 use crate::storages::Devices;
+use proofload_model::facts::{FactName, FactValue, usage};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use std::path::Path;
 use std::time::Duration;
 
-/// Names in `memory.stat`: ours, then that of version 1 (with all groups below), then that of version 2; and is it in bytes?
-const STAT: &[(&str, &str, &str, bool)] = &[
-    ("memory.anon", "total_rss", "anon", true),
-    ("memory.file", "total_cache", "file", true),
-    ("memory.dirty", "total_dirty", "file_dirty", true),
-    ("memory.sock", "total_sock", "sock", true),
-    ("memory.refaults.file", "total_workingset_refault_file", "workingset_refault_file", false),
-    ("memory.refaults.anon", "total_workingset_refault_anon", "workingset_refault_anon", false),
-    ("memory.major_faults", "total_pgmajfault", "pgmajfault", false),
+/// Rows of `memory.stat`: the fact, then that of version 1 (with all groups below), then that of version 2; and is it in bytes?
+static STAT: &[(FactName, &str, &str, bool)] = &[
+    (usage::MEMORY_ANON, "total_rss", "anon", true),
+    (usage::MEMORY_FILE, "total_cache", "file", true),
+    (usage::MEMORY_DIRTY, "total_dirty", "file_dirty", true),
+    (usage::MEMORY_SOCK, "total_sock", "sock", true),
+    (usage::REFAULTS_FILE, "total_workingset_refault_file", "workingset_refault_file", false),
+    (usage::REFAULTS_ANON, "total_workingset_refault_anon", "workingset_refault_anon", false),
+    (usage::MAJOR_FAULTS, "total_pgmajfault", "pgmajfault", false),
 ];
 
 /// Facts of a group: peak, composition, how often it hit the limit, kills.
@@ -29,22 +30,22 @@ pub(super) fn of_group(group: &CgroupDir) -> Vec<Fact> {
         Version::One => ("memory.usage_in_bytes", "memory.max_usage_in_bytes"),
         Version::Two => ("memory.current", "memory.peak"),
     };
-    for (name, file) in [("memory.usage", now), ("memory.peak", peak)] {
+    for (fact, file) in [(usage::MEMORY_USAGE, now), (usage::MEMORY_PEAK, peak)] {
         let value = group.read(file).ok().and_then(|text| text.parse().ok());
-        facts.extend(value.map(|value| fact(name, Bytes(value).to_string(), &group.source(file))));
+        facts.extend(value.map(|value| fact.observed(Bytes(value), group.source(file))));
     }
-    for (name, one, two, in_bytes) in STAT {
+    for (fact, one, two, in_bytes) in STAT {
         let key = if group.version() == Version::One { one } else { two };
-        let text = |value: u64| if *in_bytes { Bytes(value).to_string() } else { value.to_string() };
-        facts.extend(value_of(&stat, key).map(|value| fact(name, text(value), &group.source("memory.stat"))));
+        let amount = |value: u64| if *in_bytes { FactValue::from(Bytes(value)) } else { value.into() };
+        facts.extend(value_of(&stat, key).map(|value| fact.observed(amount(value), group.source("memory.stat"))));
     }
     if let (Version::One, Ok(Ok(value))) =
         (group.version(), group.read("memory.kmem.tcp.usage_in_bytes").map(|text| text.parse()))
     {
-        facts.push(fact("memory.sock", Bytes(value).to_string(), &group.source("memory.kmem.tcp.usage_in_bytes")));
+        facts.push(usage::MEMORY_SOCK.observed(Bytes(value), group.source("memory.kmem.tcp.usage_in_bytes")));
     }
-    facts.extend(limit_hits(group).map(|hits| fact("memory.limit_hits", hits.to_string(), &events_source(group))));
-    facts.extend(kills_in(group).map(|kills| fact("memory.oom_kills", kills.to_string(), &events_source(group))));
+    facts.extend(limit_hits(group).map(|hits| usage::LIMIT_HITS.observed(hits, events_source(group))));
+    facts.extend(kills_in(group).map(|kills| usage::OOM_KILLS.observed(kills, events_source(group))));
     facts.extend(pressure("group", group.folder(), &["memory.pressure", "io.pressure", "cpu.pressure"], |file| {
         group.source(file)
     }));
@@ -93,18 +94,18 @@ pub(super) fn of_work(group: &Cgroup, devices: &Devices) -> Vec<Fact> {
         && let Ok(time) = counters::cpu_time(dir)
     {
         let source = dir.source(Controller::CpuAccounting.file(dir.version()));
-        facts.push(fact("cpu.time", seconds(time.total), &source));
-        let parts = time.parts.map(|(user, system)| [("cpu.user", user), ("cpu.system", system)]);
-        facts.extend(parts.into_iter().flatten().map(|(name, time)| fact(name, seconds(time), &source)));
+        facts.push(usage::CPU_TIME.observed(time.total, source.as_str()));
+        let parts = time.parts.map(|(user, system)| [(usage::CPU_USER, user), (usage::CPU_SYSTEM, system)]);
+        facts.extend(parts.into_iter().flatten().map(|(fact, time)| fact.observed(time, source.as_str())));
     }
     if let Ok(dir) = group.dir(Controller::Io)
         && let Some(moved) = counters::transfers_of(dir, devices)
     {
         let source = dir.source(io_source(dir.version()));
-        facts.push(fact("io.read", Bytes(moved.read_bytes).to_string(), &source));
-        facts.push(fact("io.written", Bytes(moved.written_bytes).to_string(), &source));
-        facts.push(fact("io.reads", moved.reads.to_string(), &source));
-        facts.push(fact("io.writes", moved.writes.to_string(), &source));
+        facts.push(usage::IO_READ.observed(Bytes(moved.read_bytes), source.as_str()));
+        facts.push(usage::IO_WRITTEN.observed(Bytes(moved.written_bytes), source.as_str()));
+        facts.push(usage::IO_READS.observed(moved.reads, source.as_str()));
+        facts.push(usage::IO_WRITES.observed(moved.writes, source.as_str()));
     }
     facts
 }
@@ -114,16 +115,11 @@ pub(super) fn of_throttling(group: &CgroupDir) -> Vec<Fact> {
     let source = group.source("cpu.stat");
     counters::throttling(group).map_or_else(Vec::new, |told| {
         vec![
-            fact("cpu.periods", told.periods.to_string(), &source),
-            fact("cpu.throttled_periods", told.throttled.to_string(), &source),
-            fact("cpu.throttled_time", seconds(told.waited), &source),
+            usage::CPU_PERIODS.observed(told.periods, source.as_str()),
+            usage::THROTTLED_PERIODS.observed(told.throttled, source.as_str()),
+            usage::THROTTLED_TIME.observed(told.waited, source.as_str()),
         ]
     })
-}
-
-/// A time as a fact says it.
-fn seconds(time: Duration) -> String {
-    format!("{:.3}s", time.as_secs_f64())
 }
 
 /// Processes of the group that the kernel killed for want of memory; none when it does not tell.
@@ -161,10 +157,6 @@ fn events_source(group: &CgroupDir) -> String {
     })
 }
 
-fn fact(name: &str, value: impl Into<String>, source: &str) -> Fact {
-    Fact::observed("usage", name, value, source)
-}
-
 /// Totals of `some` and `full` in the kernel's pressure files. Source: Documentation/accounting/psi.rst.
 fn pressure(whose: &str, folder: &Path, files: &[&str], source: impl Fn(&str) -> String) -> Vec<Fact> {
     let mut facts = Vec::new();
@@ -173,8 +165,11 @@ fn pressure(whose: &str, folder: &Path, files: &[&str], source: impl Fn(&str) ->
         for line in std::fs::read_to_string(folder.join(file)).unwrap_or_default().lines() {
             let kind = line.split(' ').next().unwrap_or_default();
             let total = line.rsplit_once("total=").and_then(|(_, total)| total.trim().parse::<u64>().ok());
-            let name = format!("pressure.{whose}.{resource}.{kind}");
-            facts.extend(total.map(|total| fact(&name, format!("{total}us"), &source(file))));
+            let name = usage::PRESSURE.of(&format!("{whose}.{resource}.{kind}"));
+            facts.extend(total.map(|total| {
+                let time = FactValue::written(format!("{total}us"), total as f64 / 1e6);
+                name.observed(time, source(file))
+            }));
         }
     }
     facts

@@ -1,12 +1,13 @@
 //! `limits.write_bandwidth`: bytes per second to the block device under the data.
 
 use super::throttle::{Direction, Throttle};
+use proofload_model::facts::limit;
 use proofload_model::units::BytesPerSecond;
 
 /// The limit.
 pub(super) const LIMIT: Throttle = Throttle {
     setting: "limits.write_bandwidth",
-    name: "write_bandwidth",
+    fact: limit::WRITE_BANDWIDTH,
     direction: Direction::Write,
     file: "blkio.throttle.write_bps_device",
     key: "wbps",

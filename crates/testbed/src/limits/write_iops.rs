@@ -1,11 +1,12 @@
 //! `limits.write_iops`: requests per second to the block device under the data.
 
 use super::throttle::{Direction, Throttle};
+use proofload_model::facts::limit;
 
 /// The limit.
 pub(super) const LIMIT: Throttle = Throttle {
     setting: "limits.write_iops",
-    name: "write_iops",
+    fact: limit::WRITE_IOPS,
     direction: Direction::Write,
     file: "blkio.throttle.write_iops_device",
     key: "wiops",

@@ -6,6 +6,7 @@ use super::program::Fio;
 use super::run::Kept;
 use super::steady::{RANGE_PERCENT, RISE_PERCENT, WINDOW, judge};
 use super::target::Target;
+use proofload_model::facts::{list, storage};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, PerSecond, duration_text};
 use proofload_model::wire::Preconditioning;
@@ -23,9 +24,14 @@ pub(super) struct Done<'a> {
 
 /// The facts, the verdict first.
 pub(super) fn facts(done: &Done<'_>) -> Vec<Fact> {
-    let mut facts = vec![verdict(done), observed("target", target(done), "the study")];
-    facts.push(observed("fio", done.fio.version.clone(), &format!("{} --version", done.fio.path.display())));
-    facts.push(observed("purge", "none: purging the drive is left to the operator", "not done by Proofload"));
+    let mut facts = vec![verdict(done), storage::PRECONDITION_TARGET.observed(target(done), "the study")];
+    facts.push(
+        storage::PRECONDITION_FIO.observed(done.fio.version.clone(), format!("{} --version", done.fio.path.display())),
+    );
+    facts.push(
+        storage::PRECONDITION_PURGE
+            .observed("none: purging the drive is left to the operator", "not done by Proofload"),
+    );
     facts.extend(access_facts(done.access));
     facts.extend(step_facts("sequential_fill", done.fills, done.target.size()));
     facts.extend(step_facts("random_pass", done.passes, done.target.size()));
@@ -34,17 +40,6 @@ pub(super) fn facts(done: &Done<'_>) -> Vec<Fact> {
         facts.push(kept_fact(done.target));
     }
     facts
-}
-
-/// A plain observation about preconditioning.
-fn observed(name: &str, value: impl Into<String>, source: &str) -> Fact {
-    Fact::observed("storage", &format!("precondition.{name}"), value, source)
-}
-
-/// Something that was asked, and whether it came out so.
-fn asked(name: &str, requested: &str, effective: impl Into<String>, source: &str, holds: bool) -> Fact {
-    let observed = observed(name, effective, source);
-    Fact { requested: Some(requested.to_owned()), holds: Some(holds), ..observed }
 }
 
 fn target(done: &Done<'_>) -> String {
@@ -63,7 +58,7 @@ fn verdict(done: &Done<'_>) -> Fact {
     };
     let rule =
         format!("SNIA PTS over {WINDOW} rounds: range {RANGE_PERCENT} %, rise {RISE_PERCENT} % of the mean at most");
-    observed("verdict", text, &rule)
+    storage::PRECONDITION_VERDICT.observed(text, rule)
 }
 
 fn access_facts(access: &Access) -> [Fact; 3] {
@@ -81,9 +76,14 @@ fn access_facts(access: &Access) -> [Fact; 3] {
     let (depth, wanted) = (access.depth().to_string(), WANTED_DEPTH.to_string());
     let same = depth == wanted;
     [
-        asked("direct", "yes", direct, &source, holds),
-        asked("io_engine", WANTED_ENGINE, access.engine, &source, access.engine == WANTED_ENGINE),
-        asked("queue_depth", &wanted, depth, "of the engine", same),
+        storage::PRECONDITION_DIRECT.compared("yes", Some(direct), holds, source.as_str()),
+        storage::PRECONDITION_IO_ENGINE.compared(
+            WANTED_ENGINE,
+            Some(access.engine),
+            access.engine == WANTED_ENGINE,
+            source.as_str(),
+        ),
+        storage::PRECONDITION_QUEUE_DEPTH.compared(wanted, Some(depth), same, "of the engine"),
     ]
 }
 
@@ -93,9 +93,10 @@ fn step_facts(name: &str, steps: &[Kept], size: Bytes) -> Vec<Fact> {
     for (index, step) in steps.iter().enumerate() {
         let (name, written) = (format!("{name}.{}", index + 1), step.moved);
         let holds = written.bytes == size;
-        facts.push(asked(&format!("{name}.bytes"), &size.to_string(), written.bytes.to_string(), &step.name, holds));
+        let bytes = storage::PRECONDITION_STEP_BYTES.of(&name);
+        facts.push(bytes.compared(size.to_string(), Some(written.bytes), holds, step.name.as_str()));
         let speed = format!("{:.1} MB/s, {:.0} writes/s", written.bandwidth.0 / 1e6, written.iops.0);
-        facts.push(observed(&format!("{name}.speed"), speed, &step.name));
+        facts.push(storage::PRECONDITION_STEP_SPEED.of(&name).observed(speed, step.name.as_str()));
     }
     facts
 }
@@ -105,10 +106,11 @@ fn round_facts(done: &Done<'_>) -> Vec<Fact> {
         return Vec::new();
     }
     let source = "fio, random writes of 4 KiB";
-    let rates: Vec<String> = done.rounds.iter().map(|rate| format!("{:.1}", rate.0)).collect();
+    let rates = done.rounds.iter().map(|rate| format!("{:.1}", rate.0));
     let mut facts = vec![
-        observed("rounds", format!("{} of {}", rates.len(), duration_text(done.how.round)), source),
-        observed("rounds.iops", rates.join(", "), source),
+        storage::PRECONDITION_ROUNDS
+            .observed(format!("{} of {}", done.rounds.len(), duration_text(done.how.round)), source),
+        storage::PRECONDITION_ROUNDS_IOPS.observed(list(rates), source),
     ];
     if let Some(judgement) = judge(done.rounds) {
         let window = format!(
@@ -117,7 +119,7 @@ fn round_facts(done: &Done<'_>) -> Vec<Fact> {
             judgement.range.0 * 100.0,
             judgement.rise.0 * 100.0
         );
-        facts.push(observed("window", window, &format!("the last {WINDOW} rounds")));
+        facts.push(storage::PRECONDITION_WINDOW.observed(window, format!("the last {WINDOW} rounds")));
     }
     facts
 }
@@ -125,16 +127,16 @@ fn round_facts(done: &Done<'_>) -> Vec<Fact> {
 /// Do the blocks stay written when the file goes? Not where the file system tells the drive to forget them at once.
 fn kept_fact(target: &Target) -> Fact {
     let source = "mount options in /proc/self/mountinfo";
+    let stay_written = storage::PRECONDITION_STAY_WRITTEN;
     match discards(target.folder()) {
-        Ok(true) => asked(
-            "blocks_stay_written",
+        Ok(true) => stay_written.compared(
             "yes",
-            "no: mounted with discard, so the drive hears that the file's blocks are free; the drive's state is better than \
-             that of one in use",
-            source,
+            Some("no: mounted with discard, so the drive hears that the file's blocks are free; the drive's state is better than \
+             that of one in use"),
             false,
+            source,
         ),
-        Ok(false) => asked("blocks_stay_written", "yes", "yes", source, true),
-        Err(error) => Fact { effective: None, ..observed("blocks_stay_written", "", &error.to_string()) },
+        Ok(false) => stay_written.compared("yes", Some("yes"), true, source),
+        Err(error) => stay_written.unknown(error.to_string()),
     }
 }

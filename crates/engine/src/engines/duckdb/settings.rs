@@ -6,6 +6,7 @@ use super::library::Connection;
 use super::options::Options;
 use super::values;
 use crate::contract::{Error, OwnedValue, Target};
+use proofload_model::facts::{client, engine};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, duration_text};
 
@@ -27,37 +28,27 @@ pub(super) fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let options = Options::read(&target.place.settings)?;
     let opened = database::open(target, &options)?;
     let mut facts = vec![
-        Fact::observed("engine", "version", opened.library.version, "duckdb_library_version"),
-        Fact::observed("engine", "library", opened.library.path.display().to_string(), "the library that was loaded"),
-        Fact::observed("engine", "file", file(target).display().to_string(), "the study's folder"),
+        engine::VERSION.observed(opened.library.version, "duckdb_library_version"),
+        engine::LIBRARY.observed(opened.library.path.display().to_string(), "the library that was loaded"),
+        engine::FILE.observed(file(target).display().to_string(), "the study's folder"),
     ];
     if let Some(limit) = options.statement_timeout {
-        let text = duration_text(limit);
-        let mut fact = Fact::observed("client", "statement_timeout", text.clone(), "kept by the client");
-        (fact.requested, fact.holds) = (Some(text), Some(true));
-        facts.push(fact);
+        facts.push(client::STATEMENT_TIMEOUT.carried_out(duration_text(limit), "kept by the client"));
     }
     for (name, asked) in &options.asked {
         facts.push(compared(name, asked, read_back(&opened.connection, name)?));
     }
     for name in OBSERVED.iter().filter(|name| options.value(name).is_none()) {
         if let Some(found) = read_back(&opened.connection, name)? {
-            facts.push(Fact::observed("engine", name, found, source(name)));
+            facts.push(engine::SETTING.of(name).observed(found, source(name)));
         }
     }
     Ok(facts)
 }
 
 fn compared(name: &str, asked: &str, found: Option<String>) -> Fact {
-    Fact {
-        subject: "engine".to_owned(),
-        name: name.to_owned(),
-        requested: Some(asked.to_owned()),
-        holds: Some(found.as_deref().is_some_and(|found| agree(asked, found))),
-        effective: found,
-        source: source(name).to_owned(),
-        ..Fact::default()
-    }
+    let holds = found.as_deref().is_some_and(|found| agree(asked, found));
+    engine::SETTING.of(name).compared(asked, found, holds, source(name))
 }
 
 fn source(name: &str) -> &'static str {

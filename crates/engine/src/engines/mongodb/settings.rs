@@ -7,6 +7,7 @@ use super::options::{ClientPath, Options};
 use super::url::Url;
 use super::write_concern::Acknowledged;
 use crate::contract::{Error, Target};
+use proofload_model::facts::{client, engine};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, duration_text};
 
@@ -16,6 +17,9 @@ const OBSERVED: &[&str] =
 /// What the self-check asks for.
 #[cfg(feature = "mongodb-driver")]
 const ALIKE: &str = "answers as the official driver does";
+/// How the answers are compared.
+#[cfg(feature = "mongodb-driver")]
+const BOTH_PATHS: &str = "the same operations by both client paths";
 /// The cache that the server says it has may differ by the rounding of its option, bytes.
 const ROUNDING: u64 = 1 << 20;
 /// Where the cache's size stands in `serverStatus`.
@@ -25,7 +29,7 @@ const CACHE_BYTES: &str = "wiredTiger.cache.maximum bytes configured";
 pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let options = Options::read(&target.place.settings)?;
     let mut admin = Admin::connect(target).await?;
-    let mut facts = client(&options, target)?;
+    let mut facts = client_facts(&options, target)?;
     facts.extend(membership(&admin.hello().await?, &options));
     facts.extend(product(&admin.run(SERVER, |command| command.int32("buildInfo", 1)).await?)?);
     // A server that only resembles MongoDB may lack it; then its facts are missing, and what was asked does not hold.
@@ -35,7 +39,7 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     facts.extend(cache(&options, status));
     for name in OBSERVED.iter().filter(|name| options.parameters.iter().all(|(asked, _)| asked != *name)) {
         let found = parameter(&mut admin, name).await.ok();
-        facts.extend(found.map(|value| Fact::observed("engine", name, value, "getParameter")));
+        facts.extend(found.map(|value| engine::SETTING.of(name).observed(value, "getParameter")));
     }
     for (name, asked) in &options.parameters {
         facts.push(compared(name, asked, parameter(&mut admin, name).await));
@@ -51,25 +55,21 @@ async fn agreement(options: &Options, target: &Target) -> Option<Fact> {
         return None;
     }
     Some(match super::self_check(target).await {
-        Ok(None) => carried_out("client", "self_check", ALIKE.to_owned(), "the same operations by both client paths"),
-        Ok(Some(difference)) => Fact {
-            effective: Some(difference),
-            holds: Some(false),
-            ..carried_out("client", "self_check", ALIKE.to_owned(), "the same operations by both client paths")
-        },
-        Err(error) => Fact::observed("client", "self_check", format!("not made: {error}"), "the official driver"),
+        Ok(None) => client::SELF_CHECK.carried_out(ALIKE, BOTH_PATHS),
+        Ok(Some(difference)) => client::SELF_CHECK.compared(ALIKE, Some(difference), false, BOTH_PATHS),
+        Err(error) => client::SELF_CHECK.observed(format!("not made: {error}"), "the official driver"),
     })
 }
 
 /// Without the official driver there is nothing to compare with.
 #[cfg(not(feature = "mongodb-driver"))]
 async fn agreement(options: &Options, _target: &Target) -> Option<Fact> {
-    let text = "not made: built without the official driver".to_owned();
-    (options.path == ClientPath::Lean).then(|| Fact::observed("client", "self_check", text, "proofload"))
+    let text = "not made: built without the official driver";
+    (options.path == ClientPath::Lean).then(|| client::SELF_CHECK.observed(text, "proofload"))
 }
 
 /// What the client itself does.
-fn client(options: &Options, target: &Target) -> Result<Vec<Fact>, Error> {
+fn client_facts(options: &Options, target: &Target) -> Result<Vec<Fact>, Error> {
     let concern = options.write_concern;
     let acknowledged = match concern.acknowledged {
         Acknowledged::By(members) => members.to_string(),
@@ -80,31 +80,12 @@ fn client(options: &Options, target: &Target) -> Result<Vec<Fact>, Error> {
         ClientPath::Driver => "MongoDB's own Rust driver",
     };
     Ok(vec![
-        carried_out("client", "path", options.path.word().to_owned(), path),
-        carried_out("client", "write_concern", acknowledged, "sent with each write"),
-        carried_out("client", "journal", concern.journal.to_string(), "sent with each write"),
-        carried_out("client", "timeout", duration_text(options.timeout), "kept by the client"),
-        Fact::observed("engine", "database", Url::of(target)?.database, "engine.url"),
+        client::PATH.carried_out(options.path.word(), path),
+        client::WRITE_CONCERN.carried_out(acknowledged, "sent with each write"),
+        client::JOURNAL.carried_out(concern.journal, "sent with each write"),
+        client::TIMEOUT.carried_out(duration_text(options.timeout), "kept by the client"),
+        engine::DATABASE.observed(Url::of(target)?.database, "engine.url"),
     ])
-}
-
-/// The fact of a setting that the client itself carries out.
-fn carried_out(subject: &str, name: &str, value: String, source: &str) -> Fact {
-    Fact {
-        subject: subject.to_owned(),
-        name: name.to_owned(),
-        requested: Some(value.clone()),
-        effective: Some(value),
-        source: source.to_owned(),
-        holds: Some(true),
-        ..Fact::default()
-    }
-}
-
-/// A fact of the engine with what was asked for.
-fn asked(name: &str, asked: String, effective: Option<String>, source: &str, holds: bool) -> Fact {
-    let (subject, name, source) = ("engine".to_owned(), name.to_owned(), source.to_owned());
-    Fact { subject, name, requested: Some(asked), effective, source, holds: Some(holds), ..Fact::default() }
 }
 
 /// Replica set, router and wire version.
@@ -116,29 +97,29 @@ fn membership(greeting: &Greeting, options: &Options) -> Vec<Fact> {
     };
     let is_set = greeting.set_name.is_some() || greeting.router;
     let topology = if options.replica_set {
-        asked("topology", "replica set".to_owned(), Some(kind), "hello", is_set)
+        engine::TOPOLOGY.compared("replica set", Some(kind), is_set, "hello")
     } else {
-        Fact::observed("engine", "topology", kind, "hello")
+        engine::TOPOLOGY.observed(kind, "hello")
     };
-    vec![topology, Fact::observed("engine", "wire_version", greeting.wire_versions.1.to_string(), "hello")]
+    vec![topology, engine::WIRE_VERSION.observed(greeting.wire_versions.1, "hello")]
 }
 
 /// Version, and the product where it is not MongoDB itself.
 fn product(reply: &Reply) -> Result<Vec<Fact>, Error> {
     let document = reply.document()?;
     let version = document.get("version").and_then(Element::text).unwrap_or("not told");
-    let mut facts = vec![Fact::observed("engine", "server_version", version, "buildInfo")];
+    let mut facts = vec![engine::SERVER_VERSION.observed(version, "buildInfo")];
     let names = document.iter().filter_map(|element| Some(std::str::from_utf8(element.ok()?.0).ok()?.to_lowercase()));
     if names.into_iter().any(|name| name.contains("ferretdb")) {
         let source = "buildInfo; a proxy on another database, which stands for MongoDB in tests only; its fsync does nothing";
-        facts.push(Fact::observed("engine", "product", "FerretDB", source));
+        facts.push(engine::PRODUCT.observed("FerretDB", source));
     }
     Ok(facts)
 }
 
 fn storage(status: Document<'_>) -> Option<Fact> {
     let name = status.at("storageEngine.name")?.text()?.to_owned();
-    Some(Fact::observed("engine", "storage_engine", name, "serverStatus"))
+    Some(engine::STORAGE_ENGINE.observed(name, "serverStatus"))
 }
 
 /// The WiredTiger cache, asked and in force.
@@ -147,10 +128,10 @@ fn cache(options: &Options, status: Option<Document<'_>>) -> Option<Fact> {
     let found = bytes.and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes);
     let source = if found.is_some() { "serverStatus" } else { "serverStatus has no wiredTiger section" };
     match options.cache_size {
-        None => found.map(|size| Fact::observed("engine", "cache_size", size.to_string(), source)),
+        None => found.map(|size| engine::CACHE_SIZE.observed(size, source)),
         Some(size) => {
             let holds = found.is_some_and(|found| found.0.abs_diff(size.0) <= ROUNDING);
-            Some(asked("cache_size", size.to_string(), found.map(|found| found.to_string()), source, holds))
+            Some(engine::CACHE_SIZE.compared(size.to_string(), found, holds, source))
         }
     }
 }
@@ -174,12 +155,13 @@ async fn parameter(admin: &mut Admin, name: &str) -> Result<String, Error> {
 
 /// The fact of a server parameter that was asked for.
 fn compared(name: &str, wanted: &str, found: Result<String, Error>) -> Fact {
+    let setting = engine::SETTING.of(name);
     match found {
         Ok(found) => {
             let holds = equal(wanted, &found);
-            asked(name, wanted.to_owned(), Some(found), "getParameter", holds)
+            setting.compared(wanted, Some(found), holds, "getParameter")
         }
-        Err(error) => asked(name, wanted.to_owned(), None, &error.to_string(), false),
+        Err(error) => setting.compared(wanted, None::<String>, false, error.to_string()),
     }
 }
 

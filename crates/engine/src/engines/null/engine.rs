@@ -4,6 +4,7 @@ use super::{Documents, Session};
 use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
 use crate::engines::{AnyDocuments, AnySession};
 use proofload_model::catalogue::{Capabilities, EngineFacts};
+use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Kind, Scope, SettingSpec};
 use proofload_model::units::{Bytes, duration_text, parse_duration};
@@ -70,15 +71,7 @@ impl Engine for Null {
     fn verify_settings<'a>(&'a self, target: &'a Target) -> Work<'a, Vec<Fact>> {
         Box::pin(async move {
             let effective = service_time(target)?;
-            Ok(vec![Fact {
-                subject: "engine".to_owned(),
-                name: "service_time".to_owned(),
-                requested: Some(duration_text(effective)),
-                effective: Some(duration_text(effective)),
-                source: "null engine".to_owned(),
-                holds: Some(true),
-                ..Fact::default()
-            }])
+            Ok(vec![engine::SERVICE_TIME.carried_out(duration_text(effective), "null engine")])
         })
     }
 

@@ -5,6 +5,7 @@ use super::failure::failed;
 use super::quantity::{Shape, fulfils, server_text};
 use crate::contract::{Error, Target};
 use postgres_protocol::escape::escape_literal;
+use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use std::collections::BTreeMap;
 use tokio_postgres::Client;
@@ -86,7 +87,7 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     }
     for name in OBSERVED.iter().filter(|name| !asked.contains_key(**name)) {
         if let Some(found) = read(&client, name).await? {
-            facts.push(Fact::observed("engine", name, found.shown, "pg_settings"));
+            facts.push(engine::SETTING.of(name).observed(found.shown, "pg_settings"));
         }
     }
     Ok(facts)
@@ -103,15 +104,7 @@ fn compared(name: &str, asked: &str, found: Option<InForce>) -> Fact {
         Some(found) if found.pending_restart => "pg_settings, a restart is pending",
         Some(_) => "pg_settings",
     };
-    Fact {
-        subject: "engine".to_owned(),
-        name: name.to_owned(),
-        requested: Some(asked.to_owned()),
-        effective: found.map(|found| found.shown),
-        source: source.to_owned(),
-        holds: Some(holds),
-        ..Fact::default()
-    }
+    engine::SETTING.of(name).compared(asked, found.map(|found| found.shown), holds, source)
 }
 
 /// What the server says of a name; none when it knows none such.

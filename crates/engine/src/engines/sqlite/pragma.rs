@@ -3,6 +3,7 @@
 
 use super::failure::failed;
 use crate::contract::Error;
+use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, parse_duration};
 use rusqlite::Connection;
@@ -108,22 +109,16 @@ pub(super) fn apply(connection: &Connection, pragmas: &[Pragma]) -> Result<(), E
 
 /// What was asked and what is in force, as this connection sees it, and the file's size in pages.
 pub(super) fn facts(connection: &Connection, pragmas: &[Pragma]) -> Result<Vec<Fact>, Error> {
-    let mut facts = vec![Fact::observed("engine", "version", rusqlite::version(), "SQLite")];
+    let mut facts = vec![engine::VERSION.observed(rusqlite::version(), "SQLite")];
     for pragma in pragmas {
         let effective = read_back(connection, pragma.name)?;
-        facts.push(Fact {
-            subject: "engine".to_owned(),
-            name: pragma.name.to_owned(),
-            requested: Some(pragma.asked.clone()),
-            holds: Some(effective == pragma.canonical),
-            effective: Some(effective),
-            source: format!("PRAGMA {}", pragma.name),
-            ..Fact::default()
-        });
+        let (holds, source) = (effective == pragma.canonical, format!("PRAGMA {}", pragma.name));
+        facts.push(engine::SETTING.of(pragma.name).compared(&pragma.asked, Some(effective), holds, source));
     }
     for name in OBSERVED {
         if !pragmas.iter().any(|pragma| pragma.name == *name) {
-            facts.push(Fact::observed("engine", name, read_back(connection, name)?, &format!("PRAGMA {name}")));
+            let found = read_back(connection, name)?;
+            facts.push(engine::SETTING.of(name).observed(found, format!("PRAGMA {name}")));
         }
     }
     Ok(facts)

@@ -4,6 +4,7 @@
 use proofload_gen::tprocc::{Departure, Departures, Profile};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
+use proofload_model::facts::client;
 use proofload_model::samples::Fact;
 use proofload_model::settings::Settings;
 
@@ -50,10 +51,11 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
 
 /// The profile and each of its departures, for the record.
 pub(super) fn facts(profile: &Profile) -> Vec<Fact> {
-    let fact = |name: &str, value: String| Fact::observed("client", name, value, "profile of the run");
-    let mut facts = vec![fact("profile", profile.name())];
+    let source = "profile of the run";
+    let mut facts = vec![client::PROFILE.observed(profile.name(), source)];
     facts.extend(profile.departures.iter().map(|departure| {
-        fact(&format!("departure.{:02}", departure.number()), format!("{}: {}", departure.name(), departure.about()))
+        let name = client::DEPARTURE.of(&format!("{:02}", departure.number()));
+        name.observed(format!("{}: {}", departure.name(), departure.about()), source)
     }));
     facts
 }

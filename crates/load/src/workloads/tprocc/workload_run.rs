@@ -23,6 +23,7 @@ use crate::workloads::blocking_session::{BlockingSession, integer};
 use proofload_engine::Error as EngineError;
 use proofload_gen::tprocc::inputs::InputPlan;
 use proofload_model::error::Error;
+use proofload_model::facts::client;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::time::Moment;
 use proofload_model::wire::load::DataState;
@@ -126,25 +127,25 @@ impl TproccRun {
     /// What the inputs of this run are drawn by.
     fn input_facts(&self) -> Vec<Fact> {
         let plan = self.inputs.settings();
-        let fact = |name: &str, value: String| Fact::observed("client", name, value, "inputs of the run");
+        let source = "inputs of the run";
         let mut facts = vec![
-            fact("form", self.settings.form.name().to_owned()),
-            fact("inputs.seed", plan.seed.0.to_string()),
-            fact("inputs.mix", format!("{:?}", plan.mix)),
-            fact("inputs.homes", format!("{:?}", plan.homes)),
-            fact("inputs.c_run", plan.constants.c_run.to_string()),
-            fact("inputs.c_of_c_id", plan.constants.c_id.to_string()),
-            fact("inputs.c_of_ol_i_id", plan.constants.ol_i_id.to_string()),
-            fact(
-                "departures",
+            client::FORM.observed(self.settings.form.name(), source),
+            client::INPUT_SEED.observed(plan.seed.0, source),
+            client::INPUT_MIX.observed(format!("{:?}", plan.mix), source),
+            client::INPUT_HOMES.observed(format!("{:?}", plan.homes), source),
+            client::C_RUN.observed(plan.constants.c_run.to_string(), source),
+            client::C_OF_C_ID.observed(plan.constants.c_id.to_string(), source),
+            client::C_OF_OL_I_ID.observed(plan.constants.ol_i_id.to_string(), source),
+            client::DEPARTURES.observed(
                 format!("{DEPARTURES}; {}", if self.settings.paced.is_some() { OF_PACED } else { OF_SATURATED }),
+                source,
             ),
         ];
         facts.extend(departures::facts(&plan.profile));
         if let Some(paced) = self.settings.paced {
-            facts.push(fact("connections", paced.connections.to_string()));
-            facts.push(fact("delivery_workers", paced.delivery_workers.to_string()));
-            facts.push(fact("ceiling_per_minute", self.settings.ceiling(paced.waits).to_string()));
+            facts.push(client::CONNECTIONS.observed(paced.connections, source));
+            facts.push(client::DELIVERY_WORKERS.observed(paced.delivery_workers, source));
+            facts.push(client::CEILING.observed(self.settings.ceiling(paced.waits).to_string(), source));
         }
         facts
     }

@@ -8,6 +8,7 @@ use crate::workloads::blocking_session::{BlockingSession, integer, runtime};
 use crate::workloads::suite::Suite;
 use proofload_engine::{AnySession, Engine, Error as EngineError, Session as _, Target, Value};
 use proofload_model::error::Error;
+use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use proofload_model::units::duration_text;
 use std::time::Duration;
@@ -76,14 +77,8 @@ impl SessionOpener {
         let row =
             BlockingSession { runtime, session }.one_row(&dialect.suite.statement("parallelism_in_force")?.sql)?;
         let found = integer(&row, 0)?;
-        Ok(vec![Fact {
-            subject: "engine".to_owned(),
-            name: PARALLELISM.to_owned(),
-            requested: Some(threads.to_string()),
-            effective: Some(found.to_string()),
-            source: "a session like those of the streams".to_owned(),
-            holds: Some(found == i64::from(threads)),
-            ..Fact::default()
-        }])
+        let holds = found == i64::from(threads);
+        let source = "a session like those of the streams";
+        Ok(vec![engine::PARALLELISM.compared(threads.to_string(), Some(found), holds, source)])
     }
 }

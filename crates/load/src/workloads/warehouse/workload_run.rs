@@ -13,6 +13,7 @@ use crate::workload::{LocalFuture, RunRequest, WorkloadRun};
 use crate::workloads::blocking_session::BlockingSession;
 use proofload_gen::Seed;
 use proofload_model::error::Error;
+use proofload_model::facts::client;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::time::Clock;
 use proofload_model::units::duration_text;
@@ -65,27 +66,27 @@ impl WarehouseRun {
 
     /// What the queries of this run are.
     fn input_facts(&self) -> Vec<Fact> {
-        let fact = |name: &str, value: String| Fact::observed("client", name, value, "inputs of the run");
+        let source = "inputs of the run";
         let (all, validated) = (self.plan.chosen.len(), self.plan.validated());
         let mut facts = vec![
-            fact("inputs.seed", self.request.spec.input_seed.to_string()),
-            fact("queries", all.to_string()),
-            fact("parameters", if self.settings.seeded { "seeded" } else { "validation" }.to_owned()),
-            fact("query_cap", self.settings.query_cap.map_or("none".to_owned(), duration_text)),
-            fact("answers", format!("{validated} of {all} queries validated")),
+            client::INPUT_SEED.observed(self.request.spec.input_seed, source),
+            client::QUERIES.observed(all, source),
+            client::PARAMETERS.observed(if self.settings.seeded { "seeded" } else { "validation" }, source),
+            client::QUERY_CAP.observed(self.settings.query_cap.map_or("none".to_owned(), duration_text), source),
+            client::ANSWERS.observed(format!("{validated} of {all} queries validated"), source),
         ];
         let in_round = self.plan.rounds.length();
-        facts.push(fact("mix", self.settings.mix.clone()));
-        facts.push(fact("queries_per_round", in_round.to_string()));
+        facts.push(client::OPERATION_MIX.observed(&self.settings.mix, source));
+        facts.push(client::QUERIES_PER_ROUND.observed(in_round, source));
         for class in Class::ALL {
             let count = self.plan.in_round(class);
-            facts.push(fact(&format!("class_share.{}", class.word()), format!("{count} of {in_round}")));
+            let share = client::CLASS_SHARE.of(class.word());
+            facts.push(share.observed(format!("{count} of {in_round}"), source));
         }
-        facts.extend(
-            self.plan.queries().map(|query| {
-                fact(&format!("query.{}", query.name), format!("{}: {}", query.class.word(), query.title))
-            }),
-        );
+        facts.extend(self.plan.queries().map(|query| {
+            let text = format!("{}: {}", query.class.word(), query.title);
+            client::QUERY.of(query.name).observed(text, source)
+        }));
         facts
     }
 

@@ -12,6 +12,7 @@ use crate::drive::{Retry, UserContext};
 use crate::workload::{LocalFuture, RunRequest, SessionSpan, WorkloadRun};
 use proofload_gen::ycsb::{Compatibility, Kind, Plan};
 use proofload_model::error::Error;
+use proofload_model::facts::client;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::wire::load::DataState;
 use std::ops::Range;
@@ -125,7 +126,7 @@ impl YcsbRun {
     /// What the operations of this run are drawn by.
     fn input_facts(&self) -> Vec<Fact> {
         let settings = &self.settings;
-        let fact = |name: &str, value: String| Fact::observed("client", name, value, "inputs of the run");
+        let source = "inputs of the run";
         let mode = match settings.compatibility {
             Compatibility::Exact => "exact",
             Compatibility::Ycsb => "ycsb",
@@ -136,16 +137,16 @@ impl YcsbRun {
             .map(|kind| format!("{} {} %", kind.name(), settings.mix.share(kind) * 100.0))
             .collect();
         vec![
-            fact("inputs.seed", self.request.spec.input_seed.to_string()),
-            fact("mix", format!("{}: {}", settings.mix_name, shares.join(", "))),
-            fact("keys.choice", choice_text(settings)),
-            fact("keys.mode", mode.to_owned()),
-            fact(
-                "reads compared",
+            client::INPUT_SEED.observed(self.request.spec.input_seed, source),
+            client::OPERATION_MIX.observed(format!("{}: {}", settings.mix_name, shares.join(", ")), source),
+            client::KEY_CHOICE.observed(choice_text(settings), source),
+            client::KEY_MODE.observed(mode, source),
+            client::READS_COMPARED.observed(
                 match settings.check_reads {
                     0 => "none".to_owned(),
                     every => format!("one of {every}"),
                 },
+                source,
             ),
         ]
     }

@@ -4,26 +4,9 @@
 use super::super::evaluate::Findings;
 use super::super::point::PointFindings;
 use super::pairing::Pair;
+use proofload_model::facts::{data, known, usage};
 use proofload_model::samples::Fact;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Subject and beginning of the name of facts that say nothing about what was tested: results, places, process numbers, and
-/// what follows from the seed.
-const PASSING: &[(&str, &str)] = &[
-    ("usage", ""),
-    ("storage", "free"),
-    ("limit", "group"),
-    ("limit", "memory.members"),
-    ("engine", "instance.process"),
-    ("engine", "instance.start_time"),
-    ("engine", "instance.command"),
-    ("client", "inputs.seed"),
-    ("client", "inputs.c_"),
-    ("client", "reads"),
-];
-
-/// The subject of facts of the data.
-const DATA: &str = "data";
 
 /// Settings that only name a study.
 const NAMES: &[&str] = &["study.name", "study.title", "study.reference"];
@@ -136,9 +119,10 @@ type Read = BTreeMap<(String, String), BTreeSet<Option<String>>>;
 
 fn read<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Read {
     let mut read = Read::new();
-    let passing =
-        |fact: &Fact| PASSING.iter().any(|(subject, name)| fact.subject == *subject && fact.name.starts_with(name));
-    for fact in facts.into_iter().filter(|fact| !passing(fact)) {
+    let is_passing = |fact: &Fact| {
+        fact.subject == usage::SUBJECT || known(&fact.subject, &fact.name).is_some_and(|row| row.is_passing)
+    };
+    for fact in facts.into_iter().filter(|fact| !is_passing(fact)) {
         read.entry((fact.subject.clone(), fact.name.clone())).or_default().insert(fact.effective.clone());
     }
     read
@@ -185,12 +169,12 @@ fn of_points(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'
 fn facts_of(findings: &Findings<'_>, point: &PointFindings) -> Read {
     let attempts =
         findings.record.attempts.iter().filter(|attempt| point.runs.iter().any(|run| run.attempt == attempt.id));
-    read(attempts.flat_map(|attempt| &attempt.facts).filter(|fact| fact.subject != DATA))
+    read(attempts.flat_map(|attempt| &attempt.facts).filter(|fact| fact.subject != data::SUBJECT))
 }
 
 /// Facts of the data, of the whole record: they stand with the attempt that built them, whichever point came first, and also when it was
 /// interrupted afterwards.
 fn data_of(findings: &Findings<'_>) -> Read {
     let facts = findings.record.attempts.iter().flat_map(|attempt| &attempt.facts);
-    read(facts.filter(|fact| fact.subject == DATA))
+    read(facts.filter(|fact| fact.subject == data::SUBJECT))
 }

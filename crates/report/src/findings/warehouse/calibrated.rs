@@ -2,12 +2,13 @@
 //! not there.
 
 use super::super::level::Measured;
-use super::data::fact;
-use proofload_analysis::calibration::{
-    COLD, DEVICE, FOOTPRINT, IN_CACHE, IN_CACHE_PASSES, SCANNED, SUBJECT, query_fact_names,
-};
 use proofload_analysis::distribution::{mean, student_quantile, variance};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::facts::calibration::{
+    COLD, DEVICE_READ, FOOTPRINT, IN_CACHE, IN_CACHE_PASSES, QUERY_CPU, QUERY_DEVICE, SCANNED,
+};
+use proofload_model::facts::{FactName, in_list};
+use proofload_model::samples::Fact;
 use proofload_record::{Attempt, Record};
 
 /// What the machine was found to do.
@@ -38,39 +39,38 @@ pub struct Cost {
 
 /// Reads a run's calibration; of records without any in the run, that of the study.
 pub fn calibrated(record: &Record, attempt: &Attempt) -> Calibrated {
-    let one = |name: &str, unit: &'static str, why: &'static str| -> Measured {
+    let one = |name: &FactName, unit: &'static str, why: &'static str| -> Measured {
         let value = number(record, attempt, name)?;
         Ok(Quantity::new(value, Unit::named(unit), 1, Interval::none(why)))
     };
     let mut sources: Vec<String> = Vec::new();
-    for name in [DEVICE, COLD, IN_CACHE, FOOTPRINT] {
+    for name in [&DEVICE_READ, &COLD, &IN_CACHE, &FOOTPRINT] {
         let source =
             found(record, attempt, name).filter(|fact| fact.effective.is_some()).map(|fact| fact.source.clone());
         sources.extend(source.filter(|source| !sources.contains(source)));
     }
     Calibrated {
-        device: one(DEVICE, "MB/s", "one measurement of some seconds"),
+        device: one(&DEVICE_READ, "MB/s", "one measurement of some seconds"),
         in_cache: in_cache(record, attempt),
-        cold: one(COLD, "MB per CPU s", "one pass: a second one would not be cold"),
-        scanned: one(SCANNED, "MB", "counted"),
-        footprint: one(FOOTPRINT, "MB", "counted"),
+        cold: one(&COLD, "MB per CPU s", "one pass: a second one would not be cold"),
+        scanned: one(&SCANNED, "MB", "counted"),
+        footprint: one(&FOOTPRINT, "MB", "counted"),
         sources,
     }
 }
 
 /// What a query cost in the calibration before a run; none where that was not asked for or the query failed.
 pub fn cost(attempt: &Attempt, query: &str) -> Option<Cost> {
-    let [cpu, device, ..] = query_fact_names(query);
-    let value = |name: &str| fact(attempt, SUBJECT, name)?.parse().ok();
-    let cost = Cost { cpu_s: value(&cpu), device_mb: value(&device) };
+    let value = |name: FactName| name.number(&attempt.facts);
+    let cost = Cost { cpu_s: value(QUERY_CPU.of(query)), device_mb: value(QUERY_DEVICE.of(query)) };
     (cost != Cost::default()).then_some(cost)
 }
 
 /// The mean over passes, with Student's interval.
 fn in_cache(record: &Record, attempt: &Attempt) -> Measured {
-    let value = number(record, attempt, IN_CACHE)?;
-    let passes = found(record, attempt, IN_CACHE_PASSES).and_then(|fact| fact.effective.as_deref());
-    let passes: Vec<f64> = passes.unwrap_or_default().split(", ").filter_map(|pass| pass.parse().ok()).collect();
+    let value = number(record, attempt, &IN_CACHE)?;
+    let passes = found(record, attempt, &IN_CACHE_PASSES).and_then(|fact| fact.effective.as_deref());
+    let passes = in_list(passes.unwrap_or_default());
     let n = passes.len();
     let interval = if n < 2 {
         Interval::none("passes were not recorded one by one")
@@ -82,15 +82,14 @@ fn in_cache(record: &Record, attempt: &Attempt) -> Measured {
 }
 
 /// A positive number, or why there is none.
-pub(super) fn number(record: &Record, attempt: &Attempt, name: &str) -> Result<f64, String> {
+pub(super) fn number(record: &Record, attempt: &Attempt, name: &FactName) -> Result<f64, String> {
     let fact = found(record, attempt, name).ok_or("not calibrated")?;
     let text = fact.effective.as_deref().ok_or_else(|| fact.source.clone())?;
-    let value: Option<f64> = text.parse().ok().filter(|value: &f64| *value > 0.0 && value.is_finite());
+    let value = fact.number.filter(|value| *value > 0.0 && value.is_finite());
     value.ok_or_else(|| format!("not calibrated: {text:?} is no rate"))
 }
 
 /// The last fact of this name, of the run or else of the study.
-fn found<'r>(record: &'r Record, attempt: &'r Attempt, name: &str) -> Option<&'r proofload_model::samples::Fact> {
-    let named = |fact: &&proofload_model::samples::Fact| fact.subject == SUBJECT && fact.name == name;
-    attempt.facts.iter().rev().find(named).or_else(|| record.facts.iter().rev().find(named))
+fn found<'r>(record: &'r Record, attempt: &'r Attempt, name: &FactName) -> Option<&'r Fact> {
+    name.last(&attempt.facts).or_else(|| name.last(&record.facts))
 }

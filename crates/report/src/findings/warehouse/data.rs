@@ -1,6 +1,6 @@
 //! The data under the queries, from the facts that each run records. May not guess what is not recorded.
 
-use proofload_model::samples::Fact;
+use proofload_model::facts::{FactName, data};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 
@@ -43,22 +43,16 @@ impl WarehouseData {
 
 /// Reads the facts of a run.
 pub fn warehouse_data(attempt: &Attempt) -> WarehouseData {
-    let text = |name: &str| fact(attempt, "data", name).map(str::to_owned);
-    let bytes = |name: &str| fact(attempt, "data", name)?.parse().ok().filter(|bytes| *bytes > 0);
+    let text = |name: FactName| name.text(&attempt.facts).map(str::to_owned);
+    let bytes = |name: FactName| name.number(&attempt.facts).map(|bytes| bytes as u64);
     WarehouseData {
-        scale_factor: text("scale_factor"),
-        generator: text("generator"),
-        layout: text("layout"),
-        raw_bytes: bytes("raw_bytes"),
-        table_bytes: bytes("table_bytes"),
-        index_bytes: fact(attempt, "data", "index_bytes").and_then(|text| text.parse().ok()),
+        scale_factor: text(data::SCALE_FACTOR),
+        generator: text(data::GENERATOR),
+        layout: text(data::LAYOUT),
+        raw_bytes: bytes(data::RAW_BYTES).filter(|bytes| *bytes > 0),
+        table_bytes: bytes(data::TABLE_BYTES).filter(|bytes| *bytes > 0),
+        index_bytes: bytes(data::INDEX_BYTES),
     }
-}
-
-/// The last value of a fact.
-pub(super) fn fact<'a>(attempt: &'a Attempt, subject: &str, name: &str) -> Option<&'a str> {
-    let named = |fact: &&Fact| fact.subject == subject && fact.name == name;
-    attempt.facts.iter().rev().find(named)?.effective.as_deref()
 }
 
 /// `rows` or `columns`: by a setting, else by the engine; none where neither says it.

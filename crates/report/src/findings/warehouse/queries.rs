@@ -4,9 +4,9 @@
 use super::super::level::Measured;
 use super::super::metrics::over_runs;
 use super::calibrated::{Cost, cost};
-use super::data::fact;
 use proofload_analysis::distribution::median;
 use proofload_analysis::quantity::{Quantity, Unit};
+use proofload_model::facts::{client, query};
 use proofload_model::samples::{ErrorCount, IntervalSample, LatencyClock};
 use proofload_record::Attempt;
 
@@ -140,8 +140,8 @@ fn times(attempt: &Attempt, kind: &str) -> (u64, f64, f64) {
 /// Class and title, recorded as `simple: pricing summary`.
 fn described(attempts: &[&Attempt], kind: &str) -> (String, String) {
     let recorded = |attempt: &&Attempt| {
-        let text = fact(attempt, "client", &format!("query.{kind}")).or_else(|| fact(attempt, "query", kind))?;
-        Some(text.to_owned())
+        let named = [client::QUERY, query::DESCRIBED].map(|family| family.of(kind));
+        named.iter().find_map(|name| name.text(&attempt.facts)).map(str::to_owned)
     };
     let text = attempts.iter().find_map(recorded).unwrap_or_default();
     match text.split_once(": ") {

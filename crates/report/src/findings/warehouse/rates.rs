@@ -4,9 +4,9 @@
 use super::super::counters::{DRIVER_CPU, server_sums};
 use super::super::metrics::{Pair, estimate};
 use super::super::telemetry::{Probed, Trace, allowed_cores, cpu_allowed, mean_of_cores, total, traces};
-use super::data::fact;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::distribution::mean;
+use proofload_model::facts::engine;
 use proofload_model::samples::Reading;
 use proofload_record::Attempt;
 
@@ -122,7 +122,7 @@ pub(super) fn capacity(attempt: &Attempt) -> Option<f64> {
 /// Cores that the database may run on.
 pub(super) fn core_count(attempt: &Attempt) -> Option<f64> {
     let observed = || Some(traces(attempt, Probed::CoreBusy).len()).filter(|count| *count > 0);
-    allowed_cores(attempt).map(|cores| cores.len()).or_else(observed).map(|count| count as f64)
+    allowed_cores(attempt).map(|cores| cores.0.len()).or_else(observed).map(|count| count as f64)
 }
 
 fn series(trace: Trace, span: (f64, f64)) -> Option<Vec<f64>> {
@@ -131,7 +131,7 @@ fn series(trace: Trace, span: (f64, f64)) -> Option<Vec<f64>> {
 
 /// Bytes of the pages that counters of the engine say, per second. Source: PostgreSQL counts blocks in `pg_stat_database`.
 fn pages(attempt: &Attempt, span: (f64, f64), counters: &[&str]) -> Option<Vec<f64>> {
-    let size: f64 = fact(attempt, "engine", "block_size")?.parse().ok()?;
+    let size = engine::BLOCK_SIZE.number(&attempt.facts)?;
     let mut sums: Vec<f64> = Vec::new();
     for (place, counter) in counters.iter().enumerate() {
         let values = server_sums(attempt, span, counter)?;

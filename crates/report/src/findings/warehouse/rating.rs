@@ -7,7 +7,6 @@ use super::super::point::PointFindings;
 use super::calibrated::number;
 use super::data::{WarehouseData, Work, layout, warehouse_data, work};
 use super::rates::{OWN_SHARE, Sources, capacity, core_count, sources};
-use proofload_analysis::calibration::{COLD, DEVICE, IN_CACHE};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::warehouse::{
     Baseline, Bound, Calibration, Confidence, CpuSeconds, Demand, FARTHEST, Machine, MbPerCpuSecond, MbPerSecond,
@@ -15,6 +14,8 @@ use proofload_analysis::warehouse::{
     largest_raw_size, maximum_user_data, relative_percent, verdict,
 };
 use proofload_import::{Reference, ReferencePoint};
+use proofload_model::facts::FactName;
+use proofload_model::facts::calibration::{COLD, DEVICE_READ, IN_CACHE};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 
@@ -96,12 +97,12 @@ pub fn raw_of(data: &WarehouseData) -> Measured {
 }
 
 fn calibration(findings: &Findings<'_>, attempt: &Attempt) -> Calibration {
-    let known = |name: &str| number(findings.record, attempt, name).ok();
+    let known = |name: &FactName| number(findings.record, attempt, name).ok();
     Calibration {
-        device: known(DEVICE).map(MbPerSecond),
+        device: known(&DEVICE_READ).map(MbPerSecond),
         cores: capacity(attempt),
-        in_cache: known(IN_CACHE).map(MbPerCpuSecond),
-        cold: known(COLD).map(MbPerCpuSecond),
+        in_cache: known(&IN_CACHE).map(MbPerCpuSecond),
+        cold: known(&COLD).map(MbPerCpuSecond),
     }
 }
 
@@ -120,7 +121,7 @@ fn bound(
     let verdict = verdict(&used, calibration);
     let mut reasons = reasons(used.cpu_percent.value(), &verdict);
     // Why, where a calibration was tried.
-    reasons.extend(number(findings.record, attempt, DEVICE).err().filter(|why| why.contains(':')));
+    reasons.extend(number(findings.record, attempt, &DEVICE_READ).err().filter(|why| why.contains(':')));
     if shared {
         let all = crate::numbers::short(all);
         reasons.push(format!("the host was shared: with other processes its cores were at {all} %"));

@@ -4,19 +4,20 @@
 use super::super::facts;
 use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
 use crate::findings::{Findings, level_text};
+use proofload_model::facts::{FactName, host, storage};
 use proofload_model::settings::Value;
 
-/// Facts of the bill of materials: subject, name, title.
-const MATERIALS: &[(&str, &str, &str)] = &[
-    ("host", "model", "Machine model"),
-    ("host", "cpu", "CPU"),
-    ("host", "sockets", "Sockets"),
-    ("host", "cores", "Cores"),
-    ("host", "memory", "Memory"),
-    ("storage", "device_model", "Storage device"),
-    ("storage", "file_system", "File system"),
-    ("host", "system", "Operating system"),
-    ("host", "kernel", "Kernel"),
+/// Facts of the bill of materials.
+static MATERIALS: &[FactName] = &[
+    host::MODEL,
+    host::CPU,
+    host::SOCKETS,
+    host::CORES,
+    host::MEMORY,
+    storage::DEVICE_MODEL.titled("Storage device"),
+    storage::FILE_SYSTEM,
+    host::SYSTEM,
+    host::KERNEL,
 ];
 
 /// Settings of the bill of materials, as the study states them.
@@ -27,15 +28,15 @@ const STATED: &[(&str, &str)] = &[
     ("hardware.rack_units", "Height, rack units"),
 ];
 
-/// A setting of the host: name of the fact, what is checked, what is wanted in words, and the values that are.
-type Wanted = (&'static str, &'static str, &'static str, &'static [&'static str]);
+/// A setting of the host: the fact, what is checked, what is wanted in words, and the values that are.
+type Wanted = (FactName, &'static str, &'static str, &'static [&'static str]);
 
 /// Checks of P5's procedure (power plan, SMT) and what moves results elsewhere.
-const CHECKS: &[Wanted] = &[
-    ("governor", "Frequency governor", "performance", &["performance"]),
-    ("smt", "SMT", "on, where the processor has it", &["on", "1", "notsupported", "notimplemented"]),
-    ("vm.swappiness", "vm.swappiness", "at most 10", &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]),
-    ("clock_source", "Clock source", "tsc or kvm-clock", &["tsc", "kvm-clock", "arch_sys_counter"]),
+static CHECKS: &[Wanted] = &[
+    (host::GOVERNOR, "Frequency governor", "performance", &["performance"]),
+    (host::SMT_CONTROL, "SMT", "on, where the processor has it", &["on", "1", "notsupported", "notimplemented"]),
+    (host::SWAPPINESS, "vm.swappiness", "at most 10", &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]),
+    (host::CLOCK_SOURCE, "Clock source", "tsc or kvm-clock", &["tsc", "kvm-clock", "arch_sys_counter"]),
 ];
 
 /// Names and values of the bill of materials.
@@ -60,12 +61,11 @@ fn stated_text(value: &Value) -> String {
 /// The checks, each with what was found.
 pub(super) fn checks(findings: &Findings<'_>) -> Block {
     let row = |(name, title, wanted, good): &Wanted| {
-        let named = findings.record.facts.iter().rev().find(|fact| fact.subject == "host" && fact.name == *name);
-        let found = named.and_then(|fact| Some((fact, fact.effective.as_ref()?)));
+        let found = name.last(&findings.record.facts).and_then(|fact| Some((fact, fact.effective.as_ref()?)));
         let (found, verdict) = match found {
             Some((fact, text)) => {
                 let holds = good.contains(&text.as_str());
-                let words = facts::value("host", name, &fact.source, text);
+                let words = facts::value(name.subject, &name.name, &fact.source, text);
                 (Cell::datum(words), Cell::Verdict(holds, if holds { "as wanted" } else { "moves results" }))
             }
             None => (Cell::Gap("not recorded".to_owned()), Cell::Empty),

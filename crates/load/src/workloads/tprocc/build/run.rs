@@ -14,6 +14,7 @@ use proofload_engine::Target;
 use proofload_gen::tprocc::Departure;
 use proofload_gen::tprocc::population::{Chunk, Population, Table};
 use proofload_model::error::Error;
+use proofload_model::facts::data;
 use proofload_model::samples::{CheckOutcome, Fact};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -201,7 +202,7 @@ impl<'j> Build<'j> {
         let source = "manifest";
         let mut facts: Vec<Fact> = manifest::wanted(&self.settings, &self.population)
             .into_iter()
-            .map(|(name, value)| Fact::observed("data", &name.replace(' ', "_"), value, source))
+            .map(|(name, value)| data::NOTED.of(&name.replace(' ', "_")).observed(value, source))
             .collect();
         if !self.keeps_data() {
             return Ok(facts);
@@ -212,16 +213,16 @@ impl<'j> Build<'j> {
         for table in Table::ALL {
             let content = manifest.table(table)?;
             rows += content.rows;
-            facts.push(Fact::observed("data", &format!("rows.{}", table.name()), content.rows.to_string(), source));
-            facts.push(Fact::observed("data", &format!("content_hash.{}", table.name()), content.to_string(), source));
+            facts.push(data::ROWS_OF.of(table.name()).observed(content.rows, source));
+            facts.push(data::CONTENT_HASH_OF.of(table.name()).observed(content.to_string(), source));
         }
-        facts.push(Fact::observed("data", "rows", rows.to_string(), source));
+        facts.push(data::ROWS.observed(rows, source));
         let bytes = integer(&session.one_row(&self.dialect.suite.statement("database_bytes")?.sql)?, 0)?;
-        facts.push(Fact::observed("data", "bytes", bytes.to_string(), "the engine, after the build"));
+        facts.push(data::BYTES.observed(bytes, "the engine, after the build"));
         if let Some(version) = procedures::version_of_all(self.dialect)? {
-            facts.push(Fact::observed("data", "procedures", version, source));
+            facts.push(data::PROCEDURES.observed(version, source));
         }
-        facts.push(Fact::observed("data", "conditions_at_load", self.conditions_at_load(), "checked after the load"));
+        facts.push(data::CONDITIONS_AT_LOAD.observed(self.conditions_at_load(), "checked after the load"));
         Ok(facts)
     }
 

@@ -11,6 +11,7 @@ use crate::workloads::warehouse::settings::WarehouseSettings;
 use crate::workloads::warehouse::suite::{Dialect, Moment};
 use proofload_engine::{Statement, Target};
 use proofload_model::error::Error;
+use proofload_model::facts::data;
 use proofload_model::samples::Fact;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -209,28 +210,24 @@ pub(in crate::workloads::warehouse) fn data_facts(
     manifest: &Manifest,
     settings: &WarehouseSettings,
 ) -> Result<Vec<Fact>, Error> {
-    let fact = |name: &str, value: String, source: &str| Fact::observed("data", name, value, source);
-    let noted = |(name, value): (&str, String)| fact(&name.replace(' ', "_"), value, "the manifest");
+    let noted = |(name, value): (&str, String)| data::NOTED.of(&name.replace(' ', "_")).observed(value, "the manifest");
     let mut facts: Vec<Fact> = settings.data().into_iter().map(noted).collect();
     for table in Table::ALL {
         let content = manifest.content(table)?;
-        facts.push(fact(&format!("rows.{}", table.name()), content.rows.to_string(), "counted after the load"));
+        facts.push(data::ROWS_OF.of(table.name()).observed(content.rows, "counted after the load"));
     }
     let raw = manifest.raw_bytes()?;
-    facts.push(fact("raw_bytes", raw.to_string(), "the official text form of the rows that were sent"));
+    facts.push(data::RAW_BYTES.observed(raw, "the official text form of the rows that were sent"));
     if let Some((tables, indexes)) = manifest.sizes() {
         let source = "the engine, after the build";
-        facts.push(fact("table_bytes", tables.to_string(), source));
-        facts.push(fact("index_bytes", indexes.to_string(), source));
-        facts.push(fact("compression", ratio(raw, tables), "raw bytes / bytes of tables"));
-        facts.push(fact(
-            "compression_with_indexes",
-            ratio(raw, tables + indexes),
-            "raw bytes / bytes of tables and indexes",
-        ));
+        facts.push(data::TABLE_BYTES.observed(tables, source));
+        facts.push(data::INDEX_BYTES.observed(indexes, source));
+        facts.push(data::COMPRESSION.observed(ratio(raw, tables), "raw bytes / bytes of tables"));
+        let both = ratio(raw, tables + indexes);
+        facts.push(data::COMPRESSION_WITH_INDEXES.observed(both, "raw bytes / bytes of tables and indexes"));
     }
     let checked = if settings.check_all_rows { "rows and a hash of every column" } else { "rows" };
-    facts.push(fact("checked_after_load", checked.to_owned(), "the load"));
+    facts.push(data::CHECKED_AFTER_LOAD.observed(checked, "the load"));
     Ok(facts)
 }
 

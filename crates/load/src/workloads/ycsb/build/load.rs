@@ -10,6 +10,7 @@ use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, Dialect, MANIFEST,
 use proofload_engine::Target;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
+use proofload_model::facts::data;
 use proofload_model::samples::Fact;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -161,9 +162,9 @@ impl<'j> Load<'j> {
         let settings = self.settings;
         let shape = format!("{} fields of {} characters", settings.shape.fields, settings.shape.length);
         vec![
-            Fact::observed("data", "records", settings.records.to_string(), "the manifest"),
-            Fact::observed("data", "record shape", shape, "the manifest"),
-            Fact::observed("data", "read back after the load", checked, "compared byte by byte"),
+            data::RECORDS.observed(settings.records, "the manifest"),
+            data::RECORD_SHAPE.observed(shape, "the manifest"),
+            data::READ_BACK.observed(checked, "compared byte by byte"),
         ]
     }
 }

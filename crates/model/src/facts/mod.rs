@@ -1,0 +1,12 @@
+//! The table of facts: subject, name, title and reading of each, as handles that makers write by and readers find by. Lists and
+//! re-exports.
+
+mod fact_name;
+mod table;
+mod value;
+
+pub use fact_name::{FactFamily, FactName, known};
+pub use table::{
+    FACTS, FAMILIES, calibration, client, data, engine, host, limit, load_agent, query, storage, tool, usage,
+};
+pub use value::{CoreSet, FactValue, Reading, in_list, list};

@@ -1,4 +1,4 @@
-//! The command line. Words only: what commands do stands in `commands`.
+//! The command line. Words only: `commands` does the work.
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -18,31 +18,31 @@ pub(crate) struct Arguments {
 /// Commands, in the order of their use.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Check a study file: all faults at once
+    /// Check a study file and list all its faults
     Validate(CheckArguments),
     /// Show what a study would do: points in order, time, space, limits, destructive steps
     Plan(CheckArguments),
     /// Run a study and write its record
     Run(RunArguments),
-    /// Finish what is missing in a record
+    /// Run what is missing in a record
     Resume(ResumeArguments),
-    /// Show where a record stands, also while it is written
+    /// Show the progress of a record, even while it is being written
     Status(StatusArguments),
-    /// Write the paper from a record
+    /// Write the report of a record
     Report(ReportArguments),
     /// Compare two records of a workload: ratios with confidence intervals, and what else differs
     Compare(CompareArguments),
-    /// Judge a candidate's record by a baseline's, for continuous integration
+    /// Pass or fail a candidate's record against a baseline's, for continuous integration
     Gate(GateArguments),
     /// Write a record for other tools: HDR log, CSV and JSON tables, OpenMetrics
     Export(ExportArguments),
     /// Read results of YCSB, go-ycsb and HDR logs into a file that `report --beside` draws
     Import(ImportArguments),
-    /// Show what this machine allows, with a remedy for what it does not
+    /// Show what this machine allows, with a remedy for each problem
     Doctor(DoctorArguments),
-    /// List the engines that are built in, and what is found of them here
+    /// List the built-in engines, and what of them is installed here
     Engines(ListArguments),
-    /// List the workloads that are built in
+    /// List the built-in workloads
     Workloads(ListArguments),
     /// Print the JSON Schema of study files, or the reference of all settings
     Schema(SchemaArguments),
@@ -126,7 +126,7 @@ pub(crate) struct ReportArguments {
     /// Format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
-    /// Draw the results of a file beside the study's own: results as `import` writes them, or a record of a warehouse study; may be repeated
+    /// Also draw the results of this file: a file from `import`, or a record of a warehouse study; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) beside: Vec<PathBuf>,
 }
@@ -138,7 +138,7 @@ pub(crate) enum ReportFormat {
     Html,
     /// Markdown
     Markdown,
-    /// One value a line
+    /// One value per line
     Csv,
     /// For programs
     Json,
@@ -167,7 +167,7 @@ pub(crate) struct PairArguments {
     /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the file when it is there
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) overwrite: bool,
 }
@@ -204,14 +204,14 @@ pub(crate) struct GateArguments {
     /// Largest loss that passes, such as `3%`
     #[arg(long, value_name = "PERCENT")]
     pub(crate) tolerance: String,
-    /// Metric to judge, also with a tolerance of its own (`response_ns_p99.read=10%`); may be repeated [default: the
+    /// Metric to judge, optionally with its own tolerance (`response_ns_p99.read=10%`); may be repeated [default: the
     /// workload's throughput]
     #[arg(long = "metric", value_name = "METRIC[=PERCENT]")]
     pub(crate) metrics: Vec<String>,
-    /// What to do when a loss beyond the tolerance is neither shown nor excluded
+    /// What to do if a loss beyond the tolerance is neither shown nor excluded
     #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
     pub(crate) undecided: GatePolicy,
-    /// What to do when a point is void or missing
+    /// What to do if a point is void or missing
     #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
     pub(crate) void: GatePolicy,
 }
@@ -239,11 +239,11 @@ pub(crate) struct ExportArguments {
     /// Write only this run of the plan, by its index; may be repeated
     #[arg(long = "run", value_name = "INDEX")]
     pub(crate) runs: Vec<u32>,
-    /// File to write, `-` for standard output; with csv and more than one table the folder of their files [default:
+    /// File to write, `-` for standard output; with csv and more than one table, the folder for their files [default:
     /// standard output]
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace files that are there
+    /// Replace existing files
     #[arg(long)]
     pub(crate) overwrite: bool,
 }
@@ -256,13 +256,13 @@ fn tables() -> clap::builder::PossibleValuesParser {
 /// Formats of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// Interval log of HdrHistogram, a line for each kind of operation and second
+    /// Interval log of HdrHistogram, one line per kind of operation and second
     Hdr,
-    /// Tables, a file each
+    /// Tables, one file each
     Csv,
     /// Tables in one document
     Json,
-    /// Final figures and every second for a time series database
+    /// Final figures and each second, for a time series database
     Openmetrics,
 }
 
@@ -278,13 +278,13 @@ pub(crate) struct ImportArguments {
     /// Title of the results [default: the program that wrote them]
     #[arg(long)]
     pub(crate) title: Option<String>,
-    /// What to make of the files: results to draw, or a study of one YCSB property file
+    /// What to make from the files: results to draw, or a study from one YCSB property file
     #[arg(long = "as", value_enum, default_value_t = ImportForm::Results)]
     pub(crate) form: ImportForm,
     /// Engine of the study, with `--as study`
     #[arg(long, default_value = "sqlite")]
     pub(crate) engine: String,
-    /// Say what was made as JSON on standard output; not with `-o -`
+    /// Describe what was made as JSON on standard output; not with `-o -`
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -294,14 +294,14 @@ pub(crate) struct ImportArguments {
 pub(crate) enum ImportForm {
     /// Results for `report --beside`
     Results,
-    /// A study of YCSB's property file
+    /// A study from YCSB's property file
     Study,
 }
 
 /// What `doctor` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArguments {
-    /// A study whose folder and engine to look at
+    /// A study whose folder and engine to check
     pub(crate) study: Option<PathBuf>,
     /// Replace a setting of the study
     #[arg(long = "set", value_name = "SETTING=VALUE")]
@@ -330,10 +330,10 @@ pub(crate) struct CompletionsArguments {
 /// What `man` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManArguments {
-    /// Folder to write to; made when it is missing
+    /// Folder to write to; created if missing
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: PathBuf,
-    /// Replace pages that are there
+    /// Replace existing pages
     #[arg(long)]
     pub(crate) overwrite: bool,
 }

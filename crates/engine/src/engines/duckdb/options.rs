@@ -10,20 +10,20 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::optional(
         "engine.library",
         Kind::Text,
-        "DuckDB's library, or the folder that it is in. Unless given: `PROOFLOAD_DUCKDB`, the user's data folder, where \
-         `make duckdb` puts it, the usual folders.",
+        "DuckDB's library, or the folder that contains it. By default the first of `PROOFLOAD_DUCKDB`, the program's folder, the user's data \
+         folder, where `make duckdb` puts it, and the usual folders.",
     )
     .only(Scope::Engine("duckdb")),
     SettingSpec::optional(
         "engine.threads",
         Kind::Integer { least: 1, most: 4096 },
-        "Threads that DuckDB works with in all sessions together; unless given one for each core that it may use.",
+        "Threads that DuckDB uses for all sessions together; by default one for each core that it may use.",
     )
     .only(Scope::Engine("duckdb")),
     SettingSpec::optional(
         "engine.statement_timeout",
         Kind::Duration { least_ms: 10, most_ms: 24 * 3_600_000 },
-        "Longest time of one statement; then it is interrupted and counts as failed. Unless given there is none.",
+        "Longest time of one statement; a longer one is interrupted and counts as failed. By default there is no limit.",
     )
     .only(Scope::Engine("duckdb")),
 ];

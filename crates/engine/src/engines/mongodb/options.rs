@@ -28,15 +28,15 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
         "engine.write_concern",
         Kind::Free,
         "1",
-        "Members that must have a write before it is acknowledged: a number from 1, or `majority`. 0 is refused: a write that \
-         nobody acknowledges has no response time.",
+        "Members that must have a write before it is acknowledged: a number from 1, or `majority`. 0 is refused: an \
+         unacknowledged write has no response time.",
     )
     .only(Scope::Engine("mongodb")),
     SettingSpec::new(
         "engine.journal",
         Kind::Boolean,
         "false",
-        "Is a write acknowledged only when it is in the journal on the drive? Sent with each write as `j`.",
+        "Acknowledge a write only when it is in the journal on the drive. Sent with each write as `j`.",
     )
     .only(Scope::Engine("mongodb")),
     SettingSpec::new(
@@ -49,7 +49,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::optional(
         "engine.cache_size",
         Kind::Bytes { least: 256 << 20 },
-        "Size of the WiredTiger cache of a local instance, at least 256MiB. Unless given it follows from `limits.memory`.",
+        "Size of the WiredTiger cache of a local instance, at least 256MiB. By default it follows from `limits.memory`.",
     )
     .only(Scope::Engine("mongodb")),
 ];

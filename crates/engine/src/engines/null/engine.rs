@@ -19,7 +19,7 @@ const SETTINGS: &[SettingSpec] = &[SettingSpec::new(
     "engine.service_time",
     Kind::Duration { least_ms: 0, most_ms: 60_000 },
     "0s",
-    "Time that each flight of calls takes; 0s answers at once. Kept by the client thread's timer, which rounds up to whole milliseconds.",
+    "Time that each flight of calls takes; 0s answers at once. The client thread's timer rounds it up to whole milliseconds.",
 )
 .only(Scope::Engine("null"))];
 

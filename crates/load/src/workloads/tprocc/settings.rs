@@ -30,19 +30,19 @@ const SCOPE: Scope = Scope::Workload(NAME);
 /// What a study may say.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.warehouses", Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
-    SettingSpec::optional("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: those of a saturated load, which must say how many, have a session each; the terminals of a paced one, without this setting 10 per warehouse, share `workload.connections`.").load().only(SCOPE),
-    SettingSpec::new("workload.form", Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions reach the engine: as statements, those that need no answer of each other together, or as one call each of procedures stored in the server.").only(SCOPE),
+    SettingSpec::optional("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users. A saturated load must give their number, and each has a session; in a paced load they are terminals, by default 10 per warehouse, and share `workload.connections`.").load().only(SCOPE),
+    SettingSpec::new("workload.form", Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions reach the engine: as statements, sent together if they do not need each other's answers, or as one call each of a procedure stored in the server.").only(SCOPE),
     SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated", "paced"]), "saturated", "Waits of users: none, or the keying and think times of the TPC-C specification, with Deliveries queued and done later.").only(SCOPE),
-    SettingSpec::optional("workload.connections", Kind::Integer { least: 1, most: 10_000 }, "Sessions that the terminals of a paced load share; waiting for one counts into response times. Without it 100, or 4 on an embedded engine, but no more than terminals.").only(SCOPE),
-    SettingSpec::optional("workload.delivery_workers", Kind::Integer { least: 1, most: 1_000 }, "Further sessions that do the queued Deliveries of a paced load; without it one for every 25 connections.").only(SCOPE),
+    SettingSpec::optional("workload.connections", Kind::Integer { least: 1, most: 10_000 }, "Sessions that the terminals of a paced load share; response times include waiting for one. By default 100, or 4 on an embedded engine, but no more than terminals.").only(SCOPE),
+    SettingSpec::optional("workload.delivery_workers", Kind::Integer { least: 1, most: 1_000 }, "Further sessions that carry out the queued Deliveries of a paced load; by default one for every 25 connections.").only(SCOPE),
     SettingSpec::new("workload.all_warehouses", Kind::Boolean, "false", "Each user owns its share of all warehouses and draws one per transaction, instead of one home warehouse for the whole run.").only(SCOPE),
     SettingSpec::new("workload.mix", Kind::OneOf(&["deck", "weights", "draw"]), "deck", "Order of transactions: shuffled decks of 23 cards (10 New-Order, 10 Payment, 1 each of the rest), independent draws with those weights, or with `workload.weights`.").only(SCOPE),
     SettingSpec::new("workload.weights", Kind::Text, "45/43/4/4/4", "Weights of New-Order, Payment, Order-Status, Delivery and Stock-Level when the mix is `weights`.").only(SCOPE),
-    SettingSpec::new("workload.profile", Kind::OneOf(&Profile::NAMES), "spec", "Rules of data, inputs and transactions: those of the TPC-C specification, revision 5.11, or what HammerDB 6.0 does, which is every departure of `workload.departures`.").fixed().only(SCOPE),
-    SettingSpec::optional("workload.departures", Kind::List, "Single departures from the specification, by name or number, such as [\"uniform-ids\", \"4\"]; \"none\" is a level without any. Those that change the data at load need data of their own.").only(SCOPE),
-    SettingSpec::new("workload.scale", Kind::OneOf(&["full", "toy"]), "full", "Rows per warehouse: as specified, or a hundredth of it, and of keying and think times, for tests only.").fixed().only(SCOPE),
-    SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; without it one per core, or one per user on an embedded engine.").only(SCOPE),
-    SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is tried again, with the same inputs, after a deadlock, serialization failure or busy answer.").only(SCOPE),
+    SettingSpec::new("workload.profile", Kind::OneOf(&Profile::NAMES), "spec", "Rules of data, inputs and transactions: those of the TPC-C specification, revision 5.11, or those of HammerDB 6.0, which are all departures of `workload.departures`.").fixed().only(SCOPE),
+    SettingSpec::optional("workload.departures", Kind::List, "Single departures from the specification, by name or number, such as [\"uniform-ids\", \"4\"]; \"none\" is a level without any. Departures that change the loaded data need data of their own.").only(SCOPE),
+    SettingSpec::new("workload.scale", Kind::OneOf(&["full", "toy"]), "full", "Rows per warehouse: as specified, or, for tests only, a hundredth of the rows and of keying and think times.").fixed().only(SCOPE),
+    SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per user on an embedded engine.").only(SCOPE),
+    SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is retried, with the same inputs, after a deadlock, serialization failure or busy answer.").only(SCOPE),
 ];
 
 /// How a transaction reaches the engine.

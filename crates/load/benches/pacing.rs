@@ -1,8 +1,9 @@
-//! What the load generator itself adds to an open load, on the null engine: the largest rate that it keeps up with, and the send lag at
-//! a share of that rate. For numbers in prose.
+//! What the load generator itself adds to an open load, on the null engine: the largest rate that it keeps up with, and
+//! the send lag at a share of that rate. For numbers in prose.
 //!
-//! `cargo bench -p proofload-load --bench pacing -- <workload> <seconds> [workload.setting=value …]`, such as
-//! `ycsb 10 workload.records=1000000 workload.virtual_users=64 workload.arrivals=poisson`. With `workload.rate` that rate alone is run.
+//! `cargo bench -p proofload-load --bench pacing -- <workload> <seconds> [workload.setting=value …]`, such as `ycsb 10
+//! workload.records=1000000 workload.virtual_users=64 workload.arrivals=poisson`. With `workload.rate` that rate alone
+//! is run.
 
 #![expect(clippy::print_stdout, reason = "a bench tells its numbers on standard output")]
 

@@ -1,8 +1,9 @@
-//! Costs of a workload on one engine, the whole way through the load role: build, run, verification. For numbers in prose.
+//! Costs of a workload on one engine, the whole way through the load role: build, run, verification. For numbers in
+//! prose.
 //!
-//! `cargo bench -p proofload-load --bench workload -- <workload> <engine> <seconds> [workload.setting=value …] [setting=value …]`,
-//! such as `tprocc postgresql 10 workload.warehouses=2 workload.virtual_users=8 shared_buffers=1GiB` or
-//! `ycsb null 10 workload.records=300000000 workload.virtual_users=256`.
+//! `cargo bench -p proofload-load --bench workload -- <workload> <engine> <seconds> [workload.setting=value …]
+//! [setting=value …]`, such as `tprocc postgresql 10 workload.warehouses=2 workload.virtual_users=8
+//! shared_buffers=1GiB` or `ycsb null 10 workload.records=300000000 workload.virtual_users=256`.
 
 #![expect(clippy::print_stdout, reason = "a bench tells its numbers on standard output")]
 

@@ -1,4 +1,4 @@
-//! What workloads share when their load is divided between load agents. May not know any workload.
+//! Helpers of workloads whose load is divided between load agents. May not know any workload.
 
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
@@ -7,12 +7,13 @@ use proofload_model::settings::Settings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The parts of a point's load agents; one part, the whole, also where the setting is faulty, which is told elsewhere.
+/// The shares of a point's load agents. One share, the whole, where nothing is divided or the setting is faulty; the
+/// fault is reported elsewhere.
 pub(crate) fn parts(settings: &Settings) -> Vec<Part> {
     Part::all(&load_hosts(settings).unwrap_or_default())
 }
 
-/// Each agent needs at least one of `all` things, such as virtual users.
+/// Contradiction of an agent whose share would have none of `all` things, such as virtual users.
 pub(crate) fn each_has_one(settings: &Settings, all: u32, things: &str) -> Option<Contradiction> {
     let parts = parts(settings);
     let empty = parts.iter().find(|part| !part.is_whole() && part.range(all).is_empty())?;
@@ -23,17 +24,17 @@ pub(crate) fn each_has_one(settings: &Settings, all: u32, things: &str) -> Optio
     Some(Contradiction::new(LOAD_HOSTS, reason))
 }
 
-/// The load must not be divided, for a reason.
+/// Contradiction of a load that must not be divided but is; `why` says why not.
 pub(crate) fn indivisible(settings: &Settings, why: &str) -> Option<Contradiction> {
     (parts(settings).len() > 1).then(|| Contradiction::new(LOAD_HOSTS, why))
 }
 
-/// Evidence as bytes.
+/// Encodes evidence for another agent.
 pub(crate) fn to_bytes<T: Serialize>(evidence: &T) -> Result<Vec<u8>, Error> {
     postcard::to_allocvec(evidence).map_err(|error| Error::new(format!("encoding what users left: {error}")))
 }
 
-/// Evidence from bytes.
+/// Decodes evidence of another agent.
 pub(crate) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     postcard::from_bytes(bytes)
         .map_err(|error| Error::new(format!("decoding what another agent's users left: {error}")))

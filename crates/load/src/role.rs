@@ -1,4 +1,5 @@
-//! The load role of an agent: carries out the conductor's requests one after another. May not decide when anything happens.
+//! The load role of an agent: carries out the conductor's requests one after another. May not decide when anything
+//! happens.
 
 use crate::drive::{ClientThreads, ConstantRate, PoissonRate, SaturatedSchedule, Schedule, ThreadsSpec};
 use crate::events::LoadEvents;
@@ -29,13 +30,13 @@ pub struct LoadRole {
     origin: Option<Moment>,
     /// Seconds of load that the conductor has acknowledged.
     acknowledged: Arc<AtomicU64>,
-    /// What this agent's users left, while it is given away.
+    /// Evidence of this agent's users while it is sent away.
     given: Vec<u8>,
-    /// What another agent's users left, until all of it is here.
+    /// Evidence of another agent's users, until all of it is here.
     taken: Vec<u8>,
 }
 
-/// Evidence travels in pieces well below the largest frame.
+/// Size of the pieces in which evidence travels, bytes: well below the largest frame.
 const PIECE: usize = 8 << 20;
 
 impl LoadRole {
@@ -186,7 +187,7 @@ impl LoadService for LoadRole {
         Ok(Mark { moment, offset, counters })
     }
 
-    /// What this agent's users left; with the first piece also its documents, which the first agent does not have.
+    /// Sends this agent's evidence; with the first piece also its documents, which the first agent does not have.
     fn give_evidence(&mut self, ask: GiveEvidence) -> Result<Evidence, Error> {
         let piece = ask.piece;
         if piece == 0 {
@@ -238,25 +239,25 @@ impl Drop for LoadRole {
     }
 }
 
-/// Names what is drawn from the seed of the inputs for the schedule.
+/// Label of the seed of arrivals, below that of the inputs.
 const ARRIVALS: u64 = 0x6172_7269_7661_6c73;
 
-/// So long after it was due an operation that has not begun is dropped, where the study says nothing: far longer than the stalls of a
-/// database that works, and short enough that an overloaded one is not measured for minutes after the fact.
+/// Default of `workload.queue_at_most`: far longer than the stalls of a database that works, and short enough that an
+/// overloaded one is not measured for minutes after the fact.
 const QUEUE_AT_MOST: Duration = Duration::from_secs(10);
 
 fn queue_at_most(spec: &LoadSpec) -> Duration {
     spec.settings.duration("workload.queue_at_most").unwrap_or(QUEUE_AT_MOST)
 }
 
-/// Between two tries to read the counters of a server that is away.
+/// Pause between two tries to read the counters of a server that is away.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 fn reconnect_within(spec: &LoadSpec) -> Duration {
     spec.settings.duration("workload.reconnect_within").unwrap_or_default()
 }
 
-/// How operations become due, for the report.
+/// Facts about the arrivals, for the report.
 fn arrival_facts(spec: &LoadSpec) -> Vec<Fact> {
     let Ok(rate) = spec.settings.number("workload.rate") else { return Vec::new() };
     let arrivals = spec.settings.text("workload.arrivals").unwrap_or("constant");
@@ -266,7 +267,7 @@ fn arrival_facts(spec: &LoadSpec) -> Vec<Fact> {
     ]
 }
 
-/// When operations are due, as the study asks.
+/// The schedule that the study asks for.
 fn schedule(spec: &LoadSpec) -> Arc<dyn Schedule> {
     let Ok(per_second) = spec.settings.number("workload.rate") else { return Arc::new(SaturatedSchedule) };
     match spec.settings.text("workload.arrivals") {
@@ -281,7 +282,7 @@ fn default_threads(request: &RunRequest, users: u32) -> u32 {
     if request.is_blocking() { users } else { users.min(cores) }
 }
 
-/// What the engine says of the settings that were asked for.
+/// The engine's own view of the settings that were asked for.
 fn settings_in_force(request: &RunRequest) -> Result<Vec<Fact>, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

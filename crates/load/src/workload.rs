@@ -14,32 +14,33 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the operations of most workloads may keep their users silent: a minute in which no second of load can be told is a hang.
+/// Usual limit on a load's silence: a minute without a second of load is a hang.
 pub const USUAL_PATIENCE: Duration = Duration::from_secs(60);
 
-/// What of a run makes its result.
+/// Part of a run that counts as its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rating {
     /// A window of the length that the study asks for, after a warm-up whose end the throughput shows.
     Window,
-    /// The same, but up to the end of a load that ends by itself.
+    /// A window that lasts to the end of a load that ends by itself.
     ToItsEnd,
-    /// All of it from the end of every user's last warm-up round until the first user has no work left: operations take so long that
-    /// throughput second by second says nothing.
+    /// The whole run, from the end of every user's last warm-up round until the first user has no work left: operations
+    /// take so long that throughput second by second says nothing.
     WholeRun {
-        /// Rounds of each user before it; 0: from time zero.
+        /// Warm-up rounds of each user before it; 0: it begins at time zero.
         warm_up_rounds: u64,
     },
 }
 
-/// What a workload wants to be found out about the machine before its runs.
+/// Measurements of the machine that a workload needs before its runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calibration {
     /// A query that scans: run cold once, then warm several times.
     pub scan: &'static str,
-    /// Queries that are run once each, to see what they cost.
+    /// Queries whose cost is measured, each run once.
     pub queries: Vec<&'static str>,
-    /// What of the workload's settings changes what these cost, in words: where it is equal, one calibration holds.
+    /// Key of the workload's settings that change these costs, in words: one calibration holds for all runs with an
+    /// equal key.
     pub under: String,
 }
 
@@ -48,21 +49,21 @@ pub struct Calibration {
 pub struct Work {
     /// Operations of all users together.
     pub operations: u64,
-    /// What they are called, in the plural.
+    /// Word for them, in the plural.
     pub word: &'static str,
-    /// How long they take at most; none: as long as they take.
+    /// Longest duration; `None` when it has no limit.
     pub at_most: Option<Duration>,
 }
 
-/// Tells how far a build has come: what, done, total (0 when unknown).
+/// Sink of a build's progress: what, done, total (0 when unknown).
 pub type ProgressSink = Arc<dyn Fn(&str, u64, u64) + Send + Sync>;
 
 /// A future that stays on its thread.
 pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// One workload. Constant and shared; everything that changes is in what it opens.
+/// A workload. Constant and shared; the state of a run is in the value that [`Workload::open`] returns.
 pub trait Workload: Sync {
-    /// What the study file may ask of it.
+    /// Name, settings and capabilities: everything that a study file may ask of it.
     fn facts(&self) -> WorkloadFacts;
 
     /// Number of sessions that a run holds open: virtual users.
@@ -76,52 +77,53 @@ pub trait Workload: Sync {
         (self.facts().raw_bytes)(settings)
     }
 
-    /// What of a run makes its result.
+    /// Part of a run that counts as its result.
     fn rating(&self, _settings: &Settings) -> Rating {
         Rating::Window
     }
 
-    /// The work of a run that ends by itself, for `plan`; none: it ends with its window.
+    /// The work of a run that ends by itself, for `plan`; `None` when it ends with its window.
     fn work(&self, _settings: &Settings) -> Option<Work> {
         None
     }
 
-    /// How long a run may tell no second of load before it is taken for hanging: users of a blocking engine tell nothing within an
-    /// operation. None: operations have no bound.
+    /// Longest silence of a run before it is taken for hanging: users of a blocking engine report nothing within an
+    /// operation. `None` when operations have no bound.
     fn patience(&self, _settings: &Settings) -> Option<Duration> {
         Some(USUAL_PATIENCE)
     }
 
-    /// What is to be found out before the first run; none: nothing.
+    /// Measurements needed before the first run; `None` when there are none.
     fn calibration(&self, _settings: &Settings) -> Option<Calibration> {
         None
     }
 
-    /// Takes a job. Touches nothing yet.
+    /// Prepares a run. Does not touch the database yet.
     fn open(&self, request: RunRequest) -> Result<Arc<dyn WorkloadRun>, Error>;
 }
 
-/// What a workload is asked to run.
+/// Everything that a workload needs to prepare a run.
 #[derive(Clone)]
 pub struct RunRequest {
     /// The specification, with all resolved settings.
     pub spec: LoadSpec,
     /// The engine.
     pub engine: &'static dyn Engine,
-    /// Where sessions connect to.
+    /// Address that sessions connect to.
     pub target: Target,
-    /// Hears how a build goes.
+    /// Sink of a build's progress.
     pub progress: ProgressSink,
 }
 
 impl RunRequest {
-    /// Does a call to the engine block its thread? Embedded engines that keep data do; then every virtual user gets a thread.
+    /// Whether a call to the engine blocks its thread. Embedded engines that keep data do; then every virtual user gets
+    /// a thread.
     pub fn is_blocking(&self) -> bool {
         is_blocking(self.engine)
     }
 }
 
-/// Does a call to this engine block its thread?
+/// Whether a call to this engine blocks its thread.
 pub(crate) fn is_blocking(engine: &dyn Engine) -> bool {
     let capabilities = engine.facts().capabilities;
     capabilities.embedded && capabilities.durable
@@ -136,7 +138,8 @@ pub struct SessionSpan {
     pub all: u32,
 }
 
-/// A workload with its job. Shared by client threads; state of a run is kept inside, behind locks that the hot path never takes.
+/// A workload prepared for one run. Shared by client threads; the state of the run is inside, behind locks that the hot
+/// path never takes.
 pub trait WorkloadRun: Send + Sync {
     /// Kinds of operations, in the order of the numbers that virtual users give.
     fn kinds(&self) -> &'static [&'static str];
@@ -144,7 +147,8 @@ pub trait WorkloadRun: Send + Sync {
     /// Number of virtual users of this agent.
     fn users(&self) -> u32;
 
-    /// Number of sessions, each with a life on a client thread: one for each virtual user, unless they share them.
+    /// Number of sessions, each on a client thread for the whole run: one for each virtual user, unless they share
+    /// them.
     fn sessions(&self) -> u32 {
         self.users()
     }
@@ -155,15 +159,18 @@ pub trait WorkloadRun: Send + Sync {
         SessionSpan { first: 0, all: self.sessions() }
     }
 
-    /// Number of client threads that the study asks for; none: one per user when the engine blocks, else one per core.
+    /// Number of client threads that the study asks for; `None` when it does not: then one per user when the engine
+    /// blocks, else one per core.
     fn client_threads(&self) -> Option<u32>;
 
-    /// Operations of all users of all agents together after which the load ends by itself; none: it runs until it is stopped.
+    /// Operations of all users of all agents together after which the load ends by itself; `None` when it runs until it
+    /// is stopped.
     fn operations(&self) -> Option<u64> {
         None
     }
 
-    /// Operations of one user that make a round, where they come in rounds; the end of each round is told.
+    /// Operations of one user that make a round; the end of each round is reported. `None` when operations do not come
+    /// in rounds.
     fn round(&self) -> Option<u64> {
         None
     }
@@ -171,50 +178,54 @@ pub trait WorkloadRun: Send + Sync {
     /// Creates and fills the schema, resuming from its manifest; then indexes, analyses, settles. Blocking.
     fn build(&self) -> Result<Vec<Fact>, Error>;
 
-    /// Compares the data with the specification. An error: it could not be found out. Blocking.
+    /// Compares the data with the specification. An error when that is not possible. Blocking.
     fn data_state(&self) -> Result<DataState, Error>;
 
-    /// An error unless the data fit: it says what differs and what to do. Blocking.
+    /// Fails unless the data fit; the error says what differs and what to do. Blocking.
     fn check_data(&self) -> Result<(), Error> {
         self.data_state()?.must_fit()
     }
 
-    /// Called when users are connected and nothing is in flight: reads what the checks compare with afterwards, in the first agent, which
-    /// does them. Blocking.
+    /// Reads what the checks compare with afterwards; only in the first agent, which does them. Called when users are
+    /// connected and nothing is in flight. Blocking.
     fn begin(&self) -> Result<Vec<Fact>, Error>;
 
-    /// A session's whole life on its client thread, numbered from 0 within this agent; that of one virtual user where they do not share sessions: connect, [`UserContext::ready`], then [`UserContext::drive`], then hand over what
-    /// the checks need. An error before `ready` is an error of connecting.
+    /// Runs a session, numbered from 0 within this agent, for its whole life on its client thread: connects, calls
+    /// [`UserContext::ready`], then [`UserContext::drive`], then hands over what the checks need. Without shared
+    /// sessions it is that of one virtual user. An error before `ready` is an error of connecting.
     fn run_session(self: Arc<Self>, session: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>>;
 
-    /// What the run leaves for the record besides its checks: name and text. Asked for after [`WorkloadRun::verify`].
+    /// Documents for the record besides the checks: name and text. Asked for after [`WorkloadRun::verify`].
     fn documents(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 
-    /// Opens a session for probe queries, in the place of an earlier one. Blocking.
+    /// Opens a session for probe queries, replacing an earlier one. Blocking.
     fn open_probe(&self, _clock: &Arc<dyn Clock>) -> Result<(), Error> {
         Err(Error::new("this workload has no probe queries"))
     }
 
-    /// Runs a query of [`Calibration`] in that session. An error is one of the session; a query that fails is told in the answer. Blocking.
+    /// Runs a query of [`Calibration`] in that session. An error is one of the session; the failure of a query is part
+    /// of the answer. Blocking.
     fn probe(&self, query: &str) -> Result<Probed, Error> {
         Err(Error::new(format!("this workload has no probe query {query}")))
     }
 
-    /// Reads the database's counters, by name. Blocking; while load runs too.
+    /// Reads the database's counters, by name. Blocking; called while load runs too.
     fn counters(&self) -> Result<Vec<(String, i64)>, EngineError>;
 
-    /// What this agent's users leave for the checks, as bytes that [`WorkloadRun::take_evidence`] of the first agent reads.
+    /// Evidence of this agent's users for the checks, as bytes that [`WorkloadRun::take_evidence`] of the first agent
+    /// reads.
     fn evidence(&self) -> Result<Vec<u8>, Error> {
         Err(Error::new("the users of this workload cannot be divided between load agents"))
     }
 
-    /// Takes over what another agent's users have left.
+    /// Takes over the evidence of another agent's users.
     fn take_evidence(&self, _bytes: &[u8]) -> Result<(), Error> {
         Err(Error::new("the users of this workload cannot be divided between load agents"))
     }
 
-    /// Checks data and inputs after the load has stopped; `totals` are the clients' own counts, of all agents. Blocking.
+    /// Checks data and inputs after the load has stopped; `totals` are the clients' own counts, of all agents.
+    /// Blocking.
     fn verify(&self, totals: &[OperationCounts]) -> Result<Vec<Check>, Error>;
 }

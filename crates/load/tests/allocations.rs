@@ -1,4 +1,5 @@
-//! An operation of a workload with a hot path allocates nothing of ours. A binary of its own, because the allocator counts a process.
+//! An operation of a workload with a hot path allocates nothing of ours. A binary of its own, because the allocator
+//! counts a process.
 
 use proofload_load::LoadRole;
 use proofload_model::part::Part;
@@ -69,7 +70,8 @@ fn check(workload: &str) {
     role.open(Open { spec: Box::new(spec(workload)) }).expect("the role answers");
     role.connect(Connect {}).expect("the role answers");
     role.start(Start { at: clock.now() + Duration::from_millis(20) }).expect("it starts");
-    // Buffers grow in the first moments; what is left afterwards belongs to the end of each second, not to transactions.
+    // Buffers grow in the first moments; what is left afterwards belongs to the end of each second, not to
+    // transactions.
     clock.sleep(Duration::from_millis(300));
     let region = Region::new(ALLOCATOR);
     clock.sleep(Duration::from_millis(500));

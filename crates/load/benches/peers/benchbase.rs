@@ -1,6 +1,6 @@
-//! BenchBase, its jar in the folder that the variable `BENCHBASE` names, as its package for PostgreSQL unpacks; started by the `java` of
-//! `JAVA_HOME`, else of the PATH. Over TCP, because its driver takes no socket. Read committed instead of its sample's serializable, as all
-//! others; as fast as it can. No wrapper script: there is none in the package.
+//! BenchBase, its jar in the folder that the variable `BENCHBASE` names, as its package for PostgreSQL unpacks; started
+//! by the `java` of `JAVA_HOME`, else of the PATH. Over TCP, because its driver takes no socket. Read committed instead
+//! of its sample's serializable, as all others; as fast as it can. No wrapper script: there is none in the package.
 
 use super::measure::Ran;
 use super::peer::{Completed, Load, Peer, build, folder_of, version};
@@ -75,9 +75,9 @@ impl Peer for BenchBase {
         run
     }
 
-    /// Counts by kind such as `….procedures.NewOrder/01      [2980] ****` under `Completed Transactions` and `Aborted Transactions`: all of
-    /// the first, and the New-Orders of the second, which end at an unused item. The rate is its own: it loads for a second or two more than
-    /// it is told, and begins to count late.
+    /// Counts by kind such as `….procedures.NewOrder/01      [2980] ****` under `Completed Transactions` and `Aborted
+    /// Transactions`: all of the first, and the New-Orders of the second, which end at an unused item. The rate is its
+    /// own: it loads for a second or two more than it is told, and begins to count late.
     fn completed(&self, ran: &Ran, _: Load) -> Option<Completed> {
         let (_, tables) = ran.output.split_once("Completed Transactions:")?;
         let (completed, rest) = tables.split_once("Aborted Transactions:")?;

@@ -1,5 +1,6 @@
-//! What a build costs beside `psql \copy` of the same rows into the same tables with the same keys and indexes, frozen, analysed and
-//! written to disk: time, CPU of client and server, rows per second. In every round each way builds anew, in an order that turns.
+//! What a build costs beside `psql \copy` of the same rows into the same tables with the same keys and indexes, frozen,
+//! analysed and written to disk: time, CPU of client and server, rows per second. In every round each way builds anew,
+//! in an order that turns.
 
 use super::client::{self, Work};
 use super::processes::ended_children;
@@ -33,7 +34,7 @@ const TABLES: [(&str, &str); 9] = [
 #[derive(Debug, Clone, Copy, Default)]
 struct Built {
     seconds: f64,
-    /// Of it spent in checks that the other ways do not make.
+    /// Share of it spent in checks that the other builds do not make.
     checks: f64,
     client: f64,
     server: f64,

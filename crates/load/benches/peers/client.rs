@@ -1,4 +1,5 @@
-//! Our client as a process of its own: connects, runs, stops, tells its counts. Started by the comparison with the words of [`arguments`].
+//! Our client as a process of its own: connects, runs, stops, tells its counts. Started by the comparison with the
+//! words of [`arguments`].
 
 use proofload_load::LoadRole;
 use proofload_model::part::Part;

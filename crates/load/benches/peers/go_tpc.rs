@@ -1,5 +1,5 @@
-//! go-tpc; over TCP, because its URL takes no socket folder. Its own check after the build is left out: before the tables are analysed it
-//! takes minutes for each warehouse.
+//! go-tpc; over TCP, because its URL takes no socket folder. Its own check after the build is left out: before the
+//! tables are analysed it takes minutes for each warehouse.
 
 use super::measure::Ran;
 use super::peer::{Completed, Load, Peer, build, told};
@@ -48,7 +48,8 @@ impl Peer for GoTpc {
         run
     }
 
-    /// Lines such as `[Summary] NEW_ORDER - Takes(s): 19.9, Count: 3344, TPM: …`; those of `_ERR` are what the end of the time cut off.
+    /// Lines such as `[Summary] NEW_ORDER - Takes(s): 19.9, Count: 3344, TPM: …`; those of `_ERR` are what the end of
+    /// the time cut off.
     fn completed(&self, ran: &Ran, load: Load) -> Option<Completed> {
         let counts = ran.output.lines().filter(|line| line.starts_with("[Summary]") && !line.contains("_ERR"));
         let count = |line: &str| line.split("Count: ").nth(1)?.split(',').next()?.trim().parse::<u64>().ok();

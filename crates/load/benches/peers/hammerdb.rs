@@ -1,9 +1,10 @@
-//! HammerDB by its command line, timed, with its functions, which are its default on PostgreSQL. `hammerdbcli` is looked for on the PATH
-//! and started in its own folder, where its parts are.
+//! HammerDB by its command line, timed, with its functions, which are its default on PostgreSQL. `hammerdbcli` is
+//! looked for on the PATH and started in its own folder, where its parts are.
 //!
-//! Its users load from before its window until they notice the end of it, so its NOPM and TPM are not all that it did. A call of a function
-//! is one transaction, so what its database ended during the run is counted; that includes a dozen of each user's connecting. The rate is its
-//! own: TPM, the transactions of the whole server in the window. The window is a whole number of 6 s, the step of its clock, without ramp-up.
+//! Its users load from before its window until they notice the end of it, so its NOPM and TPM are not all that it did.
+//! A call of a function is one transaction, so what its database ended during the run is counted; that includes a dozen
+//! of each user's connecting. The rate is its own: TPM, the transactions of the whole server in the window. The window
+//! is a whole number of 6 s, the step of its clock, without ramp-up.
 
 use super::measure::Ran;
 use super::peer::{Completed, Load, Peer, build, end};
@@ -84,8 +85,8 @@ while {{![vucomplete]}} {{ after 200 {{ set looked 1 }}; vwait looked }}\nvudest
     )
 }
 
-/// The whole number of 6 s that is nearest, min. It waits until steps of 6,000 ms come to exactly `minutes * 60000`, so a number whose
-/// product is rounded would never end; the next smaller one is taken then.
+/// The whole number of 6 s that is nearest, min. It waits until steps of 6,000 ms come to exactly `minutes * 60000`, so
+/// a number whose product is rounded would never end; the next smaller one is taken then.
 fn minutes(seconds: u32) -> String {
     let exact = |steps: &u32| (f64::from(*steps) / 10.0 * 60_000.0).to_bits() == f64::from(steps * 6_000).to_bits();
     let steps = (1..=(seconds + 3) / 6).rev().find(exact).unwrap_or(1);
@@ -109,7 +110,8 @@ impl Peer for HammerDb {
         command(&self.program, &self.script)
     }
 
-    /// A line such as `TEST RESULT : System achieved 45815.0 NOPM from 97965.0 PostgreSQL TPM`; a user that failed spoils it.
+    /// A line such as `TEST RESULT : System achieved 45815.0 NOPM from 97965.0 PostgreSQL TPM`; a user that failed
+    /// spoils it.
     fn completed(&self, ran: &Ran, _: Load) -> Option<Completed> {
         let line = ran.output.lines().find(|line| line.contains("TEST RESULT"))?;
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,22 +1,24 @@
-//! What TPROC-C costs the client, beside other clients on the same server: CPU of client and server for each transaction, throughput, memory.
+//! What TPROC-C costs the client, beside other clients on the same server: CPU of client and server for each
+//! transaction, throughput, memory.
 //!
-//! `cargo bench -p proofload-load --bench peers -- [rounds=5] [seconds=20] [warehouses=10] [users=4] [only=procedures,hammerdb]`; better
-//! `cargo xtask perf oltp`, which keeps the result. One PostgreSQL is started. Each client that is found gets its data built once, ours and
-//! those of pgbench together. In every round each client runs once, in an order that turns round after round, so that what drifts meets all
-//! alike. All load without waits.
+//! `cargo bench -p proofload-load --bench peers -- [rounds=5] [seconds=20] [warehouses=10] [users=4]
+//! [only=procedures,hammerdb]`; better `cargo xtask perf oltp`, which keeps the result. One PostgreSQL is started. Each
+//! client that is found gets its data built once, ours and those of pgbench together. In every round each client runs
+//! once, in an order that turns round after round, so that what drifts meets all alike. All load without waits.
 //!
-//! CPU is that of all the client's processes, and of all the server's, from the first New-Order that the database has until the client has
-//! ended, its own report included. What the client used before, to start (a virtual machine, its parts) and to connect, is told in a column
-//! of its own: it is paid once, whatever the run's length. What a virtual machine still compiles when the load has begun is its client's CPU.
-//! Transactions are those of the whole load, by the client's own count where it tells one; beside it each round tells how many of them are
-//! orders in the database, which is 43 to 45 % in every client's mix. A rate is what the client says of the time in which it counts.
+//! CPU is that of all the client's processes, and of all the server's, from the first New-Order that the database has
+//! until the client has ended, its own report included. What the client used before, to start (a virtual machine, its
+//! parts) and to connect, is told in a column of its own: it is paid once, whatever the run's length. What a virtual
+//! machine still compiles when the load has begun is its client's CPU. Transactions are those of the whole load, by the
+//! client's own count where it tells one; beside it each round tells how many of them are orders in the database, which
+//! is 43 to 45 % in every client's mix. A rate is what the client says of the time in which it counts.
 //!
-//! Found are `pgbench`, `hammerdbcli`, `go-tpc` and `sysbench` on the PATH; BENCHBASE names the folder with `benchbase.jar`, SYSBENCH_TPCC the
-//! one with `tpcc.lua`. A client that is not there, or that fails, is left out and named; when ours fails the bench does. Before each run
-//! the server vacuums and analyses the client's database and makes a checkpoint; neither happens by itself during a run. They are not one
-//! workload: each has its own schema
-//! and its own departures from the clauses. `build` and `client`, with the words of `Work`, build and load a server that is there, for a
-//! profiler. `bulk [rounds=5] [warehouses=10]` compares the build with `psql \copy`. It judges nothing.
+//! Found are `pgbench`, `hammerdbcli`, `go-tpc` and `sysbench` on the PATH; BENCHBASE names the folder with
+//! `benchbase.jar`, SYSBENCH_TPCC the one with `tpcc.lua`. A client that is not there, or that fails, is left out and
+//! named; when ours fails the bench does. Before each run the server vacuums and analyses the client's database and
+//! makes a checkpoint; neither happens by itself during a run. They are not one workload: each has its own schema and
+//! its own departures from the clauses. `build` and `client`, with the words of `Work`, build and load a server that is
+//! there, for a profiler. `bulk [rounds=5] [warehouses=10]` compares the build with `psql \copy`. It judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench tells its numbers on standard output")]
 

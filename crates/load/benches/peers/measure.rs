@@ -1,5 +1,5 @@
-//! One run of one client: its transactions, its CPU and memory, the server's CPU. The load begins with the first New-Order that the
-//! database has; what client and server used before that is told apart.
+//! One run of one client: its transactions, its CPU and memory, the server's CPU. The load begins with the first
+//! New-Order that the database has; what client and server used before that is told apart.
 
 use super::peer::{Completed, Load, Peer};
 use super::processes::{cpu, ended_children, family, most_memory};
@@ -15,15 +15,15 @@ pub(crate) struct Measured {
     pub(crate) transactions: u64,
     /// Orders that the database has more than before.
     pub(crate) new_orders: i64,
-    /// As the client tells it of its own time.
+    /// Transactions a second by the client's own clock.
     pub(crate) per_second: f64,
-    /// From start to end of the process.
+    /// Seconds from start to end of the process.
     pub(crate) seconds: f64,
     /// User and system time of the client's processes until the load began, s.
     pub(crate) start_s: f64,
     /// The same from there to their end, ms for each transaction.
     pub(crate) client_ms: f64,
-    /// That of all the server's processes meanwhile.
+    /// CPU time of all the server's processes meanwhile.
     pub(crate) server_ms: f64,
     /// The most memory that the client had resident, MB.
     pub(crate) memory_mb: f64,
@@ -99,8 +99,8 @@ pub(crate) fn run(peer: &dyn Peer, server: &Server, load: Load) -> Result<Measur
     })
 }
 
-/// Looks at a child until it has ended: CPU times when its load began, which is when there are more orders than before; the most memory
-/// that it had, MB.
+/// Looks at a child until it has ended: CPU times when its load began, which is when there are more orders than before;
+/// the most memory that it had, MB.
 fn look(child: &mut Child, server: &Server, watch: &mut Watch, orders: i64) -> Result<(Used, f64), String> {
     let (mut begun, mut memory_mb) = (None, 0.0);
     let mut relatives = Relatives::of(child.id());

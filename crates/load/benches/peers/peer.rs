@@ -29,7 +29,7 @@ pub(crate) struct Completed {
 }
 
 impl Completed {
-    /// Of a client that loads for exactly the seconds that it is told.
+    /// The result of a client that loads for exactly the seconds that it is given.
     pub(crate) fn within(load: Load, transactions: u64) -> Option<Self> {
         (transactions > 0).then(|| Self { transactions, per_second: transactions as f64 / f64::from(load.seconds) })
     }
@@ -51,10 +51,11 @@ pub(crate) trait Peer {
         "public.district"
     }
 
-    /// The command of one run. Its process must wait for those that it starts: CPU is counted of the children that were waited for.
+    /// The command of one run. Its process must wait for those that it starts: CPU is counted of the children that were
+    /// waited for.
     fn command(&self, server: &Server, load: Load) -> Command;
 
-    /// What the run completed; none when it does not tell.
+    /// Transactions of the run; `None` when it does not report them.
     fn completed(&self, ran: &Ran, load: Load) -> Option<Completed>;
 }
 
@@ -92,8 +93,8 @@ pub(crate) fn folder_of(variable: &str, file: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("{variable} does not name a folder with {file}"))
 }
 
-/// A database of a client's own: makes it, lets a command fill it, then vacuums and analyses it and writes it to disk, as our build does
-/// with ours. What the command printed.
+/// A database of a client's own: makes it, lets a command fill it, then vacuums and analyses it and writes it to disk,
+/// as our build does with ours. What the command printed.
 pub(crate) fn build(server: &Server, database: &str, fill: &mut Command) -> Result<String, String> {
     server.psql("postgres", &format!("CREATE DATABASE {database};"))?;
     let output = fill.stdin(Stdio::null()).output().map_err(|error| format!("starting {fill:?}: {error}"))?;

@@ -1,5 +1,6 @@
-//! pgbench calling the procedures of our suite, prepared: what a client in C costs that does nothing else. It draws comparable inputs:
-//! the deck's mix as weights, NURand by its own operators, remote lines and payments, names, unused items.
+//! pgbench calling the procedures of our suite, prepared: what a client in C costs that does nothing else. It draws
+//! comparable inputs: the deck's mix as weights, NURand by its own operators, remote lines and payments, names, unused
+//! items.
 
 use super::measure::Ran;
 use super::ours::{DATABASE, DISTRICTS};
@@ -73,7 +74,8 @@ impl Peer for Pgbench {
     }
 }
 
-/// Every script with its name and weight: of 23 cards 10 New-Orders, a tenth of a card for each number of lines and so on.
+/// Every script with its name and weight: of 23 cards 10 New-Orders, a tenth of a card for each number of lines and so
+/// on.
 fn all(warehouses: u32) -> Vec<(String, String, u32)> {
     let mut scripts: Vec<(String, String, u32)> =
         (5..=15).map(|lines| (format!("new_order_{lines}"), new_order(warehouses, lines), 100)).collect();

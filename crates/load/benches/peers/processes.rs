@@ -1,4 +1,5 @@
-//! What processes used, as the kernel tells it: CPU time of one and of its descendants, memory. It may start and stop nothing.
+//! What processes used, as the kernel tells it: CPU time of one and of its descendants, memory. It may start and stop
+//! nothing.
 
 /// Ticks of the kernel's CPU times per second, `USER_HZ`, the same on every Linux that Rust's standard library runs on.
 const TICKS: f64 = 100.0;
@@ -7,11 +8,11 @@ const TICKS: f64 = 100.0;
 struct Process {
     parent: u32,
     own: u64,
-    /// Of the children that it has waited for, and of theirs.
+    /// CPU time of the children that it has waited for, and of theirs.
     of_ended_children: u64,
 }
 
-/// Reads `/proc/<pid>/stat`; none when there is no such process. Source: proc(5).
+/// Reads `/proc/<pid>/stat`; `None` when there is no such process. Source: proc(5).
 fn process(pid: u32) -> Option<Process> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name stands in brackets and may hold anything.
@@ -45,8 +46,8 @@ pub(crate) fn cpu(family: &[u32]) -> f64 {
     ticks as f64 / TICKS
 }
 
-/// CPU time of all children of ours that have ended and of the children that they had waited for, s. Clients end one after another, the
-/// server stays.
+/// CPU time of all children of ours that have ended and of the children that they had waited for, s. Clients end one
+/// after another, the server stays.
 pub(crate) fn ended_children() -> f64 {
     process(std::process::id()).map_or(0.0, |own| own.of_ended_children as f64 / TICKS)
 }

@@ -7,7 +7,8 @@ pub(crate) struct Ratio {
     pub(crate) interval: Option<(f64, f64)>,
 }
 
-/// 97.5 % points of Student's distribution with 1, 2, 3 … degrees of freedom. Source: any table; beyond it the last one, which is wider.
+/// 97.5 % points of Student's distribution with 1, 2, 3 … degrees of freedom. Source: any table; beyond it the last
+/// one, which is wider.
 const STUDENT: [f64; 20] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
     2.110, 2.101, 2.093, 2.086,

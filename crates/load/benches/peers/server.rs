@@ -7,9 +7,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Settings beside those of any instance of ours. Runs are shorter than the periods of checkpoints and of autovacuum, which would
-/// meet one client's run and not the next one's: [`Server::tidy`] does their work before each run instead. Autovacuum
-/// spreads its visits to the databases over its period, and each peer has one.
+/// Settings beside those of any instance of ours. Runs are shorter than the periods of checkpoints and of autovacuum,
+/// which would meet one client's run and not the next one's: [`Server::tidy`] does their work before each run instead.
+/// Autovacuum spreads its visits to the databases over its period, and each peer has one.
 const SETTINGS: &[(&str, &str)] = &[
     ("shared_buffers", "1GiB"),
     ("max_wal_size", "8GiB"),
@@ -29,7 +29,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it; the error says what is missing. It also listens on the loopback address for clients that cannot use its socket.
+    /// Starts it; the error says what is missing. It also listens on the loopback address for clients that cannot use
+    /// its socket.
     pub(crate) fn start() -> Result<Self, String> {
         let postgresql = engine("postgresql").expect("it is registered");
         let version = postgresql.locate().map_err(|error| error.to_string())?.version;
@@ -52,7 +53,8 @@ impl Server {
         processes::cpu(&processes::family(self.pid))
     }
 
-    /// Leaves a database without dead rows, and nothing to be written back: what earlier runs left is not this one's work.
+    /// Leaves a database without dead rows, and nothing to be written back: what earlier runs left is not this one's
+    /// work.
     pub(crate) fn tidy(&self, database: &str) -> Result<(), String> {
         self.psql(database, "VACUUM ANALYZE;\nCHECKPOINT;\n").map(drop)
     }

@@ -1,5 +1,6 @@
-//! sysbench with the Lua scripts of sysbench-tpcc, in the folder that the variable `SYSBENCH_TPCC` names: one set of tables without foreign
-//! keys, as the others have it, and read committed, because its default, repeatable read, fails on PostgreSQL where two users meet.
+//! sysbench with the Lua scripts of sysbench-tpcc, in the folder that the variable `SYSBENCH_TPCC` names: one set of
+//! tables without foreign keys, as the others have it, and read committed, because its default, repeatable read, fails
+//! on PostgreSQL where two users meet.
 
 use super::measure::Ran;
 use super::peer::{Completed, Load, Peer, build, folder_of, version};
@@ -55,8 +56,8 @@ impl Peer for Sysbench {
         run
     }
 
-    /// A line such as `transactions:                        4666   (465.34 per sec.)`: every event that ended, those that its script rolls
-    /// back for an unused item included.
+    /// A line such as `transactions:                        4666   (465.34 per sec.)`: every event that ended, those
+    /// that its script rolls back for an unused item included.
     fn completed(&self, ran: &Ran, load: Load) -> Option<Completed> {
         let line = ran.output.lines().find_map(|line| line.trim().strip_prefix("transactions:"))?;
         Completed::within(load, line.split_whitespace().next()?.parse().ok()?)

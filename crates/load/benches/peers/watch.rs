@@ -1,4 +1,5 @@
-//! Watches a peer's database from beside the load: when its first order is there, and how many transactions the database has ended.
+//! Watches a peer's database from beside the load: when its first order is there, and how many transactions the
+//! database has ended.
 
 use super::server::Server;
 use proofload_engine::{AnySession, OwnedValue, Session as _, Target, engine};
@@ -32,8 +33,8 @@ impl Watch {
         self.number(&sql)
     }
 
-    /// Transactions that the database has ended, committed or rolled back, its own left out. The server counts those of a session when it
-    /// has ended, or a second later.
+    /// Transactions that the database has ended, committed or rolled back, its own left out. The server counts those of
+    /// a session when it has ended, or a second later.
     pub(crate) fn transactions(&mut self) -> Result<i64, String> {
         let own = self.queries;
         let sql = format!(

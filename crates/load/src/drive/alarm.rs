@@ -1,8 +1,9 @@
-//! The alarm clock of a client thread: wakes its users when their time has come, to some ten microseconds, without burning a core. May
-//! not decide when that is.
+//! The alarm clock of a client thread: wakes its users at their due times, to some ten microseconds, without burning a
+//! core. Does not decide when an operation is due.
 //!
-//! The runtime's own timer is good to a millisecond. So each thread has one timer of the kernel, set for the earliest of its users' times;
-//! the times stand in a heap whose memory is there from the start. Nothing here is shared between threads.
+//! The runtime's own timer is good to a millisecond. Each thread therefore has one kernel timer, set for the earliest
+//! due time of its users; the due times are in a heap whose memory is allocated at the start. Nothing here is shared
+//! between threads.
 
 use proofload_model::time::{Clock, Moment};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
@@ -19,43 +20,43 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Times nearer than this are waited for awake: to fall asleep and to be woken takes longer, and in that time others become due. At
-/// fewer operations than some 100,000 a second of one thread it hardly happens.
+/// Times nearer than this are polled for: falling asleep and being woken takes longer, and meanwhile other operations
+/// become due. Below some 100,000 operations a second on one thread this hardly happens.
 const NEAR: Duration = Duration::from_micros(10);
 
 /// The alarm clock of one thread.
 pub(super) struct Alarm {
     clock: Arc<dyn Clock>,
     times: RefCell<DueTimes>,
-    /// What the timer is set for.
+    /// Time that the timer is set for.
     set: Cell<Moment>,
-    /// That time is so near that the ringer waits for it awake.
+    /// Whether that time is so near that it is polled for.
     is_near: Cell<bool>,
-    /// Wakes the ringer.
+    /// Waker of the task that watches the timer.
     poller: RefCell<Option<Waker>>,
-    /// None: somebody else rings, as tests do that move the time themselves.
+    /// `None` where [`Alarm::wake_due`] is called by hand, as by tests that move the time themselves.
     timer: Option<AsyncFd<OwnedFd>>,
-    /// Nobody waits any more.
+    /// Whether the load has ended, so that nobody waits any more.
     released: Cell<bool>,
 }
 
-/// Who waits until when.
+/// Sleepers and their due times.
 struct DueTimes {
-    /// May hold times that their seats no longer wait for; those wake nobody.
+    /// May hold times that their sleepers no longer wait for; those wake nobody.
     heap: BinaryHeap<Reverse<(Moment, u32)>>,
     sleepers: Vec<Sleeper>,
 }
 
-/// What one seat waits for; a seat waits for one time at most.
+/// Due time of one sleeper; each waits for one time at most.
 #[derive(Clone)]
 struct Sleeper {
     due: Moment,
-    /// None: nobody waits here.
+    /// `None` when it does not wait.
     waker: Option<Waker>,
 }
 
 impl Alarm {
-    /// For so many seats, rung by a timer of the kernel. Belongs to the runtime that it is made on.
+    /// An alarm of `sleepers` users with a kernel timer. Belongs to the runtime that it is made on.
     pub(super) fn new(clock: Arc<dyn Clock>, sleepers: u32) -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
@@ -64,7 +65,7 @@ impl Alarm {
         Ok(Self { timer: Some(timer), ..Self::without_timer(clock, sleepers) })
     }
 
-    /// The same without a timer: [`Alarm::wake_due`] must be called.
+    /// An alarm without a timer: [`Alarm::wake_due`] must be called.
     pub(super) fn without_timer(clock: Arc<dyn Clock>, sleepers: u32) -> Self {
         let sleepers = sleepers as usize;
         let heap = BinaryHeap::with_capacity(2 * sleepers);
@@ -82,18 +83,18 @@ impl Alarm {
         }
     }
 
-    /// Waits until `due`, or until everybody is released.
+    /// Waits until `due`, or until the load ends.
     pub(super) fn until(&self, sleeper: u32, due: Moment) -> Until<'_> {
         Until { alarm: self, sleeper, due }
     }
 
-    /// The earliest time that somebody waits for.
+    /// The earliest due time.
     #[cfg(test)]
     pub(super) fn earliest(&self) -> Option<Moment> {
         self.times.borrow().heap.peek().map(|Reverse((due, _))| *due)
     }
 
-    /// Wakes everybody whose time has come, and sets the timer for the next.
+    /// Wakes all sleepers that are due, and sets the timer for the next due time.
     pub(super) fn wake_due(&self, now: Moment) {
         loop {
             let mut times = self.times.borrow_mut();
@@ -114,8 +115,8 @@ impl Alarm {
         }
     }
 
-    /// The same by a user whose own time has come and who reads the clock anyhow: the runtime looks at the timer only after dozens of
-    /// turns, and with a busy thread that would be the send lag.
+    /// Wakes other sleepers from a user that is due and reads the clock anyhow: the runtime looks at the timer only
+    /// after dozens of polls, which on a busy thread would become send lag.
     #[inline]
     fn wake_others(&self, sleeper: u32, now: Moment) {
         if now >= self.set.get() {
@@ -124,18 +125,18 @@ impl Alarm {
         }
     }
 
-    /// Has the load ended?
+    /// Whether the load has ended.
     pub(super) fn is_released(&self) -> bool {
         self.released.get()
     }
 
-    /// Wakes whoever waits in this seat before its time.
+    /// Wakes a sleeper before its time.
     pub(super) fn wake_early(&self, sleeper: u32) {
         let waker = self.times.borrow_mut().sleepers[sleeper as usize].waker.take();
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// The load ends: nobody waits from here on.
+    /// Ends the load: wakes everybody, and nobody waits from here on.
     pub(super) fn release(&self) {
         self.released.set(true);
         let mut times = self.times.borrow_mut();
@@ -145,14 +146,14 @@ impl Alarm {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Rings whenever the timer runs out or a near time has come; ends with the thread.
+    /// Wakes sleepers whenever the timer expires or a polled time has come; ends with the thread.
     pub(super) async fn keep_waking(self: Rc<Self>) {
         if let Some(timer) = &self.timer {
             std::future::poll_fn(|context| self.poll_timer(timer, context)).await;
         }
     }
 
-    /// Never ready but when the timer is broken.
+    /// Watches the timer; ready only when the timer is broken.
     fn poll_timer(&self, timer: &AsyncFd<OwnedFd>, context: &mut Context<'_>) -> Poll<()> {
         // The timer is watched by edges, and each time it runs out is one, so it need not be read.
         while let Poll::Ready(ran_out) = timer.poll_read_ready(context) {
@@ -176,7 +177,7 @@ impl Alarm {
         Poll::Pending
     }
 
-    /// Has `waker` woken at `due`, in place of what this seat waited for before.
+    /// Arms the alarm: wakes `waker` at `due`, replacing what this sleeper waited for before.
     pub(super) fn wait_for(&self, sleeper: u32, due: Moment, waker: &Waker, now: Moment) {
         let mut times = self.times.borrow_mut();
         let waiting = &mut times.sleepers[sleeper as usize];
@@ -215,7 +216,7 @@ impl Alarm {
     }
 }
 
-/// Waiting for one time.
+/// Future that is ready at one due time.
 pub(super) struct Until<'a> {
     alarm: &'a Alarm,
     sleeper: u32,

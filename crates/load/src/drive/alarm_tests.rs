@@ -1,4 +1,4 @@
-//! The alarm clock: who is woken by whom, and when a near time is waited for awake. Time moves by hand here.
+//! The alarm clock: which poll wakes which sleeper, and when a near time is polled for. The tests move the time.
 
 use super::alarm::Alarm;
 use super::tests::Simulated;

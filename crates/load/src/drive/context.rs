@@ -1,4 +1,4 @@
-//! What a virtual user is given: clock, schedule, stop, where to record, and when to begin.
+//! Everything that a virtual user is given: clock, schedule, stop, recorder, and time zero.
 
 use super::finish::Finish;
 use super::queue::ThreadQueue;
@@ -15,20 +15,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
-/// How often a transaction is tried again after a deadlock, a serialization failure or a busy answer.
+/// Limit on retries of a transaction after a deadlock, a serialization failure or a busy answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
     /// Tries after the first, at most.
     pub at_most: u32,
 }
 
-/// What the users of a client thread have in common: at most one value of each type, made when one asks for it.
+/// Values that the users of a client thread share: at most one of each type, made on first use.
 pub(super) type ThreadValues = Rc<RefCell<Vec<Rc<dyn Any>>>>;
 
 /// Everything that a virtual user needs from its client thread.
 pub struct UserContext {
     pub(super) clock: Arc<dyn Clock>,
-    /// Where operations come from that are due by a schedule; none: an operation is due as soon as its user is free.
+    /// Source of operations that are due by a schedule; `None` when an operation is due as soon as its user is free.
     pub(super) queue: Option<Rc<ThreadQueue>>,
     pub(super) stop: Arc<dyn Stop>,
     pub(super) recorder: Rc<RefCell<ThreadRecorder>>,
@@ -39,14 +39,14 @@ pub struct UserContext {
     pub(super) user: u32,
     pub(super) thread: u32,
     pub(super) threads: u32,
-    /// What the users of the thread have in common.
+    /// Values that the users of the thread share.
     pub(super) thread_values: ThreadValues,
     pub(super) start: watch::Receiver<Option<Option<Moment>>>,
     pub(super) connected: mpsc::UnboundedSender<Result<u32, Error>>,
 }
 
 impl UserContext {
-    /// Says that this user is connected, and waits for time zero. None: the run was called off.
+    /// Reports that this user is connected, and waits for time zero. `None` when the run was called off.
     pub async fn ready(&mut self) -> Option<Moment> {
         self.connected.send(Ok(self.user)).ok()?;
         let origin = (*self.start.wait_for(Option::is_some).await.ok()?)??;
@@ -55,7 +55,7 @@ impl UserContext {
         Some(origin)
     }
 
-    /// The means of waiting, for whoever knows nothing else of a user.
+    /// The means of waiting, for code that needs nothing else of a user.
     pub(super) fn pause(&self) -> Pause<'_> {
         Pause { clock: self.clock.as_ref(), stop: self.stop.as_ref(), wait: &self.wait }
     }
@@ -65,12 +65,12 @@ impl UserContext {
         Arc::clone(&self.clock)
     }
 
-    /// Number of the user's client thread, from 0, and how many there are.
+    /// Number of the user's client thread, from 0, and the number of threads.
     pub fn thread(&self) -> (u32, u32) {
         (self.thread, self.threads)
     }
 
-    /// What the users of this client thread have in common of a type: made by the first who asks.
+    /// The value of type `T` that the users of this client thread share; made by the first who asks.
     pub fn shared_on_thread<T: Any>(&self, make: impl FnOnce() -> T) -> Rc<T> {
         let mut thread_values = self.thread_values.borrow_mut();
         if let Some(known) = thread_values.iter().find_map(|known| Rc::clone(known).downcast().ok()) {

@@ -1,8 +1,8 @@
-//! Terminals of a paced load on one client thread: many more of them than sessions. A terminal that keys or thinks is a time in a heap;
-//! whoever serves takes the one whose time came first. May not know how long anybody thinks.
+//! Terminals of a paced load on one client thread: many more of them than sessions. A terminal that keys or thinks is a
+//! time in a heap; a free session takes the terminal whose time comes first. Does not know how long anybody thinks.
 //!
-//! Of those who are free one keeps the door: it waits for the first terminal, and leaves the door to the next when it has one to serve.
-//! So a terminal wakes one server, not all of them.
+//! Of the free sessions one waits for the next terminal; the others queue behind it at a turnstile, which it leaves
+//! when it has a terminal to serve. A terminal therefore wakes one session, not all of them.
 
 use super::context::UserContext;
 use super::wait::Wait;
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 /// The terminals of one thread.
 pub struct DueTerminals {
-    /// When which terminal sends.
+    /// Send times of the terminals.
     sending: RefCell<BinaryHeap<Reverse<(Moment, u32)>>>,
     turnstile: Turnstile,
-    /// Seat of the keeper, and the time that it waits for.
+    /// Sleeper number of the session that waits for the next terminal, and the time that it waits for.
     waiting_session: Cell<Option<(u32, Moment)>>,
 }
 
@@ -27,27 +27,28 @@ pub struct DueTerminals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DueTerminal {
     pub(super) terminal: u32,
-    /// When it had keyed.
+    /// Instant at which it had keyed.
     pub(super) intended: Moment,
-    /// When its server began.
+    /// Instant at which its session began.
     pub(super) started: Moment,
-    /// Start minus intended start, where the server was free and waited.
+    /// Start minus intended start, where the session was free and waited.
     pub(super) lag: Option<Duration>,
 }
 
 impl DueTerminals {
-    /// None yet, with room for so many.
+    /// An empty set with room for this many terminals.
     pub fn with_capacity(terminals: usize) -> Self {
         let sending = RefCell::new(BinaryHeap::with_capacity(terminals));
         Self { sending, turnstile: Turnstile::default(), waiting_session: Cell::new(None) }
     }
 
-    /// A terminal will send then; before anybody serves.
+    /// Adds a terminal with its send time, before the first session serves.
     pub fn add(&self, terminal: u32, sends: Moment) {
         self.sending.borrow_mut().push(Reverse((sends, terminal)));
     }
 
-    /// The same while terminals are served.
+    /// Puts a terminal back with its next send time, and wakes the waiting session when that is earlier than what it
+    /// waits for.
     pub(super) fn add_again(&self, context: &UserContext, terminal: u32, sends: Moment) {
         self.add(terminal, sends);
         if let (Wait::Alarm { alarm, .. }, Some((sleeper, waits_for))) = (&context.wait, self.waiting_session.get())
@@ -57,7 +58,7 @@ impl DueTerminals {
         }
     }
 
-    /// Waits for the next terminal that sends; none when the load is stopped.
+    /// Waits for the next terminal that sends; `None` when the load is stopped.
     pub(super) async fn next(&self, context: &UserContext) -> Option<DueTerminal> {
         let free = context.clock.now();
         self.turnstile.enter().await;
@@ -72,7 +73,7 @@ impl DueTerminals {
         Some(DueTerminal { terminal, intended, started, lag: (free < intended).then(|| started.since(intended)) })
     }
 
-    /// The thread has no other user.
+    /// Waits for the first terminal on a thread that has no other user.
     async fn first_by_clock(&self, context: &UserContext) -> Option<(Moment, u32)> {
         loop {
             if context.stop.reached(0) {
@@ -90,7 +91,7 @@ impl DueTerminals {
         self.sending.borrow().peek().map(|Reverse((sends, _))| *sends)
     }
 
-    /// The first terminal, if its time has come.
+    /// Takes the first terminal, if its time has come.
     fn take(&self, now: Moment) -> Option<(Moment, u32)> {
         let mut sending = self.sending.borrow_mut();
         if sending.peek().is_none_or(|Reverse((sends, _))| *sends > now) {
@@ -100,7 +101,8 @@ impl DueTerminals {
     }
 }
 
-/// Waiting for the first terminal at the thread's alarm clock. Looks anew whenever it is woken, since an earlier terminal may have come.
+/// Future of the first terminal, woken by the thread's alarm clock. Looks again whenever it is woken, since an earlier
+/// terminal may have been added.
 struct NextTerminal<'a> {
     terminals: &'a DueTerminals,
     context: &'a UserContext,
@@ -125,7 +127,7 @@ impl Future for NextTerminal<'_> {
     }
 }
 
-/// A door that one may stand in; the others wait in the order in which they came.
+/// Lets one session pass at a time; the others wait in the order in which they came.
 #[derive(Default)]
 struct Turnstile {
     occupied: Cell<bool>,
@@ -144,7 +146,7 @@ impl Turnstile {
     }
 }
 
-/// Waiting for the door.
+/// Future of passing the turnstile.
 struct Enter<'a>(&'a Turnstile);
 
 impl Future for Enter<'_> {

@@ -1,4 +1,5 @@
-//! When the users of a load came to their ends: written once by each user, read once by the crew. May not end anything.
+//! Times at which the users of a load ended: written once by each user, read once by the collecting thread. May not end
+//! anything.
 
 use super::stop::{Stop as _, StopFlag};
 use proofload_model::time::Offset;
@@ -6,14 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// Shared by all users of a crew.
+/// Ends of users, shared by all users of an agent.
 #[derive(Debug, Clone)]
 pub(super) struct Finish {
     stop: StopFlag,
     ends: Arc<Ends>,
 }
 
-/// Nanoseconds from time zero.
+/// Ends in nanoseconds from time zero.
 #[derive(Debug)]
 struct Ends {
     first_without_work: AtomicI64,
@@ -21,13 +22,13 @@ struct Ends {
 }
 
 impl Finish {
-    /// For users that this flag can stop.
+    /// Ends of users that this flag can stop.
     pub(super) fn new(stop: StopFlag) -> Self {
         let ends = Ends { first_without_work: AtomicI64::new(i64::MAX), last: AtomicI64::new(0) };
         Self { stop, ends: Arc::new(ends) }
     }
 
-    /// A user has ended, so long after time zero.
+    /// Notes that a user has ended, `after` time zero.
     pub(super) fn note(&self, after: Duration) {
         let nanos = i64::try_from(after.as_nanos()).unwrap_or(i64::MAX);
         self.ends.last.fetch_max(nanos, Ordering::Relaxed);
@@ -36,7 +37,7 @@ impl Finish {
         }
     }
 
-    /// The end of the first user that had no work left; none when all were stopped before.
+    /// The end of the first user that had no work left; `None` when all were stopped before.
     pub(super) fn first_without_work(&self) -> Option<Offset> {
         let nanos = self.ends.first_without_work.load(Ordering::Relaxed);
         (nanos != i64::MAX).then_some(Offset(nanos))

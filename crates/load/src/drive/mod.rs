@@ -1,5 +1,5 @@
-//! Driving virtual users: when an operation is due, when a phase ends, and the loop between, each a value of its own.
-//! May not know any workload. Lists and re-exports.
+//! Driving virtual users: when an operation is due, when a phase ends, and the loop between them, each a value of its
+//! own. May not know any workload. Lists and re-exports.
 
 mod alarm;
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Many users of one thread under a simulated clock and a load by a schedule: who waits for whom, what a stall looks like, what is
-//! dropped. No thread sleeps here.
+//! Many users of one thread under a simulated clock and a load by a schedule: who waits for whom, what a stall looks
+//! like, what is dropped. No thread sleeps here.
 
 use super::alarm::Alarm;
 use super::context::{Retry, UserContext};
@@ -53,9 +53,9 @@ struct Case<F> {
     users: u32,
     operations: Option<u64>,
     queue_at_most: Duration,
-    /// When the load is stopped; none: when its operations are done.
+    /// Time at which the load is stopped; `None` when it ends with its operations.
     stopped_at: Option<Duration>,
-    /// When an operation that a user begins so long after time zero ends: user, then begin.
+    /// End of an operation, after time zero, by its user and its begin.
     ends: F,
 }
 
@@ -142,7 +142,7 @@ impl<F: Fn(u32, Duration) -> Duration + 'static> Case<F> {
     }
 }
 
-/// Moves the clock to the next time that somebody waits for, whenever everybody waits.
+/// Moves the clock to the next due time whenever all users wait.
 pub(super) async fn move_time(clock: &Hands, [waits, database]: [&Alarm; 2], stop: &StopFlag, stopped_at: Moment) {
     loop {
         // A user that is woken goes on to its next wait in a few turns.
@@ -173,8 +173,8 @@ fn stalled(_user: u32, begun: Duration) -> Duration {
     if begun + MS > from && begun < to { to + (begun + MS - from).min(MS) } else { begun + MS }
 }
 
-/// 20,000 operations at 1,000/s with eight users, one stall of a second. Response times above t: the (1 - t) * 1000 operations that
-/// fell due early in the stall, and those behind them while the backlog melts at 8,000/s - 1,000/s.
+/// 20,000 operations at 1,000/s with eight users, one stall of a second. Response times above t: the (1 - t) * 1000
+/// operations that fell due early in the stall, and those behind them while the backlog melts at 8,000/s - 1,000/s.
 fn check_stall(schedule: Arc<dyn Schedule>) {
     let case = Case {
         schedule,

@@ -1,5 +1,6 @@
-//! The loops of a paced load: a session takes one terminal after another and runs what it has keyed; a worker runs what was queued. They
-//! know neither how long terminals wait nor what they ask for. They may not allocate, lock or format, except on errors.
+//! The loops of a paced load: a session takes one terminal after another and runs what it has keyed; a worker works off
+//! a queue. They know neither how long terminals wait nor what they ask for. They may not allocate, lock or format,
+//! except on errors.
 
 use super::context::{Retry, UserContext};
 use super::due_terminals::{DueTerminal, DueTerminals};
@@ -23,7 +24,7 @@ impl UserContext {
         ended
     }
 
-    /// Works off a queue, as operations of this kind, until nobody can queue anything any more.
+    /// Works off a queue, as operations of this kind, until all its senders are gone.
     pub async fn work<U: QueueWorker>(
         &self,
         origin: Moment,
@@ -55,7 +56,7 @@ async fn serve<U: SharedSession>(
     Ok(())
 }
 
-/// Does what is queued until nobody can queue anything any more. Response times count from when it was queued.
+/// Works off a queue until all its senders are gone. Response times count from when an item was queued.
 async fn work<U: QueueWorker>(
     context: &UserContext,
     origin: Moment,

@@ -31,12 +31,12 @@ struct Case {
     terminals: u32,
     servers: u32,
     service: Duration,
-    /// Between an answer and the next operation; a function of the terminal.
+    /// Time between an answer and the next operation, by terminal.
     wait: fn(u32) -> Duration,
     stopped_at: Duration,
 }
 
-/// A server, and a worker.
+/// A shared session, or a worker.
 struct Hand {
     database: Rc<Alarm>,
     clock: Arc<Hands>,
@@ -162,7 +162,8 @@ fn thousands_of_terminals_share_a_few_sessions_and_keep_their_waits() {
     let wait = |terminal: u32| Duration::from_micros(10_000_000 + u64::from(terminal) * 5_000);
     let case = Case { terminals: 2_000, servers: 4, service: 10 * MS, wait, stopped_at: Duration::from_secs(100) };
     let (samples, totals) = case.run();
-    // A terminal's operations follow each other after wait + response; that of a third is 0, of the others 10 ms and some queueing.
+    // A terminal's operations follow each other after wait + response; that of a third is 0, of the others 10 ms and
+    // some queueing.
     let expected: f64 = (0..2_000).map(|number| 100.0 / (wait(number).as_secs_f64() + 0.007)).sum();
     let done = totals[0].done as f64;
     assert!((done / expected - 0.97).abs() < 0.04, "{done} of about {expected}, the last cycle of each not finished");

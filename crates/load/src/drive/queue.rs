@@ -1,9 +1,11 @@
-//! Operations that become due by a schedule, handed out to users in the order in which they are due. Knows no workload and no clock.
+//! Operations that become due by a schedule, handed out to users in the order in which they are due. Knows no workload
+//! and no clock.
 //!
-//! All users of a load take from one counter: who is free takes the next operation, waits until it is due, and runs it. So the load is
-//! one queue with as many servers as there are users; a slow user delays nobody else's operations. The counter is the only thing besides
-//! the stop that client threads share in the hot path: one atomic addition per operation, no lock. With several load agents each has such
-//! a queue of its own part of the arrivals, every one of which is due when it is due in the whole load.
+//! All users of a load take from one counter: who is free takes the next operation, waits until it is due, and runs it.
+//! So the load is one queue with as many servers as there are users; a slow user delays nobody else's operations. The
+//! counter is the only thing besides the stop that client threads share in the hot path: one atomic addition per
+//! operation, no lock. With several load agents each has such a queue of its own part of the arrivals, every one of
+//! which is due when it is due in the whole load.
 
 use super::schedule::{Arrivals, Schedule};
 use proofload_model::part::{Part, Turns};
@@ -13,21 +15,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What the threads of a load take their operations from.
+/// Source of due operations for the threads of a load.
 #[derive(Clone)]
 pub(super) struct DueQueue {
     schedule: Arc<dyn Schedule>,
-    /// Which arrivals are taken from this queue.
+    /// The arrivals that are taken from this queue.
     turns: Arc<Turns>,
     next: Arc<AtomicU64>,
     /// Operations of all users of all agents together.
     operations: u64,
-    /// An operation that has not begun so long after it was due is dropped.
+    /// Longest delay after which an operation may still begin; beyond it the operation is dropped.
     at_most: Duration,
 }
 
 impl DueQueue {
-    /// A queue before its first operation; none when operations are due as soon as their user is free. `operations`: of the whole load.
+    /// A queue before its first operation; `None` when operations are due as soon as their user is free. `operations`
+    /// counts the whole load.
     pub(super) fn of(
         schedule: &Arc<dyn Schedule>,
         part: &Part,
@@ -39,38 +42,38 @@ impl DueQueue {
         Some(Self { schedule, turns: Arc::new(part.turns()), next: Arc::default(), operations, at_most })
     }
 
-    /// The part of one client thread.
+    /// The queue as seen by one client thread.
     pub(super) fn on_thread(&self) -> Option<ThreadQueue> {
         Some(ThreadQueue { queue: self.clone(), arrivals: RefCell::new(self.schedule.arrivals()?) })
     }
 
-    /// What is due second by second, for the collector.
+    /// A walk along what is due second by second, for the collector.
     pub(super) fn offered(&self) -> Option<OfferedWalk> {
         let (arrivals, turns) = (self.schedule.arrivals()?, Arc::clone(&self.turns));
         Some(OfferedWalk { arrivals, turns, next: 0, operations: self.operations })
     }
 }
 
-/// One client thread's way to the queue.
+/// Access of one client thread to the queue.
 pub(super) struct ThreadQueue {
     queue: DueQueue,
     arrivals: RefCell<Box<dyn Arrivals>>,
 }
 
 impl ThreadQueue {
-    /// Takes the next operation, due or not, and says when it is due; none when there is none left.
+    /// Takes the next operation, due or not, and returns when it is due; `None` when none is left.
     pub(super) fn take(&self) -> Option<Offset> {
         let index = self.queue.turns.number(self.queue.next.fetch_add(1, Ordering::Relaxed));
         (index < self.queue.operations).then(|| self.arrivals.borrow_mut().due(index))
     }
 
-    /// Has an operation waited too long for a user?
+    /// Whether an operation has waited too long for a user.
     pub(super) fn gives_up_after(&self, waited: Duration) -> bool {
         waited > self.queue.at_most
     }
 }
 
-/// A walk along what is due, second by second.
+/// A walk along due operations, second by second.
 pub struct OfferedWalk {
     arrivals: Box<dyn Arrivals>,
     turns: Arc<Turns>,
@@ -79,7 +82,7 @@ pub struct OfferedWalk {
 }
 
 impl OfferedWalk {
-    /// Operations due from the end of the last stretch up to `end`, which is excluded. Asked for rising ends.
+    /// Operations due from the last `end` up to this one, which is excluded. Call with rising ends.
     pub fn until(&mut self, end: Offset) -> u64 {
         let before = self.next;
         loop {

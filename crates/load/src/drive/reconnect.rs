@@ -1,5 +1,5 @@
-//! Brings a session back whose connection was lost: tries after waits that grow and are jittered, until it is back, the load is stopped, or
-//! the time for it is up. Says how that went. May not run operations.
+//! Reconnects a session whose connection was lost: tries after growing, jittered waits until it is back, the load is
+//! stopped, or its time is up. Reports the outcome. May not run operations.
 
 use super::virtual_user::VirtualUser;
 use super::wait::Pause;
@@ -15,29 +15,30 @@ use std::time::Duration;
 
 /// The wait after the first try; each is twice the one before, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(10);
-/// So long a server that is back may stay unnoticed, and so seldom a server is asked that has many users to take back.
+/// Longest wait between tries: bounds both how late a recovered server is noticed and how often a server is asked that
+/// has many users to take back.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// A try that has no answer after this is given up: the host may be gone, and say nothing.
+/// Longest wait for the answer to a try: the host may be gone and say nothing.
 const TRY_AT_MOST: Duration = Duration::from_secs(5);
 
-/// How a session comes back.
+/// Rule by which a session reconnects.
 pub(super) struct Reconnect {
-    /// How long it is tried; zero: a lost connection ends the user.
+    /// Time within which it must succeed; zero: a lost connection ends the user.
     pub(super) within: Duration,
     /// Number of the session in the whole load.
     pub(super) session: u32,
-    /// Who hears of it.
+    /// Sink of the report.
     pub(super) events: LoadEvents,
 }
 
 impl Reconnect {
-    /// One for which a lost connection is the end.
+    /// A rule by which a lost connection ends the user.
     #[cfg(test)]
     pub(super) fn never() -> Self {
         Self { within: Duration::ZERO, session: 0, events: std::sync::Arc::new(|_| {}) }
     }
 
-    /// Tries until the session is back; false: the load was stopped before. An error when the time is up.
+    /// Tries until the session is back; false when the load was stopped before. An error when the time is up.
     pub(super) async fn bring_back<U: VirtualUser>(
         &self,
         pause: &Pause<'_>,
@@ -82,7 +83,8 @@ async fn attempt<U: VirtualUser>(user: &mut U) -> Result<(), EngineError> {
     })
 }
 
-/// Waits between tries: half of each is fixed, the other half drawn, so that users who were lost together do not return all at once.
+/// Waits between tries: half of each is fixed, the other half drawn, so that users who lost their connections together
+/// do not return all at once.
 pub(super) struct Waits {
     rng: Rng,
     full: Duration,

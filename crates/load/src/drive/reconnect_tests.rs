@@ -1,4 +1,5 @@
-//! Users whose connection is lost, under a simulated clock: who comes back, what is told, and that the outage is in the response times.
+//! Users whose connection is lost, under a simulated clock: who comes back, what is reported, and that the outage is in
+//! the response times.
 
 use super::reconnect::{Reconnect, Waits};
 use super::rounds::Rounds;
@@ -21,7 +22,8 @@ struct Ran {
     lost: Vec<LostSession>,
 }
 
-/// Runs a user of operations that take 100 ms; those that `ends` says so of lose their connection after 1 ms. Nobody can connect for so long after time zero.
+/// Runs a user of operations that take 100 ms; those that `ends` says so of lose their connection after 1 ms. Nobody
+/// can connect for so long after time zero.
 fn run(schedule: Arc<dyn Schedule>, (within, down): (Duration, Duration), loses: impl Fn(u64) -> bool) -> Ran {
     let (sender, told) = std::sync::mpsc::channel();
     let events: Arc<dyn Fn(Event) + Send + Sync> = Arc::new(move |event| sender.send(event).expect("the test listens"));

@@ -1,14 +1,14 @@
-//! Rounds of a virtual user: so many operations, one after another. Says when each has ended; may not end anything.
+//! Rounds of a virtual user, each of a fixed number of operations. Reports the end of each; may not end anything.
 
 use crate::events::LoadEvents;
 use proofload_model::samples::UserRound;
 use proofload_model::time::Moment;
 use proofload_model::wire::Event;
 
-/// How a user's operations fall into rounds, and who hears of their ends.
+/// Rounds of one user's operations, and the sink of their reports.
 pub(super) struct Rounds {
     pub(super) user: u32,
-    /// Operations of a round; none: there are no rounds.
+    /// Operations of a round; `None` when operations do not come in rounds.
     pub(super) length: Option<u64>,
     pub(super) events: LoadEvents,
 }
@@ -20,7 +20,7 @@ impl Rounds {
     }
 }
 
-/// The round that goes on.
+/// The round in progress.
 pub(super) struct Round<'a> {
     of: &'a Rounds,
     origin: Moment,
@@ -31,7 +31,7 @@ pub(super) struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// An operation has ended. The last of a round ends it; then it is told, which may allocate.
+    /// Counts an operation that has ended. The last one of a round reports the round, which may allocate.
     pub(super) fn count(&mut self, well: bool, finished: Moment) {
         let Some(length) = self.of.length else { return };
         if well {

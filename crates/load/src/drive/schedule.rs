@@ -1,17 +1,18 @@
-//! When operation number `index` is due. Computed from the index, so that nothing drifts. Knows no users, no threads and no stop.
+//! Schedules: the due time of operation number `index`, computed from the index so that nothing drifts. Knows no users,
+//! no threads and no stop.
 
 use proofload_gen::{PoissonArrivals, Seed};
 use proofload_model::time::Offset;
 
-/// Says when operations are due. Constant and shared; what moves is in the walks along it.
+/// Due times of operations. Constant and shared; walks along it have the state.
 pub trait Schedule: Send + Sync {
-    /// A walk along the due times; none: an operation is due as soon as its user is free.
+    /// A walk along the due times; `None` when an operation is due as soon as its user is free.
     fn arrivals(&self) -> Option<Box<dyn Arrivals>>;
 }
 
-/// A walk along due times. Each client thread has one of its own; all give the same times.
+/// A walk along due times. Each client thread has its own; all give the same times.
 pub trait Arrivals: Send {
-    /// Offset from time zero at which arrival `index` is due. Asked for rising indices.
+    /// Offset from time zero at which arrival `index` is due. Call with rising indices.
     fn due(&mut self, index: u64) -> Offset;
 }
 
@@ -28,14 +29,14 @@ impl Schedule for SaturatedSchedule {
 /// A constant rate: `operations` every `nanoseconds`, exact in integers for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConstantRate {
-    /// So many operations …
+    /// Number of operations …
     pub operations: u64,
-    /// … in so many nanoseconds.
+    /// … in this many nanoseconds.
     pub nanoseconds: u64,
 }
 
 impl ConstantRate {
-    /// So many operations a second, to a thousandth, so that a rate below one a second is exact too.
+    /// A rate per second, to a thousandth of an operation, so that a rate below one per second is exact too.
     pub fn per_second(operations: f64) -> Self {
         Self { operations: (operations * 1_000.0).round() as u64, nanoseconds: 1_000_000_000_000 }
     }
@@ -54,12 +55,12 @@ impl Arrivals for ConstantRate {
     }
 }
 
-/// Arrivals at random at a mean rate: a Poisson process drawn from a seed, the same for every thread.
+/// Random arrivals at a mean rate: a Poisson process drawn from a seed, the same for every thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PoissonRate {
     /// Operations a second on average, positive.
     pub per_second: f64,
-    /// What the arrivals are drawn from.
+    /// Seed of the arrivals.
     pub seed: Seed,
 }
 

@@ -1,5 +1,5 @@
-//! The loop of one virtual user: draw, wait until due, run, record. It knows neither when operations are due nor when to stop.
-//! It may not allocate, lock or format, except on errors.
+//! The loop of one virtual user: draw, wait until due, run, record. It knows neither when operations are due nor when
+//! to stop. It may not allocate, lock or format, except on errors.
 
 use super::context::{Retry, UserContext};
 use super::virtual_user::VirtualUser;
@@ -9,36 +9,36 @@ use proofload_model::error::Error;
 use proofload_model::time::Moment;
 use std::time::Duration;
 
-/// So many failures in a row, with none done between, end a user: something is broken that trying will not mend.
+/// Failures in a row, with no success between, that end a user: something is broken that retrying will not mend.
 const MOST_FAILURES_IN_A_ROW: u32 = 50;
 
 /// An operation faster than this most likely never waited, so the thread's other users get their turn after it.
 const FAST_OPERATION: Duration = Duration::from_micros(50);
 
-/// A session's way from operation to operation.
+/// State of a session between operations.
 pub(super) struct SessionProgress {
     origin: Moment,
     retry: Retry,
-    /// Failures since an operation last ended well.
+    /// Failures since the last success.
     failures: u32,
-    /// Since when no operation could begin, because the connection was lost.
+    /// Instant since which no operation could begin, because the connection was lost.
     lost: Option<Moment>,
     away: bool,
 }
 
 impl SessionProgress {
-    /// Before the first operation.
+    /// State before the first operation.
     pub(super) fn new(origin: Moment, retry: Retry) -> Self {
         Self { origin, retry, failures: 0, lost: None, away: false }
     }
 
-    /// Was the load stopped before the session came back?
+    /// Whether the load was stopped before the session came back.
     pub(super) fn is_away(&self) -> bool {
         self.away
     }
 }
 
-/// How one operation ended.
+/// Outcome of one operation.
 enum AttemptOutcome {
     Well(Completion),
     Failed(EngineError),
@@ -76,7 +76,8 @@ pub(super) struct DueOperation {
     pub(super) lag: Option<Duration>,
 }
 
-/// Runs the operation that was drawn and records how it ended; returns when, and whether well. An error means that the user cannot go on.
+/// Runs the drawn operation and records its outcome; returns when it ended, and whether it succeeded. An error means
+/// that the user cannot go on.
 pub(super) async fn carry_out<U: VirtualUser>(
     context: &UserContext,
     user: &mut U,
@@ -110,8 +111,10 @@ pub(super) async fn carry_out<U: VirtualUser>(
     Ok((finished, well))
 }
 
-/// Waits until an operation is due for this user. Those that have waited too long for a user are dropped on the way, under the kind that
-/// the user would have run; what it has drawn is kept for the next, so that its inputs have no holes. None: the phase has ended.
+/// Waits until an operation is due for this user; `None` when the phase has ended.
+///
+/// Operations that have waited too long for a user are dropped on the way, under the kind that the user would have run;
+/// what it has drawn is kept for the next one, so that its inputs have no gaps.
 async fn next_operation(context: &UserContext, progress: &mut SessionProgress, kind: usize) -> Option<DueOperation> {
     let clock = context.clock.as_ref();
     let Some(queue) = &context.queue else {
@@ -144,7 +147,7 @@ async fn next_operation(context: &UserContext, progress: &mut SessionProgress, k
     }
 }
 
-/// One operation with its retries: the same inputs each time.
+/// Runs one operation with its retries, with the same inputs each time.
 async fn run_with_retries<U: VirtualUser>(user: &mut U, retry: Retry) -> (AttemptOutcome, u32) {
     let mut retries = 0;
     loop {
@@ -162,7 +165,7 @@ async fn run_with_retries<U: VirtualUser>(user: &mut U, retry: Retry) -> (Attemp
     }
 }
 
-/// Makes the session fit for the next operation: rolls back what is open, or connects again.
+/// Makes the session ready for the next operation: rolls back an open transaction, or reconnects.
 async fn restore_session<U: VirtualUser>(
     context: &UserContext,
     user: &mut U,
@@ -187,7 +190,7 @@ fn is_lost(error: &EngineError) -> bool {
     error.class() == ErrorClass::ConnectionLost
 }
 
-/// Some errors mean that going on is useless or harmful.
+/// Ends the user after errors that make going on useless or harmful.
 fn give_up_if_hopeless(error: &EngineError, failures: u32, reconnect_within: Duration) -> Result<(), Error> {
     let why = match error.class() {
         ErrorClass::ConnectionLost if reconnect_within.is_zero() => "the connection to the database was lost",

@@ -1,20 +1,20 @@
-//! When a phase ends. Knows no schedule.
+//! Ends of phases. Knows no schedule.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Says whether a user should begin no further operation.
+/// Decides whether a user should begin no further operation.
 pub trait Stop: Send + Sync {
-    /// `done`: operations that this user has ended.
+    /// Whether to stop after `done` operations of this user.
     fn reached(&self, done: u64) -> bool;
 }
 
-/// Ends when someone says so. The only thing that client threads share in the hot path.
+/// Stop that is set from outside. The only thing that client threads share in the hot path.
 #[derive(Debug, Clone, Default)]
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// No new operation begins from here on.
+    /// Stops: no new operation begins from here on.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -26,12 +26,12 @@ impl Stop for StopFlag {
     }
 }
 
-/// Ends after so many operations of a user, or when someone says so.
+/// Stop after a number of operations of a user, or when the flag is set.
 #[derive(Debug, Clone)]
 pub struct AfterCount {
     /// Operations of this user.
     pub operations: u64,
-    /// Ends it earlier.
+    /// Flag that stops it earlier.
     pub flag: StopFlag,
 }
 

@@ -46,7 +46,7 @@ impl Clock for Simulated {
 /// Each operation takes as long as `script` says, and ends as it says.
 struct Scripted<F> {
     clock: Arc<Simulated>,
-    /// Until then nobody can connect again.
+    /// Time until which nobody can connect again.
     down_until: Moment,
     number: u64,
     tries: u32,
@@ -240,8 +240,9 @@ pub(super) fn merged(samples: &[IntervalSample], clock: LatencyClock) -> hdrhist
 
 #[test]
 fn a_stall_shows_in_the_response_time_and_not_in_the_service_time() {
-    // 1,000/s for 20 s; every operation takes 0.1 ms but one that takes 2 s. The 2,000 operations that fall due meanwhile wait, and
-    // the backlog melts at 10,000/s - 1,000/s. Response times above t: about (2 - t) * 1000 / (1 - 0.1) operations.
+    // 1,000/s for 20 s; every operation takes 0.1 ms but one that takes 2 s. The 2,000 operations that fall due
+    // meanwhile wait, and the backlog melts at 10,000/s - 1,000/s. Response times above t: about (2 - t) * 1000 / (1 -
+    // 0.1) operations.
     let script =
         |number: u64, _| well(if number == 5_000 { Duration::from_secs(2) } else { Duration::from_micros(100) });
     let (samples, totals, _) = run(Arc::new(ConstantRate::per_second(1000.0)), 20_000, script);

@@ -1,4 +1,5 @@
-//! Client threads: each owns one single-threaded runtime and a fixed set of virtual users; nothing moves between threads.
+//! Client threads: each owns one single-threaded runtime and a fixed set of virtual users; nothing moves between
+//! threads.
 
 use super::alarm::Alarm;
 use super::context::{ThreadValues, UserContext};
@@ -28,37 +29,38 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
 
-/// How a crew of client threads is made up.
+/// Specification of an agent's client threads.
 #[derive(Clone)]
 pub struct ThreadsSpec {
-    /// Threads; user u belongs to thread u mod `threads` for the whole run.
+    /// Number of threads; user u belongs to thread u mod `threads` for the whole run.
     pub threads: u32,
-    /// Does a call to the engine block its thread?
+    /// Whether a call to the engine blocks its thread.
     pub blocking: bool,
-    /// When operations are due.
+    /// Due times of operations.
     pub schedule: Arc<dyn Schedule>,
-    /// An operation of a schedule that has not begun so long after it was due is dropped.
+    /// Longest delay after which a scheduled operation may still begin; beyond it the operation is dropped.
     pub queue_at_most: Duration,
-    /// How long a session whose connection is lost tries to come back; zero: its loss ends the load.
+    /// Time within which a session that lost its connection must reconnect; zero: the loss ends the load.
     pub reconnect_within: Duration,
-    /// Operations of all users of all agents together after which the load ends; none: only when it is stopped.
+    /// Operations of all users of all agents together after which the load ends; `None` when it only ends by a stop.
     pub operations: Option<u64>,
     /// This agent's share of the load.
     pub part: Part,
     /// Numbers of its sessions in the whole load.
     pub sessions: SessionSpan,
-    /// Seconds of load that the conductor has acknowledged, once it does; none: nobody is listened for.
+    /// Seconds of load that the conductor has acknowledged, once it does; `None` when nobody acknowledges.
     pub acknowledged: Option<Arc<AtomicU64>>,
-    /// Where time comes from.
+    /// Source of time.
     pub clock: Arc<dyn Clock>,
-    /// Who hears of it.
+    /// Sink of what the load reports.
     pub events: LoadEvents,
 }
 
-/// So many seconds of load that nobody acknowledges end it: the conductor, or the way to it, is gone without an end of the stream.
-const UNHEARD_AT_MOST: u64 = 60;
+/// Seconds without acknowledgement after which the load stops: the conductor or the network is gone although the stream
+/// is still open.
+const UNACKNOWLEDGED_AT_MOST: u64 = 60;
 
-/// Connected virtual users on their threads, waiting for time zero or running.
+/// Client threads with connected virtual users, before time zero or running.
 pub struct ClientThreads {
     start: watch::Sender<Option<Option<Moment>>>,
     stop: StopFlag,
@@ -124,7 +126,8 @@ impl ClientThreads {
         let _nobody_left = self.start.send(Some(Some(origin)));
     }
 
-    /// No new operation begins; waits until those in flight have ended. Returns the number of seconds and exact totals by kind.
+    /// Stops the load and waits until operations in flight have ended. Returns the number of seconds and exact totals
+    /// by kind.
     pub fn stop(self) -> (u64, Vec<OperationCounts>) {
         self.stop.set();
         let _nobody_waits = self.start.send_if_modified(|start| {
@@ -141,13 +144,13 @@ impl ClientThreads {
         (self.collecting.join().unwrap_or(0), totals)
     }
 
-    /// Ends users that wait for time zero.
+    /// Ends users that wait for time zero, and their threads.
     fn call_off(self) {
         let _ended = self.stop();
     }
 }
 
-/// Who hears of the load, and says so.
+/// Watch over the conductor: whether it still acknowledges the load.
 struct ConductorWatch {
     events: LoadEvents,
     acknowledged: Option<Arc<AtomicU64>>,
@@ -155,21 +158,22 @@ struct ConductorWatch {
 }
 
 impl ConductorWatch {
-    /// Ends a load that nobody hears of any more. It is told once, for when somebody does.
+    /// Whether the conductor is gone at this second. True once: the caller then stops the load.
     fn is_gone_at(&self, second: u64) -> bool {
         let heard = self.acknowledged.as_ref().map_or(0, |heard| heard.load(Ordering::Relaxed));
-        heard > 0 && second > heard + UNHEARD_AT_MOST && !self.stop.reached(0)
+        heard > 0 && second > heard + UNACKNOWLEDGED_AT_MOST && !self.stop.reached(0)
     }
 }
 
-/// Sends each second as soon as it is complete, then that the load has ended; returns how many seconds there were.
+/// Sends each second as soon as it is complete, then the end of the load; returns the number of seconds.
 fn collect(collector: &Collector, conductor: &ConductorWatch, finish: &Finish) -> u64 {
     let mut seconds = 0;
     while let Some(sample) = collector.next() {
         seconds = sample.index + 1;
         if conductor.is_gone_at(sample.index) {
             conductor.stop.set();
-            let text = format!("no second of load was acknowledged for {UNHEARD_AT_MOST} s; the conductor is gone");
+            let text =
+                format!("no second of load was acknowledged for {UNACKNOWLEDGED_AT_MOST} s; the conductor is gone");
             (conductor.events)(Event::LoadFailed { error: Error::new(text) });
         }
         (conductor.events)(Event::Interval(Box::new(sample)));
@@ -179,7 +183,7 @@ fn collect(collector: &Collector, conductor: &ConductorWatch, finish: &Finish) -
     seconds
 }
 
-/// One client thread before it starts.
+/// A client thread before it starts.
 struct ClientThread {
     workload_run: Arc<dyn WorkloadRun>,
     spec: ThreadsSpec,
@@ -205,7 +209,7 @@ impl ClientThread {
         // Without it the kernel lets sleepers oversleep by 50 µs; where it is refused the send lag shows it.
         let _refused = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let started = Builder::new_current_thread().enable_all().build();
-        if let Err(error) = started.and_then(|runtime| self.live(&runtime, &users, &recorder)) {
+        if let Err(error) = started.and_then(|runtime| self.run_sessions(&runtime, &users, &recorder)) {
             let _gone = self.connected.send(Err(Error::new(format!("starting a client thread's runtime: {error}"))));
         }
         let mut recorder = recorder.borrow_mut();
@@ -213,8 +217,8 @@ impl ClientThread {
         recorder.totals()
     }
 
-    /// The users' lives, and a tick each second so that a waiting thread hands over too.
-    fn live(&self, runtime: &Runtime, users: &[u32], recorder: &Rc<RefCell<ThreadRecorder>>) -> io::Result<()> {
+    /// Runs the sessions of the thread, and a tick, so that a waiting thread hands over its seconds too.
+    fn run_sessions(&self, runtime: &Runtime, users: &[u32], recorder: &Rc<RefCell<ThreadRecorder>>) -> io::Result<()> {
         let local = LocalSet::new();
         let (clock, sessions) = (Arc::clone(&self.spec.clock), u32::try_from(users.len()).unwrap_or(u32::MAX));
         let entered = runtime.enter();
@@ -227,21 +231,24 @@ impl ClientThread {
             thread_values: ThreadValues::default(),
         };
         let numbered = (0..).zip(users);
-        let lives: Vec<_> = numbered
-            .map(|(sleeper, user)| local.spawn_local(self.life(*user, shared.wait(&self.spec, sleeper), &shared)))
+        let tasks: Vec<_> = numbered
+            .map(|(sleeper, user)| {
+                local.spawn_local(self.session_task(*user, shared.wait(&self.spec, sleeper), &shared))
+            })
             .collect();
         let waking = local.spawn_local(Rc::clone(&shared.alarm).keep_waking());
-        let ticking = local.spawn_local(tick(shared.clone(), clock, self.stop.clone(), self.start.clone()));
+        let handing_over =
+            local.spawn_local(hand_over_past_seconds(shared.clone(), clock, self.stop.clone(), self.start.clone()));
         local.block_on(runtime, async {
-            for life in lives {
-                if life.await.is_err() {
+            for session_task in tasks {
+                if session_task.await.is_err() {
                     (self.spec.events)(Event::LoadFailed {
                         error: Error::new("a virtual user broke off; this is a fault of Proofload"),
                     });
                 }
             }
         });
-        ticking.abort();
+        handing_over.abort();
         waking.abort();
         Ok(())
     }
@@ -251,7 +258,7 @@ impl ClientThread {
         self.spec.sessions.first + session
     }
 
-    /// What ends a user's operations; the queue of a schedule ends by itself.
+    /// The stop of a user; the queue of a schedule ends by itself.
     fn stop_of(&self, user: u32) -> Arc<dyn Stop> {
         let flag = self.stop.clone();
         match self.spec.operations.filter(|_| self.queue.is_none()) {
@@ -263,8 +270,8 @@ impl ClientThread {
         }
     }
 
-    /// One user's life; how it ends badly is told once.
-    fn life(&self, user: u32, wait: Wait, shared: &ThreadShared) -> impl Future<Output = ()> + use<> {
+    /// Runs one session to its end; reports a failure once.
+    fn session_task(&self, user: u32, wait: Wait, shared: &ThreadShared) -> impl Future<Output = ()> + use<> {
         let context = UserContext {
             clock: Arc::clone(&self.spec.clock),
             queue: shared.queue.clone(),
@@ -289,10 +296,10 @@ impl ClientThread {
             start: self.start.clone(),
             connected: self.connected.clone(),
         };
-        let (life, number) = (Arc::clone(&self.workload_run).run_session(user, context), self.number(user));
+        let (session_task, number) = (Arc::clone(&self.workload_run).run_session(user, context), self.number(user));
         let (connected, start, events) = (self.connected.clone(), self.start.clone(), Arc::clone(&self.spec.events));
         async move {
-            if let Err(error) = life.await {
+            if let Err(error) = session_task.await {
                 if start.borrow().is_none() {
                     let _gone = connected.send(Err(error.context(format!("connecting virtual user {number}"))));
                 } else {
@@ -303,7 +310,7 @@ impl ClientThread {
     }
 }
 
-/// Retires its thread from the collector however the thread ends, so that nobody waits for it.
+/// Retires its thread from the collector on drop, however the thread ends, so that nobody waits for it.
 struct RetireOnDrop<'a> {
     collector: &'a Collector,
     place: usize,
@@ -315,7 +322,7 @@ impl Drop for RetireOnDrop<'_> {
     }
 }
 
-/// What the users of a thread share.
+/// Values that the users of a thread share.
 #[derive(Clone)]
 struct ThreadShared {
     recorder: Rc<RefCell<ThreadRecorder>>,
@@ -325,14 +332,15 @@ struct ThreadShared {
 }
 
 impl ThreadShared {
-    /// How the user in this seat waits.
+    /// The way in which this user waits.
     fn wait(&self, spec: &ThreadsSpec, sleeper: u32) -> Wait {
         if spec.blocking { Wait::Clock } else { Wait::Alarm { alarm: Rc::clone(&self.alarm), sleeper } }
     }
 }
 
-/// Hands over past seconds while all users of the thread wait for the database, and lets go of those that wait for nothing any more.
-async fn tick(
+/// Hands over past seconds while all users of the thread wait for the database; when the load is stopped, wakes users
+/// that wait for a due time.
+async fn hand_over_past_seconds(
     shared: ThreadShared,
     clock: Arc<dyn Clock>,
     stop: StopFlag,

@@ -13,7 +13,8 @@ pub trait VirtualUser {
     /// Draws the inputs of the next operation and returns its kind's number. Called before the operation is timed.
     fn draw(&mut self) -> usize;
 
-    /// Runs the drawn operation; called again with the same inputs after a retryable error and [`VirtualUser::recover`].
+    /// Runs the drawn operation; called again with the same inputs after a retryable error and
+    /// [`VirtualUser::recover`].
     async fn run(&mut self) -> Result<Completion, EngineError>;
 
     /// Makes the session usable after an error: rolls back an open transaction.

@@ -6,19 +6,19 @@ use proofload_model::time::{Clock, Moment};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A thread that sleeps looks so often whether the load has been stopped.
+/// Interval at which a sleeping thread looks whether the load has been stopped.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// How the users of a thread wait.
+/// The way in which a user waits.
 #[derive(Clone)]
 pub(super) enum Wait {
-    /// By the clock's own sleep: the thread has one user.
+    /// Sleep of the thread: it has one user.
     Clock,
-    /// By the thread's alarm clock: the thread has other users.
+    /// Alarm clock of the thread: it has other users.
     Alarm {
-        /// The thread's.
+        /// The thread's alarm.
         alarm: Rc<Alarm>,
-        /// The user's place there.
+        /// The user's number there.
         sleeper: u32,
     },
 }
@@ -52,7 +52,7 @@ impl Wait {
         }
     }
 
-    /// Does the thread have other users, who want their turn?
+    /// Whether the thread has other users, who want their turn.
     pub(super) fn is_shared(&self) -> bool {
         matches!(self, Self::Alarm { .. })
     }

@@ -1,4 +1,5 @@
-//! Merging: a second is complete when every client thread has handed it over. Nothing is filled in and none is left out.
+//! Merges the seconds of client threads: a second is complete when every thread has handed it over. No second is filled
+//! in or left out.
 
 use super::histograms::Latencies;
 use super::self_measure;
@@ -22,7 +23,7 @@ pub(super) struct KindCounts {
     pub(super) retries: u64,
 }
 
-/// What one kind of operation did on one thread.
+/// Counts and latencies of one kind of operation on one thread.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KindRecord {
     pub(super) counts: KindCounts,
@@ -32,7 +33,7 @@ pub(super) struct KindRecord {
 }
 
 impl KindRecord {
-    /// All that was ever counted.
+    /// Totals since the start, handed over or not.
     pub(super) fn totals(&self) -> OperationCounts {
         let sum = |a: u64, b: u64| a + b;
         OperationCounts {
@@ -64,7 +65,7 @@ impl KindRecord {
     }
 }
 
-/// What a thread has gathered since its last handover.
+/// Everything that a thread has recorded since its last handover.
 #[derive(Debug, Clone, Default)]
 pub struct Handover {
     pub(super) kinds: Vec<KindRecord>,
@@ -74,7 +75,7 @@ pub struct Handover {
 }
 
 impl Handover {
-    /// Nothing yet, for these kinds.
+    /// An empty handover for these kinds.
     pub(super) fn new(kinds: &[&str]) -> Self {
         Self { kinds: vec![KindRecord::default(); kinds.len()], ..Self::default() }
     }
@@ -103,31 +104,31 @@ impl Handover {
     }
 }
 
-/// How much of a second a thread hands over.
+/// Share of a second that a thread hands over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coverage {
-    /// All of it.
+    /// The whole second.
     Whole,
-    /// Up to the end of the thread's load.
+    /// The second up to the end of the thread's load.
     Partial,
 }
 
-/// One second, partly handed over.
+/// One second that some threads have handed over.
 struct Slot {
     merged: Handover,
     threads: usize,
-    /// Threads whose load went on to the second's end.
+    /// Threads whose load lasted to the second's end.
     whole: usize,
 }
 
-/// What is due by the schedule, and what of it has begun so far.
+/// Operations that are due by the schedule, and how many of them wait.
 struct OfferedCounter {
     walk: OfferedWalk,
     waiting: u64,
 }
 
 impl OfferedCounter {
-    /// What became due in a second, of which `begun` began or were given up.
+    /// Load offered in a second, of whose operations `begun` began or were given up.
     fn second(&mut self, index: u64, begun: u64) -> OfferedLoad {
         let end = i64::try_from((index + 1).saturating_mul(1_000_000_000)).unwrap_or(i64::MAX);
         let due = self.walk.until(Offset(end));
@@ -140,9 +141,9 @@ struct CollectorState {
     /// Number of the first slot.
     first: u64,
     slots: VecDeque<Slot>,
-    /// For each thread: the second that it will hand over next.
+    /// The second that each thread will hand over next.
     next: Vec<u64>,
-    /// For each thread: has it ended?
+    /// Whether each thread has ended.
     retired: Vec<bool>,
 }
 
@@ -152,14 +153,14 @@ pub struct Collector {
     threads: usize,
     state: Mutex<CollectorState>,
     changed: Condvar,
-    /// For each thread: its number in `/proc`, and its CPU time at the last sample. Never held together with `state`.
+    /// Number of each thread in `/proc`, and its CPU time at the last sample. Never held together with `state`.
     cpu: Mutex<Vec<(Option<u32>, u64)>>,
-    /// None when operations are due as soon as their user is free. Never held together with `state`.
+    /// `None` when operations are due as soon as their user is free. Never held together with `state`.
     offered: Mutex<Option<OfferedCounter>>,
 }
 
 impl Collector {
-    /// For so many client threads. `offered`: a walk along what is due, when operations are due by a schedule.
+    /// A collector of this many client threads. `offered` is given when operations are due by a schedule.
     pub fn new(kinds: &'static [&'static str], threads: usize, offered: Option<OfferedWalk>) -> Self {
         let state =
             CollectorState { first: 0, slots: VecDeque::new(), next: vec![0; threads], retired: vec![false; threads] };
@@ -173,14 +174,14 @@ impl Collector {
         self.kinds
     }
 
-    /// A client thread says which it is, so that its CPU time can be read.
+    /// Registers the calling client thread, so that its CPU time can be read.
     pub fn register(&self, thread: usize) {
         let number = self_measure::this_thread();
         let used = number.and_then(self_measure::thread_cpu_ns).unwrap_or(0);
         lock(&self.cpu)[thread] = (number, used);
     }
 
-    /// A thread has passed a second. Its counts are moved out.
+    /// Takes over a second that a thread has passed. Its counts are moved out.
     pub(super) fn hand_over(&self, thread: usize, second: u64, coverage: Coverage, from: &mut Handover) {
         let mut state = self.lock();
         let place = usize::try_from(second.saturating_sub(state.first)).unwrap_or(usize::MAX);
@@ -196,13 +197,13 @@ impl Collector {
         self.changed.notify_one();
     }
 
-    /// A thread has ended and will hand over nothing more.
+    /// Notes that a thread has ended and will hand over nothing more.
     pub fn retire(&self, thread: usize) {
         self.lock().retired[thread] = true;
         self.changed.notify_one();
     }
 
-    /// The next complete second, waiting for it; none when all threads have ended and all was given out.
+    /// Waits for the next complete second; `None` when all threads have ended and every second was returned.
     pub fn next(&self) -> Option<IntervalSample> {
         let mut state = self.lock();
         loop {
@@ -222,14 +223,15 @@ impl Collector {
         }
     }
 
-    /// Has every thread handed over the first second, or ended before it?
+    /// Whether every thread has handed over the first second, or ended before it.
     fn is_complete(&self, state: &CollectorState) -> bool {
         let ended = state.retired.iter().zip(&state.next);
         let gone = ended.filter(|(ended, next)| **ended && **next <= state.first).count();
         state.slots.front().is_some_and(|slot| slot.threads + gone >= self.threads)
     }
 
-    /// What a second was offered; none when nothing is due by a schedule, or when the load of a thread ended before the second did.
+    /// Load offered in a second; `None` when nothing is due by a schedule, or when the load of a thread ended before
+    /// the second did.
     fn offered(&self, index: u64, slot: &Slot) -> Option<OfferedLoad> {
         let begun = slot.merged.kinds.iter().map(|record| record.counts.due).sum();
         let second = lock(&self.offered).as_mut().map(|offered| offered.second(index, begun));

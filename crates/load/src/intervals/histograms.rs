@@ -5,17 +5,17 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 use proofload_model::error::Error;
 use proofload_model::samples::{HistogramDelta, LatencyClock};
 
-/// Smallest difference that is told apart, nanoseconds. With three digits, values from 33 µs up are good to 0.1 %, smaller ones to 32 ns.
-/// A finer grain would cost every thread and kind another 4 KiB per halving.
+/// Smallest difference that is resolved, nanoseconds. With three digits, values from 33 µs up are good to 0.1 %,
+/// smaller ones to 32 ns. A finer grain would cost every thread and kind another 4 KiB per halving.
 const GRAIN_NS: u64 = 32;
 
-/// Values up to here need no growth; a larger one grows its histogram once, in the order of microseconds.
+/// Largest value that needs no growth; a larger one grows its histogram once, in the order of microseconds.
 const READY_UP_TO_NS: u64 = 1_000_000_000;
 
-/// Largest value that is told apart.
+/// Largest value that is resolved.
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-/// Three significant digits.
+/// Significant digits.
 const DIGITS: u8 = 3;
 
 /// An empty histogram of the one configuration that all threads and agents share.
@@ -59,14 +59,14 @@ impl Latencies {
         self.max_ns = 0;
     }
 
-    /// Adds what an agent has sent, decoded.
+    /// Adds the decoded histogram of an agent.
     pub(super) fn add(&mut self, histogram: &Histogram<u32>, sent: &HistogramDelta) {
         self.histogram.get_or_insert_with(new_histogram).add(histogram).expect("the target grows");
         self.sum_ns = self.sum_ns.saturating_add(sent.sum_ns);
         self.max_ns = self.max_ns.max(sent.max_ns);
     }
 
-    /// As agents send it; none when nothing was counted.
+    /// The histogram as agents send it; `None` when nothing was counted.
     pub fn to_delta(&self, kind: &str, clock: LatencyClock) -> Option<HistogramDelta> {
         let histogram = self.filled()?;
         let mut payload = Vec::new();
@@ -87,7 +87,7 @@ impl Latencies {
     }
 }
 
-/// Reads histograms as agents send them. Keeps its memory from one to the next.
+/// Decoder of histograms as agents send them. Keeps its memory from one to the next.
 #[derive(Default)]
 pub(super) struct V2Reader {
     deserializer: Deserializer,
@@ -95,7 +95,8 @@ pub(super) struct V2Reader {
 }
 
 impl V2Reader {
-    /// Decodes one. An error when it is damaged, of another configuration, or has not the count that it claims.
+    /// Decodes one histogram. An error when it is damaged, of another configuration, or does not hold the count that it
+    /// claims.
     pub(super) fn read(&mut self, sent: &HistogramDelta) -> Result<&Histogram<u32>, Error> {
         let wrong = |why: String| {
             let of = if sent.kind.is_empty() { sent.clock.word() } else { &sent.kind };

@@ -1,5 +1,6 @@
-//! Merging the seconds of several load agents into those of one load. A second is complete when every agent has sent it, or has ended
-//! before it. Nothing is filled in, left out or averaged: histograms are added bucket by bucket, and what does not add up is an error.
+//! Merges the seconds of several load agents into those of one load. A second is complete when every agent has sent it,
+//! or has ended before it. Nothing is filled in, left out or averaged: histograms are added bucket by bucket, and what
+//! does not add up is an error.
 
 use super::histograms::{Latencies, V2Reader};
 use super::sums::{MergedKinds, add_client, add_errors, add_readings};
@@ -31,23 +32,23 @@ pub struct Merger {
     reader: V2Reader,
 }
 
-/// What one agent has sent so far.
+/// Everything that one agent has sent so far.
 #[derive(Default)]
 struct AgentStream {
     /// The second that it sends next.
     next: u64,
-    /// It has said that its load has ended, and sends no second any more.
+    /// Whether its load has ended, so that it sends no second any more.
     ended: bool,
     /// Sums of its seconds.
     totals: Vec<OperationCounts>,
-    /// Response times of its seconds.
+    /// Number of response times in its seconds.
     responses: u64,
-    /// Over the window.
+    /// Response times in the window.
     response: Latencies,
     send_lag: Latencies,
 }
 
-/// One second, partly there.
+/// One second that some agents have sent.
 #[derive(Default)]
 struct PendingSecond {
     counts: Vec<OperationCounts>,
@@ -58,20 +59,21 @@ struct PendingSecond {
 }
 
 impl Default for Merger {
-    /// For one agent.
+    /// A merger of one agent.
     fn default() -> Self {
         Self::new(1)
     }
 }
 
 impl Merger {
-    /// For so many agents.
+    /// A merger of this many agents.
     pub fn new(agents: usize) -> Self {
         let agents = (0..agents.max(1)).map(|_| AgentStream::default()).collect();
         Self { agents, window: u64::MAX..u64::MAX, first: 0, pending: VecDeque::new(), reader: V2Reader::default() }
     }
 
-    /// Takes a second of an agent; gives all that are complete now. An error says which agent's second does not add up.
+    /// Takes a second of an agent; returns all seconds that are complete now. An error says which agent's second does
+    /// not add up.
     pub fn take(&mut self, agent: usize, sample: IntervalSample) -> Result<Vec<MergedSecond>, Error> {
         let several = self.agents.len() > 1;
         let stream = self.agents.get_mut(agent).ok_or_else(|| Error::new(format!("there is no agent {agent}")))?;
@@ -84,7 +86,7 @@ impl Merger {
         Ok(self.complete())
     }
 
-    /// An agent's load has ended after so many seconds; gives all that are complete now.
+    /// Ends an agent's load after `intervals` seconds; returns all seconds that are complete now.
     pub fn end(&mut self, agent: usize, intervals: u64) -> Result<Vec<MergedSecond>, Error> {
         let stream = self.agents.get_mut(agent).ok_or_else(|| Error::new(format!("there is no agent {agent}")))?;
         stream.ended = true;
@@ -94,17 +96,18 @@ impl Merger {
         Ok(self.complete())
     }
 
-    /// The first second of which nothing has come yet, from any agent.
+    /// The first second that no agent has sent yet.
     pub fn furthest(&self) -> u64 {
         self.agents.iter().map(|stream| stream.next).max().unwrap_or(0)
     }
 
-    /// The measured window, which must not begin before [`Merger::furthest`]: what has come already is not looked at again.
+    /// Sets the measured window, which must not begin before [`Merger::furthest`]: seconds that were sent already are
+    /// not counted again.
     pub fn set_window(&mut self, window: Range<u64>) {
         self.window = window;
     }
 
-    /// Does what an agent says of all its load agree with what came of it, second by second? The error says what differs.
+    /// Compares an agent's totals of its whole load with the sum of its seconds. The error says what differs.
     pub fn check(&self, agent: usize, intervals: u64, totals: &[OperationCounts]) -> Result<(), Error> {
         let stream = self.agents.get(agent).ok_or_else(|| Error::new(format!("there is no agent {agent}")))?;
         if stream.next != intervals {
@@ -125,7 +128,7 @@ impl Merger {
         Ok(())
     }
 
-    /// The latencies of each of several agents over the window; of send lag only where there was any.
+    /// The latencies of each of several agents over the window; send lag only where there was any.
     pub fn of_window(&self) -> Vec<AgentHistogram> {
         let numbered = (0..).zip(&self.agents).filter(|_| self.agents.len() > 1);
         numbered
@@ -137,7 +140,7 @@ impl Merger {
             .collect()
     }
 
-    /// Adds a sample to its slot.
+    /// Adds a sample to its second.
     fn add(&mut self, agent: usize, sample: IntervalSample) -> Result<(), Error> {
         let Self { agents, window, first, pending, reader } = self;
         let (all, index) = (agents.len(), sample.index);
@@ -168,7 +171,7 @@ impl Merger {
         Ok(())
     }
 
-    /// Takes out the seconds that nothing is missing from.
+    /// Takes out the seconds that are complete.
     fn complete(&mut self) -> Vec<MergedSecond> {
         let mut seconds = Vec::new();
         while self.pending.front().is_some_and(|second| self.is_complete(second)) {
@@ -218,7 +221,7 @@ impl PendingSecond {
     }
 }
 
-/// What of a second is told of its agent.
+/// Summary of a second for its agent's row.
 trait CountAll {
     fn count_all(&mut self, sample: &IntervalSample);
 }

@@ -1,6 +1,5 @@
-//! Seconds of load: each client thread records into its own histograms and hands them over once a second; a collector merges them, and a
-//! merger those of several load agents.
-//! Lists and re-exports.
+//! Seconds of load: each client thread records into its own histograms and hands them over once a second; a collector
+//! merges them, and a merger those of several load agents. Lists and re-exports.
 
 mod collector;
 mod histograms;

@@ -1,4 +1,5 @@
-//! What the load generator says of itself: CPU time of its threads, its memory. Reads `/proc`; elsewhere it says nothing.
+//! Measurements of the load generator itself: CPU time of its threads, its memory. Reads `/proc`; where there is none,
+//! nothing is measured.
 
 /// Number of the calling thread in `/proc/self/task`.
 pub(crate) fn this_thread() -> Option<u32> {
@@ -6,7 +7,8 @@ pub(crate) fn this_thread() -> Option<u32> {
     link.file_name()?.to_str()?.parse().ok()
 }
 
-/// CPU time of a thread of this process so far, nanoseconds. Source: first field of `schedstat`, which counts in nanoseconds.
+/// CPU time of a thread of this process so far, nanoseconds. Source: first field of `schedstat`, which counts in
+/// nanoseconds.
 pub(crate) fn thread_cpu_ns(thread: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
     text.split_ascii_whitespace().next()?.parse().ok()

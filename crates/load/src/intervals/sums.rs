@@ -1,4 +1,4 @@
-//! Sums over load agents of what a second holds besides its counts.
+//! Sums over load agents of everything in a second besides its counts.
 
 use super::histograms::Latencies;
 use proofload_model::samples::{
@@ -19,13 +19,13 @@ impl MergedKinds {
         &mut self.0[place].2
     }
 
-    /// Send lag at p99; none where there is none.
+    /// Send lag at p99; `None` when there was none.
     pub(super) fn send_lag_ns_p99(&self) -> Option<u64> {
         let (_, _, lag) = self.0.iter().find(|(_, clock, _)| *clock == LatencyClock::SendLag)?;
         lag.quantile(0.99)
     }
 
-    /// As an agent sends them: in the order of the kinds, send lag last.
+    /// The histograms in an agent's order: by kind, send lag last.
     pub(super) fn into_deltas(mut self, counts: &[OperationCounts]) -> Vec<HistogramDelta> {
         let place = |kind: &str| counts.iter().position(|counts| counts.kind == kind).unwrap_or(usize::MAX);
         self.0.sort_by_key(|(kind, clock, _)| (place(kind), *clock));
@@ -53,8 +53,8 @@ pub(super) fn add_readings(into: &mut Vec<Reading>, more: Vec<Reading>) {
     }
 }
 
-/// Puts a further load generator's threads behind those that are there. What was offered is told only when each agent tells it.
-/// `first`: nothing is there yet.
+/// Appends the threads of a further load generator. Offered load is summed only when every agent reports it. `first`:
+/// `into` is still empty.
 pub(super) fn add_client(into: &mut ClientSelf, more: &ClientSelf, first: bool) {
     into.thread_cpu_ns.extend(&more.thread_cpu_ns);
     into.resident_bytes += more.resident_bytes;

@@ -22,20 +22,21 @@ pub struct ThreadRecorder {
 }
 
 impl ThreadRecorder {
-    /// For one thread of `users` virtual users. `scheduled`: operations have due times, so that service and response time differ.
+    /// A recorder of one thread of `users` virtual users. `scheduled`: operations have due times, so that service and
+    /// response time differ.
     pub fn new(collector: Arc<Collector>, thread: usize, users: u32, scheduled: bool) -> Self {
         let now = Handover::new(collector.kinds());
         Self { collector, thread, users, scheduled, second: 0, next_second: Moment(u64::MAX), counters_wanted: 0, now }
     }
 
-    /// Time zero is known: seconds count from here. Every user of the thread says so; the first one counts.
+    /// Sets time zero, from which seconds count. Every user of the thread calls it; the first call counts.
     pub fn start(&mut self, origin: Moment) {
         if self.next_second == Moment(u64::MAX) {
             self.next_second = origin + Duration::from_secs(1);
         }
     }
 
-    /// An operation begins. `lag`: how long after its due time, where its user was free and waited for it.
+    /// Records that an operation begins. `lag`: start minus due time, where its user was free and waited for it.
     pub fn begin(&mut self, kind: usize, started: Moment, lag: Option<Duration>) {
         self.turn(started);
         let counts = &mut self.now.kinds[kind].counts;
@@ -46,7 +47,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// An operation that was due has waited too long for a user and will never begin.
+    /// Records that a due operation has waited too long for a user and will never begin.
     pub fn drop_one(&mut self, kind: usize, given_up: Moment) {
         self.turn(given_up);
         let counts = &mut self.now.kinds[kind].counts;
@@ -54,7 +55,7 @@ impl ThreadRecorder {
         counts.dropped += 1;
     }
 
-    /// An operation ended well.
+    /// Records an operation that succeeded.
     pub fn end_well(&mut self, kind: usize, completed: Completion, times: OperationTimes, retries: u32) {
         let OperationTimes { intended, started, finished } = times;
         self.turn(finished);
@@ -71,7 +72,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// An operation failed for good: counted, without a latency.
+    /// Records an operation that failed for good: counted, without a latency.
     pub fn end_failed(&mut self, kind: usize, error: &EngineError, finished: Moment, retries: u32) {
         self.turn(finished);
         let name = self.collector.kinds()[kind];
@@ -90,7 +91,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// Should the next user hand in its engine's counters? Once a second for each user.
+    /// Whether the next user should hand in its engine's counters: once a second for each user.
     pub fn wants_counters(&self) -> bool {
         self.counters_wanted > 0
     }
@@ -111,7 +112,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// The thread's users have all ended: hands over the second that is running, if time zero ever came.
+    /// Ends recording when the thread's users have all ended: hands over the running second, if time zero ever came.
     pub fn finish(&mut self, moment: Moment) {
         self.turn(moment);
         if self.next_second != Moment(u64::MAX) {
@@ -119,14 +120,14 @@ impl ThreadRecorder {
         }
     }
 
-    /// Exact totals of this thread by kind; independent of what was handed over.
+    /// Exact totals of this thread by kind, handed over or not.
     pub fn totals(&self) -> Vec<OperationCounts> {
         let kinds = self.now.kinds.iter().zip(self.collector.kinds());
         kinds.map(|(record, name)| OperationCounts { kind: (*name).to_owned(), ..record.totals() }).collect()
     }
 }
 
-/// Nanoseconds of a span; 584 years fit.
+/// Nanoseconds of a duration; 584 years fit.
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

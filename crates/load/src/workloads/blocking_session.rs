@@ -5,37 +5,37 @@ use proofload_model::error::Error;
 use tokio::runtime::{Builder, Runtime};
 
 /// A session and its runtime.
-pub(in crate::workloads) struct BlockingSession {
-    pub(in crate::workloads) runtime: Runtime,
-    pub(in crate::workloads) session: AnySession,
+pub(crate) struct BlockingSession {
+    pub(crate) runtime: Runtime,
+    pub(crate) session: AnySession,
 }
 
 impl BlockingSession {
     /// Connects.
-    pub(in crate::workloads) fn open(engine: &dyn Engine, target: &Target) -> Result<Self, EngineError> {
+    pub(crate) fn open(engine: &dyn Engine, target: &Target) -> Result<Self, EngineError> {
         let runtime = runtime().map_err(|error| EngineError::other(error.to_string()))?;
         let session = runtime.block_on(target.connect(async |target| engine.connect(target).await))?;
         Ok(Self { runtime, session })
     }
 
     /// Runs statements.
-    pub(in crate::workloads) fn script(&mut self, sql: &str) -> Result<(), Error> {
+    pub(crate) fn script(&mut self, sql: &str) -> Result<(), Error> {
         Ok(self.runtime.block_on(self.session.script(sql))?)
     }
 
     /// Runs one query.
-    pub(in crate::workloads) fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, EngineError> {
+    pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, EngineError> {
         self.runtime.block_on(self.session.query(sql))
     }
 
     /// The one row of a query.
-    pub(in crate::workloads) fn one_row(&mut self, sql: &str) -> Result<OwnedRow, EngineError> {
+    pub(crate) fn one_row(&mut self, sql: &str) -> Result<OwnedRow, EngineError> {
         self.query(sql)?.into_iter().next().ok_or_else(|| EngineError::other("a query gave no row where one must be"))
     }
 }
 
 /// A runtime for one thread.
-pub(in crate::workloads) fn runtime() -> Result<Runtime, Error> {
+pub(crate) fn runtime() -> Result<Runtime, Error> {
     Builder::new_current_thread()
         .enable_all()
         .build()
@@ -43,19 +43,19 @@ pub(in crate::workloads) fn runtime() -> Result<Runtime, Error> {
 }
 
 /// A count or key of a row.
-pub(in crate::workloads) fn integer(row: &OwnedRow, column: usize) -> Result<i64, Error> {
+pub(crate) fn integer(row: &OwnedRow, column: usize) -> Result<i64, Error> {
     let value = row.get(column).and_then(|value| value.as_value().integer());
     value.ok_or_else(|| Error::new(format!("column {} of a query is not a whole number: {row:?}", column + 1)))
 }
 
 /// Hundredths of a row.
-pub(in crate::workloads) fn hundredths(row: &OwnedRow, column: usize) -> Result<i64, Error> {
+pub(crate) fn hundredths(row: &OwnedRow, column: usize) -> Result<i64, Error> {
     let value = row.get(column).and_then(|value| value.as_value().units(2));
     value.ok_or_else(|| Error::new(format!("column {} of a query is not an amount: {row:?}", column + 1)))
 }
 
 /// A text of a row.
-pub(in crate::workloads) fn text(row: &OwnedRow, column: usize) -> Result<&str, Error> {
+pub(crate) fn text(row: &OwnedRow, column: usize) -> Result<&str, Error> {
     match row.get(column) {
         Some(OwnedValue::Text(text)) => Ok(text),
         other => Err(Error::new(format!("column {} of a query is {other:?} where a text must be", column + 1))),

@@ -1,6 +1,6 @@
-//! How a workload speaks to an engine: the folder `suites/<workload>/<engine>/`, embedded when the program is built, holds the texts that
-//! differ from those that it falls back on, at last `standard/`, and says the rest in `dialect.toml`. May not contain SQL, and may not know
-//! an engine or a workload by name.
+//! How a workload speaks to an engine: the folder `suites/<workload>/<engine>/`, embedded when the program is built,
+//! holds the texts that differ from those that it falls back on, at last `standard/`, and says the rest in
+//! `dialect.toml`. May not contain SQL, and may not know an engine or a workload by name.
 
 use super::suite::SuiteFile;
 use proofload_model::data_file::DataFile;

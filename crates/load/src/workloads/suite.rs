@@ -1,9 +1,10 @@
 //! Reads suites: SQL as data, in files of named statements. Errors name file and line.
 //!
-//! A statement begins with a line `-- name: pay(w_id, amount) columns=6`: its name, its parameters in the order in which calls
-//! bind them, and the number of columns of each returned row (left out: none). Its text follows up to the next such line, with
-//! `:name` where a parameter stands. Other lines that begin with `--` are for people. A line that ends in `-- under 4` or `-- not under 4`
-//! stands only in a suite in which what it names, here 4, is on or off. May not know what a statement means.
+//! A statement begins with a line `-- name: pay(w_id, amount) columns=6`: its name, its parameters in the order in
+//! which calls bind them, and the number of columns of each returned row (0 if left out). Its text follows up to the
+//! next such line, with `:name` where a parameter stands. Other lines that begin with `--` are for people. A line that
+//! ends in `-- under 4` or `-- not under 4` stands only in a suite in which what it names, here 4, is on or off. May
+//! not know what a statement means.
 
 use proofload_engine::{Statement, Value};
 use proofload_model::error::Error;
@@ -25,8 +26,8 @@ impl SuiteFile<'_> {
     }
 }
 
-/// Of lines that depend on something, those that hold, without their marks; others as they are. Several marks of a line are parted by
-/// commas and all hold.
+/// Drops conditional lines whose condition is false, and strips the marks from the rest. A line with several marks,
+/// separated by commas, needs all of them.
 pub fn chosen_lines(text: &str, is_on: impl Fn(&str) -> bool) -> String {
     let holds = |condition: &str| match condition.trim().strip_prefix("not under ") {
         Some(name) => !is_on(name.trim()),
@@ -54,8 +55,9 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Reads files. A file that has the name of an earlier one in another folder replaces statements of it and adds to them. Fails on what
-    /// is not understood, on other names that occur twice, and on parameters that are listed but not used or used but not listed.
+    /// Reads files. A file that has the name of an earlier one in another folder replaces statements of it and adds to
+    /// them. Fails on what is not understood, on other names that occur twice, and on parameters that are listed but
+    /// not used or used but not listed.
     pub fn read(files: &[SuiteFile<'_>]) -> Result<Self, Error> {
         let mut suite = Self::default();
         for file in files {
@@ -74,8 +76,8 @@ impl Suite {
         self.statements.get(name)
     }
 
-    /// The SQL of this name, where every parameter is replaced by its value: for work outside the hot path. Numbers, times and
-    /// decimals stand as integers, texts are quoted, lists as PostgreSQL writes arrays.
+    /// The SQL of this name, where every parameter is replaced by its value: for work outside the hot path. Numbers,
+    /// times and decimals stand as integers, texts are quoted, lists as PostgreSQL writes arrays.
     pub fn with_values(&self, name: &str, values: &[(&str, Value<'_>)]) -> Result<String, Error> {
         let statement = self.statement(name)?;
         let mut sql = String::with_capacity(statement.sql.len());
@@ -97,8 +99,8 @@ impl Suite {
         self.statements.keys().map(String::as_str)
     }
 
-    /// A hash of all that is sent: each statement with its parameters and columns, and the order of those of which the order counts.
-    /// FNV-1a of 64 bits.
+    /// A hash of all that is sent: each statement with its parameters and columns, and the order of those of which the
+    /// order counts. FNV-1a of 64 bits.
     #[cfg(test)]
     pub(crate) fn hash(&self) -> u64 {
         let mut text = String::new();
@@ -211,7 +213,7 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
-/// Has it a text, and is each parameter listed and used?
+/// Fails unless the statement has a text and each parameter is listed and used.
 fn check_statement(statement: &Statement) -> Result<(), String> {
     if statement.sql.is_empty() {
         return Err(format!("statement {} has no text", statement.name));

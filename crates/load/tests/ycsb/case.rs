@@ -90,7 +90,7 @@ fn spec(place: DataPlace, address: Option<String>, changes: &[(&str, &str)]) -> 
 }
 
 impl Case {
-    /// A case on an engine; none, said aloud, where the engine cannot be had.
+    /// A case on an engine; `None`, with a message, where the engine is not available.
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     pub(crate) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
         let of_name: &'static dyn Engine = engine(name).expect("it is built in");
@@ -138,7 +138,7 @@ impl Case {
         role.build(Build {})
     }
 
-    /// Do the data fit?
+    /// Checks that the data fit.
     pub(crate) fn check_data(&self) -> Result<(), Error> {
         let (mut role, _events) = self.role();
         role.open(Open { spec: Box::new(self.spec.clone()) })?;

@@ -1,5 +1,5 @@
-//! Loads that are killed: the process is ended at a random instant, the load begun again, until it ends. Then every record is there,
-//! or the load has said that it is not.
+//! Loads that are killed: the process is ended at a random instant, the load begun again, until it ends. Then every
+//! record is there, or the load has said that it is not.
 //!
 //! The killed process is this test's own program, called again for the one test `a_load_in_a_process_of_its_own`.
 

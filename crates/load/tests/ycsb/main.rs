@@ -1,5 +1,5 @@
-//! The key-value workload on real engines, through the load role as an agent goes it. SQLite is always there; PostgreSQL's tests are
-//! skipped aloud where it is missing, unless `PROOFLOAD_REQUIRE_POSTGRESQL` is set.
+//! The key-value workload on real engines, through the load role as an agent goes it. SQLite is always there;
+//! PostgreSQL's tests are skipped aloud where it is missing, unless `PROOFLOAD_REQUIRE_POSTGRESQL` is set.
 
 mod case;
 mod faults;

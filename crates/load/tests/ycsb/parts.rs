@@ -13,8 +13,8 @@ fn found<'r>(ran: &'r Ran, name: &str) -> &'r str {
     ran.checks.iter().find(|check| check.name == name).map_or("", |check| check.found.as_str())
 }
 
-/// Every operation is a function of the seed, its user and its index in it: so the numbers of each kind, and of the latest writes of each
-/// user that are not replaced by a later one of its own, are those of one agent.
+/// Every operation is a function of the seed, its user and its index in it: so the numbers of each kind, and of the
+/// latest writes of each user that are not replaced by a later one of its own, are those of one agent.
 #[track_caller]
 fn check(engine: &str, operations: &str, divisions: &[&[u32]]) {
     let mix = [("mix", "own"), ("read", "0.4"), ("update", "0.35"), ("read_modify_write", "0.25")];

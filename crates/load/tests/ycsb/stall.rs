@@ -1,6 +1,6 @@
-//! A server that stands still for two seconds, in real time: 20 s at 1,000 operations a second over the wire. The same under a simulated
-//! clock, exactly, is in `drive/tests.rs`; this one needs a quiet machine and is run by hand:
-//! `cargo test --release -p proofload-load --test ycsb -- --ignored --nocapture stall`.
+//! A server that stands still for two seconds, in real time: 20 s at 1,000 operations a second over the wire. The same
+//! under a simulated clock, exactly, is in `drive/tests.rs`; this one needs a quiet machine and is run by hand: `cargo
+//! test --release -p proofload-load --test ycsb -- --ignored --nocapture stall`.
 
 use super::case::Case;
 use super::op_msg_server::{Behaviour, Server};
@@ -37,8 +37,9 @@ fn run(stall: Duration) -> Vec<IntervalSample> {
 #[ignore = "issue 3: 40 s of real time on a quiet machine"]
 fn a_stall_shows_in_the_response_time_and_not_in_the_service_time() {
     let (calm, stalled) = (run(Duration::ZERO), run(Duration::from_secs(2)));
-    // 2,000 of 20,000 operations fall due while the server stands; the one in a hundred with the longest response has waited for
-    // all but a tenth of the two seconds. The backlog drains at once: the server answers far more than 1,000 a second.
+    // 2,000 of 20,000 operations fall due while the server stands; the one in a hundred with the longest response has
+    // waited for all but a tenth of the two seconds. The backlog drains at once: the server answers far more than 1,000
+    // a second.
     let (found, expected) = (merged(&stalled, LatencyClock::Response).value_at_quantile(0.99) as f64 / 1e9, 1.8);
     let service = |seconds: &[IntervalSample]| merged(seconds, LatencyClock::Service).value_at_quantile(0.99);
     eprintln!(

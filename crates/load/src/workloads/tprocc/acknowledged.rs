@@ -1,4 +1,5 @@
-//! Orders that the database has acknowledged: one 64-bit word each, so that a long run can name every one that was lost.
+//! Orders that the database has acknowledged: one 64-bit word each, so that a long run can name every one that was
+//! lost.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,8 @@ const OL_BITS: u32 = 4;
 const C_BITS: u32 = 12;
 
 impl AcknowledgedOrder {
-    /// The word; words sort as orders do. None when the order does not fit, which a check must not pass over.
+    /// Packs the order into a word; words sort as orders do. `None` when the order does not fit, which a check must not
+    /// ignore.
     pub(super) fn pack(self) -> Option<u64> {
         let field = |value: i32, bits: u32| u64::try_from(value).ok().filter(|value| *value < 1 << bits);
         let mut word = field(self.w_id, 64 - D_BITS - O_BITS - OL_BITS - C_BITS)?;

@@ -1,5 +1,5 @@
-//! Profile and departures of a study: what its settings say, what does not go together, and how a report is told. What a departure does
-//! stands where it is done: in the generator, in the suites, in the transactions.
+//! Profile and departures of a study: its settings, contradictions among them, and the facts for a report. The
+//! departures themselves are made in the generator, in the suites and in the transactions.
 
 use proofload_gen::tprocc::{Departure, Departures, Profile};
 use proofload_model::catalogue::Contradiction;
@@ -28,7 +28,7 @@ fn given(settings: &Settings) -> Result<Departures, String> {
     words.map(|word| Departure::from_word(word).map_err(|error| error.to_string())).collect()
 }
 
-/// What of profile and departures does not go together.
+/// Contradictions between profile and departures.
 pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let is_named = settings.text("workload.profile").is_ok_and(|name| name != Profile::SPEC.name());
     let is_paced = settings.text("workload.pacing") == Ok("paced");

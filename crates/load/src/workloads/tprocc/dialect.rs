@@ -1,4 +1,5 @@
-//! The suite of each dialect of SQL under departures from the clauses. May not contain SQL, and may not know an engine by name.
+//! The suite of each dialect of SQL under departures from the clauses. May not contain SQL, and may not know an engine
+//! by name.
 
 use super::settings::NAME;
 use crate::workloads::dialect::{self, Suites};

@@ -1,5 +1,6 @@
-//! How often each customer number, item and last name was drawn, for the audit of inputs. Each client thread has one set of counts, which
-//! all of its users add to: an addition is one load and one store, and nothing is allocated after the first user has come.
+//! Frequencies of the drawn customer numbers, items and last names, for the audit of inputs. Each client thread has one
+//! set of counts for all of its users: an addition is one load and one store, and nothing is allocated after the first
+//! user.
 
 use proofload_gen::tprocc::Scale;
 use proofload_gen::tprocc::inputs::{CustomerBy, NewOrder};
@@ -8,11 +9,11 @@ use serde::{Deserialize, Serialize};
 /// Counts of draws; 416 KB at full scale.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct DrawCounts {
-    /// Of c_id from 1, in New-Order and wherever a customer is named by number.
+    /// Draws of c_id from 1, in New-Order and wherever a customer is named by number.
     pub(super) c_ids: Vec<u32>,
-    /// Of last names from number 0.
+    /// Draws of last names from number 0.
     pub(super) last_names: Vec<u32>,
-    /// Of ol_i_id from 1, the unused item left out.
+    /// Draws of ol_i_id from 1, without the unused item.
     pub(super) items: Vec<u32>,
 }
 
@@ -65,7 +66,7 @@ mod tests {
     use crate::division::{from_bytes, to_bytes};
     use proofload_gen::tprocc::LastName;
 
-    /// What another thread or load agent drew is taken over whole, and once.
+    /// Draws of another thread or load agent are added whole, and once.
     #[test]
     fn draws_of_others_are_added_once() {
         let mut theirs = DrawCounts::new(&Scale::TOY);

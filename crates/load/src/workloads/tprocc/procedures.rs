@@ -1,8 +1,8 @@
-//! The procedures of the suite in the database: installed by the build, read back and compared before a run. They are no part of the
-//! data: installing them changes no row of the nine tables.
+//! The procedures of the suite in the database: installed by the build, read back and compared before a run. They are
+//! no part of the data: installing them changes no row of the nine tables.
 //!
-//! What is installed is noted in the manifest by a hash of the text that created it, and the server's own copy of each body is
-//! compared with ours, so that neither an older version nor one that somebody changed is taken for this one.
+//! What is installed is noted in the manifest by a hash of the text that created it, and the server's own copy of each
+//! body is compared with ours, so that neither an older version nor one that somebody changed is taken for this one.
 
 use super::build::{Manifest, add_entry, remove_entry};
 use super::dialect::{Dialect, with_procedures};
@@ -11,10 +11,10 @@ use crate::workloads::blocking_session::{BlockingSession, text};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 
-/// What makes a missing or changed procedure right again.
+/// Remedy for a missing or changed procedure.
 const REMEDY: &str = "build again: it installs the procedures and leaves the data as they are";
 
-/// What is wrong with a form on an engine that has no procedures.
+/// Contradiction of a form by procedures on an engine that has none.
 pub(super) fn lacking(dialect: &Dialect, form: Form) -> Option<Contradiction> {
     let lacks = form == Form::Procedures && dialect.procedures().is_empty();
     let reason = || {
@@ -41,7 +41,7 @@ pub(super) fn install(session: &mut BlockingSession, dialect: &Dialect) -> Resul
     session.script(&format!("{script}COMMIT;")).map_err(|error| error.context("installing the procedures"))
 }
 
-/// Names each procedure that is not there as it stands in the suite, and the remedy; `None`: all are.
+/// Names each procedure that is not as in the suite, and the remedy; `None` when all are.
 pub(super) fn faults(
     session: &mut BlockingSession,
     dialect: &Dialect,
@@ -69,7 +69,7 @@ pub(super) fn faults(
     Ok((!faults.is_empty()).then(|| format!("{}; {REMEDY}", faults.join(", "))))
 }
 
-/// The version of all procedures together, for labels and facts; none when the dialect has none.
+/// The version of all procedures together, for labels and facts; `None` when the dialect has none.
 pub(super) fn version_of_all(dialect: &Dialect) -> Result<Option<String>, Error> {
     let mut all = String::new();
     for name in dialect.procedures() {
@@ -83,7 +83,8 @@ fn entry(name: &str) -> String {
     format!("procedure {name}")
 }
 
-/// A version: a hash of the text, FNV-1a of 64 bits, which tells texts apart that nobody chose to be alike. Source: Fowler, Noll, Vo.
+/// A version: a hash of the text, FNV-1a of 64 bits, which tells texts apart that nobody chose to be alike. Source:
+/// Fowler, Noll, Vo.
 fn version(text: &str) -> String {
     let hash = text
         .bytes()

@@ -2,7 +2,7 @@
 
 use proofload_engine::{AnySession, Engine, Error, Session as _, Statement, Target};
 
-/// How sessions of users begin, the first time and after a lost connection.
+/// Everything needed to open sessions of users, at first and after a lost connection.
 pub(super) struct SessionOpener {
     pub(super) engine: &'static dyn Engine,
     pub(super) target: Target,

@@ -1,4 +1,4 @@
-//! What a virtual user works with: its session, two flights whose memory is reused, and buffers. Allocates nothing per
+//! Session and work space of a virtual user: two flights whose memory is reused, and buffers. Allocates nothing per
 //! transaction once the memory has grown.
 
 use super::session_opener::SessionOpener;
@@ -23,16 +23,17 @@ pub(super) struct SessionWork {
     pub(super) h_data: String,
     /// The clock that dates orders, payments and deliveries.
     pub(super) clock: Arc<dyn Clock>,
-    /// How transactions reach the engine.
+    /// Form in which transactions reach the engine.
     pub(super) form: Form,
-    /// What transactions do otherwise than the clauses say.
+    /// Departures of the transactions from the clauses.
     pub(super) departures: Departures,
-    /// Does the engine keep data? One that does not answers everything with ones, which nothing can be concluded from.
+    /// Whether the engine keeps data. One that does not answers everything with ones, from which nothing can be
+    /// concluded.
     pub(super) keeps_data: bool,
 }
 
 impl SessionWork {
-    /// Terminal with a new session.
+    /// A work space with a new session.
     pub(super) async fn open(
         opener: Arc<SessionOpener>,
         settings: &TproccSettings,

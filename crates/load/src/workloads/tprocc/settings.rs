@@ -27,7 +27,7 @@ const MOST_WAREHOUSES: i64 = 200_000;
 
 const SCOPE: Scope = Scope::Workload(NAME);
 
-/// What a study may say.
+/// Settings of the workload in a study.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.warehouses", Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
     SettingSpec::optional("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users. A saturated load must give their number, and each has a session; in a paced load they are terminals, by default 10 per warehouse, and share `workload.connections`.").load().only(SCOPE),
@@ -45,12 +45,12 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is retried, with the same inputs, after a deadlock, serialization failure or busy answer.").only(SCOPE),
 ];
 
-/// How a transaction reaches the engine.
+/// Form in which a transaction reaches the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As flights of statements.
+    /// Flights of statements.
     Statements,
-    /// As one call of a procedure stored in the server.
+    /// One call of a procedure stored in the server.
     Procedures,
 }
 
@@ -69,7 +69,7 @@ impl Form {
     }
 }
 
-/// What the settings come to.
+/// The settings, read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TproccSettings {
     pub(super) warehouses: i32,
@@ -81,11 +81,11 @@ pub(super) struct TproccSettings {
     pub(super) homes: Homes,
     pub(super) max_retries: u32,
     pub(super) client_threads: Option<u32>,
-    /// None: saturated.
+    /// `None` when the load is saturated.
     pub(super) paced: Option<PacingSettings>,
 }
 
-/// How a paced load is served.
+/// Settings of a paced load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PacingSettings {
     pub(super) connections: u32,
@@ -137,7 +137,8 @@ impl TproccSettings {
         })
     }
 
-    /// New orders a minute of all terminals if every response took no time: the share of New-Orders over the mean cycle of the mix.
+    /// New orders a minute of all terminals if every response took no time: the share of New-Orders over the mean cycle
+    /// of the mix.
     pub(super) fn ceiling(&self, waits: Waits) -> f64 {
         let weights = self.mix.weights();
         let share = |transaction: Transaction| f64::from(weights.all()[transaction as usize]) / weights.total() as f64;
@@ -193,7 +194,7 @@ impl TproccSettings {
     }
 }
 
-/// How a paced load of so many terminals is served.
+/// Reads the settings of a paced load of this many terminals.
 fn paced(settings: &Settings, terminals: u32, scale: &Scale) -> Result<PacingSettings, Error> {
     let given = |path: &str| settings.get(path).map(|_| settings.count(path)).transpose();
     let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
@@ -219,7 +220,7 @@ pub(super) fn division_contradictions(settings: &Settings) -> Vec<Contradiction>
     each_has_one(settings, read.users, "virtual users").into_iter().chain(sessions).collect()
 }
 
-/// What of the pacing does not go together.
+/// Contradictions among the settings of a paced load.
 pub(super) fn pacing_contradictions(settings: &Settings) -> Vec<Contradiction> {
     let given = |path: &str| settings.get(path).is_some();
     let mut found = Vec::new();
@@ -257,7 +258,7 @@ pub(super) fn pacing_contradictions(settings: &Settings) -> Vec<Contradiction> {
     found
 }
 
-/// How warehouses are assigned to users.
+/// Reads how warehouses are assigned to users.
 fn homes(settings: &Settings, profile: &Profile) -> Result<Homes, Error> {
     Ok(match settings.boolean("workload.all_warehouses")? {
         true => Homes::AllWarehouses,

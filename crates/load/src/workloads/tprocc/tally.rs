@@ -1,4 +1,4 @@
-//! What a virtual user counts of its completed transactions: for conservation, agreement and the audit of inputs.
+//! Counts of a virtual user's completed transactions: for conservation, agreement and the audit of inputs.
 
 use super::transactions::delivery::DeliveryOutput;
 use proofload_gen::tprocc::inputs::{Delivery, NewOrder, OrderStatus, Payment, Transaction};
@@ -43,7 +43,7 @@ fn add_all(into: &mut Vec<u64>, from: &[u64]) {
     }
 }
 
-/// What committed New-Orders put into the database.
+/// Sums of everything that committed New-Orders put into the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct EnteredOrders {
     pub(super) orders: u64,
@@ -51,7 +51,7 @@ pub(super) struct EnteredOrders {
     pub(super) quantity: u64,
     pub(super) remote_lines: u64,
     pub(super) orders_not_local: u64,
-    /// Of the lines, those whose item is unused: they take nothing from stock.
+    /// Lines whose item is unused: they take nothing from stock.
     pub(super) unused_lines: u64,
     pub(super) unused_quantity: u64,
     pub(super) unused_remote_lines: u64,
@@ -95,7 +95,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// An empty tally for so many warehouses.
+    /// An empty tally for this many warehouses.
     pub(super) fn new(warehouses: i32) -> Self {
         let warehouses = warehouses.unsigned_abs() as usize;
         let (remote_lines, remote_payments) = (RemoteDraws::new(warehouses), RemoteDraws::new(warehouses));

@@ -1,4 +1,4 @@
-//! Runs transactions on a session and counts what came of them. May not draw inputs.
+//! Runs transactions on a session and counts them. May not draw inputs.
 
 use super::acknowledged::{AcknowledgedOrder, AcknowledgedOrders};
 use super::draw_counts::DrawCounts;
@@ -16,16 +16,16 @@ use std::rc::Rc;
 /// A session at work.
 pub(super) struct TransactionRunner {
     pub(super) work: SessionWork,
-    /// What has completed.
+    /// Counts of completed transactions.
     pub(super) tally: Tally,
-    /// What was drawn for it, together with the client thread's other sessions.
+    /// Counts of draws, shared with the client thread's other sessions.
     pub(super) draws: Rc<RefCell<DrawCounts>>,
     /// Orders that were acknowledged as committed.
     pub(super) acknowledged: AcknowledgedOrders,
 }
 
 impl TransactionRunner {
-    /// A clerk whose session has its statements prepared.
+    /// A runner on a session whose statements are prepared.
     pub(super) fn new(work: SessionWork, warehouses: i32, draws: Rc<RefCell<DrawCounts>>) -> Self {
         Self { work, tally: Tally::new(warehouses), draws, acknowledged: AcknowledgedOrders::default() }
     }

@@ -1,4 +1,4 @@
-//! One saturated virtual user of TPROC-C: draws inputs and has its clerk run them.
+//! One saturated virtual user of TPROC-C: draws inputs and runs them.
 
 use super::transaction_runner::TransactionRunner;
 use crate::drive::VirtualUser;

@@ -19,13 +19,13 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Tprocc;
 
-/// The dialect of the engine that settings name; none when there is no such engine or none for it.
+/// The dialect of the engine that settings name; `None` when there is no such engine or no dialect for it.
 fn dialect(settings: &Settings) -> Option<Dialect> {
     let departures = departures::profile(settings).map_or(Departures::NONE, |profile| profile.departures);
     Dialect::of(proofload_engine::engine(settings.text("engine.kind").ok()?)?, departures).ok()
 }
 
-/// What does not go together: procedures, and an engine that has none; ways of pacing.
+/// Contradictions: procedures on an engine that has none; settings of pacing.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let form = settings.text("workload.form").map(Form::of_name);
     let fault = dialect(settings).and_then(|dialect| procedures::lacking(&dialect, form.ok()?));
@@ -33,7 +33,8 @@ fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     fault.into_iter().chain(of_settings).chain(departures::contradictions(settings)).collect()
 }
 
-/// What a label says of the procedures beside the data: their version, so that a snapshot that has others is not taken for this one.
+/// The procedures' version for the label of the data, so that a snapshot with other procedures is not taken for this
+/// one.
 fn procedures_label(settings: &Settings) -> String {
     let version = dialect(settings).and_then(|dialect| procedures::version_of_all(&dialect).ok()?);
     version.map(|version| format!(", procedures {version}")).unwrap_or_default()

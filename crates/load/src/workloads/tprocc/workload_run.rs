@@ -31,7 +31,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What the profile `spec` does otherwise than the clauses, for the report: always, when saturated, and when paced.
+/// Departures of the profile `spec` from the clauses, for the report: always, when saturated, and when paced.
 const DEPARTURES: &str = "dates at load are the study's (4.3.3); there are no screens (2.2); the run is shorter than 120 minutes unless \
     the study says so (5.5)";
 const OF_SATURATED: &str =
@@ -51,7 +51,7 @@ pub(super) struct TproccRun {
     queues: Mutex<Option<Arc<DeliveryQueues>>>,
 }
 
-/// What a run leaves for its checks.
+/// Evidence of a run for its checks.
 #[derive(Default)]
 struct RunEvidence {
     before: Option<CountsBefore>,
@@ -117,14 +117,14 @@ impl TproccRun {
         Ok(missing.map_or(Ok(manifest), |why| Err(DataState::Unfinished { why })))
     }
 
-    /// What the checks compare with after the run; refuses data that do not fit.
+    /// State of the database that the checks compare with after the run; refuses data that do not fit.
     pub(super) fn before(&self, session: &mut BlockingSession) -> Result<CountsBefore, Error> {
         let manifest = self.manifest(session)?.map_err(DataState::into_error)?;
         let totals = Totals::before_run(session, &self.dialect, &manifest)?;
         Ok(CountsBefore { totals, next_o_ids: next_o_ids(session, &self.dialect)? })
     }
 
-    /// What the inputs of this run are drawn by.
+    /// Facts about the inputs of this run.
     fn input_facts(&self) -> Vec<Fact> {
         let plan = self.inputs.settings();
         let source = "inputs of the run";

@@ -1,4 +1,4 @@
-//! What is checked after a run: answers against golden ones, and streams against each other. Asks no database.
+//! Checks after a run: answers against golden ones, and streams against each other. Asks no database.
 
 use super::stream::{Plan, Tally};
 use proofload_model::samples::{Check, CheckOutcome};
@@ -26,8 +26,8 @@ pub(super) fn golden(tallies: &[Tally]) -> Check {
     }
 }
 
-/// The same question has the same answer in every stream and round. A digest over all of them lets runs of other engines with the
-/// same seed be compared, also where there is no golden answer.
+/// The same question has the same answer in every stream and round. A digest over all of them lets runs of other
+/// engines with the same seed be compared, also where there is no golden answer.
 pub(super) fn agreement(tallies: &[Tally], plan: &Plan) -> Check {
     let mut first: BTreeMap<u64, u64> = BTreeMap::new();
     let mut offenders = Vec::new();

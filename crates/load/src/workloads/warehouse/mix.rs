@@ -1,4 +1,4 @@
-//! What a round of a stream is made of: each chosen query once, or queries by the weights of their classes. Pure.
+//! Rounds of a stream: each chosen query once, or queries by the weights of their classes. Pure.
 
 use super::suite::Class;
 use proofload_gen::Seed;
@@ -21,7 +21,7 @@ const TURNS: u64 = 3;
 pub(super) enum Mix {
     /// Each chosen query once.
     Each,
-    /// So many queries of each class, in the order of [`Class::ALL`].
+    /// Numbers of queries of each class, in the order of [`Class::ALL`].
     Weighted([usize; 3]),
 }
 
@@ -53,7 +53,7 @@ impl Mix {
         Ok(Self::Weighted(weights.map(|weight| (weight * queries / sum) as usize)))
     }
 
-    /// Queries of a class in a round; none when the mix does not ask by class.
+    /// Queries of a class in a round; `None` when the mix does not ask by class.
     pub(super) fn of_class(&self, class: Class) -> Option<usize> {
         let Self::Weighted(counts) = self else { return None };
         Class::ALL.iter().zip(counts).find(|(known, _)| **known == class).map(|(_, count)| *count)
@@ -113,7 +113,7 @@ impl Rounds {
         queries
     }
 
-    /// What a stream's round has, in order of the queries. Over rounds each query of a group comes equally often.
+    /// Queries of a stream's round, in their order. Over rounds each query of a group comes equally often.
     pub(super) fn round(&self, seed: Seed, stream: u32, round: u64) -> Vec<usize> {
         let mut content = Vec::with_capacity(self.length());
         for (number, group) in self.0.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The warehouse workload: analytic queries over TPC-H-derived data, in streams. Results are not TPC results.
 //!
-//! Data come from the generator crate, queries and their rules from `suites/warehouse/`. May not contain a query, and may not know
-//! what an engine is called outside `suite/dialect.rs`.
+//! Data come from the generator crate, queries and their rules from `suites/warehouse/`. May not contain a query, and
+//! may not know what an engine is called outside `suite/dialect.rs`.
 
 mod answers;
 mod build;

@@ -1,4 +1,4 @@
-//! What a stream itself costs beside its engine: CPU time of its thread outside the engine's calls, read twice a query.
+//! Cost of a stream itself, without its engine: CPU time of its thread outside the engine's calls, read twice a query.
 
 use proofload_model::samples::Reading;
 use proofload_model::time::Clock;
@@ -17,7 +17,7 @@ pub(super) struct OwnCpu {
 }
 
 impl OwnCpu {
-    /// With a clock for a stream that has its thread, and so its CPU time, to itself.
+    /// A meter; `clock` is given for a stream that has its thread, and so its CPU time, to itself.
     pub(super) const fn new(clock: Option<Arc<dyn Clock>>) -> Self {
         Self { clock, since: None, used: Duration::ZERO }
     }
@@ -38,7 +38,7 @@ impl OwnCpu {
         self.since = self.now();
     }
 
-    /// What was used since the last time.
+    /// Reads the CPU time since the last call.
     pub(super) fn counters(&mut self, into: &mut Vec<Reading>) {
         if self.since.is_some() {
             let value = std::mem::take(&mut self.used).as_secs_f64();

@@ -1,5 +1,5 @@
-//! Probe queries: one session on a thread of its own, one query at a time, and what the engine says that it read for them. May not judge
-//! what they cost.
+//! Probe queries: one session on a thread of its own, one query at a time, with the engine's count of the bytes read
+//! for them. May not judge their cost.
 
 use super::session_opener::SessionOpener;
 use super::stream::told;
@@ -81,7 +81,7 @@ impl Drop for ProbeThread {
     }
 }
 
-/// Statements that read what the engine counts of its reads; none where it does not count.
+/// Statements that read the engine's counters of its reads; `None` where it does not count.
 struct ReadStatements {
     settle: Option<String>,
     logical: Option<String>,
@@ -93,7 +93,7 @@ struct ProbeSession {
     opener: SessionOpener,
     reads: ReadStatements,
     clock: Arc<dyn Clock>,
-    /// What the engine had counted before the next query.
+    /// The engine's counter before the next query.
     read_before: Option<i64>,
 }
 

@@ -1,5 +1,5 @@
-//! What a stream's session is told before its first query, by the statements of `session.sql`: the cap of a query, and how many threads one
-//! may work with. May not run queries.
+//! Sessions of streams, prepared by the statements of `session.sql`: the cap of a query, and the number of threads for
+//! one. May not run queries.
 
 use super::settings::WarehouseSettings;
 use super::suite::{Dialect, PARALLELISM};
@@ -13,12 +13,12 @@ use proofload_model::samples::Fact;
 use proofload_model::units::duration_text;
 use std::time::Duration;
 
-/// How sessions of streams begin.
+/// Everything needed to open sessions of streams.
 #[derive(Clone)]
 pub(super) struct SessionOpener {
     engine: &'static dyn Engine,
     target: Target,
-    /// What is said to each session; may be empty.
+    /// Script for each session; may be empty.
     script: String,
 }
 
@@ -53,7 +53,7 @@ impl SessionOpener {
         Ok(())
     }
 
-    /// A session that has been told all of it.
+    /// A session that has run the script.
     pub(super) async fn session(&self) -> Result<AnySession, EngineError> {
         let mut session = self.target.connect(async |target| self.engine.connect(target).await).await?;
         self.tell(&mut session).await?;
@@ -69,7 +69,7 @@ impl SessionOpener {
         Ok(())
     }
 
-    /// What is in force in such a session, as it says itself. Blocking.
+    /// Facts that such a session reports about itself. Blocking.
     pub(super) fn facts(&self, dialect: &Dialect, settings: &WarehouseSettings) -> Result<Vec<Fact>, Error> {
         let Some(threads) = settings.parallelism else { return Ok(Vec::new()) };
         let runtime = runtime()?;

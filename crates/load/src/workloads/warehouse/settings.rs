@@ -19,7 +19,7 @@ const FORMAT: u32 = 2;
 
 const SCOPE: Scope = Scope::Workload(NAME);
 
-/// What a study may say.
+/// Settings of the workload in a study.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.scale_factor", Kind::Number { least: 0.01, most: 100_000.0 }, "Size of the TPC-H-derived data: 1 is about 1.1 GB of table text; fractions down to 0.01, below which keys of the generator collide.").only(SCOPE),
     SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run rounds of queries, one query after another, in their own order. One stream is a power run.").load().only(SCOPE),
@@ -37,7 +37,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per stream on an embedded engine.").only(SCOPE),
 ];
 
-/// What is found out before the first run.
+/// Measurements before the first run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Calibrate {
     Nothing,
@@ -55,14 +55,14 @@ impl Calibrate {
     }
 }
 
-/// What the settings come to.
+/// The settings, read.
 #[derive(Debug, Clone)]
 pub(super) struct WarehouseSettings {
     pub(super) scale: f64,
     pub(super) layout: Layout,
     pub(super) streams: u32,
     pub(super) rounds: Option<u64>,
-    /// Which queries run and how often, by their places in [`kinds`].
+    /// Queries of the rounds and their frequency, by their indexes in [`kinds`].
     pub(super) inputs: Rounds,
     /// `workload.mix` as given.
     pub(super) mix: String,
@@ -97,7 +97,8 @@ impl WarehouseSettings {
         })
     }
 
-    /// What decides about the bytes of the data: name and value, in the order in which differences are told.
+    /// Settings that decide about the bytes of the data: name and value, in the order in which differences are
+    /// reported.
     pub(super) fn data(&self) -> Vec<(&'static str, String)> {
         vec![
             ("format", FORMAT.to_string()),
@@ -115,7 +116,7 @@ impl WarehouseSettings {
         format!("{NAME} {}", parts.join(", "))
     }
 
-    /// What is to be found out before the first run.
+    /// Measurements needed before the first run.
     pub(super) fn calibration(&self) -> Option<Calibration> {
         let queries = match self.calibrate {
             Calibrate::Nothing => return None,
@@ -152,7 +153,7 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     found.into_iter().flatten().collect()
 }
 
-/// May the engine be told how many threads a query works with, and is it told so once?
+/// Fails unless the engine can be told how many threads a query works with, and is told once.
 fn threads(settings: &Settings) -> Result<(), Contradiction> {
     const PATH: &str = "workload.parallelism";
     if settings.get(PATH).is_none() {
@@ -167,7 +168,7 @@ fn threads(settings: &Settings) -> Result<(), Contradiction> {
     }
 }
 
-/// How the engine is to store the tables.
+/// Reads how the engine is to store the tables.
 fn layout(settings: &Settings) -> Result<Layout, Contradiction> {
     let asked = || Layout::asked(settings.text("engine.kind")?, settings.text("workload.layout")?);
     asked().map_err(|error| Contradiction::new("workload.layout", error.to_string()))
@@ -186,7 +187,7 @@ fn too_much_warm_up(settings: &Settings) -> Option<Contradiction> {
     Some(Contradiction::new("workload.warm_up_rounds", reason))
 }
 
-/// What rounds are made of: `workload.queries` and `workload.mix` together.
+/// Rounds by `workload.queries` and `workload.mix` together.
 fn inputs(settings: &Settings) -> Result<Rounds, Contradiction> {
     let of_mix = |error: Error| Contradiction::new("workload.mix", error.to_string());
     let mix = settings.text("workload.mix").and_then(Mix::read).map_err(of_mix)?;
@@ -207,8 +208,8 @@ fn inputs(settings: &Settings) -> Result<Rounds, Contradiction> {
     }
 }
 
-/// Places of the queries of these names. Without names all; the probes only where queries are asked for by class, of which they have one
-/// like any other.
+/// Places of the queries of these names. Without names all; the probes only where queries are asked for by class, of
+/// which they have one like any other.
 fn chosen(names: &[String], mix: Mix) -> Result<Vec<usize>, Contradiction> {
     let (known, wrong) = (kinds(), |reason: String| Contradiction::new("workload.queries", reason));
     if names.is_empty() {

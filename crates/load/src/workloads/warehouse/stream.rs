@@ -1,4 +1,5 @@
-//! One stream: runs the queries of its rounds, each round in an order of its own, and compares answers with golden ones.
+//! One stream: runs the queries of its rounds, each round in an order of its own, and compares answers with golden
+//! ones.
 
 use super::answers::{Answer, compare, hash, read_csv, written};
 use super::mix::Rounds;
@@ -13,16 +14,16 @@ use proofload_gen::Seed;
 use proofload_model::samples::Reading;
 use std::sync::Arc;
 
-/// What all streams of a run share.
+/// Inputs that all streams of a run share.
 pub(super) struct Plan {
     pub(super) dialect: Dialect,
     pub(super) scale: f64,
     pub(super) seeded: bool,
-    /// What each round has.
+    /// Queries of each round.
     pub(super) rounds: Rounds,
     /// Places of the queries that run.
     pub(super) chosen: Vec<usize>,
-    /// Golden answers by place; none where answers are not validated.
+    /// Golden answers by index of the query; `None` where answers are not validated.
     golden: Vec<Option<Answer>>,
     seed: Seed,
 }
@@ -89,7 +90,7 @@ pub(super) struct QueryAnswer {
     pub(super) answer: u64,
 }
 
-/// What a stream leaves for the checks after the run.
+/// Evidence of a stream for the checks after the run.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// Answers that agree with golden ones.
@@ -100,7 +101,7 @@ pub(super) struct Tally {
     pub(super) not_validated: u64,
     /// The first few differences.
     pub(super) differences: Vec<String>,
-    /// What was answered, for comparison with other streams.
+    /// Answers, for comparison with other streams.
     pub(super) answers: Vec<QueryAnswer>,
     rows: u64,
 }
@@ -235,8 +236,8 @@ const QUERY_CAP: &str = "query_cap";
 /// The code of a query that memory or room for temporary files did not suffice for.
 const OUT_OF_SPACE: &str = "out_of_space";
 
-/// Gives what becomes of a query one code on every engine. A query that had too little room has failed and no more: it writes nothing,
-/// so the stream goes on with the next.
+/// Gives what becomes of a query one code on every engine. A query that had too little room has failed and no more: it
+/// writes nothing, so the stream goes on with the next.
 pub(super) fn told(error: Error) -> Error {
     let code = match error.class() {
         ErrorClass::OutOfSpace => OUT_OF_SPACE,

@@ -64,7 +64,7 @@ impl WarehouseRun {
         Ok(Ok(manifest))
     }
 
-    /// What the queries of this run are.
+    /// Facts about the queries of this run.
     fn input_facts(&self) -> Vec<Fact> {
         let source = "inputs of the run";
         let (all, validated) = (self.plan.chosen.len(), self.plan.validated());

@@ -1,7 +1,7 @@
 //! The key-value workload in YCSB's vocabulary: records found by key in one table or collection.
 //!
-//! Written once for two kinds of sessions: SQL, with the statements of `suites/ycsb/`, and documents. Keys, values and operations
-//! come from `proofload_gen::ycsb`. May not know what an engine is called outside `store/dialect.rs`.
+//! Written once for two kinds of sessions: SQL, with the statements of `suites/ycsb/`, and documents. Keys, values and
+//! operations come from `proofload_gen::ycsb`. May not know what an engine is called outside `store/dialect.rs`.
 
 mod build;
 mod checks;

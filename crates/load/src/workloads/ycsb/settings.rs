@@ -21,7 +21,7 @@ const SCOPE: Scope = Scope::Workload(NAME);
 const SHARE: Kind = Kind::Number { least: 0.0, most: 1.0 };
 const LENGTHS: Kind = Kind::OneOf(&["constant", "uniform", "zipfian"]);
 
-/// What a study may say.
+/// Settings of the workload in a study.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.records", Kind::Integer { least: 1, most: 1_000_000_000_000_000 }, "Records to load (YCSB's recordcount).").only(SCOPE),
     SettingSpec::required("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run operations, 1..=100000.").load().only(SCOPE),
@@ -60,7 +60,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often an operation is retried, with the same inputs, after a conflict or busy answer.").only(SCOPE),
 ];
 
-/// How records lie on an SQL engine.
+/// Form of records on an SQL engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A column for each field.
@@ -79,7 +79,7 @@ impl Form {
     }
 }
 
-/// What the settings come to.
+/// The settings, read.
 #[derive(Debug, Clone)]
 pub(super) struct YcsbSettings {
     pub(super) records: u64,
@@ -162,7 +162,8 @@ impl YcsbSettings {
         Plan::new(settings).map_err(from_gen)
     }
 
-    /// What decides about the bytes of the data: name and value, in the order in which differences are told.
+    /// Settings that decide about the bytes of the data: name and value, in the order in which differences are
+    /// reported.
     pub(super) fn data(&self, seed: u64) -> Vec<(String, String)> {
         let pairs = [
             ("format", FORMAT.to_string()),
@@ -177,7 +178,7 @@ impl YcsbSettings {
         pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// How keys are named.
+    /// Form of the keys, in words.
     fn keys_text(&self) -> String {
         let order = if self.insert_order == InsertOrder::Hashed { "hashed" } else { "ordered" };
         match self.compatibility {
@@ -297,7 +298,7 @@ fn lengths_text(shape: &Shape) -> String {
     }
 }
 
-/// How operations choose their records, in words.
+/// Choice of records by operations, in words.
 pub(super) fn choice_text(settings: &YcsbSettings) -> String {
     match settings.key_choice {
         KeyChoice::Uniform => "uniform".to_owned(),

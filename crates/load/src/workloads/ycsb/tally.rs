@@ -1,4 +1,4 @@
-//! What one user has done, and the last of it that was acknowledged. Fixed memory; nothing is allocated per operation.
+//! Counts of one user, and its latest acknowledged writes. Fixed memory; nothing is allocated per operation.
 
 use proofload_model::samples::Reading;
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AcknowledgedWrite {
     pub(super) record: u64,
-    /// None: all fields.
+    /// `None` when all fields were written.
     pub(super) field: Option<u16>,
     /// Index of the operation.
     pub(super) index: u64,
 }
 
-/// What a user leaves for the checks after the run.
+/// Evidence of a user for the checks after the run.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// The latest acknowledged writes, the oldest overwritten first.
@@ -29,7 +29,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// With room for so many acknowledged writes.
+    /// A tally with room for this many acknowledged writes.
     pub(super) fn new(room: usize) -> Self {
         Self { latest: Vec::with_capacity(room), room, ..Self::default() }
     }

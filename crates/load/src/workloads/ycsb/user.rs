@@ -22,7 +22,7 @@ pub(super) struct User {
     keys: Keys,
     values: Values,
     keyspace: Keyspace,
-    /// None when the keyspace does not grow.
+    /// `None` when the keyspace does not grow.
     progress: Option<WatermarkUser>,
     read_checks: ReadChecks,
     /// Index of the next operation.
@@ -31,23 +31,23 @@ pub(super) struct User {
     operation: Operation,
     index: u64,
     key: String,
-    /// What the operation writes; one record.
+    /// The record that the operation writes.
     record: DocumentBuffer,
     found: DocumentBuffer,
-    /// What was done.
+    /// Counts of what was done.
     pub(super) tally: Tally,
 }
 
-/// Which reads are compared with what was written.
+/// Rule for comparing reads with what was written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadChecks {
-    /// Does the engine keep data?
+    /// Whether the engine keeps data.
     pub(super) keeps_data: bool,
-    /// Every so many-th read; 0: none.
+    /// Interval of compared reads: every n-th; 0 for no read.
     pub(super) every: u32,
 }
 
-/// Who a user is.
+/// Number of a user among all, and its share of memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UserNumbers {
     pub(super) user: u32,

@@ -1,13 +1,13 @@
-//! How far the operations of all users are acknowledged, so that only inserted records are read. Written by each user in a place of
-//! its own, read now and then; no lock. May not know what an operation does.
+//! Progress of all users: the operations up to which everything is acknowledged, so that only inserted records are
+//! read. Each user writes a cell of its own, which is read now and then; no lock. May not know what an operation does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Users look at each other's progress after so many of their own operations.
+/// Operations of its own after which a user looks at the others' progress.
 const LOOK_EVERY: u32 = 64;
 
-/// One user's place, alone on its cache lines: 128 bytes, as neighbouring lines are fetched in pairs.
+/// Progress of one user, alone on its cache lines: 128 bytes, as neighbouring lines are fetched in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct UserProgress(AtomicU64);
@@ -19,7 +19,7 @@ pub(super) struct Watermark {
 }
 
 impl Watermark {
-    /// Nothing has been done by so many users.
+    /// The progress of this many users before their first operations.
     pub(super) fn new(users: u32) -> Self {
         let start = |user| UserProgress(AtomicU64::new(u64::from(user)));
         Self { users: (0..users).map(start).collect() }
@@ -39,7 +39,7 @@ pub(super) struct WatermarkUser {
 }
 
 impl WatermarkUser {
-    /// Of one user.
+    /// Access of one user.
     pub(super) fn new(watermark: Watermark, user: u32) -> Self {
         Self { watermark, user: user as usize, until_look: 0 }
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Ycsb;
 
-/// What does not go together: several load agents, and users too few for them or a keyspace that grows.
+/// Contradictions: several load agents, and users too few for them or a keyspace that grows.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let Ok(read) = YcsbSettings::read(settings) else { return Vec::new() };
     let grows = read.mix.share(Kind::Insert) > 0.0;

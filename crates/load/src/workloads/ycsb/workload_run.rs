@@ -31,7 +31,7 @@ pub(super) struct YcsbRun {
     run: Mutex<RunEvidence>,
 }
 
-/// What a run leaves for its checks.
+/// Evidence of a run for its checks.
 struct RunEvidence {
     watermark: Watermark,
     before: Option<u64>,
@@ -123,7 +123,7 @@ impl YcsbRun {
         Err(Error::new(format!("{TABLE} holds {found} records and workload.records is {wanted}: {why}")))
     }
 
-    /// What the operations of this run are drawn by.
+    /// Facts about the inputs of this run.
     fn input_facts(&self) -> Vec<Fact> {
         let settings = &self.settings;
         let source = "inputs of the run";

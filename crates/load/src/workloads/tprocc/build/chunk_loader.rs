@@ -8,14 +8,14 @@ use proofload_gen::tprocc::population::{
 };
 use proofload_model::error::Error;
 
-/// What was loaded into a table.
+/// Rows loaded into a table.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::workloads::tprocc) struct Part {
+pub(crate) struct Part {
     pub(super) table: Table,
     pub(super) content: ContentHash,
 }
 
-/// After so many rows a loader says that there are more.
+/// Rows after which a loader reports progress.
 const ROWS_TOLD: u64 = 4_096;
 
 /// Loads a chunk in the open transaction; says every so often how many more rows there are.

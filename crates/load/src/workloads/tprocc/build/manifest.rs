@@ -9,7 +9,7 @@ use proofload_gen::tprocc::population::{Chunk, ContentHash, GENERATOR_VERSION, P
 use proofload_model::error::Error;
 use std::collections::BTreeMap;
 
-/// Entry of a build that has come to its end.
+/// Entry of a complete build.
 const COMPLETE: &str = "complete";
 
 /// One row.
@@ -21,15 +21,12 @@ struct Note {
 
 /// The manifest of a database, read whole.
 #[derive(Debug, Clone, Default)]
-pub(in crate::workloads::tprocc) struct Manifest {
+pub(crate) struct Manifest {
     notes: BTreeMap<(String, i64), Note>,
 }
 
-/// What the data must be: name and value, in the order in which differences are told.
-pub(in crate::workloads::tprocc) fn wanted(
-    settings: &TproccSettings,
-    population: &Population,
-) -> Vec<(&'static str, String)> {
+/// Identity of the data: name and value, in the order in which differences are reported.
+pub(crate) fn wanted(settings: &TproccSettings, population: &Population) -> Vec<(&'static str, String)> {
     vec![
         ("format", FORMAT.to_string()),
         ("generator version", GENERATOR_VERSION.to_string()),
@@ -44,11 +41,8 @@ pub(in crate::workloads::tprocc) fn wanted(
 }
 
 impl Manifest {
-    /// Reads it; none when the database has none.
-    pub(in crate::workloads::tprocc) fn read(
-        session: &mut BlockingSession,
-        dialect: &Dialect,
-    ) -> Result<Option<Self>, Error> {
+    /// Reads it; `None` when the database has none.
+    pub(crate) fn read(session: &mut BlockingSession, dialect: &Dialect) -> Result<Option<Self>, Error> {
         let found = session.query(&dialect.suite.statement("manifest_exists")?.sql)?;
         if found.first().map(|row| integer(row, 0)).transpose()?.unwrap_or(0) == 0 {
             return Ok(None);
@@ -62,7 +56,7 @@ impl Manifest {
     }
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.
-    pub(in crate::workloads::tprocc) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
+    pub(crate) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
         let differences: Vec<String> = wanted
             .iter()
             .filter_map(|(name, value)| match self.content(name) {
@@ -81,23 +75,23 @@ impl Manifest {
     }
 
     /// The text of an entry that belongs to no warehouse.
-    pub(in crate::workloads::tprocc) fn content(&self, entry: &str) -> Option<&str> {
+    pub(crate) fn content(&self, entry: &str) -> Option<&str> {
         self.notes.get(&(entry.to_owned(), 0)).map(|note| note.content.as_str())
     }
 
-    /// Has the build come to its end?
-    pub(in crate::workloads::tprocc) fn is_complete(&self) -> bool {
+    /// Whether the build is complete.
+    pub(crate) fn is_complete(&self) -> bool {
         self.content(COMPLETE).is_some()
     }
 
-    /// Is a chunk loaded?
-    pub(in crate::workloads::tprocc) fn has(&self, chunk: Chunk) -> bool {
+    /// Whether a chunk is loaded.
+    pub(crate) fn has(&self, chunk: Chunk) -> bool {
         let w_id = i64::from(chunk.warehouse().unwrap_or(0));
         chunk.tables().iter().all(|table| self.notes.contains_key(&(rows_entry(*table), w_id)))
     }
 
     /// Rows and content hash of a table, from its chunks.
-    pub(in crate::workloads::tprocc) fn table(&self, table: Table) -> Result<ContentHash, Error> {
+    pub(crate) fn table(&self, table: Table) -> Result<ContentHash, Error> {
         let entry = rows_entry(table);
         let mut sum = ContentHash::default();
         for ((_, w_id), note) in self.notes.iter().filter(|((name, _), _)| *name == entry) {
@@ -117,12 +111,12 @@ fn rows_entry(table: Table) -> String {
 }
 
 /// SQL that removes an entry.
-pub(in crate::workloads::tprocc) fn remove(dialect: &Dialect, entry: &str) -> Result<String, Error> {
+pub(crate) fn remove(dialect: &Dialect, entry: &str) -> Result<String, Error> {
     Ok(dialect.suite.with_values("manifest_remove", &[("entry", Value::Text(entry))])? + ";\n")
 }
 
 /// SQL that adds an entry.
-pub(in crate::workloads::tprocc) fn add(dialect: &Dialect, entry: &str, content: &str) -> Result<String, Error> {
+pub(crate) fn add(dialect: &Dialect, entry: &str, content: &str) -> Result<String, Error> {
     add_row(dialect, entry, 0, Note { row_count: 0, content: content.to_owned() })
 }
 

@@ -1,5 +1,5 @@
-//! Counts rows while several sessions load them, and says how many there are every thousandth of the whole. May not read a clock: rate
-//! and remaining time are the business of whoever shows the numbers.
+//! Counts rows while several sessions load them, and says how many there are every thousandth of the whole. May not
+//! read a clock: rate and remaining time are the business of whoever shows the numbers.
 
 use super::manifest::Manifest;
 use crate::workload::ProgressSink;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Lines of an order, on average: 5 to 15, uniform (clause 4.3.3.1).
 const LINES_PER_ORDER: i64 = 10;
 
-/// How often it is told, at most.
+/// Most reports of a build's progress.
 const TOLD: u64 = 1_000;
 
 /// Rows in the database, those of unfinished chunks included.

@@ -1,5 +1,5 @@
-//! Builds the data: schema, rows in chunks, indexes, statistics. Killed at any instant it leaves each part done or absent,
-//! and goes on from there.
+//! Builds the data: schema, rows in chunks, indexes, statistics. Killed at any instant it leaves each part done or
+//! absent, and goes on from there.
 
 use super::chunk_loader::{self, Part};
 use super::manifest::{self, Manifest};
@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A build: what to build, and where.
-pub(in crate::workloads::tprocc) struct Build<'j> {
+pub(crate) struct Build<'j> {
     request: &'j RunRequest,
     dialect: &'j Dialect,
     settings: TproccSettings,
@@ -30,11 +30,7 @@ pub(in crate::workloads::tprocc) struct Build<'j> {
 
 impl<'j> Build<'j> {
     /// A build of a job's data. During it the dialect's build settings hold.
-    pub(in crate::workloads::tprocc) fn new(
-        request: &'j RunRequest,
-        dialect: &'j Dialect,
-        settings: TproccSettings,
-    ) -> Self {
+    pub(crate) fn new(request: &'j RunRequest, dialect: &'j Dialect, settings: TproccSettings) -> Self {
         let mut target = request.target.clone();
         let extra = dialect.build_settings.iter().cloned();
         target.place.settings.extend(extra);
@@ -42,7 +38,7 @@ impl<'j> Build<'j> {
     }
 
     /// Builds, or goes on with a build; then settles the data.
-    pub(in crate::workloads::tprocc) fn run(&self) -> Result<Vec<Fact>, Error> {
+    pub(crate) fn run(&self) -> Result<Vec<Fact>, Error> {
         let manifest = self.begin()?;
         if !manifest.is_complete() {
             let pending: Vec<Chunk> = self.chunks().filter(|chunk| !manifest.has(*chunk)).collect();
@@ -57,7 +53,7 @@ impl<'j> Build<'j> {
     }
 
     /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
-    pub(in crate::workloads::tprocc) fn begin(&self) -> Result<Manifest, Error> {
+    pub(crate) fn begin(&self) -> Result<Manifest, Error> {
         runtime()?.block_on(self.request.engine.create_database(&self.target))?;
         let mut session = self.session()?;
         let wanted = manifest::wanted(&self.settings, &self.population);
@@ -84,12 +80,12 @@ impl<'j> Build<'j> {
     }
 
     /// Every chunk of the data.
-    pub(in crate::workloads::tprocc) fn chunks(&self) -> impl Iterator<Item = Chunk> + use<> {
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = Chunk> + use<> {
         Chunk::all(self.settings.warehouses)
     }
 
     /// Loads chunks, several at a time where the engine gains by it, beside those that the manifest has.
-    pub(in crate::workloads::tprocc) fn load(&self, chunks: &[Chunk], manifest: &Manifest) -> Result<(), Error> {
+    pub(crate) fn load(&self, chunks: &[Chunk], manifest: &Manifest) -> Result<(), Error> {
         let loaded = RowsLoaded::new(&self.settings, manifest, &self.request.progress)?;
         self.side_by_side(chunks, |session, chunk| self.load_chunk(session, *chunk, &loaded))
     }
@@ -129,7 +125,7 @@ impl<'j> Build<'j> {
     }
 
     /// Loads the rows of a chunk in the open transaction, and says every so often how many more there are.
-    pub(in crate::workloads::tprocc) fn load_rows(
+    pub(crate) fn load_rows(
         &self,
         session: &mut BlockingSession,
         chunk: Chunk,
@@ -197,7 +193,7 @@ impl<'j> Build<'j> {
         }
     }
 
-    /// What was built.
+    /// Facts about the build.
     fn facts(&self) -> Result<Vec<Fact>, Error> {
         let source = "manifest";
         let mut facts: Vec<Fact> = manifest::wanted(&self.settings, &self.population)
@@ -235,7 +231,7 @@ impl<'j> Build<'j> {
     }
 
     /// A session with the settings of the build.
-    pub(in crate::workloads::tprocc) fn session(&self) -> Result<BlockingSession, Error> {
+    pub(crate) fn session(&self) -> Result<BlockingSession, Error> {
         Ok(BlockingSession::open(self.request.engine, &self.target)?)
     }
 
@@ -255,7 +251,7 @@ struct Queue<'w, T> {
 }
 
 impl<'w, T> Queue<'w, T> {
-    /// The next item; none after an error.
+    /// The next item; `None` after an error.
     fn next(&mut self) -> Option<&'w T> {
         if self.outcome.is_ok() { self.items.next() } else { None }
     }

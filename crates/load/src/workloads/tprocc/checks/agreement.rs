@@ -1,4 +1,5 @@
-//! Agreement: new orders by the database's own counter are those that it acknowledged, and the clients' two counts are one.
+//! Agreement: new orders by the database's own counter are those that it acknowledged, and the clients' two counts are
+//! one.
 
 use super::totals::Totals;
 use super::verify::Evidence;
@@ -13,7 +14,8 @@ pub(super) fn checks(before: &Totals, after: &Totals, evidence: &Evidence<'_>) -
     vec![new_orders(before, after, evidence.tally), clients(evidence)]
 }
 
-/// From quiet to quiet the counter grows by acknowledged New-Orders, and by such of unknown outcome.
+/// Compares the growth of the counter, between instants at which nothing is in flight, with acknowledged New-Orders and
+/// those of unknown outcome.
 fn new_orders(before: &Totals, after: &Totals, tally: &Tally) -> Check {
     let gained = after.d_next_o_id - before.d_next_o_id;
     let (acknowledged, unknown) = (tally.entered.orders, tally.unknown[Transaction::NewOrder as usize]);

@@ -1,5 +1,5 @@
-//! The audit of inputs (clause 9.2.2.5), from what the clients counted: shares, numbers of lines, warehouses, the distributions of
-//! customers, items and last names, and the mix.
+//! The audit of inputs (clause 9.2.2.5), from what the clients counted: shares, numbers of lines, warehouses, the
+//! distributions of customers, items and last names, and the mix.
 
 use super::chance::{at_least, check, chi_square, mean_lines, not_applicable, nurand, share};
 use crate::workloads::tprocc::draw_counts::DrawCounts;
@@ -206,7 +206,8 @@ mod tests {
         assert_eq!(distributions, 300);
     }
 
-    /// The tally of a generator that draws exactly by the law, 110,000 New-Orders and as many Payments, in 4 warehouses.
+    /// The tally of a generator that draws exactly by the law, 110,000 New-Orders and as many Payments, in 4
+    /// warehouses.
     fn lawful() -> Tally {
         let mut tally = Tally::new(4);
         tally.entered.orders = 108_900;

@@ -1,17 +1,18 @@
-//! Audits of what was drawn by chance: a share, a mean or a distribution against its law. Inputs are never steered towards the limits: a
-//! correct generator misses some of them in short runs, so that only what chance does not explain (p < 10⁻⁶) is a failure.
+//! Audits of what was drawn by chance: a share, a mean or a distribution against its law. Inputs are never steered
+//! towards the limits: a correct generator misses some of them in short runs, so that only what chance does not explain
+//! (p < 10⁻⁶) is a failure.
 
 use super::statistics::{binomial_at_most, binomial_p, chi_square_p, normal_p};
 use proofload_gen::tprocc::NuRand;
 use proofload_model::samples::{AuditedSample, Check, CheckOutcome};
 use std::ops::RangeInclusive;
 
-/// Below it chance is no explanation.
+/// Probability below which chance is no explanation.
 const CHANCE: f64 = 1e-6;
 /// Expected count per class below which chi-square says nothing.
 const LEAST_PER_CLASS: f64 = 5.0;
-/// Expected count per class of a distribution with rare numbers, which are taken together up to it: the tail of chi-square is then
-/// right to a few per cent of its deviation, down to [`CHANCE`].
+/// Expected count per class of a distribution with rare numbers, which are taken together up to it: the tail of
+/// chi-square is then right to a few per cent of its deviation, down to [`CHANCE`].
 const LEAST_TOGETHER: f64 = 10.0;
 /// Classes of such a distribution, at most.
 const MOST_CLASSES: f64 = 1_000.0;
@@ -43,7 +44,7 @@ fn judge(inside: bool, p: f64) -> CheckOutcome {
     }
 }
 
-/// What was observed, of how many, against which limits.
+/// Observed figures with sample size and limits.
 struct ObservedCounts {
     limits: String,
     n: u64,
@@ -108,7 +109,8 @@ pub(super) fn mean_lines(orders: u64, lines: u64) -> Check {
     judged(name, rule, text, (9.5..=10.5).contains(&mean), sample)
 }
 
-/// Observed and expected counts of classes; `observed` is what a table shows, the statistic where there is nothing better.
+/// Observed and expected counts of classes; `observed` is what a table shows, the statistic where there is nothing
+/// better.
 pub(super) fn chi_square(name: &str, rule: String, classes: &[(f64, f64)], observed: Option<String>) -> Check {
     let possible: Vec<&(f64, f64)> = classes.iter().filter(|(_, expected)| *expected > 0.0).collect();
     let impossible = classes.iter().any(|(observed, expected)| *expected <= 0.0 && *observed > 0.0);
@@ -134,8 +136,9 @@ pub(super) fn chi_square(name: &str, rule: String, classes: &[(f64, f64)], obser
     judged(name, rule, found, p >= CHANCE, sample)
 }
 
-/// Numbers drawn, from the smallest on, against the exact distribution of their NURand. Rare numbers are taken together in the order
-/// of their frequency; which number is how frequent is compared, so that a wrong A, a wrong C and one that changes all show.
+/// Numbers drawn, from the smallest on, against the exact distribution of their NURand. Rare numbers are taken together
+/// in the order of their frequency; which number is how frequent is compared, so that a wrong A, a wrong C and one that
+/// changes all show.
 pub(super) fn nurand(name: &str, what: &str, law: &NuRand, counts: &[u32]) -> Check {
     let NuRand { a, low, high, .. } = law;
     let rule = format!("{what} follow NURand({a}, {low}, {high})");

@@ -1,5 +1,5 @@
-//! The twelve consistency conditions of clause 3.3.2, on every warehouse. The SQL is the suite's; here stand the rules in words
-//! and how an offender is told.
+//! The twelve consistency conditions of clause 3.3.2, on every warehouse. The SQL is the suite's; this module has the
+//! rules in words and the form in which offenders are reported.
 
 use crate::workload::ProgressSink;
 use crate::workloads::blocking_session::{BlockingSession, integer};
@@ -13,10 +13,10 @@ use proofload_model::samples::{Check, CheckOutcome};
 /// Warehouses that are examined together: bounds the intermediate results.
 const WAREHOUSES_TOGETHER: i32 = 100;
 
-/// Offenders that are told; the rest is counted.
+/// Offenders that are named; the rest is counted.
 const OFFENDERS_TOLD: usize = 10;
 
-/// How a column of an offender is written.
+/// Form in which a column of an offender is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Count,
@@ -25,9 +25,10 @@ enum Form {
 
 use Form::{Count, Money};
 
-/// One condition: the suite has a statement `condition_<number>` that returns the number of offenders, then these columns.
+/// One condition: the suite has a statement `condition_<number>` that returns the number of offenders, then these
+/// columns.
 #[derive(Debug)]
-pub(in crate::workloads::tprocc) struct Condition {
+pub(crate) struct Condition {
     number: usize,
     name: &'static str,
     rule: &'static str,
@@ -74,17 +75,17 @@ const CONDITIONS: &[Condition] = &[
         &[("w_id", Count), ("d_id", Count), ("c_id", Count), ("c_payment_cnt", Count), ("rows in history", Count)]),
 ];
 
-/// What was found of one condition.
+/// Result of examining one condition.
 #[derive(Debug)]
-pub(in crate::workloads::tprocc) struct ConditionResult {
+pub(crate) struct ConditionResult {
     condition: &'static Condition,
     /// Number of offenders.
-    pub(in crate::workloads::tprocc) count: u64,
+    pub(crate) count: u64,
     offenders: Vec<String>,
 }
 
 /// Examines all warehouses while nothing is in flight.
-pub(in crate::workloads::tprocc) fn examine(
+pub(crate) fn examine(
     session: &mut BlockingSession,
     dialect: &Dialect,
     settings: &TproccSettings,
@@ -151,8 +152,8 @@ impl Condition {
     }
 }
 
-/// As checks of a run.
-pub(in crate::workloads::tprocc) fn checks(found: &[ConditionResult]) -> Vec<Check> {
+/// The results as checks of a run.
+pub(crate) fn checks(found: &[ConditionResult]) -> Vec<Check> {
     let check = |found: &ConditionResult| Check {
         group: "consistency".to_owned(),
         name: found.condition.name.to_owned(),

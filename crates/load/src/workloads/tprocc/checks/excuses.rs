@@ -1,5 +1,5 @@
-//! Checks that cannot hold under a departure from the clauses: they are told as not applicable, with the departure, and never as passed.
-//! A test holds this table against what runs under each departure break.
+//! Checks that cannot hold under a departure from the clauses: they are reported as not applicable, with the departure,
+//! and never as passed. A test compares this table with the checks that runs under each departure fail.
 
 use proofload_gen::tprocc::{Departure, Profile};
 use proofload_model::samples::{Check, CheckOutcome};
@@ -25,8 +25,8 @@ pub(super) fn excuses<'c>(profile: &'c Profile, check: &'c Check) -> impl Iterat
     EXCUSED.iter().filter(of_check).map(|(departure, ..)| *departure).filter(move |departure| profile.has(*departure))
 }
 
-/// The checks, those that do not apply under the profile told so.
-pub(in crate::workloads::tprocc) fn excused(checks: Vec<Check>, profile: &Profile) -> Vec<Check> {
+/// The checks, with those marked that do not apply under the profile.
+pub(crate) fn excused(checks: Vec<Check>, profile: &Profile) -> Vec<Check> {
     checks.into_iter().map(|check| excuse(check, profile)).collect()
 }
 

@@ -1,4 +1,4 @@
-//! What is verified after a run. Lists and re-exports.
+//! Checks after a run. Lists and re-exports.
 
 mod agreement;
 mod audit;

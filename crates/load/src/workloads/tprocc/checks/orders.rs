@@ -11,7 +11,7 @@ use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome};
 use std::cmp::Ordering;
 
-/// Keys that are told; the rest is counted.
+/// Keys that are named; the rest is counted.
 const TOLD: usize = 10;
 
 /// Orders that are not as they must be: how many, and the first of them.
@@ -30,7 +30,7 @@ impl Faults {
     }
 }
 
-/// What the comparison found.
+/// Result of the comparison.
 #[derive(Default)]
 struct OrderComparison {
     acknowledged: u64,
@@ -176,7 +176,8 @@ mod tests {
         assert_eq!(names, failed);
     }
 
-    /// A commit whose outcome was lost with its connection may be there or not; anything else must be as it was acknowledged.
+    /// A commit whose outcome was lost with its connection may be there or not; anything else must be as it was
+    /// acknowledged.
     #[test]
     fn orders_of_unknown_outcome_are_allowed_for_and_no_others() {
         check(&[ORDER], &[ORDER], 0, &[]);

@@ -7,10 +7,10 @@ use proofload_gen::tprocc::inputs::Transaction;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 use std::time::Duration;
 
-/// Below it chance is no explanation; as in the audit of inputs.
+/// Probability below which chance is no explanation; as in the audit of inputs.
 const CHANCE: f64 = 1e-6;
 
-/// All checks of the group; none when the load was saturated.
+/// All checks of the group; empty when the load was saturated.
 pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
     let Some(paced) = evidence.settings.paced else { return Vec::new() };
     let mut checks = vec![deliveries(evidence)];

@@ -1,7 +1,8 @@
 //! Probabilities for the audit of inputs: tails of the binomial, normal and chi-square distributions.
 //!
-//! Sources: regularised incomplete beta function by Lentz's continued fraction (DLMF 8.17.22), regularised incomplete gamma
-//! function by series and continued fraction (DLMF 8.11.4, 8.9.2), logarithm of gamma by Stirling's series (DLMF 5.11.1).
+//! Sources: regularised incomplete beta function by Lentz's continued fraction (DLMF 8.17.22), regularised incomplete
+//! gamma function by series and continued fraction (DLMF 8.11.4, 8.9.2), logarithm of gamma by Stirling's series (DLMF
+//! 5.11.1).
 
 /// Smallest denominator of a continued fraction.
 const TINY: f64 = 1e-300;
@@ -25,7 +26,7 @@ fn binomial_at_least(successes: u64, trials: u64, share: f64) -> f64 {
     if successes == 0 { 1.0 } else { beta(successes as f64, (trials - successes) as f64 + 1.0, share) }
 }
 
-/// Two-sided tail of the normal distribution beyond so many standard deviations.
+/// Two-sided tail of the normal distribution beyond this many standard deviations.
 pub(super) fn normal_p(deviations: f64) -> f64 {
     gamma_q(0.5, deviations * deviations / 2.0)
 }

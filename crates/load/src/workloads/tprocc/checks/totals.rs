@@ -10,13 +10,13 @@ macro_rules! totals {
     ($($(#[$doc:meta])* $field:ident: $statement:literal, $column:literal, $read:ident;)+) => {
         /// Sums over the whole database; money in hundredths.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-        pub(in crate::workloads::tprocc) struct Totals {
-            $($(#[$doc])* pub(in crate::workloads::tprocc) $field: i64,)+
+        pub(crate) struct Totals {
+            $($(#[$doc])* pub(crate) $field: i64,)+
         }
 
         impl Totals {
             /// Reads them: scans the large tables.
-            pub(in crate::workloads::tprocc) fn read(session: &mut BlockingSession, dialect: &Dialect) -> Result<Self, Error> {
+            pub(crate) fn read(session: &mut BlockingSession, dialect: &Dialect) -> Result<Self, Error> {
                 let mut rows = std::collections::BTreeMap::new();
                 for statement in [$($statement),+] {
                     if !rows.contains_key(statement) {
@@ -27,12 +27,12 @@ macro_rules! totals {
             }
 
             /// Name and value of each.
-            pub(in crate::workloads::tprocc) fn named(&self) -> Vec<(&'static str, i64)> {
+            pub(crate) fn named(&self) -> Vec<(&'static str, i64)> {
                 vec![$((stringify!($field), self.$field)),+]
             }
 
-            /// Those that the build has noted; none where one is missing.
-            pub(in crate::workloads::tprocc) fn noted(manifest: &Manifest) -> Option<Self> {
+            /// The totals that the build has noted; `None` where one is missing.
+            pub(crate) fn noted(manifest: &Manifest) -> Option<Self> {
                 let value = |name: &str| manifest.content(&format!("total {name}"))?.parse().ok();
                 Some(Self { $($field: value(stringify!($field))?,)+ })
             }
@@ -76,9 +76,9 @@ totals! {
 }
 
 impl Totals {
-    /// The totals now. Data that are as the build left them, by a few cheap sums that every writing transaction moves, are not
-    /// scanned: that would warm their caches before the run.
-    pub(in crate::workloads::tprocc) fn before_run(
+    /// The totals now. Data that are as the build left them, by a few cheap sums that every writing transaction moves,
+    /// are not scanned: that would warm their caches before the run.
+    pub(crate) fn before_run(
         session: &mut BlockingSession,
         dialect: &Dialect,
         manifest: &Manifest,

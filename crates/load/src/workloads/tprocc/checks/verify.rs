@@ -16,30 +16,30 @@ use proofload_gen::tprocc::inputs::InputSettings;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 
-/// What the checks know of a run.
-pub(in crate::workloads::tprocc) struct Evidence<'r> {
-    /// What all users counted.
-    pub(in crate::workloads::tprocc) tally: &'r Tally,
-    /// What they drew.
-    pub(in crate::workloads::tprocc) draws: &'r DrawCounts,
-    /// What they drew it by.
-    pub(in crate::workloads::tprocc) law: &'r InputSettings,
-    /// What the terminals of a paced load waited.
-    pub(in crate::workloads::tprocc) waits: &'r WaitTally,
+/// Everything that the checks know of a run.
+pub(crate) struct Evidence<'r> {
+    /// Counts of all users.
+    pub(crate) tally: &'r Tally,
+    /// Counts of all draws.
+    pub(crate) draws: &'r DrawCounts,
+    /// Distributions that the inputs were drawn from.
+    pub(crate) law: &'r InputSettings,
+    /// Waits of the terminals of a paced load.
+    pub(crate) waits: &'r WaitTally,
     /// Orders that the database acknowledged.
-    pub(in crate::workloads::tprocc) acknowledged: &'r AcknowledgedOrders,
+    pub(crate) acknowledged: &'r AcknowledgedOrders,
     /// The database before the run.
-    pub(in crate::workloads::tprocc) before: Option<&'r CountsBefore>,
+    pub(crate) before: Option<&'r CountsBefore>,
     /// The settings of the run.
-    pub(in crate::workloads::tprocc) settings: &'r TproccSettings,
+    pub(crate) settings: &'r TproccSettings,
     /// The SQL.
-    pub(in crate::workloads::tprocc) dialect: &'r Dialect,
-    /// What the recorder of latencies counted, by kind.
-    pub(in crate::workloads::tprocc) counts: &'r [OperationCounts],
+    pub(crate) dialect: &'r Dialect,
+    /// Counts of the recorder of latencies, by kind.
+    pub(crate) counts: &'r [OperationCounts],
 }
 
-/// Every check, those told as not applicable that the profile breaks.
-pub(in crate::workloads::tprocc) fn all(
+/// Every check, with those marked as not applicable that the profile breaks.
+pub(crate) fn all(
     session: &mut BlockingSession,
     evidence: &Evidence<'_>,
     progress: &ProgressSink,
@@ -47,8 +47,8 @@ pub(in crate::workloads::tprocc) fn all(
     Ok(excused(found(session, evidence, progress)?, &evidence.settings.profile))
 }
 
-/// What every check finds, whatever the profile.
-pub(in crate::workloads::tprocc) fn found(
+/// The result of every check, whatever the profile.
+pub(crate) fn found(
     session: &mut BlockingSession,
     evidence: &Evidence<'_>,
     progress: &ProgressSink,
@@ -68,8 +68,8 @@ pub(in crate::workloads::tprocc) fn found(
     Ok(checks)
 }
 
-/// The checks of a run on an engine that keeps no data: none of the data applies.
-pub(in crate::workloads::tprocc) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
+/// The checks of a run on an engine that keeps no data: those of the data do not apply.
+pub(crate) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
     let transactions = evidence.tally.transactions();
     let check = |group: &str| Check {
         group: group.to_owned(),

@@ -1,5 +1,5 @@
-//! Deliveries that are queued and done later (clause 2.7.2): the queues, the workers, and the log of what they did. The queues lie in our
-//! process and not on the server, which the report says.
+//! Deliveries that are queued and done later (clause 2.7.2): the queues, the workers, and their log. The queues are in
+//! our process and not on the server, which the report says.
 
 use crate::drive::{self, QueuedItem, VirtualUser};
 use crate::operation::Completion;
@@ -13,11 +13,12 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Deliveries that may wait for one worker. At one a second, half an hour: a queue as long as that is a fault, not a wait.
+/// Deliveries that may wait for one worker. At one a second, half an hour: a queue as long as that is a fault, not a
+/// wait.
 const ROOM: usize = 2_048;
 
 /// A queue for each worker.
-pub(in crate::workloads::tprocc) struct DeliveryQueues {
+pub(crate) struct DeliveryQueues {
     sender: DeliverySender,
     /// Taken by the workers when they begin.
     receivers: Mutex<Vec<Option<Receiver<QueuedItem<Delivery>>>>>,
@@ -25,26 +26,26 @@ pub(in crate::workloads::tprocc) struct DeliveryQueues {
 
 impl DeliveryQueues {
     /// Empty ones.
-    pub(in crate::workloads::tprocc) fn new(workers: u32) -> Self {
+    pub(crate) fn new(workers: u32) -> Self {
         let (senders, receivers) = (0..workers.max(1)).map(|_| channel(ROOM)).unzip::<_, _, Vec<_>, Vec<_>>();
         let receivers = Mutex::new(receivers.into_iter().map(Some).collect());
         Self { sender: DeliverySender { senders, next: 0 }, receivers }
     }
 
-    /// Where a server puts Deliveries. The queues end when the last of these is gone.
-    pub(in crate::workloads::tprocc) fn sender(&self) -> DeliverySender {
+    /// A sender of Deliveries for one session. The queues end when the last sender is gone.
+    pub(crate) fn sender(&self) -> DeliverySender {
         self.sender.clone()
     }
 
     /// The queue of a worker, from 0; once.
-    pub(in crate::workloads::tprocc) fn of_worker(&self, worker: usize) -> Option<Receiver<QueuedItem<Delivery>>> {
+    pub(crate) fn of_worker(&self, worker: usize) -> Option<Receiver<QueuedItem<Delivery>>> {
         self.receivers.lock().unwrap_or_else(PoisonError::into_inner).get_mut(worker)?.take()
     }
 }
 
-/// Where a server puts Deliveries: to one worker after the other.
+/// Sender of one session's Deliveries: to one worker after the other.
 #[derive(Clone)]
-pub(in crate::workloads::tprocc) struct DeliverySender {
+pub(crate) struct DeliverySender {
     senders: Vec<Sender<QueuedItem<Delivery>>>,
     next: usize,
 }
@@ -71,21 +72,21 @@ struct LoggedDelivery {
     orders: [Option<i32>; DISTRICTS],
 }
 
-/// What workers did.
+/// Log of the Deliveries that workers did.
 #[derive(Debug, Default)]
-pub(in crate::workloads::tprocc) struct DeliveryLog(Vec<LoggedDelivery>);
+pub(crate) struct DeliveryLog(Vec<LoggedDelivery>);
 
 /// Entries of one document.
 const PER_DOCUMENT: usize = 20_000;
 
 impl DeliveryLog {
     /// Adds another log.
-    pub(in crate::workloads::tprocc) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// As documents of the record, in the order of their ends, times counted from `origin`.
-    pub(in crate::workloads::tprocc) fn documents(&mut self, origin: Moment) -> Vec<(String, String)> {
+    /// The log as documents of the record, in the order of the ends, times counted from `origin`.
+    pub(crate) fn documents(&mut self, origin: Moment) -> Vec<(String, String)> {
         self.0.sort_by_key(|entry| entry.ended);
         let parts = (1..).zip(self.0.chunks(PER_DOCUMENT));
         parts.map(|(number, entries)| (format!("deliveries-{number}.csv"), written(entries, origin))).collect()
@@ -105,15 +106,15 @@ fn written(entries: &[LoggedDelivery], origin: Moment) -> String {
 }
 
 /// A session that does queued Deliveries.
-pub(in crate::workloads::tprocc) struct DeliveryWorker {
-    pub(in crate::workloads::tprocc) runner: TransactionRunner,
-    pub(in crate::workloads::tprocc) log: DeliveryLog,
+pub(crate) struct DeliveryWorker {
+    pub(crate) runner: TransactionRunner,
+    pub(crate) log: DeliveryLog,
     current: Option<QueuedItem<Delivery>>,
 }
 
 impl DeliveryWorker {
     /// A worker with nothing to do.
-    pub(in crate::workloads::tprocc) fn new(runner: TransactionRunner) -> Self {
+    pub(crate) fn new(runner: TransactionRunner) -> Self {
         Self { runner, log: DeliveryLog::default(), current: None }
     }
 }

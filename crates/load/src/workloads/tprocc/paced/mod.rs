@@ -1,4 +1,5 @@
-//! Paced mode: terminals that key and think, servers that share their sessions, Deliveries that are queued. Lists and re-exports.
+//! Paced mode: terminals that key and think, servers that share their sessions, Deliveries that are queued. Lists and
+//! re-exports.
 
 mod deliveries;
 mod kinds;

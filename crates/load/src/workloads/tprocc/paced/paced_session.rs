@@ -1,4 +1,5 @@
-//! A session that serves terminals: what they have keyed it runs; Deliveries it puts into their queue and answers at once.
+//! A session that serves terminals: what they have keyed it runs; Deliveries it puts into their queue and answers at
+//! once.
 
 use super::deliveries::DeliverySender;
 use super::thread_terminals::ThreadTerminals;
@@ -13,9 +14,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// A server.
-pub(in crate::workloads::tprocc) struct PacedSession {
-    pub(in crate::workloads::tprocc) runner: TransactionRunner,
-    pub(in crate::workloads::tprocc) waits: WaitTally,
+pub(crate) struct PacedSession {
+    pub(crate) runner: TransactionRunner,
+    pub(crate) waits: WaitTally,
     floor: Rc<ThreadTerminals>,
     deliveries: DeliverySender,
     terminal: u32,
@@ -23,12 +24,8 @@ pub(in crate::workloads::tprocc) struct PacedSession {
 }
 
 impl PacedSession {
-    /// A server of the terminals of a floor, which must have one at least.
-    pub(in crate::workloads::tprocc) fn new(
-        runner: TransactionRunner,
-        floor: Rc<ThreadTerminals>,
-        deliveries: DeliverySender,
-    ) -> Self {
+    /// A session of a thread's terminals, of which there must be at least one.
+    pub(crate) fn new(runner: TransactionRunner, floor: Rc<ThreadTerminals>, deliveries: DeliverySender) -> Self {
         let input = floor.keyed(0);
         Self { runner, waits: WaitTally::default(), floor, deliveries, terminal: 0, input }
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 const WAITS: u64 = 0x7761_6974;
 
 /// The terminals of one client thread.
-pub(in crate::workloads::tprocc) struct ThreadTerminals {
-    pub(in crate::workloads::tprocc) terminals: DueTerminals,
+pub(crate) struct ThreadTerminals {
+    pub(crate) terminals: DueTerminals,
     list: RefCell<Vec<Terminal>>,
     waits: Waits,
     is_open: Cell<bool>,
@@ -29,11 +29,7 @@ struct Terminal {
 
 impl ThreadTerminals {
     /// The terminals `numbers` of a plan.
-    pub(in crate::workloads::tprocc) fn new(
-        plan: &InputPlan,
-        waits: Waits,
-        numbers: impl Iterator<Item = i32>,
-    ) -> Self {
+    pub(crate) fn new(plan: &InputPlan, waits: Waits, numbers: impl Iterator<Item = i32>) -> Self {
         let seed = Seed(plan.settings().seed.0).of(WAITS);
         let terminal = |number: i32| {
             let mut inputs = plan.user(number);
@@ -50,7 +46,7 @@ impl ThreadTerminals {
     }
 
     /// Terminals begin to key. Each is somewhere in its first wait, so that they do not all send at once.
-    pub(in crate::workloads::tprocc) fn open(&self, origin: Moment) {
+    pub(crate) fn open(&self, origin: Moment) {
         if self.is_open.replace(true) {
             return;
         }
@@ -62,12 +58,12 @@ impl ThreadTerminals {
         }
     }
 
-    /// What a terminal has keyed.
+    /// The transaction that a terminal has keyed.
     pub(super) fn keyed(&self, terminal: u32) -> Input {
         self.list.borrow()[terminal as usize].input
     }
 
-    /// A terminal has the answer to `input`: it thinks, chooses and keys its next transaction. Returns how long that takes.
+    /// Answers a terminal: it thinks, chooses and keys its next transaction. Returns how long that takes.
     pub(super) fn next(&self, terminal: u32, tally: &mut WaitTally) -> Duration {
         let mut list = self.list.borrow_mut();
         let terminal = &mut list[terminal as usize];

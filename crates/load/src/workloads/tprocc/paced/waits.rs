@@ -1,4 +1,4 @@
-//! Keying and think times (clause 5.2.5), and what of them was kept. Reads no clock.
+//! Keying and think times (clause 5.2.5), and the sums of those that were kept. Reads no clock.
 
 use proofload_gen::tprocc::inputs::Transaction;
 use proofload_gen::{Rng, exponential_ns};
@@ -8,24 +8,24 @@ use std::time::Duration;
 /// Keying times by transaction, fixed, and means of the think times, s (clause 5.2.5.7).
 const SECONDS: [(u64, u64); 5] = [(18, 12), (3, 12), (2, 10), (2, 5), (2, 5)];
 
-/// A think time is cut at so many times its mean (clause 5.2.5.4).
+/// Multiple of its mean at which a think time is cut (clause 5.2.5.4).
 const CUT: u32 = 10;
 
 /// The times of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::tprocc) struct Waits {
+pub(crate) struct Waits {
     /// The clauses' times over this; more than 1 at the toy scale only.
-    pub(in crate::workloads::tprocc) shortened: u32,
+    pub(crate) shortened: u32,
 }
 
 impl Waits {
     /// Time that a terminal keys before it sends.
-    pub(in crate::workloads::tprocc) fn keying(self, transaction: Transaction) -> Duration {
+    pub(crate) fn keying(self, transaction: Transaction) -> Duration {
         Duration::from_secs(SECONDS[transaction as usize].0) / self.shortened
     }
 
     /// Mean time that a terminal thinks after an answer.
-    pub(in crate::workloads::tprocc) fn mean_think(self, transaction: Transaction) -> Duration {
+    pub(crate) fn mean_think(self, transaction: Transaction) -> Duration {
         Duration::from_secs(SECONDS[transaction as usize].1) / self.shortened
     }
 
@@ -42,11 +42,11 @@ fn nanos(time: Duration) -> u64 {
 
 /// Waits of terminals by transaction: how many, and how long together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::workloads::tprocc) struct WaitTally {
+pub(crate) struct WaitTally {
     /// Keying times.
-    pub(in crate::workloads::tprocc) keyed: [(u64, Duration); 5],
+    pub(crate) keyed: [(u64, Duration); 5],
     /// Think times.
-    pub(in crate::workloads::tprocc) thought: [(u64, Duration); 5],
+    pub(crate) thought: [(u64, Duration); 5],
 }
 
 impl WaitTally {
@@ -59,7 +59,7 @@ impl WaitTally {
     }
 
     /// Adds another tally.
-    pub(in crate::workloads::tprocc) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         for (sums, more) in [(&mut self.keyed, &other.keyed), (&mut self.thought, &other.thought)] {
             sums.iter_mut().zip(more).for_each(|(sum, more)| add(sum, *more));
         }

@@ -9,7 +9,7 @@ use proofload_gen::tprocc::population::{Chunk, ContentHash, Table};
 use proofload_gen::tprocc::{CLoad, Profile};
 use std::sync::{Arc, Mutex};
 
-/// What the generator draws.
+/// Content that the generator draws.
 pub(super) fn draws(case: &Case) -> ContentHash {
     let population = case.settings.population(&case.request.spec);
     let mut sum = ContentHash::default();
@@ -17,7 +17,7 @@ pub(super) fn draws(case: &Case) -> ContentHash {
     sum
 }
 
-/// What the engine gives back.
+/// Content that the engine returns.
 pub(super) fn kept(case: &Case) -> ContentHash {
     let mut sum = ContentHash::default();
     case.content().into_iter().for_each(|(_, content)| sum.merge(content));

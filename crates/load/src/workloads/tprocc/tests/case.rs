@@ -67,7 +67,7 @@ pub(super) struct Case {
 }
 
 /// The settings of a study of the toy scale, these changed.
-pub(in crate::workloads::tprocc) fn toy(changes: &[(&str, &str)]) -> Settings {
+pub(crate) fn toy(changes: &[(&str, &str)]) -> Settings {
     let mut settings = Settings::default();
     for spec in SETTINGS {
         let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path).map(|(_, value)| *value);
@@ -107,7 +107,7 @@ pub(super) fn job_at(target: Target, changes: &[(&str, &str)]) -> RunRequest {
 }
 
 impl Case {
-    /// A case on an engine; none, said aloud, where the engine cannot be had.
+    /// A case on an engine; `None`, with a message, where the engine is not available.
     pub(super) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
         let of_name: &'static dyn Engine = engine(name).unwrap();
         match Place::new(of_name, &[], &Special { prefix: "proofload-tprocc-", ..Special::default() }) {
@@ -145,7 +145,7 @@ impl Case {
         BlockingSession::open(self.request.engine, &self.request.target).unwrap()
     }
 
-    /// What the server has logged so far; none for an embedded engine.
+    /// The server's log so far; `None` for an embedded engine.
     pub(super) fn server_log(&self) -> Option<String> {
         let recipe = self.request.engine.server()?;
         let file = std::path::Path::new(&self.request.target.place.folder).join("instance").join(recipe.log_file());
@@ -193,7 +193,7 @@ impl Case {
         (user, counts)
     }
 
-    /// What the checks compare with.
+    /// State of the database that the checks compare with.
     pub(super) fn before(&self) -> CountsBefore {
         self.workload_run().before(&mut self.session()).unwrap()
     }

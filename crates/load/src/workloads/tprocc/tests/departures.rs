@@ -1,5 +1,5 @@
-//! Departures from the clauses: each does what it is said to do, breaks the checks that it excuses and no others, and no data are taken
-//! for those of another profile.
+//! Departures from the clauses: each does what it is said to do, breaks the checks that it excuses and no others, and
+//! no data are taken for those of another profile.
 
 use super::case::{Case, failed, toy};
 use crate::workload::WorkloadRun as _;
@@ -56,8 +56,8 @@ fn check_all_departures(engine: &str, form: &str) {
     check_line_amounts(&case);
 }
 
-/// Every line of the run has tax and discount in its amount (PostgreSQL's decimals are exact; SQLite's data are held against them by
-/// their content).
+/// Every line of the run has tax and discount in its amount (PostgreSQL's decimals are exact; SQLite's data are held
+/// against them by their content).
 fn check_line_amounts(case: &Case) {
     if case.dialect.engine != "postgresql" {
         return;
@@ -81,7 +81,8 @@ fn all_departures_together_pass_what_applies_on_postgresql() {
     check_all_departures("postgresql", "procedures");
 }
 
-/// The customer taken by last name, for names with every number of rows: the middle, or under departure 8 one less for odd numbers.
+/// The customer taken by last name, for names with every number of rows: the middle, or under departure 8 one less for
+/// odd numbers.
 fn check_middle_rows(case: &Case) {
     let is_low = case.settings.profile.has(Departure::MiddleRowLow);
     let (runtime, mut work) = case.work();

@@ -1,5 +1,6 @@
-//! The isolation tests of clause 3.4.2, by its numbers, on PostgreSQL at the isolation that every run uses, in both forms. Where the clause
-//! has a transaction read twice to show that nothing came between, ours reads once: shown is that what it read is what it wrote. Number 4 is
+//! The isolation tests of clause 3.4.2, by its numbers, on PostgreSQL at the isolation that every run uses, in both
+//! forms. Where the clause has a transaction read twice to show that nothing came between, ours reads once: shown is
+//! that what it read is what it wrote. Number 4 is
 //! `races.rs::an_order_that_is_rolled_back_leaves_its_number_to_the_next`.
 
 use super::case::Case;
@@ -13,14 +14,15 @@ use proofload_gen::tprocc::inputs::{CustomerBy, Delivery, Line, MAX_LINES, NewOr
 use proofload_gen::tprocc::population::Hundredths;
 use tokio::runtime::Runtime;
 
-/// Whose orders meet: district 4 of warehouse 1, customer 9.
+/// District of warehouse 1 in which orders of customer 9 meet.
 const DISTRICT: i32 = 4;
 const CUSTOMER: i32 = 9;
 /// The item whose row of stock is held, so that an order of it stands still before its end.
 const ITEM: i32 = 77;
 const HELD_STOCK: &str = "SELECT 1 FROM stock WHERE s_w_id = 1 AND s_i_id = 77 FOR UPDATE";
 
-/// Enters an order of that customer: so many lines of one item; the last of an unused one where it is to be rolled back.
+/// Enters an order of that customer: so many lines of one item; the last of an unused one where it is to be rolled
+/// back.
 fn enter(
     d_id: i32,
     item: i32,
@@ -86,7 +88,8 @@ fn next_delivered(case: &Case) -> (i32, i64) {
     (i32::try_from(integer(&row, 0).unwrap()).unwrap(), hundredths(&row, 1).unwrap())
 }
 
-/// 5 and 6: a Delivery and a Payment of one customer, the Delivery first: both are booked, or the Payment alone when the Delivery is ended.
+/// 5 and 6: a Delivery and a Payment of one customer, the Delivery first: both are booked, or the Payment alone when
+/// the Delivery is ended.
 #[test]
 fn a_payment_waits_for_the_delivery_to_its_customer() {
     in_both_forms(|case| {

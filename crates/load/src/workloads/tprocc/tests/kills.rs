@@ -1,4 +1,5 @@
-//! Builds whose process is killed at random instants, begun again each time, fifty times: each ends with the rows that were drawn.
+//! Builds whose process is killed at random instants, begun again each time, fifty times: each ends with the rows that
+//! were drawn.
 //!
 //! The killed process is this test's own program, called again for the one test `a_build_in_a_process_of_its_own`.
 

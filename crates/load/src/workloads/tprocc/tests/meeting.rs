@@ -1,5 +1,5 @@
-//! Two transactions brought together: a third session holds a lock that the first waits for, so that it stands still with its work done and
-//! not committed. The order of events is seen in the server and not hoped for.
+//! Two transactions brought together: a third session holds a lock that the first waits for, so that it stands still
+//! with its work done and not committed. The order of events is seen in the server and not hoped for.
 
 use super::case::Case;
 use crate::workloads::blocking_session::{BlockingSession, integer};
@@ -13,7 +13,7 @@ const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_ty
 const END_THE_FIRST: &str = "SELECT pg_cancel_backend((SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
                                 ORDER BY xact_start LIMIT 1))";
 
-/// What becomes of the first transaction.
+/// Fate of the first transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum First {
     /// It goes on when the lock is released.
@@ -22,7 +22,8 @@ pub(super) enum First {
     IsEnded,
 }
 
-/// Holds the rows that `lock` locks until both transactions wait, the second after the first; returns what they gave back.
+/// Holds the rows that `lock` locks until both transactions wait, the second after the first; returns what they gave
+/// back.
 pub(super) fn meet<A: Send, B: Send>(
     case: &Case,
     lock: &str,
@@ -84,7 +85,7 @@ fn wait_for(watcher: &mut BlockingSession, sessions: i64) {
     }
 }
 
-/// On PostgreSQL, data built anew for each form.
+/// Runs a check on PostgreSQL, on data built anew for each form.
 pub(super) fn in_both_forms(check: impl Fn(&Case)) {
     for form in ["statements", "procedures"] {
         let Some(case) = Case::built("postgresql", &[("form", form)]) else { return };

@@ -1,5 +1,5 @@
-//! A model of the nine tables and the five transactions in plain Rust, line by line as clauses 2.4 to 2.8 say it: slow, simple,
-//! and sharing nothing with the SQL.
+//! A model of the nine tables and the five transactions in plain Rust, line by line as clauses 2.4 to 2.8 say it: slow,
+//! simple, and sharing nothing with the SQL.
 
 use proofload_gen::tprocc::Scale;
 use proofload_gen::tprocc::inputs::{CustomerBy, Delivery, NewOrder, OrderStatus, Payment, StockLevel};
@@ -107,7 +107,8 @@ impl Model {
         narrow(named[named.len().div_ceil(2) - 1].1)
     }
 
-    /// New-Order, clause 2.4.2; returns the total's ten-digit units and the order's number, none when it was rolled back.
+    /// New-Order, clause 2.4.2; returns the total's ten-digit units and the order's number, `None` when it was rolled
+    /// back.
     pub(super) fn new_order(&mut self, input: &NewOrder, date: i64) -> Option<(i64, i32)> {
         if input.rolls_back {
             return None;

@@ -1,4 +1,5 @@
-//! Paced mode the whole way through the load role; keying and think times are a hundredth of the clauses' at the toy scale.
+//! Paced mode the whole way through the load role; keying and think times are a hundredth of the clauses' at the toy
+//! scale.
 
 use super::case::{Case, failed, toy};
 use super::role::run_for;

@@ -1,5 +1,5 @@
-//! Defects that other clients of this workload are known for, where no other test shows that we do not have them. The whole list stands in
-//! docs/guides/peer-defects.md.
+//! Defects that other clients of this workload are known for, where no other test shows that we do not have them. The
+//! whole list stands in docs/guides/peer-defects.md.
 
 use super::case::Case;
 use crate::workloads::tprocc::statements;
@@ -7,7 +7,8 @@ use crate::workloads::tprocc::transactions::delivery;
 use proofload_engine::{ErrorClass, Flight, Session as _, Statement, StatementId};
 use proofload_gen::tprocc::inputs::Delivery;
 
-/// Everything that a transaction sends was prepared when its user connected: the server's own list of the session says so.
+/// Everything that a transaction sends was prepared when its user connected: the server's own list of the session says
+/// so.
 #[test]
 fn every_statement_is_prepared_once_at_connect() {
     for (form, count) in [("statements", 22), ("procedures", 5)] {
@@ -26,7 +27,8 @@ fn every_statement_is_prepared_once_at_connect() {
     }
 }
 
-/// Data that are not whole are an error with the key, which ends the user; no crash, and no transaction that is counted as done.
+/// Data that are not whole are an error with the key, which ends the user; no crash, and no transaction that is counted
+/// as done.
 fn check_incomplete(engine: &str, form: &str) {
     let Some(case) = Case::built(engine, &[("form", form)]) else { return };
     case.session().script("DELETE FROM order_line WHERE ol_w_id = 1 AND ol_d_id = 3 AND ol_o_id = 22").unwrap();

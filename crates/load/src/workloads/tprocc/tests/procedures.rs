@@ -1,5 +1,5 @@
-//! Procedures in the database: missing, outdated or changed ones are refused with their name and the remedy, and a build makes them
-//! right without touching the data.
+//! Procedures in the database: missing, outdated or changed ones are refused with their name and the remedy, and a
+//! build makes them right without touching the data.
 
 use super::case::Case;
 use crate::workload::WorkloadRun as _;

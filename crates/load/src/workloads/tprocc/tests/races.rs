@@ -1,5 +1,5 @@
-//! Two transactions that meet, held at the worst place by a lock of a third session: the order of events is seen in the server and
-//! not hoped for. In both forms.
+//! Two transactions that meet, held at the worst place by a lock of a third session: the order of events is seen in the
+//! server and not hoped for. In both forms.
 
 use super::meeting::{First, in_both_forms, meet};
 use crate::workloads::blocking_session::{hundredths, integer};
@@ -9,8 +9,8 @@ use proofload_gen::tprocc::inputs::{CustomerBy, Delivery, Line, MAX_LINES, NewOr
 use proofload_gen::tprocc::population::Hundredths;
 use tokio::runtime::Runtime;
 
-/// The first Delivery has taken the heads of all queues and waits for a customer of the last district; the second comes to the same
-/// heads. It must deliver the next order of each district.
+/// The first Delivery has taken the heads of all queues and waits for a customer of the last district; the second comes
+/// to the same heads. It must deliver the next order of each district.
 #[test]
 fn two_deliveries_of_one_warehouse_deliver_different_orders() {
     in_both_forms(|case| {
@@ -26,7 +26,8 @@ fn two_deliveries_of_one_warehouse_deliver_different_orders() {
     });
 }
 
-/// Both pay for one customer from different warehouses; the first waits for the row of the customer and the second behind it.
+/// Both pay for one customer from different warehouses; the first waits for the row of the customer and the second
+/// behind it.
 #[test]
 fn two_payments_of_one_customer_are_both_booked() {
     in_both_forms(|case| {
@@ -51,8 +52,8 @@ fn two_payments_of_one_customer_are_both_booked() {
     });
 }
 
-/// Both enter an order in one district, and the first has an unused item: it waits for a row of stock, the second for the district.
-/// The number that the first gives back goes to the second.
+/// Both enter an order in one district, and the first has an unused item: it waits for a row of stock, the second for
+/// the district. The number that the first gives back goes to the second.
 #[test]
 fn an_order_that_is_rolled_back_leaves_its_number_to_the_next() {
     in_both_forms(|case| {

@@ -1,5 +1,5 @@
-//! A PostgreSQL that crashes under load and is started again: users come back, nothing that was acknowledged is lost, and what was in
-//! flight is of unknown outcome and no more.
+//! A PostgreSQL that crashes under load and is started again: users come back, nothing that was acknowledged is lost,
+//! and what was in flight is of unknown outcome and no more.
 
 use super::case::{Case, failed};
 use super::role::{Ran, run_through};

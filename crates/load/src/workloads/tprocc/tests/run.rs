@@ -38,7 +38,8 @@ fn a_clean_run_by_procedures_passes_every_check() {
     check_clean_run("postgresql", "procedures");
 }
 
-/// All five transactions, unused items, remote lines and payments, names, bad credit, empty queues: the same content each way.
+/// All five transactions, unused items, remote lines and payments, names, bad credit, empty queues: the same content
+/// each way.
 fn check_equal_data(profile: &str) {
     let ways = [("sqlite", "statements"), ("postgresql", "statements"), ("postgresql", "procedures")];
     let contents: Vec<_> = ways

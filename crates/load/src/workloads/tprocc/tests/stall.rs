@@ -1,6 +1,6 @@
-//! A PostgreSQL that stands still for a second under a load at a rate, in real time. The same under a simulated clock, exactly, is in
-//! `drive/open_load_tests.rs`; this one needs a quiet machine and is run by hand:
-//! `cargo test --release -p proofload-load --lib -- --ignored --nocapture tprocc::tests::stall`.
+//! A PostgreSQL that stands still for a second under a load at a rate, in real time. The same under a simulated clock,
+//! exactly, is in `drive/open_load_tests.rs`; this one needs a quiet machine and is run by hand: `cargo test --release
+//! -p proofload-load --lib -- --ignored --nocapture tprocc::tests::stall`.
 
 use super::case::Case;
 use super::role::run_for;

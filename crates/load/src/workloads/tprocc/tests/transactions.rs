@@ -82,8 +82,9 @@ fn drawn_transactions_by_procedures_do_what_the_clauses_say() {
     check("postgresql", "procedures", draws);
 }
 
-/// Cases that draws reach seldom: one item on every line so that its stock wraps several times within an order, remote and
-/// local lines of one item, the unused item last, every customer paying so that bad credit is rewritten beyond its limit.
+/// Cases that draws reach seldom: one item on every line so that its stock wraps several times within an order, remote
+/// and local lines of one item, the unused item last, every customer paying so that bad credit is rewritten beyond its
+/// limit.
 fn rare(_case: &Case) -> Vec<Input> {
     let order = |quantity, suppliers: [i32; 2], rolls_back| {
         let line = |index: usize| Line { ol_i_id: 77, ol_supply_w_id: suppliers[index % 2], ol_quantity: quantity };
@@ -121,7 +122,8 @@ fn check_rolled_back(engine: &str, form: &str) {
     for input in rare(&case) {
         if let Input::NewOrder(input @ NewOrder { rolls_back: true, .. }) = input {
             let output = runtime.block_on(new_order::run(&mut work, &input)).unwrap();
-            // The order's number, and the total of the lines that have an item, come back all the same (clause 2.4.3.4).
+            // The order's number, and the total of the lines that have an item, come back all the same (clause
+            // 2.4.3.4).
             assert!(output.rolled_back && output.o_id > 0 && output.total.units > 0, "{output:?}");
         }
     }

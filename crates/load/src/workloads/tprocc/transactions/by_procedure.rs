@@ -1,5 +1,6 @@
-//! The five transactions by procedures stored in the server: each one call, outside a transaction, hence one round trip. What the
-//! procedures do stands in the suite; here stand only inputs and answers. May not decide anything that a procedure must.
+//! The five transactions by procedures stored in the server: each one call, outside a transaction, hence one round
+//! trip. The procedures are in the suite; this module has only inputs and answers. May not decide anything that a
+//! procedure must.
 
 use super::delivery::{DISTRICTS, DeliveryOutput};
 use super::new_order::NewOrderOutput;
@@ -96,7 +97,7 @@ pub(super) async fn delivery(work: &mut SessionWork, input: &Delivery) -> Result
     Ok(DeliveryOutput { orders })
 }
 
-/// The order delivered of a district; its row stands at the district's place.
+/// The order delivered of a district, from the row at the district's index.
 fn delivered(row: Option<Row<'_>>, place: usize) -> Result<Option<i32>, Error> {
     let row = row.ok_or_else(|| wrong(format!("tprocc_delivery says nothing of district {}", place + 1)))?;
     if usize::try_from(row.int(0)?) != Ok(place + 1) {

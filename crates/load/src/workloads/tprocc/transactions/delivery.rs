@@ -1,5 +1,5 @@
-//! Delivery (clause 2.7): one transaction for the ten districts; as statements three flights: take from the queues, date orders and lines,
-//! credit the customers.
+//! Delivery (clause 2.7): one transaction for the ten districts; as statements three flights: take from the queues,
+//! date orders and lines, credit the customers.
 
 use super::by_procedure;
 use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only, wrong};
@@ -9,27 +9,24 @@ use proofload_engine::{Control, Decimal, Error, Value};
 use proofload_gen::tprocc::inputs::Delivery;
 
 /// Districts of a warehouse.
-pub(in crate::workloads::tprocc) const DISTRICTS: usize = proofload_gen::tprocc::DISTRICTS_PER_WAREHOUSE as usize;
+pub(crate) const DISTRICTS: usize = proofload_gen::tprocc::DISTRICTS_PER_WAREHOUSE as usize;
 
-/// What a Delivery gave back.
+/// Result of a Delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::tprocc) struct DeliveryOutput {
-    /// The order delivered of each district, by d_id from 1; none where the queue was empty.
-    pub(in crate::workloads::tprocc) orders: [Option<i32>; DISTRICTS],
+pub(crate) struct DeliveryOutput {
+    /// The order delivered of each district, by d_id from 1; `None` where the queue was empty.
+    pub(crate) orders: [Option<i32>; DISTRICTS],
 }
 
 impl DeliveryOutput {
     /// Number of orders delivered.
-    pub(in crate::workloads::tprocc) fn delivered(&self) -> usize {
+    pub(crate) fn delivered(&self) -> usize {
         self.orders.iter().flatten().count()
     }
 }
 
 /// Runs one Delivery.
-pub(in crate::workloads::tprocc) async fn run(
-    work: &mut SessionWork,
-    input: &Delivery,
-) -> Result<DeliveryOutput, Error> {
+pub(crate) async fn run(work: &mut SessionWork, input: &Delivery) -> Result<DeliveryOutput, Error> {
     match work.form {
         Form::Statements => by_statements(work, input).await,
         Form::Procedures => by_procedure::delivery(work, input).await,

@@ -1,4 +1,5 @@
-//! New-Order (clause 2.4): as statements two flights. Nothing of the first needs the order's number, which the second uses.
+//! New-Order (clause 2.4): as statements two flights. Nothing of the first needs the order's number, which the second
+//! uses.
 
 use super::by_procedure;
 use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only, wrong};
@@ -8,17 +9,17 @@ use proofload_engine::{Control, Decimal, Error, Flight, Value};
 use proofload_gen::tprocc::inputs::{Line, MAX_LINES, NewOrder};
 use proofload_gen::tprocc::{Departure, Departures};
 
-/// What a New-Order gave back.
+/// Result of a New-Order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::tprocc) struct NewOrderOutput {
+pub(crate) struct NewOrderOutput {
     /// Number of the order; taken back when it was rolled back.
-    pub(in crate::workloads::tprocc) o_id: i32,
+    pub(crate) o_id: i32,
     /// Ten digits after the point; of the lines that were found.
-    pub(in crate::workloads::tprocc) total: Decimal,
+    pub(crate) total: Decimal,
     /// Lines whose item and stock are both marked as original: brand "B".
-    pub(in crate::workloads::tprocc) branded_lines: u32,
+    pub(crate) branded_lines: u32,
     /// An item was unused, so that the order was rolled back by design.
-    pub(in crate::workloads::tprocc) rolled_back: bool,
+    pub(crate) rolled_back: bool,
 }
 
 /// The lines of one item of one supplier: one stock row, updated once.
@@ -73,10 +74,7 @@ const FIRST_ITEM: usize = 4;
 const NO_DIST_INFO: &str = "------------------------";
 
 /// Runs one New-Order.
-pub(in crate::workloads::tprocc) async fn run(
-    work: &mut SessionWork,
-    input: &NewOrder,
-) -> Result<NewOrderOutput, Error> {
+pub(crate) async fn run(work: &mut SessionWork, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     match work.form {
         Form::Statements => by_statements(work, input).await,
         Form::Procedures => by_procedure::new_order(work, input).await,
@@ -119,9 +117,9 @@ fn ask(flight: &mut Flight, (input, supplies): (&NewOrder, &Supplies), departure
     }
 }
 
-/// Reads the first flight and fills the second: the order, its place in the queue and its lines. The transaction's end is left
-/// to the caller. The line of the unused item, which is the last, is left out, or is kept by a departure; returned besides is whether
-/// its item is missing.
+/// Reads the first flight and fills the second: the order, its place in the queue and its lines. The transaction's end
+/// is left to the caller. The line of the unused item, which is the last, is left out, or is kept by a departure;
+/// returned besides is whether its item is missing.
 fn enter(
     answers: &Flight,
     flight: &mut Flight,

@@ -8,22 +8,19 @@ use proofload_engine::{Control, Error, Flight, Value};
 use proofload_gen::tprocc::inputs::{CustomerBy, OrderStatus};
 use proofload_gen::tprocc::{Departure, Departures};
 
-/// What an Order-Status gave back.
+/// Result of an Order-Status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::tprocc) struct OrderStatusOutput {
+pub(crate) struct OrderStatusOutput {
     /// The customer.
-    pub(in crate::workloads::tprocc) c_id: i32,
-    /// The customer's last order; none only where the data may have customers without any.
-    pub(in crate::workloads::tprocc) o_id: Option<i32>,
+    pub(crate) c_id: i32,
+    /// The customer's last order; `None` only where the data may have customers without orders.
+    pub(crate) o_id: Option<i32>,
     /// Its lines.
-    pub(in crate::workloads::tprocc) lines: usize,
+    pub(crate) lines: usize,
 }
 
 /// Runs one Order-Status.
-pub(in crate::workloads::tprocc) async fn run(
-    work: &mut SessionWork,
-    input: &OrderStatus,
-) -> Result<OrderStatusOutput, Error> {
+pub(crate) async fn run(work: &mut SessionWork, input: &OrderStatus) -> Result<OrderStatusOutput, Error> {
     match work.form {
         Form::Statements => by_statements(work, input).await,
         Form::Procedures => by_procedure::order_status(work, input).await,

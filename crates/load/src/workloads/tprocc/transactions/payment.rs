@@ -1,4 +1,5 @@
-//! Payment (clause 2.5): as statements two flights, the second with the history row and, for bad credit, the rewritten c_data.
+//! Payment (clause 2.5): as statements two flights, the second with the history row and, for bad credit, the rewritten
+//! c_data.
 
 use super::by_procedure;
 use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only};
@@ -11,13 +12,13 @@ use std::fmt::Write as _;
 /// Characters that c_data holds at most.
 const C_DATA_LIMIT: usize = 500;
 
-/// What a Payment gave back.
+/// Result of a Payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::tprocc) struct PaymentOutput {
+pub(crate) struct PaymentOutput {
     /// The customer who paid.
-    pub(in crate::workloads::tprocc) c_id: i32,
+    pub(crate) c_id: i32,
     /// Hundredths, after the payment.
-    pub(in crate::workloads::tprocc) c_balance: i64,
+    pub(crate) c_balance: i64,
 }
 
 const WAREHOUSE: usize = 1;
@@ -25,7 +26,7 @@ const DISTRICT: usize = 2;
 const CUSTOMER: usize = 3;
 
 /// Runs one Payment.
-pub(in crate::workloads::tprocc) async fn run(work: &mut SessionWork, input: &Payment) -> Result<PaymentOutput, Error> {
+pub(crate) async fn run(work: &mut SessionWork, input: &Payment) -> Result<PaymentOutput, Error> {
     match work.form {
         Form::Statements => by_statements(work, input).await,
         Form::Procedures => by_procedure::payment(work, input).await,

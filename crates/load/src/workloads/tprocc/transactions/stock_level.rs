@@ -8,7 +8,7 @@ use proofload_engine::{Control, Error};
 use proofload_gen::tprocc::inputs::StockLevel;
 
 /// Runs one Stock-Level; returns how many items run short.
-pub(in crate::workloads::tprocc) async fn run(work: &mut SessionWork, input: &StockLevel) -> Result<i32, Error> {
+pub(crate) async fn run(work: &mut SessionWork, input: &StockLevel) -> Result<i32, Error> {
     match work.form {
         Form::Statements => by_statements(work, input).await,
         Form::Procedures => by_procedure::stock_level(work, input).await,

@@ -1,13 +1,13 @@
-//! Compares an answer with the golden one. Rows come in the order of the columns that order them; rows that agree in those are a
-//! set. Numbers keep to bounds that are narrower than the specification's (clause 2.1.3.5: sums within $100, averages and ratios
-//! within 1 %), since every engine here computes in exact decimals: sums and averages may differ by one hundredth, ratios by one
-//! ten-thousandth, everything else not at all.
+//! Compares an answer with the golden one. Rows come in the order of the columns that order them; rows that agree in
+//! those are a set. Numbers keep to bounds that are narrower than the specification's (clause 2.1.3.5: sums within
+//! $100, averages and ratios within 1 %), since every engine here computes in exact decimals: sums and averages may
+//! differ by one hundredth, ratios by one ten-thousandth, everything else not at all.
 
 use super::write::Answer;
 use crate::workloads::warehouse::suite::{Exactness, Query};
 
 /// An error that names the first difference.
-pub(in crate::workloads::warehouse) fn compare(query: &Query, golden: &Answer, found: &Answer) -> Result<(), String> {
+pub(crate) fn compare(query: &Query, golden: &Answer, found: &Answer) -> Result<(), String> {
     // Almost every answer, and soon said: this runs between queries of a stream.
     if golden == found {
         return Ok(());
@@ -25,7 +25,7 @@ pub(in crate::workloads::warehouse) fn compare(query: &Query, golden: &Answer, f
     Ok(())
 }
 
-/// Where the rows end that agree in the ordering columns; without such columns all rows are one set.
+/// End of the rows that agree in the ordering columns; without such columns all rows are one set.
 fn end_of_tie(query: &Query, golden: &Answer, start: usize) -> usize {
     let key = |row: &[String]| query.order.iter().map(|column| row[*column].clone()).collect::<Vec<_>>();
     let first = key(&golden[start]);
@@ -58,7 +58,7 @@ fn told(query: &Query, golden: &[String], found: Option<&Vec<String>>) -> String
     format!("{} is {:?} where {:?} is right", query.columns[place].name, found[place], golden[place])
 }
 
-/// Are written values equal within the column's bound?
+/// Whether written values are equal within the column's bound.
 fn equal(exactness: Exactness, golden: &str, found: &str) -> bool {
     if golden == found {
         return true;

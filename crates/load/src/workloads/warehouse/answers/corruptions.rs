@@ -1,4 +1,5 @@
-//! No corrupted answer passes: 200 seeded corruptions of each golden answer, each a fault that engines or workloads are known to make.
+//! No corrupted answer passes: 200 seeded corruptions of each golden answer, each a fault that engines or workloads are
+//! known to make.
 
 use super::compare::compare;
 use super::csv::read_csv;
@@ -9,7 +10,7 @@ use proofload_gen::{Rng, Seed};
 /// Corruptions of each answer.
 const EACH: u64 = 200;
 
-/// Changes an answer so that it is wrong; none when this corruption does not apply to it.
+/// Changes an answer so that it is wrong; `None` when this corruption does not apply to it.
 fn corrupt(query: &Query, right: &Answer, rng: &mut Rng) -> Option<Answer> {
     let mut answer = right.clone();
     let any = |rng: &mut Rng, count: usize| (count > 0).then(|| rng.below(count as u64) as usize);

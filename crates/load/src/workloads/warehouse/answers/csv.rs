@@ -1,11 +1,12 @@
-//! Answers as files: a line of column names, then a line per row; values with a comma, a quote or a blank at an end stand in quotes.
+//! Answers as files: a line of column names, then a line per row; values with a comma, a quote or a blank at an end
+//! stand in quotes.
 
 use super::write::Answer;
 use crate::workloads::warehouse::suite::Query;
 
 /// Writes an answer with its header.
 #[cfg(test)]
-pub(in crate::workloads::warehouse) fn write_csv(query: &Query, answer: &Answer) -> String {
+pub(crate) fn write_csv(query: &Query, answer: &Answer) -> String {
     let names: Vec<&str> = query.columns.iter().map(|column| column.name.as_str()).collect();
     let mut text = names.join(",") + "\n";
     for row in answer {
@@ -25,7 +26,7 @@ fn quoted(value: &str) -> String {
 }
 
 /// Reads the rows of an answer; the error says which line does not fit the query.
-pub(in crate::workloads::warehouse) fn read_csv(query: &Query, text: &str) -> Result<Answer, String> {
+pub(crate) fn read_csv(query: &Query, text: &str) -> Result<Answer, String> {
     let mut rows = text.lines().map(fields);
     let names: Vec<String> = query.columns.iter().map(|column| column.name.clone()).collect();
     if rows.next().as_ref() != Some(&names) {

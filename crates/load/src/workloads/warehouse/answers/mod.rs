@@ -1,4 +1,5 @@
-//! Answers of queries: written alike whatever the engine, and compared with golden ones. Runs nothing. Lists and re-exports.
+//! Answers of queries: written alike whatever the engine, and compared with golden ones. Runs nothing. Lists and
+//! re-exports.
 
 mod compare;
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! An answer as text: each value in the one form that its column has, so that engines with and without decimals or dates agree.
+//! An answer as text: each value in the one form that its column has, so that engines with and without decimals or
+//! dates agree.
 
 use crate::workloads::warehouse::data::Date;
 use crate::workloads::warehouse::suite::{Exactness, Query, ResultColumn};
@@ -7,14 +8,14 @@ use proofload_engine::{Decimal, OwnedRow, OwnedValue};
 /// Microseconds of a day.
 const DAY_US: i64 = 86_400_000_000;
 
-/// What stands for null.
+/// Text of null.
 const NULL: &str = "NULL";
 
 /// Rows of written values.
-pub(in crate::workloads::warehouse) type Answer = Vec<Vec<String>>;
+pub(crate) type Answer = Vec<Vec<String>>;
 
 /// Writes the rows of a query; the error says which value does not fit its column.
-pub(in crate::workloads::warehouse) fn written(query: &Query, rows: &[OwnedRow]) -> Result<Answer, String> {
+pub(crate) fn written(query: &Query, rows: &[OwnedRow]) -> Result<Answer, String> {
     rows.iter().map(|row| write_row(query, row)).collect()
 }
 
@@ -26,7 +27,7 @@ fn write_row(query: &Query, row: &OwnedRow) -> Result<Vec<String>, String> {
     pairs.map(|(value, column)| write(value, column).ok_or_else(|| format!("{} is {value:?}", column.name))).collect()
 }
 
-/// One value; none when it does not fit the column.
+/// Writes one value; `None` when it does not fit the column.
 fn write(value: &OwnedValue, column: &ResultColumn) -> Option<String> {
     if *value == OwnedValue::Null {
         return Some(NULL.to_owned());
@@ -57,7 +58,7 @@ fn decimal(value: &OwnedValue, scale: u8) -> Option<Decimal> {
     }
 }
 
-/// So many digits after the point, halves away from zero.
+/// Rounds to this many digits after the point, halves away from zero.
 fn rounded(decimal: Decimal, digits: u8) -> String {
     let units = i128::from(decimal.units);
     let power = 10i128.pow(u32::from(digits.abs_diff(decimal.scale)));
@@ -71,7 +72,7 @@ fn rounded(decimal: Decimal, digits: u8) -> String {
 }
 
 /// FNV-1a, 64 bits, over texts, each followed by a separator. Source: Fowler, Noll, Vo, IETF draft-eastlake-fnv.
-pub(in crate::workloads::warehouse) fn hash(texts: impl IntoIterator<Item = impl AsRef<str>>) -> u64 {
+pub(crate) fn hash(texts: impl IntoIterator<Item = impl AsRef<str>>) -> u64 {
     texts.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, text| {
         let bytes = text.as_ref().bytes().chain([0x1f]);
         bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -77,7 +77,7 @@ pub(super) fn append(session: &mut BlockingSession, chunk: Chunk, scale: f64, da
     Ok(source.content)
 }
 
-/// How a column's values are sent.
+/// Kind in which a column's values are sent.
 fn sent(kind: Kind, dates: Dates) -> ColumnKind {
     match kind {
         Kind::Integer => ColumnKind::Integer { bits: 32 },

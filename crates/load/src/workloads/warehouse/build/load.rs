@@ -1,5 +1,5 @@
-//! Loads the data: schema, chunks side by side, indexes, proof, sizes. Killed at any instant it leaves each part noted or absent, and
-//! goes on from there.
+//! Loads the data: schema, chunks side by side, indexes, proof, sizes. Killed at any instant it leaves each part noted
+//! or absent, and goes on from there.
 
 use super::manifest::{self, Manifest, chunk_entry, index_entry};
 use super::side_by_side::side_by_side;
@@ -16,7 +16,7 @@ use proofload_model::samples::Fact;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A load: what, and where.
-pub(in crate::workloads::warehouse) struct Load<'j> {
+pub(crate) struct Load<'j> {
     request: &'j RunRequest,
     dialect: &'j Dialect,
     settings: &'j WarehouseSettings,
@@ -25,11 +25,7 @@ pub(in crate::workloads::warehouse) struct Load<'j> {
 
 impl<'j> Load<'j> {
     /// A load of a job's data. During it the dialect's settings for loads hold.
-    pub(in crate::workloads::warehouse) fn new(
-        request: &'j RunRequest,
-        dialect: &'j Dialect,
-        settings: &'j WarehouseSettings,
-    ) -> Self {
+    pub(crate) fn new(request: &'j RunRequest, dialect: &'j Dialect, settings: &'j WarehouseSettings) -> Self {
         let mut target = request.target.clone();
         let extra = dialect.build_settings.iter().cloned();
         target.place.settings.extend(extra);
@@ -37,7 +33,7 @@ impl<'j> Load<'j> {
     }
 
     /// Loads, or goes on with a load; then settles the data.
-    pub(in crate::workloads::warehouse) fn run(&self) -> Result<Vec<Fact>, Error> {
+    pub(crate) fn run(&self) -> Result<Vec<Fact>, Error> {
         let manifest = self.begin()?;
         if !manifest.is_complete() {
             self.load_missing(&manifest)?;
@@ -64,7 +60,7 @@ impl<'j> Load<'j> {
     }
 
     /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
-    pub(in crate::workloads::warehouse) fn begin(&self) -> Result<Manifest, Error> {
+    pub(crate) fn begin(&self) -> Result<Manifest, Error> {
         runtime()?.block_on(self.request.engine.create_database(&self.target))?;
         let mut session = self.session()?;
         let (suite, wanted) = (&self.dialect.suite, self.settings.data());
@@ -113,7 +109,7 @@ impl<'j> Load<'j> {
     }
 
     /// Loads every chunk that is not noted.
-    pub(in crate::workloads::warehouse) fn load_missing(&self, manifest: &Manifest) -> Result<(), Error> {
+    pub(crate) fn load_missing(&self, manifest: &Manifest) -> Result<(), Error> {
         let all = Chunk::all(self.settings.scale);
         let missing: Vec<Chunk> = all.iter().copied().filter(|chunk| !manifest.has(&chunk_entry(*chunk))).collect();
         let loaded = AtomicU64::new((all.len() - missing.len()) as u64);
@@ -131,11 +127,7 @@ impl<'j> Load<'j> {
     }
 
     /// Loads one chunk and notes it, in one transaction.
-    pub(in crate::workloads::warehouse) fn load_chunk(
-        &self,
-        session: &mut BlockingSession,
-        chunk: Chunk,
-    ) -> Result<(), Error> {
+    pub(crate) fn load_chunk(&self, session: &mut BlockingSession, chunk: Chunk) -> Result<(), Error> {
         session.script("BEGIN")?;
         let content = self.append_chunk(session, chunk)?;
         let note = manifest::add(&self.dialect.suite, &chunk_entry(chunk), &content.text(chunk.table))?;
@@ -143,11 +135,7 @@ impl<'j> Load<'j> {
     }
 
     /// Appends the rows of a chunk in the open transaction.
-    pub(in crate::workloads::warehouse) fn append_chunk(
-        &self,
-        session: &mut BlockingSession,
-        chunk: Chunk,
-    ) -> Result<Content, Error> {
+    pub(crate) fn append_chunk(&self, session: &mut BlockingSession, chunk: Chunk) -> Result<Content, Error> {
         chunk::append(session, chunk, self.settings.scale, self.dialect.dates)
     }
 
@@ -205,11 +193,8 @@ impl<'j> Load<'j> {
     }
 }
 
-/// What the data are, from the manifest.
-pub(in crate::workloads::warehouse) fn data_facts(
-    manifest: &Manifest,
-    settings: &WarehouseSettings,
-) -> Result<Vec<Fact>, Error> {
+/// Facts about the data, from the manifest.
+pub(crate) fn data_facts(manifest: &Manifest, settings: &WarehouseSettings) -> Result<Vec<Fact>, Error> {
     let noted = |(name, value): (&str, String)| data::NOTED.of(&name.replace(' ', "_")).observed(value, "the manifest");
     let mut facts: Vec<Fact> = settings.data().into_iter().map(noted).collect();
     for table in Table::ALL {

@@ -7,7 +7,7 @@ use proofload_engine::Value;
 use proofload_model::error::Error;
 use std::collections::BTreeMap;
 
-/// Entry of a build that has come to its end.
+/// Entry of a complete build.
 const COMPLETE: &str = "complete";
 
 /// Entry of the bytes of tables and of indexes.
@@ -15,16 +15,13 @@ const SIZES: &str = "bytes of tables and indexes";
 
 /// The manifest of a database, read whole.
 #[derive(Debug, Clone, Default)]
-pub(in crate::workloads::warehouse) struct Manifest {
+pub(crate) struct Manifest {
     entries: BTreeMap<String, String>,
 }
 
 impl Manifest {
-    /// Reads it; none when the database has none.
-    pub(in crate::workloads::warehouse) fn read(
-        session: &mut BlockingSession,
-        suite: &Suite,
-    ) -> Result<Option<Self>, Error> {
+    /// Reads it; `None` when the database has none.
+    pub(crate) fn read(session: &mut BlockingSession, suite: &Suite) -> Result<Option<Self>, Error> {
         let found = session.one_row(&suite.statement("manifest_exists")?.sql)?;
         if integer(&found, 0)? == 0 {
             return Ok(None);
@@ -35,7 +32,7 @@ impl Manifest {
     }
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.
-    pub(in crate::workloads::warehouse) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
+    pub(crate) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
         let difference = |(name, value): &(&'static str, String)| match self.entries.get(*name) {
             Some(found) if found == value => None,
             Some(found) => Some(format!("{name} is {found} where the study needs {value}")),
@@ -51,18 +48,18 @@ impl Manifest {
         )))
     }
 
-    /// Is there an entry of this name?
+    /// Whether there is an entry of this name.
     pub(super) fn has(&self, entry: &str) -> bool {
         self.entries.contains_key(entry)
     }
 
-    /// Has the build come to its end?
-    pub(in crate::workloads::warehouse) fn is_complete(&self) -> bool {
+    /// Whether the build is complete.
+    pub(crate) fn is_complete(&self) -> bool {
         self.has(COMPLETE)
     }
 
-    /// What the noted chunks of a table come to.
-    pub(in crate::workloads::warehouse) fn content(&self, table: Table) -> Result<Content, Error> {
+    /// Sum of the noted chunks of a table.
+    pub(crate) fn content(&self, table: Table) -> Result<Content, Error> {
         let prefix = format!("chunk {} ", table.name());
         let mut content = Content::default();
         for (entry, text) in self.entries.iter().filter(|(entry, _)| entry.starts_with(&prefix)) {
@@ -74,12 +71,12 @@ impl Manifest {
     }
 
     /// Bytes of the official text form of all tables.
-    pub(in crate::workloads::warehouse) fn raw_bytes(&self) -> Result<u64, Error> {
+    pub(crate) fn raw_bytes(&self) -> Result<u64, Error> {
         Table::ALL.into_iter().map(|table| Ok(self.content(table)?.bytes)).sum()
     }
 
     /// Bytes of the tables and of their indexes after the build, as the engine said them.
-    pub(in crate::workloads::warehouse) fn sizes(&self) -> Option<(u64, u64)> {
+    pub(crate) fn sizes(&self) -> Option<(u64, u64)> {
         let (tables, indexes) = self.entries.get(SIZES)?.split_once(' ')?;
         Some((tables.parse().ok()?, indexes.parse().ok()?))
     }

@@ -1,4 +1,5 @@
-//! Loading the data, in chunks that are each loaded and noted, or not; then indexes, sizes and the proof. Lists and re-exports.
+//! Loading the data, in chunks that are each loaded and noted, or not; then indexes, sizes and the proof. Lists and
+//! re-exports.
 
 mod chunk;
 mod load;

@@ -9,7 +9,7 @@ use proofload_model::error::Error;
 /// Microseconds of a day.
 const DAY_US: i64 = 86_400_000_000;
 
-/// Is the number of rows of a table the one that was sent?
+/// Fails unless a table has as many rows as were sent.
 pub(super) fn count(session: &mut BlockingSession, table: Table, sent: &Content) -> Result<(), Error> {
     let name = table.name();
     let found = integer(&session.one_row(&format!("SELECT count(*) FROM {name}"))?, 0)?;
@@ -19,7 +19,7 @@ pub(super) fn count(session: &mut BlockingSession, table: Table, sent: &Content)
     Err(Error::new(format!("{name} has {found} rows where {} were sent; the load is not complete", sent.rows)))
 }
 
-/// Are all tables stored as they should be? `otherwise` names those that are not.
+/// Fails unless all tables are stored as they should be; `otherwise` names those that are not.
 pub(super) fn layout(session: &mut BlockingSession, otherwise: &Statement, layout: Layout) -> Result<(), Error> {
     let found = session.query(&otherwise.sql)?;
     let names: Vec<&str> = found.iter().map(|row| text(row, 0)).collect::<Result<_, _>>()?;
@@ -30,7 +30,7 @@ pub(super) fn layout(session: &mut BlockingSession, otherwise: &Statement, layou
     Err(Error::new(format!("{} were to be stored by {word} and are stored otherwise", names.join(", "))))
 }
 
-/// Are the rows of a table those that were sent, column by column?
+/// Fails unless the rows of a table are those that were sent, column by column.
 pub(super) fn columns(session: &mut BlockingSession, table: Table, scale: f64, sent: &Content) -> Result<(), Error> {
     let mut found = Content::default();
     read_table(session, table, scale, |row| found.add(table, row))?;
@@ -48,7 +48,7 @@ pub(super) fn columns(session: &mut BlockingSession, table: Table, scale: f64, s
 }
 
 /// Reads all rows of a table, range after range of its keys.
-pub(in crate::workloads::warehouse) fn read_table(
+pub(crate) fn read_table(
     session: &mut BlockingSession,
     table: Table,
     scale: f64,
@@ -67,7 +67,7 @@ pub(in crate::workloads::warehouse) fn read_table(
     Ok(())
 }
 
-/// Puts values that were read into a row; none when one does not fit its column.
+/// Puts values that were read into a row; `None` when one does not fit its column.
 fn fill(row: &mut Row, table: Table, found: &OwnedRow) -> Option<()> {
     row.clear();
     for (value, (_, kind)) in found.iter().zip(table.columns()) {

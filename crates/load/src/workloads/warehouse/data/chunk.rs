@@ -4,23 +4,23 @@ use super::generate::{Rows, order_key};
 use super::tables::Table;
 
 /// Orders of a chunk; their line items, four times as many, are a chunk too. Part of what the manifest must agree with.
-pub(in crate::workloads::warehouse) const ORDERS_PER_CHUNK: u64 = 12_500;
+pub(crate) const ORDERS_PER_CHUNK: u64 = 12_500;
 
 /// Rows of a chunk of another table.
 const ROWS_PER_CHUNK: u64 = 4 * ORDERS_PER_CHUNK;
 
 /// A part of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) struct Chunk {
-    pub(in crate::workloads::warehouse) table: Table,
+pub(crate) struct Chunk {
+    pub(crate) table: Table,
     /// Number, 1..=`parts`.
-    pub(in crate::workloads::warehouse) part: i32,
-    pub(in crate::workloads::warehouse) parts: i32,
+    pub(crate) part: i32,
+    pub(crate) parts: i32,
 }
 
 impl Chunk {
     /// Every chunk at a scale factor, in the order of loading.
-    pub(in crate::workloads::warehouse) fn all(scale: f64) -> Vec<Self> {
+    pub(crate) fn all(scale: f64) -> Vec<Self> {
         let of_table = |table: Table| {
             let parts = match table {
                 Table::LineItem | Table::Orders => Table::Orders.rows(scale).div_ceil(ORDERS_PER_CHUNK),
@@ -33,13 +33,13 @@ impl Chunk {
     }
 
     /// Its rows.
-    pub(in crate::workloads::warehouse) fn rows(self, scale: f64) -> Rows {
+    pub(crate) fn rows(self, scale: f64) -> Rows {
         Rows::new(self.table, scale, self.part, self.parts)
     }
 }
 
 /// Ranges of a table's first key column, end excluded, that cover all rows with some ten thousand each.
-pub(in crate::workloads::warehouse) fn key_ranges(table: Table, scale: f64) -> Vec<(i64, i64)> {
+pub(crate) fn key_ranges(table: Table, scale: f64) -> Vec<(i64, i64)> {
     let orders = i64::try_from(Table::Orders.rows(scale)).unwrap_or(i64::MAX);
     let rows = i64::try_from(table.rows(scale)).unwrap_or(i64::MAX);
     let (last, step) = match table {

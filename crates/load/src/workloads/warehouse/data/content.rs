@@ -1,18 +1,19 @@
-//! The content of a table in a few numbers that do not depend on the order of the rows: rows, bytes of the text form, and a hash of
-//! each column. Finds faults, not forgers.
+//! The content of a table in a few numbers that do not depend on the order of the rows: rows, bytes of the text form,
+//! and a hash of each column. Finds faults, not forgers.
 
 use super::row::{Cell, MOST_COLUMNS, Row};
 use super::tables::Table;
 use std::fmt::Write as _;
 
-/// What the rows of a table, or of a part of it, come to. Parts merge into the whole.
+/// Count, size and sums of the rows of a table, or of a part of it. Parts merge into the whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) struct Content {
-    /// How many rows.
-    pub(in crate::workloads::warehouse) rows: u64,
+pub(crate) struct Content {
+    /// Number of rows.
+    pub(crate) rows: u64,
     /// Bytes of their lines in the official text form.
-    pub(in crate::workloads::warehouse) bytes: u64,
-    /// Per column the sum, modulo 2^64, of the hashes of its values, each mixed with its row's key: a value in the wrong row counts.
+    pub(crate) bytes: u64,
+    /// Sum for each column, modulo 2^64, of the hashes of its values, each mixed with its row's key: a value in the
+    /// wrong row counts.
     columns: [u64; MOST_COLUMNS],
 }
 
@@ -21,7 +22,7 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Content {
     /// Adds a row.
-    pub(in crate::workloads::warehouse) fn add(&mut self, table: Table, row: &Row) {
+    pub(crate) fn add(&mut self, table: Table, row: &Row) {
         let key = table.key().iter().fold(MULTIPLIER, |hash, column| hash_cell(hash, row.cell(*column)));
         for column in 0..row.width() {
             let hash = hash_cell(key.rotate_left(7) ^ column as u64, row.cell(column));
@@ -32,7 +33,7 @@ impl Content {
     }
 
     /// Adds all rows of another part.
-    pub(in crate::workloads::warehouse) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         self.bytes += other.bytes;
         for (sum, part) in self.columns.iter_mut().zip(other.columns) {
@@ -41,13 +42,13 @@ impl Content {
     }
 
     /// Columns whose hashes differ.
-    pub(in crate::workloads::warehouse) fn differing(&self, other: &Self, table: Table) -> Vec<&'static str> {
+    pub(crate) fn differing(&self, other: &Self, table: Table) -> Vec<&'static str> {
         let columns = table.columns().iter().enumerate();
         columns.filter(|(place, _)| self.columns[*place] != other.columns[*place]).map(|(_, (name, _))| *name).collect()
     }
 
     /// Rows, bytes and hashes as the manifest notes them.
-    pub(in crate::workloads::warehouse) fn text(&self, table: Table) -> String {
+    pub(crate) fn text(&self, table: Table) -> String {
         let mut text = format!("{} {}", self.rows, self.bytes);
         for hash in &self.columns[..table.columns().len()] {
             write!(text, " {hash:016x}").expect("a text in memory takes everything");
@@ -55,8 +56,8 @@ impl Content {
         text
     }
 
-    /// Reads that; none for anything else.
-    pub(in crate::workloads::warehouse) fn read(text: &str, table: Table) -> Option<Self> {
+    /// Reads that text; `None` for anything else.
+    pub(crate) fn read(text: &str, table: Table) -> Option<Self> {
         let mut words = text.split(' ');
         let mut content =
             Self { rows: words.next()?.parse().ok()?, bytes: words.next()?.parse().ok()?, ..Self::default() };

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A date: days since 1970-01-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::workloads::warehouse) struct Date(pub(in crate::workloads::warehouse) i32);
+pub(crate) struct Date(pub(crate) i32);
 
 /// Days of an era of 400 years.
 const ERA_DAYS: i32 = 146_097;
@@ -14,7 +14,7 @@ const EPOCH: i32 = 719_468;
 
 impl Date {
     /// The date of a year, a month of 1..=12 and a day of 1..=31.
-    pub(in crate::workloads::warehouse) fn new(year: i32, month: i32, day: i32) -> Self {
+    pub(crate) fn new(year: i32, month: i32, day: i32) -> Self {
         let from_march = (month + 9) % 12;
         let year = year - i32::from(month <= 2);
         let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -23,7 +23,7 @@ impl Date {
     }
 
     /// Year, month, day.
-    pub(in crate::workloads::warehouse) fn parts(self) -> (i32, i32, i32) {
+    pub(crate) fn parts(self) -> (i32, i32, i32) {
         let days = self.0 + EPOCH;
         let (era, day) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
         let of_era = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -42,8 +42,8 @@ impl fmt::Display for Date {
     }
 }
 
-/// Reads an ISO date; none for anything else.
-pub(in crate::workloads::warehouse) fn parse_date(text: &str) -> Option<Date> {
+/// Reads an ISO date; `None` for anything else.
+pub(crate) fn parse_date(text: &str) -> Option<Date> {
     let mut parts = text.splitn(3, '-').map(|part| part.parse::<i32>().ok());
     let date = Date::new(parts.next()??, parts.next()??, parts.next()??);
     (date.to_string() == text).then_some(date)

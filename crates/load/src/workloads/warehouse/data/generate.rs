@@ -13,10 +13,10 @@ use tpchgen::generators::{
 };
 
 /// Crate and version, as the manifest notes them. Data of another version are refused.
-pub(in crate::workloads::warehouse) const GENERATOR: &str = "tpchgen 4.0.0";
+pub(crate) const GENERATOR: &str = "tpchgen 4.0.0";
 
 /// The rows of a part of a table.
-pub(in crate::workloads::warehouse) enum Rows {
+pub(crate) enum Rows {
     Region(RegionGeneratorIterator<'static>),
     Nation(NationGeneratorIterator<'static>),
     Part(PartGeneratorIterator<'static>),
@@ -29,7 +29,7 @@ pub(in crate::workloads::warehouse) enum Rows {
 
 impl Rows {
     /// Part `part` of 1..=`parts`, which together give the whole table whatever their number.
-    pub(in crate::workloads::warehouse) fn new(table: Table, scale: f64, part: i32, parts: i32) -> Self {
+    pub(crate) fn new(table: Table, scale: f64, part: i32, parts: i32) -> Self {
         match table {
             Table::Region => Self::Region(RegionGenerator::new(scale, part, parts).iter()),
             Table::Nation => Self::Nation(NationGenerator::new(scale, part, parts).iter()),
@@ -43,7 +43,7 @@ impl Rows {
     }
 
     /// Puts the next row's values into the row; false when there is none left.
-    pub(in crate::workloads::warehouse) fn next(&mut self, into: &mut Row) -> bool {
+    pub(crate) fn next(&mut self, into: &mut Row) -> bool {
         into.clear();
         let put = match self {
             Self::Region(rows) => rows.next().map(|row| region(&row, into)),
@@ -153,8 +153,8 @@ fn lineitem(row: &LineItem<'_>, into: &mut Row) {
     into.text(row.l_comment);
 }
 
-/// Generates a whole table and sums it up, as a load does, but sends it nowhere: rows, and bytes of their official text form. None
-/// when there is no such table. For benches.
+/// Generates a whole table and sums it up, as a load does, but sends it nowhere: rows, and bytes of their official text
+/// form. `None` when there is no such table. For benches.
 pub fn generated(table: &str, scale: f64) -> Option<(u64, u64)> {
     let table = Table::ALL.into_iter().find(|known| known.name() == table)?;
     let (mut content, mut row) = (Content::default(), Row::new());

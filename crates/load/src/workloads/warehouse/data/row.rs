@@ -1,15 +1,16 @@
-//! One row in memory that is used again: values without their text form, so that one row goes to every engine and into every sum.
+//! One row in memory that is used again: values without their text form, so that one row goes to every engine and into
+//! every sum.
 
 use super::date::Date;
 use super::tables::{Kind, Table};
 use std::fmt::{Display, Write as _};
 
 /// The most columns that a table has.
-pub(in crate::workloads::warehouse) const MOST_COLUMNS: usize = 16;
+pub(crate) const MOST_COLUMNS: usize = 16;
 
 /// A value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) enum Cell<'a> {
+pub(crate) enum Cell<'a> {
     /// A whole number.
     Integer(i64),
     /// Hundredths.
@@ -31,7 +32,7 @@ enum StoredCell {
 
 /// One row, in the order of the table's columns.
 #[derive(Debug)]
-pub(in crate::workloads::warehouse) struct Row {
+pub(crate) struct Row {
     cells: [StoredCell; MOST_COLUMNS],
     width: usize,
     text: String,
@@ -39,40 +40,40 @@ pub(in crate::workloads::warehouse) struct Row {
 
 impl Row {
     /// A row without values.
-    pub(in crate::workloads::warehouse) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { cells: [StoredCell::Integer(0); MOST_COLUMNS], width: 0, text: String::new() }
     }
 
     /// Forgets the values; keeps the memory.
-    pub(in crate::workloads::warehouse) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.width = 0;
         self.text.clear();
     }
 
     /// Adds a whole number.
-    pub(in crate::workloads::warehouse) fn integer(&mut self, value: i64) {
+    pub(crate) fn integer(&mut self, value: i64) {
         self.keep(StoredCell::Integer(value));
     }
 
     /// Adds hundredths.
-    pub(in crate::workloads::warehouse) fn decimal(&mut self, hundredths: i64) {
+    pub(crate) fn decimal(&mut self, hundredths: i64) {
         self.keep(StoredCell::Decimal(hundredths));
     }
 
     /// Adds a date.
-    pub(in crate::workloads::warehouse) fn date(&mut self, value: Date) {
+    pub(crate) fn date(&mut self, value: Date) {
         self.keep(StoredCell::Date(value));
     }
 
     /// Adds a text.
-    pub(in crate::workloads::warehouse) fn text(&mut self, value: &str) {
+    pub(crate) fn text(&mut self, value: &str) {
         let start = self.text.len();
         self.text.push_str(value);
         self.keep(StoredCell::Text { start, end: self.text.len() });
     }
 
     /// Adds the text of something.
-    pub(in crate::workloads::warehouse) fn shown(&mut self, value: &impl Display) {
+    pub(crate) fn shown(&mut self, value: &impl Display) {
         let start = self.text.len();
         write!(self.text, "{value}").expect("a text in memory takes everything");
         self.keep(StoredCell::Text { start, end: self.text.len() });
@@ -84,12 +85,12 @@ impl Row {
     }
 
     /// Number of values.
-    pub(in crate::workloads::warehouse) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.width
     }
 
     /// The value of a column.
-    pub(in crate::workloads::warehouse) fn cell(&self, column: usize) -> Cell<'_> {
+    pub(crate) fn cell(&self, column: usize) -> Cell<'_> {
         match self.cells[column] {
             StoredCell::Integer(value) => Cell::Integer(value),
             StoredCell::Decimal(value) => Cell::Decimal(value),
@@ -100,7 +101,7 @@ impl Row {
 
     /// Writes the row as the official table files have it: values, each followed by a bar, and the end of the line.
     #[cfg(test)]
-    pub(in crate::workloads::warehouse) fn write_line(&self, table: Table, into: &mut String) {
+    pub(crate) fn write_line(&self, table: Table, into: &mut String) {
         for (column, (_, kind)) in table.columns().iter().enumerate() {
             let written = match self.cell(column) {
                 Cell::Integer(value) => write!(into, "{value}|"),
@@ -118,7 +119,7 @@ impl Row {
     }
 
     /// Bytes of that line.
-    pub(in crate::workloads::warehouse) fn line_bytes(&self, table: Table) -> u64 {
+    pub(crate) fn line_bytes(&self, table: Table) -> u64 {
         let of = |(column, (_, kind)): (usize, &(&str, Kind))| match self.cell(column) {
             Cell::Integer(value) => digits(value.unsigned_abs()) + u64::from(value < 0),
             Cell::Decimal(units) if *kind == Kind::Quantity => digits(units.unsigned_abs() / 100),

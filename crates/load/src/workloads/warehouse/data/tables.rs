@@ -1,8 +1,8 @@
 //! The eight tables: columns, kinds, keys, sizes. Source: TPC-H specification, clauses 1.4 and 4.2.5.
 
-/// What a column holds.
+/// Kind of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) enum Kind {
+pub(crate) enum Kind {
     /// A whole number of 32 bits.
     Integer,
     /// A whole number of 64 bits.
@@ -19,7 +19,7 @@ pub(in crate::workloads::warehouse) enum Kind {
 
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::workloads::warehouse) enum Table {
+pub(crate) enum Table {
     Region,
     Nation,
     Part,
@@ -30,12 +30,12 @@ pub(in crate::workloads::warehouse) enum Table {
     LineItem,
 }
 
-/// What is fixed about a table.
+/// Fixed properties of a table.
 struct Facts {
     name: &'static str,
     /// Rows at scale factor 1; those of line items are an average.
     rows: u64,
-    /// Do the rows grow with the scale factor?
+    /// Whether the rows grow with the scale factor.
     grows: bool,
     /// Bytes of a row's text form, about; for estimates only.
     row_bytes: u64,
@@ -46,7 +46,7 @@ struct Facts {
 
 impl Table {
     /// All tables, in the order of loading.
-    pub(in crate::workloads::warehouse) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Region,
         Self::Nation,
         Self::Supplier,
@@ -58,28 +58,28 @@ impl Table {
     ];
 
     /// Name in SQL.
-    pub(in crate::workloads::warehouse) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.facts().name
     }
 
     /// Names and kinds of the columns.
-    pub(in crate::workloads::warehouse) fn columns(self) -> &'static [(&'static str, Kind)] {
+    pub(crate) fn columns(self) -> &'static [(&'static str, Kind)] {
         self.facts().columns
     }
 
     /// Places of the key's columns; the first one orders the data.
-    pub(in crate::workloads::warehouse) fn key(self) -> &'static [usize] {
+    pub(crate) fn key(self) -> &'static [usize] {
         self.facts().key
     }
 
     /// Rows at a scale factor, as the generator counts them: cut off, not rounded. Exact but for line items.
-    pub(in crate::workloads::warehouse) fn rows(self, scale: f64) -> u64 {
+    pub(crate) fn rows(self, scale: f64) -> u64 {
         let Facts { rows, grows, .. } = *self.facts();
         if grows { (rows as f64 * scale) as u64 } else { rows }
     }
 
     /// Bytes of the text form at a scale factor, about.
-    pub(in crate::workloads::warehouse) fn bytes(self, scale: f64) -> u64 {
+    pub(crate) fn bytes(self, scale: f64) -> u64 {
         self.rows(scale) * self.facts().row_bytes
     }
 

@@ -1,5 +1,5 @@
-//! How the workload speaks to each engine: its statements and queries, and the form of dates. May not contain SQL, and may not know an
-//! engine by name.
+//! How the workload speaks to each engine: its statements and queries, and the form of dates. May not contain SQL, and
+//! may not know an engine by name.
 
 use super::files;
 use super::lists::Lists;
@@ -11,7 +11,8 @@ use crate::workloads::warehouse::settings::NAME;
 use proofload_engine::Engine;
 use proofload_model::error::Error;
 
-/// The suites of this workload. `parser`, `parser_refuses` and `engine_refuses` are for the test that parses every text.
+/// The suites of this workload. `parser`, `parser_refuses` and `engine_refuses` are for the test that parses every
+/// text.
 pub(super) const SUITES: Suites =
     Suites { workload: NAME, keys: &["dates", "parser", "parser_refuses", "engine_refuses"] };
 
@@ -21,39 +22,39 @@ const FILES: &[&str] =
 
 /// How dates are sent to an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) enum Dates {
-    /// As dates.
+pub(crate) enum Dates {
+    /// Date type of the engine.
     Native,
-    /// As ISO text, which sorts like the dates.
+    /// ISO text, which sorts like the dates.
     Text,
 }
 
 /// How to speak to one engine.
 #[derive(Debug)]
-pub(in crate::workloads::warehouse) struct Dialect {
+pub(crate) struct Dialect {
     /// Statements of schema, manifest, indexes and sizes.
-    pub(in crate::workloads::warehouse) suite: Suite,
-    pub(in crate::workloads::warehouse) dates: Dates,
+    pub(crate) suite: Suite,
+    pub(crate) dates: Dates,
     /// Settings that hold during the load only.
-    pub(in crate::workloads::warehouse) build_settings: Vec<(String, String)>,
+    pub(crate) build_settings: Vec<(String, String)>,
     /// Sessions that load at the same time, unless the study says otherwise.
-    pub(in crate::workloads::warehouse) loaders: usize,
+    pub(crate) loaders: usize,
     /// All queries, in the order of [`files::kinds`].
-    pub(in crate::workloads::warehouse) queries: Vec<Query>,
+    pub(crate) queries: Vec<Query>,
     lists: Lists,
 }
 
 /// Checks that there is a dialect for an engine; the error names those that there are.
-pub(in crate::workloads::warehouse) fn known(engine: &str) -> Result<(), Error> {
+pub(crate) fn known(engine: &str) -> Result<(), Error> {
     SUITES.dialect(engine).map(drop)
 }
 
 /// The statement of `session.sql` that says how many threads a query may work with.
-pub(in crate::workloads::warehouse) const PARALLELISM: &str = "parallelism";
+pub(crate) const PARALLELISM: &str = "parallelism";
 
-/// Checks that an engine can be told how many threads a query works with. Where a setting of the engine says the same, its path is given;
-/// `session.sql` names it in a line `-- same: engine.threads`.
-pub(in crate::workloads::warehouse) fn parallelism(engine: &str) -> Result<Option<&'static str>, Error> {
+/// Checks that an engine can be told how many threads a query works with. Where a setting of the engine says the same,
+/// its path is given; `session.sql` names it in a line `-- same: engine.threads`.
+pub(crate) fn parallelism(engine: &str) -> Result<Option<&'static str>, Error> {
     let dialect = SUITES.dialect(engine)?;
     if statements(&dialect)?.find(PARALLELISM).is_none() {
         return Err(Error::new(format!("{engine} runs a query on one thread and has nothing to set; leave it out")));
@@ -64,7 +65,7 @@ pub(in crate::workloads::warehouse) fn parallelism(engine: &str) -> Result<Optio
 
 impl Dialect {
     /// The dialect of an engine; the error names those that there are.
-    pub(in crate::workloads::warehouse) fn of(engine: &dyn Engine) -> Result<Self, Error> {
+    pub(crate) fn of(engine: &dyn Engine) -> Result<Self, Error> {
         let dialect = SUITES.dialect(engine.facts().name)?;
         Ok(Self {
             suite: statements(&dialect)?,
@@ -77,7 +78,7 @@ impl Dialect {
     }
 
     /// The SQL of a query.
-    pub(in crate::workloads::warehouse) fn sql(&self, query: &Query, draw: Draw, scale: f64) -> Result<String, Error> {
+    pub(crate) fn sql(&self, query: &Query, draw: Draw, scale: f64) -> Result<String, Error> {
         query.sql(draw, scale, &self.lists)
     }
 }

@@ -12,10 +12,10 @@ pub(super) fn file(path: &str) -> Option<&'static str> {
 const PROBE: &str = "probe_";
 
 /// The probe that scans the largest table, which no index helps.
-pub(in crate::workloads::warehouse) const SCAN: &str = "probe_scan";
+pub(crate) const SCAN: &str = "probe_scan";
 
 /// Names of all queries, in order: those of the files `standard/q….sql`, then probes, `standard/probe_….sql`.
-pub(in crate::workloads::warehouse) fn kinds() -> &'static [&'static str] {
+pub(crate) fn kinds() -> &'static [&'static str] {
     static KINDS: OnceLock<Vec<&'static str>> = OnceLock::new();
     KINDS.get_or_init(|| {
         let names =
@@ -25,12 +25,12 @@ pub(in crate::workloads::warehouse) fn kinds() -> &'static [&'static str] {
     })
 }
 
-/// Is it a probe: a query that runs only when it is named?
-pub(in crate::workloads::warehouse) fn is_probe(name: &str) -> bool {
+/// Whether it is a probe: a query that runs only when it is named.
+pub(crate) fn is_probe(name: &str) -> bool {
     name.starts_with(PROBE)
 }
 
 /// The golden answer of a query at a scale factor, if there is one.
-pub(in crate::workloads::warehouse) fn golden(scale: f64, query: &str) -> Option<&'static str> {
+pub(crate) fn golden(scale: f64, query: &str) -> Option<&'static str> {
     file(&format!("answers/sf{scale}/{query}.csv"))
 }

@@ -1,6 +1,7 @@
-//! How a dialect stores tables, by rows or by columns: the head of its file `layout.sql`, whose lines are `-- layout: columns own` or
-//! `-- layout: rows own indexed`. `own` is what the engine does unless it is told, `indexed` has the keys and indexes of `indexes.sql`.
-//! The file's statements, all of which may be missing, are named by layout and moment, such as `columns_before`. May not run them.
+//! How a dialect stores tables, by rows or by columns: the head of its file `layout.sql`, whose lines are `-- layout:
+//! columns own` or `-- layout: rows own indexed`. `own` is what the engine does unless it is told, `indexed` has the
+//! keys and indexes of `indexes.sql`. The file's statements, all of which may be missing, are named by layout and
+//! moment, such as `columns_before`. May not run them.
 
 use super::dialect::SUITES;
 use crate::workloads::dialect::Dialect;
@@ -8,7 +9,7 @@ use proofload_model::error::Error;
 
 /// How tables are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) enum Store {
+pub(crate) enum Store {
     /// Row by row.
     Rows,
     /// Column by column.
@@ -17,34 +18,34 @@ pub(in crate::workloads::warehouse) enum Store {
 
 /// When a statement of `layout.sql` runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) enum Moment {
-    /// Before all else, by itself: makes what can be made.
+pub(crate) enum Moment {
+    /// The step before all else, by itself: makes what can be made.
     Prepare,
     /// Gives what is still missing, in words with the remedy, a row each.
     Missing,
-    /// In the transaction that makes the tables, before them.
+    /// The step in the transaction that makes the tables, before them.
     Before,
-    /// In the same transaction, after them.
+    /// The step in the same transaction, after the tables.
     After,
-    /// After the load: names the tables that are stored otherwise, a row each.
+    /// The query after the load that names the tables stored otherwise, a row each.
     Otherwise,
 }
 
 /// One way to store tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) struct Layout {
-    pub(in crate::workloads::warehouse) store: Store,
-    /// Has it keys and indexes?
-    pub(in crate::workloads::warehouse) indexed: bool,
+pub(crate) struct Layout {
+    pub(crate) store: Store,
+    /// Whether it has keys and indexes.
+    pub(crate) indexed: bool,
     own: bool,
 }
 
 /// Settings' word for what the engine does unless it is told.
-pub(in crate::workloads::warehouse) const OWN: &str = "engine";
+pub(crate) const OWN: &str = "engine";
 
 impl Store {
     /// The word in settings, manifests and names of statements.
-    pub(in crate::workloads::warehouse) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Rows => "rows",
             Self::Columns => "columns",
@@ -54,7 +55,7 @@ impl Store {
 
 impl Layout {
     /// The layout that a setting asks for in a dialect; the error says which there are.
-    pub(in crate::workloads::warehouse) fn asked(dialect: &str, word: &str) -> Result<Self, Error> {
+    pub(crate) fn asked(dialect: &str, word: &str) -> Result<Self, Error> {
         let all = Self::all(&SUITES.dialect(dialect)?)?;
         let fits = |layout: &&Self| if word == OWN { layout.own } else { layout.store.word() == word };
         all.iter().find(fits).copied().ok_or_else(|| {
@@ -94,7 +95,7 @@ impl Layout {
     }
 
     /// The name of a statement of this layout.
-    pub(in crate::workloads::warehouse) fn statement(self, moment: Moment) -> String {
+    pub(crate) fn statement(self, moment: Moment) -> String {
         let moment = match moment {
             Moment::Prepare => "prepare",
             Moment::Missing => "missing",

@@ -1,4 +1,5 @@
-//! Parameters of a query: their validation values, and values drawn by their rules. Pure: a draw is a function of its seed.
+//! Parameters of a query: their validation values, and values drawn by their rules. Pure: a draw is a function of its
+//! seed.
 
 use super::lists::Lists;
 use super::rule::{self, Rule};
@@ -20,7 +21,7 @@ pub(super) struct Parameter {
 
 /// How values are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::workloads::warehouse) enum Draw {
+pub(crate) enum Draw {
     /// The validation values.
     Validation,
     /// Drawn by the rules.
@@ -31,7 +32,7 @@ pub(in crate::workloads::warehouse) enum Draw {
 pub(super) type Values = Vec<(String, String)>;
 
 impl Parameter {
-    /// Reads a line of a header; none when it is not understood.
+    /// Reads a line of a header; `None` when it is not understood.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (name, rest) = text.split_once(" = ")?;
         let (validation, rule, others) = if let Some(base) = rest.strip_suffix(" over scale") {

@@ -1,5 +1,6 @@
-//! Every text of every dialect, also of those that no engine speaks yet, is read by a parser of that dialect: queries with the validation
-//! values and with drawn ones, and the statements beside them. A parser is more lenient than its engine; what it takes is not proven.
+//! Every text of every dialect, also of those that no engine speaks yet, is read by a parser of that dialect: queries
+//! with the validation values and with drawn ones, and the statements beside them. A parser is more lenient than its
+//! engine; what it takes is not proven.
 
 use super::dialect::{SUITES, queries, statements};
 use super::layout::{Layout, Moment};
@@ -22,7 +23,7 @@ fn grammar(dialect: &Dialect) -> Box<dyn Grammar> {
     dialect_from_str(name).expect("the parser knows the dialect")
 }
 
-/// Texts of a list in a dialect's description; none where it has none.
+/// Texts of a list in a dialect's description; empty where it has no such list.
 fn listed<'a>(dialect: &'a Dialect, key: &str) -> Vec<&'a str> {
     dialect.description.texts(key).expect("texts").unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! A query: its header and its text in one dialect. The header stands in the file of the folder `standard`; lines of it begin with
-//! `-- title:`, `-- class:`, `-- parameter:`, `-- column:` and `-- order:`. Other comments are for people.
+//! A query: its header and its text in one dialect. The header stands in the file of the folder `standard`; lines of it
+//! begin with `-- title:`, `-- class:`, `-- parameter:`, `-- column:` and `-- order:`. Other comments are for people.
 
 use super::files::file;
 use super::lists::Lists;
@@ -10,7 +10,7 @@ use proofload_model::error::Error;
 
 /// How much a query asks of an engine, as declared; what it costs is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) enum Class {
+pub(crate) enum Class {
     /// One scan of a large table, aggregated.
     Simple,
     /// Two to four joins, selective, grouped.
@@ -21,10 +21,10 @@ pub(in crate::workloads::warehouse) enum Class {
 
 impl Class {
     /// All classes.
-    pub(in crate::workloads::warehouse) const ALL: [Self; 3] = [Self::Simple, Self::Average, Self::Complex];
+    pub(crate) const ALL: [Self; 3] = [Self::Simple, Self::Average, Self::Complex];
 
     /// The word in headers.
-    pub(in crate::workloads::warehouse) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Simple => "simple",
             Self::Average => "average",
@@ -33,7 +33,7 @@ impl Class {
     }
 
     /// The class of a query, by its header.
-    pub(in crate::workloads::warehouse) fn of_query(name: &str) -> Result<Self, Error> {
+    pub(crate) fn of_query(name: &str) -> Result<Self, Error> {
         let path = format!("{STANDARD}/{name}.sql");
         let lines = file(&path).unwrap_or_default().lines();
         let word = lines.filter_map(|line| line.strip_prefix("-- class:")).map(str::trim).next().unwrap_or_default();
@@ -44,7 +44,7 @@ impl Class {
 
 /// How a column of an answer is written and compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) enum Exactness {
+pub(crate) enum Exactness {
     /// Text, without trailing blanks, equal.
     Text,
     /// A whole number, equal.
@@ -63,24 +63,24 @@ pub(in crate::workloads::warehouse) enum Exactness {
 
 /// A column of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::workloads::warehouse) struct ResultColumn {
-    pub(in crate::workloads::warehouse) name: String,
-    pub(in crate::workloads::warehouse) exactness: Exactness,
+pub(crate) struct ResultColumn {
+    pub(crate) name: String,
+    pub(crate) exactness: Exactness,
     /// Digits after the point that an integer stands for where an engine has no decimals.
-    pub(in crate::workloads::warehouse) scale: u8,
+    pub(crate) scale: u8,
 }
 
 /// A query in one dialect.
 #[derive(Debug)]
-pub(in crate::workloads::warehouse) struct Query {
+pub(crate) struct Query {
     /// Name, such as `q01`.
-    pub(in crate::workloads::warehouse) name: &'static str,
+    pub(crate) name: &'static str,
     /// What it asks, in words.
-    pub(in crate::workloads::warehouse) title: String,
-    pub(in crate::workloads::warehouse) class: Class,
-    pub(in crate::workloads::warehouse) columns: Vec<ResultColumn>,
+    pub(crate) title: String,
+    pub(crate) class: Class,
+    pub(crate) columns: Vec<ResultColumn>,
     /// Places of the columns that order the rows; rows that agree in them come in any order.
-    pub(in crate::workloads::warehouse) order: Vec<usize>,
+    pub(crate) order: Vec<usize>,
     parameters: Vec<Parameter>,
     text: String,
 }
@@ -125,7 +125,7 @@ impl Query {
         Ok(query)
     }
 
-    /// Is each parameter used, and each name in braces a parameter?
+    /// Fails unless each parameter is used, and each name in braces is a parameter.
     fn check(&self) -> Result<(), String> {
         if self.text.is_empty() || self.columns.is_empty() {
             return Err("a query needs a text and columns".to_owned());

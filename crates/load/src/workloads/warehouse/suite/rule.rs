@@ -23,7 +23,7 @@ pub(super) enum Rule {
     OverScale,
 }
 
-/// Reads a rule; none when it is not understood.
+/// Reads a rule; `None` when it is not understood.
 pub(super) fn read(text: &str) -> Option<Rule> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let whole = |text: &str| text.parse::<i64>().ok();

@@ -1,4 +1,5 @@
-//! What a run meets and must bear or refuse, on every engine: queries that take too long or find no room, wrong answers, other data.
+//! What a run meets and must bear or refuse, on every engine: queries that take too long or find no room, wrong
+//! answers, other data.
 
 use super::case::Case;
 use super::runs::{run, run_with};
@@ -13,7 +14,8 @@ pub(super) fn check_cap(case: &Case) {
     assert_eq!((ran.count(|of| of.due), ran.count(|of| of.failed)), (3, 3));
 }
 
-/// Too little room for temporary files: queries that need some fail by it, others do not, and the stream goes on. SQLite has no such limit.
+/// Too little room for temporary files: queries that need some fail by it, others do not, and the stream goes on.
+/// SQLite has no such limit.
 pub(super) fn check_room(case: &Case) {
     let queries = ("queries", "q06,q18");
     let ran = match case.request.spec.place.engine.as_str() {
@@ -61,7 +63,8 @@ pub(super) fn check_other_data(case: &Case) {
     case.workload_run().check_data().unwrap();
 }
 
-/// One row more, and queries that count it give wrong answers: they fail, and the run goes on. The data are spoilt afterwards.
+/// One row more, and queries that count it give wrong answers: they fail, and the run goes on. The data are spoilt
+/// afterwards.
 pub(super) fn check_wrong_answers(case: &Case) {
     case.session()
         .script("INSERT INTO lineitem SELECT l_orderkey, l_partkey, l_suppkey, 8, l_quantity, l_extendedprice, l_discount, l_tax, l_returnflag, l_linestatus, l_shipdate, l_commitdate, l_receiptdate, l_shipinstruct, l_shipmode, l_comment FROM lineitem WHERE l_orderkey = 3 AND l_linenumber = 1")

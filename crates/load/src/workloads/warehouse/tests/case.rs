@@ -54,7 +54,7 @@ impl Case {
         Ok(Self::at(Place::new(of_name, engine_settings, &special)?, of_name, changes))
     }
 
-    /// A case on an engine; none, said aloud, where the engine cannot be had.
+    /// A case on an engine; `None`, with a message, where the engine is not available.
     pub(super) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
         match Self::with_engine_settings(name, &[], changes) {
             Ok(case) => Some(case),

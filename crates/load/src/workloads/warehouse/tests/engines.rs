@@ -1,4 +1,5 @@
-//! What holds on every engine, over one load of each: rows, answers, a power run, threads of a query, and what a run must bear or refuse.
+//! What holds on every engine, over one load of each: rows, answers, a power run, threads of a query, and what a run
+//! must bear or refuse.
 
 use super::answers::check_golden;
 use super::bad_input::{check_cap, check_other_data, check_room, check_wrong_answers};

@@ -1,5 +1,6 @@
-//! What `cargo xtask answers` asks for: golden answers of a scale factor, written or checked, on which two engines that have nothing in
-//! common agree. Minutes long at scale factor 1, so not part of every test run: without the chore's request nothing is done.
+//! What `cargo xtask answers` asks for: golden answers of a scale factor, written or checked, on which two engines that
+//! have nothing in common agree. Minutes long at scale factor 1, so not part of every test run: without the chore's
+//! request nothing is done.
 
 use super::case::Case;
 use super::official;
@@ -82,7 +83,7 @@ fn write(queries: &[Query], answers: &[Answer], scale: &str, agreed: &str) {
     std::fs::write(folder.join("agreed.toml"), agreed).unwrap();
 }
 
-/// Who agreed on what, and within which bounds.
+/// Text that says which engines agreed on what, and within which bounds.
 fn agreed(scale: &str, queries: usize, engines: &[&str], official: Option<usize>) -> String {
     let mut text = format!(
         "# Written by `cargo xtask answers`: who agreed on these golden answers.\nscale_factor = {scale}\ngenerator = \"{GENERATOR}\"\n\

@@ -52,7 +52,7 @@ fn threads_are_set_by_the_workload_or_by_the_engine_and_not_by_both() {
     assert_eq!(contradictions(&settings), expected);
 }
 
-/// So many threads are asked for; another number is in force where the engine cannot have them.
+/// Checks that the threads asked for are in force, or the number that the engine has instead.
 pub(super) fn check_parallelism(case: &Case, asked: &str, in_force: &str) {
     if case.request.spec.place.engine == "sqlite" {
         return;

@@ -67,7 +67,7 @@ fn a_database_with_other_tables_is_refused() {
     assert_eq!(error, "the database has no manifest of ours; load the data first");
 }
 
-/// After the chunks are loaded, one statement spoils what is stored; the load must say so.
+/// Spoils what is stored, by one statement after the chunks are loaded; the load must say so.
 #[track_caller]
 fn check_noticed(spoil: &str, words: &str) {
     let case = Case::new("sqlite", &[]).unwrap();

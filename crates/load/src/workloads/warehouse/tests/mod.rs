@@ -1,5 +1,5 @@
-//! Tests that need a database. SQLite is always there; those of other engines are skipped aloud where the engine is missing, unless
-//! `PROOFLOAD_REQUIRE_POSTGRESQL` is set.
+//! Tests that need a database. SQLite is always there; those of other engines are skipped aloud where the engine is
+//! missing, unless `PROOFLOAD_REQUIRE_POSTGRESQL` is set.
 
 mod answers;
 mod bad_input;

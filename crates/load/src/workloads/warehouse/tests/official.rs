@@ -1,5 +1,5 @@
-//! The official kit's answers at scale factor 1, which the generator crate carries, against ours. Bounds are those of clause 2.1.3.5
-//! of the specification.
+//! The official kit's answers at scale factor 1, which the generator crate carries, against ours. Bounds are those of
+//! clause 2.1.3.5 of the specification.
 
 use crate::workloads::warehouse::answers::Answer;
 use crate::workloads::warehouse::suite::{Exactness, Query};
@@ -12,7 +12,7 @@ fn official(place: usize) -> Vec<Vec<String>> {
     lines.map(|line| line.split('|').map(|value| value.trim_end().to_owned()).collect()).collect()
 }
 
-/// Is a value right within the specification's bounds?
+/// Whether a value is right within the specification's bounds.
 fn agrees(exactness: Exactness, official: &str, ours: &str) -> bool {
     let number = |text: &str| text.trim().parse::<f64>();
     match (exactness, number(official), number(ours)) {
@@ -27,7 +27,8 @@ fn agrees(exactness: Exactness, official: &str, ours: &str) -> bool {
     }
 }
 
-/// The kit's answer of this query shows the first four of six places of its part keys, and its rows have an order without ties.
+/// The kit's answer of this query shows the first four of six places of its part keys, and its rows have an order
+/// without ties.
 const CUT: (&str, usize) = ("q11", 4);
 
 /// Rows in one order: those of queries with ties by the columns that are equal; part keys as the kit shows them.

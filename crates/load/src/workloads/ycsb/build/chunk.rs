@@ -5,13 +5,13 @@ use proofload_gen::ycsb::{Keys, Plan, Values};
 use std::ops::Range;
 
 /// Records of a chunk.
-pub(in crate::workloads::ycsb) const CHUNK_RECORDS: u64 = 10_000;
+pub(crate) const CHUNK_RECORDS: u64 = 10_000;
 
 /// The writer of values that the load writes.
 const THE_LOAD: u64 = 0;
 
-/// Number of chunks of so many records.
-pub(in crate::workloads::ycsb) fn chunks(records: u64) -> u64 {
+/// Number of chunks of this many records.
+pub(crate) fn chunks(records: u64) -> u64 {
     records.div_ceil(CHUNK_RECORDS)
 }
 

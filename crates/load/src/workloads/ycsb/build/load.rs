@@ -1,5 +1,5 @@
-//! Loads the data: table, chunks side by side, count, sample. Killed at any instant it leaves each chunk noted or not, and goes on
-//! from there.
+//! Loads the data: table, chunks side by side, count, sample. Killed at any instant it leaves each chunk noted or not,
+//! and goes on from there.
 
 use super::chunk::{CHUNK_RECORDS, Source, chunks};
 use super::manifest::{Manifest, chunk_entry, complete_entry, wanted};
@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A load: what, and where.
-pub(in crate::workloads::ycsb) struct Load<'j> {
+pub(crate) struct Load<'j> {
     request: &'j RunRequest,
     dialect: &'j Dialect,
     settings: &'j YcsbSettings,
@@ -26,7 +26,7 @@ pub(in crate::workloads::ycsb) struct Load<'j> {
 
 impl<'j> Load<'j> {
     /// A load of a job's data. During it the dialect's settings for loads hold.
-    pub(in crate::workloads::ycsb) fn new(
+    pub(crate) fn new(
         request: &'j RunRequest,
         dialect: &'j Dialect,
         settings: &'j YcsbSettings,
@@ -39,7 +39,7 @@ impl<'j> Load<'j> {
     }
 
     /// Loads, or goes on with a load; then settles the data.
-    pub(in crate::workloads::ycsb) fn run(&self) -> Result<Vec<Fact>, Error> {
+    pub(crate) fn run(&self) -> Result<Vec<Fact>, Error> {
         let manifest = self.begin()?;
         if !manifest.is_complete() {
             self.load_missing(&manifest)?;

@@ -6,10 +6,10 @@ use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
 use std::collections::BTreeMap;
 
-/// Entry of a load that has come to its end.
+/// Entry of a complete load.
 const COMPLETE: &str = "complete";
 
-/// What the entry of a loaded chunk begins with.
+/// Beginning of the entry of a loaded chunk.
 const CHUNK: &str = "chunk ";
 
 /// Records whose bytes the manifest knows the hash of.
@@ -17,19 +17,19 @@ const SAMPLE: usize = 100;
 
 /// The manifest of a database, read whole.
 #[derive(Debug, Clone, Default)]
-pub(in crate::workloads::ycsb) struct Manifest {
+pub(crate) struct Manifest {
     entries: BTreeMap<String, String>,
 }
 
 impl Manifest {
-    /// Reads it; none when the database has none.
-    pub(in crate::workloads::ycsb) fn read(session: &mut BlockingStore) -> Result<Option<Self>, Error> {
+    /// Reads it; `None` when the database has none.
+    pub(crate) fn read(session: &mut BlockingStore) -> Result<Option<Self>, Error> {
         let entries: BTreeMap<String, String> = session.work(async |store| store.notes().await)?.into_iter().collect();
         Ok((!entries.is_empty()).then_some(Self { entries }))
     }
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.
-    pub(in crate::workloads::ycsb) fn fits(&self, wanted: &[(String, String)]) -> Result<(), Error> {
+    pub(crate) fn fits(&self, wanted: &[(String, String)]) -> Result<(), Error> {
         let difference = |(name, value): &(String, String)| match self.entries.get(name) {
             Some(found) if found == value => None,
             Some(found) => Some(format!("{name} is {found} where the study needs {value}")),
@@ -45,19 +45,19 @@ impl Manifest {
         )))
     }
 
-    /// Has the load come to its end?
-    pub(in crate::workloads::ycsb) fn is_complete(&self) -> bool {
+    /// Whether the load is complete.
+    pub(crate) fn is_complete(&self) -> bool {
         self.entries.contains_key(COMPLETE)
     }
 
-    /// Is a chunk loaded?
+    /// Whether a chunk is loaded.
     pub(super) fn has(&self, chunk: u64) -> bool {
         self.entries.contains_key(&chunk_entry(chunk))
     }
 }
 
 /// Everything that must agree: the settings of the data and the hash of its first records.
-pub(in crate::workloads::ycsb) fn wanted(data: Vec<(String, String)>, plan: &Plan) -> Vec<(String, String)> {
+pub(crate) fn wanted(data: Vec<(String, String)>, plan: &Plan) -> Vec<(String, String)> {
     let mut entries = data;
     entries.push(("hash of the first records".to_owned(), format!("{:016x}", sample_hash(plan))));
     entries

@@ -1,7 +1,9 @@
-//! Acknowledged writes must be there: no later operation of the same user wrote the field, and what stands in it is not older.
+//! Acknowledged writes must be there: no later operation of the same user wrote the field, and what stands in it is not
+//! older.
 //!
-//! A user's own operations follow one another, so a value that one of its earlier operations wrote, or the load, after a later one
-//! was acknowledged, is a lost update. A value of another user may be older or newer; nothing can be said of it.
+//! A user's own operations follow one another, so a value that one of its earlier operations wrote, or the load, after
+//! a later one was acknowledged, is a lost update. A value of another user may be older or newer; nothing can be said
+//! of it.
 
 use super::read_back::Checker;
 use crate::workloads::ycsb::store::BlockingStore;
@@ -49,7 +51,7 @@ fn current(tally: &Tally) -> Vec<AcknowledgedWrite> {
     writes
 }
 
-/// How a write was lost; none when it was not.
+/// The way in which a write was lost; `None` when it was not.
 fn lost(
     checker: &mut Checker<'_>,
     session: &mut BlockingStore,

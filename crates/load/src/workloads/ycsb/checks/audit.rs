@@ -6,7 +6,7 @@ use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 /// Standard deviations of a share that chance is allowed: one run in 16,000 goes beyond by chance.
 const DEVIATIONS: f64 = 4.0;
 
-/// Below so many operations a share says nothing.
+/// Least number of operations for which a share says anything.
 const LEAST_OPERATIONS: u64 = 1_000;
 
 /// Compares the share of each kind that became due.
@@ -16,7 +16,7 @@ pub(super) fn mix(mix: &Mix, counts: &[OperationCounts]) -> Vec<Check> {
     Kind::ALL.into_iter().filter_map(|kind| share(kind, mix.share(kind), due(kind), total)).collect()
 }
 
-/// One kind; none when it is neither asked for nor seen.
+/// Check of one kind's share; `None` when it is neither asked for nor seen.
 fn share(kind: Kind, asked: f64, due: u64, total: u64) -> Option<Check> {
     if asked == 0.0 && due == 0 {
         return None;

@@ -2,7 +2,7 @@
 
 use proofload_model::samples::{Check, CheckOutcome};
 
-/// What is known of the inserts.
+/// Counts of the inserts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Inserts {
     /// Records before the run.

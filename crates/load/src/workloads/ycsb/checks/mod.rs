@@ -1,4 +1,4 @@
-//! What is verified after the load and after each run. Lists and re-exports.
+//! Checks after the load and after each run. Lists and re-exports.
 
 mod acknowledged;
 mod audit;

@@ -1,4 +1,5 @@
-//! Reads records back and compares every byte with what its writer wrote: a sample spread over the keyspace, or all records.
+//! Reads records back and compares every byte with what its writer wrote: a sample spread over the keyspace, or all
+//! records.
 
 use crate::workload::ProgressSink;
 use crate::workloads::ycsb::store::{BlockingStore, StoreAccess};
@@ -14,18 +15,18 @@ const SAMPLE: u64 = 1_000;
 /// Offenders that are named.
 const NAMED: usize = 10;
 
-/// The report of progress comes after so many records.
+/// Records after which progress is reported.
 const REPORT_EVERY: u64 = 10_000;
 
-/// What was found.
+/// Result of reading records back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::workloads::ycsb) struct ReadBack {
+pub(crate) struct ReadBack {
     /// Records compared.
-    pub(in crate::workloads::ycsb) checked: u64,
+    pub(crate) checked: u64,
     /// Records that are missing or wrong.
-    pub(in crate::workloads::ycsb) wrong: u64,
-    /// Up to ten of them, with what is wrong.
-    pub(in crate::workloads::ycsb) offenders: Vec<String>,
+    pub(crate) wrong: u64,
+    /// Faulty records, at most ten, each with its fault.
+    pub(crate) offenders: Vec<String>,
 }
 
 impl ReadBack {
@@ -38,7 +39,7 @@ impl ReadBack {
 }
 
 /// Reads back records below `records`: one of each of 1,000 equal parts, or all when the settings say so.
-pub(in crate::workloads::ycsb) fn run(
+pub(crate) fn run(
     access: StoreAccess<'_>,
     plan: &Plan,
     records: u64,
@@ -125,7 +126,7 @@ impl<'p> Checker<'p> {
         self.plan.values()
     }
 
-    /// What is wrong with a record; none when nothing is.
+    /// The fault of a record; `None` when it has none.
     pub(super) fn fault_of(&mut self, session: &mut BlockingStore, record: u64) -> Result<Option<String>, Error> {
         self.read(session, record)?;
         let Some(found) = self.found.get(0) else { return Ok(Some(format!("{} is missing", self.key))) };

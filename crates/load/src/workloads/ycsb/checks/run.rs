@@ -9,17 +9,17 @@ use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 
-/// What the checks look at.
-pub(in crate::workloads::ycsb) struct Evidence<'e> {
-    pub(in crate::workloads::ycsb) plan: &'e Plan,
-    pub(in crate::workloads::ycsb) tallies: &'e [Tally],
-    /// Records before the run; none when they were not counted.
-    pub(in crate::workloads::ycsb) before: Option<u64>,
-    pub(in crate::workloads::ycsb) counts: &'e [OperationCounts],
+/// Everything that the checks know of a run.
+pub(crate) struct Evidence<'e> {
+    pub(crate) plan: &'e Plan,
+    pub(crate) tallies: &'e [Tally],
+    /// Records before the run; `None` when they were not counted.
+    pub(crate) before: Option<u64>,
+    pub(crate) counts: &'e [OperationCounts],
 }
 
 /// Every check of a run on an engine that keeps data.
-pub(in crate::workloads::ycsb) fn all(
+pub(crate) fn all(
     access: StoreAccess<'_>,
     evidence: &Evidence<'_>,
     progress: &ProgressSink,
@@ -42,7 +42,7 @@ pub(in crate::workloads::ycsb) fn all(
 }
 
 /// The checks that need no data.
-pub(in crate::workloads::ycsb) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
+pub(crate) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
     audit::mix(&evidence.plan.settings().mix, evidence.counts)
 }
 

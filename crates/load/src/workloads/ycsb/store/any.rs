@@ -6,13 +6,13 @@ use proofload_engine::{DocumentBuffer, DocumentRef, Error, Fields, Inserted};
 use proofload_model::samples::Reading;
 
 /// Name of the table or collection; YCSB's own.
-pub(in crate::workloads::ycsb) const TABLE: &str = "usertable";
+pub(crate) const TABLE: &str = "usertable";
 
 /// Name of the table or collection of the manifest.
-pub(in crate::workloads::ycsb) const MANIFEST: &str = "proofload_manifest";
+pub(crate) const MANIFEST: &str = "proofload_manifest";
 
 /// One session with what the operations need. An enum, so that an operation costs a match and no allocation.
-pub(in crate::workloads::ycsb) enum Store {
+pub(crate) enum Store {
     /// Statements.
     Sql(Box<SqlStore>),
     /// Documents.
@@ -22,12 +22,7 @@ pub(in crate::workloads::ycsb) enum Store {
 /// The operations, each passed on to the session's kind.
 impl Store {
     /// Adds the record of this key to `found`; nothing when there is none.
-    pub(in crate::workloads::ycsb) async fn read(
-        &mut self,
-        key: &str,
-        fields: Fields,
-        found: &mut DocumentBuffer,
-    ) -> Result<(), Error> {
+    pub(crate) async fn read(&mut self, key: &str, fields: Fields, found: &mut DocumentBuffer) -> Result<(), Error> {
         match self {
             Self::Sql(store) => store.read(key, fields, found).await,
             Self::Documents(store) => store.read(key, fields, found).await,
@@ -35,7 +30,7 @@ impl Store {
     }
 
     /// Adds up to `limit` records from this key on, in the order of keys.
-    pub(in crate::workloads::ycsb) async fn scan(
+    pub(crate) async fn scan(
         &mut self,
         key: &str,
         limit: u32,
@@ -49,7 +44,7 @@ impl Store {
     }
 
     /// Sets the fields that `record` has; returns how many records matched.
-    pub(in crate::workloads::ycsb) async fn update(&mut self, record: DocumentRef<'_>) -> Result<u64, Error> {
+    pub(crate) async fn update(&mut self, record: DocumentRef<'_>) -> Result<u64, Error> {
         match self {
             Self::Sql(store) => store.update(record).await,
             Self::Documents(store) => store.update(record).await,
@@ -57,7 +52,7 @@ impl Store {
     }
 
     /// Inserts one record, from a buffer that holds nothing else.
-    pub(in crate::workloads::ycsb) async fn insert(&mut self, record: &DocumentBuffer) -> Result<(), Error> {
+    pub(crate) async fn insert(&mut self, record: &DocumentBuffer) -> Result<(), Error> {
         match self {
             Self::Sql(store) => store.insert(record).await,
             Self::Documents(store) => store.insert(record).await,
@@ -65,7 +60,7 @@ impl Store {
     }
 
     /// Brings the session back after an error.
-    pub(in crate::workloads::ycsb) async fn recover(&mut self) -> Result<(), Error> {
+    pub(crate) async fn recover(&mut self) -> Result<(), Error> {
         match self {
             Self::Sql(store) => store.recover().await,
             Self::Documents(_) => Ok(()),
@@ -73,11 +68,7 @@ impl Store {
     }
 
     /// Loads a chunk with its note: all or nothing on SQL; on documents each record that is not there yet.
-    pub(in crate::workloads::ycsb) async fn load(
-        &mut self,
-        chunk: &mut ChunkRows<'_>,
-        note: (&str, &str),
-    ) -> Result<(), Error> {
+    pub(crate) async fn load(&mut self, chunk: &mut ChunkRows<'_>, note: (&str, &str)) -> Result<(), Error> {
         match self {
             Self::Sql(store) => store.load(chunk, note).await,
             Self::Documents(store) => store.load(chunk, note).await,
@@ -85,7 +76,7 @@ impl Store {
     }
 
     /// Makes the empty table and the manifest with its first entries.
-    pub(in crate::workloads::ycsb) async fn create(&mut self, entries: &[(String, String)]) -> Result<(), Error> {
+    pub(crate) async fn create(&mut self, entries: &[(String, String)]) -> Result<(), Error> {
         match self {
             Self::Sql(store) => store.create(entries).await,
             Self::Documents(store) => store.note(entries).await,
@@ -93,7 +84,7 @@ impl Store {
     }
 
     /// Adds entries to the manifest.
-    pub(in crate::workloads::ycsb) async fn note(&mut self, entries: &[(String, String)]) -> Result<(), Error> {
+    pub(crate) async fn note(&mut self, entries: &[(String, String)]) -> Result<(), Error> {
         match self {
             Self::Sql(store) => store.note(entries).await,
             Self::Documents(store) => store.note(entries).await,
@@ -101,7 +92,7 @@ impl Store {
     }
 
     /// The manifest's entries.
-    pub(in crate::workloads::ycsb) async fn notes(&mut self) -> Result<Vec<(String, String)>, Error> {
+    pub(crate) async fn notes(&mut self) -> Result<Vec<(String, String)>, Error> {
         match self {
             Self::Sql(store) => store.notes().await,
             Self::Documents(store) => store.notes().await,
@@ -109,7 +100,7 @@ impl Store {
     }
 
     /// Names of all tables or collections.
-    pub(in crate::workloads::ycsb) async fn tables(&mut self) -> Result<Vec<String>, Error> {
+    pub(crate) async fn tables(&mut self) -> Result<Vec<String>, Error> {
         match self {
             Self::Sql(store) => store.tables().await,
             Self::Documents(store) => store.tables().await,
@@ -117,7 +108,7 @@ impl Store {
     }
 
     /// Number of records, counted.
-    pub(in crate::workloads::ycsb) async fn count(&mut self) -> Result<u64, Error> {
+    pub(crate) async fn count(&mut self) -> Result<u64, Error> {
         match self {
             Self::Sql(store) => store.count().await,
             Self::Documents(store) => store.count().await,
@@ -125,7 +116,7 @@ impl Store {
     }
 
     /// Counters of an embedded engine since the last call.
-    pub(in crate::workloads::ycsb) fn counters(&mut self, into: &mut Vec<Reading>) {
+    pub(crate) fn counters(&mut self, into: &mut Vec<Reading>) {
         match self {
             Self::Sql(store) => store.counters(into),
             Self::Documents(store) => store.counters(into),
@@ -134,14 +125,14 @@ impl Store {
 }
 
 /// The records of a chunk, one batch after another.
-pub(in crate::workloads::ycsb) struct ChunkRows<'a> {
+pub(crate) struct ChunkRows<'a> {
     /// Fills the buffer with the next batch; false when there is none.
-    pub(in crate::workloads::ycsb) next: &'a mut dyn FnMut(&mut DocumentBuffer) -> bool,
+    pub(crate) next: &'a mut dyn FnMut(&mut DocumentBuffer) -> bool,
     /// Fields of a record.
-    pub(in crate::workloads::ycsb) fields: u16,
+    pub(crate) fields: u16,
 }
 
-/// All refusals of an insertion as one error; none when there are none.
+/// Fails unless every record was inserted; the error counts the refusals and shows the first.
 pub(super) fn refusals(inserted: &Inserted, sent: usize) -> Result<(), Error> {
     match inserted.refused.first() {
         Some((place, error)) => {

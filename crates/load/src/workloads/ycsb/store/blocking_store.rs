@@ -10,24 +10,24 @@ use proofload_model::error::Error;
 use tokio::runtime::{Builder, Runtime};
 
 /// A store and its runtime.
-pub(in crate::workloads::ycsb) struct BlockingStore {
+pub(crate) struct BlockingStore {
     runtime: Runtime,
     /// The session.
-    pub(in crate::workloads::ycsb) store: Store,
+    pub(crate) store: Store,
 }
 
-/// What a session is opened by.
+/// Everything needed to open a session.
 #[derive(Clone, Copy)]
-pub(in crate::workloads::ycsb) struct StoreAccess<'a> {
-    pub(in crate::workloads::ycsb) engine: &'static dyn Engine,
-    pub(in crate::workloads::ycsb) target: &'a Target,
-    pub(in crate::workloads::ycsb) dialect: &'a Dialect,
-    pub(in crate::workloads::ycsb) settings: &'a YcsbSettings,
+pub(crate) struct StoreAccess<'a> {
+    pub(crate) engine: &'static dyn Engine,
+    pub(crate) target: &'a Target,
+    pub(crate) dialect: &'a Dialect,
+    pub(crate) settings: &'a YcsbSettings,
 }
 
 impl StoreAccess<'_> {
     /// A session without prepared statements: the table may not be there yet.
-    pub(in crate::workloads::ycsb) async fn connect(self) -> Result<Store, Error> {
+    pub(crate) async fn connect(self) -> Result<Store, Error> {
         let fields = self.settings.shape.fields;
         if self.dialect.suite.is_none() {
             let session = self.target.connect(async |target| self.engine.connect_documents(target).await).await?;
@@ -38,7 +38,7 @@ impl StoreAccess<'_> {
     }
 
     /// A session that is ready for operations.
-    pub(in crate::workloads::ycsb) async fn connect_for_operations(self) -> Result<Store, Error> {
+    pub(crate) async fn connect_for_operations(self) -> Result<Store, Error> {
         let mut store = self.connect().await?;
         if let Store::Sql(sql) = &mut store {
             sql.prepare().await?;
@@ -49,21 +49,21 @@ impl StoreAccess<'_> {
 
 impl BlockingStore {
     /// Connects; the table may not be there yet.
-    pub(in crate::workloads::ycsb) fn open(access: StoreAccess<'_>) -> Result<Self, Error> {
+    pub(crate) fn open(access: StoreAccess<'_>) -> Result<Self, Error> {
         let runtime = runtime()?;
         let store = runtime.block_on(access.connect())?;
         Ok(Self { runtime, store })
     }
 
     /// Connects and prepares for operations.
-    pub(in crate::workloads::ycsb) fn open_for_operations(access: StoreAccess<'_>) -> Result<Self, Error> {
+    pub(crate) fn open_for_operations(access: StoreAccess<'_>) -> Result<Self, Error> {
         let runtime = runtime()?;
         let store = runtime.block_on(access.connect_for_operations())?;
         Ok(Self { runtime, store })
     }
 
     /// Does work on the store.
-    pub(in crate::workloads::ycsb) fn work<T>(
+    pub(crate) fn work<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Store) -> Result<T, proofload_engine::Error>,
     ) -> Result<T, Error> {
@@ -73,7 +73,7 @@ impl BlockingStore {
 }
 
 /// A runtime for one thread.
-pub(in crate::workloads::ycsb) fn runtime() -> Result<Runtime, Error> {
+pub(crate) fn runtime() -> Result<Runtime, Error> {
     Builder::new_current_thread()
         .enable_all()
         .build()

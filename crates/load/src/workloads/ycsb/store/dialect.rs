@@ -1,5 +1,5 @@
-//! How the workload speaks to each engine: the texts of its statements, or documents, and how many sessions load at a time. May not contain
-//! SQL, and may not know an engine by name.
+//! How the workload speaks to each engine: the texts of its statements, or documents, and how many sessions load at a
+//! time. May not contain SQL, and may not know an engine by name.
 
 use super::template;
 use crate::workloads::dialect::Suites;
@@ -8,7 +8,8 @@ use crate::workloads::ycsb::settings::{Form, NAME};
 use proofload_engine::Engine;
 use proofload_model::error::Error;
 
-/// The suites of this workload. A dialect names the folder of another form of its records; a form may have a limit of fields.
+/// The suites of this workload. A dialect names the folder of another form of its records; a form may have a limit of
+/// fields.
 const SUITES: Suites = Suites { workload: NAME, keys: &["forms.*", "most_fields"] };
 
 /// Sessions of documents that load at the same time, unless the study says otherwise.
@@ -16,20 +17,20 @@ const DOCUMENT_LOADERS: usize = 4;
 
 /// How to speak to one engine.
 #[derive(Debug)]
-pub(in crate::workloads::ycsb) struct Dialect {
+pub(crate) struct Dialect {
     /// The statements; `None` for sessions of documents.
     pub(super) suite: Option<Suite>,
     /// How records lie in the table.
     pub(super) form: Form,
     /// Settings that hold during the load only.
-    pub(in crate::workloads::ycsb) build_settings: Vec<(String, String)>,
+    pub(crate) build_settings: Vec<(String, String)>,
     /// Sessions that load at the same time, unless the study says otherwise.
-    pub(in crate::workloads::ycsb) loaders: usize,
+    pub(crate) loaders: usize,
 }
 
 impl Dialect {
     /// The dialect of an engine for records of a form with so many fields; the error names what there is.
-    pub(in crate::workloads::ycsb) fn of(engine: &dyn Engine, form: Form, fields: u16) -> Result<Self, Error> {
+    pub(crate) fn of(engine: &dyn Engine, form: Form, fields: u16) -> Result<Self, Error> {
         let facts = engine.facts();
         let by_sql = SUITES.names().any(|name| name == facts.name);
         match form {

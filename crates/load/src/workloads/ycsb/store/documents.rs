@@ -7,7 +7,7 @@ use proofload_engine::{
 use proofload_model::samples::Reading;
 
 /// A session on the collection.
-pub(in crate::workloads::ycsb) struct DocumentStore {
+pub(crate) struct DocumentStore {
     session: AnyDocuments,
     found: DocumentBuffer,
 }
@@ -42,7 +42,8 @@ impl DocumentStore {
         refusals(&self.session.insert(record).await?, record.len())
     }
 
-    /// Loads the records of a chunk that are not there yet, then notes it. A document that is there already must be the same.
+    /// Loads the records of a chunk that are not there yet, then notes it. A document that is there already must be the
+    /// same.
     pub(super) async fn load(&mut self, chunk: &mut ChunkRows<'_>, note: (&str, &str)) -> Result<(), Error> {
         let mut batch = DocumentBuffer::new();
         while (chunk.next)(&mut batch) {

@@ -19,7 +19,7 @@ const UPDATE_ALL: StatementId = StatementId(3);
 const SINGLE: u16 = 4;
 
 /// A session with its statements prepared.
-pub(in crate::workloads::ycsb) struct SqlStore {
+pub(crate) struct SqlStore {
     session: AnySession,
     suite: Suite,
     form: Form,
@@ -27,7 +27,7 @@ pub(in crate::workloads::ycsb) struct SqlStore {
     flight: Flight,
 }
 
-/// What stands for a field's own statement.
+/// Statement on one field.
 #[derive(Clone, Copy)]
 enum FieldStatement {
     Read,

@@ -1,11 +1,12 @@
-//! Statements for any number of fields from the files of a suite: `[[…]]` stands once for each field, joined by commas, `{n}` for the
-//! field's number, `{fields}` and `{fields_and_key}` for how many there are. May not know what a statement means.
+//! Statements for any number of fields from the files of a suite: `[[…]]` stands once for each field, joined by commas,
+//! `{n}` for the field's number, `{fields}` and `{fields_and_key}` for how many there are. May not know what a
+//! statement means.
 
 use crate::workloads::dialect::Dialect;
 use crate::workloads::suite::{Suite, SuiteFile};
 use proofload_model::error::Error;
 
-/// The suite of a dialect for so many fields: statements on a record, on one field, and on the manifest.
+/// The suite of a dialect for this many fields: statements on a record, on one field, and on the manifest.
 pub(super) fn suite(dialect: &Dialect, fields: u16) -> Result<Suite, Error> {
     let record = dialect.layers("record.sql").map(|file| (file.path, expand(file.text, fields)));
     let each = |text: &str| (0..fields).map(|number| text.replace("{n}", &number.to_string())).collect::<String>();

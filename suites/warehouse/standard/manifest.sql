@@ -1,7 +1,7 @@
 -- The manifest: what the data is, and which parts of the build are done. Each part is noted in the transaction that makes it.
 
 -- name: manifest_schema()
-CREATE TABLE proofload_manifest (entry varchar(100) NOT NULL, content varchar(2000) NOT NULL);
+CREATE TABLE proofload_manifest (entry varchar(100) NOT NULL PRIMARY KEY, content varchar(2000) NOT NULL);
 
 -- name: manifest_exists() columns=1
 SELECT count(*) FROM information_schema.tables

@@ -23,6 +23,12 @@ impl BlockingSession {
         Ok(self.runtime.block_on(self.session.script(sql))?)
     }
 
+    /// Ends a transaction that failed.
+    pub(in crate::workloads) fn roll_back(&mut self) {
+        // Where none is open it fails or warns; a session that is lost shows itself at its next statement.
+        let _none_open = self.script("ROLLBACK");
+    }
+
     /// Runs one query.
     pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, EngineError> {
         self.runtime.block_on(self.session.query(sql))

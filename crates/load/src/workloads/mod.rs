@@ -3,6 +3,7 @@
 mod blocking_session;
 mod dialect;
 mod lookup;
+mod manifest;
 pub mod suite;
 /// The conformance suite's places: a folder, or a started server.
 #[cfg(test)]

@@ -222,6 +222,25 @@ impl Case {
         runtime.block_on(async { place.connect().await.script(sql).await.expect("the script runs") });
     }
 
+    /// Runs SQL in a transaction that stays open while `beside` runs on a thread of its own, and commits when somebody waits for it.
+    pub(crate) fn commit_late<T: Send>(&self, sql: &str, beside: impl FnOnce() -> T + Send) -> T {
+        let place = self.place.as_ref().expect("a place");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let mut session = runtime.block_on(place.connect());
+        let mut script = |sql: &str| runtime.block_on(session.script(sql)).expect("the script runs");
+        script(&format!("BEGIN; {sql}"));
+        std::thread::scope(|scope| {
+            let beside = scope.spawn(beside);
+            // Statistics of a transaction stand still unless they are cleared.
+            script(
+                "DO $$ BEGIN FOR i IN 1..3000 LOOP PERFORM pg_stat_clear_snapshot(); EXIT WHEN EXISTS (SELECT FROM \
+                 pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'); PERFORM pg_sleep(0.01); \
+                 IF i = 3000 THEN RAISE 'nobody waited'; END IF; END LOOP; END $$; COMMIT",
+            );
+            beside.join().expect("it does not panic")
+        })
+    }
+
     fn role(&self) -> (LoadRole, Receiver<Event>) {
         let (sender, events): (Sender<Event>, Receiver<Event>) = channel();
         let sender = Mutex::new(sender);

@@ -34,6 +34,23 @@ fn a_load_that_has_ended_changes_nothing() {
     assert_eq!(read.effective.as_deref(), Some("0, the load was complete already"));
 }
 
+/// A client killed with its COMMIT under way: the chunk becomes permanent while the next load waits for it.
+#[test]
+fn a_chunk_committed_late_is_taken_as_loaded() {
+    let Some(case) = Case::new("postgresql", &[]) else { return };
+    case.build().expect("loads");
+    let notes = "entry = 'complete' OR entry LIKE 'chunk %'";
+    case.script(&format!(
+        "CREATE SCHEMA late; CREATE TABLE late.notes AS SELECT * FROM proofload_manifest WHERE {notes}"
+    ));
+    case.script(&format!("DELETE FROM proofload_manifest WHERE {notes}"));
+    case.script("CREATE TABLE late.records AS SELECT * FROM usertable; DELETE FROM usertable");
+    let again = "INSERT INTO usertable SELECT * FROM late.records; \
+                 INSERT INTO proofload_manifest SELECT * FROM late.notes WHERE entry LIKE 'chunk %'";
+    case.commit_late(again, || case.build()).expect("the chunk is there");
+    case.check_data().expect("the load is complete");
+}
+
 #[test]
 fn a_load_whose_count_is_wrong_is_not_complete() {
     let case = Case::new("sqlite", &[("records", "100")]).expect("built in");

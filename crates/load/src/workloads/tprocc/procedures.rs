@@ -29,6 +29,14 @@ pub(super) fn install(session: &mut BlockingSession, dialect: &Dialect) -> Resul
     if dialect.procedures().is_empty() {
         return Ok(());
     }
+    install_all(session, dialect).or_else(|_| {
+        // A client killed with its COMMIT under way may have installed them since they were looked for: now they are found.
+        session.roll_back();
+        install_all(session, dialect)
+    })
+}
+
+fn install_all(session: &mut BlockingSession, dialect: &Dialect) -> Result<(), Error> {
     let mut script = "BEGIN;\n".to_owned();
     for row in session.query(&dialect.suite.statement("routines_to_drop")?.sql)? {
         script.push_str(&format!("{};\n", text(&row, 0)?));

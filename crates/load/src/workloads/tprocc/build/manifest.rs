@@ -2,15 +2,13 @@
 
 use super::chunk_loader::Part;
 use crate::workloads::blocking_session::{BlockingSession, integer, text};
+use crate::workloads::manifest::{self, COMPLETE};
 use crate::workloads::tprocc::dialect::Dialect;
 use crate::workloads::tprocc::settings::{FORMAT, TproccSettings};
 use proofload_engine::Value;
 use proofload_gen::tprocc::population::{Chunk, ContentHash, GENERATOR_VERSION, Population, Table};
 use proofload_model::error::Error;
 use std::collections::BTreeMap;
-
-/// Entry of a complete build.
-const COMPLETE: &str = "complete";
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,21 +55,8 @@ impl Manifest {
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.
     pub(crate) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
-        let differences: Vec<String> = wanted
-            .iter()
-            .filter_map(|(name, value)| match self.content(name) {
-                Some(found) if found == value => None,
-                Some(found) => Some(format!("{name} is {found} where the study needs {value}")),
-                None => Some(format!("{name} is not noted where the study needs {value}")),
-            })
-            .collect();
-        if differences.is_empty() {
-            return Ok(());
-        }
-        Err(Error::verification(format!(
-            "the data in the database do not fit the study: {}; give the study another name or storage.path, or remove the data to build anew",
-            differences.join(", ")
-        )))
+        let remedy = "give the study another name or storage.path, or remove the data to build anew";
+        manifest::fits(|name| self.content(name), wanted, remedy)
     }
 
     /// The text of an entry that belongs to no warehouse.
@@ -88,6 +73,17 @@ impl Manifest {
     pub(crate) fn has(&self, chunk: Chunk) -> bool {
         let w_id = i64::from(chunk.warehouse().unwrap_or(0));
         chunk.tables().iter().all(|table| self.notes.contains_key(&(rows_entry(*table), w_id)))
+    }
+
+    /// Whether a chunk is noted with exactly these contents.
+    pub(super) fn holds(&self, chunk: Chunk, parts: &[Part]) -> Result<bool, Error> {
+        let w_id = i64::from(chunk.warehouse().unwrap_or(0));
+        for part in parts {
+            if self.notes.get(&(rows_entry(part.table), w_id)) != Some(&note_of(part)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Rows and content hash of a table, from its chunks.
@@ -121,14 +117,22 @@ pub(crate) fn add(dialect: &Dialect, entry: &str, content: &str) -> Result<Strin
 }
 
 /// SQL that notes a loaded chunk.
-pub(super) fn add_chunk(dialect: &Dialect, chunk: Chunk, parts: &[Part]) -> Result<String, Error> {
+pub(in crate::workloads::tprocc) fn add_chunk(
+    dialect: &Dialect,
+    chunk: Chunk,
+    parts: &[Part],
+) -> Result<String, Error> {
     let mut script = String::new();
-    for Part { table, content } in parts {
-        let row_count = i64::try_from(content.rows).map_err(|_| Error::new("a chunk has too many rows"))?;
-        let note = Note { row_count, content: content.to_string() };
-        script.push_str(&add_row(dialect, &rows_entry(*table), chunk.warehouse().unwrap_or(0), note)?);
+    for part in parts {
+        script.push_str(&add_row(dialect, &rows_entry(part.table), chunk.warehouse().unwrap_or(0), note_of(part)?)?);
     }
     Ok(script)
+}
+
+/// The note of the rows of one table in a chunk.
+fn note_of(part: &Part) -> Result<Note, Error> {
+    let row_count = i64::try_from(part.content.rows).map_err(|_| Error::new("a chunk has too many rows"))?;
+    Ok(Note { row_count, content: part.content.to_string() })
 }
 
 /// SQL that notes the end of the build.

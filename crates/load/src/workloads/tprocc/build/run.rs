@@ -6,6 +6,7 @@ use super::manifest::{self, Manifest};
 use super::rows_loaded::RowsLoaded;
 use crate::workload::{ProgressSink, RunRequest};
 use crate::workloads::blocking_session::{BlockingSession, integer, runtime, text};
+use crate::workloads::manifest::unless_noted;
 use crate::workloads::tprocc::checks::{self, conditions, totals};
 use crate::workloads::tprocc::dialect::Dialect;
 use crate::workloads::tprocc::procedures;
@@ -56,11 +57,30 @@ impl<'j> Build<'j> {
     pub(crate) fn begin(&self) -> Result<Manifest, Error> {
         runtime()?.block_on(self.request.engine.create_database(&self.target))?;
         let mut session = self.session()?;
-        let wanted = manifest::wanted(&self.settings, &self.population);
-        if let Some(manifest) = Manifest::read(&mut session, self.dialect)? {
-            manifest.fits(&wanted)?;
+        if let Some(manifest) = self.fitting_manifest(&mut session)? {
             return Ok(manifest);
         }
+        match self.make_tables(&mut session) {
+            Ok(()) => Ok(Manifest::default()),
+            // A client killed with its COMMIT under way may have made them since.
+            Err(error) => {
+                session.roll_back();
+                self.fitting_manifest(&mut session)?.ok_or(error)
+            }
+        }
+    }
+
+    /// The manifest, if there is one; an error when it does not fit.
+    fn fitting_manifest(&self, session: &mut BlockingSession) -> Result<Option<Manifest>, Error> {
+        let manifest = Manifest::read(session, self.dialect)?;
+        if let Some(manifest) = &manifest {
+            manifest.fits(&manifest::wanted(&self.settings, &self.population))?;
+        }
+        Ok(manifest)
+    }
+
+    /// Makes the empty tables and the manifest in one transaction, in an empty database only.
+    fn make_tables(&self, session: &mut BlockingSession) -> Result<(), Error> {
         let foreign = session.query(&self.dialect.suite.statement("foreign_tables")?.sql)?;
         if let Some(first) = foreign.first() {
             let name = text(first, 0)?;
@@ -71,12 +91,23 @@ impl<'j> Build<'j> {
         let suite = &self.dialect.suite;
         let mut script =
             format!("BEGIN;\n{};\n{};\n", suite.statement("schema")?.sql, suite.statement("manifest_schema")?.sql);
-        for (name, value) in &wanted {
+        for (name, value) in &manifest::wanted(&self.settings, &self.population) {
             script.push_str(&manifest::add(self.dialect, name, value)?);
         }
         script.push_str("COMMIT;");
-        session.script(&script).map_err(|error| error.context("making the tables"))?;
-        Ok(Manifest::default())
+        session.script(&script).map_err(|error| error.context("making the tables"))
+    }
+
+    /// `Ok` when the failed step has been noted since this build read the manifest; see [`unless_noted`].
+    fn unless_noted(
+        &self,
+        session: &mut BlockingSession,
+        failed: Error,
+        is_noted: impl FnOnce(&Manifest) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        session.roll_back();
+        let noted = self.manifest(session).and_then(|manifest| is_noted(&manifest));
+        unless_noted(failed, noted)
     }
 
     /// Every chunk of the data.
@@ -121,7 +152,8 @@ impl<'j> Build<'j> {
         session.script("BEGIN")?;
         let parts = self.load_rows(session, chunk, &mut |rows| loaded.add(rows))?;
         let notes = manifest::add_chunk(self.dialect, chunk, &parts)?;
-        session.script(&format!("{notes}COMMIT;"))
+        let ended = session.script(&format!("{notes}COMMIT;"));
+        ended.or_else(|error| self.unless_noted(session, error, |manifest| manifest.holds(chunk, &parts)))
     }
 
     /// Loads the rows of a chunk in the open transaction, and says every so often how many more there are.
@@ -152,7 +184,11 @@ impl<'j> Build<'j> {
         self.side_by_side(&missing, |session, name| {
             let (entry, sql) = (index_entry(name), &self.dialect.suite.statement(name)?.sql);
             let note = manifest::add(self.dialect, &entry, "yes")?;
-            session.script(&format!("BEGIN; {sql}; {note} COMMIT;")).map_err(|error| error.context(entry))?;
+            let made = session.script(&format!("BEGIN; {sql}; {note} COMMIT;"));
+            made.or_else(|error| {
+                let is_noted = |manifest: &Manifest| Ok(manifest.content(&entry).is_some());
+                self.unless_noted(session, error.context(entry.as_str()), is_noted)
+            })?;
             progress(ended.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(())
         })?;
@@ -167,12 +203,21 @@ impl<'j> Build<'j> {
         } else {
             totals::Totals::default()
         };
+        let named: Vec<(String, String)> =
+            totals.named().into_iter().map(|(name, value)| (format!("total {name}"), value.to_string())).collect();
         let mut script = "BEGIN;\n".to_owned();
-        for (name, value) in totals.named() {
-            script.push_str(&manifest::add(self.dialect, &format!("total {name}"), &value.to_string())?);
+        for (entry, value) in &named {
+            script.push_str(&manifest::add(self.dialect, entry, value)?);
         }
         script.push_str(&manifest::add_complete(self.dialect)?);
-        session.script(&format!("{script}COMMIT;"))
+        let ended = session.script(&format!("{script}COMMIT;"));
+        ended.or_else(|error| {
+            let equal = |manifest: &Manifest| {
+                let total = |(entry, value): &(String, String)| manifest.content(entry) == Some(value);
+                Ok(manifest.is_complete() && named.iter().all(total))
+            };
+            self.unless_noted(&mut session, error, equal)
+        })
     }
 
     /// Every table has the rows that were drawn, and all consistency conditions hold.

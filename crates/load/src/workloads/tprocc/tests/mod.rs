@@ -3,6 +3,7 @@
 
 mod build;
 pub(super) mod case;
+mod commits;
 mod departures;
 mod faults;
 mod isolation;

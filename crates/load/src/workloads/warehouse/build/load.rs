@@ -1,11 +1,12 @@
 //! Loads the data: schema, chunks side by side, indexes, proof, sizes. Killed at any instant it leaves each part noted
 //! or absent, and goes on from there.
 
-use super::manifest::{self, Manifest, chunk_entry, index_entry};
+use super::manifest::{self, DONE, Manifest, chunk_entry, index_entry};
 use super::side_by_side::side_by_side;
 use super::{chunk, prove};
 use crate::workload::RunRequest;
 use crate::workloads::blocking_session::{BlockingSession, integer, runtime, text};
+use crate::workloads::manifest::{COMPLETE, unless_noted};
 use crate::workloads::warehouse::data::{Chunk, Content, Table};
 use crate::workloads::warehouse::settings::WarehouseSettings;
 use crate::workloads::warehouse::suite::{Dialect, Moment};
@@ -63,30 +64,61 @@ impl<'j> Load<'j> {
     pub(crate) fn begin(&self) -> Result<Manifest, Error> {
         runtime()?.block_on(self.request.engine.create_database(&self.target))?;
         let mut session = self.session()?;
-        let (suite, wanted) = (&self.dialect.suite, self.settings.data());
-        if let Some(manifest) = Manifest::read(&mut session, suite)? {
-            manifest.fits(&wanted)?;
+        if let Some(manifest) = self.fitting_manifest(&mut session)? {
             return Ok(manifest);
         }
+        match self.make_tables(&mut session) {
+            Ok(()) => Ok(Manifest::default()),
+            // A client killed with its COMMIT under way may have made them since.
+            Err(error) => {
+                session.roll_back();
+                self.fitting_manifest(&mut session)?.ok_or(error)
+            }
+        }
+    }
+
+    /// The manifest, if there is one; an error when it does not fit.
+    fn fitting_manifest(&self, session: &mut BlockingSession) -> Result<Option<Manifest>, Error> {
+        let manifest = Manifest::read(session, &self.dialect.suite)?;
+        if let Some(manifest) = &manifest {
+            manifest.fits(&self.settings.data())?;
+        }
+        Ok(manifest)
+    }
+
+    /// Makes the empty tables and the manifest in one transaction, in an empty database only.
+    fn make_tables(&self, session: &mut BlockingSession) -> Result<(), Error> {
+        let suite = &self.dialect.suite;
         if let Some(first) = session.query(&suite.statement("foreign_tables")?.sql)?.first() {
             return Err(Error::new(format!(
                 "the database is not empty: it has a table {} and no manifest of ours; name an empty database",
                 text(first, 0)?
             )));
         }
-        self.prepare_layout(&mut session)?;
+        self.prepare_layout(session)?;
         let mut script = "BEGIN;\n".to_owned();
         let (before, after) = (self.of_layout(Moment::Before), self.of_layout(Moment::After));
         let schema = [Some(suite.statement("schema")?), Some(suite.statement("manifest_schema")?)];
         for statement in [before, schema[0], after, schema[1]].into_iter().flatten() {
             script.push_str(&format!("{};\n", statement.sql));
         }
-        for (name, value) in &wanted {
+        for (name, value) in &self.settings.data() {
             script.push_str(&manifest::add(suite, name, value)?);
         }
         script.push_str("COMMIT;");
-        session.script(&script).map_err(|error| error.context("making the tables"))?;
-        Ok(Manifest::default())
+        session.script(&script).map_err(|error| error.context("making the tables"))
+    }
+
+    /// `Ok` when the failed step has been noted since this load read the manifest: `entry`, as `content`. See [`unless_noted`].
+    fn unless_noted(
+        &self,
+        session: &mut BlockingSession,
+        failed: Error,
+        entry: &str,
+        content: &str,
+    ) -> Result<(), Error> {
+        session.roll_back();
+        unless_noted(failed, self.manifest(session).map(|manifest| manifest.text(entry) == Some(content)))
     }
 
     /// The layout's statement of a moment, if it has one.
@@ -130,8 +162,10 @@ impl<'j> Load<'j> {
     pub(crate) fn load_chunk(&self, session: &mut BlockingSession, chunk: Chunk) -> Result<(), Error> {
         session.script("BEGIN")?;
         let content = self.append_chunk(session, chunk)?;
-        let note = manifest::add(&self.dialect.suite, &chunk_entry(chunk), &content.text(chunk.table))?;
-        session.script(&format!("{note}COMMIT;"))
+        let (entry, content) = (chunk_entry(chunk), content.text(chunk.table));
+        let note = manifest::add(&self.dialect.suite, &entry, &content)?;
+        let ended = session.script(&format!("{note}COMMIT;"));
+        ended.or_else(|error| self.unless_noted(session, error, &entry, &content))
     }
 
     /// Appends the rows of a chunk in the open transaction.
@@ -151,9 +185,11 @@ impl<'j> Load<'j> {
             &missing,
             || self.session(),
             |session, name| {
-                let note = manifest::add(suite, &index_entry(name), "yes")?;
+                let entry = index_entry(name);
+                let note = manifest::add(suite, &entry, DONE)?;
                 let script = format!("BEGIN; {}; {note} COMMIT;", suite.statement(name)?.sql);
-                session.script(&script).map_err(|error| error.context(format!("making the index {name}")))
+                let ended = session.script(&script).map_err(|error| error.context(format!("making the index {name}")));
+                ended.or_else(|error| self.unless_noted(session, error, &entry, DONE))
             },
         )
     }
@@ -189,7 +225,8 @@ impl<'j> Load<'j> {
         let (mut session, suite) = (self.session()?, &self.dialect.suite);
         let sizes = session.one_row(&suite.statement("sizes")?.sql)?;
         let sizes = manifest::add_sizes(suite, integer(&sizes, 0)?, integer(&sizes, 1)?)?;
-        session.script(&format!("BEGIN; {sizes} {} COMMIT;", manifest::add_complete(suite)?))
+        let ended = session.script(&format!("BEGIN; {sizes} {} COMMIT;", manifest::add_complete(suite)?));
+        ended.or_else(|error| self.unless_noted(&mut session, error, COMPLETE, DONE))
     }
 }
 

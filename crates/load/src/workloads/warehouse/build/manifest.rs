@@ -1,14 +1,15 @@
 //! The manifest: what the data is and which parts of its build are done, kept in the database beside the data.
 
 use crate::workloads::blocking_session::{BlockingSession, integer, text};
+use crate::workloads::manifest::{self, COMPLETE};
 use crate::workloads::suite::Suite;
 use crate::workloads::warehouse::data::{Chunk, Content, Table};
 use proofload_engine::Value;
 use proofload_model::error::Error;
 use std::collections::BTreeMap;
 
-/// Entry of a complete build.
-const COMPLETE: &str = "complete";
+/// What stands in an entry that says only that something is done.
+pub(super) const DONE: &str = "yes";
 
 /// Entry of the bytes of tables and of indexes.
 const SIZES: &str = "bytes of tables and indexes";
@@ -33,19 +34,13 @@ impl Manifest {
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.
     pub(crate) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
-        let difference = |(name, value): &(&'static str, String)| match self.entries.get(*name) {
-            Some(found) if found == value => None,
-            Some(found) => Some(format!("{name} is {found} where the study needs {value}")),
-            None => Some(format!("{name} is not noted where the study needs {value}")),
-        };
-        let differences: Vec<String> = wanted.iter().filter_map(difference).collect();
-        if differences.is_empty() {
-            return Ok(());
-        }
-        Err(Error::verification(format!(
-            "the data in the database do not fit the study: {}; give the study another name or storage.path, or remove the data to load anew",
-            differences.join(", ")
-        )))
+        let remedy = "give the study another name or storage.path, or remove the data to load anew";
+        manifest::fits(|name| self.text(name), wanted, remedy)
+    }
+
+    /// The text of an entry.
+    pub(super) fn text(&self, entry: &str) -> Option<&str> {
+        self.entries.get(entry).map(String::as_str)
     }
 
     /// Whether there is an entry of this name.
@@ -83,7 +78,7 @@ impl Manifest {
 }
 
 /// Entry of a chunk.
-pub(super) fn chunk_entry(chunk: Chunk) -> String {
+pub(in crate::workloads::warehouse) fn chunk_entry(chunk: Chunk) -> String {
     format!("chunk {} {}/{}", chunk.table.name(), chunk.part, chunk.parts)
 }
 
@@ -93,7 +88,7 @@ pub(super) fn index_entry(name: &str) -> String {
 }
 
 /// SQL that adds an entry.
-pub(super) fn add(suite: &Suite, entry: &str, content: &str) -> Result<String, Error> {
+pub(in crate::workloads::warehouse) fn add(suite: &Suite, entry: &str, content: &str) -> Result<String, Error> {
     let values = [("entry", Value::Text(entry)), ("content", Value::Text(content))];
     Ok(suite.with_values("manifest_add", &values)? + ";\n")
 }
@@ -105,5 +100,5 @@ pub(super) fn add_sizes(suite: &Suite, tables: i64, indexes: i64) -> Result<Stri
 
 /// SQL that notes the end of the build.
 pub(super) fn add_complete(suite: &Suite) -> Result<String, Error> {
-    add(suite, COMPLETE, "yes")
+    add(suite, COMPLETE, DONE)
 }

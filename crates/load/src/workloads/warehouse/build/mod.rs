@@ -10,4 +10,6 @@ mod side_by_side;
 pub(super) use load::{Load, data_facts};
 pub(super) use manifest::Manifest;
 #[cfg(test)]
+pub(super) use manifest::{add as add_entry, chunk_entry};
+#[cfg(test)]
 pub(super) use prove::read_table;

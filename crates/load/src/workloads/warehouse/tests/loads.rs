@@ -2,6 +2,8 @@
 
 use super::case::Case;
 use crate::workload::WorkloadRun as _;
+use crate::workloads::blocking_session::integer;
+use crate::workloads::warehouse::build::{add_entry, chunk_entry};
 use crate::workloads::warehouse::data::Chunk;
 
 /// A load that was killed between chunks, and once inside one, goes on to the same content.
@@ -39,6 +41,32 @@ fn a_killed_load_goes_on_on_postgresql() {
 #[test]
 fn a_killed_load_goes_on_on_duckdb() {
     check_resuming("duckdb");
+}
+
+/// A client killed with its COMMIT under way: the chunk becomes permanent while the next load waits to note it.
+#[test]
+fn a_chunk_committed_late_is_taken_as_loaded() {
+    let Some(case) = Case::new("postgresql", &[("check_load", "full")]) else { return };
+    let load = case.load();
+    load.begin().unwrap();
+    let chunk = Chunk::all(case.settings.scale)[0];
+    let (mut held, mut watch) = (case.session(), case.session());
+    held.script("BEGIN").unwrap();
+    let content = load.append_chunk(&mut held, chunk).unwrap().text(chunk.table);
+    held.script(&add_entry(&case.dialect.suite, &chunk_entry(chunk), &content).unwrap()).unwrap();
+    let run = case.workload_run();
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    std::thread::scope(|scope| {
+        let next = scope.spawn(|| run.build());
+        while integer(&watch.one_row(waiting).unwrap(), 0).unwrap() == 0 {
+            assert!(!next.is_finished(), "the load ended without waiting: {:?}", next.join());
+            std::thread::yield_now();
+        }
+        held.script("COMMIT").unwrap();
+        next.join().expect("the load does not panic").unwrap();
+    });
+    case.workload_run().check_data().unwrap();
 }
 
 #[test]

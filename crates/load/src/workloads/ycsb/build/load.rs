@@ -4,6 +4,7 @@
 use super::chunk::{CHUNK_RECORDS, Source, chunks};
 use super::manifest::{Manifest, chunk_entry, complete_entry, wanted};
 use crate::workload::RunRequest;
+use crate::workloads::manifest::unless_noted;
 use crate::workloads::ycsb::checks::read_back;
 use crate::workloads::ycsb::settings::YcsbSettings;
 use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, Dialect, MANIFEST, StoreAccess, runtime};
@@ -45,7 +46,9 @@ impl<'j> Load<'j> {
             self.load_missing(&manifest)?;
             let checked = self.prove()?;
             let entry = complete_entry(self.settings.records);
-            self.session()?.work(async |store| store.note(std::slice::from_ref(&entry)).await)?;
+            let mut session = self.session()?;
+            let noted = session.work(async |store| store.note(std::slice::from_ref(&entry)).await);
+            noted.or_else(|error| unless_noted(error, is_noted(&mut session, &entry)))?;
             (self.request.progress)("settling the data", 0, 0);
             runtime()?.block_on(self.request.engine.after_build(&self.target))?;
             return Ok(self.facts(&checked.to_string()));
@@ -76,18 +79,14 @@ impl<'j> Load<'j> {
         runtime()?.block_on(self.request.engine.create_database(&self.target))?;
         let mut session = self.session()?;
         let wanted = wanted(self.settings.data(self.request.spec.data_seed), self.plan);
-        if let Some(manifest) = Manifest::read(&mut session)? {
-            manifest.fits(&wanted)?;
+        if let Some(manifest) = fitting_manifest(&mut session, &wanted)? {
             return Ok(manifest);
         }
-        let tables = session.work(async |store| store.tables().await)?;
-        if let Some(name) = tables.iter().find(|name| *name != MANIFEST) {
-            return Err(Error::new(format!(
-                "the database is not empty: it has {name} and no manifest of ours; name an empty database"
-            )));
+        match make_table(&mut session, &wanted) {
+            Ok(()) => Ok(Manifest::default()),
+            // A client killed with its COMMIT under way may have made it since.
+            Err(error) => fitting_manifest(&mut self.session()?, &wanted)?.ok_or(error),
         }
-        session.work(async |store| store.create(&wanted).await).map_err(|error| error.context("making the table"))?;
-        Ok(Manifest::default())
     }
 
     /// Loads every chunk that is not noted, several sessions taking one after another.
@@ -130,9 +129,9 @@ impl<'j> Load<'j> {
         let note = (chunk_entry(number), source.len().to_string());
         let mut next = |into: &mut _| source.next(into);
         let mut rows = ChunkRows { next: &mut next, fields: self.settings.shape.fields };
-        session
-            .work(async |store| store.load(&mut rows, (&note.0, &note.1)).await)
-            .map_err(|error| error.context(format!("loading chunk {number}")))
+        let ended = session.work(async |store| store.load(&mut rows, (&note.0, &note.1)).await);
+        let ended = ended.or_else(|error| unless_noted(error, is_noted(session, &note)));
+        ended.map_err(|error| error.context(format!("loading chunk {number}")))
     }
 
     /// The load is complete only when the count is right and the sample is.
@@ -167,4 +166,29 @@ impl<'j> Load<'j> {
             data::READ_BACK.observed(checked, "compared byte by byte"),
         ]
     }
+}
+
+/// The manifest, if there is one; an error when it does not fit.
+fn fitting_manifest(session: &mut BlockingStore, wanted: &[(String, String)]) -> Result<Option<Manifest>, Error> {
+    let manifest = Manifest::read(session)?;
+    if let Some(manifest) = &manifest {
+        manifest.fits(wanted)?;
+    }
+    Ok(manifest)
+}
+
+/// Makes the empty table and the manifest, in an empty database only.
+fn make_table(session: &mut BlockingStore, wanted: &[(String, String)]) -> Result<(), Error> {
+    let tables = session.work(async |store| store.tables().await)?;
+    if let Some(name) = tables.iter().find(|name| *name != MANIFEST) {
+        return Err(Error::new(format!(
+            "the database is not empty: it has {name} and no manifest of ours; name an empty database"
+        )));
+    }
+    session.work(async |store| store.create(wanted).await).map_err(|error| error.context("making the table"))
+}
+
+/// Whether the manifest holds this entry by now.
+fn is_noted(session: &mut BlockingStore, entry: &(String, String)) -> Result<bool, Error> {
+    Ok(Manifest::read(session)?.is_some_and(|manifest| manifest.holds(entry)))
 }

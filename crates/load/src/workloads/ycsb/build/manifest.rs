@@ -1,15 +1,13 @@
 //! The manifest: what the data is and which chunks of it are loaded, kept in the database beside the data.
 
+use crate::workloads::manifest::{self, COMPLETE};
 use crate::workloads::ycsb::store::{BlockingStore, TABLE};
 use proofload_engine::DocumentBuffer;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
 use std::collections::BTreeMap;
 
-/// Entry of a complete load.
-const COMPLETE: &str = "complete";
-
-/// Beginning of the entry of a loaded chunk.
+/// What the entry of a loaded chunk begins with.
 const CHUNK: &str = "chunk ";
 
 /// Records whose bytes the manifest knows the hash of.
@@ -30,19 +28,19 @@ impl Manifest {
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.
     pub(crate) fn fits(&self, wanted: &[(String, String)]) -> Result<(), Error> {
-        let difference = |(name, value): &(String, String)| match self.entries.get(name) {
-            Some(found) if found == value => None,
-            Some(found) => Some(format!("{name} is {found} where the study needs {value}")),
-            None => Some(format!("{name} is not noted where the study needs {value}")),
-        };
-        let differences: Vec<String> = wanted.iter().filter_map(difference).collect();
-        if differences.is_empty() {
-            return Ok(());
-        }
-        Err(Error::verification(format!(
-            "the data in the database do not fit the study: {}; give the study another name, storage.path or database, or remove {TABLE} and the manifest to load anew",
-            differences.join(", ")
-        )))
+        let remedy = format!(
+            "give the study another name, storage.path or database, or remove {TABLE} and the manifest to load anew"
+        );
+        manifest::fits(|name| self.text(name), wanted, &remedy)
+    }
+
+    /// Whether this is noted, with this text.
+    pub(super) fn holds(&self, (entry, content): &(String, String)) -> bool {
+        self.text(entry) == Some(content)
+    }
+
+    fn text(&self, entry: &str) -> Option<&str> {
+        self.entries.get(entry).map(String::as_str)
     }
 
     /// Whether the load is complete.

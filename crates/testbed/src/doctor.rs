@@ -3,7 +3,6 @@
 
 use crate::facts::{chosen, control_groups, fio_version, free};
 use crate::storages::Devices;
-use proofload_model::time::Clock;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::LimitsAsked;
 use std::path::Path;
@@ -33,7 +32,7 @@ pub struct Diagnosis {
 }
 
 /// Looks at everything. `folder`: where a study's data would lie.
-pub fn diagnose(_clock: &dyn Clock, folder: &Path) -> Vec<Diagnosis> {
+pub fn diagnose(folder: &Path) -> Vec<Diagnosis> {
     let mut found = limits(folder);
     found.push(fio());
     found.extend(engines());

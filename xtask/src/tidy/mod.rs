@@ -23,6 +23,7 @@ mod ratchet;
 mod settings;
 mod type_names;
 mod unsafe_code;
+mod unused;
 mod words;
 
 pub(crate) use run::run;

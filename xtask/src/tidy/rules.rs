@@ -5,7 +5,7 @@ use std::fmt;
 use super::tree::Tree;
 use super::{
     anchors, attributes, clock, contents, dependencies, headers, imports, layers, mod_files, pages, ratchet, settings,
-    unsafe_code, words,
+    unsafe_code, unused, words,
 };
 
 /// One rule: a pure function over the tree.
@@ -27,6 +27,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "mod-files", check: mod_files::check },
     Rule { name: "attributes", check: attributes::check },
     Rule { name: "dependencies", check: dependencies::check },
+    Rule { name: "unused", check: unused::check },
     Rule { name: "pages", check: pages::check },
     Rule { name: "anchors", check: anchors::check },
     Rule { name: "settings", check: settings::check },

@@ -24,7 +24,10 @@ pub(in crate::workloads) fn fits<'m, N: AsRef<str>>(
     if differences.is_empty() {
         return Ok(());
     }
-    Err(Error::verification(format!("the data in the database do not fit the study: {}; {remedy}", differences.join(", "))))
+    Err(Error::verification(format!(
+        "the data in the database do not fit the study: {}; {remedy}",
+        differences.join(", ")
+    )))
 }
 
 /// Judges a step of a build that `failed`. A client killed with its COMMIT under way may have the step committed after this build read

@@ -1,7 +1,6 @@
 //! `doctor`: what this machine allows, with a remedy for what it does not.
 
 use crate::cli::DoctorArguments;
-use crate::clock::SystemClock;
 use crate::exit::Exit;
 use crate::output;
 use proofload_testbed::doctor::{Diagnosis, State, diagnose};
@@ -16,7 +15,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Exit {
             Err(refusal) => return refusal.tell(arguments.json),
         },
     };
-    let found = diagnose(&SystemClock, &folder);
+    let found = diagnose(&folder);
     output::result(&if arguments.json { json(&found) } else { text(&found) });
     if arguments.study.is_some() && found.iter().any(|diagnosis| diagnosis.state == State::Missing) {
         Exit::Failure

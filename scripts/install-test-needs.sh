@@ -24,19 +24,43 @@ missing_packages() {
     has_fio || echo fio
 }
 
+# Another installation may hold the lock of packages or of their lists: each try waits for it, and there are several.
+readonly TRIES=3 SECONDS_FOR_LOCK=300
+
+apt() { apt-get -o "DPkg::Lock::Timeout=$SECONDS_FOR_LOCK" "$@"; }
+
+# `apt-get update` does not wait for the lock of the lists by itself.
+update_and_install() {
+    local waited=0
+    until apt update; do
+        ((waited += 10))
+        ((waited <= SECONDS_FOR_LOCK)) && lists_are_locked || return 1
+        sleep 10
+    done
+    apt install -y --no-install-recommends "$@"
+}
+
+# Does somebody else hold the lock of the lists just now?
+lists_are_locked() {
+    local lock=/var/lib/apt/lists/lock
+    [[ -e $lock ]] && grep -q ":$(stat -c %i "$lock") " /proc/locks
+}
+
 # The package would create and start a cluster of its own; the tests want only the programs.
 install_with_apt() {
-    local settings=/etc/postgresql-common/createcluster.d log status=0
+    local settings=/etc/postgresql-common/createcluster.d log status=0 try
     local ours="$settings/proofload-tests.conf"
     log=$(mktemp)
     mkdir -p "$settings"
     echo "create_main_cluster = false" >"$ours"
     export DEBIAN_FRONTEND=noninteractive
-    { apt-get update && apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1 || status=$?
-    if [[ $status != 0 ]]; then
-        echo "needs: apt-get failed with exit code $status:"
+    for ((try = 1; try <= TRIES; try++)); do
+        status=0
+        update_and_install "$@" >"$log" 2>&1 || status=$?
+        [[ $status == 0 ]] && break
+        echo "needs: apt-get failed with exit code $status (try $try of $TRIES):"
         tail -n 5 "$log"
-    fi
+    done
     rm -f "$ours" "$log"
 }
 

@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 TESTED := --features mongodb-driver
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test needs fmt lint tidy check toy duckdb clean-demo
+.PHONY: help demo dist test needs fmt lint tidy check toy duckdb clean-demo
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,10 @@ help: ## list these targets
 demo: ## build, run the quick memory sweep on SQLite, write record and report, print the table
 	cargo build --release
 	scripts/demo.sh release full
+
+dist: ## build the binary with its line tables in a file beside it, in dist/
+	cargo build --profile dist
+	scripts/split-lines.sh
 
 test: needs fmt lint tidy check toy ## everything a change must pass, in the order of cost
 
@@ -30,11 +34,11 @@ lint: ## compiler and clippy warnings are errors, tests and benches included
 tidy: ## the project's own rules: imports, lengths, pages, words
 	cargo xtask tidy
 
-check: ## all tests
-	cargo test --workspace $(TESTED) --no-fail-fast
+check: ## all tests, side by side where they do not disturb each other
+	cargo xtask test $(TESTED)
 
 toy: ## the demo's study at toy size, with the binary of the tests
-	cargo build $(TESTED)
+	cargo test --workspace $(TESTED) --no-run --quiet
 	scripts/demo.sh debug toy
 
 duckdb: ## fetch DuckDB's library into the user's data folder; studies and tests of DuckDB use it from there

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::{answers, crash, loads, perf, rehearse, tidy, verdicts};
+use crate::{answers, crash, loads, perf, rehearse, test, tidy, verdicts};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -55,6 +55,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[OPERATIONS]",
         summary: "run the key-value paper study in full against the null engine",
         run: rehearse::run,
+    },
+    Chore {
+        name: "test",
+        arguments: "[CARGO ARGUMENTS]",
+        summary: "all tests, programs that do not disturb each other side by side",
+        run: test::run,
     },
     Chore {
         name: "verdicts",

@@ -12,6 +12,7 @@ mod crash;
 mod loads;
 mod perf;
 mod rehearse;
+mod test;
 mod tidy;
 mod verdicts;
 

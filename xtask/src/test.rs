@@ -1,0 +1,237 @@
+//! Runs all tests: programs that do not disturb each other side by side, the others alone, each once.
+//!
+//! Cargo runs test programs one after another, and many of them wait rather than work. This chore decides only when a
+//! program runs; what is tested, and how, stays the programs' own.
+
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Programs that run with nothing beside them, by package and target, and why.
+const ALONE: &[(&str, &str, &str)] = &[
+    ("proofload", "kill", "counts control groups without an owner on the whole machine"),
+    ("proofload", "faults", "asks for verdicts on windows of a few seconds"),
+    ("proofload", "load_agents", "agents begin together and lose one within times that are checked"),
+    ("proofload", "search", "asks for steady windows, since a search reads their throughput"),
+    ("proofload-testbed", "proofload_testbed", "measures how much CPU time and bandwidth a limit lets through"),
+    ("proofload-testbed", "host", "sweeps what dead owners left, and reads probes on the second"),
+    ("proofload-testbed", "instance", "starts servers under limits and sweeps what dead agents left"),
+];
+
+/// Programs that take longest, begun first so that nothing waits for them at the end.
+const LONG: &[(&str, &str)] = &[("proofload-load", "proofload_load"), ("proofload-load", "ycsb")];
+
+/// One test program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TestProgram {
+    package: String,
+    target: String,
+    executable: PathBuf,
+    /// Folder of the package; cargo runs its tests there.
+    folder: PathBuf,
+}
+
+/// How a program ended.
+struct Ended {
+    name: String,
+    success: bool,
+    took: Duration,
+    output: String,
+}
+
+/// Builds and runs all tests of the workspace; the arguments, such as `--features`, go to cargo.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let begun = Instant::now();
+    let programs = programs_in(&build(arguments)?)?;
+    if programs.is_empty() {
+        return Err("cargo built no test program".to_owned());
+    }
+    check_table(&programs)?;
+    let (alone, together): (Vec<_>, Vec<_>) = programs.into_iter().partition(|program| reason(program).is_some());
+    let sessions = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    let mut ended = run_programs(in_order(together), sessions);
+    ended.extend(run_programs(alone.into(), 1));
+    ended.push(doc_tests(arguments));
+    let failed: Vec<&str> = ended.iter().filter(|ended| !ended.success).map(|ended| ended.name.as_str()).collect();
+    let (all, seconds) = (ended.len(), begun.elapsed().as_secs());
+    if failed.is_empty() {
+        tell(&format!("test: {all} programs passed in {} min {} s", seconds / 60, seconds % 60));
+        return Ok(());
+    }
+    Err(format!("test: {} of {all} programs failed: {}", failed.len(), failed.join(", ")))
+}
+
+/// Why a program runs alone.
+fn reason(program: &TestProgram) -> Option<&'static str> {
+    let of = |(package, target, _): &&(&str, &str, &str)| program.package == *package && program.target == *target;
+    ALONE.iter().find(of).map(|(_, _, reason)| *reason)
+}
+
+/// An error when a table names a program that does not exist, so that a renamed one is not forgotten.
+fn check_table(programs: &[TestProgram]) -> Result<(), String> {
+    let named = ALONE.iter().map(|(package, target, _)| (package, target)).chain(LONG.iter().map(|(p, t)| (p, t)));
+    let there = |package: &str, target: &str| programs.iter().any(|p| p.package == package && p.target == target);
+    let ghosts: Vec<String> = named.filter(|(p, t)| !there(p, t)).map(|(p, t)| format!("{p} {t}")).collect();
+    if ghosts.is_empty() { Ok(()) } else { Err(format!("xtask/src/test.rs names no program: {}", ghosts.join(", "))) }
+}
+
+/// The longest first, the others as they came.
+fn in_order(mut programs: Vec<TestProgram>) -> VecDeque<TestProgram> {
+    programs.sort_by_key(|program| {
+        let is = |(package, target): &(&str, &str)| program.package == *package && program.target == *target;
+        LONG.iter().position(is).unwrap_or(LONG.len())
+    });
+    programs.into()
+}
+
+/// Builds every test program; cargo's messages.
+fn build(arguments: &[String]) -> Result<String, String> {
+    let output = Command::new("cargo")
+        .args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"])
+        .args(arguments)
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .map_err(|error| format!("starting cargo: {error}"))?;
+    if !output.status.success() {
+        return Err("the tests do not build".to_owned());
+    }
+    String::from_utf8(output.stdout).map_err(|error| format!("reading cargo's messages: {error}"))
+}
+
+/// The test programs that cargo's messages name, one message a line.
+fn programs_in(messages: &str) -> Result<Vec<TestProgram>, String> {
+    let mut programs = Vec::new();
+    for line in messages.lines() {
+        let message: Value =
+            serde_json::from_str(line).map_err(|error| format!("reading cargo's messages: {error}"))?;
+        let (Some(executable), Some(true)) = (message["executable"].as_str(), message["profile"]["test"].as_bool())
+        else {
+            continue;
+        };
+        let manifest = Path::new(message["manifest_path"].as_str().ok_or("a test program without a manifest")?);
+        let folder = manifest.parent().ok_or("a manifest without a folder")?.to_owned();
+        let target = message["target"]["name"].as_str().ok_or("a test program without a name")?.to_owned();
+        let package = package_of(message["package_id"].as_str().unwrap_or_default(), &folder);
+        programs.push(TestProgram { package, target, executable: executable.into(), folder });
+    }
+    Ok(programs)
+}
+
+/// A package's name from its id: `path+file:///…/crates/load#proofload-load@0.1.0`, or `…/xtask#0.1.0` where it is the folder's.
+fn package_of(id: &str, folder: &Path) -> String {
+    match id.rsplit_once('#').and_then(|(_, rest)| rest.split_once('@')) {
+        Some((name, _)) => name.to_owned(),
+        None => folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+    }
+}
+
+/// Runs programs, so many at a time.
+fn run_programs(programs: VecDeque<TestProgram>, sessions: usize) -> Vec<Ended> {
+    let queue = Mutex::new(programs);
+    let ended = Mutex::new(Vec::new());
+    let next = || queue.lock().expect("no thread panics while it holds the queue").pop_front();
+    std::thread::scope(|scope| {
+        for _ in 0..sessions {
+            scope.spawn(|| {
+                while let Some(program) = next() {
+                    let one = run_program(&program);
+                    tell(&line(&one));
+                    ended.lock().expect("no thread panics while it holds the list").push(one);
+                }
+            });
+        }
+    });
+    ended.into_inner().expect("every thread has ended")
+}
+
+fn run_program(program: &TestProgram) -> Ended {
+    let name = format!("{} {}", program.package, program.target);
+    let mut command = Command::new(&program.executable);
+    command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
+    ended(name, command)
+}
+
+/// Examples in doc comments, which are no programs of their own.
+fn doc_tests(arguments: &[String]) -> Ended {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--workspace", "--doc", "--quiet"]).args(arguments);
+    let one = ended("doc tests".to_owned(), command);
+    tell(&line(&one));
+    one
+}
+
+fn ended(name: String, mut command: Command) -> Ended {
+    let begun = Instant::now();
+    let (success, output) = match command.output() {
+        Ok(output) => {
+            let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            (output.status.success(), text.concat())
+        }
+        Err(error) => (false, format!("it did not start: {error}")),
+    };
+    Ended { name, success, took: begun.elapsed(), output }
+}
+
+/// One line, and the whole output of a program that failed; what was skipped is said in either case.
+fn line(ended: &Ended) -> String {
+    let word = if ended.success { "ok    " } else { "FAILED" };
+    let mut text = format!("{word} {:6.1} s  {}", ended.took.as_secs_f64(), ended.name);
+    if !ended.success {
+        text.push_str(&format!("\n{}", ended.output));
+        return text;
+    }
+    for skipped in ended.output.lines().filter(|line| line.contains("SKIPPED")) {
+        text.push_str(&format!("\n       {skipped}"));
+    }
+    text
+}
+
+fn tell(text: &str) {
+    // Nobody is left to tell that standard error is closed.
+    let _told = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGES: &str = r#"{"reason":"compiler-artifact","package_id":"path+file:///p/crates/load#proofload-load@0.1.0","manifest_path":"/p/crates/load/Cargo.toml","target":{"name":"ycsb"},"profile":{"test":true},"executable":"/p/target/debug/deps/ycsb-1"}
+{"reason":"compiler-artifact","package_id":"path+file:///p/xtask#0.1.0","manifest_path":"/p/xtask/Cargo.toml","target":{"name":"xtask"},"profile":{"test":true},"executable":"/p/target/debug/deps/xtask-1"}
+{"reason":"compiler-artifact","package_id":"path+file:///p/xtask#0.1.0","manifest_path":"/p/xtask/Cargo.toml","target":{"name":"xtask"},"profile":{"test":false},"executable":"/p/target/debug/xtask"}
+{"reason":"build-finished","success":true}"#;
+
+    #[test]
+    fn test_programs_are_found_in_messages() {
+        let found: Vec<String> = programs_in(MESSAGES)
+            .unwrap()
+            .iter()
+            .map(|program| format!("{} {} {}", program.package, program.target, program.folder.display()))
+            .collect();
+        assert_eq!(found, ["proofload-load ycsb /p/crates/load", "xtask xtask /p/xtask"]);
+    }
+
+    #[test]
+    fn a_name_without_a_program_is_refused() {
+        let error = check_table(&programs_in(MESSAGES).unwrap()).unwrap_err();
+        assert!(error.contains("proofload kill") && !error.contains("ycsb"), "{error}");
+    }
+
+    #[test]
+    fn every_program_runs_once_and_a_failure_shows_its_output() {
+        let program = |name: &str| TestProgram {
+            package: "p".to_owned(),
+            target: name.to_owned(),
+            executable: format!("/bin/{name}").into(),
+            folder: "/".into(),
+        };
+        let mut ended = run_programs(["true", "false", "absent"].map(program).into_iter().collect(), 2);
+        ended.sort_by(|a, b| a.name.cmp(&b.name));
+        let outcomes: Vec<(&str, bool)> = ended.iter().map(|ended| (ended.name.as_str(), ended.success)).collect();
+        assert_eq!(outcomes, [("p absent", false), ("p false", false), ("p true", true)]);
+        assert!(line(&ended[0]).contains("it did not start"), "{}", line(&ended[0]));
+    }
+}

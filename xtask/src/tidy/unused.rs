@@ -43,13 +43,35 @@ fn is_name(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-/// Whether code below a folder names a crate, as code writes it.
+/// Whether code below a folder, or code that it takes from elsewhere by a path, names a crate as code writes it.
 fn is_named(tree: &Tree, folder: &str, name: &str, place: Where) -> bool {
     let written = name.replace('-', "_");
-    let below = tree.rust().filter(|source| source.path.starts_with(folder));
-    let mut named =
-        below.flat_map(|source| source.words(&written).map(move |offset| (source, offset)).collect::<Vec<_>>());
-    named.any(|(source, offset)| place == Where::Anywhere || !source.is_test(offset))
+    let taken: Vec<String> =
+        tree.rust().filter(|source| source.path.starts_with(folder)).flat_map(taken_folders).collect();
+    let is_ours = |path: &str| path.starts_with(folder) || taken.iter().any(|taken| path.starts_with(taken));
+    tree.rust()
+        .filter(|source| is_ours(&source.path))
+        .any(|source| source.words(&written).any(|offset| place == Where::Anywhere || !source.is_test(offset)))
+}
+
+/// Folders of the modules that a file takes by `#[path = "…"]`.
+fn taken_folders(source: &Source) -> Vec<String> {
+    let paths = source.text.lines().filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]"));
+    paths.map(|path| resolved(&source.path, path)).collect()
+}
+
+/// The folder of a path that is relative to the folder of a file.
+fn resolved(file: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = file.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.pop();
+    parts.join("/") + "/"
 }
 
 #[cfg(test)]
@@ -66,7 +88,8 @@ mod tests {
             ("Cargo.toml", "[workspace.dependencies]\nunused = \"1\"\n"),
             ("crates/a/Cargo.toml", manifest),
             ("crates/a/src/lib.rs", product),
-            ("crates/a/tests/b.rs", "use tempfile::tempdir;\n"),
+            ("crates/a/tests/b.rs", "#[path = \"../../b/tests/support/mod.rs\"]\nmod support;\n"),
+            ("crates/b/tests/support/places.rs", "use tempfile::tempdir;\n"),
             ("crates/b/src/lib.rs", "use clap::Parser;\n"),
         ];
         check_rule(check, &files, &["crates/a/Cargo.toml:5", "crates/a/Cargo.toml:6", "crates/a/Cargo.toml:9"]);

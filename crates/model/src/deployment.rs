@@ -106,7 +106,7 @@ pub struct InstancePlan {
 /// All instances of a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deployment {
-    /// In the order in which they are prepared.
+    /// Instances in the order in which they are prepared.
     pub instances: Vec<InstancePlan>,
 }
 

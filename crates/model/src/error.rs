@@ -80,12 +80,12 @@ impl Error {
         self.kind
     }
 
-    /// Did somebody ask us to stop?
+    /// Whether somebody asked us to stop.
     pub fn is_interrupted(&self) -> bool {
         self.kind == ErrorKind::Interrupted
     }
 
-    /// Is an agent, a server or a connection gone?
+    /// Whether an agent, a server or a connection is gone.
     pub fn is_lost(&self) -> bool {
         self.kind == ErrorKind::Lost
     }

@@ -124,7 +124,7 @@ pub enum RunEvent {
     SearchEnded {
         /// Levels of the factors, which tell searches apart.
         others: BTreeMap<String, String>,
-        /// Was a load found?
+        /// Whether a load was found.
         found: bool,
         /// What was found, in words.
         text: String,

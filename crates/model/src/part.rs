@@ -81,12 +81,12 @@ impl Part {
         (0..).zip(hosts).map(|(agent, _)| Self { agent, shares: shares.clone() }).collect()
     }
 
-    /// Is it all of the load?
+    /// Whether it is all of the load.
     pub fn is_whole(&self) -> bool {
         self.shares.len() == 1
     }
 
-    /// Does this agent do what only one can do, such as the checks?
+    /// Whether this agent does what only one can do, such as the checks.
     pub fn is_first(&self) -> bool {
         self.agent == 0
     }

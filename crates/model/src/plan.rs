@@ -25,7 +25,7 @@ pub struct Run {
     /// Which repetition of it, from 0. Sentinel runs count on after the study's repetitions; in a search, after all earlier runs of
     /// their point.
     pub repetition: u32,
-    /// Is it a sentinel: the same point again and again, to see drift of the testbed?
+    /// Whether it is a sentinel: the same point again and again, to see drift of the testbed.
     pub sentinel: bool,
     /// Seed of the run's inputs.
     pub seed: u64,
@@ -68,7 +68,7 @@ impl Plan {
         id
     }
 
-    /// As many further runs of a point as the study has repetitions.
+    /// Adds further runs of a point, one for each repetition of the study.
     pub fn repeat_point(&mut self, study: &Study, point: u32) {
         for _ in 0..study.repetitions() {
             self.push_next(study, point, false);

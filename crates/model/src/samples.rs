@@ -16,7 +16,7 @@ pub struct Fact {
     pub subject: String,
     /// Dotted name, such as `memory.max` or `shared_buffers`.
     pub name: String,
-    /// What was asked for; none for a plain observation.
+    /// The value asked for; `None` for a plain observation.
     pub requested: Option<String>,
     /// What was read back, as people read it; `None` when it could not be read.
     pub effective: Option<String>,
@@ -25,7 +25,8 @@ pub struct Fact {
     pub number: Option<f64>,
     /// Where the effective value was read, or why it could not be.
     pub source: String,
-    /// Does `effective` fulfil `requested`? None for plain observations. `Some(false)` on a limit voids the point.
+    /// Whether `effective` fulfils `requested`; `None` for plain observations. `Some(false)` on a limit voids the
+    /// point.
     pub holds: Option<bool>,
 }
 
@@ -49,11 +50,12 @@ impl Fact {
 /// Which stretch of an operation's time a histogram counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LatencyClock {
-    /// From the intended start.
+    /// Time from the intended start.
     Response,
-    /// From the actual start.
+    /// Time from the actual start.
     Service,
-    /// From the intended start to the actual one, with the user free: what the load generator adds. Of all kinds together.
+    /// Time from the intended start to the actual one, with the user free: the delay that the load generator adds. One
+    /// for all kinds together.
     SendLag,
 }
 
@@ -114,7 +116,8 @@ pub struct OperationCounts {
 }
 
 impl OperationCounts {
-    /// Operations that came to their end as they should, those rolled back by design included; none of a [deferred](is_deferred) kind.
+    /// Operations that ended as they should, those rolled back by design included; 0 for a [deferred](is_deferred)
+    /// kind.
     pub fn completed(&self) -> u64 {
         if is_deferred(&self.kind) { 0 } else { self.done + self.rolled_back }
     }
@@ -142,7 +145,8 @@ pub fn add_counts(into: &mut Vec<OperationCounts>, more: &[OperationCounts]) {
 /// How the names of kinds begin that are done later on behalf of an operation that was answered, and counted, already.
 pub const DEFERRED: &str = "deferred_";
 
-/// Is this what an operation left to be done later? It has counts and latencies of its own, and is no throughput.
+/// Whether this kind is work that an operation left to be done later. It has counts and latencies of its own, and is no
+/// throughput.
 pub fn is_deferred(kind: &str) -> bool {
     kind.starts_with(DEFERRED)
 }
@@ -167,11 +171,11 @@ pub struct ClientSelf {
     pub thread_cpu_ns: Vec<u64>,
     /// Resident memory of the agent at the interval's end, bytes.
     pub resident_bytes: u64,
-    /// 99th percentile of send lag (actual start - intended start with the user free), nanoseconds; none when saturated, and when no
-    /// user was free in time.
+    /// 99th percentile of send lag (actual start - intended start with the user free), nanoseconds; `None` when
+    /// saturated, and when no user was free in time.
     pub send_lag_ns_p99: Option<u64>,
-    /// What the schedule offered; none when operations are due as soon as their user is free, and in a second that the load did not
-    /// last through.
+    /// Load offered by the schedule; `None` when operations are due as soon as their user is free, and in a second that
+    /// the load did not last through.
     #[serde(default)]
     pub offered: Option<OfferedLoad>,
 }
@@ -210,7 +214,7 @@ pub struct LostSession {
     pub session: u32,
     /// When the operation failed that it was lost in, from time zero.
     pub lost: Offset,
-    /// When it was ready for operations again, from time zero; none: not while the load ran.
+    /// Time from time zero at which it was ready for operations again; `None` when it was not while the load ran.
     pub returned: Option<Offset>,
     /// Tries to connect.
     pub tries: u32,
@@ -221,9 +225,9 @@ pub struct LostSession {
 pub struct IntervalSample {
     /// Number of the interval: it covers `[index, index + 1)` seconds after time zero. No number is left out.
     pub index: u64,
-    /// Per kind of operation.
+    /// Counts by kind of operation.
     pub counts: Vec<OperationCounts>,
-    /// Per kind and clock; kinds without a value are left out.
+    /// Histograms by kind and clock; kinds without a value are left out.
     pub histograms: Vec<HistogramDelta>,
     /// Errors met.
     pub errors: Vec<ErrorCount>,
@@ -240,7 +244,7 @@ pub struct AgentSecond {
     pub agent: u32,
     /// Number of the interval.
     pub number: u64,
-    /// Operations that came to their end as they should; none of a deferred kind.
+    /// Operations that ended as they should, without those of a deferred kind.
     pub completed: u64,
     /// Failed operations.
     pub failed: u64,
@@ -319,7 +323,7 @@ pub struct Check {
     pub found: String,
     /// Verdict.
     pub outcome: CheckOutcome,
-    /// Up to ten offenders, with keys and both sides.
+    /// Offenders, at most ten, with keys and both sides.
     pub offenders: Vec<String>,
     /// What was compared, of an audit of drawn inputs; records of older versions have none.
     #[serde(default)]
@@ -335,7 +339,7 @@ pub struct AuditedSample {
     pub n: u64,
     /// What was observed, with its unit.
     pub observed: String,
-    /// Probability of something as far from the law by chance; none where nothing can be said.
+    /// Probability of a result as far from the law by chance; `None` where nothing can be said.
     pub p: Option<f64>,
 }
 

@@ -47,7 +47,8 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Moment;
     /// The wall clock.
     fn wall(&self) -> WallTime;
-    /// CPU time that the calling thread has used; none where the clock does not tell. Two readings bracket a piece of work.
+    /// CPU time that the calling thread has used; `None` where the clock does not report it. Two readings bracket a
+    /// piece of work.
     fn thread_cpu(&self) -> Option<Duration> {
         None
     }

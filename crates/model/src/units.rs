@@ -23,7 +23,7 @@ const SIZE_SUFFIXES: &[(&str, u64)] = &[
 ];
 
 impl Bytes {
-    /// So many mebibytes.
+    /// A number of mebibytes.
     pub const fn mebi(count: u64) -> Self {
         Self(count << 20)
     }
@@ -129,7 +129,7 @@ impl fmt::Display for BytesPerSecond {
 pub struct CpuRate(pub u64);
 
 impl CpuRate {
-    /// So many CPU seconds per second, 0..=10^9, to the nearest millionth.
+    /// A number of CPU seconds per second, 0..=10^9, to the nearest millionth.
     pub fn from_seconds(seconds: f64) -> Self {
         Self((seconds.clamp(0.0, 1e9) * 1e6).round() as u64)
     }

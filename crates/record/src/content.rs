@@ -31,7 +31,7 @@ pub struct Record {
     pub attempts: Vec<Attempt>,
     /// Log lines.
     pub logs: Vec<LogLine>,
-    /// Is a process writing it now?
+    /// Whether a process is writing it now.
     pub being_written: bool,
 }
 
@@ -63,7 +63,7 @@ pub enum State {
         /// Why.
         reason: String,
     },
-    /// Neither: it is running, or its conductor died.
+    /// Running, or abandoned by its conductor.
     Open,
 }
 
@@ -92,7 +92,7 @@ pub struct Attempt {
     pub marks: Vec<(String, Mark)>,
     /// Verification.
     pub checks: Vec<Check>,
-    /// Does the seal of a finished attempt still fit its rows? None while it has no seal.
+    /// Whether the seal of a finished attempt still fits its rows; `None` while it has no seal.
     pub seal_holds: Option<bool>,
 }
 
@@ -133,7 +133,7 @@ pub struct SeriesPoint {
 pub struct AttemptEvent {
     /// When.
     pub at: WallTime,
-    /// From time zero, once there is one.
+    /// Time from time zero, once there is one.
     pub offset: Option<Offset>,
     /// Instance that it happened to; empty for the run or the study as a whole.
     pub instance: InstanceName,
@@ -160,7 +160,7 @@ pub struct LogLine {
     pub at: WallTime,
     /// `info`, `warning`, `error`.
     pub level: String,
-    /// Who.
+    /// Writer of the line.
     pub source: String,
     /// Instance that the line is about; empty otherwise.
     pub instance: InstanceName,

@@ -46,22 +46,22 @@ impl Error {
         Self { kind, text: format!("{what}: {error}") }
     }
 
-    /// Does another process write this record?
+    /// Whether another process writes this record.
     pub fn is_in_use(&self) -> bool {
         self.kind == Kind::InUse
     }
 
-    /// Was the record written by a newer Proofload?
+    /// Whether the record was written by a newer Proofload.
     pub fn is_newer_format(&self) -> bool {
         self.kind == Kind::NewerFormat
     }
 
-    /// Is the file something else?
+    /// Whether the file is no record.
     pub fn is_not_a_record(&self) -> bool {
         self.kind == Kind::NotARecord
     }
 
-    /// Is the disk full?
+    /// Whether the disk is full.
     pub fn is_out_of_space(&self) -> bool {
         self.kind == Kind::NoSpace
     }

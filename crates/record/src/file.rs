@@ -12,7 +12,8 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Bytes that are hashed at a time.
 const PART: usize = 1 << 16;
 
-/// May this file be a record? Whether it is one is said when it is read. Errors: it cannot be read.
+/// Whether this file may be a record, by its first bytes. Whether it is one shows when it is read. Errors: it cannot be
+/// read.
 pub fn is_record(path: &Path) -> Result<bool, Error> {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut head));

@@ -35,7 +35,7 @@ impl Drop for Lock {
     }
 }
 
-/// Is a process writing this record now?
+/// Whether a process is writing this record now.
 pub(crate) fn is_taken(record: &Path) -> bool {
     let Ok(file) = File::options().write(true).open(lock_path(record)) else { return false };
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))

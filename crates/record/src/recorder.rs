@@ -58,7 +58,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes a new record; refuses a path that exists. A kill at any instant leaves the whole empty record or none.
+    /// Makes a new record; refuses a path that exists. A kill at any instant leaves the whole empty record or nothing.
     pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Self, Error> {
         let lock = Lock::take(path)?;
         if path.exists() {

@@ -15,7 +15,7 @@ pub const FORMAT: i32 = 4;
 pub(crate) const ATTEMPT_TABLES: &[&str] =
     &["fact", "interval", "operation", "histogram", "failure", "series", "mark", "verification"];
 
-/// Such tables that records have from format 3 on; a seal hashes them after the others.
+/// Tables that records have from format 3 on; a seal hashes them after the others.
 pub(crate) const AGENT_TABLES: &[&str] = &["agent_interval", "agent_histogram"];
 
 /// Every table: name and columns. All are STRICT and append-only.

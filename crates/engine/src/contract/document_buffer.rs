@@ -78,13 +78,13 @@ impl DocumentBuffer {
         self.places.len()
     }
 
-    /// No documents?
+    /// Whether there are no documents.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Document `index`; none beyond the last.
+    /// Document `index`; `None` beyond the last.
     #[inline]
     pub fn get(&self, index: usize) -> Option<DocumentRef<'_>> {
         self.places.get(index).map(|place| DocumentRef { buffer: self, place })
@@ -118,7 +118,7 @@ impl<'a> DocumentRef<'a> {
         pieces.iter().map(move |piece| (piece.field, &self.buffer.bytes[piece.start as usize..piece.end as usize]))
     }
 
-    /// The value of a field; none when the document does not have it.
+    /// The value of a field; `None` when the document does not have it.
     #[inline]
     pub fn value(self, field: u16) -> Option<&'a [u8]> {
         self.values().find(|(known, _)| *known == field).map(|(_, value)| value)

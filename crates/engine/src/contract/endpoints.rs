@@ -5,8 +5,8 @@ use super::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Addresses of started instances, in the order in which they are tried; none for embedded engines and URLs. Clones share whose turn it is:
-/// who finds one dead spares the others the way.
+/// Addresses of started instances, in the order in which they are tried; empty for embedded engines and URLs. Clones
+/// share whose turn it is: a session that finds an address dead spares the others the attempt.
 #[derive(Debug, Clone, Default)]
 pub struct Endpoints {
     addresses: Arc<[String]>,

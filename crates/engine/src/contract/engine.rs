@@ -28,12 +28,12 @@ pub struct Installation {
 pub struct Target {
     /// The study's place: folder, URL, settings.
     pub place: DataPlace,
-    /// Addresses of started instances; none for embedded engines and URLs.
+    /// Addresses of started instances; empty for embedded engines and URLs.
     pub endpoints: Endpoints,
 }
 
 impl Target {
-    /// A target with one endpoint, or none.
+    /// A target with at most one endpoint.
     pub fn new(place: DataPlace, address: Option<String>) -> Self {
         Self { place, endpoints: address.into() }
     }
@@ -55,7 +55,7 @@ pub trait Engine: Sync {
     /// The engine settings that a memory limit implies for so many sessions, such as `shared_buffers`; the study's own settings win.
     fn memory_settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)>;
 
-    /// How a local instance is run; none for embedded engines and for those reached only by URL.
+    /// Recipe of a local instance; `None` for embedded engines and for those reached only by URL.
     fn server(&self) -> Option<&dyn ServerRecipe>;
 
     /// Opens an SQL session; an error unless the capability `sql` says that there are such. Cold path, blocking runtimes
@@ -78,7 +78,7 @@ pub trait Engine: Sync {
     /// Settles the data after a build: analyse, freeze, checkpoint, so that a snapshot starts from rest.
     fn after_build<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;
 
-    /// An observer of a server's statistics; none for embedded engines.
+    /// An observer of a server's statistics; `None` for embedded engines.
     fn observer(&self, target: &Target) -> Result<Option<Box<dyn Observer>>, Error>;
 }
 
@@ -100,7 +100,7 @@ pub fn place_settings(engine: &dyn Engine, settings: &Settings, sessions: u32) -
     implied.unwrap_or_default().into_iter().chain(own).chain(general).chain(particular).collect()
 }
 
-/// Does this name below `engine.settings` belong to one engine, by its name in front?
+/// Whether this name below `engine.settings` belongs to one engine, by its first part.
 fn is_of_an_engine(name: &str) -> bool {
     name.split_once('.').is_some_and(|(owner, _)| crate::engine(owner).is_some())
 }

@@ -54,7 +54,7 @@ impl Error {
         &self.code
     }
 
-    /// May the same transaction be tried again?
+    /// Whether the same transaction may be tried again.
     pub fn is_retryable(&self) -> bool {
         self.class == ErrorClass::Retryable
     }

@@ -141,7 +141,7 @@ impl Flight {
         self.calls.len()
     }
 
-    /// No calls?
+    /// Whether there are no calls.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
@@ -198,7 +198,7 @@ impl Flight {
         if answer.width == 0 { 0 } else { answer.values.len() / answer.width as usize }
     }
 
-    /// Row `row` of call `index`; none when there is no such row.
+    /// Row `row` of call `index`; `None` when there is no such row.
     #[inline]
     pub fn row(&self, index: usize, row: usize) -> Option<Row<'_>> {
         (row < self.rows(index)).then(|| {

@@ -14,6 +14,6 @@ pub trait Observer: Send {
 pub struct Observation {
     /// Name, instance, unit and value. For a counter the unit is that of its rate (`1/s`, `B/s`).
     pub reading: Reading,
-    /// Is the value a total since some start, to be turned into a rate?
+    /// Whether the value is a total since some start, to be turned into a rate.
     pub cumulative: bool,
 }

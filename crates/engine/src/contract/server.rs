@@ -26,7 +26,7 @@ pub struct FileToWrite {
 
 /// What the testbed needs to run a server of this kind. `folder` is the instance's own data folder.
 pub trait ServerRecipe: Sync {
-    /// Must it run as an unprivileged user?
+    /// Whether it must run as an unprivileged user.
     fn refuses_root(&self) -> bool;
     /// Commands that make an empty instance in `folder` (which exists and is empty), as the instance's user.
     fn create(&self, folder: &Path) -> Result<Vec<CommandLine>, Error>;
@@ -36,7 +36,7 @@ pub trait ServerRecipe: Sync {
     fn start(&self, folder: &Path) -> Result<CommandLine, Error>;
     /// Connection string for a session on this host, without secrets.
     fn address(&self, folder: &Path, port: u16) -> String;
-    /// Does the server answer? Blocking; errors mean "not yet" unless the process has ended.
+    /// Asks whether the server answers. Blocking; errors mean "not yet" unless the process has ended.
     fn probe(&self, address: &str) -> Result<(), Error>;
     /// Signal numbers to stop it cleanly: a polite one, then a firmer one after `patience`.
     fn stop_signals(&self) -> (i32, i32, Duration);

@@ -10,7 +10,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// The same amount with another scale; none when digits would be lost or it does not fit.
+    /// The same amount with another scale; `None` when digits would be lost or it does not fit.
     #[inline]
     pub fn rescale(self, scale: u8) -> Option<Self> {
         if scale == self.scale {

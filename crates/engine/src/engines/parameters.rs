@@ -8,7 +8,7 @@ use crate::contract::Error;
 pub(super) struct Numbered {
     /// The SQL.
     pub(super) sql: String,
-    /// For `$1`, `$2` …: the place in the list of parameters.
+    /// Index in the list of parameters for `$1`, `$2` …
     pub(super) order: Vec<usize>,
 }
 

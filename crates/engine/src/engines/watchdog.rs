@@ -61,7 +61,7 @@ impl Watchdog {
         self.shared.changed.notify_one();
     }
 
-    /// The statement has ended; was it interrupted? No interrupt comes after this, so none hits the next statement.
+    /// Ends the statement; whether it was interrupted. No interrupt comes after this, so the next statement is safe.
     pub(super) fn end(&self) -> bool {
         let mut state = self.shared.lock();
         state.running = false;

@@ -30,7 +30,7 @@ fn place() -> (Place, std::rc::Rc<Server>) {
     Place::lean(Behaviour::default(), &[])
 }
 
-/// After a lost connection a session is of no more use, says so at once, and a new one works.
+/// A session that lost its connection is of no more use, says so at once, and a new one works.
 async fn check_lost(fault: Fault, part: &str) {
     let (mut place, server) = place();
     place.session("usertable").await.insert(&documents(3)).await.expect("inserts");

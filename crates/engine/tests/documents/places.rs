@@ -10,7 +10,7 @@ use std::any::Any;
 pub(crate) struct Place {
     pub(crate) engine: &'static dyn Engine,
     pub(crate) target: Target,
-    /// Does it keep documents?
+    /// Whether it keeps documents.
     pub(crate) keeps: bool,
     /// Whatever must live as long as the place: a server, a folder.
     _alive: Box<dyn Any>,

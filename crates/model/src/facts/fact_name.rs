@@ -16,9 +16,9 @@ pub struct FactName {
     pub title: &'static str,
     /// How its text is read.
     pub reading: Reading,
-    /// Is it needed only by who repeats the run?
+    /// Whether only somebody who repeats the run needs it.
     pub is_detail: bool,
-    /// Does it differ from run to run by its nature, and so say nothing about what was tested?
+    /// Whether it differs from run to run by its nature, and so says nothing about what was tested.
     pub is_passing: bool,
 }
 
@@ -33,7 +33,7 @@ pub struct FactFamily {
     pub after: &'static str,
     /// How their text is read.
     pub reading: Reading,
-    /// Are they needed only by who repeats the run?
+    /// Whether only somebody who repeats the run needs them.
     pub is_detail: bool,
 }
 

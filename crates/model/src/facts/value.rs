@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How the text of a fact is read, and with it the unit of its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// As it stands.
+    /// Text, unchanged.
     Text,
     /// `64MiB`; the number counts bytes.
     Size,
@@ -54,9 +54,9 @@ const MOST_CORES: usize = 65_536;
 /// A value as the record keeps it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactValue {
-    /// As people read it.
+    /// The value as people read it.
     pub text: String,
-    /// In the unit of the fact; `None` for text.
+    /// The value in the unit of the fact; `None` for text.
     pub number: Option<f64>,
 }
 

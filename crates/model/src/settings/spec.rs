@@ -20,13 +20,13 @@ pub struct SettingSpec {
     pub path: &'static str,
     /// What values it takes.
     pub kind: Kind,
-    /// Default as a study file would write it (without quotes); none: no value unless given.
+    /// Default as a study file would write it (without quotes); `None` when there is no value unless given.
     pub default: Option<&'static str>,
-    /// Must a study give it?
+    /// Whether a study must give it.
     pub required: bool,
-    /// May it be a factor? False for what must not differ between points, such as the study's name.
+    /// Whether it may be a factor. False for what must not differ between points, such as the study's name.
     pub factor: bool,
-    /// Does it say how much load there is, so that a search may look for its value?
+    /// Whether it says how much load there is, so that a search may look for its value.
     pub load: bool,
     /// When it applies.
     pub scope: Scope,
@@ -80,7 +80,7 @@ impl SettingSpec {
         self
     }
 
-    /// Does this setting stand for `path`?
+    /// Whether this setting covers `path`.
     pub fn matches(&self, path: &str) -> bool {
         match self.path.strip_suffix('*') {
             Some(prefix) => path.len() > prefix.len() && path.starts_with(prefix) && !path.ends_with('.'),

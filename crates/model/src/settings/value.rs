@@ -27,7 +27,7 @@ pub enum Value {
 }
 
 impl fmt::Display for Value {
-    /// As a study file would write it, without quotes.
+    /// Writes it as in a study file, without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),

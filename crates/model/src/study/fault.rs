@@ -6,7 +6,7 @@ use std::fmt;
 /// A fault of a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// Line of the file, from 1; none for a fault of the whole or of `--set`.
+    /// Line of the file, from 1; `None` for a fault of the whole or of `--set`.
     pub line: Option<usize>,
     /// Dotted key; empty for a fault of syntax.
     pub key: String,

@@ -9,7 +9,7 @@ use toml_edit::{Document, Item, TableLike, Value as Toml};
 pub struct Assignment {
     /// Dotted path.
     pub path: String,
-    /// Line in the file, from 1; none for `--set`.
+    /// Line in the file, from 1; `None` for `--set`.
     pub line: Option<usize>,
     /// The value.
     pub value: Toml,

@@ -10,13 +10,13 @@ use std::time::Duration;
 /// Percentiles of response times that a search can hold a limit against.
 const STATISTICS: &[&str] = &["p50", "p95", "p99", "p999"];
 
-/// Without `search.plateau`: share of the largest throughput that a load may stay below it.
+/// Default of `search.plateau`: share of the largest throughput that a load may stay below it.
 const PLATEAU: f64 = 0.02;
 
-/// Without `search.resolution`: width of the range that holds the answer, as a share of it.
+/// Default of `search.resolution`: width of the range that holds the answer, as a share of it.
 const RESOLUTION: f64 = 0.05;
 
-/// Without `search.points`.
+/// Default of `search.points`.
 const POINTS: u32 = 24;
 
 /// What is searched for.
@@ -55,7 +55,7 @@ pub struct Search {
     pub points: u32,
 }
 
-/// The search of a study; none when it has none. Valid studies give no error.
+/// The search of a study; `None` when it has no search. Valid studies give no error.
 pub fn search(settings: &Settings) -> Result<Option<Search>, Error> {
     let Ok(setting) = settings.text("search.setting") else { return Ok(None) };
     let end = |path: &str| settings.get(path).cloned().ok_or_else(|| Error::new(format!("{path} is not set")));
@@ -87,7 +87,7 @@ fn limit(statistic: &str) -> String {
     format!("search.find.{statistic}")
 }
 
-/// A number as a load; none for a value that is no number.
+/// A number as a load; `None` for a value that is no number.
 pub fn load_of(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),

@@ -10,9 +10,9 @@ use std::time::Duration;
 /// How long to warm up and when it counts as settled.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
-    /// At least.
+    /// Shortest duration.
     pub at_least: Duration,
-    /// At most.
+    /// Longest duration.
     pub at_most: Duration,
     /// Length of a round.
     pub round: Duration,
@@ -23,7 +23,7 @@ pub struct WarmUp {
 /// The procedure of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Procedure {
-    /// Restore before every run?
+    /// Whether data are restored before every run.
     pub restore_every_run: bool,
     /// Warm-up.
     pub warm_up: WarmUp,
@@ -90,7 +90,7 @@ pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -
     })
 }
 
-/// Exporters that observe the host; none when its own agent does.
+/// Exporters that observe the host; empty when its own agent does.
 pub fn scraped(settings: &Settings) -> Scraped {
     Scraped {
         endpoints: settings.list("observe.prometheus").to_vec(),

@@ -1,4 +1,4 @@
-//! From a study file's text to a study, or to all its faults at once.
+//! Reads a study file's text into a study, or reports all its faults at once.
 
 use super::fault::{Fault, nearest};
 use super::read::{Assignment, FactorText, Taken, take_apart};
@@ -149,7 +149,7 @@ struct Kinds {
 }
 
 impl Kinds {
-    /// Those of the settings and of the factors' levels.
+    /// The scopes of the settings and of the factors' levels.
     fn of(taken: &Taken) -> Self {
         let named = |path: &str| -> Vec<String> {
             let assigned = taken.assignments.iter().filter(|key| key.path == path).map(|key| &key.value);
@@ -161,7 +161,7 @@ impl Kinds {
         Self { workloads: named("workload.kind"), engines: named("engine.kind") }
     }
 
-    /// Does a setting of this scope apply?
+    /// Whether a setting of this scope applies.
     fn have(&self, scope: Scope) -> bool {
         let has = |kinds: &[String], name: &str| kinds.iter().any(|kind| kind == name);
         match scope {
@@ -299,7 +299,7 @@ impl Given<'_> {
         })
     }
 
-    /// Does the study, or `--set`, give this setting a value or levels?
+    /// Whether the study, or `--set`, gives this setting a value or levels.
     pub(super) fn is_given(&self, path: &str) -> bool {
         self.taken.assignments.iter().any(|assignment| assignment.path == path)
             || self.taken.factors.iter().any(|factor| factor_setting(factor) == Some(path))
@@ -324,7 +324,7 @@ impl Given<'_> {
             .collect()
     }
 
-    /// Kinds of operations of the study's workload; none when there is no such workload.
+    /// Kinds of operations of the study's workload; `None` when there is no such workload.
     pub(super) fn operations(&self) -> Option<&'static [&'static str]> {
         let name = self.kinds.workloads.first()?;
         Some((self.catalogue.workload(name)?.operations)())

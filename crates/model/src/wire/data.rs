@@ -14,7 +14,7 @@ pub struct DataPlace {
     pub engine: String,
     /// Folder of the study on the host under test: `<storage.path>/<name>`; all that Proofload creates lies below it.
     pub folder: String,
-    /// URL of an existing server; none when we start an instance or the engine is embedded.
+    /// URL of an existing server; `None` when we start an instance or the engine is embedded.
     pub url: Option<String>,
     /// Settings of the engine by name, later ones win: what the memory limit implies, the engine's own (`engine.<name>`), then
     /// `engine.settings.*`. Made by `proofload_engine::place_settings`.
@@ -54,7 +54,7 @@ pub struct LimitsAsked {
 /// Preconditioning by fio, of the folder's file system or of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preconditioning {
-    /// A device such as `/dev/nvme1n1`; none for a file in the study's folder.
+    /// A device such as `/dev/nvme1n1`; `None` for a file in the study's folder.
     pub device: Option<String>,
     /// The device named a second time, with `--yes`; must equal `device`.
     pub device_confirmed: Option<String>,
@@ -73,11 +73,11 @@ pub struct Preconditioning {
 /// What the processes of a place used since they began. Only differences say something, and only between readings of one source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Used {
-    /// CPU time; none when it cannot be told.
+    /// CPU time; `None` when it is not known.
     pub cpu: Option<Duration>,
     /// Where it was read.
     pub cpu_source: String,
-    /// Bytes read from the block device under the data; none when it cannot be told.
+    /// Bytes read from the block device under the data; `None` when it is not known.
     pub device_read: Option<Bytes>,
     /// Where it was read, and of whom.
     pub device_source: String,
@@ -86,11 +86,11 @@ pub struct Used {
 /// A probe query that was run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probed {
-    /// From sending it to its last row.
+    /// Time from sending it to its last row.
     pub took: Duration,
-    /// Bytes of the pages that it asked for, in the engine's cache or not; none where the engine does not count them.
+    /// Bytes of the pages that it asked for, in the engine's cache or not; `None` where the engine does not count them.
     pub logical: Option<Bytes>,
-    /// Why it failed, such as `query_cap`; none when it ended well.
+    /// Reason of its failure, such as `query_cap`; `None` when it succeeded.
     pub failed: Option<String>,
 }
 

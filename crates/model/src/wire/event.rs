@@ -19,10 +19,10 @@ pub enum Event {
         what: String,
         /// Done.
         done: u64,
-        /// Of how many; 0 when unknown.
+        /// Total; 0 when unknown.
         total: u64,
     },
-    /// For the operator.
+    /// Line for the operator.
     Log {
         /// `info`, `warning`, `error`.
         level: String,
@@ -44,9 +44,10 @@ pub enum Event {
     LoadEnded {
         /// Seconds reported.
         intervals: u64,
-        /// From time zero to the first user that had no operation left; none when the load was stopped before that.
+        /// Time from time zero to the first user that had no operation left; `None` when the load was stopped before
+        /// that.
         first_without_work: Option<Offset>,
-        /// From time zero to the end of the last operation.
+        /// Time from time zero to the end of the last operation.
         ran: Offset,
     },
     /// A server that we started has ended, and nobody asked it to.

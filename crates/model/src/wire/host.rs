@@ -68,7 +68,7 @@ asks! {
 
     /// Precondition storage.
     precondition: Precondition {
-        /// Whose storage.
+        /// Instance whose storage it is.
         instance: InstanceName,
         /// Where.
         place: DataPlace,
@@ -90,7 +90,7 @@ asks! {
         instance: InstanceName,
         /// Where.
         place: DataPlace,
-        /// On what.
+        /// Storage of the instance.
         storage: StoragePlan,
     } -> Vec<Fact>;
 
@@ -171,7 +171,7 @@ asks! {
         place: DataPlace,
     } -> Copied;
 
-    /// Is there a complete snapshot whose label equals this one?
+    /// Looks for a complete snapshot whose label equals this one.
     find_snapshot: FindSnapshot {
         /// Where.
         place: DataPlace,

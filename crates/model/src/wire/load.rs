@@ -62,7 +62,7 @@ pub struct Stopped {
 pub struct Evidence {
     /// The piece.
     pub bytes: Vec<u8>,
-    /// Is it the last?
+    /// Whether it is the last.
     pub last: bool,
 }
 
@@ -115,7 +115,8 @@ asks! {
     /// End the load: no new operation starts, operations in flight finish.
     stop: Stop {} -> Stopped;
 
-    /// After the load has stopped: a piece of what this agent's users leave for the checks, which the first agent does for all.
+    /// Asks, after the load has stopped, for a piece of this agent's evidence for the checks, which the first agent
+    /// does for all.
     give_evidence: GiveEvidence {
         /// Number of the piece, from 0.
         piece: u64,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// Version of the messages; agents of another version are refused at the greeting.
 pub const PROTOCOL: u32 = 10;
 
-/// From the conductor to an agent.
+/// A message from the conductor to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// Number of the call; the answer carries it.
@@ -29,7 +29,7 @@ pub struct Call {
     pub request: Request,
 }
 
-/// From an agent to the conductor.
+/// A message from an agent to the conductor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Message {
     /// The answer to a call.
@@ -48,9 +48,9 @@ pub enum Message {
 pub enum Request {
     /// Answer with the clock: for offsets between machines.
     Ping,
-    /// To the host role.
+    /// A request to the host role.
     Host(host::Request),
-    /// To the load role.
+    /// A request to the load role.
     Load(load::Request),
     /// Release everything and end.
     Quit,
@@ -59,12 +59,12 @@ pub enum Request {
 /// Any answer, as it travels: one variant for each request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
-    /// To [`Request::Ping`].
+    /// Reply to [`Request::Ping`].
     Ping(Pong),
-    /// Of the host role.
+    /// Reply of the host role.
     Host(host::Reply),
-    /// Of the load role.
+    /// Reply of the load role.
     Load(load::Reply),
-    /// To [`Request::Quit`].
+    /// Reply to [`Request::Quit`].
     Quit,
 }

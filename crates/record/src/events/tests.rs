@@ -30,7 +30,7 @@ impl Chance {
         texts[(self.number() % texts.len() as u64) as usize].to_owned()
     }
 
-    /// Of at most 13 digits, as measured times have: `serde_json` reads longer ones to the last bit but one.
+    /// A time of at most 13 digits, as measured times have: `serde_json` reads longer ones to the last bit but one.
     fn seconds(&mut self) -> f64 {
         f64::from(self.small()) / 8.0
     }

@@ -8,8 +8,9 @@ const MOST_SCALE: i32 = 18;
 /// Decimal digits that a 64-bit floating-point number keeps whatever its value (`DBL_DIG`).
 const SURE_DIGITS: u32 = 15;
 
-/// The decimal with the fewest digits that reads back as this number. Where that needs more than 18 digits after the point, it is
-/// rounded to 18, as long as 15 significant digits stay. None for what is not a number, infinite, too large or too small.
+/// The decimal with the fewest digits that reads back as this number. Where that needs more than 18 digits after the
+/// point, it is rounded to 18, if 15 significant digits stay. `None` for what is not a number, infinite, too large or
+/// too small.
 pub(super) fn decimal(value: f64) -> Option<Decimal> {
     let mut text = Text::default();
     write!(text, "{value:e}").ok()?;

@@ -65,7 +65,7 @@ impl Session {
         outcome.and_then(|()| appender.finish().map_err(failed)).map(|()| count)
     }
 
-    /// Is a transaction open? Outside one, each statement has a transaction, and a number, of its own.
+    /// Whether a transaction is open. Outside one, each statement has a transaction, and a number, of its own.
     fn in_transaction(&self) -> Result<bool, Error> {
         let number = || self.rows("SELECT txid_current()").map(|rows| rows.first().cloned());
         Ok(number()? == number()?)
@@ -108,7 +108,7 @@ impl crate::contract::Session for Session {
         Self::watched(self.watchdog.as_ref(), || self.rows(sql))
     }
 
-    /// Not under the time-out: scripts build.
+    /// Runs a script without the time-out: scripts build.
     async fn script(&mut self, sql: &str) -> Result<(), Error> {
         self.opened.connection.run(sql).map_err(|text| failed(text).context("run a script"))
     }

@@ -55,7 +55,7 @@ fn source(name: &str) -> &'static str {
     if name == BLOCK_SIZE { "pragma_database_size()" } else { "duckdb_settings()" }
 }
 
-/// An option's value as text; none when there is no such option.
+/// An option's value as text; `None` when there is no such option.
 fn read_back(connection: &Connection, name: &str) -> Result<Option<String>, Error> {
     let sql = if name == BLOCK_SIZE {
         "SELECT CAST(block_size AS VARCHAR) FROM pragma_database_size() LIMIT 1".to_owned()
@@ -73,7 +73,8 @@ fn read_back(connection: &Connection, name: &str) -> Result<Option<String>, Erro
     })
 }
 
-/// Is what was read back what was asked for? DuckDB prints sizes with one digit after the point, so sizes agree within that.
+/// Whether the value read back is the one asked for. DuckDB prints sizes with one digit after the point, so sizes agree
+/// within that.
 fn agree(asked: &str, found: &str) -> bool {
     let (asked, found) = (asked.trim(), found.trim());
     if asked.eq_ignore_ascii_case(found) || asked.parse::<f64>().is_ok_and(|asked| found.parse() == Ok(asked)) {

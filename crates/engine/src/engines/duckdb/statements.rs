@@ -11,7 +11,7 @@ use crate::engines::parameters;
 struct Entry {
     name: String,
     prepared: Prepared,
-    /// For `$1`, `$2` …: the place in the list of parameters.
+    /// Index in the list of parameters for `$1`, `$2` …
     order: Vec<usize>,
     listed: usize,
     width: usize,

@@ -11,7 +11,7 @@ pub(super) const MARK_COLLECTION: &str = "proofload_mark";
 /// How the names of collections begin on which both client paths are compared; they are gone afterwards.
 pub(super) const SCRATCH_COLLECTIONS: &str = "proofload_selfcheck_";
 
-/// Is this collection the server's, or the mark of this engine, and none of a workload?
+/// Whether this collection belongs to the server or to this engine's mark, and not to a workload.
 pub(super) fn is_internal(collection: &str) -> bool {
     collection == MARK_COLLECTION || ["system.", SCRATCH_COLLECTIONS].iter().any(|start| collection.starts_with(start))
 }

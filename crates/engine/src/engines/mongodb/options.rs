@@ -78,7 +78,7 @@ impl ClientPath {
 pub(super) struct Options {
     /// Client path.
     pub(super) path: ClientPath,
-    /// A replica set?
+    /// Whether it is a replica set.
     pub(super) replica_set: bool,
     /// What writes wait for.
     pub(super) write_concern: WriteConcern,

@@ -13,10 +13,10 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 /// What one session answered, a line for each operation.
 type Answers = Vec<String>;
 
-/// Runs the same operations by the lean path and by the official driver, each on what the other wrote too.
+/// Runs the same operations by the lean path and by the official driver, each on data that the other wrote too.
 ///
-/// Returns the first operation to which the paths have different answers, with both; none when they agree. An error means that
-/// a path did not connect or that the scratch collection could not be removed.
+/// Returns the first operation to which the paths have different answers, with both; `None` when they agree. An error
+/// means that a path did not connect or that the scratch collection could not be removed.
 pub async fn self_check(target: &Target) -> Result<Option<String>, Error> {
     let options = |path| Ok::<_, Error>(Options { path, ..Options::read(&target.place.settings)? });
     let mut paths = Paths {

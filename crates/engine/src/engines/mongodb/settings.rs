@@ -48,7 +48,8 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     Ok(facts)
 }
 
-/// Does the lean path answer as the official driver does? Of the driver itself there is nothing to ask.
+/// Compares the answers of the lean path with those of the official driver. There is nothing to compare when the driver
+/// is the path.
 #[cfg(feature = "mongodb-driver")]
 async fn agreement(options: &Options, target: &Target) -> Option<Fact> {
     if options.path == ClientPath::Driver {
@@ -61,7 +62,7 @@ async fn agreement(options: &Options, target: &Target) -> Option<Fact> {
     })
 }
 
-/// Without the official driver there is nothing to compare with.
+/// Compares nothing: the official driver is not built in.
 #[cfg(not(feature = "mongodb-driver"))]
 async fn agreement(options: &Options, _target: &Target) -> Option<Fact> {
     let text = "not made: built without the official driver";

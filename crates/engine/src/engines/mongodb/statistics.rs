@@ -10,7 +10,7 @@ pub(super) struct Counter {
     pub(super) name: &'static str,
     /// Unit; of the rate where the number is a total.
     pub(super) unit: &'static str,
-    /// Is it a total since the start of the server?
+    /// Whether it is a total since the start of the server.
     pub(super) cumulative: bool,
 }
 

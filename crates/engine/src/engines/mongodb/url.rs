@@ -9,7 +9,7 @@ use crate::contract::{Error, Target};
 pub(super) struct Url {
     /// The URL as it was given.
     pub(super) text: String,
-    /// Are the hosts to be asked of the name service (`mongodb+srv`)?
+    /// Whether the hosts are found by the name service (`mongodb+srv`).
     pub(super) by_name_service: bool,
     /// User; its password is never part of a URL.
     pub(super) user: Option<String>,

@@ -6,7 +6,7 @@ use crate::contract::Error;
 /// Members that must have a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Acknowledged {
-    /// So many, at least one.
+    /// Number of members, at least one.
     By(u32),
     /// More than half of those that vote.
     ByMajority,
@@ -15,14 +15,14 @@ pub(super) enum Acknowledged {
 /// The write concern of a session. Always sent, because the default of a server from 5.0 on is another than before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WriteConcern {
-    /// Who must have it.
+    /// Members that must have the write.
     pub(super) acknowledged: Acknowledged,
-    /// Must it be in the journal on the drive?
+    /// Whether it must be in the journal on the drive.
     pub(super) journal: bool,
 }
 
 impl WriteConcern {
-    /// As durable as the server can: what Proofload's own notes are written with.
+    /// The most durable write concern, with which Proofload's own notes are written.
     pub(super) const DURABLE: Self = Self { acknowledged: Acknowledged::ByMajority, journal: true };
 
     /// Writes it as an element of a command.

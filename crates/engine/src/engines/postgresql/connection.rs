@@ -91,7 +91,7 @@ fn refused(error: Error, account: &str) -> Error {
     error.context(format!("connect to {account}{advice}"))
 }
 
-/// Does a server answer at this address? Blocking; may be called on any thread.
+/// Asks whether a server answers at this address. Blocking; may be called on any thread.
 pub(super) fn probe(address: &str) -> Result<(), Error> {
     let mut config = parse(address)?;
     config.dbname("postgres").connect_timeout(PATIENCE);

@@ -15,9 +15,9 @@ const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const MESSAGE_BYTES: usize = 64 << 10;
 /// Room for the row that ends a message.
 const SPARE_BYTES: usize = 8 << 10;
-/// In place of a length: null.
+/// Length of null.
 const NULL: [u8; 4] = (-1i32).to_be_bytes();
-/// In place of a number of fields: no more rows.
+/// Number of fields that ends the rows.
 const END: [u8; 2] = (-1i16).to_be_bytes();
 
 /// Appends all rows; returns how many the server took.
@@ -126,7 +126,7 @@ fn write_row(table: &Table, row: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), 
     Ok(())
 }
 
-/// One field that is not null; none when the value does not fit the column.
+/// Writes one field that is not null; `None` when the value does not fit the column.
 #[inline]
 fn write_field(column: &Column, value: Value<'_>, out: &mut Vec<u8>) -> Option<()> {
     match column.kind {

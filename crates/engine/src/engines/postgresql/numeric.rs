@@ -10,7 +10,7 @@ const NEGATIVE: u16 = 0x4000;
 /// An `i64` aligned to whole digits on both sides of the point has at most so many digits of base 10,000.
 const MOST_DIGITS: usize = 7;
 
-/// By how much units are multiplied so that the point lies between two digits of base 10,000.
+/// Factors of the units that bring the point between two digits of base 10,000.
 const SHIFTS: [u64; 4] = [1, 10, 100, 1_000];
 /// Four digits of base 10,000.
 const SIXTEEN_DIGITS: u128 = 10u128.pow(16);
@@ -80,7 +80,8 @@ impl Digits {
     }
 }
 
-/// Reads the binary form; none when it is broken, not a number, infinite, or does not fit 64 bits with 18 digits after the point.
+/// Reads the binary form; `None` when it is broken, not a number, infinite, or does not fit 64 bits with 18 digits
+/// after the point.
 pub(super) fn read(bytes: &[u8]) -> Option<Decimal> {
     let word = |index: usize| bytes.get(2 * index..2 * index + 2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
     let (count, sign, scale) = (usize::from(word(0)?), word(2)?, word(3)?);

@@ -107,7 +107,7 @@ impl Link {
     }
 }
 
-/// The query of a view, over the columns that the server has; none when it has none.
+/// The query of a view, over the columns that the server has; `None` when it has no such column.
 async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<Source>, Error> {
     let has = |counter: &&Counter| {
         columns.iter().any(|row| row.get::<_, &str>(0) == view.name && row.get::<_, &str>(1) == counter.column)

@@ -28,7 +28,7 @@ enum Dimension {
 pub(super) struct Shape<'a> {
     /// `vartype`: `bool`, `integer`, `real`, `enum`, `string`.
     pub(super) kind: &'a str,
-    /// `unit`, such as `8kB`; none for plain numbers.
+    /// `unit`, such as `8kB`; `None` for plain numbers.
     pub(super) unit: Option<&'a str>,
 }
 
@@ -41,7 +41,8 @@ pub(super) fn server_text(value: &str) -> String {
     replaced.unwrap_or_else(|| value.trim().to_owned())
 }
 
-/// Does the value in force (`pg_settings.setting`, in base units) fulfil what was asked? The server rounds to whole base units.
+/// Whether the value in force (`pg_settings.setting`, in base units) fulfils what was asked. The server rounds to whole
+/// base units.
 pub(super) fn fulfils(asked: &str, in_force: &str, shape: Shape<'_>) -> bool {
     let asked = server_text(asked);
     match shape.kind {
@@ -75,7 +76,7 @@ fn split(text: &str) -> Option<(f64, Dimension, f64)> {
     })
 }
 
-/// On or off, as the server reads switches.
+/// Reads a switch as the server does: on or off.
 fn switch(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "on" | "true" | "yes" | "1" => Some(true),

@@ -28,7 +28,7 @@ pub(super) struct Account<'a> {
     pub(super) user: &'a str,
 }
 
-/// `PGPASSWORD`, else the fitting line of `PGPASSFILE` or `~/.pgpass`; none when there is none.
+/// `PGPASSWORD`, else the fitting line of `PGPASSFILE` or `~/.pgpass`; `None` without any of them.
 pub(super) fn find(account: Account<'_>) -> Result<Option<Secret>, Error> {
     if let Ok(password) = std::env::var("PGPASSWORD") {
         return Ok(Some(Secret(password)));

@@ -34,7 +34,7 @@ fn place_of(control: Control) -> usize {
 struct Entry {
     name: String,
     prepared: Prepared,
-    /// For each parameter of the server's form, the place in the call's list.
+    /// Index in the call's list of each parameter of the server's form.
     order: Vec<usize>,
     parameters: usize,
 }
@@ -64,9 +64,10 @@ struct Course {
 /// How one call is sent.
 #[derive(Debug, Clone, Copy)]
 struct Step {
-    /// Is it sent at all? A rollback is not, when there is nothing to roll back: the server would warn in its log.
+    /// Whether it is sent at all. A rollback is not when there is nothing to roll back: the server would warn in its
+    /// log.
     sent: bool,
-    /// Is the server asked to synchronise after it?
+    /// Whether the server is asked to synchronise after it.
     sync: bool,
 }
 

@@ -56,8 +56,8 @@ fn asked(target: &Target) -> BTreeMap<&str, &str> {
     target.place.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// On a server by URL: what sets those settings that a session may set, and what it does, in words. A local instance has them in its
-/// configuration.
+/// Settings for a session of a server by URL: the statement that sets each, and its effect in words. A local instance
+/// has them in its configuration.
 pub(super) fn to_apply(target: &Target) -> Vec<(String, String)> {
     if target.address().is_some() {
         return Vec::new();
@@ -107,7 +107,7 @@ fn compared(name: &str, asked: &str, found: Option<InForce>) -> Fact {
     engine::SETTING.of(name).compared(asked, found.map(|found| found.shown), holds, source)
 }
 
-/// What the server says of a name; none when it knows none such.
+/// The server's view of a setting; `None` when it does not know the name.
 async fn read(client: &Client, name: &str) -> Result<Option<InForce>, Error> {
     let context = |error| failed(error).context(format!("read setting {name}"));
     let row = client

@@ -56,7 +56,8 @@ impl Writer {
         }
     }
 
-    /// Writes a value that is not null, its length first; none when it does not fit, with anything behind what was there before.
+    /// Writes a value that is not null, its length first; `None` when it does not fit, with arbitrary bytes after what
+    /// was there before.
     #[inline]
     pub(super) fn write(self, value: Value<'_>, out: &mut BytesMut) -> Option<()> {
         match self {
@@ -133,13 +134,13 @@ pub(super) fn timestamp(value: Value<'_>) -> Option<i64> {
     }
 }
 
-/// Days since PostgreSQL's epoch; none for a time that is not midnight.
+/// Days since PostgreSQL's epoch; `None` for a time that is not midnight.
 pub(super) fn days(value: Value<'_>) -> Option<i32> {
     let time = timestamp(value)?;
     (time % DAY_US == 0).then_some(time / DAY_US)?.try_into().ok()
 }
 
-/// The bytes of a field as they came; none for null.
+/// The bytes of a field as they came; `None` for null.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'a>(pub(super) Option<&'a [u8]>);
 

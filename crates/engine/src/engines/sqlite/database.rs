@@ -69,7 +69,7 @@ fn connection(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
         .map_err(|error| failed(error).context(format!("open {}", path.display())))
 }
 
-/// Is it a database of nobody, with nothing in it?
+/// Whether it is an empty database that nobody has marked.
 fn is_blank(connection: &Connection, path: &Path) -> Result<bool, Error> {
     let sql = "SELECT (SELECT application_id FROM pragma_application_id) = 0 AND NOT EXISTS (SELECT 1 FROM sqlite_schema)";
     connection

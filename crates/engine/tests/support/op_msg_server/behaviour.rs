@@ -5,13 +5,13 @@
 pub(crate) struct Behaviour {
     /// Smallest and largest wire version.
     pub(crate) wire_versions: (i32, i32),
-    /// Does it call itself a primary?
+    /// Whether it calls itself a primary.
     pub(crate) writable: bool,
     /// Replica set that it says it belongs to.
     pub(crate) set_name: Option<&'static str>,
-    /// Was it started for a replica set that has yet to be made, or that was made on another port?
+    /// Replica set that it was started for and that has yet to be made, or that was made on another port.
     pub(crate) wants_set: Option<Set>,
-    /// Does it know `hello`, or only the older name of that command?
+    /// Whether it knows `hello`, or only the older name of that command.
     pub(crate) knows_hello: bool,
     /// Largest document, bytes.
     pub(crate) document_bytes: i32,
@@ -39,7 +39,7 @@ pub(crate) struct Canned {
 /// A replica set that is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Set {
-    /// There was none before.
+    /// A set that did not exist before.
     New,
     /// There was one, with another address.
     Moved,

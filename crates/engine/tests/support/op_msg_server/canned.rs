@@ -48,7 +48,7 @@ impl Answers {
         true
     }
 
-    /// As many constants as were asked for.
+    /// The number of constants that was asked for.
     fn scanned(&self, body: &[u8]) -> Vec<u8> {
         let limit = raw::get(body, "limit").map_or(1, |limit| limit.integer());
         let documents = vec![self.one.clone(); usize::try_from(limit).unwrap_or(1)];

@@ -29,7 +29,7 @@ pub(crate) enum Fault {
     Error(i32),
     /// The write is done, but its write concern fails with this code.
     Unconfirmed(i32),
-    /// Of an insertion, every such document is refused with this code.
+    /// Refuses every such document of an insertion with this code.
     RefuseEvery {
         /// Every so manieth.
         every: usize,
@@ -61,7 +61,7 @@ impl Faults {
         self.stalled_until.map(|until| until.saturating_duration_since(Instant::now())).filter(|time| !time.is_zero())
     }
 
-    /// Are there none?
+    /// Whether there are no faults.
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

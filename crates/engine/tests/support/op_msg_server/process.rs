@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 /// The variable that says that this process is to be the server.
 const ASKED: &str = "PROOFLOAD_TEST_SERVER";
 
-/// Is this process to be the server? Then serves until its standard input ends, which it does with its parent.
+/// Serves, if this process is to be the server, until its standard input ends, which it does with its parent.
 pub(crate) fn serve_if_asked(behaviour: Behaviour) -> bool {
     if std::env::var_os(ASKED).is_none() {
         return false;

@@ -11,7 +11,7 @@ pub(super) type Collection = BTreeMap<Vec<u8>, Vec<u8>>;
 /// All that is kept.
 #[derive(Debug, Default)]
 pub(super) struct Store {
-    /// By `database.collection`.
+    /// Collections by `database.collection`.
     pub(super) collections: BTreeMap<String, Collection>,
     /// Address of the member of a replica set that a client has made.
     pub(super) member: Option<String>,

@@ -81,7 +81,7 @@ fn sequence(bytes: &[u8]) -> (&str, Vec<&[u8]>) {
     (std::str::from_utf8(&bytes[4..4 + end]).expect("UTF-8"), all)
 }
 
-/// Reads the next message into `input`; none when the client has gone.
+/// Reads the next message into `input`; `None` when the client has gone.
 pub(super) async fn receive(stream: &mut TcpStream, input: &mut Vec<u8>) -> io::Result<Option<usize>> {
     let mut filled = 0;
     input.resize(input.len().max(8192), 0);

@@ -27,7 +27,7 @@ fn written(count: usize, errors: &[Vec<u8>], mut more: Vec<Vec<u8>>, fault: Opti
     document(&elements)
 }
 
-/// Is this document of an insertion refused by a fault?
+/// The code by which a fault refuses this document of an insertion.
 fn refused(fault: Option<&Fault>, index: usize) -> Option<i32> {
     match fault {
         Some(Fault::RefuseEvery { every, code }) if (index + 1).is_multiple_of(*every) => Some(*code),

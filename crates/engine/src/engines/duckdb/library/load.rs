@@ -26,7 +26,7 @@ pub(in super::super) enum LoadFailure {
     Lacks {
         /// Its name.
         function: &'static str,
-        /// The version that the library says to have; none when it lacks that function too.
+        /// The version that the library reports; `None` when it lacks that function too.
         version: Option<String>,
     },
 }

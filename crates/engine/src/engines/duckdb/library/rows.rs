@@ -49,7 +49,7 @@ impl<'s> Rows<'s> {
         self.columns.len()
     }
 
-    /// Rows that the statement says to have changed; none when it returns rows or changes nothing.
+    /// Rows that the statement reports as changed; `None` when it returns rows or changes nothing.
     pub(in super::super) fn changed(&mut self) -> Option<u64> {
         // SAFETY: the result is whole and ours.
         let kind = unsafe { (self.functions.result_return_type)(self.result) };
@@ -57,7 +57,7 @@ impl<'s> Rows<'s> {
         (kind == CHANGED_ROWS).then(|| unsafe { (self.functions.rows_changed)(&raw mut self.result) })
     }
 
-    /// The next rows; none after the last.
+    /// The next rows; `None` after the last.
     pub(in super::super) fn next_chunk(&mut self) -> Option<Chunk<'_>> {
         self.release();
         // SAFETY: the result is whole and ours; null comes back after the last chunk.

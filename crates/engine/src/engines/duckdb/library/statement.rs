@@ -64,7 +64,7 @@ impl Prepared {
         (unsafe { (self.handle.functions().nparams)(self.raw) }) as usize
     }
 
-    /// Number of columns of the rows it returns, 0 when it returns none; none when that shows only when it runs.
+    /// Number of columns of the rows it returns, 0 when it returns no rows; `None` when that shows only when it runs.
     pub(in super::super) fn width(&self) -> Option<usize> {
         let functions = self.handle.functions();
         // SAFETY: the statement is ours.

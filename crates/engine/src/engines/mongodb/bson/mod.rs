@@ -1,5 +1,5 @@
-//! As much of BSON as commands and replies need, written and read as raw bytes in memory that is reused. Lists and re-exports.
-//! Source: bsonspec.org, version 1.1.
+//! The part of BSON that commands and replies need, written and read as raw bytes in memory that is reused. Lists and
+//! re-exports. Source: bsonspec.org, version 1.1.
 
 mod element;
 mod read;

@@ -41,7 +41,7 @@ impl<'a> Document<'a> {
         Elements { rest: self.elements }
     }
 
-    /// The first element of this name; none also when the bytes before it are malformed.
+    /// The first element of this name; `None` also when the bytes before it are malformed.
     pub(in super::super) fn get(self, name: &str) -> Option<Element<'a>> {
         self.iter().map_while(Result::ok).find(|(known, _)| *known == name.as_bytes()).map(|(_, value)| value)
     }

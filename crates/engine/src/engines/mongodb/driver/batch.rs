@@ -11,11 +11,11 @@ const MOST_BYTES: usize = 16 << 20;
 /// A batch.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// To be sent.
+    /// Documents to send.
     pub(super) documents: Vec<RawDocumentBuf>,
     /// Place in the caller's batch of each of them.
     pub(super) places: Vec<u32>,
-    /// Not to be sent, with place and reason.
+    /// Documents that are not sent, by index and reason.
     pub(super) refused: Vec<(u32, Error)>,
 }
 

@@ -50,7 +50,7 @@ impl Names {
         Ok(doc! { "$set": fields })
     }
 
-    /// What the server is asked to leave out; none when all fields are wanted.
+    /// Projection that leaves out fields; `None` when all fields are wanted.
     pub(super) fn projection(&self, fields: Fields) -> Result<Option<Document>, Error> {
         match fields {
             Fields::All => Ok(None),
@@ -83,7 +83,7 @@ impl Names {
     }
 }
 
-/// The bytes of a value; none when it is of a kind that the contract does not have.
+/// The bytes of a value; `None` when it is of a kind that the contract does not have.
 fn bytes(value: RawBsonRef<'_>) -> Option<&[u8]> {
     match value {
         RawBsonRef::Binary(binary) => Some(binary.bytes),

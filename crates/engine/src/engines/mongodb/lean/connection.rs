@@ -44,7 +44,7 @@ impl Connection {
         Ok(Self { stream, input, filled: 0, output, request: 0, usable: true, patience })
     }
 
-    /// Did bytes arrive for the last request?
+    /// Whether bytes arrived for the last request.
     pub(super) fn has_heard(&self) -> bool {
         self.filled > 0
     }

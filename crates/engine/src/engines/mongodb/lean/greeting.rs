@@ -19,13 +19,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(in super::super) struct Greeting {
     /// Smallest and largest wire version.
     pub(in super::super) wire_versions: (i64, i64),
-    /// Does it take writes?
+    /// Whether it takes writes.
     pub(in super::super) writable: bool,
     /// Replica set, if it is a member of one.
     pub(in super::super) set_name: Option<String>,
-    /// Was it started for a replica set that is not made yet?
+    /// Whether it was started for a replica set that is not made yet.
     pub(in super::super) wants_set: bool,
-    /// Is it the router of a sharded cluster?
+    /// Whether it is the router of a sharded cluster.
     pub(in super::super) router: bool,
     /// Largest document, bytes.
     pub(in super::super) document_bytes: usize,

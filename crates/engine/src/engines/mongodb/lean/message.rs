@@ -58,7 +58,7 @@ fn write_length(output: &mut [u8], at: usize) {
     output[at..at + 4].copy_from_slice(&length.to_le_bytes());
 }
 
-/// The length of the message whose first bytes these are; none as long as the header is not complete.
+/// The length of the message whose first bytes these are; `None` while the header is not complete.
 #[inline]
 pub(super) fn length(bytes: &[u8]) -> Result<Option<usize>, Error> {
     if bytes.len() < HEADER_BYTES {

@@ -16,10 +16,10 @@ const FIRST_ROOM: usize = 8 << 10;
 /// Bytes before a message's body: its tag, and its length, which counts itself.
 const HEAD: usize = 5;
 
-/// Is a transaction open?
+/// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engines::postgresql) enum State {
-    /// None.
+    /// No transaction is open.
     Idle,
     /// One in which nothing has failed.
     Open,
@@ -83,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// Does the server let us write, or not, as is wanted?
+    /// Checks that the server lets us write, or not, as is wanted.
     async fn suits(&mut self, wanted: TargetSessionAttrs) -> Result<(), Error> {
         let (read_only, text) = match wanted {
             TargetSessionAttrs::ReadWrite => (&b"off"[..], "database does not allow writes"),
@@ -162,7 +162,7 @@ impl Connection {
         }
     }
 
-    /// Is a transaction open, as the server said last?
+    /// State of the transaction, as the server said last.
     #[inline]
     pub(in crate::engines::postgresql) fn state(&self) -> State {
         self.state
@@ -292,7 +292,7 @@ impl Connection {
         self.take(count)
     }
 
-    /// Notes bytes that have been received; none of none means the end.
+    /// Notes the number of bytes received; `Some(0)` means the end of the stream.
     fn take(&mut self, count: Option<usize>) -> Result<(), Error> {
         match count {
             Some(0) => {

@@ -44,7 +44,7 @@ pub(in crate::engines::postgresql) struct Message {
     pub(super) body: Range<usize>,
 }
 
-/// Rows that a statement has touched, from the last word of what it is called at its end; none for one that does not say.
+/// Rows affected, from the last word of the `CommandComplete` tag; 0 if it has no number.
 pub(in crate::engines::postgresql) fn affected(body: &[u8]) -> u64 {
     let text = body.strip_suffix(&[0]).unwrap_or(body);
     let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -70,12 +70,12 @@ pub(super) fn error(body: &[u8]) -> Error {
     failure::of_server(&code, &text, more.iter().flatten().map(String::as_str))
 }
 
-/// Reads numbers and names one after another; none where a message is too short.
+/// Reader of numbers and names one after another; `None` where a message is too short.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reading<'a> {
-    /// So many bytes.
+    /// The next `count` bytes.
     #[inline]
     pub(super) fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;

@@ -16,7 +16,7 @@ const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
 /// A statement that the server knows.
 #[derive(Debug)]
 pub(in crate::engines::postgresql) struct Prepared {
-    /// Of `Bind`, what stands between its length and the first parameter.
+    /// Part of `Bind` between its length and the first parameter.
     head: Vec<u8>,
     writers: Vec<Writer>,
     /// How each column is read.

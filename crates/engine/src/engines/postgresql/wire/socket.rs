@@ -48,7 +48,7 @@ impl Socket {
         .map(|_| ())
     }
 
-    /// Receives what is there without waiting; none when nothing is.
+    /// Receives what is there without waiting; `None` when nothing is.
     pub(super) fn try_read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         let read = match self {
             Self::Tcp(stream) => stream.try_read(into),

@@ -82,7 +82,7 @@ pub fn long_run(residuals: &[f64], parameters: usize) -> LongRun {
     long_run_with(residuals, parameters, block_length)
 }
 
-/// As [`long_run`] with the innovations taken as independent: several times faster, for screening.
+/// Long-run variance like [`long_run`], with the innovations taken as independent: several times faster, for screening.
 pub fn long_run_of_first_order(residuals: &[f64], parameters: usize) -> LongRun {
     long_run_with(residuals, parameters, |_| 1)
 }

@@ -158,7 +158,7 @@ pub fn statistic_of(values: &[f64], unit: Unit, statistic: impl Fn(&[f64]) -> f6
 pub(super) struct Blocks<'a> {
     values: &'a [f64],
     length: usize,
-    /// By how much the spread of plain blocks has to be widened.
+    /// Factor by which the spread of plain blocks has to be widened.
     pub(super) expansion: f64,
 }
 

@@ -28,7 +28,7 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// From readings on both sides of a query. What was counted by two different counters has no difference.
+    /// The cost of a query from readings before and after it. Readings of two different counters have no difference.
     pub fn between(before: &Used, probed: &Probed, after: &Used) -> Self {
         let same_cpu = before.cpu_source == after.cpu_source;
         let same_device = before.device_source == after.device_source;

@@ -170,7 +170,7 @@ struct Noise {
 }
 
 impl Noise {
-    /// For a difference of two means whose reciprocal sizes sum to `places`.
+    /// Noise of a difference of two means whose reciprocal sizes sum to `places`.
     fn of(residuals: &[f64], places: f64) -> Self {
         let noise = long_run_of_first_order(residuals, 2);
         Self {

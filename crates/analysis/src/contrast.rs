@@ -23,7 +23,7 @@ pub enum Within {
 }
 
 impl Within {
-    /// Of a mean; the error says why there is none.
+    /// Uncertainty of a mean; the error says why there is none.
     pub fn of_mean(mean: &Estimate) -> Result<Self, String> {
         match &mean.missing {
             Some(why) => Err(why.clone()),
@@ -31,7 +31,7 @@ impl Within {
         }
     }
 
-    /// Of a value with a standard error in its own unit.
+    /// Uncertainty of a value with a standard error in its own unit.
     pub fn of_error(value: f64, error: f64, freedom: f64) -> Result<Self, String> {
         if value > 0.0 && error.is_finite() {
             return Ok(Self::Student { error: error / value, freedom });
@@ -73,14 +73,14 @@ pub struct Outcome {
     pub value: f64,
     /// The value of each run.
     pub runs: Vec<f64>,
-    /// Of the only run; of no use where there are several.
+    /// Spread within the only run; of no use where there are several.
     pub within: Result<Within, String>,
 }
 
 /// Which spread an interval rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {
-    /// Between the runs of each side.
+    /// Spread between the runs of each side.
     BetweenRuns,
     /// One side has a single run; the spread between runs is taken from the other.
     OfTheOther,

@@ -154,7 +154,7 @@ pub struct Latencies<'a> {
 }
 
 impl<'a> Latencies<'a> {
-    /// From one histogram per interval, in order, an empty one where nothing was completed.
+    /// The latencies of one histogram per interval, in order, an empty one where nothing was completed.
     pub fn new(intervals: &'a [Sparse]) -> Self {
         Self { intervals, total: Sparse::merged(intervals) }
     }

@@ -32,8 +32,9 @@ impl Round {
     }
 }
 
-/// Operations that ended well per second of a stretch, each round by the share of its time that lies in it: a round that
-/// straddles an end of the stretch counts in part, so no operation is favoured for being short. None without rounds or time.
+/// Rate of successful operations per second of a stretch, each round by the share of its time that lies in it: a round
+/// that straddles an end of the stretch counts in part, so no operation is favoured for being short. `None` without
+/// rounds or time.
 pub fn rate(rounds: &[Round], (from, to): (f64, f64)) -> Option<f64> {
     let inside = |round: &Round| (round.to.min(to) - round.from.max(from)).max(0.0);
     let credit = |round: &Round| round.well as f64 * inside(round) / round.seconds();
@@ -46,15 +47,15 @@ pub fn rate(rounds: &[Round], (from, to): (f64, f64)) -> Option<f64> {
 pub struct RoundCheck {
     /// Change of a round's length from the first to the last round as a share of the mean; why it is not known.
     pub drift: Result<Quantity, String>,
-    /// Why the run is void; none when the rounds stand.
+    /// Reason for which the run is void; `None` when the rounds are good.
     pub void: Option<VoidReason>,
     /// What cannot be told, a lower-case fragment.
     pub note: Option<String>,
 }
 
-/// Do later rounds take longer or shorter than earlier ones? Users' rounds of one number go on at about the same time and share
-/// what disturbs them, so they make one sample: their mean, each as a share of its user's mean. Voids only what lies beyond the
-/// tolerance with its whole 99 % interval.
+/// Tests whether later rounds take longer or shorter than earlier ones. Users' rounds of one number go on at about the
+/// same time and share what disturbs them, so they make one sample: their mean, each as a share of its user's mean.
+/// Voids only what lies beyond the tolerance with its whole 99 % interval.
 pub fn check_rounds(rounds: &[Round], tolerance: f64) -> RoundCheck {
     let lengths = relative_lengths(rounds);
     let count = lengths.len();
@@ -80,7 +81,7 @@ pub fn check_rounds(rounds: &[Round], tolerance: f64) -> RoundCheck {
     RoundCheck { drift: Ok(drift), void, note }
 }
 
-/// For each number that every user has a round of: the mean over users of its length as a share of the user's mean.
+/// Mean over users of a round's length as a share of the user's mean, for each number that every user has a round of.
 fn relative_lengths(rounds: &[Round]) -> Vec<f64> {
     let mut users: Vec<Vec<&Round>> = Vec::new();
     for round in rounds {

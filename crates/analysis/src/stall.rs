@@ -8,9 +8,9 @@ use super::latency::Sparse;
 pub const SHARE_OF_MEDIAN: f64 = 0.5;
 /// A response time above so many times the window's 99th percentile is a stall.
 pub const TIMES_P99: u64 = 10;
-/// In a series that scatters widely, a stall lies so many standard deviations below the median.
+/// Standard deviations below the median at which a second of a widely scattered series is a stall.
 const DEVIATIONS: f64 = 4.0;
-/// Below this share of the median a second is a stall however widely the series scatters.
+/// Share of the median below which a second is a stall however widely the series scatters.
 const NEXT_TO_NOTHING: f64 = 0.05;
 /// What a stall lacks must exceed so many standard deviations of a Poisson count, so that rare operations are no stall.
 const COUNT_DEVIATIONS: f64 = 5.0;
@@ -39,7 +39,7 @@ pub struct Stalls {
     pub median: f64,
     /// 99th percentile of response times of the window, ns.
     pub p99_ns: Option<u64>,
-    /// In order of time.
+    /// Stalls in order of time.
     pub found: Vec<Stall>,
 }
 
@@ -127,7 +127,7 @@ impl Window<'_> {
         }
     }
 
-    /// Is more lacking than the counts' own chance explains?
+    /// Whether more is lacking than the counts' own chance explains.
     fn is_certain(&self, stall: &Stall) -> bool {
         stall.lacking > COUNT_DEVIATIONS * (stall.slow_seconds as f64 * self.median).sqrt()
     }

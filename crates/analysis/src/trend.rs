@@ -13,7 +13,7 @@ const MOST_BINS: usize = 240;
 pub(super) enum Care {
     /// First-order noise only: for refusing quickly.
     Screening,
-    /// With the block length chosen from the data: for accepting.
+    /// Trend with the block length chosen from the data: for accepting.
     Deciding,
 }
 

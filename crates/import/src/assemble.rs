@@ -11,7 +11,7 @@ use crate::reference::{Origin, Reference, ReferencePoint};
 pub struct Labels {
     /// Name of the reference, as its file is called.
     pub id: String,
-    /// Title; none: from the program that wrote the results.
+    /// Title; `None` for one from the program that wrote the results.
     pub title: Option<String>,
 }
 

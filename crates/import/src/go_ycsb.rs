@@ -15,7 +15,7 @@ const LOCKED: &str =
     "go-ycsb takes one lock of the whole process for every latency; the wait for it is in the throughput.";
 const ERRORS: &str = "go-ycsb counts operations that were interrupted at the end as errors.";
 
-/// Is it such a text?
+/// Whether it is such a text.
 pub(super) fn fits(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(FINISHED) || line.contains(" - Takes(s): "))
 }
@@ -105,7 +105,7 @@ fn summary(file: &str, number: usize, line: &str, point: &mut ReferencePoint, fa
     None
 }
 
-/// Names and numbers of a summary; none when one of them is not whole.
+/// Names and numbers of a summary; `None` when one of them is not whole.
 fn parts(text: &str) -> Option<BTreeMap<String, f64>> {
     let part = |part: &str| {
         let (name, value) = part.split_once(": ")?;

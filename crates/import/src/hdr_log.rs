@@ -35,7 +35,7 @@ impl Merged {
     }
 }
 
-/// Is it such a log?
+/// Whether it is such a log.
 pub(super) fn fits(text: &str) -> bool {
     let head = text.lines().take(10).filter(|line| line.starts_with('#'));
     head.clone().any(|line| line.starts_with("#[Histogram log format version") || line.starts_with("#[Logging for: "))
@@ -65,7 +65,7 @@ fn measurement_of(file: &str, text: &str) -> String {
     named.unwrap_or(stem).to_owned()
 }
 
-/// Neither a comment nor the legend.
+/// Whether a line is neither a comment nor the legend.
 fn is_interval(line: &str) -> bool {
     !line.trim().is_empty() && !line.starts_with('#') && !line.starts_with('"')
 }

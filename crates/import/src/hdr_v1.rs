@@ -16,7 +16,7 @@ const HEADER: usize = 40;
 /// A histogram with five digits over all 63 bits stays below this, bytes.
 const INFLATED_MOST: u64 = 128 << 20;
 
-/// Is it one? The first bytes of an encoded histogram say so.
+/// Whether it is one, by the first bytes of an encoded histogram.
 pub(super) fn fits(bytes: &[u8]) -> bool {
     matches!(number32(bytes, 0).map(|cookie| cookie & !WIDTH), Some(PLAIN | DEFLATED))
 }

@@ -70,7 +70,8 @@ pub(super) fn attach(file: &str, point: &mut ReferencePoint, logs: &Logs) -> Vec
     faults
 }
 
-/// With `measurement.interval=intended` the text's only operation counts responses although neither name says so.
+/// The operation of a log. Where `measurement.interval=intended`, the text's only operation counts responses although
+/// neither name says so.
 fn operation_of<'p>(
     point: &'p mut ReferencePoint,
     kind: &str,

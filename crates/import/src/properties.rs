@@ -13,7 +13,7 @@ struct Draft<'p> {
     lines: Vec<String>,
 }
 
-/// Properties whose text goes over as it is: name, setting, default of YCSB, and is it a text?
+/// Properties whose text is taken over unchanged: name, setting, default of YCSB, and whether it is a text.
 const SAME: &[(&str, &str, &str, bool)] = &[
     ("fieldcount", "fields", "10", false),
     ("fieldlength", "field_length", "100", false),

@@ -19,7 +19,7 @@ pub struct SourceFile {
 pub struct Fault {
     /// Name of the file; empty when it is about all of them.
     pub file: String,
-    /// Line from 1; none when the whole file is meant.
+    /// Line from 1; `None` when the whole file is meant.
     pub line: Option<usize>,
     /// What, and what to try.
     pub text: String,

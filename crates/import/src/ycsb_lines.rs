@@ -9,7 +9,7 @@ use crate::reference::percentile_key;
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line<'t> {
-    /// From 1.
+    /// Number of the line, from 1.
     pub(super) number: usize,
     /// Name in brackets.
     pub(super) measurement: &'t str,

@@ -18,7 +18,7 @@ pub(super) struct Parsed {
     pub(super) software: String,
 }
 
-/// Is it such a text?
+/// Whether it is such a text.
 pub(super) fn fits(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("[OVERALL], "))
 }
@@ -160,7 +160,8 @@ fn failed_without_returns(file: &str, groups: &BTreeMap<&str, Vec<&Line<'_>>>, p
     }
 }
 
-/// Do the kinds add up to the operations that the throughput counts? Fewer: lines are missing. More happens where inserts are retried.
+/// Compares the sum of the kinds with the operations that the throughput counts. Fewer: lines are missing. More happens
+/// where inserts are retried.
 fn complete(groups: &BTreeMap<&str, Vec<&Line<'_>>>, point: &ReferencePoint, faults: &mut Faults<'_>) {
     let value = |name: &str| point.metrics.get(name).map(|figure| figure.value);
     let (Some(run_time), Some(throughput)) = (value("run_time"), value("throughput")) else { return };
@@ -189,7 +190,8 @@ fn counted(name: &str, group: &[&Line<'_>]) -> f64 {
     }
 }
 
-/// Is the last measurement as whole as the others? Every line ends, and what all others print is there.
+/// Checks that the last measurement is as whole as the others: every line ends, and everything that all others print is
+/// there.
 fn ended(text: &str, lines: &[Line<'_>], groups: &BTreeMap<&str, Vec<&Line<'_>>>, faults: &mut Faults<'_>) {
     if !text.ends_with('\n') {
         let words = "the last line has no end, so its number may be cut off; add a line end if it is whole";

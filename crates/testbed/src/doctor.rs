@@ -10,7 +10,7 @@ use std::path::Path;
 /// How something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// As a measurement wants it.
+    /// The host is as a measurement wants it.
     Good,
     /// Works, but moves results.
     Warning,

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use support::{Bench, of, one};
 
-/// A bench with an instance made, or none where there is no PostgreSQL.
+/// A bench with an instance made; `None` where there is no PostgreSQL.
 fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataPlace)> {
     if let Err(error) = proofload_engine::engine("postgresql").expect("it is built in").locate() {
         println!("SKIPPED: {error}");

@@ -130,8 +130,8 @@ fn ranked(x: &[f64], y: &[f64]) -> Vec<Fit> {
     fits
 }
 
-/// The last joint at which the slope falls; for a smooth curve, where it comes within the share of its
-/// last value; none for a line or a curve that is convex.
+/// The last joint at which the slope falls; for a smooth curve, where it comes within the share of its last value;
+/// `None` for a line or a curve that is convex.
 fn knee_of(fit: &Fit, x: &[f64], within: f64) -> Option<f64> {
     match fit.shape {
         Shape::Line => None,

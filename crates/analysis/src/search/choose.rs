@@ -44,7 +44,7 @@ fn void(tried: &[Tried]) -> Option<(f64, String, bool)> {
     Some((first.load, why.clone(), voids(first.load) > 1))
 }
 
-/// The step upwards; none when the largest load was tried.
+/// The step upwards; `None` when the largest load was tried.
 pub(super) fn climb(question: &Question, top: &Seen) -> Option<Step> {
     let load = question.above(top.load)?;
     Some(Step::Try(Try { load, again: false, why: Why::Climb { after: top.load } }))

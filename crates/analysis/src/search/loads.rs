@@ -11,7 +11,7 @@ impl Question {
         (self.to / self.from).powf(2.0 / self.points.max(2) as f64).max(2.0)
     }
 
-    /// The next load upwards; none above the largest.
+    /// The next load upwards; `None` above the largest.
     pub(super) fn above(&self, load: f64) -> Option<f64> {
         if load >= self.to {
             return None;
@@ -20,7 +20,7 @@ impl Question {
         Some(if next * SMALL_STEP >= self.to { self.to } else { next })
     }
 
-    /// A load between two, at equal ratios to both; none where the range is narrow enough.
+    /// A load between two, at equal ratios to both; `None` where the range is narrow enough.
     pub(super) fn middle(&self, low: f64, high: f64) -> Option<f64> {
         if high <= low * (1.0 + self.resolution) || (self.whole && high - low <= 1.0) {
             return None;

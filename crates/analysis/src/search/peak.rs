@@ -70,7 +70,7 @@ impl<'a> Shape<'a> {
         self.seen.get(self.edge.checked_sub(1)?)
     }
 
-    /// Has the value fallen off the plateau here, beyond its interval?
+    /// Whether the value has fallen off the plateau here, beyond its interval.
     fn has_fallen(&self, one: &Seen) -> bool {
         one.load > self.best().load
             && one.value < self.least
@@ -86,7 +86,7 @@ impl<'a> Shape<'a> {
         left.is_none().then_some(right)
     }
 
-    /// Does the value no longer rise at the largest load so far?
+    /// Whether the value no longer rises at the largest load so far.
     fn has_turned(&self) -> bool {
         let Some(top) = self.seen.last() else { return false };
         let above = self.seen.len() - 1 - self.edge;

@@ -23,7 +23,7 @@ impl Seen {
         self.bounds.map_or(f64::INFINITY, |(_, high)| high)
     }
 
-    /// Is a value on the other side of `bound` than ours within the interval?
+    /// Whether a value within the interval is on the other side of `bound` than ours.
     pub(super) fn straddles(&self, bound: f64) -> bool {
         self.value.is_finite() && self.low() <= bound && bound <= self.high()
     }

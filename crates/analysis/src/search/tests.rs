@@ -90,7 +90,7 @@ fn truth(question: &Question, curve: &dyn Fn(f64) -> f64) -> f64 {
     }
 }
 
-/// Without noise the answer is the true one within the resolution, in so many measurements.
+/// Checks that without noise the answer is the true one within the resolution, after at most `most` measurements.
 #[track_caller]
 fn check(question: &Question, curve: impl Fn(f64) -> f64, most: usize) {
     let (ending, tried, steps) = Machine::exact(&curve).search(question);

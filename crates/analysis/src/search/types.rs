@@ -5,7 +5,7 @@
 pub enum Goal {
     /// The smallest load whose value is within a share of the largest value.
     Peak {
-        /// That share, 0 to 1.
+        /// The share, 0 to 1.
         plateau: f64,
     },
     /// The largest load whose value is at most this, every smaller one that was tried keeping it too.
@@ -24,7 +24,7 @@ pub struct Question {
     pub from: f64,
     /// The largest load.
     pub to: f64,
-    /// Are loads whole numbers?
+    /// Whether loads are whole numbers.
     pub whole: bool,
     /// The answer is known when the range that holds it is no wider than this share of it, or than 1 of whole numbers.
     pub resolution: f64,
@@ -76,7 +76,7 @@ pub enum Step {
 pub struct Try {
     /// The load.
     pub load: f64,
-    /// Is it to be added to what was measured of this load?
+    /// Whether it is to be added to what was measured of this load.
     pub again: bool,
     /// Why this one.
     pub why: Why,
@@ -87,7 +87,7 @@ pub struct Try {
 pub enum Why {
     /// The search begins at its smallest load.
     Start,
-    /// So far the limit was kept, or the value was still rising, up to this load.
+    /// The limit was kept, or the value was still rising, up to this load.
     Climb {
         /// The largest load so far.
         after: f64,
@@ -115,7 +115,7 @@ pub enum Why {
 /// How a search ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
-    /// With an answer.
+    /// Search with an answer.
     Found(Found),
     /// The answer is not below the largest load: the limit is still kept there, or the value still rises.
     BeyondEnd,
@@ -145,7 +145,7 @@ pub struct Found {
     /// Neighbouring loads between which the answer turns: the largest that kept a limit and the smallest that broke it; or the largest
     /// short of a plateau and the smallest on it.
     pub range: (f64, f64),
-    /// Of a peak: where the value was largest.
+    /// Load of the largest value, for a peak.
     pub best: Option<f64>,
     /// What stands against it.
     pub doubts: Vec<Doubt>,
@@ -164,14 +164,14 @@ pub enum Doubt {
         /// The load.
         load: f64,
     },
-    /// Beyond their intervals, the value at the larger of two loads is below that at the smaller one.
+    /// A value at the larger of two loads that is below that at the smaller one, beyond their intervals.
     Falls {
         /// The smaller.
         from: f64,
         /// The larger.
         to: f64,
     },
-    /// Beyond the intervals, the value dips between two loads where it is larger.
+    /// A dip of the value between two loads where it is larger, beyond the intervals.
     Dips {
         /// The load.
         load: f64,

@@ -20,7 +20,7 @@ pub fn judge(throughput: &[f64], rule: &Rule) -> Verdict {
     judge_with(throughput, &[], rule)
 }
 
-/// As [`judge`], with the engine's readiness predicates.
+/// Judges like [`judge`], with the engine's readiness predicates.
 ///
 /// The verdict replays every instant at which the detector would have looked: at the end of a round,
 /// and, once the warm-up is long, no more often than every fiftieth of it. The first window that passes
@@ -97,7 +97,7 @@ fn look_after(now: usize, rule: &Rule) -> usize {
     if now < end { then.min(end) } else { then }
 }
 
-/// After the declaration: a change beyond the tolerance since the evidence window began.
+/// A change beyond the tolerance after the declaration, since the evidence window began.
 fn lost(throughput: &[f64], evidence: &Evidence, rule: &Rule) -> Option<Verdict> {
     let declared = evidence.window.to;
     if throughput.len() <= declared {

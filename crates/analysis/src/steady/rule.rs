@@ -105,7 +105,7 @@ pub struct Readiness {
 pub enum State {
     /// True for the whole round; the observed value.
     Satisfied(f64),
-    /// Not true for the whole round; the observed value.
+    /// Observed value of a predicate that was not true for the whole round.
     Unsatisfied(f64),
     /// The counter is missing; printed as such, never taken as satisfied and never as an obstacle.
     NotObserved,

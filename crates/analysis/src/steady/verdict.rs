@@ -31,7 +31,7 @@ pub enum Verdict {
         /// What was found in it.
         evidence: Box<Evidence>,
     },
-    /// Not (yet) steady.
+    /// The load is not (yet) steady.
     NotSteady {
         /// Every reason that stands against the best window, at least one.
         reasons: Vec<Reason>,

@@ -31,7 +31,7 @@ impl Status {
 pub struct Formula {
     /// The figure, as in tables.
     pub name: &'static str,
-    /// In words and symbols.
+    /// Formula in words and symbols.
     pub text: &'static str,
     /// How sure it is.
     pub status: Status,

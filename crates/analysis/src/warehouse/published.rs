@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// As printed: half up, to whole numbers.
+/// Rounds as printed: half up, to whole numbers.
 fn printed(value: f64) -> u64 {
     (value + 0.5).floor() as u64
 }

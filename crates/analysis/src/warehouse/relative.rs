@@ -40,8 +40,9 @@ impl fmt::Display for Unlike {
 
 impl std::error::Error for Unlike {}
 
-/// Per cent of the reference's queries per hour per TB. Reconstructed: P5 prints it against the reference's result of the same
-/// layout, whose figures it leaves out. Errors: another layout, scale factor, generator or queries, or a reference of nothing.
+/// Percentage of the reference's queries per hour per TB. Reconstructed: P5 prints it against the reference's result of
+/// the same layout, whose figures it leaves out. Errors: another layout, scale factor, generator or queries, or a
+/// reference of nothing.
 pub fn relative_percent(own: &Rated, baseline: &Baseline) -> Result<f64, Unlike> {
     let theirs = &baseline.rated;
     let pairs = [

@@ -30,7 +30,7 @@ pub struct QueriesPerHour(pub f64);
 pub struct RawTerabytes(pub f64);
 
 impl RawTerabytes {
-    /// From bytes.
+    /// Terabytes of this many bytes.
     pub fn of_bytes(bytes: u64) -> Self {
         Self(bytes as f64 / 1e12)
     }

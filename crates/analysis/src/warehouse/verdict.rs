@@ -1,4 +1,5 @@
-//! Was the work bound by the device or by the cores? From use in the window against what the machine can do at most.
+//! Verdict on whether the work was bound by the device or by the cores, from use in the window against the most that
+//! the machine can do.
 
 use super::units::{MbPerCpuSecond, MbPerSecond};
 use crate::quantity::Quantity;
@@ -28,7 +29,7 @@ pub struct Calibration {
 /// What was used in the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Used {
-    /// Of the cores that the database may use, %.
+    /// Use of the cores that the database may use, %.
     pub cpu_percent: Quantity,
     /// Read from the device, MB/s.
     pub device_mb_s: Quantity,
@@ -41,7 +42,7 @@ pub enum Bound {
     Io,
     /// The cores.
     Cpu,
-    /// Neither was full, or not enough is known.
+    /// Undecided: neither was full, or not enough is known.
     Unclear,
 }
 

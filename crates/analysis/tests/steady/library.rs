@@ -216,7 +216,7 @@ fn settled(trace: &Trace, scale: &Scale) -> Option<usize> {
 }
 
 impl Trace {
-    /// As [`Trace::error`] at a coarse grid of the measurement, quick enough to scan a trace.
+    /// Error like [`Trace::error`] at a coarse grid of the measurement, quick enough to scan a trace.
     fn error_fast(&self, from: usize) -> f64 {
         if from.is_multiple_of(10) { self.error(from) } else { 0.0 }
     }

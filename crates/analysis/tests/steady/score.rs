@@ -82,7 +82,7 @@ impl Score {
 /// The scores of a set of traces.
 struct Table {
     by_family: Vec<Score>,
-    /// Without unannounced jumps, which no rule on throughput can foresee and which stand by themselves.
+    /// Score without unannounced jumps, which no rule on throughput can foresee and which are shown separately.
     total: Score,
 }
 

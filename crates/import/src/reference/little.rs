@@ -1,4 +1,4 @@
-//! Little's law on figures of others: do throughput and mean latency fit the number of users?
+//! Little's law on published figures: whether throughput and mean latency fit the number of users.
 
 use super::types::{ReferenceOperation, ReferencePoint};
 use proofload_model::samples::LatencyClock;
@@ -7,9 +7,9 @@ use proofload_model::samples::LatencyClock;
 const COMPOUND: &str = "read_modify_write";
 
 impl ReferencePoint {
-    /// Operations in flight on average, a count: throughput times mean service time, weighted by the operations' published counts
-    /// or shares. None when one of them was not published. At most the number of users; near it when they never wait.
-    /// Source: Little, Operations Research 9 (1961).
+    /// Operations in flight on average, a count: throughput times mean service time, weighted by the operations'
+    /// published counts or shares. `None` when one of them was not published. At most the number of users; near it when
+    /// they never wait. Source: Little, Operations Research 9 (1961).
     pub fn in_flight(&self) -> Option<f64> {
         let throughput = self.metrics.get("throughput").filter(|figure| figure.unit == "1/s")?.value;
         let operations = self.weighed();

@@ -39,11 +39,11 @@ pub struct Reference {
 /// Where results come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// From a publication.
+    /// A publication.
     Published,
-    /// From files that another program wrote.
+    /// Files that another program wrote.
     Imported,
-    /// From a record of Proofload.
+    /// A record of Proofload.
     Recorded,
 }
 
@@ -65,7 +65,7 @@ pub struct ReferencePoint {
     pub name: String,
     /// Level of each setting as a study writes it.
     pub levels: Vec<(String, String)>,
-    /// Per cent of the compared metric; none when it was not published.
+    /// Percentage of the compared metric; `None` when it was not published.
     pub relative_percent: Option<f64>,
     /// Figures of the whole point by name, such as `throughput` and `run_time`.
     pub metrics: BTreeMap<String, PublishedFigure>,
@@ -80,7 +80,7 @@ pub struct ReferencePoint {
 pub struct ReferenceOperation {
     /// Kind, such as `read`.
     pub kind: String,
-    /// From where its latencies count.
+    /// Instant from which its latencies count.
     pub clock: LatencyClock,
     /// Figures by name: `count`, `failed`, `share`, `mean`, `min`, `max`, and percentiles such as `p95` and `p999`.
     pub figures: BTreeMap<String, PublishedFigure>,
@@ -95,7 +95,7 @@ pub struct PublishedFigure {
     pub value: f64,
     /// Its unit; empty for a count.
     pub unit: String,
-    /// File and line, or what it was computed from; none where the publication as a whole is the source.
+    /// File and line, or what it was computed from; `None` where the publication as a whole is the source.
     pub from: Option<String>,
 }
 
@@ -104,7 +104,7 @@ pub(super) const TIMES: &[(&str, f64)] =
     &[("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
 
 impl PublishedFigure {
-    /// The number in seconds; none when its unit is no unit of time.
+    /// The number in seconds; `None` when its unit is no unit of time.
     pub fn seconds(&self) -> Option<f64> {
         TIMES.iter().find(|(unit, _)| *unit == self.unit).map(|(_, seconds)| self.value * seconds)
     }
@@ -146,7 +146,7 @@ pub fn percentile_key(percent: &str) -> Option<String> {
     ((10.0..100.0).contains(&number) && whole.len() == 2).then(|| format!("p{whole}{fraction}"))
 }
 
-/// A percentile's name as papers write it: `p999` as `p99.9`; none for other names.
+/// A percentile's name as papers write it: `p999` as `p99.9`; `None` for other names.
 pub fn percentile_title(key: &str) -> Option<String> {
     let digits =
         key.strip_prefix('p').filter(|digits| digits.len() >= 2 && digits.bytes().all(|b| b.is_ascii_digit()))?;

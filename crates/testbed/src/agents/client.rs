@@ -199,7 +199,7 @@ impl AgentProcess {
         Error::lost(format!("the {} agent has ended{}", self.name, said(&self.stderr)))
     }
 
-    /// Does its stream stand?
+    /// Whether its stream is open.
     pub fn is_alive(&self) -> bool {
         self.alive.load(Ordering::Acquire)
     }
@@ -244,7 +244,7 @@ fn keep_lines(stderr: impl BufRead + Send + 'static, name: &str, lines: &Lines, 
     });
 }
 
-/// The next line that says something, whatever its bytes, cut to a bound; none at the end.
+/// The next line that says something, whatever its bytes, cut to a bound; `None` at the end.
 fn next_line(stderr: &mut impl BufRead) -> Option<String> {
     loop {
         let mut bytes = Vec::new();

@@ -23,7 +23,7 @@ pub(super) fn write<T: Serialize>(output: &mut impl Write, message: &T) -> Resul
     send().map_err(|error| Error::new(format!("writing to the other side: {error}")))
 }
 
-/// Reads one message; none at the orderly end of the stream.
+/// Reads one message; `None` at the orderly end of the stream.
 pub(super) fn read<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<T>, Error> {
     let mut head = [0; 8];
     match input.read(&mut head[..1]) {

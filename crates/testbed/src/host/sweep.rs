@@ -47,7 +47,7 @@ fn places(folder: &Path) -> Vec<PathBuf> {
     std::iter::once(folder.to_owned()).chain(below).filter(|place| snapshots::is_ours(place)).collect()
 }
 
-/// Does the process live and work in the data folder? A number alone may belong to another process by now.
+/// Whether the process lives and works in the data folder. A number alone may belong to another process by now.
 pub(crate) fn is_server_of(process: u32, data: &Path) -> bool {
     let works_in = sys::folder_of(process);
     sys::is_running(process) && works_in.is_some_and(|folder| Some(folder) == std::fs::canonicalize(data).ok())

@@ -73,7 +73,7 @@ impl InstanceWatch {
         format!("{status}{memory}; {}", self.log.tail())
     }
 
-    /// Why it ended unasked; none while it lives.
+    /// Reason for which it ended unasked; `None` while it lives.
     pub(super) fn ended(&self) -> Option<String> {
         match &*self.life() {
             Life::Ended(reason) => Some(reason.clone().unwrap_or_else(|| "it was stopped".to_owned())),
@@ -85,7 +85,7 @@ impl InstanceWatch {
         self.log.tail()
     }
 
-    /// From now on its end is told.
+    /// Marks it as serving: from now on its end is reported.
     pub(super) fn is_serving(&self) {
         let mut life = self.life();
         if *life == Life::Starting {

@@ -5,7 +5,7 @@ use proofload_model::error::Error;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Who may run servers when we are root, best first.
+/// Users that may run servers when we are root, best first.
 const CANDIDATES: &[&str] = &["postgres", "nobody"];
 
 /// An account of this machine.
@@ -17,7 +17,7 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// The user to become; none when we run servers as ourselves.
+    /// The user to become; `None` when we run servers as ourselves.
     pub(super) fn for_server(refuses_root: bool) -> Result<Option<Self>, Error> {
         if !refuses_root || !sys::is_root() {
             return Ok(None);

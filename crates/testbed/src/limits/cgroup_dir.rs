@@ -23,7 +23,7 @@ pub(crate) struct CgroupDir {
 pub(super) struct Wanted<'a> {
     /// Name of the folder.
     pub(super) name: &'a str,
-    /// Without these it is of no use.
+    /// Controllers without which it is of no use.
     pub(super) required: &'a [Controller],
     /// These if they can be had.
     pub(super) welcome: &'a [Controller],
@@ -36,7 +36,7 @@ pub(super) fn name_of_group(process: u32, purpose: &str) -> String {
     format!("proofload-{process}-{}-{purpose}", sys::start_time(process).unwrap_or(0))
 }
 
-/// Is this the name of a group whose owner is dead?
+/// Whether this is the name of a group whose owner is dead.
 pub(super) fn is_orphan(name: &str) -> bool {
     let owner = name.strip_prefix("proofload-").and_then(|rest| {
         let mut parts = rest.split('-');
@@ -82,7 +82,7 @@ impl CgroupDir {
         self.hierarchy.upwards(&self.folder).skip(1)
     }
 
-    /// Has it the files of a controller?
+    /// Whether it has the files of a controller.
     pub(super) fn controls(&self, controller: Controller) -> bool {
         self.hierarchy.controllers.contains(&controller) && self.has(controller.file(self.version()))
     }

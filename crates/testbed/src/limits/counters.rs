@@ -29,7 +29,7 @@ pub(crate) struct Transfers {
 pub(crate) struct Throttling {
     /// Periods in which it had work.
     pub(crate) periods: u64,
-    /// Those in which it had used up its allowance.
+    /// Periods in which it had used up its allowance.
     pub(crate) throttled: u64,
     /// Waited so long, summed over cores.
     pub(crate) waited: Duration,
@@ -56,7 +56,8 @@ fn of_stat(text: &str) -> Result<CpuTime, Error> {
     Ok(CpuTime { total, parts: time("user_usec").zip(time("system_usec")) })
 }
 
-/// Throttling of CPU time; none where the kernel does not tell. Version 1 counts nanoseconds, version 2 microseconds.
+/// Throttling of CPU time; `None` where the kernel does not report it. Version 1 counts nanoseconds, version 2
+/// microseconds.
 pub(crate) fn throttling(dir: &CgroupDir) -> Option<Throttling> {
     let text = dir.read("cpu.stat").ok()?;
     let waited = match dir.version() {
@@ -70,9 +71,9 @@ pub(crate) fn throttling(dir: &CgroupDir) -> Option<Throttling> {
 const BYTES: &str = "blkio.throttle.io_service_bytes_recursive";
 const REQUESTS: &str = "blkio.throttle.io_serviced_recursive";
 
-/// What went to and from a device (`<major>:<minor>`); none when the kernel does not count it. Version 1 counts for a device only
-/// once some group has had a limit there since the machine was booted, and then in the topmost group too; a group that has done
-/// nothing has no line. Source: block/blk-throttle.h, `blk_should_throtl`; tried on 6.18.
+/// Traffic to and from a device (`<major>:<minor>`); `None` when the kernel does not count it. Version 1 counts for a
+/// device only once some group has had a limit there since the machine was booted, and then in the topmost group too; a
+/// group that has done nothing has no line. Source: block/blk-throttle.h, `blk_should_throtl`; tried on 6.18.
 pub(crate) fn transfers(dir: &CgroupDir, device: &str) -> Option<Transfers> {
     match dir.version() {
         Version::One => {

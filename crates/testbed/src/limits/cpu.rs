@@ -112,7 +112,7 @@ fn in_force(dir: &CgroupDir, asked: CpuRate) -> Fact {
     verified(&limit::CPU, asked.to_string(), compared, source)
 }
 
-/// The rate that the files of a group say; none when there is no limit.
+/// The rate in the files of a group; `None` when there is no limit.
 fn rate_in(version: Version, read: impl Fn(&str) -> Option<String>) -> Option<CpuRate> {
     let (quota, period) = match version {
         Version::One => (read(QUOTA)?, read(LENGTH)?),

@@ -12,7 +12,7 @@ pub(crate) enum Version {
 }
 
 impl Version {
-    /// In words.
+    /// The version in words.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::One => "version 1",
@@ -48,7 +48,7 @@ impl Controller {
         }
     }
 
-    /// The kernel's name; none for what version 2 does in every group without a controller. Source: cgroups(7).
+    /// The kernel's name; `None` for what version 2 does in every group without a controller. Source: cgroups(7).
     pub(crate) const fn name(self, version: Version) -> Option<&'static str> {
         match (self, version) {
             (Self::Memory, _) => Some("memory"),

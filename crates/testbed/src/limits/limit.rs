@@ -24,7 +24,7 @@ pub(crate) struct LimitState {
     pub(crate) all_cores: Vec<usize>,
     /// Roots of the process trees that joined.
     pub(crate) members: Vec<u32>,
-    /// Has it been lifted?
+    /// Whether it has been lifted.
     pub(crate) is_lifted: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn or_none(limit: Option<impl Into<FactValue>>) -> FactValue {
     limit.map_or_else(|| "none".into(), Into::into)
 }
 
-/// Are the processes that joined, and all that descend from them, in the group?
+/// Checks that the processes that joined, and all that descend from them, are in the group.
 pub(super) fn members_inside(name: &FactName, dir: &CgroupDir, joined: &[u32]) -> Fact {
     let inside = dir.members();
     let all: Vec<u32> = joined.iter().flat_map(|root| crate::sys::descendants(*root)).collect();

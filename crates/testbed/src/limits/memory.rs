@@ -135,7 +135,7 @@ fn swap_of_machine() -> Result<Option<u64>, Error> {
     Ok(Some(sizes.sum::<u64>() * 1024))
 }
 
-/// A limit in bytes; none when it says that there is none. Version 1 writes "none" as the largest multiple of a page.
+/// A limit in bytes; `None` when there is no limit, which version 1 writes as the largest multiple of a page.
 fn amount(text: &str) -> Option<u64> {
     let bytes: u64 = text.trim().parse().ok()?;
     (bytes < (i64::MAX as u64) / 65536 * 65536).then_some(bytes)

@@ -118,7 +118,7 @@ impl Throttle {
         }
     }
 
-    /// The rate of a device in the text of the file; none when there is no limit.
+    /// The rate of a device in the text of the file; `None` when there is no limit.
     fn rate_in(&self, version: Version, text: &str, device: &str) -> Option<u64> {
         let rest = text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(' '))?;
         let rate = match version {

@@ -11,7 +11,8 @@ use proofload_model::units::Bytes;
 use std::path::Path;
 use std::time::Duration;
 
-/// Rows of `memory.stat`: the fact, then that of version 1 (with all groups below), then that of version 2; and is it in bytes?
+/// Rows of `memory.stat`: the fact, then that of version 1 (with all groups below), then that of version 2; and whether
+/// it is in bytes.
 static STAT: &[(FactName, &str, &str, bool)] = &[
     (usage::MEMORY_ANON, "total_rss", "anon", true),
     (usage::MEMORY_FILE, "total_cache", "file", true),
@@ -122,7 +123,7 @@ pub(super) fn of_throttling(group: &CgroupDir) -> Vec<Fact> {
     })
 }
 
-/// Processes of the group that the kernel killed for want of memory; none when it does not tell.
+/// Processes of the group that the kernel killed for want of memory; `None` when it does not report them.
 pub(crate) fn kills(group: &Cgroup) -> Option<u64> {
     kills_in(group.dir(Controller::Memory).ok()?)
 }
@@ -134,9 +135,10 @@ fn kills_in(group: &CgroupDir) -> Option<u64> {
     }
 }
 
-/// How often the group was at its limit and had to give pages back. In version 1 the kernel charges memory and swap together
-/// first, so where both have the same limit the hits are counted there, and since some release of Linux 6 not at all: none of both
-/// is no number then. Source: mm/memcontrol.c, `try_charge_memcg`; tried on 6.18.
+/// Number of times that the group was at its limit and had to give pages back; `None` where it is not counted. In
+/// version 1 the kernel charges memory and swap together first, so where both have the same limit the hits are counted
+/// there, and since some release of Linux 6 not at all: 0 in both files is then no number. Source: mm/memcontrol.c,
+/// `try_charge_memcg`; tried on 6.18.
 fn limit_hits(group: &CgroupDir) -> Option<u64> {
     match group.version() {
         Version::One => {

@@ -23,7 +23,7 @@ const ENGINES: &[&str] = &[WANTED_ENGINE, "io_uring", "psync"];
 pub(super) struct Access {
     /// fio's engine.
     pub(super) engine: &'static str,
-    /// Around the page cache?
+    /// Whether it goes around the page cache.
     pub(super) direct: bool,
     /// Asked for and accepted, but the file system buffers all the same.
     pub(super) buffered_all_the_same: bool,

@@ -96,7 +96,7 @@ struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// So many times over the whole size.
+    /// Runs a pattern over the whole size, `times` times.
     fn over_all(&mut self, name: &str, pattern: Pattern, times: u32) -> Result<Vec<Kept>, Error> {
         let whole = self.target.size();
         let mut all = Vec::new();

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
-/// Between two looks at whether fio has ended.
+/// Interval at which fio is asked whether it has ended.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Looks between two words about progress: one second.

@@ -1,4 +1,4 @@
-//! When is a drive steady? The rule of the SNIA Performance Test Specification over rounds; pure.
+//! Steadiness of a drive, by the rule of the SNIA Performance Test Specification over rounds; pure.
 //!
 //! It declares a steady decay steady, and rounds that are too short settle on anything: its verdict is about the drive before
 //! the study and never replaces the detector that judges the study's own runs.
@@ -24,11 +24,12 @@ pub(super) struct Judgement {
     pub(super) range: Ratio,
     /// Rise of the least-squares line over the window, as a share of the mean; negative for a fall.
     pub(super) rise: Ratio,
-    /// Within both limits?
+    /// Whether it is within both limits.
     pub(super) steady: bool,
 }
 
-/// Judges the last [`WINDOW`] rounds; none while there are fewer, or when one of them is no rate or nothing was done in them.
+/// Judges the last [`WINDOW`] rounds; `None` while there are fewer, or when one of them is no rate or nothing was done
+/// in them.
 pub(super) fn judge(rounds: &[PerSecond]) -> Option<Judgement> {
     let window = &rounds[rounds.len().checked_sub(WINDOW)?..];
     let mean = window.iter().map(|round| round.0).sum::<f64>() / WINDOW as f64;

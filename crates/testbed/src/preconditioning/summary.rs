@@ -124,7 +124,8 @@ fn round_facts(done: &Done<'_>) -> Vec<Fact> {
     facts
 }
 
-/// Do the blocks stay written when the file goes? Not where the file system tells the drive to forget them at once.
+/// Whether the blocks stay written when the file goes. Not where the file system tells the drive to forget them at
+/// once.
 fn kept_fact(target: &Target) -> Fact {
     let source = "mount options in /proc/self/mountinfo";
     let stay_written = storage::PRECONDITION_STAY_WRITTEN;

@@ -44,7 +44,7 @@ impl Target {
         &self.path
     }
 
-    /// Is it the file of the study's folder?
+    /// Whether it is the file of the study's folder.
     pub(super) fn is_file(&self) -> bool {
         self.path.starts_with(&self.folder)
     }

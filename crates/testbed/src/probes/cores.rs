@@ -63,7 +63,7 @@ impl Times {
     }
 }
 
-/// A line `cpuN user nice system idle iowait irq softirq steal …`; none for other lines.
+/// Reads a line `cpuN user nice system idle iowait irq softirq steal …`; `None` for other lines.
 fn core_line(line: &str) -> Option<(usize, Times)> {
     let (name, rest) = line.split_once(' ')?;
     let core = name.strip_prefix("cpu")?.parse().ok()?;

@@ -17,7 +17,7 @@ pub struct Subject {
     pub pid: Option<u32>,
     /// The control group of the instance; empty where there is none.
     pub(crate) group: Cgroup,
-    /// Cores that the instance may run on; none: all.
+    /// Cores that the instance may run on; `None` when it may use all.
     pub cores: Option<Vec<usize>>,
     /// The engine's own statistics; taken by the probe that reads them.
     pub observer: Option<Box<dyn Observer>>,
@@ -30,18 +30,18 @@ pub(super) type ProbeReadings = (&'static str, Vec<Reading>);
 
 /// Reads one part of a machine.
 pub trait Probe: Send {
-    /// One reading. `span` is the time since the reading before; none at the first, which only sets the base of rates.
+    /// Reads once. `span` is the time since the reading before; `None` at the first, which only sets the base of rates.
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error>;
 }
 
-/// A probe, or none when there is nothing for it to watch.
+/// A probe; `None` when there is nothing for it to watch.
 pub type OpenedProbe = Result<Option<Box<dyn Probe>>, Error>;
 
 /// A probe that is built in.
 pub struct ProbeSpec {
     /// Name in the record.
     pub name: &'static str,
-    /// Opens it for a subject; none when there is nothing for it to watch.
+    /// Opens it for a subject; `None` when there is nothing for it to watch.
     pub open: fn(&mut Subject) -> OpenedProbe,
 }
 

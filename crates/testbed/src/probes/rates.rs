@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) struct Rates(HashMap<String, f64>);
 
 impl Rates {
-    /// Change of `total` per second; none at the first reading and after a reset.
+    /// Change of `total` per second; `None` at the first reading and after a reset.
     pub(super) fn per_second(&mut self, key: &str, total: f64, span: Option<Duration>) -> Option<f64> {
         let before = match self.0.get_mut(key) {
             Some(before) => std::mem::replace(before, total),

@@ -85,7 +85,7 @@ impl Source for Named {
 /// A source, and the name by which its warnings speak.
 type Opened = (&'static str, Box<dyn Source>);
 
-/// Opens a probe; none when it has nothing to watch.
+/// Opens a probe; `None` when it has nothing to watch.
 fn open(spec: &ProbeSpec, subject: &mut Subject) -> Result<Option<Opened>, Error> {
     let name = spec.name;
     let opened = (spec.open)(subject)?;

@@ -31,7 +31,7 @@ pub(crate) fn claim(folder: &Path) -> Result<(), Error> {
     std::fs::write(&mark, text).map_err(|error| failed("marking", &error))
 }
 
-/// Is it marked as ours?
+/// Whether it is marked as ours.
 pub(crate) fn is_ours(folder: &Path) -> bool {
     folder.join(MARK).exists()
 }

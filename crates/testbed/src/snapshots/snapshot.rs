@@ -29,7 +29,7 @@ pub(crate) fn label(folder: &Path, label: &str) -> Result<(), Error> {
     write().map_err(|error| Error::new(format!("writing {}: {error}", file.display())))
 }
 
-/// Is there a whole snapshot with this label?
+/// Whether there is a whole snapshot with this label.
 pub(crate) fn find(folder: &Path, label: &str) -> bool {
     snapshot_folder(folder).is_dir() && fs::read_to_string(label_file(folder)).is_ok_and(|found| found == label)
 }

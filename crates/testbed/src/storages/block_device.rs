@@ -50,7 +50,7 @@ pub(crate) fn device_of(path: &Path) -> Result<BlockDevice, Error> {
     Ok(BlockDevice { name, folder: whole })
 }
 
-/// For file systems with device numbers of their own (btrfs, overlay): the device that the mount names.
+/// The device that the mount names, for file systems with device numbers of their own (btrfs, overlay).
 fn of_mount(path: &Path) -> Result<PathBuf, Error> {
     let none = || {
         Error::new(format!(

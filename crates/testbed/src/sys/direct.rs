@@ -1,11 +1,11 @@
-//! Does a file really take direct input and output? Opening it so proves nothing: ext4 with `data=journal` accepts it and buffers.
+//! Direct input and output of files. Opening a file so proves nothing: ext4 with `data=journal` accepts it and buffers.
 
 use proofload_model::error::Error;
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 use std::path::Path;
 
-/// Whether writes to a file or device can go around the page cache; none where the kernel does not say (before 6.1, or by
-/// file system). Source: statx(2), `STATX_DIOALIGN`: an alignment of 0 means that direct I/O is not supported.
+/// Whether writes to a file or device can go around the page cache; `None` where the kernel does not say (before 6.1,
+/// or by file system). Source: statx(2), `STATX_DIOALIGN`: an alignment of 0 means that direct I/O is not supported.
 pub(crate) fn takes_direct(path: &Path) -> Result<Option<bool>, Error> {
     let found = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN)
         .map_err(|error| Error::new(format!("ask whether {} takes direct writes: {error}", path.display())))?;

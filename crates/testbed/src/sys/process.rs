@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A process number as the kernel takes it; none for 0 and for numbers that no process has.
+/// A process number as the kernel takes it; `None` for 0 and for numbers that no process has.
 fn pid(number: u32) -> Option<Pid> {
     i32::try_from(number).ok().and_then(Pid::from_raw)
 }
@@ -21,12 +21,13 @@ pub(crate) fn kill_group(leader: u32) -> bool {
     pid(leader).is_some_and(|group| rustix::process::kill_process_group(group, Signal::KILL).is_ok())
 }
 
-/// Is there a process of this number that has not ended? One that ended and was not waited for yet does not run.
+/// Whether there is a process of this number that has not ended. One that ended and was not waited for yet does not
+/// run.
 pub(crate) fn is_running(process: u32) -> bool {
     fields(process).is_some_and(|fields| !matches!(fields.first().map(String::as_str), Some("Z" | "X")))
 }
 
-/// Are we the super-user?
+/// Whether we are the super-user.
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

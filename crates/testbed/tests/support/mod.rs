@@ -34,7 +34,7 @@ pub struct Bench {
     pub events: Arc<Mutex<Vec<Event>>>,
     pub clock: Arc<dyn Clock>,
     pub folder: tempfile::TempDir,
-    /// Of the server that was started last.
+    /// Address of the server that was started last.
     pub address: Option<String>,
     _alone: MutexGuard<'static, ()>,
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// One at a time: the group is named after the process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Limits, or none and a visible word where this machine does not allow them.
+/// Limits; `None`, with a message, where this machine does not allow them.
 pub(crate) fn enclose(asked: LimitsAsked) -> Option<(MutexGuard<'static, ()>, AppliedLimits)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     match AppliedLimits::prepare(&InstanceName::primary(), asked, Devices::under(&std::env::temp_dir())) {
@@ -368,7 +368,7 @@ fn who_waits_for_a_slow_device_is_swept_all_the_same() {
     child.wait().unwrap();
 }
 
-/// In the state in which no signal is heard: it waits for a device.
+/// Whether a process is in the state in which no signal is heard: it waits for a device.
 fn is_waiting(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('D'))

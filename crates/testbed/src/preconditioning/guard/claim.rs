@@ -75,7 +75,7 @@ fn node_of(device: &str) -> Result<PathBuf, String> {
     if found.file_type().is_block_device() { Ok(node) } else { Err("it is not a block device".to_owned()) }
 }
 
-/// Adds every reason of kernel and content; none when the device cannot be held at all.
+/// Adds every reason of kernel and content; `None` when the device cannot be held at all.
 fn examine(machine: &Machine, node: PathBuf, folder: &Path, reasons: &mut Vec<String>) -> Option<Claim> {
     let number = match std::fs::metadata(&node) {
         Ok(found) => format!("{}:{}", rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev())),

@@ -72,7 +72,7 @@ impl Device {
         if part.folder == self.folder { "it".to_owned() } else { format!("its partition {}", part.name) }
     }
 
-    /// Whose path `/dev/<name>` is this?
+    /// The device or partition whose path is `/dev/<name>`.
     fn part_at(&self, path: &str) -> Option<&Part> {
         let name = |path: &Path| path.strip_prefix("/dev").ok().map(|name| name.display().to_string());
         let links = std::fs::canonicalize(path).ok();
@@ -107,7 +107,7 @@ fn flat(found: Vec<Option<String>>) -> Vec<String> {
     found.into_iter().flatten().collect()
 }
 
-/// Is it a whole device that can be written?
+/// Reasons for which it is not a whole device that can be written.
 fn nature(device: &Device) -> Result<Vec<String>, Error> {
     let mut reasons = Vec::new();
     if device.folder.join("partition").exists() {
@@ -127,7 +127,7 @@ fn nature(device: &Device) -> Result<Vec<String>, Error> {
     Ok(reasons)
 }
 
-/// Is it made of other devices, or are others made of it?
+/// Reasons for which it is made of other devices, or others are made of it.
 fn composition(device: &Device) -> Result<Vec<String>, Error> {
     let mut reasons = Vec::new();
     for part in &device.parts {
@@ -167,7 +167,7 @@ fn mounted(device: &Device, mounts: &[Mount]) -> Vec<String> {
     reasons
 }
 
-/// Does the file system that holds a path lie on the device, through however many layers?
+/// Whether the file system that holds a path lies on the device, through however many layers.
 fn below(
     machine: &Machine,
     device: &Device,

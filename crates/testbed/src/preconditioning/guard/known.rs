@@ -4,13 +4,13 @@
 /// Where a signature stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// So many bytes after the beginning.
+    /// Bytes after the beginning.
     Start(u64),
-    /// So many bytes before the end.
+    /// Bytes before the end.
     End(u64),
-    /// So many bytes after the 64 KiB that end at the last multiple of 64 KiB. Source: md(4), superblock 0.90.
+    /// Bytes after the 64 KiB that end at the last multiple of 64 KiB. Source: md(4), superblock 0.90.
     LastWhole64KiB(u64),
-    /// In the last 8 to 12 KiB, on a multiple of 4 KiB. Source: md(4), superblock 1.0.
+    /// A multiple of 4 KiB in the last 8 to 12 KiB. Source: md(4), superblock 1.0.
     LastWhole4KiB,
 }
 
@@ -19,7 +19,7 @@ use Place::{End, LastWhole4KiB, LastWhole64KiB, Start};
 /// A sign that a device is in use for something.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// Whose it is.
+    /// Owner of the signature.
     pub(super) of: &'static str,
     /// Where it may stand.
     pub(super) places: &'static [Place],
@@ -59,7 +59,7 @@ const GPT: &[Place] = &[Start(512), Start(4096), End(512), End(4096)];
 /// Descriptors of a disc's volume: every 2 KiB from 32 KiB on.
 const DISC: &[Place] = &[Start(32769), Start(34817), Start(36865)];
 
-/// In a block of its own at the end.
+/// Place of a block of its own at the end.
 const DRBD: &[Place] = &[End(4096 - 60)];
 
 /// Every signature but ZFS's, whose place is one of many.

@@ -34,7 +34,7 @@ pub(super) fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount>
     above.max_by_key(|mount| mount.point.components().count())
 }
 
-/// Does the file system that holds a path tell its drive at once which blocks are free?
+/// Whether the file system that holds a path tells its drive at once which blocks are free.
 pub(in super::super) fn discards(path: &Path) -> Result<bool, Error> {
     let mounts = all(Path::new("/proc"))?;
     let mount = holding(&mounts, path);

@@ -45,7 +45,7 @@ fn stands_at(content: &mut (impl Read + Seek), length: u64, known: &Known, place
     }
 }
 
-/// The offset of a place on a device of a length; none where the device is too short for it.
+/// The offset of a place on a device of a length; `None` where the device is too short for it.
 fn offset_of(place: Place, length: u64) -> Option<u64> {
     match place {
         Place::Start(offset) => Some(offset),
@@ -55,7 +55,8 @@ fn offset_of(place: Place, length: u64) -> Option<u64> {
     }
 }
 
-/// So many bytes from an offset on; fewer when the content of `length` ends before. Block devices take no offset behind their end.
+/// Reads `count` bytes from an offset on; fewer when the content of `length` ends before. Block devices take no offset
+/// behind their end.
 fn read_at(content: &mut (impl Read + Seek), length: u64, offset: u64, count: usize) -> io::Result<Vec<u8>> {
     if offset >= length {
         return Ok(Vec::new());

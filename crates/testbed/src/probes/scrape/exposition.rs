@@ -38,7 +38,7 @@ pub(super) fn samples(text: &str) -> impl Iterator<Item = Sample<'_>> {
     text.lines().filter_map(sample)
 }
 
-/// Is the metric declared as a counter?
+/// Whether the metric is declared as a counter.
 pub(super) fn is_counter(text: &str, name: &str) -> bool {
     // OpenMetrics declares the family `x` of the counter `x_total`.
     let family = name.strip_suffix("_total").unwrap_or(name);

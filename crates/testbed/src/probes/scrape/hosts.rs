@@ -13,7 +13,7 @@ pub(super) struct Counter {
     pub(super) unit: &'static str,
     /// Rate of the exporter's unit in ours, such as 100 from seconds per second to per cent.
     pub(super) factor: f64,
-    /// Is what is counted the time in which *nothing* was done?
+    /// Whether it counts the time in which *nothing* was done.
     pub(super) is_idle: bool,
 }
 

@@ -21,7 +21,7 @@ impl Kept {
         Self { patterns: patterns.to_vec(), ..Self::default() }
     }
 
-    /// Those of a text.
+    /// Readings of a text.
     pub(super) fn read(&mut self, text: &str, span: Option<Duration>) -> Vec<Reading> {
         let mut readings = Vec::new();
         if self.patterns.is_empty() {

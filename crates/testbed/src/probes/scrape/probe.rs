@@ -85,7 +85,8 @@ impl Endpoint {
         readings
     }
 
-    /// The device whose readings are kept: the named one, or the only one. None where the exporter tells of no devices.
+    /// The device whose readings are kept: the named one, or the only one. `None` where the exporter reports no
+    /// devices.
     fn the_device(&self, text: &str) -> Result<Option<String>, Error> {
         let told: BTreeSet<&str> = samples(text).filter_map(|sample| device_of(&sample)).collect();
         if told.is_empty() {

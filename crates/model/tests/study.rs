@@ -118,7 +118,7 @@ fn several_load_hosts_need_a_server_and_a_command_that_tells_them_apart() {
         GOOD,
         &[hosts],
         &expect![[r#"
-        agents.load_hosts: sqlite lives in the process of its one load agent; several need a database server
+        agents.load_hosts: sqlite runs inside one load agent; several load agents need a database server
     "#]],
     );
     check(
@@ -132,7 +132,7 @@ fn several_load_hosts_need_a_server_and_a_command_that_tells_them_apart() {
         GOOD,
         &["agents.load=[\"ssh\", \"{host}\"]"],
         &expect![[r#"
-        agents.load: speaks of {host}, and agents.load_hosts names no host
+        agents.load: contains {host}, but agents.load_hosts names no host
     "#]],
     );
     check(
@@ -182,17 +182,17 @@ level = 3
         &expect![[r#"
             line 3: study.name: "a b" is not a name of letters, digits, '-' and '_'
             line 4: study.titel: this setting is not known; did you mean study.title?
-            line 5: study.repetitions: 0 is not a whole number of 1..=1000
+            line 5: study.repetitions: 0 is not a whole number from 1 to 1000
             line 7: workload.kind: there is no workload "tpoy"; built in: toy; did you mean toy?
-            line 8: workload.warehouses: "many" is not a whole number of 1..=100
-            line 12: procedure.warm_up.at_least: "10" is not a duration of 0s..=720h, such as "30s"
+            line 8: workload.warehouses: "many" is not a whole number from 1 to 100
+            line 12: procedure.warm_up.at_least: "10" is not a duration from 0s to 720h, such as "30s"
             line 12: procedure.warm_up.rounds: this setting is not known; did you mean procedure.warm_up.round?
             line 13: procedure.restore: "every-runs" is not one of "every-run", "never"; did you mean "every-run"?
             line 15: limits.memroy: this setting is not known; did you mean limits.memory?
             line 18: study.seed: this setting is the same for all points and cannot be a factor
             line 22: limits.cores: level 1 stands twice
-            line 22: limits.cores: "two" is not a whole number of 1..=4096
-            line 23: factor.level: a factor has setting and levels only; did you mean levels?
+            line 22: limits.cores: "two" is not a whole number from 1 to 4096
+            line 23: factor.level: a factor has only setting and levels; did you mean levels?
             study.title: must be given: Title of the report.
         "#]],
     );
@@ -242,17 +242,17 @@ fn contradictions_are_found_when_all_else_is_well() {
         GOOD,
         &["engine.url=postgresql://u:secret@h/d"],
         &expect![[r#"
-        line 10: limits.memory: limits are put on instances that Proofload starts; an existing server (engine.url) keeps its own
+        line 10: limits.memory: limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own
         engine.url: sqlite is not reached by a URL; leave it out
         procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
-        engine.url: carries a password, and a study is kept in its record; take it out and set the engine's environment variable (PGPASSWORD) or password file for the load agent
+        engine.url: contains a password, but a study is kept in its record; remove it and use the engine's environment variable (PGPASSWORD) or password file on the load agent's host
     "#]],
     );
     check(
         GOOD,
         &["engine.kind=server", "factor.limits.memory=[\"32MiB\"]"],
         &expect![[r#"
-        limits.memory: 32MiB is less than server starts and works with (64MiB)
+        limits.memory: 32MiB is less than server needs to start and work (64MiB)
     "#]],
     );
     check(
@@ -261,15 +261,15 @@ fn contradictions_are_found_when_all_else_is_well() {
         &expect![[r#"
             limits.read_bandwidth: 200 is not a size (per second) of at least 64KiB, such as "200MiB"
             limits.write_bandwidth: "4KiB" is not a size (per second) of at least 64KiB, such as "200MiB"
-            limits.read_iops: 0 is not a whole number of 1..=1000000000
-            limits.cpu: 0.001 is not a number of 0.01..=4096
+            limits.read_iops: 0 is not a whole number from 1 to 1000000000
+            limits.cpu: 0.001 is not a number from 0.01 to 4096
         "#]],
     );
     check(
         GOOD,
         &["engine.kind=nothing", "limits.cpu=0.5", "factor.limits.read_bandwidth=[\"1MiB\"]"],
         &expect![[r#"
-            limits.read_bandwidth: nothing keeps no data on a device that could be limited
+            limits.read_bandwidth: nothing keeps no data on a device, so there is nothing to limit
         "#]],
     );
     check(
@@ -278,7 +278,7 @@ fn contradictions_are_found_when_all_else_is_well() {
         &expect![[r#"
             procedure.warm_up.at_least: is longer than procedure.warm_up.at_most
             procedure.measure: intervals are one second long: give whole seconds
-            storage.precondition.device: "nvme0n1" is not a device; devices are named by a path below /dev
+            storage.precondition.device: "nvme0n1" is not a device; name a path below /dev
         "#]],
     );
 }
@@ -289,8 +289,8 @@ fn arrivals_need_a_rate_with_a_time() {
         GOOD,
         &["workload.arrivals=poisson", "factor.workload.queue_at_most=[\"1s\"]"],
         &expect![[r#"
-            workload.arrivals: says how operations of a rate become due; give workload.rate, or leave it out
-            workload.queue_at_most: says how operations of a rate become due; give workload.rate, or leave it out
+            workload.arrivals: only used with a rate; set workload.rate too, or leave it out
+            workload.queue_at_most: only used with a rate; set workload.rate too, or leave it out
         "#]],
     );
     check(
@@ -298,7 +298,7 @@ fn arrivals_need_a_rate_with_a_time() {
         &["factor.workload.rate=[\"500/s\", 500, \"1/min\", \"7\"]", "workload.arrivals=poisson"],
         &expect![[r#"
             workload.rate: level 500 stands twice
-            workload.rate: "7" is not a rate of 0.001..=1000000000 per second, such as "500/s", "30000/min" or 500
+            workload.rate: "7" is not a rate from 0.001 to 1000000000 per second, such as "500/s", "30000/min" or 500
         "#]],
     );
     check(
@@ -397,14 +397,14 @@ fn memory_by_the_size_of_the_data_is_given_once_and_enough_at_every_point() {
         &levels("[0.125, 0.5]"),
         &["workload.warehouses=40"],
         &expect![[r#"
-        line 10: limits.memory_per_data: 0.125 of 40MiB of data is 5MiB, less than sqlite starts and works with (16MiB)
+        line 10: limits.memory_per_data: 0.125 of 40MiB of data is 5MiB, less than sqlite needs to start and work (16MiB)
     "#]],
     );
     check(
         &levels("[0.5]"),
         &["workload.warehouses=40", "limits.memory=64MiB"],
         &expect![[r#"
-        line 10: limits.memory_per_data: limits.memory says the same in bytes; leave one of the two out
+        line 10: limits.memory_per_data: limits.memory gives the same limit in bytes; leave one of the two out
     "#]],
     );
 }
@@ -478,15 +478,15 @@ fn all_faults_of_a_search_come_at_once() {
         ),
         &[],
         &expect![[r#"
-            line 10: search.setting: workload.users is a factor as well; a search chooses its levels itself
+            line 10: search.setting: workload.users is also a factor; a search chooses its levels itself
             line 11: search.find.p50: a search has one goal: "max", or the limit of one percentile
-            line 11: search.find.p99: no response takes no time; give a limit above 0
+            line 11: search.find.p99: must be above 0
             line 12: search.operation: there is no kind of operation "sale"; there are: buy, sell
-            line 13: search.plateau: goes with find = "max"; leave it out with the limit of a percentile
-            line 14: search.from: "0" is not a whole number of 1..=100
-            line 15: search.to: "many" is not a whole number of 1..=100
-            line 16: search.resolution: 2 is not a number of 0.001..=1
-            line 17: search.points: 1 is not a whole number of 2..=1000
+            line 13: search.plateau: only used with find = "max"; leave it out with the limit of a percentile
+            line 14: search.from: "0" is not a whole number from 1 to 100
+            line 15: search.to: "many" is not a whole number from 1 to 100
+            line 16: search.resolution: 2 is not a number from 0.001 to 1
+            line 17: search.points: 1 is not a whole number from 2 to 1000
             line 18: search.retries: this setting is not known; did you mean search.setting?
         "#]],
     );
@@ -504,15 +504,15 @@ fn all_faults_of_a_search_come_at_once() {
         SEARCH,
         &["search.setting=workload.warehouses", "search.find=max", "search.operation=buy"],
         &expect![[r#"
-            search.setting: workload.warehouses is no load of this study's workload; a search can vary: workload.rate, workload.users
-            search.operation: says whose percentile is limited; leave it out with find = "max"
+            search.setting: workload.warehouses is not a load of this study's workload; a search can vary: workload.rate, workload.users
+            search.operation: names the operation whose percentile is limited; leave it out with find = "max"
         "#]],
     );
     check(
         SEARCH,
         &["search.from=64", "search.operation=sell"],
         &expect![[r#"
-        line 13: search.to: is not above search.from: there is nothing to search between them
+        line 13: search.to: must be above search.from
     "#]],
     );
     check(

@@ -44,7 +44,7 @@ fn faults_of_a_study_come_all_at_once() {
         proofload: the study study.toml has 3 faults
         line 12: engine.kind: there is no engine "sqlit"; built in: <engines>; did you mean sqlite?
         line 21: limits.memroy: this setting is not known; did you mean limits.memory?
-        line 22: limits.cores: 0 is not a whole number of 1..=4096
+        line 22: limits.cores: 0 is not a whole number from 1 to 4096
     "#]],
     );
     check(
@@ -57,7 +57,7 @@ fn faults_of_a_study_come_all_at_once() {
         proofload: the study study.toml has 3 faults
         line 12: engine.kind: there is no engine "sqlit"; built in: <engines>; did you mean sqlite?
         line 21: limits.memroy: this setting is not known; did you mean limits.memory?
-        line 22: limits.cores: 0 is not a whole number of 1..=4096
+        line 22: limits.cores: 0 is not a whole number from 1 to 4096
     "#]],
     );
     assert!(!bench.path("small.proof").exists(), "a study with faults leaves no record");

@@ -25,7 +25,7 @@ pub(in crate::workloads) fn fits<'m, N: AsRef<str>>(
         return Ok(());
     }
     Err(Error::verification(format!(
-        "the data in the database do not fit the study: {}; {remedy}",
+        "the data in the database do not match the study: {}; {remedy}",
         differences.join(", ")
     )))
 }
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(fits(noted, &wanted[..1], "build anew").map_err(|error| error.to_string()), Ok(()));
         assert_eq!(
             fits(noted, &wanted, "build anew").unwrap_err().to_string(),
-            "the data in the database do not fit the study: scale is toy where the study needs full, rows is not noted \
+            "the data in the database do not match the study: scale is toy where the study needs full, rows is not noted \
              where the study needs 7; build anew"
         );
     }

@@ -39,8 +39,11 @@ fn a_database_with_other_tables_is_refused() {
     case.build().expect("loads");
     case.script("DROP TABLE proofload_manifest");
     let error = case.build().unwrap_err().to_string();
-    assert!(error.contains("it has usertable and no manifest of ours; name an empty database"), "{error}");
-    assert_eq!(case.check_data().unwrap_err().to_string(), "the database has no manifest of ours; load the data first");
+    assert!(error.contains("it has usertable but no manifest of Proofload; name an empty database"), "{error}");
+    assert_eq!(
+        case.check_data().unwrap_err().to_string(),
+        "the database has no manifest of Proofload; load the data first"
+    );
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn a_load_whose_count_is_wrong_is_not_complete() {
     case.script("DELETE FROM proofload_manifest WHERE entry = 'complete'");
     case.script("DELETE FROM usertable WHERE ycsb_key = (SELECT max(ycsb_key) FROM usertable)");
     let error = case.check_data().unwrap_err().to_string();
-    assert!(error.starts_with("the load of the data has not come to its end"), "{error}");
+    assert!(error.starts_with("the load of the data is incomplete"), "{error}");
     let error = case.build().unwrap_err().to_string();
     assert_eq!(error, "the load ended with 99 records where 100 were sent; the load is not complete");
 }

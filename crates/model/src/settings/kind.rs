@@ -67,10 +67,10 @@ impl Kind {
             Self::Text => "a text".to_owned(),
             Self::Name => "a name of letters, digits, '-' and '_'".to_owned(),
             Self::OneOf(words) => format!("one of {}", quoted(words)),
-            Self::Integer { least, most } => format!("a whole number of {least}..={most}"),
-            Self::Number { least, most } => format!("a number of {least}..={most}"),
+            Self::Integer { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Number { least, most } => format!("a number from {least} to {most}"),
             Self::Rate { least, most } => {
-                format!("a rate of {least}..={most} per second, such as \"500/s\", \"30000/min\" or 500")
+                format!("a rate from {least} to {most} per second, such as \"500/s\", \"30000/min\" or 500")
             }
             Self::Boolean => "true or false".to_owned(),
             Self::Bytes { least } => format!("a size of at least {}, such as \"64MiB\"", Bytes(*least)),
@@ -78,7 +78,7 @@ impl Kind {
                 format!("a size (per second) of at least {}, such as \"200MiB\"", Bytes(*least))
             }
             Self::Duration { least_ms, most_ms } => format!(
-                "a duration of {}..={}, such as \"30s\"",
+                "a duration from {} to {}, such as \"30s\"",
                 crate::units::duration_text(Duration::from_millis(*least_ms)),
                 crate::units::duration_text(Duration::from_millis(*most_ms))
             ),

@@ -132,7 +132,7 @@ impl Settings {
 /// The error of a getter.
 fn missing(path: &str, wanted: &str, found: Option<&Value>) -> Error {
     match found {
-        None => Error::new(format!("setting {path} is needed and not set")),
-        Some(value) => Error::new(format!("setting {path} is {value} where {wanted} is needed")),
+        None => Error::new(format!("setting {path} is required but not set")),
+        Some(value) => Error::new(format!("setting {path} is {value}, but must be {wanted}")),
     }
 }

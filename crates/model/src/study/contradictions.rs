@@ -105,7 +105,10 @@ fn memory_needs(look: &mut Look<'_>) {
     let Some(smallest) = smallest else { return };
     for engine in look.engines().iter().filter(|engine| smallest.0 < engine.minimum_memory_bytes) {
         let least = Bytes(engine.minimum_memory_bytes);
-        look.fault("limits.memory", format!("{smallest} is less than {} starts and works with ({least})", engine.name));
+        look.fault(
+            "limits.memory",
+            format!("{smallest} is less than {} needs to start and work ({least})", engine.name),
+        );
     }
 }
 
@@ -117,7 +120,7 @@ fn memory_per_data_needs(look: &mut Look<'_>) {
         return;
     }
     if given("limits.memory") {
-        look.fault(PATH, "limits.memory says the same in bytes; leave one of the two out".to_owned());
+        look.fault(PATH, "limits.memory gives the same limit in bytes; leave one of the two out".to_owned());
         return;
     }
     for reason in too_little_memory(look) {
@@ -135,7 +138,7 @@ fn too_little_memory(look: &Look<'_>) -> BTreeSet<String> {
         let memory = with_memory(settings.clone(), raw).bytes("limits.memory").ok()?;
         let least = Bytes(engine.minimum_memory_bytes);
         (memory < least && raw.0 > 0).then(|| {
-            format!("{share} of {raw} of data is {memory}, less than {} starts and works with ({least})", engine.name)
+            format!("{share} of {raw} of data is {memory}, less than {} needs to start and work ({least})", engine.name)
         })
     };
     expand(look.study).points.iter().filter_map(|point| told(&look.study.settings.with(&point.levels))).collect()
@@ -153,7 +156,7 @@ fn url_needs(look: &mut Look<'_>) {
         if !values_of(path, &look.study.settings, &look.study.factors).is_empty() {
             look.fault(
                 path,
-                "limits are put on instances that Proofload starts; an existing server (engine.url) keeps its own"
+                "limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own"
                     .to_owned(),
             );
         }
@@ -173,7 +176,7 @@ fn exporters_need(look: &mut Look<'_>) {
     if endpoints.is_empty() {
         for path in ["observe.device", "observe.series"] {
             if look.study.settings.get(path).is_some() {
-                look.fault(path, "it speaks of exporters; name them in observe.prometheus".to_owned());
+                look.fault(path, "only used with exporters; set observe.prometheus too".to_owned());
             }
         }
         return;
@@ -207,7 +210,7 @@ fn password_in_url(look: &mut Look<'_>) {
     let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
     let in_user = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
     if in_user || url.contains("password=") {
-        let reason = "carries a password, and a study is kept in its record; take it out and set the engine's environment variable (PGPASSWORD) or password file for the load agent".to_owned();
+        let reason = "contains a password, but a study is kept in its record; remove it and use the engine's environment variable (PGPASSWORD) or password file on the load agent's host".to_owned();
         look.fault("engine.url", reason);
     }
 }
@@ -242,10 +245,7 @@ fn device_needs(look: &mut Look<'_>) {
     if let Ok(device) = look.study.settings.text("storage.precondition.device")
         && !device.starts_with("/dev/")
     {
-        look.fault(
-            "storage.precondition.device",
-            format!("{device:?} is not a device; devices are named by a path below /dev"),
-        );
+        look.fault("storage.precondition.device", format!("{device:?} is not a device; name a path below /dev"));
     }
 }
 
@@ -256,10 +256,7 @@ fn open_load_needs(look: &mut Look<'_>) {
     }
     for path in ["workload.arrivals", "workload.queue_at_most"] {
         if look.given.is_given(path) {
-            look.fault(
-                path,
-                "says how operations of a rate become due; give workload.rate, or leave it out".to_owned(),
-            );
+            look.fault(path, "only used with a rate; set workload.rate too, or leave it out".to_owned());
         }
     }
 }
@@ -273,7 +270,7 @@ fn load_hosts_need(look: &mut Look<'_>) {
     let command = look.study.settings.list("agents.load");
     let (given, tells_apart) = (!command.is_empty(), command.iter().any(|part| part.contains(HOST_PLACEHOLDER)));
     if hosts == 0 && tells_apart {
-        let reason = format!("speaks of {HOST_PLACEHOLDER}, and {LOAD_HOSTS} names no host");
+        let reason = format!("contains {HOST_PLACEHOLDER}, but {LOAD_HOSTS} names no host");
         look.fault("agents.load", reason);
     }
     if hosts > 1 && given && !tells_apart {
@@ -288,7 +285,7 @@ fn load_hosts_need(look: &mut Look<'_>) {
             let name = engine.name;
             look.fault(
                 LOAD_HOSTS,
-                format!("{name} lives in the process of its one load agent; several need a database server"),
+                format!("{name} runs inside one load agent; several load agents need a database server"),
             );
         }
     }
@@ -326,7 +323,7 @@ fn device_limits(look: &mut Look<'_>) {
             continue;
         }
         for engine in look.engines().iter().filter(|engine| !engine.capabilities.durable) {
-            look.fault(path, format!("{} keeps no data on a device that could be limited", engine.name));
+            look.fault(path, format!("{} keeps no data on a device, so there is nothing to limit", engine.name));
         }
     }
 }

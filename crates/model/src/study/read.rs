@@ -105,7 +105,7 @@ fn flatten(text: &str, path: &str, item: &Item, taken: &mut Taken) {
             value: value.clone(),
         });
     } else {
-        let reason = "a list of tables is not known here".to_owned();
+        let reason = "a list of tables is not allowed here".to_owned();
         taken.faults.push(Fault { line: line_of_item(text, item), key: path.to_owned(), reason, suggestion: None });
     }
 }

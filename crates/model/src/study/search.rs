@@ -144,11 +144,11 @@ impl Check<'_> {
             let loads = self.given.load_settings().join(", ");
             return self.fault(
                 "search.setting",
-                format!("{setting} is no load of this study's workload; a search can vary: {loads}"),
+                format!("{setting} is not a load of this study's workload; a search can vary: {loads}"),
             );
         }
         if factors.iter().any(|factor| factor.setting == setting) {
-            self.fault("search.setting", format!("{setting} is a factor as well; a search chooses its levels itself"));
+            self.fault("search.setting", format!("{setting} is also a factor; a search chooses its levels itself"));
         }
     }
 
@@ -169,14 +169,17 @@ impl Check<'_> {
         }
         for path in &limits {
             if self.settings.duration(path).is_ok_and(|limit| limit.is_zero()) {
-                self.fault(path, "no response takes no time; give a limit above 0");
+                self.fault(path, "must be above 0");
             }
         }
         if max && percentiles.is_empty() && self.given.is_given("search.operation") {
-            self.fault("search.operation", "says whose percentile is limited; leave it out with find = \"max\"");
+            self.fault(
+                "search.operation",
+                "names the operation whose percentile is limited; leave it out with find = \"max\"",
+            );
         }
         if !max && !percentiles.is_empty() && self.given.is_given("search.plateau") {
-            self.fault("search.plateau", "goes with find = \"max\"; leave it out with the limit of a percentile");
+            self.fault("search.plateau", "only used with find = \"max\"; leave it out with the limit of a percentile");
         }
         self.operation();
     }
@@ -215,7 +218,7 @@ impl Check<'_> {
         if let [from, to] = loads[..]
             && from >= to
         {
-            self.fault("search.to", "is not above search.from: there is nothing to search between them");
+            self.fault("search.to", "must be above search.from");
         }
         let start =
             self.settings.text("search.setting").ok().map(str::to_owned).zip(self.settings.get("search.from").cloned());

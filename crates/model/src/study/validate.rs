@@ -207,7 +207,7 @@ fn read_factor(
         faults.push(fault(
             key.line,
             &format!("factor.{}", key.path),
-            "a factor has setting and levels only".to_owned(),
+            "a factor has only setting and levels".to_owned(),
             near,
         ));
     }
@@ -235,7 +235,7 @@ fn read_factor(
         return None;
     }
     let Some(items) = levels.value.as_array().filter(|items| !items.is_empty()) else {
-        faults.push(fault(levels.line, setting, "levels is a list of at least one value".to_owned(), None));
+        faults.push(fault(levels.line, setting, "levels must be a list of at least one value".to_owned(), None));
         return None;
     };
     let mut values: Vec<Value> = Vec::new();

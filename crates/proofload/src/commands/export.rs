@@ -47,14 +47,14 @@ fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
 fn tables(arguments: &ExportArguments) -> Result<Vec<&'static Table>, (Exit, String)> {
     let tabular = matches!(arguments.format, ExportFormat::Csv | ExportFormat::Json);
     if !tabular && !arguments.tables.is_empty() {
-        return Err((Exit::Usage, "--table goes with --format csv or json; the other formats are one text".to_owned()));
+        return Err((Exit::Usage, "--table is only used with --format csv or json".to_owned()));
     }
     let asked = |table: &&Table| arguments.tables.is_empty() || arguments.tables.iter().any(|name| name == table.name);
     let tables: Vec<&'static Table> = TABLES.iter().filter(asked).collect();
     let to_stdout = arguments.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
     if arguments.format == ExportFormat::Csv && tables.len() > 1 && to_stdout {
         let text =
-            format!("csv has {} tables: name one with --table, or a folder for their files with -o", tables.len());
+            format!("csv has {} tables: choose one with --table, or name a folder for all with -o", tables.len());
         return Err((Exit::Usage, text));
     }
     Ok(tables)

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Imports results.
 pub(crate) fn run(arguments: &ImportArguments) -> Exit {
     if arguments.json && arguments.output.as_os_str() == "-" {
-        let text = "--json says on standard output what was made, and -o - would write it there; name a file";
+        let text = "--json describes the result on standard output, but -o - writes the result there; name a file";
         return output::failure(true, Exit::Usage, text);
     }
     match made(arguments).and_then(|made| write(&arguments.output, &made.text).map(|()| made)) {
@@ -83,10 +83,10 @@ fn made(arguments: &ImportArguments) -> Result<Made, String> {
 /// A study of one property file, named after it.
 fn study(sources: &[SourceFile], engine: &str) -> Result<String, String> {
     let [source] = sources else {
-        return Err("a study is made of one property file; put several together into one first".to_owned());
+        return Err("a study is made from one property file; merge several into one first".to_owned());
     };
     if proofload_engine::engine(engine).is_none() {
-        return Err(format!("there is no engine {engine}; `proofload engines` lists those that are built in"));
+        return Err(format!("there is no engine {engine}; `proofload engines` lists the built-in ones"));
     }
     let text = std::str::from_utf8(&source.content).map_err(|_| format!("{}: it is not text", source.name))?;
     let stem =

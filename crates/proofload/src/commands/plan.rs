@@ -183,7 +183,7 @@ pub(super) fn destroyed(study: &Study) -> Result<Option<String>, Error> {
 
 fn destructive_text(study: &Study) -> Result<String, Error> {
     Ok(match destroyed(study)? {
-        Some(device) => format!("DESTRUCTIVE: all data on {device} is lost; run wants --yes {device}\n"),
+        Some(device) => format!("DESTRUCTIVE: all data on {device} is lost; run requires --yes {device}\n"),
         None => "destructive steps: none\n".to_owned(),
     })
 }

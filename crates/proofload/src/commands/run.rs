@@ -82,7 +82,7 @@ fn destructive_steps_named(study: &Study, confirmed: Option<&str>) -> Result<(),
     let asked = preconditioning(&study.settings, confirmed).map_err(|error| error.to_string())?;
     match asked.and_then(|how| how.device) {
         Some(device) if confirmed != Some(device.as_str()) => Err(format!(
-            "this study destroys all data on {device} (storage.precondition.device); if that is what you want, name it again: --yes {device}"
+            "this study destroys all data on {device} (storage.precondition.device); to confirm, name it again: --yes {device}"
         )),
         _ => Ok(()),
     }
@@ -130,14 +130,14 @@ fn end(outcome: &Outcome, path: &Path) -> Exit {
         Outcome::Complete => super::verdict::exit_of(&record),
         Outcome::Interrupted if record.attempts.is_empty() => Exit::InterruptedEarly,
         Outcome::Interrupted => {
-            output::note(&format!("interrupted; go on with: proofload resume {}", path.display()));
+            output::note(&format!("interrupted; continue with: proofload resume {}", path.display()));
             Exit::Interrupted
         }
         Outcome::Failed { runs, reason } => {
             let what = if *runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first") };
             output::error(&format!("{what}: {reason}"));
             output::note(&format!(
-                "nothing that was finished is lost; when the cause is mended: proofload resume {}",
+                "nothing that was finished is lost; once the cause is fixed: proofload resume {}",
                 path.display()
             ));
             Exit::Failure
@@ -148,7 +148,7 @@ fn end(outcome: &Outcome, path: &Path) -> Exit {
 /// The study could not go on at all.
 fn stopped_by(error: &Error, path: &Path) -> Exit {
     output::error(&error.to_string());
-    output::note(&format!("what was finished is kept; when the cause is mended: proofload resume {}", path.display()));
+    output::note(&format!("what was finished is kept; once the cause is fixed: proofload resume {}", path.display()));
     Exit::Failure
 }
 

@@ -56,7 +56,7 @@ fn as_text(record: &Record, arguments: &StatusArguments) -> String {
     text.extend(searches.iter().map(|(label, told, _)| format!("search{label}: {told}\n")));
     let open = finished < record.plan.runs.len() || searches.iter().any(|(.., ended)| !ended);
     if open && !record.being_written {
-        text.push_str(&format!("go on with: proofload resume {}\n", arguments.record.display()));
+        text.push_str(&format!("continue with: proofload resume {}\n", arguments.record.display()));
     }
     text
 }

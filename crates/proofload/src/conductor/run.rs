@@ -190,7 +190,7 @@ impl Crew<'_> {
             }
             if let Some(patience) = self.watch.patience.filter(|patience| self.now().since(began) > *patience) {
                 return Err(Error::new(format!(
-                    "no second of load has been reported for {patience:?}; the load agent or the database hangs"
+                    "no second of load was reported for {patience:?}; the load agent or the database hangs"
                 )));
             }
         }

@@ -37,7 +37,7 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
         Err(text) => found.push(Contradiction::new(PATH, text)),
         Ok(given) if is_named && !given.is_empty() => found.push(Contradiction::new(
             PATH,
-            "a profile of that name has its departures; leave them out, or say workload.profile = \"spec\"",
+            "this profile already has its departures; leave them out, or set workload.profile = \"spec\"",
         )),
         Ok(_) => {}
     }
@@ -85,7 +85,7 @@ mod tests {
         check(&[("departures", "7")], Err("no departure is called \"7\"; known are: uniform-ids, "));
         check(
             &[("profile", "hammerdb-compatible"), ("departures", "4")],
-            Err("a profile of that name has its departures"),
+            Err("this profile already has its departures"),
         );
         check(&[("profile", "hammerdb-compatible"), ("pacing", "paced")], Err("is not reproduced"));
     }

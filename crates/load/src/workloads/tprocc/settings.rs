@@ -230,23 +230,19 @@ pub(super) fn pacing_contradictions(settings: &Settings) -> Vec<Contradiction> {
         }
     };
     if settings.text("workload.pacing") != Ok("paced") {
-        fault(
-            !given("workload.virtual_users"),
-            "workload.virtual_users",
-            "must be given: how many users a saturated load has",
-        );
+        fault(!given("workload.virtual_users"), "workload.virtual_users", "must be given for a saturated load");
         for path in ["workload.connections", "workload.delivery_workers"] {
-            fault(given(path), path, "belongs to a paced load; say workload.pacing = \"paced\", or leave it out");
+            fault(given(path), path, "only used in a paced load; set workload.pacing = \"paced\", or leave it out");
         }
         return found;
     }
     fault(
         given("workload.rate"),
         "workload.rate",
-        "a paced load has the rate that its terminals' waits make; leave one of the two out",
+        "the rate of a paced load follows from the waits of its terminals; leave one of the two out",
     );
     let all = settings.boolean("workload.all_warehouses") == Ok(true);
-    fault(all, "workload.all_warehouses", "a terminal of a paced load has one home warehouse; say false");
+    fault(all, "workload.all_warehouses", "a terminal of a paced load has one home warehouse; set it to false");
     let read = TproccSettings::read(settings).map(|read| read.users);
     let connections = settings.count("workload.connections").unwrap_or(0);
     let too_many = read.is_ok_and(|terminals| connections > terminals);

@@ -94,7 +94,7 @@ impl Rounds {
         let empty: Vec<&str> = empty.map(|(class, _)| class.word()).collect();
         if !empty.is_empty() {
             return Err(Error::new(format!(
-                "it gives {} queries a weight, and none is chosen; choose one in workload.queries or give the class the weight 0",
+                "it gives {} queries a weight, but none is chosen; choose one in workload.queries or set the weight of the class to 0",
                 empty.join(" and ")
             )));
         }
@@ -185,6 +185,6 @@ mod tests {
         let complex = Rounds::new(Mix::read("0/0/1").unwrap(), &queries()).unwrap();
         assert_eq!((complex.length(), complex.queries()), (20, (5..10).collect()));
         let error = Rounds::new(Mix::read("1/1/2").unwrap(), &queries()[..3]).unwrap_err().to_string();
-        assert!(error.starts_with("it gives average and complex queries a weight, and none is chosen"), "{error}");
+        assert!(error.starts_with("it gives average and complex queries a weight, but none is chosen"), "{error}");
     }
 }

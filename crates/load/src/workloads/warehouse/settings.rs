@@ -162,7 +162,7 @@ fn threads(settings: &Settings) -> Result<(), Contradiction> {
     let same = settings.text("engine.kind").and_then(parallelism);
     match same.map_err(|error| Contradiction::new(PATH, error.to_string()))? {
         Some(same) if settings.get(same).is_some() => {
-            Err(Contradiction::new(PATH, format!("{same} says the same; leave one of the two out")))
+            Err(Contradiction::new(PATH, format!("{same} sets the same; leave one of the two out")))
         }
         _ => Ok(()),
     }
@@ -289,7 +289,7 @@ mod tests {
         check("1/1/1", &["q06, q03 q22"], Ok((3, 3)));
         check("1/0", &[], Err("workload.mix: \"1/0\" is neither"));
         check("0/0/0", &[], Err("workload.mix: the weights"));
-        check("1/1/1", &["q06", "q03"], Err("workload.mix: it gives complex queries a weight, and none is chosen"));
+        check("1/1/1", &["q06", "q03"], Err("workload.mix: it gives complex queries a weight, but none is chosen"));
         check(
             "1/1/0",
             &["q06", "q03", "q22"],

@@ -50,15 +50,14 @@ impl WarehouseRun {
     fn manifest(&self) -> Result<Result<Manifest, DataState>, Error> {
         let mut session = BlockingSession::open(self.request.engine, &self.request.target)?;
         let Some(manifest) = Manifest::read(&mut session, &self.plan.dialect.suite)? else {
-            let why = "the database has no manifest of ours; load the data first".to_owned();
+            let why = "the database has no manifest of Proofload; load the data first".to_owned();
             return Ok(Err(DataState::Empty { why }));
         };
         if let Err(differs) = manifest.fits(&self.settings.data()) {
             return Ok(Err(DataState::Differs { why: differs.to_string() }));
         }
         if !manifest.is_complete() {
-            let why =
-                "the load of the data has not come to its end; load again, it goes on where it stopped".to_owned();
+            let why = "the load of the data is incomplete; load again to continue where it stopped".to_owned();
             return Ok(Err(DataState::Unfinished { why }));
         }
         Ok(Ok(manifest))

@@ -86,15 +86,14 @@ impl YcsbRun {
             return Self::has_table(session);
         }
         let Some(manifest) = Manifest::read(session)? else {
-            let why = "the database has no manifest of ours; load the data first".to_owned();
+            let why = "the database has no manifest of Proofload; load the data first".to_owned();
             return Ok(DataState::Empty { why });
         };
         if let Err(differs) = manifest.fits(&wanted(self.settings.data(self.request.spec.data_seed), &self.plan)) {
             return Ok(DataState::Differs { why: differs.to_string() });
         }
         if !manifest.is_complete() {
-            let why =
-                "the load of the data has not come to its end; load again, it goes on where it stopped".to_owned();
+            let why = "the load of the data is incomplete; load again to continue where it stopped".to_owned();
             return Ok(DataState::Unfinished { why });
         }
         Ok(DataState::Fits)

@@ -85,7 +85,7 @@ impl<'j> Build<'j> {
         if let Some(first) = foreign.first() {
             let name = text(first, 0)?;
             return Err(Error::new(format!(
-                "the database is not empty: it has a table {name} and no manifest of ours; name an empty database"
+                "the database is not empty: it has a table {name} but no manifest of Proofload; name an empty database"
             )));
         }
         let suite = &self.dialect.suite;
@@ -227,7 +227,7 @@ impl<'j> Build<'j> {
             let (name, noted) = (table.name(), manifest.table(table)?.rows);
             let found = integer(&session.one_row(&format!("SELECT count(*) FROM {name}"))?, 0)?;
             if u64::try_from(found) != Ok(noted) {
-                return Err(Error::new(format!("{name} has {found} rows where {noted} were loaded")));
+                return Err(Error::new(format!("{name} has {found} rows, but {noted} were loaded")));
             }
         }
         let found = conditions::examine(session, self.dialect, &self.settings, &self.request.progress)?;
@@ -281,7 +281,7 @@ impl<'j> Build<'j> {
     }
 
     fn manifest(&self, session: &mut BlockingSession) -> Result<Manifest, Error> {
-        Manifest::read(session, self.dialect)?.ok_or_else(|| Error::new("the manifest has gone"))
+        Manifest::read(session, self.dialect)?.ok_or_else(|| Error::new("the manifest is missing"))
     }
 
     fn keeps_data(&self) -> bool {

@@ -53,7 +53,7 @@ impl<'j> Load<'j> {
     }
 
     fn manifest(&self, session: &mut BlockingSession) -> Result<Manifest, Error> {
-        Manifest::read(session, &self.dialect.suite)?.ok_or_else(|| Error::new("the manifest has gone"))
+        Manifest::read(session, &self.dialect.suite)?.ok_or_else(|| Error::new("the manifest is missing"))
     }
 
     fn sessions(&self) -> usize {
@@ -91,7 +91,7 @@ impl<'j> Load<'j> {
         let suite = &self.dialect.suite;
         if let Some(first) = session.query(&suite.statement("foreign_tables")?.sql)?.first() {
             return Err(Error::new(format!(
-                "the database is not empty: it has a table {} and no manifest of ours; name an empty database",
+                "the database is not empty: it has a table {} but no manifest of Proofload; name an empty database",
                 text(first, 0)?
             )));
         }

@@ -47,7 +47,7 @@ pub(super) fn check_other_data(case: &Case) {
         for error in [workload_run.check_data().err(), workload_run.begin().err(), workload_run.build().err()] {
             let error = error.expect("other data").to_string();
             assert!(
-                error.starts_with("the data in the database do not fit the study: ") && error.contains(words),
+                error.starts_with("the data in the database do not match the study: ") && error.contains(words),
                 "{error}"
             );
         }

@@ -34,7 +34,7 @@ fn what_an_engine_cannot_do_is_a_fault_of_the_study() {
     check(
         "sqlite",
         &[("parallelism", "1")],
-        "workload.parallelism: sqlite runs a query on one thread and has nothing to set; leave it out\n",
+        "workload.parallelism: sqlite runs each query on one thread; leave it out\n",
     );
     check(
         "null",
@@ -48,7 +48,7 @@ fn threads_are_set_by_the_workload_or_by_the_engine_and_not_by_both() {
     let mut settings = super::case::settings("duckdb", &[("parallelism", "2")]);
     assert_eq!(contradictions(&settings), "");
     settings.0.insert("engine.threads".to_owned(), Setting::Integer(2));
-    let expected = "workload.parallelism: engine.threads says the same; leave one of the two out\n";
+    let expected = "workload.parallelism: engine.threads sets the same; leave one of the two out\n";
     assert_eq!(contradictions(&settings), expected);
 }
 

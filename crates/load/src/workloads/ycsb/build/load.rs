@@ -182,7 +182,7 @@ fn make_table(session: &mut BlockingStore, wanted: &[(String, String)]) -> Resul
     let tables = session.work(async |store| store.tables().await)?;
     if let Some(name) = tables.iter().find(|name| *name != MANIFEST) {
         return Err(Error::new(format!(
-            "the database is not empty: it has {name} and no manifest of ours; name an empty database"
+            "the database is not empty: it has {name} but no manifest of Proofload; name an empty database"
         )));
     }
     session.work(async |store| store.create(wanted).await).map_err(|error| error.context("making the table"))

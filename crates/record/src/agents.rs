@@ -26,7 +26,7 @@ pub(crate) fn read(connection: &Connection, format: Format, attempt: i64) -> Res
 }
 
 fn seconds(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<AgentSecond>> {
-    let sql = "SELECT agent, number, completed, failed, dropped, count, sum_ns, max_ns, client FROM agent_interval \
+    let sql = "SELECT agent, number, completed, failed, dropped, count, sum_ns, max_ns, client FROM agent_interval NOT INDEXED \
                WHERE attempt = ?1 ORDER BY number, agent";
     all(connection, sql, [attempt], |row| {
         Ok(AgentSecond {
@@ -44,7 +44,7 @@ fn seconds(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<AgentS
 }
 
 fn histograms(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<AgentHistogram>> {
-    let sql = "SELECT agent, clock, count, sum_ns, max_ns, payload FROM agent_histogram WHERE attempt = ?1 ORDER BY id";
+    let sql = "SELECT agent, clock, count, sum_ns, max_ns, payload FROM agent_histogram NOT INDEXED WHERE attempt = ?1 ORDER BY id";
     all(connection, sql, [attempt], |row| {
         let clock = LatencyClock::from_word(&row.get::<_, String>(1)?).unwrap_or(LatencyClock::Response);
         let delta = HistogramDelta {

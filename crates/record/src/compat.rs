@@ -33,6 +33,11 @@ impl Format {
         self.0 >= 3
     }
 
+    /// Tells whether a chain covers every row; formats before have seals.
+    pub(crate) fn has_chain(self) -> bool {
+        self.0 >= 4
+    }
+
     /// Tells whether rows name the instance that they belong to.
     fn has_instances(self) -> bool {
         self.0 >= 4

@@ -33,6 +33,8 @@ pub struct Record {
     pub logs: Vec<LogLine>,
     /// Whether a process is writing it now.
     pub being_written: bool,
+    /// What is not as it was written, in words; empty when all is.
+    pub faults: Vec<String>,
 }
 
 impl Record {
@@ -56,7 +58,7 @@ pub struct SessionLine {
 /// How an attempt stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// Went through; its rows are sealed.
+    /// Went through; its rows are sealed, or its point is void.
     Finished,
     /// Ended with an error.
     Failed {
@@ -92,7 +94,7 @@ pub struct Attempt {
     pub marks: Vec<(String, Mark)>,
     /// Verification.
     pub checks: Vec<Check>,
-    /// Whether the seal of a finished attempt still fits its rows; `None` while it has no seal.
+    /// Whether the seal of a finished attempt, and what it shares with others, still fits; `None` while it has no seal.
     pub seal_holds: Option<bool>,
 }
 

@@ -16,6 +16,7 @@ enum Kind {
     NewerFormat,
     NotARecord,
     NoSpace,
+    Damaged,
     Other,
 }
 
@@ -36,11 +37,21 @@ impl Error {
         Self { kind: Kind::NotARecord, text: text.into() }
     }
 
+    pub(crate) fn damaged(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Damaged, text: text.into() }
+    }
+
+    /// The same error, with the file put in front.
+    pub(crate) fn of_file(self, path: &std::path::Path) -> Self {
+        Self { text: format!("{}: {}", path.display(), self.text), ..self }
+    }
+
     /// Wraps an error of SQLite.
     pub(crate) fn sqlite(what: &str, error: &rusqlite::Error) -> Self {
         let kind = match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Kind::NoSpace,
             Some(rusqlite::ErrorCode::NotADatabase) => Kind::NotARecord,
+            Some(rusqlite::ErrorCode::DatabaseCorrupt) => Kind::Damaged,
             _ => Kind::Other,
         };
         Self { kind, text: format!("{what}: {error}") }
@@ -59,6 +70,11 @@ impl Error {
     /// Whether the file is no record.
     pub fn is_not_a_record(&self) -> bool {
         self.kind == Kind::NotARecord
+    }
+
+    /// Whether the file was damaged or changed by something else than Proofload.
+    pub fn is_damaged(&self) -> bool {
+        self.kind == Kind::Damaged
     }
 
     /// Whether the disk is full.

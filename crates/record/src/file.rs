@@ -24,9 +24,14 @@ pub fn is_record(path: &Path) -> Result<bool, Error> {
 /// SHA-256 of the whole file, as `sha256sum` prints it. Errors: it cannot be read.
 pub fn file_sha256(path: &Path) -> Result<String, Error> {
     let wrong = |error: std::io::Error| Error::other(format!("hashing {}: {error}", path.display()));
-    let (mut file, mut hasher, mut part) = (File::open(path).map_err(wrong)?, Sha256::new(), vec![0; PART]);
+    hash_of_bytes(&mut File::open(path).map_err(wrong)?).map_err(wrong)
+}
+
+/// SHA-256 of everything that a reader gives.
+fn hash_of_bytes(reader: &mut impl std::io::Read) -> std::io::Result<String> {
+    let (mut hasher, mut part) = (Sha256::new(), vec![0; PART]);
     loop {
-        match file.read(&mut part).map_err(wrong)? {
+        match reader.read(&mut part)? {
             0 => return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
             count => hasher.update(&part[..count]),
         }

@@ -3,8 +3,10 @@
 //! This crate is its only writer and its only reader. It may not compute statistics, read a clock or know what a workload is.
 
 mod agents;
+mod chain;
 mod compat;
 mod content;
+mod digest;
 mod error;
 mod events;
 mod file;
@@ -14,11 +16,13 @@ mod recorder;
 mod rows;
 mod schema;
 mod seal;
+mod verification;
 
 pub use agents::AgentRows;
 pub use content::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State};
 pub use error::Error;
 pub use file::{file_sha256, is_record};
-pub use reader::{fingerprint, read, read_finished_runs};
+pub use reader::{prove, read, read_finished_runs};
 pub use recorder::{AttemptId, Opening, Recorder};
 pub use schema::{APPLICATION_ID, FORMAT};
+pub use verification::Proof;

@@ -1,11 +1,12 @@
 //! Reading a record as plain data. Works while another process writes it; never changes it.
 
 use crate::compat::Format;
-use crate::content::{Record, SessionLine};
+use crate::content::{Record, SessionLine, State};
 use crate::error::Error;
-use crate::rows::{all, attempts, documents, events, facts, fill, logs};
+use crate::rows::{all, attempts, documents, events, facts, fill, logs, samples};
 use crate::schema::{APPLICATION_ID, FORMAT};
-use crate::{agents, lock, seal};
+use crate::verification::Proof;
+use crate::{agents, lock, verification};
 use proofload_model::plan::Plan;
 use proofload_model::study::Study;
 use proofload_model::time::WallTime;
@@ -15,11 +16,9 @@ use std::path::Path;
 
 /// Reads a whole record.
 pub fn read(path: &Path) -> Result<Record, Error> {
-    let connection = open(path)?;
-    // One snapshot, also while another process writes.
+    let (connection, format) = open_whole(path)?;
     let reading = |error: rusqlite::Error| Error::sqlite(&format!("reading {}", path.display()), &error);
-    connection.execute_batch("BEGIN").map_err(reading)?;
-    let format = Format::of(&connection)?;
+    let proof = verification::prove(&connection, format).map_err(|error| error.of_file(path))?;
     let documents = documents(&connection).map_err(reading)?;
     let parse_study = || serde_json::from_str::<Study>(documents.get("study.json")?).ok();
     let parse_plan = || serde_json::from_str::<Plan>(documents.get("plan.json")?).ok();
@@ -29,11 +28,16 @@ pub fn read(path: &Path) -> Result<Record, Error> {
             path.display()
         )));
     };
-    let mut attempts = attempts(&connection, &plan).map_err(reading)?;
+    let mut faults = proof.faults.clone();
+    let mut attempts = attempts(&connection, &plan, &mut faults).map_err(reading)?;
+    let mut samples = samples(&connection).map_err(reading)?;
     for attempt in &mut attempts {
-        fill(&connection, format, attempt).map_err(reading)?;
+        fill(&connection, format, attempt, &mut samples).map_err(reading)?;
         attempt.agents = agents::read(&connection, format, attempt.id)?;
-        attempt.seal_holds = seal_holds(&connection, attempt.id)?;
+        attempt.seal_holds = proof.seal_holds(attempt.id);
+        if attempt.state == State::Finished && attempt.seal_holds.is_none() {
+            faults.push(format!("attempt {} has finished and has no seal", attempt.id));
+        }
     }
     Ok(Record {
         created: WallTime(
@@ -41,7 +45,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
         ),
         study,
         plan,
-        sessions: all(&connection, "SELECT at_us, program, machine FROM session ORDER BY id", [], |row| {
+        sessions: all(&connection, "SELECT at_us, program, machine FROM session NOT INDEXED ORDER BY id", [], |row| {
             Ok(SessionLine { at: WallTime(row.get(0)?), program: row.get(1)?, machine: row.get(2)? })
         })
         .map_err(reading)?,
@@ -51,21 +55,20 @@ pub fn read(path: &Path) -> Result<Record, Error> {
         being_written: lock::is_taken(path),
         documents,
         attempts,
+        faults,
     })
 }
 
-/// SHA-256 of the record's file, hexadecimal: what names it beyond doubt once nobody writes it any more.
-pub fn fingerprint(path: &Path) -> Result<String, Error> {
-    let reading = |error: std::io::Error| Error::other(format!("reading {}: {error}", path.display()));
-    let mut file = std::fs::File::open(path).map_err(reading)?;
-    seal::hash_of_bytes(&mut file).map_err(reading)
+/// Checks a record without reading what it holds: the file, its tables, chain and seals. Errors: it is no record, or damaged.
+pub fn prove(path: &Path) -> Result<Proof, Error> {
+    let (connection, format) = open_whole(path)?;
+    verification::prove(&connection, format).map_err(|error| error.of_file(path))
 }
 
 /// Indices of the runs that are finished, without reading their samples.
 pub fn read_finished_runs(path: &Path) -> Result<BTreeSet<u32>, Error> {
     let connection = open(path)?;
-    let sql =
-        "SELECT DISTINCT run_index FROM attempt JOIN event ON event.attempt = attempt.id WHERE event.name = 'finished'";
+    let sql = "SELECT DISTINCT run_index FROM attempt NOT INDEXED JOIN event NOT INDEXED ON event.attempt = attempt.id WHERE event.name = 'finished'";
     all(&connection, sql, [], |row| row.get(0))
         .map(|runs: Vec<u32>| runs.into_iter().collect())
         .map_err(|error| Error::sqlite(&format!("reading {}", path.display()), &error))
@@ -80,6 +83,9 @@ pub(crate) fn check_format(connection: &Connection, path: &Path) -> Result<(), E
         return Err(Error::not_a_record(format!("{} is not a Proofload record", path.display())));
     }
     let format = pragma("user_version").map_err(wrong)?;
+    if format < 1 {
+        return Err(Error::not_a_record(format!("{} has no record format {format}", path.display())));
+    }
     if format > FORMAT {
         return Err(Error::newer_format(format!(
             "{} has record format {format}, this Proofload reads up to {FORMAT}; use the newer Proofload that wrote it",
@@ -102,12 +108,12 @@ fn open(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-fn seal_holds(connection: &Connection, attempt: i64) -> Result<Option<bool>, Error> {
-    let stored: Vec<String> =
-        all(connection, "SELECT sha256 FROM seal WHERE attempt = ?1", [attempt], |row| row.get(0))
-            .map_err(|error| Error::sqlite("reading seals", &error))?;
-    match stored.first() {
-        Some(stored) => Ok(Some(*stored == seal::hash(connection, attempt)?)),
-        None => Ok(None),
-    }
+/// Opens a record that is whole, as one snapshot, also while another process writes.
+fn open_whole(path: &Path) -> Result<(Connection, Format), Error> {
+    let connection = open(path)?;
+    let begin = connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; BEGIN");
+    begin.map_err(|error| Error::sqlite(&format!("reading {}", path.display()), &error))?;
+    let format = Format::of(&connection)?;
+    verification::check_file(&connection, format).map_err(|error| error.of_file(path))?;
+    Ok((connection, format))
 }

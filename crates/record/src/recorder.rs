@@ -1,5 +1,6 @@
 //! Writing a record. Rows are only appended; the caller commits at least once per interval.
 
+use crate::chain::{self, Chain, Kind};
 use crate::compat::Format;
 use crate::content::{AttemptEvent, LogLine};
 use crate::error::Error;
@@ -51,6 +52,9 @@ struct SeriesKey {
 pub struct Recorder {
     connection: Connection,
     format: Format,
+    chain: Chain,
+    /// Have rows of the study come that no link covers?
+    unchained: bool,
     series: HashMap<SeriesKey, i64>,
     session: i64,
     path: PathBuf,
@@ -92,13 +96,16 @@ impl Recorder {
             .map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
         reader::check_format(&connection, path)?;
         let format = Format::of(&connection)?;
+        let chain = if format.has_chain() { Chain::of(&connection)? } else { Chain::default() };
         let open = || -> rusqlite::Result<()> {
             set_up(&connection)?;
             connection.execute_batch("BEGIN")
         };
         open().map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
         let path = path.to_owned();
-        Self { connection, format, series: HashMap::new(), session: 0, path, _lock: lock }.begin_session(program, at)
+        let series = HashMap::new();
+        Self { connection, format, chain, unchained: false, series, session: 0, path, _lock: lock }
+            .begin_session(program, at)
     }
 
     fn begin_session(mut self, program: &str, at: WallTime) -> Result<Self, Error> {
@@ -108,6 +115,8 @@ impl Recorder {
             params![at.0, program, machine.trim(), std::process::id()],
         )?;
         self.session = self.connection.last_insert_rowid();
+        self.unchained = true;
+        self.end_open_attempts()?;
         self.commit()?;
         Ok(self)
     }
@@ -119,11 +128,15 @@ impl Recorder {
 
     /// Makes all that was appended durable.
     pub fn commit(&mut self) -> Result<(), Error> {
+        if self.unchained {
+            self.link(Kind::Study, None)?;
+        }
         self.connection.execute_batch("COMMIT; BEGIN").map_err(|error| self.wrong(&error))
     }
 
     /// A document: text of another tool, or of the study.
     pub fn document(&mut self, at: WallTime, name: &str, body: &str) -> Result<(), Error> {
+        self.unchained = true;
         self.insert("INSERT INTO document (at_us, name, body) VALUES (?1, ?2, ?3)", params![at.0, name, body])
     }
 
@@ -139,13 +152,18 @@ impl Recorder {
             "INSERT INTO attempt (session, run_index, at_us) VALUES (?1, ?2, ?3)",
             params![session, run_index, at.0],
         )?;
-        Ok(AttemptId(self.connection.last_insert_rowid()))
+        let attempt = self.connection.last_insert_rowid();
+        if self.format.has_chain() {
+            self.chain.begin_attempt(&self.connection, attempt).map_err(|error| self.wrong(&error))?;
+        }
+        Ok(AttemptId(attempt))
     }
 
     /// Something that happened to an attempt, or to the study.
     pub fn event(&mut self, attempt: Option<AttemptId>, event: &AttemptEvent) -> Result<(), Error> {
         let AttemptEvent { at, offset, instance, event, .. } = event;
         let statements = self.format.events();
+        self.unchained |= attempt.is_none();
         let attempt = attempt.map(|attempt| attempt.0);
         let (name, detail) = (event.name(), events::encode(event));
         let values = params![attempt, at.0, offset.map(|offset| offset.0), name, detail, instance.as_str(), VERSION];
@@ -155,6 +173,7 @@ impl Recorder {
     /// Facts of an attempt, or of the study.
     pub fn facts(&mut self, attempt: Option<AttemptId>, facts: &[Fact]) -> Result<(), Error> {
         let (statements, attempt) = (self.format.facts(), attempt.map(|attempt| attempt.0));
+        self.unchained |= attempt.is_none();
         for fact in facts {
             let Fact { instance, subject, name, requested, effective, number, source, holds } = fact;
             let values =
@@ -269,15 +288,19 @@ impl Recorder {
     pub fn log(&mut self, line: &LogLine) -> Result<(), Error> {
         let LogLine { attempt, at, level, source, instance, text } = line;
         let statements = self.format.logs();
+        self.unchained |= attempt.is_none();
         let values = params![attempt, at.0, level, source, text, instance.as_str()];
         self.insert(statements.insert, &values[..statements.columns])
     }
 
     /// Ends an attempt that went through: seals its rows and commits. From here on it is never lost or repeated.
     pub fn finish(&mut self, attempt: AttemptId, at: WallTime) -> Result<(), Error> {
-        let hash = seal::hash(&self.connection, attempt.0)?;
-        self.insert("INSERT INTO seal (attempt, sha256) VALUES (?1, ?2)", params![attempt.0, hash])?;
+        if !self.format.has_chain() {
+            let hash = seal::hash(&self.connection, self.format, attempt.0)?;
+            self.insert("INSERT INTO seal (attempt, sha256) VALUES (?1, ?2)", params![attempt.0, hash])?;
+        }
         self.event(Some(attempt), &AttemptEvent::new(at, RunEvent::Finished))?;
+        self.link(Kind::Finished, Some(attempt.0))?;
         self.series.retain(|key, _| key.attempt != attempt.0);
         self.commit()
     }
@@ -285,17 +308,37 @@ impl Recorder {
     /// Ends an attempt that failed; the run will be tried again by `resume`.
     pub fn fail(&mut self, attempt: AttemptId, at: WallTime, reason: &str) -> Result<(), Error> {
         self.event(Some(attempt), &AttemptEvent::new(at, RunEvent::Failed(reason.to_owned())))?;
+        self.link(Kind::Failed, Some(attempt.0))?;
         self.commit()
     }
 
-    /// Closes the record as one file: the write-ahead log is folded in.
-    pub fn close(self) -> Result<(), Error> {
+    /// Closes the record as one file: the write-ahead log is folded in. The last link says that nothing came after it.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.end_open_attempts()?;
+        self.link(Kind::Closed, None)?;
         let close = || -> rusqlite::Result<()> {
             self.connection.execute_batch("COMMIT")?;
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             self.connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))
         };
         close().map_err(|error| self.wrong(&error))
+    }
+
+    /// Ends attempts that nobody goes on with: nothing is added to them.
+    fn end_open_attempts(&mut self) -> Result<(), Error> {
+        if self.format.has_chain() {
+            let open = chain::open_attempts(&self.connection).map_err(|error| self.wrong(&error))?;
+            open.into_iter().try_for_each(|attempt| self.link(Kind::Left, Some(attempt)))?;
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, kind: Kind, attempt: Option<i64>) -> Result<(), Error> {
+        self.unchained = false;
+        if !self.format.has_chain() {
+            return Ok(());
+        }
+        self.chain.add(&self.connection, kind, attempt).map_err(|error| self.wrong(&error))
     }
 
     fn insert(&mut self, sql: &str, values: &[&dyn ToSql]) -> Result<(), Error> {
@@ -339,6 +382,7 @@ fn draw_up(draft: &Path, opening: &Opening<'_>) -> Result<(), String> {
                 params![opening.at.0, name, body],
             )?;
         }
+        Chain::default().add(&connection, Kind::Study, None)?;
         connection.execute_batch("COMMIT")
     };
     write().map_err(|error| error.to_string())
@@ -347,7 +391,7 @@ fn draw_up(draft: &Path, opening: &Opening<'_>) -> Result<(), String> {
 /// WAL, and no commit lost at a loss of power.
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::from_secs(10))?;
-    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_prepared_statement_cache_capacity(128);
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF")
 }

@@ -10,7 +10,7 @@ use proofload_model::plan::Plan;
 use proofload_model::samples::{ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts};
 use proofload_model::time::{Moment, Offset, WallTime};
 use rusqlite::{Connection, Row};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Every row of a query.
 pub(crate) fn all<T, P: rusqlite::Params>(
@@ -23,17 +23,30 @@ pub(crate) fn all<T, P: rusqlite::Params>(
 }
 
 pub(crate) fn documents(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
-    let rows =
-        all(connection, "SELECT name, body FROM document ORDER BY id", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = all(connection, "SELECT name, body FROM document NOT INDEXED ORDER BY id", [], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
     Ok(rows.into_iter().collect())
 }
 
-pub(crate) fn attempts(connection: &Connection, plan: &Plan) -> rusqlite::Result<Vec<Attempt>> {
-    let rows = all(connection, "SELECT id, run_index, at_us FROM attempt ORDER BY id", [], |row| {
+/// Every attempt at a run of the plan; one at another is a fault.
+pub(crate) fn attempts(
+    connection: &Connection,
+    plan: &Plan,
+    faults: &mut Vec<String>,
+) -> rusqlite::Result<Vec<Attempt>> {
+    let rows = all(connection, "SELECT id, run_index, at_us FROM attempt NOT INDEXED ORDER BY id", [], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, usize>(1)?, WallTime(row.get(2)?)))
     })?;
-    let known = rows.into_iter().filter_map(|(id, run, started)| plan.runs.get(run).map(|run| (id, *run, started)));
+    let mut known = Vec::new();
+    for (id, index, started) in rows {
+        match plan.runs.get(index) {
+            Some(run) => known.push((id, *run, started)),
+            None => faults.push(format!("attempt {id} is one at run {index}, which the plan does not have")),
+        }
+    }
     Ok(known
+        .into_iter()
         .map(|(id, run, started)| Attempt {
             id,
             run,
@@ -51,17 +64,24 @@ pub(crate) fn attempts(connection: &Connection, plan: &Plan) -> rusqlite::Result
         .collect())
 }
 
-pub(crate) fn fill(connection: &Connection, format: Format, attempt: &mut Attempt) -> rusqlite::Result<()> {
+pub(crate) fn fill(
+    connection: &Connection,
+    format: Format,
+    attempt: &mut Attempt,
+    samples: &mut Samples,
+) -> rusqlite::Result<()> {
     attempt.events = events(connection, format, Some(attempt.id))?;
     attempt.state = state(&attempt.events);
     attempt.facts = facts(connection, format, Some(attempt.id))?;
     attempt.intervals = intervals(connection, format, attempt.id)?;
-    attempt.series = series(connection, format, attempt.id)?;
+    attempt.series = series(connection, format, attempt.id, samples)?;
     attempt.marks = marks(connection, attempt.id)?;
-    let bodies =
-        all(connection, "SELECT body FROM verification WHERE attempt = ?1 ORDER BY id", [attempt.id], |row| {
-            row.get::<_, String>(0)
-        })?;
+    let bodies = all(
+        connection,
+        "SELECT body FROM verification NOT INDEXED WHERE attempt = ?1 ORDER BY id",
+        [attempt.id],
+        |row| row.get::<_, String>(0),
+    )?;
     attempt.checks = bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
     Ok(())
 }
@@ -129,7 +149,7 @@ fn intervals(connection: &Connection, format: Format, attempt: i64) -> rusqlite:
     let mut samples: BTreeMap<u64, IntervalSample> = BTreeMap::new();
     let heads = all(
         connection,
-        "SELECT number, client, engine FROM interval WHERE attempt = ?1 ORDER BY number",
+        "SELECT number, client, engine FROM interval NOT INDEXED WHERE attempt = ?1 ORDER BY number",
         [attempt],
         |row| Ok((row.get::<_, u64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)),
     )?;
@@ -143,7 +163,7 @@ fn intervals(connection: &Connection, format: Format, attempt: i64) -> rusqlite:
     }
     for (number, counts) in all(
         connection,
-        "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries FROM operation WHERE attempt = ?1 ORDER BY id",
+        "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries FROM operation NOT INDEXED WHERE attempt = ?1 ORDER BY id",
         [attempt],
         operation,
     )? {
@@ -151,7 +171,7 @@ fn intervals(connection: &Connection, format: Format, attempt: i64) -> rusqlite:
     }
     for (number, delta) in all(
         connection,
-        "SELECT number, kind, clock, count, sum_ns, max_ns, payload FROM histogram WHERE attempt = ?1 ORDER BY id",
+        "SELECT number, kind, clock, count, sum_ns, max_ns, payload FROM histogram NOT INDEXED WHERE attempt = ?1 ORDER BY id",
         [attempt],
         histogram,
     )? {
@@ -159,7 +179,7 @@ fn intervals(connection: &Connection, format: Format, attempt: i64) -> rusqlite:
     }
     for (number, error) in all(
         connection,
-        "SELECT number, kind, code, text, count FROM failure WHERE attempt = ?1 ORDER BY id",
+        "SELECT number, kind, code, text, count FROM failure NOT INDEXED WHERE attempt = ?1 ORDER BY id",
         [attempt],
         failure,
     )? {
@@ -199,36 +219,42 @@ fn failure(row: &Row<'_>) -> rusqlite::Result<(u64, ErrorCount)> {
     Ok((row.get(0)?, ErrorCount { kind: row.get(1)?, code: row.get(2)?, text: row.get(3)?, count: row.get(4)? }))
 }
 
-fn series(connection: &Connection, format: Format, attempt: i64) -> rusqlite::Result<Vec<SeriesPoint>> {
-    let heads = all(connection, format.series().select, [attempt], |row| {
-        let point = SeriesPoint {
+/// Samples by the number of their series, in the order of the record.
+pub(crate) type Samples = HashMap<i64, Vec<(Offset, u64, f64)>>;
+
+/// Every sample of a record, by one scan.
+pub(crate) fn samples(connection: &Connection) -> rusqlite::Result<Samples> {
+    let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED ORDER BY id";
+    let mut statement = connection.prepare(sql)?;
+    let (mut rows, mut samples) = (statement.query([])?, Samples::new());
+    while let Some(row) = rows.next()? {
+        samples.entry(row.get(0)?).or_default().push((Offset(row.get(1)?), row.get(2)?, row.get(3)?));
+    }
+    Ok(samples)
+}
+
+fn series(
+    connection: &Connection,
+    format: Format,
+    attempt: i64,
+    samples: &mut Samples,
+) -> rusqlite::Result<Vec<SeriesPoint>> {
+    all(connection, format.series().select, [attempt], |row| {
+        Ok(SeriesPoint {
+            samples: samples.remove(&row.get(0)?).unwrap_or_default(),
             probe: row.get(1)?,
             name: row.get(2)?,
             component: row.get(3)?,
             unit: row.get(4)?,
             instance: instance(row, 5)?,
-            samples: Vec::new(),
-        };
-        Ok((row.get::<_, i64>(0)?, point))
-    })?;
-    heads
-        .into_iter()
-        .map(|(id, mut point)| {
-            point.samples = all(
-                connection,
-                "SELECT offset_ns, span_ns, value FROM sample WHERE series = ?1 ORDER BY id",
-                [id],
-                |row| Ok((Offset(row.get(0)?), row.get(1)?, row.get(2)?)),
-            )?;
-            Ok(point)
         })
-        .collect()
+    })
 }
 
 fn marks(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<(String, Mark)>> {
     let rows = all(
         connection,
-        "SELECT label, moment_ns, offset_ns, name, value FROM mark WHERE attempt = ?1 ORDER BY id",
+        "SELECT label, moment_ns, offset_ns, name, value FROM mark NOT INDEXED WHERE attempt = ?1 ORDER BY id",
         [attempt],
         |row| {
             Ok((

@@ -7,16 +7,9 @@ pub const APPLICATION_ID: i32 = 0x5052_4F46;
 ///
 /// 2: a histogram's clock may be `send_lag`, and `interval.client` may have `offered`. Records of format 1 are read as they are.
 /// 3: tables of load agents. Records of formats 1 and 2 are read, and continued, as they are: none of their runs has several agents.
-/// 4: facts, events, series and log lines name their instance, facts may have a number, events have a version. Records of formats 1 to 3 are read, and
+/// 4: a chain covers every row; facts, events, series and log lines name their instance, facts may have a number, events have a version. Records of formats 1 to 3 are read, and
 /// continued, as they are: all that they know is a deployment of one instance, which has no name.
 pub const FORMAT: i32 = 4;
-
-/// Tables that carry rows of an attempt, in the order in which a seal hashes them.
-pub(crate) const ATTEMPT_TABLES: &[&str] =
-    &["fact", "interval", "operation", "histogram", "failure", "series", "mark", "verification"];
-
-/// Tables that records have from format 3 on; a seal hashes them after the others.
-pub(crate) const AGENT_TABLES: &[&str] = &["agent_interval", "agent_histogram"];
 
 /// Every table: name and columns. All are STRICT and append-only.
 const TABLES: &[(&str, &str)] = &[
@@ -82,23 +75,37 @@ const TABLES: &[(&str, &str)] = &[
         "log",
         "id INTEGER PRIMARY KEY, attempt INTEGER, at_us INTEGER NOT NULL, level TEXT NOT NULL, source TEXT NOT NULL, text TEXT NOT NULL, instance TEXT NOT NULL",
     ),
-    // SHA-256 over the rows of a finished attempt.
-    ("seal", "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL UNIQUE, sha256 TEXT NOT NULL"),
+    // The chain: see `chain`. Columns of tables are the last rows that the link and those before it cover.
+    (
+        "link",
+        "id INTEGER PRIMARY KEY, kind TEXT NOT NULL, attempt INTEGER, document INTEGER NOT NULL, session INTEGER NOT NULL, event INTEGER NOT NULL, fact INTEGER NOT NULL, log INTEGER NOT NULL, of_attempt TEXT NOT NULL, of_study TEXT NOT NULL, sha256 TEXT NOT NULL",
+    ),
 ];
 
-/// The statements that make an empty record.
-pub(crate) fn script() -> String {
-    let mut script = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};\n");
+/// The statements that make the tables and triggers of a record. There is no index that a reader could be misled by.
+fn statements() -> Vec<String> {
+    let mut statements = Vec::new();
     for (table, columns) in TABLES {
-        script.push_str(&format!("CREATE TABLE {table} ({columns}) STRICT;\n"));
+        statements.push(format!("CREATE TABLE {table} ({columns}) STRICT"));
         for change in ["UPDATE", "DELETE"] {
-            script.push_str(&format!(
-                "CREATE TRIGGER {table}_no_{} BEFORE {change} ON {table} BEGIN SELECT RAISE(ABORT, 'a record is append-only'); END;\n",
+            statements.push(format!(
+                "CREATE TRIGGER {table}_no_{} BEFORE {change} ON {table} BEGIN SELECT RAISE(ABORT, 'a record is append-only'); END",
                 change.to_lowercase()
             ));
         }
     }
-    script
-        .push_str("CREATE INDEX sample_series ON sample (series);\nCREATE INDEX attempt_run ON attempt (run_index);\n");
-    script
+    statements
+}
+
+/// The script that makes an empty record.
+pub(crate) fn script() -> String {
+    let pragmas = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};\n");
+    pragmas + &statements().iter().map(|statement| format!("{statement};\n")).collect::<String>()
+}
+
+/// Tables and triggers as SQLite lists them, sorted.
+pub(crate) fn objects() -> Vec<String> {
+    let mut statements = statements();
+    statements.sort_unstable();
+    statements
 }

@@ -10,7 +10,7 @@ use proofload_model::samples::{
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{Factor, Study};
 use proofload_model::time::{Moment, Offset, WallTime};
-use proofload_record::{AgentRows, AttemptEvent, LogLine, Opening, Recorder, State, read, read_finished_runs};
+use proofload_record::{AgentRows, AttemptEvent, LogLine, Opening, Recorder, State, prove, read, read_finished_runs};
 use std::path::Path;
 
 fn study() -> Study {
@@ -150,8 +150,89 @@ fn rows_cannot_be_changed_and_a_forged_one_breaks_the_seal() {
         let error = connection.execute(change, []).unwrap_err().to_string();
         assert!(error.contains("append-only"), "{error}");
     }
-    connection.execute_batch("DROP TRIGGER operation_no_update; UPDATE operation SET done = 99").unwrap();
-    assert_eq!(read(&path).unwrap().finished(0).unwrap().seal_holds, Some(false));
+    drop(connection);
+    forge(&path, "operation_no_update", "UPDATE operation SET done = 99");
+    let record = read(&path).unwrap();
+    assert_eq!(record.finished(0).unwrap().seal_holds, Some(false));
+    assert_eq!(record.faults, ["rows of attempt 1 were changed after it had ended (link 3)"]);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("DROP TRIGGER operation_no_update").unwrap();
+    assert!(read(&path).unwrap_err().is_damaged(), "triggers are part of the format");
+}
+
+/// Changes rows as somebody would who knows SQLite: the trigger out of the way, and back again.
+fn forge(path: &Path, trigger: &str, change: &str) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+    let made: String = connection.query_row(sql, [trigger], |row| row.get(0)).unwrap();
+    connection.execute_batch(&format!("DROP TRIGGER {trigger}; {change}; {made}")).unwrap();
+}
+
+#[test]
+fn what_is_shared_voids_all_and_what_is_not_voids_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let holds = |path: &Path| {
+        let record = read(path).unwrap();
+        [0, 1].map(|run| record.finished(run).unwrap().seal_holds)
+    };
+    let make = || {
+        let _removed = std::fs::remove_file(&path);
+        let mut recorder = create(&path);
+        for run in [0, 1] {
+            let attempt = recorder.begin_attempt(run, WallTime(2)).unwrap();
+            recorder.interval(attempt, &sample(0)).unwrap();
+            recorder.finish(attempt, WallTime(4)).unwrap();
+        }
+        recorder.close().unwrap();
+    };
+    make();
+    assert_eq!(holds(&path), [Some(true); 2]);
+    forge(&path, "failure_no_update", "UPDATE failure SET text = 'x' WHERE attempt = 2");
+    assert_eq!(holds(&path), [Some(true), Some(false)]);
+    make();
+    forge(&path, "session_no_update", "UPDATE session SET program = 'x'");
+    assert_eq!(holds(&path), [Some(false); 2]);
+    make();
+    // Another's row is a row of nobody that the chain knows.
+    forge(&path, "interval_no_update", "INSERT INTO event VALUES (77, NULL, 1, NULL, 'steady', '', '', 1)");
+    assert_eq!(holds(&path), [Some(false); 2]);
+    make();
+    forge(&path, "link_no_delete", "DELETE FROM link WHERE kind = 'closed'");
+    assert_eq!(holds(&path), [Some(false); 2], "it was closed");
+    make();
+    forge(&path, "link_no_delete", "DELETE FROM link WHERE id > 3");
+    assert_eq!(holds(&path), [Some(false), None], "a finished attempt without its seal");
+}
+
+#[test]
+fn a_killed_writer_leaves_a_chain_that_holds_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let mut recorder = create(&path);
+    let kept = recorder.begin_attempt(0, WallTime(2)).unwrap();
+    recorder.interval(kept, &sample(0)).unwrap();
+    recorder.finish(kept, WallTime(3)).unwrap();
+    let left = recorder.begin_attempt(1, WallTime(4)).unwrap();
+    recorder.document(WallTime(4), "fio", "text").unwrap();
+    recorder.facts(None, &[Fact::observed("host", "kernel", "6", "uname")]).unwrap();
+    recorder.interval(left, &sample(0)).unwrap();
+    recorder.commit().unwrap();
+    recorder.interval(left, &sample(1)).unwrap();
+    drop(recorder);
+    let proof = prove(&path).unwrap();
+    assert_eq!((proof.faults.as_slice(), proof.closed), (&[] as &[String], false));
+    let mut recorder = Recorder::resume(&path, "test", WallTime(5)).unwrap();
+    let again = recorder.begin_attempt(1, WallTime(6)).unwrap();
+    recorder.interval(again, &sample(0)).unwrap();
+    recorder.finish(again, WallTime(7)).unwrap();
+    recorder.close().unwrap();
+    let proof = prove(&path).unwrap();
+    assert_eq!((proof.faults.as_slice(), proof.closed), (&[] as &[String], true));
+    let record = read(&path).unwrap();
+    assert_eq!([0, 1].map(|run| record.finished(run).unwrap().seal_holds), [Some(true); 2]);
+    forge(&path, "interval_no_update", "UPDATE interval SET client = '{}' WHERE attempt = 2");
+    assert_eq!(prove(&path).unwrap().faults.len(), 1, "what was left is covered once somebody goes on");
 }
 
 /// What one of several load agents did.
@@ -188,8 +269,7 @@ fn rows_of_load_agents_are_read_and_sealed() {
     let seconds = [(0, 0), (1, 0), (0, 1)].map(|(agent, number)| of_agent(agent, number)).to_vec();
     assert_eq!(finished.agents, AgentRows { seconds, histograms: vec![histogram] });
     assert_eq!(finished.seal_holds, Some(true));
-    let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute_batch("DROP TRIGGER agent_interval_no_update; UPDATE agent_interval SET completed = 6").unwrap();
+    forge(&path, "agent_interval_no_update", "UPDATE agent_interval SET completed = 6");
     assert_eq!(read(&path).unwrap().finished(0).unwrap().seal_holds, Some(false));
 }
 
@@ -199,8 +279,9 @@ fn as_format(path: &Path, format: i32) {
     let names = "ALTER TABLE fact DROP COLUMN instance; ALTER TABLE fact DROP COLUMN number; \
                  ALTER TABLE event DROP COLUMN instance; ALTER TABLE event DROP COLUMN version; ALTER TABLE log DROP COLUMN instance; \
                  ALTER TABLE series DROP COLUMN instance; ALTER TABLE series RENAME COLUMN component TO instance;";
+    let seal = "DROP TABLE link; CREATE TABLE seal (id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL UNIQUE, sha256 TEXT NOT NULL) STRICT;";
     let agents = if format < 3 { "DROP TABLE agent_interval; DROP TABLE agent_histogram;" } else { "" };
-    let script = format!("{names} {agents} PRAGMA user_version = {format}");
+    let script = format!("{names} {seal} {agents} PRAGMA user_version = {format}");
     connection.execute_batch(&script).expect("they are there");
 }
 

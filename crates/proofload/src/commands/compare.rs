@@ -58,7 +58,7 @@ fn name<'r>(path: &Path, (record, sha256): &'r (Record, String)) -> Named<'r> {
 
 fn read(path: &Path) -> Result<(Record, String), Failure> {
     let read =
-        || Ok::<_, proofload_record::Error>((proofload_record::read(path)?, proofload_record::fingerprint(path)?));
+        || Ok::<_, proofload_record::Error>((proofload_record::read(path)?, proofload_record::file_sha256(path)?));
     read().map_err(|error| failed(error.to_string()))
 }
 

@@ -21,9 +21,13 @@ pub(crate) fn run(arguments: &StatusArguments) -> Exit {
 /// How one run of the plan stands, in a word and a sentence.
 fn standing(record: &Record, run: &Run) -> (&'static str, String) {
     let of_run: Vec<&Attempt> = record.attempts.iter().filter(|attempt| attempt.run.index == run.index).collect();
-    if record.finished(run.index).is_some() {
-        let broken = record.finished(run.index).is_some_and(|attempt| attempt.seal_holds == Some(false));
-        return ("finished", if broken { "ITS SEAL IS BROKEN: rows were changed".to_owned() } else { String::new() });
+    if let Some(attempt) = record.finished(run.index) {
+        let note = match attempt.seal_holds {
+            Some(true) => "",
+            Some(false) => "ITS SEAL IS BROKEN: rows were changed",
+            None => "IT HAS NO SEAL: rows were changed",
+        };
+        return ("finished", note.to_owned());
     }
     match of_run.last().map(|attempt| (&attempt.state, attempt)) {
         None => ("waiting", String::new()),
@@ -52,6 +56,7 @@ fn as_text(record: &Record, arguments: &StatusArguments) -> String {
         text.push_str(format!("  {word:<10} run {:<3} {}  {sentence}", run.index, levels(record, run)).trim_end());
         text.push('\n');
     }
+    text.extend(record.faults.iter().map(|fault| format!("CHANGED AFTER IT WAS WRITTEN: {fault}\n")));
     let searches = told_searches(record);
     text.extend(searches.iter().map(|(label, told, _)| format!("search{label}: {told}\n")));
     let open = finished < record.plan.runs.len() || searches.iter().any(|(.., ended)| !ended);
@@ -83,7 +88,7 @@ fn as_json(record: &Record) -> String {
     format!(
         "{:#}",
         json!({
-            "form": 1, "study": record.study.name(), "being_written": record.being_written, "runs": runs,
+            "form": 1, "study": record.study.name(), "being_written": record.being_written, "faults": record.faults, "runs": runs,
             "searches": told_searches(record).iter().map(|(label, told, ended)| json!({ "of": label.trim(), "text": told, "ended": ended })).collect::<Vec<_>>(),
         })
     )

@@ -38,8 +38,13 @@ pub(super) fn voids(findings: &RunFindings, attempt: &Attempt, procedure: Option
 /// What was asked and is not in force, or cannot be told.
 fn fact_voids(attempt: &Attempt) -> Vec<Void> {
     let mut voids = Vec::new();
-    if attempt.seal_holds == Some(false) {
-        voids.push(Void::verification("the seal does not fit the stored rows: the record was changed after the run"));
+    match attempt.seal_holds {
+        Some(true) => {}
+        Some(false) => {
+            let text = "the seal does not fit the stored rows: the record was changed after the run";
+            voids.push(Void::verification(text));
+        }
+        None => voids.push(Void::verification("the run has finished without a seal: the record was changed after it")),
     }
     for fact in &attempt.facts {
         let asked = fact.requested.as_deref().unwrap_or("nothing");

@@ -20,7 +20,7 @@ pub(crate) fn json(findings: &Findings<'_>) -> String {
         .collect();
     let settings: Map<String, Json> =
         study.settings.0.iter().map(|(path, value)| (path.clone(), level(value))).collect();
-    let body = json!({
+    let mut body = json!({
         "form": FORM,
         "study": {
             "name": study.name(), "title": study.title(), "seed": study.seed(), "repetitions": study.repetitions(),
@@ -36,6 +36,9 @@ pub(crate) fn json(findings: &Findings<'_>) -> String {
         "workload_is": findings.workload.disclaimer,
         "profile": crate::workloads::profile(&study.settings),
     });
+    if !findings.record.faults.is_empty() {
+        body["record_faults"] = json!(findings.record.faults);
+    }
     let mut text = format!("{body:#}");
     text.push('\n');
     text

@@ -68,11 +68,14 @@ fn versions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
         ));
     }
     let sealed = record.attempts.iter().filter(|attempt| attempt.seal_holds == Some(true)).count();
-    let broken = record.attempts.iter().filter(|attempt| attempt.seal_holds == Some(false)).count();
+    let finished = record.attempts.iter().filter(|attempt| attempt.state == State::Finished);
+    let broken = finished.filter(|attempt| attempt.seal_holds != Some(true)).count();
     pairs.push((
         prose!["Seals"],
         prose![sealed, " finished attempts whose SHA-256 seal fits their rows, ", broken, " whose seal does not"],
     ));
+    let changed = record.faults.iter().map(|fault| (prose!["Changed after it was written"], prose![fault.clone()]));
+    pairs.extend(changed);
     pairs
 }
 

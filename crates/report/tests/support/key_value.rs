@@ -96,6 +96,7 @@ pub(crate) fn key_value(shape: &KeyValue) -> Record {
         attempts,
         logs: Vec::new(),
         being_written: false,
+        faults: Vec::new(),
         study,
     }
 }

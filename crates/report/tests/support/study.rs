@@ -128,6 +128,7 @@ pub(crate) fn record(shape: &Shape) -> Record {
             text: "snapshot saved".to_owned(),
         }],
         being_written: false,
+        faults: Vec::new(),
         study,
     }
 }

@@ -130,6 +130,7 @@ pub(crate) fn warehouse(shape: &Appliance) -> Record {
         attempts,
         logs: Vec::new(),
         being_written: false,
+        faults: Vec::new(),
         study,
     }
 }

@@ -1,0 +1,208 @@
+//! Whether a record is as it was written: SQLite's own check, the tables as they were made, every link of the chain, every seal.
+//!
+//! Tables are read by one scan each, as readers of rows read them; no index is trusted.
+
+use crate::chain::{CHAINED, Chained, Kind, Link, Owner, begin, of_study};
+use crate::compat::Format;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::rows::all;
+use crate::{schema, seal};
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+
+/// What a record says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// Format of the record.
+    pub format: i32,
+    /// Links of the chain; 0 before format 4.
+    pub links: usize,
+    /// SHA-256 of the last link, which stands for all before it.
+    pub head: Option<String>,
+    /// Whether the record was closed after the last row.
+    pub closed: bool,
+    /// What is not as it was written, in words; empty when all is.
+    pub faults: Vec<String>,
+    /// Attempts that ended, and whether their rows are as they were.
+    pub(crate) attempts: BTreeMap<i64, Ended>,
+    /// Whether there is a fault that may concern every attempt.
+    pub(crate) shared: bool,
+}
+
+/// An attempt that has a seal or a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ended {
+    pub(crate) finished: bool,
+    pub(crate) intact: bool,
+}
+
+impl Proof {
+    /// Tells whether the seal of an attempt holds; `None` while it has none.
+    pub(crate) fn seal_holds(&self, attempt: i64) -> Option<bool> {
+        let ended = self.attempts.get(&attempt).filter(|ended| ended.finished)?;
+        Some(ended.intact && !self.shared)
+    }
+
+    fn fault(&mut self, text: impl Into<String>) {
+        self.faults.push(text.into());
+    }
+
+    fn shared_fault(&mut self, text: impl Into<String>) {
+        self.shared = true;
+        self.fault(text);
+    }
+}
+
+/// Refuses a file that SQLite finds damaged, or whose tables are not those of its format.
+pub(crate) fn check_file(connection: &Connection, format: Format) -> Result<(), Error> {
+    let wrong = |error: rusqlite::Error| Error::sqlite("checking the file", &error);
+    let found: Vec<String> = all(connection, "PRAGMA integrity_check(3)", [], |row| row.get(0)).map_err(wrong)?;
+    if found != ["ok"] {
+        return Err(Error::damaged(format!("the file is damaged: {}; take another copy of it", found.join("; "))));
+    }
+    let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
+    let mut tables: Vec<String> = all(connection, sql, [], |row| row.get(0)).map_err(wrong)?;
+    tables.sort_unstable();
+    let as_made = if format.has_chain() { tables == schema::objects() } else { !tables.iter().any(|sql| is_link(sql)) };
+    if as_made {
+        Ok(())
+    } else {
+        Err(Error::damaged("its tables or triggers are not those of its format: it was changed by another program"))
+    }
+}
+
+fn is_link(sql: &str) -> bool {
+    sql.starts_with("CREATE TABLE link ")
+}
+
+/// Checks chain and seals.
+pub(crate) fn prove(connection: &Connection, format: Format) -> Result<Proof, Error> {
+    let proof = if format.has_chain() { prove_chain(connection) } else { prove_seals(connection, format)? };
+    let mut proof = proof.map_err(|error| Error::sqlite("checking the chain", &error))?;
+    proof.format = format.0;
+    Ok(proof)
+}
+
+/// Records before format 4 have seals only.
+fn prove_seals(connection: &Connection, format: Format) -> Result<rusqlite::Result<Proof>, Error> {
+    let mut proof = Proof::default();
+    let sql = "SELECT attempt, sha256 FROM seal NOT INDEXED ORDER BY id";
+    let seals: Vec<(i64, String)> = match all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?))) {
+        Ok(seals) => seals,
+        Err(error) => return Ok(Err(error)),
+    };
+    for (attempt, sha256) in seals {
+        let intact = seal::hash(connection, format, attempt)? == sha256;
+        if !intact {
+            proof.fault(format!("rows of attempt {attempt} were changed after it had finished"));
+        }
+        proof.attempts.insert(attempt, Ended { finished: true, intact });
+    }
+    Ok(Ok(proof))
+}
+
+fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
+    let links = Link::all(connection)?;
+    let mut proof = Proof {
+        links: links.len(),
+        head: links.last().map(|link| link.sha256.clone()),
+        closed: links.last().is_some_and(|link| link.kind == Some(Kind::Closed)),
+        ..Proof::default()
+    };
+    let mut rows = Rows::of(connection, &links)?;
+    for chained in CHAINED {
+        rows.scan(connection, chained, &links, &mut proof)?;
+    }
+    let mut before = "";
+    for (link, of_study) in links.iter().zip(rows.of_study) {
+        if link.kind.is_none() || link.hash(before) != link.sha256 {
+            proof.shared_fault(format!("link {} of the chain does not follow from the one before", link.id));
+        }
+        if of_study.hexadecimal() != link.of_study {
+            proof.shared_fault(format!(
+                "documents, sessions or other rows of the study under link {} were changed",
+                link.id
+            ));
+        }
+        before = &link.sha256;
+        let Some(attempt) = link.attempt else { continue };
+        let found = rows.of_attempts.remove(&attempt).map(Digest::hexadecimal);
+        let intact = found.as_ref() == Some(&link.of_attempt);
+        if !intact {
+            proof.fault(format!("rows of attempt {attempt} were changed after it had ended (link {})", link.id));
+        }
+        proof.attempts.insert(attempt, Ended { finished: link.kind == Some(Kind::Finished), intact });
+    }
+    if proof.closed && !rows.of_attempts.is_empty() {
+        let open: Vec<String> = rows.of_attempts.keys().map(ToString::to_string).collect();
+        proof.shared_fault(format!("attempt {} came after the record was closed", open.join(", ")));
+    }
+    if links.is_empty() {
+        proof.shared_fault("the chain has no link");
+    }
+    // A record is in WAL mode from its first attempt until it is closed.
+    let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+    if !proof.closed && mode != "wal" && !proof.attempts.is_empty() {
+        proof.shared_fault("the record was closed, and the link that says so is missing");
+    }
+    Ok(proof)
+}
+
+/// Hashes of rows as they are now.
+struct Rows {
+    /// By attempt.
+    of_attempts: BTreeMap<i64, Digest>,
+    /// By link.
+    of_study: Vec<Digest>,
+}
+
+impl Rows {
+    fn of(connection: &Connection, links: &[Link]) -> rusqlite::Result<Self> {
+        let attempts: Vec<i64> =
+            all(connection, "SELECT id FROM attempt NOT INDEXED ORDER BY id", [], |row| row.get(0))?;
+        Ok(Self {
+            of_attempts: attempts.into_iter().map(|attempt| (attempt, begin())).collect(),
+            of_study: links.iter().map(|_| begin()).collect(),
+        })
+    }
+
+    /// Hashes the rows of a table, each with those of its attempt or of its link.
+    fn scan(
+        &mut self,
+        connection: &Connection,
+        chained: &Chained,
+        links: &[Link],
+        proof: &mut Proof,
+    ) -> rusqlite::Result<()> {
+        let Chained { table, owner, attempt } = *chained;
+        if owner != Owner::Study {
+            self.of_attempts.values_mut().for_each(|digest| digest.text(table));
+        }
+        let place = of_study().position(|chained| chained.table == table);
+        if place.is_some() {
+            self.of_study.iter_mut().for_each(|digest| digest.text(table));
+        }
+        let sql = format!("SELECT {attempt}, {table}.* FROM {table} NOT INDEXED ORDER BY id");
+        let mut statement = connection.prepare(&sql)?;
+        let (mut rows, mut stray) = (statement.query([])?, 0_u64);
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get("id")?;
+            let digest = match (row.get::<_, Option<i64>>(0)?, place) {
+                (Some(attempt), _) => self.of_attempts.get_mut(&attempt),
+                (None, Some(place)) => {
+                    links.iter().position(|link| link.marks[place] >= id).and_then(|link| self.of_study.get_mut(link))
+                }
+                (None, None) => None,
+            };
+            match digest {
+                Some(digest) => digest.row(row, 1)?,
+                None => stray += 1,
+            }
+        }
+        if stray > 0 {
+            proof.shared_fault(format!("{stray} rows of the table {table} stand outside the chain"));
+        }
+        Ok(())
+    }
+}

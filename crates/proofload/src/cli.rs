@@ -28,6 +28,10 @@ pub(crate) enum Command {
     Resume(ResumeArguments),
     /// Show the progress of a record, even while it is being written
     Status(StatusArguments),
+    /// Check that a record is as it was written, and who signed it
+    Verify(VerifyArguments),
+    /// Sign a closed record with an SSH key
+    Sign(SignArguments),
     /// Write the report of a record
     Report(ReportArguments),
     /// Compare two records of a workload: ratios with confidence intervals, and what else differs
@@ -113,6 +117,38 @@ pub(crate) struct StatusArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What `verify` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyArguments {
+    /// The record
+    pub(crate) record: PathBuf,
+    /// The signature [default: the record's name with .sig, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) signature: Option<PathBuf>,
+    /// Who may sign: a file as `ssh-keygen` reads it; with it, a missing signature is a fault
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+    /// Who must have signed, as the file of allowed signers names them [default: anybody in it]
+    #[arg(long, value_name = "NAME", requires = "allowed_signers")]
+    pub(crate) identity: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `sign` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SignArguments {
+    /// The record
+    pub(crate) record: PathBuf,
+    /// The private key, or the public one of a key that an agent holds
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: PathBuf,
+    /// File to write [default: the record's name with .sig]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// What `report` takes.

@@ -23,6 +23,8 @@ pub(crate) enum Exit {
     GateUndecided,
     /// A search came to its end without an answer.
     NothingFound,
+    /// A record is not as it was written, or is not signed as was asked.
+    NotProved,
     /// Interrupted; `resume` goes on.
     Interrupted,
     /// Interrupted before anything was recorded.
@@ -42,6 +44,7 @@ impl Exit {
         Self::GeneratorBound,
         Self::GateUndecided,
         Self::NothingFound,
+        Self::NotProved,
         Self::Interrupted,
         Self::InterruptedEarly,
     ];
@@ -59,6 +62,7 @@ impl Exit {
             Self::GeneratorBound => "the load generator was the bottleneck",
             Self::GateUndecided => "a gate cannot tell: a loss beyond the tolerance is neither shown nor excluded",
             Self::NothingFound => "a search ended without an answer at its resolution",
+            Self::NotProved => "a record is not as it was written, or is not signed as was asked",
             Self::Interrupted => "interrupted; nothing finished is lost",
             Self::InterruptedEarly => "interrupted before anything was recorded",
         }
@@ -77,6 +81,7 @@ impl Exit {
             Self::GeneratorBound => 7,
             Self::GateUndecided => 8,
             Self::NothingFound => 9,
+            Self::NotProved => 10,
             Self::Interrupted => 75,
             Self::InterruptedEarly => 130,
         }

@@ -1,7 +1,8 @@
 //! From a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
-    built_in, compare, completions, doctor, export, gate, import, man, plan, report, run, schema, status, validate,
+    built_in, compare, completions, doctor, export, gate, import, man, plan, report, run, schema, sign, status,
+    validate, verify,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -14,6 +15,8 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Run(arguments) => run::run(&arguments),
         Command::Resume(arguments) => run::resume(&arguments),
         Command::Status(arguments) => status::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Sign(arguments) => sign::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),

@@ -15,10 +15,13 @@ mod plan_times;
 mod report;
 mod run;
 mod schema;
+mod sign;
+mod ssh_keygen;
 mod status;
 mod study_file;
 mod target;
 mod validate;
 mod verdict;
+mod verify;
 
 pub(crate) use dispatch::dispatch;

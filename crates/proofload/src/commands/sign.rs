@@ -1,0 +1,56 @@
+//! `sign`: a signature over a closed record, beside it.
+
+use super::{ssh_keygen, verify};
+use crate::cli::SignArguments;
+use crate::exit::Exit;
+use crate::output;
+use std::path::Path;
+
+/// Signs a record that holds.
+pub(crate) fn run(arguments: &SignArguments) -> Exit {
+    match sign(arguments) {
+        Ok(text) => {
+            output::note(&text);
+            Exit::Good
+        }
+        Err((exit, text)) => {
+            output::error(&text);
+            exit
+        }
+    }
+}
+
+fn sign(arguments: &SignArguments) -> Result<String, (Exit, String)> {
+    let failure = |text: String| (Exit::Failure, text);
+    let record = &arguments.record;
+    closed(record).map_err(failure)?;
+    let proof = proofload_record::prove(record)
+        .map_err(|error| (if error.is_damaged() { Exit::NotProved } else { Exit::Failure }, error.to_string()))?;
+    if !proof.faults.is_empty() {
+        let text = format!("{} was changed after it was written: {}", record.display(), proof.faults.join("; "));
+        return Err((Exit::NotProved, text));
+    }
+    let target = arguments.output.clone().unwrap_or_else(|| verify::signature_of(record));
+    if target.exists() {
+        return Err(failure(format!("the signature {} exists; remove it first", target.display())));
+    }
+    let signature = ssh_keygen::sign(record, &arguments.key).map_err(failure)?;
+    std::fs::write(&target, signature).map_err(|error| failure(format!("writing {}: {error}", target.display())))?;
+    Ok(format!("signature: {}", target.display()))
+}
+
+/// A signature is over the file: nothing of the record may stand beside it.
+fn closed(record: &Path) -> Result<(), String> {
+    let beside = |suffix: &str| {
+        let mut name = record.as_os_str().to_owned();
+        name.push(suffix);
+        Path::new(&name).exists()
+    };
+    if beside("-wal") || beside("-lock") {
+        return Err(format!(
+            "{} is being written, or its conductor was killed; finish it with `proofload resume`, then sign it",
+            record.display()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! `verify`: whether a record is as it was written, and who signed it. The answer is the first line.
+
+use super::ssh_keygen;
+use crate::cli::VerifyArguments;
+use crate::exit::Exit;
+use crate::output;
+use proofload_record::{Error, Record, State};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// What was found.
+struct Answer {
+    /// What is not as it should be; empty when the record holds.
+    faults: Vec<String>,
+    /// Name and value of what else is told.
+    lines: Vec<(&'static str, String)>,
+}
+
+/// Checks a record.
+pub(crate) fn run(arguments: &VerifyArguments) -> Exit {
+    let answer = match answer(arguments) {
+        Ok(answer) => answer,
+        Err(error) if error.is_damaged() => Answer { faults: vec![error.to_string()], lines: Vec::new() },
+        Err(error) => return output::failure(arguments.json, Exit::Failure, &error.to_string()),
+    };
+    let text = if arguments.json { as_json(&answer) } else { as_text(&answer, &arguments.record) };
+    output::result(&text);
+    if answer.faults.is_empty() { Exit::Good } else { Exit::NotProved }
+}
+
+fn answer(arguments: &VerifyArguments) -> Result<Answer, Error> {
+    let file = &arguments.record;
+    let proof = proofload_record::prove(file)?;
+    let mut lines = vec![("file", format!("SHA-256 {}", proofload_record::file_sha256(file)?))];
+    lines.push(("format", proof.format.to_string()));
+    lines.push(("chain", chain_text(&proof)));
+    let mut faults = proof.faults.clone();
+    match proofload_record::read(file) {
+        Ok(record) => {
+            // What reading adds to the faults of the chain, such as a finished run without a seal.
+            faults.extend(record.faults.iter().filter(|fault| !proof.faults.contains(fault)).cloned());
+            lines.extend(content_lines(&record));
+        }
+        Err(error) => faults.push(error.to_string()),
+    }
+    match signature(arguments) {
+        Ok(text) => lines.push(("signature", text)),
+        Err(text) => faults.push(text),
+    }
+    Ok(Answer { faults, lines })
+}
+
+fn chain_text(proof: &proofload_record::Proof) -> String {
+    match &proof.head {
+        Some(head) => {
+            let end = if proof.closed { "closed" } else { "not closed: being written, or its conductor was killed" };
+            format!("{} links, the last {head}, {end}", proof.links)
+        }
+        None => "none before format 4: seals cover rows of finished runs, not study, plan, events and logs".to_owned(),
+    }
+}
+
+fn content_lines(record: &Record) -> Vec<(&'static str, String)> {
+    let finished = record.attempts.iter().filter(|attempt| attempt.state == State::Finished);
+    let sealed = finished.clone().filter(|attempt| attempt.seal_holds == Some(true)).count();
+    let runs = format!("{sealed} of {} sealed; {} planned", finished.count(), record.plan.runs.len());
+    let mut programs: Vec<&str> = record.sessions.iter().map(|session| session.program.as_str()).collect();
+    programs.dedup();
+    vec![("study", record.study.name().to_owned()), ("finished runs", runs), ("written by", programs.join(", "))]
+}
+
+/// Where a record's signature stands unless the command line says otherwise.
+pub(super) fn signature_of(record: &Path) -> PathBuf {
+    let mut name = record.as_os_str().to_owned();
+    name.push(".sig");
+    PathBuf::from(name)
+}
+
+/// Who signed. Errors: the signature does not fit, or there is none where one is asked for.
+fn signature(arguments: &VerifyArguments) -> Result<String, String> {
+    let asked = arguments.signature.is_some() || arguments.allowed_signers.is_some();
+    let file = arguments.signature.clone().unwrap_or_else(|| signature_of(&arguments.record));
+    if !file.exists() {
+        return if asked { Err(format!("there is no signature {}", file.display())) } else { Ok("none".to_owned()) };
+    }
+    let (allowed, identity) = (arguments.allowed_signers.as_deref(), arguments.identity.as_deref());
+    ssh_keygen::signer(&arguments.record, &file, allowed, identity)
+}
+
+fn as_text(answer: &Answer, record: &Path) -> String {
+    let mut text = match answer.faults.as_slice() {
+        [] => format!("holds: {}\n", record.display()),
+        [first, ..] => format!("broken: {}: {first}\n", record.display()),
+    };
+    text.extend(answer.faults.iter().skip(1).map(|fault| format!("  also: {fault}\n")));
+    text.extend(answer.lines.iter().map(|(name, value)| format!("  {name:<13} {value}\n")));
+    text
+}
+
+fn as_json(answer: &Answer) -> String {
+    let mut object = json!({ "form": 1, "holds": answer.faults.is_empty(), "faults": answer.faults });
+    for (name, value) in &answer.lines {
+        object[name.replace(' ', "_")] = json!(value);
+    }
+    format!("{object:#}")
+}

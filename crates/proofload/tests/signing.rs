@@ -1,0 +1,120 @@
+//! `verify` and `sign`: the answer first, its exit code, and signatures that `ssh-keygen` itself makes and checks.
+
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use support::synthetic::Synthetic;
+use support::{Bench, text};
+
+/// A folder with a record, keys and allowed signers. `None` without `ssh-keygen`, visibly.
+fn with_keys(test: &str) -> Option<Bench> {
+    let bench = Bench::new(test);
+    Synthetic::of(40.0, 1).write(&bench.path("x.proof"));
+    for name in ["vendor", "other"] {
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f"])
+            .arg(bench.path(name))
+            .stdin(Stdio::null())
+            .status();
+        if !made.is_ok_and(|status| status.success()) {
+            println!("SKIPPED: {test}: ssh-keygen is not here");
+            return None;
+        }
+    }
+    let key = std::fs::read_to_string(bench.path("vendor.pub")).expect("the public key");
+    std::fs::write(bench.path("allowed"), format!("vendor@example.com {key}")).expect("a file of signers");
+    Some(bench)
+}
+
+fn first_line(output: &Output) -> String {
+    text(&output.stdout).lines().next().unwrap_or_default().to_owned()
+}
+
+/// `ssh-keygen` with a file on its standard input.
+fn ssh_keygen(bench: &Bench, arguments: &[&str], message: &str) -> Output {
+    let message = std::fs::File::open(bench.path(message)).expect("the file is there");
+    let mut command = Command::new("ssh-keygen");
+    command.args(arguments).current_dir(bench.path(".")).stdin(message).output().expect("it starts")
+}
+
+#[test]
+fn a_record_that_holds_says_so_first_and_a_changed_one_where_it_is_broken() {
+    let bench = Bench::new("verify");
+    Synthetic::of(40.0, 1).write(&bench.path("x.proof"));
+    let whole = bench.run(&["verify", "x.proof"]);
+    assert_eq!((whole.status.code(), first_line(&whole).as_str()), (Some(0), "holds: x.proof"));
+    let told = text(&whole.stdout);
+    for expected in ["SHA-256 ", "format        4", "closed", "6 of 6 sealed; 6 planned", "signature     none"] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_slice(&bench.run(&["verify", "x.proof", "--json"]).stdout).expect("JSON");
+    assert_eq!((&json["holds"], &json["faults"]), (&true.into(), &serde_json::json!([])));
+
+    let connection = rusqlite::Connection::open(bench.path("x.proof")).expect("it opens");
+    let trigger: String = connection
+        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'fact_no_update'", [], |row| row.get(0))
+        .expect("a trigger");
+    let change = format!("DROP TRIGGER fact_no_update; UPDATE fact SET effective = '64'; {trigger}");
+    connection.execute_batch(&change).expect("SQLite carries it out");
+    drop(connection);
+    let changed = bench.run(&["verify", "x.proof"]);
+    assert_eq!(changed.status.code(), Some(10));
+    assert!(first_line(&changed).starts_with("broken: x.proof: documents, sessions or other rows of the study"));
+    let report = text(&bench.run(&["report", "x.proof", "--format", "text"]).stdout);
+    assert!(report.contains("the seal does not fit the stored rows"), "{report}");
+    assert!(text(&bench.run(&["status", "x.proof"]).stdout).contains("CHANGED AFTER IT WAS WRITTEN"));
+    let key = bench.run(&["sign", "x.proof", "--key", "absent"]);
+    assert_eq!(key.status.code(), Some(10), "what does not hold is not signed");
+    std::fs::write(bench.path("text"), "no record".repeat(100)).expect("a file");
+    assert_eq!(bench.run(&["verify", "text"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_signature_of_ours_is_checked_by_ssh_keygen_and_the_other_way_round() {
+    let Some(bench) = with_keys("a_signature_of_ours_is_checked_by_ssh_keygen_and_the_other_way_round") else { return };
+    let signed = bench.run(&["sign", "x.proof", "--key", "vendor"]);
+    assert_eq!(signed.status.code(), Some(0), "{}", text(&signed.stderr));
+    let check = ["-Y", "verify", "-f", "allowed", "-I", "vendor@example.com", "-n", "proofload-record", "-s"];
+    let by_others = ssh_keygen(&bench, &[&check[..], &["x.proof.sig"]].concat(), "x.proof");
+    assert!(by_others.status.success(), "{}", text(&by_others.stderr));
+    expect_signed(&bench, &["verify", "x.proof", "--allowed-signers", "allowed"]);
+
+    let by_hand = ssh_keygen(&bench, &["-Y", "sign", "-q", "-n", "proofload-record", "-f", "vendor"], "x.proof");
+    std::fs::write(bench.path("by-hand.sig"), by_hand.stdout).expect("a signature");
+    let identity = ["--allowed-signers", "allowed", "--identity", "vendor@example.com"];
+    expect_signed(&bench, &[&["verify", "x.proof", "--signature", "by-hand.sig"][..], &identity].concat());
+    let unasked = text(&bench.run(&["verify", "x.proof"]).stdout);
+    assert!(unasked.contains("SHA256:") && unasked.contains("whose key it is was not asked"), "{unasked}");
+    assert_eq!(bench.run(&["sign", "x.proof", "--key", "vendor"]).status.code(), Some(1), "one stands there");
+}
+
+#[track_caller]
+fn expect_signed(bench: &Bench, arguments: &[&str]) {
+    let output = bench.run(arguments);
+    let told = text(&output.stdout);
+    assert!(output.status.code() == Some(0) && told.contains("signature for vendor@example.com"), "{told}");
+}
+
+#[test]
+fn signatures_that_do_not_fit_are_faults() {
+    let Some(bench) = with_keys("signatures_that_do_not_fit_are_faults") else { return };
+    let allowed = ["verify", "x.proof", "--allowed-signers", "allowed"];
+    let unsigned = bench.run(&allowed);
+    assert_eq!(unsigned.status.code(), Some(10), "{}", text(&unsigned.stdout));
+    // Somebody who is not allowed, another purpose, another record.
+    for (key, purpose, message) in [
+        ("other", "proofload-record", "x.proof"),
+        ("vendor", "file", "x.proof"),
+        ("vendor", "proofload-record", "allowed"),
+    ] {
+        let signature = ssh_keygen(&bench, &["-Y", "sign", "-q", "-n", purpose, "-f", key], message).stdout;
+        std::fs::write(bench.path("x.proof.sig"), signature).expect("a signature");
+        let output = bench.run(&allowed);
+        assert_eq!(output.status.code(), Some(10), "{key}, {purpose}, {message}: {}", text(&output.stdout));
+        assert!(first_line(&output).starts_with("broken: x.proof: "), "{}", text(&output.stdout));
+    }
+    let absent = bench.run(&["sign", "x.proof", "--key", "absent", "-o", "new.sig"]);
+    assert!(absent.status.code() == Some(1) && !Path::new(&bench.path("new.sig")).exists());
+}

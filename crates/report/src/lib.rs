@@ -7,6 +7,7 @@ mod error;
 pub mod export;
 pub mod findings;
 mod format;
+pub mod metrics;
 pub mod numbers;
 mod render;
 pub mod sections;

@@ -100,3 +100,13 @@ fn the_page_for_two_points_is_as_it_was_looked_at() {
     let page = render(&record(&Shape { void: vec![0], ..Shape::memory(2) }), Format::Html).unwrap();
     expect_test::expect_file!["golden/two-points.html"].assert_eq(&page);
 }
+
+#[test]
+fn a_page_disclaims_only_what_its_workload_is() {
+    let foot = |record| {
+        let page = render(&record, Format::Html).unwrap();
+        page.split_once("<footer>").expect("a page has a foot").1.to_owned()
+    };
+    assert!(foot(record(&Shape::memory(2))).contains("TPC-C-derived"));
+    assert!(!foot(key_value(&KeyValue::plain())).contains("TPC"));
+}

@@ -30,6 +30,8 @@ pub struct SettingSpec {
     pub load: bool,
     /// When it applies.
     pub scope: Scope,
+    /// Title in running text, where it is often a factor; `None`: shown by its path.
+    pub title: Option<&'static str>,
     /// One or two sentences with unit and range.
     pub about: &'static str,
 }
@@ -45,18 +47,39 @@ impl SettingSpec {
             factor: true,
             load: false,
             scope: Scope::Always,
+            title: None,
             about,
         }
     }
 
     /// A setting that has no value unless it is given.
     pub const fn optional(path: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { path, kind, default: None, required: false, factor: true, load: false, scope: Scope::Always, about }
+        Self {
+            path,
+            kind,
+            default: None,
+            required: false,
+            factor: true,
+            load: false,
+            scope: Scope::Always,
+            title: None,
+            about,
+        }
     }
 
     /// A setting that a study must give.
     pub const fn required(path: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { path, kind, default: None, required: true, factor: true, load: false, scope: Scope::Always, about }
+        Self {
+            path,
+            kind,
+            default: None,
+            required: true,
+            factor: true,
+            load: false,
+            scope: Scope::Always,
+            title: None,
+            about,
+        }
     }
 
     /// The same, the same for all points.
@@ -70,6 +93,13 @@ impl SettingSpec {
     #[must_use]
     pub const fn load(mut self) -> Self {
         self.load = true;
+        self
+    }
+
+    /// The same with a title.
+    #[must_use]
+    pub const fn titled(mut self, title: &'static str) -> Self {
+        self.title = Some(title);
         self
     }
 

@@ -15,6 +15,8 @@ pub struct Document {
     pub imprint: Vec<(Prose, Prose)>,
     /// Sections in order.
     pub sections: Vec<SectionBlocks>,
+    /// What the workload is not, at the foot of a page; empty where there is nothing to say.
+    pub foot: &'static str,
 }
 
 /// A section.

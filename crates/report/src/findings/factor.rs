@@ -1,36 +1,8 @@
 //! Factors and levels in words and numbers.
 
-use proofload_model::settings::Value;
+use crate::workloads::WORKLOADS;
+use proofload_model::settings::{STANDARD, Value};
 use proofload_model::units::{Bytes, duration_text, parse_duration};
-
-/// Titles of settings that are often factors; others are shown by their path.
-const TITLES: &[(&str, &str)] = &[
-    ("limits.memory", "database memory"),
-    ("limits.memory_per_data", "database memory (part of the raw size)"),
-    ("limits.cores", "cores"),
-    ("limits.cpu", "CPU seconds per second"),
-    ("limits.read_bandwidth", "read bandwidth (limit per second)"),
-    ("limits.write_bandwidth", "write bandwidth (limit per second)"),
-    ("limits.read_iops", "read requests per second (limit)"),
-    ("limits.write_iops", "write requests per second (limit)"),
-    ("engine.kind", "engine"),
-    ("workload.virtual_users", "virtual users"),
-    ("workload.warehouses", "warehouses"),
-    ("workload.streams", "streams"),
-    ("workload.scale_factor", "scale factor"),
-    ("workload.rate", "offered load in 1/s"),
-    ("workload.records", "records"),
-    ("workload.mix", "mix"),
-    ("workload.form", "form of the transactions"),
-    ("workload.departures", "departures from the clauses"),
-    ("workload.pacing", "pacing"),
-    ("workload.key_mode", "choice of keys"),
-    ("workload.keys", "distribution of keys"),
-    ("workload.mix", "mix"),
-    ("workload.rate", "offered operations per second"),
-    ("storage.cache", "cache size"),
-    ("replication.mode", "replication mode"),
-];
 
 /// Levels that are names of products.
 const NAMES: &[(&str, &str)] = &[
@@ -42,10 +14,11 @@ const NAMES: &[(&str, &str)] = &[
     ("duckdb", "DuckDB"),
 ];
 
-/// What a setting is called in running text.
+/// What a setting is called in running text: by the table of settings or by the words of a workload, else by its path.
 pub fn setting_title(path: &str) -> String {
-    let known = TITLES.iter().find(|(known, _)| *known == path).map(|(_, title)| (*title).to_owned());
-    known.unwrap_or_else(|| path.to_owned())
+    let standard = STANDARD.iter().find(|spec| spec.path == path).and_then(|spec| spec.title);
+    let own = || WORKLOADS.iter().flat_map(|workload| workload.settings).find(|(known, _)| *known == path);
+    standard.or_else(|| own().map(|(_, title)| *title)).unwrap_or(path).to_owned()
 }
 
 /// A level as a number, for axes: bytes, seconds or the number itself; none for words.

@@ -20,6 +20,12 @@ const PER_OPERATION: &[(&str, Probed, &str, f64)] = &[
     ("write_kb", Probed::DeviceWriteBytes, "kB", 1e-3),
 ];
 
+/// Makes the metrics of one workload from its runs and their throughput.
+type OwnMetrics = fn(&[Pair<'_>], &Result<Estimate, String>) -> Vec<(&'static str, Measured)>;
+
+/// Metrics that one workload adds, by `workload.kind`.
+const OF_WORKLOADS: &[(&str, OwnMetrics)] = &[(super::warehouse::KIND, super::warehouse::metrics)];
+
 /// A run with its attempt.
 pub(super) type Pair<'a> = (&'a RunFindings, &'a Attempt);
 
@@ -72,8 +78,8 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
     for (name, value) in super::pacing::metrics(runs, workload, settings) {
         metrics.insert(name.to_owned(), value);
     }
-    for (name, value) in super::warehouse::metrics(runs, &per_second, settings) {
-        metrics.insert(name.to_owned(), value);
+    for (_, own) in OF_WORKLOADS.iter().filter(|(kind, _)| *kind == workload.kind) {
+        metrics.extend(own(runs, &per_second).into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
     super::latencies::latencies(runs, workload, &mut metrics);
     metrics.extend(super::counters::engine_counters(runs));

@@ -16,9 +16,12 @@ pub(crate) fn html(document: &Document) -> String {
     for section in &document.sections {
         page.push_str(&section_html(section, &numbering));
     }
-    page.push_str("</main>\n<footer><p>Made by Proofload from one record; the same record gives the same bytes. ");
-    page.push_str("The workload is TPC-C-derived; nothing here is a TPC result or comparable with one.</p></footer>\n");
-    page.push_str("</body>\n</html>\n");
+    page.push_str("</main>\n<footer><p>Made by Proofload from one record; the same record gives the same bytes.");
+    if !document.foot.is_empty() {
+        page.push(' ');
+        page.push_str(document.foot);
+    }
+    page.push_str("</p></footer>\n</body>\n</html>\n");
     page
 }
 

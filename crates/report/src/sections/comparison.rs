@@ -4,6 +4,7 @@ use super::document::date;
 use crate::blocks::{Block, Cell, Column, Document, Inline, Notice, Prose, SectionBlocks, Table, prose};
 use crate::findings::comparison::{Comparison, Difference, Gate, GateOutcome, Named, Row, Verdict, Which};
 use crate::findings::setting_title;
+use crate::workloads::workload;
 
 /// A comparison as a document; with what a gate says of it, where one was asked.
 pub fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Document {
@@ -23,6 +24,7 @@ pub fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gate>) -> 
         kicker: prose!["Proofload comparison · candidate B against baseline A"],
         imprint: [Which::Baseline, Which::Candidate].map(|which| imprint(which, comparison.named(which))).to_vec(),
         sections,
+        foot: workload(&comparison.baseline.record.study.settings).foot,
     }
 }
 

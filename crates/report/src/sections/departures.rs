@@ -1,20 +1,24 @@
 //! Departures from the clauses under which runs were made: what each is, and at which points it was on.
 
+use super::registry::OwnSection;
 use super::section::Section;
 use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
 use crate::findings::Findings;
 use proofload_model::facts::client;
 use std::collections::BTreeMap;
 
-/// The section; left out where every run followed the clauses.
-pub(super) const SECTION: Section = Section {
-    id: "departures",
-    title: "Departures from the clauses",
-    level: 2,
-    numbered: true,
-    needs: super::section::always,
-    render,
-};
+/// The section of TPROC-C; left out where every run followed the clauses.
+pub(super) const SECTIONS: &[OwnSection] = &[OwnSection {
+    after: "method",
+    section: Section {
+        id: "departures",
+        title: "Departures from the clauses",
+        level: 2,
+        numbered: true,
+        needs: super::section::always,
+        render,
+    },
+}];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let departures = departures(findings);

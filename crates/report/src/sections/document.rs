@@ -1,6 +1,6 @@
 //! The paper from findings: every section in order, gaps visible.
 
-use super::section::SECTIONS;
+use super::registry::sections;
 use crate::blocks::{Block, Document, Inline, Notice, Prose, SectionBlocks, prose};
 use crate::findings::{Findings, setting_title};
 use crate::workloads::named_profile;
@@ -8,7 +8,7 @@ use proofload_model::time::WallTime;
 
 /// Makes the document.
 pub fn document(findings: &Findings<'_>) -> Document {
-    let sections = SECTIONS.iter().map(|section| SectionBlocks {
+    let sections = sections(findings.workload.kind).map(|section| SectionBlocks {
         id: section.id,
         title: section.title,
         level: section.level,
@@ -23,6 +23,7 @@ pub fn document(findings: &Findings<'_>) -> Document {
         kicker: kicker(findings),
         imprint: imprint(findings),
         sections: sections.filter(|section| !section.blocks.is_empty()).collect(),
+        foot: findings.workload.foot,
     }
 }
 

@@ -44,7 +44,7 @@ fn needs(findings: &Findings<'_>) -> Result<(), String> {
             }
         };
     }
-    if super::warehouse::drawn_beside(findings) {
+    if super::registry::draws_references(findings) {
         return Ok(());
     }
     if super::beside::comparable(findings, &references).is_empty() && curves(findings).is_empty() {
@@ -94,7 +94,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if !theirs.is_empty() {
         blocks.extend(super::beside::blocks(findings, &theirs));
     }
-    if super::warehouse::drawn_beside(findings) {
+    if super::registry::draws_references(findings) {
         let words =
             prose!["Published results are drawn beside this study's in ", Inline::Reference("table-layouts"), "."];
         blocks.push(Block::Paragraph(words));

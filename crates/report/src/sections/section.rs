@@ -1,4 +1,4 @@
-//! What a section is, and the list of all: one line adds one.
+//! What a section is. May not know which sections there are.
 
 use crate::blocks::Block;
 use crate::findings::Findings;
@@ -18,36 +18,6 @@ pub struct Section {
     /// Its parts; a section without any is left out.
     pub render: fn(&Findings<'_>) -> Vec<Block>,
 }
-
-/// All sections in the order of the paper.
-pub const SECTIONS: &[Section] = &[
-    super::summary::SECTION,
-    super::warehouse::CERTIFICATE,
-    super::warehouse::QUERIES,
-    super::warehouse::CALIBRATION,
-    super::warehouse::SCANS,
-    super::warehouse::LAYOUTS,
-    super::warehouse::STREAMS,
-    super::warehouse::CAPACITY,
-    super::tested::SECTION,
-    super::method::SECTION,
-    super::departures::SECTION,
-    super::search::SECTION,
-    super::results::SECTION,
-    super::pacing::SECTION,
-    super::throughput::SECTION,
-    super::reference::SECTION,
-    super::resources::SECTION,
-    super::efficiency::SECTION,
-    super::latency::SECTION,
-    super::failures::SECTION,
-    super::timeline::SECTION,
-    super::stalls::SECTION,
-    super::cores::SECTION,
-    super::bottleneck::SECTION,
-    super::validity::SECTION,
-    super::disclosure::SECTION,
-];
 
 /// For sections that always have something to say.
 pub(super) fn always(_: &Findings<'_>) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! A workload that the report does not know by name: told in operations per second, without claims about what it does.
 
 use super::workload::{Clocks, Digits, Headline, MetricColumn, Terminal, Work, Workload};
+use crate::metrics::OBSERVED;
 
 /// What throughput is where the operation is the unit of work.
 pub(super) const THROUGHPUT: (&str, &str) = (
@@ -18,6 +19,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     kicker: None,
     profile: None,
     disclaimer: "defined by the study; not the result of any benchmark council",
+    foot: "",
     work: OPERATION,
     kinds: &[],
     headline: Headline { metric: "throughput", words: "operations per second" },
@@ -54,6 +56,9 @@ pub(super) const WORKLOAD: Workload = Workload {
     rates: &[],
     counted: &[],
     compared: &["throughput", "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
+    rated: &[],
+    observed: OBSERVED,
+    settings: &[("workload.virtual_users", "virtual users")],
     clocks: Clocks::Response,
     beyond_percentile: 10,
     paced: None,

@@ -1,6 +1,7 @@
 //! TPROC-C in the words of its papers.
 
 use super::workload::{Clocks, Counted, Digits, Headline, MetricColumn, PacedRules, SPEC, Terminal, Work, Workload};
+use crate::metrics::OBSERVED;
 use proofload_model::settings::Settings;
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -9,6 +10,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     kicker: Some("TPROC-C, a TPC-C-derived workload · not a TPC result"),
     profile: Some(profile),
     disclaimer: "TPC-C-derived; not a TPC result",
+    foot: "The workload is TPC-C-derived; nothing here is a TPC result or comparable with one.",
     work: Work { one: "transaction", many: "transactions", one_capital: "Transaction", many_capital: "Transactions" },
     kinds: &[
         ("new_order", "New-Order"),
@@ -93,6 +95,16 @@ pub(super) const WORKLOAD: Workload = Workload {
         rule: "the database holds every acknowledged New-Order, and no more than those whose outcome is uncertain",
     }],
     compared: &["tpm", "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
+    rated: &[],
+    observed: OBSERVED,
+    settings: &[
+        ("workload.virtual_users", "virtual users"),
+        ("workload.warehouses", "warehouses"),
+        ("workload.mix", "mix"),
+        ("workload.form", "form of the transactions"),
+        ("workload.departures", "departures from the clauses"),
+        ("workload.pacing", "pacing"),
+    ],
     clocks: Clocks::Response,
     beyond_percentile: 0,
     paced: Some(PacedRules {

@@ -1,6 +1,7 @@
 //! The warehouse workload in the words of appliance ratings. Everything says that it is derived from TPC-H.
 
 use super::workload::{Clocks, Digits, GIVEN, Headline, MetricColumn, Terminal, Work, Workload};
+use crate::metrics::{OBSERVED_BUT_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, RUN_THROUGHPUT, RUN_TIME};
 use proofload_model::facts::{FactName, client, data};
 use proofload_model::settings::Settings;
 
@@ -30,6 +31,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     kicker: Some("analytic queries, TPC-H-derived · not a TPC result"),
     profile: None,
     disclaimer: "TPC-H-derived data and queries; not a TPC result",
+    foot: "The data and queries are TPC-H-derived; nothing here is a TPC result or comparable with one.",
     work: Work { one: "query", many: "queries", one_capital: "Query", many_capital: "Queries" },
     kinds: &[
         ("q01", "Q1"),
@@ -146,6 +148,9 @@ pub(super) const WORKLOAD: Workload = Workload {
     rates: &[],
     counted: &[],
     compared: &["queries_per_hour"],
+    rated: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, RUN_THROUGHPUT, RUN_TIME],
+    observed: OBSERVED_BUT_CPU,
+    settings: &[("workload.streams", "streams"), ("workload.scale_factor", "scale factor"), ("workload.mix", "mix")],
     clocks: Clocks::Response,
     beyond_percentile: 10,
     paced: None,

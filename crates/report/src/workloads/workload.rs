@@ -1,5 +1,6 @@
 //! What differs by workload, and the list of all: a file and one line add one.
 
+use crate::metrics::MetricName;
 use proofload_model::facts::FactName;
 use proofload_model::settings::Settings;
 
@@ -28,6 +29,8 @@ pub struct Workload {
     pub profile: Option<fn(&Settings) -> String>,
     /// What it is and is not, for readers of the JSON form.
     pub disclaimer: &'static str,
+    /// The same at the foot of a page; empty where there is nothing to disclaim.
+    pub foot: &'static str,
     /// One unit of work.
     pub work: Work,
     /// Kinds of operations in the order of tables, with their titles.
@@ -66,6 +69,12 @@ pub struct Workload {
     /// Metrics that two records are compared by. An ending `.*` stands for each kind of [`Workload::tails`], or for all kinds
     /// together where there are none.
     pub compared: &'static [&'static str],
+    /// Metrics of its own that two records can be compared by as well.
+    pub rated: &'static [MetricName],
+    /// Use of host and device that two records can be compared by.
+    pub observed: &'static [MetricName],
+    /// Titles of its settings that are often factors: path and title.
+    pub settings: &'static [(&'static str, &'static str)],
     /// Which clocks are told apart.
     pub clocks: Clocks,
     /// Values that must lie beyond a percentile for it to be printed; 0: any, its interval then says what it is worth.

@@ -2,6 +2,7 @@
 
 use super::generic::{OPERATION, THROUGHPUT};
 use super::workload::{ABSENT, Clocks, Digits, GIVEN, Headline, MetricColumn, Terminal, Workload};
+use crate::metrics::{OBSERVED, RUN_THROUGHPUT, RUN_TIME};
 use proofload_model::facts::{FactName, client, data};
 use proofload_model::settings::Settings;
 
@@ -27,6 +28,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     kicker: Some("key-value workload in YCSB's vocabulary · not made with YCSB"),
     profile: None,
     disclaimer: "key-value operations in YCSB's vocabulary; not made with YCSB",
+    foot: "",
     work: OPERATION,
     kinds: &[
         ("read", "Read"),
@@ -103,6 +105,15 @@ pub(super) const WORKLOAD: Workload = Workload {
     rates: &[],
     counted: &[],
     compared: &["throughput", "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
+    rated: &[RUN_THROUGHPUT, RUN_TIME],
+    observed: OBSERVED,
+    settings: &[
+        ("workload.virtual_users", "virtual users"),
+        ("workload.records", "records"),
+        ("workload.mix", "mix"),
+        ("workload.key_mode", "choice of keys"),
+        ("workload.keys", "distribution of keys"),
+    ],
     clocks: Clocks::Both,
     beyond_percentile: 10,
     paced: None,

@@ -1,41 +1,8 @@
 //! Metrics that can be compared: what each is called, and whether more of it is better.
 
 use super::super::latencies::PERCENTILES;
-use super::super::warehouse::KIND;
+pub use crate::metrics::Better;
 use crate::workloads::Workload;
-
-/// Metrics of the host and its device that have no better direction of their own, with their titles.
-const OBSERVED: &[(&str, &str)] = &[
-    ("cpu_percent", "CPU"),
-    ("device_read_mb_s", "Device reads"),
-    ("device_write_mb_s", "Device writes"),
-    ("device_reads_s", "Device reads"),
-    ("device_writes_s", "Device writes"),
-    ("device_busy_percent", "Device busy"),
-    ("major_faults_s", "Major faults"),
-];
-
-/// Which direction is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Better {
-    /// Throughput.
-    Higher,
-    /// Times.
-    Lower,
-    /// Neither: use of a resource.
-    Neither,
-}
-
-impl Better {
-    /// The word in machine-readable output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Higher => "higher",
-            Self::Lower => "lower",
-            Self::Neither => "neither",
-        }
-    }
-}
 
 /// A metric of a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,12 +40,7 @@ pub(super) fn rates(workload: &Workload) -> Vec<&'static str> {
     let mut names = vec!["throughput"];
     names.extend(workload.rates.iter().map(|(name, ..)| *name));
     names.extend(workload.counted.iter().flat_map(|counted| [counted.metric, counted.metric_database]));
-    if workload.headline.metric == "queries_per_hour" {
-        names.extend(["queries_per_hour", "queries_per_hour_per_tb"]);
-    }
-    if workload.tells_absence {
-        names.push("run_throughput");
-    }
+    names.extend(workload.rated.iter().filter(|row| row.better == Better::Higher).map(|row| row.name));
     names
 }
 
@@ -105,13 +67,8 @@ fn one(name: &str, workload: &Workload, kinds: &[String]) -> Option<Metric> {
     if rates(workload).contains(&name) {
         return metric(rate_title(name, workload), Better::Higher);
     }
-    if name == "run_time_s" && workload.tells_absence {
-        return metric("Run time".to_owned(), Better::Lower);
-    }
-    // The warehouse rates the CPU over whole runs and not over windows.
-    let mut observed = OBSERVED.iter().filter(|(known, _)| *known != "cpu_percent" || workload.kind != KIND);
-    let (_, title) = observed.find(|(known, _)| *known == name)?;
-    metric((*title).to_owned(), Better::Neither)
+    let row = workload.rated.iter().chain(workload.observed).find(|row| row.name == name)?;
+    metric(row.title.to_owned(), row.better)
 }
 
 fn latency_title(latency: &LatencyName<'_>, workload: &Workload) -> String {
@@ -132,12 +89,10 @@ fn rate_title(name: &str, workload: &Workload) -> String {
 /// Every name that can be asked for, kinds as `<kind>`.
 pub(super) fn known(workload: &Workload) -> Vec<String> {
     let mut names: Vec<String> = rates(workload).into_iter().map(str::to_owned).collect();
-    if workload.tells_absence {
-        names.push("run_time_s".to_owned());
-    }
+    names.extend(workload.rated.iter().filter(|row| row.better == Better::Lower).map(|row| row.name.to_owned()));
     names.extend(["response_ns_mean", "response_ns_p50"].map(|head| format!("{head}.<kind>")));
     names.extend(PERCENTILES[1..].iter().map(|(name, _)| format!("response_ns_{name}.<kind>")));
-    names.extend(OBSERVED.iter().map(|(name, _)| (*name).to_owned()));
+    names.extend(workload.observed.iter().map(|row| row.name.to_owned()));
     names
 }
 
@@ -166,6 +121,8 @@ mod tests {
         );
         assert_eq!(titles(2, "response_ns_p50.*", &["q01"]), "All kinds p50, response time (lower)");
         assert_eq!(titles(1, "cpu_percent", &[]), "CPU (neither)");
+        assert_eq!(titles(2, "cpu_percent", &[]), "", "the warehouse rates it over whole runs");
+        assert_eq!(titles(0, "device_reads_s", &[]), "Device read requests (neither)");
         for wrong in ["tpm.new_order", "response_ns_p98.read", "response_ns_p99.scan", "queries_per_hour", ""] {
             assert_eq!(titles(1, wrong, &["read"]), "", "{wrong}");
         }

@@ -2,25 +2,17 @@
 
 use super::super::level::Measured;
 use super::super::metrics::{Pair, measured, ratio};
-use super::data::{KIND, WarehouseData, warehouse_data};
+use super::data::{WarehouseData, warehouse_data};
 use super::rates;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::warehouse::{MbPerSecond, RawTerabytes, compression, hit_share, io_average};
-use proofload_model::settings::Settings;
 
 /// A metric with its name.
 type Named = (&'static str, Measured);
 
-/// All of them, the missing ones with their reason; none for other workloads.
-pub(in crate::findings) fn metrics(
-    runs: &[Pair<'_>],
-    window: &Result<Estimate, String>,
-    settings: &Settings,
-) -> Vec<Named> {
-    if settings.text("workload.kind") != Ok(KIND) {
-        return Vec::new();
-    }
+/// All of them, the missing ones with their reason.
+pub(in crate::findings) fn metrics(runs: &[Pair<'_>], window: &Result<Estimate, String>) -> Vec<Named> {
     let data = data(runs);
     let mut metrics = throughput(window, &data);
     metrics.extend(scans(runs));

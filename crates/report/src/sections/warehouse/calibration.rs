@@ -1,7 +1,7 @@
 //! What the machine was found to do at most, before the runs: what verdicts and capacities are compared with.
 
 use super::super::section::{Section, always};
-use super::parts::{is_warehouse, point_column};
+use super::parts::point_column;
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Calibrated, calibrated};
 use crate::findings::{Findings, PointFindings};
@@ -12,9 +12,6 @@ pub(in super::super) const SECTION: Section =
     Section { id: "calibration", title: "Calibration", level: 3, numbered: true, needs: always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    if !is_warehouse(findings) {
-        return Vec::new();
-    }
     let known = by_calibration(findings);
     let all_missing = |found: &Calibrated| found.device.is_err() && found.in_cache.is_err() && found.cold.is_err();
     if known.iter().all(|(found, _)| all_missing(found)) {

@@ -1,7 +1,7 @@
 //! How much data: what fits, up to which size targets can hold, what cannot be derived; and every formula with how sure it is.
 
 use super::super::section::{Section, always};
-use super::parts::{is_warehouse, point_cell, point_column, rated};
+use super::parts::{point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Rating, Reach, TARGETS_S};
 use crate::findings::{Findings, PointFindings};
@@ -13,9 +13,6 @@ pub(in super::super) const SECTION: Section =
     Section { id: "capacity", title: "User data capacity", level: 3, numbered: true, needs: always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    if !is_warehouse(findings) {
-        return Vec::new();
-    }
     let rated = rated(findings);
     let mut blocks = vec![Block::KeyValues(assumptions())];
     if !rated.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::super::section::{Section, always};
 use super::host;
-use super::parts::{is_warehouse, metric, plain, point_cell, point_column, rated};
+use super::parts::{metric, plain, point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Rating, baselines, raw_of};
 use crate::findings::{Findings, PointFindings, level_text};
@@ -38,9 +38,6 @@ const CONFIGURATION: &[(&str, &str)] = &[
 ];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    if !is_warehouse(findings) {
-        return Vec::new();
-    }
     let mut blocks = vec![Block::Paragraph(prose![
         "This part rates the configuration in the manner of data warehouse appliance ratings. Data and queries are TPC-H-derived; this is not a \
          TPC result and no vendor's certificate. How sure each formula is stands in ",

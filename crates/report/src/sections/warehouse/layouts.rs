@@ -2,7 +2,7 @@
 //! and size differ.
 
 use super::super::section::{Section, always};
-use super::parts::{is_warehouse, metric};
+use super::parts::metric;
 use crate::blocks::{Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Inline, Notice, Table, prose};
 use crate::findings::warehouse::{Pairing, pairings, published_pairings};
 use crate::findings::{Findings, PointFindings};
@@ -32,13 +32,10 @@ type Published<'f> = (&'f Reference, &'f ReferencePoint, &'f ReferencePoint);
 
 /// Does this section draw published results beside the study's?
 pub(in super::super) fn drawn_beside(findings: &Findings<'_>) -> bool {
-    is_warehouse(findings) && !published_pairings(findings).is_empty()
+    !published_pairings(findings).is_empty()
 }
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    if !is_warehouse(findings) {
-        return Vec::new();
-    }
     let (pairs, published) = (pairings(findings), published_pairings(findings));
     if pairs.is_empty() && published.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The rating certificate of a warehouse study and what belongs to it; left out for other workloads. May not compute statistics.
+//! The rating certificate of a warehouse study and what belongs to it. May not compute statistics.
 
 mod calibration;
 mod capacity;
@@ -11,10 +11,21 @@ mod queries;
 mod scans;
 mod streams;
 
-pub(super) use calibration::SECTION as CALIBRATION;
-pub(super) use capacity::SECTION as CAPACITY;
-pub(super) use certificate::SECTION as CERTIFICATE;
-pub(super) use layouts::{SECTION as LAYOUTS, drawn_beside};
-pub(super) use queries::SECTION as QUERIES;
-pub(super) use scans::SECTION as SCANS;
-pub(super) use streams::SECTION as STREAMS;
+use super::registry::OwnSection;
+use super::section::Section;
+pub(super) use layouts::drawn_beside;
+
+/// Sections of a warehouse paper, after its summary.
+pub(super) const SECTIONS: &[OwnSection] = &[
+    own(certificate::SECTION),
+    own(queries::SECTION),
+    own(calibration::SECTION),
+    own(scans::SECTION),
+    own(layouts::SECTION),
+    own(streams::SECTION),
+    own(capacity::SECTION),
+];
+
+const fn own(section: Section) -> OwnSection {
+    OwnSection { after: "summary", section }
+}

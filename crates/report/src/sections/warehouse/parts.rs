@@ -1,21 +1,13 @@
 //! What the sections of a warehouse study share.
 
 use crate::blocks::{Cell, Column};
-use crate::findings::warehouse::{KIND, Rating, rating};
+use crate::findings::warehouse::{Rating, rating};
 use crate::findings::{Findings, PointFindings};
 use crate::sections::charts::{capital, factors_title, measured_cell};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
-/// Is this the workload that the certificate is for?
-pub(super) fn is_warehouse(findings: &Findings<'_>) -> bool {
-    findings.workload.kind == KIND
-}
-
 /// Points with a finished run, and their ratings.
 pub(super) fn rated<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, Rating)> {
-    if !is_warehouse(findings) {
-        return Vec::new();
-    }
     findings.points.iter().filter_map(|point| Some((point, rating(findings, point)?))).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Queries by class and one by one: how many counted, how long they took, and whether a class holds what it says.
 
 use super::super::section::{Section, always};
-use super::parts::{is_warehouse, plain, point_cell, point_column};
+use super::parts::{plain, point_cell, point_column};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Class, QueryTotals, query_totals};
 use crate::findings::{Findings, PointFindings};
@@ -23,9 +23,6 @@ const MOST_BESIDE: usize = 4;
 pub(super) type Totals<'f> = (&'f PointFindings, Vec<Class>);
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    if !is_warehouse(findings) {
-        return Vec::new();
-    }
     let totals: Vec<Totals<'_>> = findings.points.iter().filter_map(|point| totals(findings, point)).collect();
     if totals.is_empty() {
         return vec![Block::Notice(Notice::Gap, prose!["no query has ended."])];

@@ -1,7 +1,7 @@
 //! Scan rates: what the device read, what the engine read, what queries asked for; per CPU second; and what storing compresses.
 
 use super::super::section::{Section, always};
-use super::parts::{is_warehouse, metric, point_cell, point_column, rated};
+use super::parts::{metric, point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::warehouse::Sources;
 use crate::findings::{Findings, PointFindings};
@@ -32,7 +32,7 @@ const COSTS: &[Shown] = &[
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let points: Vec<&PointFindings> = findings.points.iter().filter(|point| !point.runs.is_empty()).collect();
-    if !is_warehouse(findings) || points.is_empty() {
+    if points.is_empty() {
         return Vec::new();
     }
     let table = |shown: &[Shown]| {

@@ -1,7 +1,7 @@
 //! Streams against throughput: what each further stream is worth.
 
 use super::super::section::{Section, always};
-use super::parts::{is_warehouse, metric, plain};
+use super::parts::{metric, plain};
 use crate::blocks::{Block, Cell, Column, Inline, Table, prose};
 use crate::findings::{Findings, PointFindings, level_number, level_text};
 
@@ -13,7 +13,7 @@ const STREAMS: &str = "workload.streams";
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let varies = findings.factors.iter().any(|factor| factor.setting == STREAMS && factor.levels.len() > 1);
-    if !is_warehouse(findings) || !varies {
+    if !varies {
         return Vec::new();
     }
     let mut rows = Vec::new();

@@ -11,6 +11,7 @@ pub mod facts;
 pub mod part;
 pub mod plan;
 pub mod samples;
+pub mod series;
 pub mod settings;
 pub mod study;
 pub mod time;

@@ -4,8 +4,9 @@ use super::curve::Curve;
 use super::factor::level_number;
 use super::point::PointFindings;
 use super::run::RunFindings;
-use super::telemetry::{Probed, Trace, cores, threads, traces};
+use super::telemetry::{Trace, cores, threads, traces};
 use proofload_analysis::bottleneck::{Candidate, Observations, Resource, ResourceKind, Wait, rank};
+use proofload_model::series;
 use proofload_record::{Attempt, Record};
 use std::collections::BTreeMap;
 
@@ -42,7 +43,7 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
     let attempts: Vec<(&RunFindings, &Attempt)> =
         point.runs.iter().filter_map(|run| Some((run, record.finished(run.run.index)?))).collect();
     let mut resources = Vec::new();
-    let device = |attempt: &Attempt| traces(attempt, Probed::DeviceBusy);
+    let device = |attempt: &Attempt| traces(attempt, series::device::BUSY);
     resources.extend(observed(&attempts, ResourceKind::Core, "core ", cores));
     resources.extend(observed(&attempts, ResourceKind::Thread, "thread ", threads));
     resources.extend(observed(&attempts, ResourceKind::Device, "", device));
@@ -96,7 +97,7 @@ fn observed(
 
 /// Pressure-stall series: shares of time in per cent in which some task stalled; those in which all did are part of them.
 fn pressure(attempt: &Attempt) -> Vec<Trace> {
-    let series = attempt.series.iter().filter(|series| series.probe == "pressure" && series.name == "some");
+    let series = attempt.series.iter().filter(|series| series::pressure::SOME.is_of(&series.probe, &series.name));
     let trace = |series: &proofload_record::SeriesPoint| {
         let what = STALLS
             .iter()
@@ -115,7 +116,7 @@ fn waits(attempts: &[(&RunFindings, &Attempt)]) -> Vec<Wait> {
     let mut sums: BTreeMap<&str, (f64, u64)> = BTreeMap::new();
     for (run, attempt) in attempts {
         let Some((from, to)) = run.window_seconds() else { continue };
-        for series in attempt.series.iter().filter(|series| series.name == "active_sessions") {
+        for series in attempt.series.iter().filter(|series| series.name == series::engine::ACTIVE_SESSIONS.name) {
             let inside = series.samples.iter().filter(|(offset, ..)| (from..to).contains(&offset.as_seconds()));
             let sum = sums.entry(&series.component).or_default();
             for (_, _, value) in inside {

@@ -4,14 +4,9 @@ use super::level::Measured;
 use super::metrics::{Pair, estimate, measured};
 use proofload_analysis::quantity::Unit;
 use proofload_model::samples::IntervalSample;
+use proofload_model::series::engine::{ACTIVE_SESSIONS, PROBE};
 use proofload_record::{Attempt, SeriesPoint};
 use std::collections::BTreeMap;
-
-/// The probe that reads a server's statistics.
-const PROBE: &str = "engine";
-
-/// The series of that probe that are states of sessions, not counters.
-const SESSIONS: &str = "active_sessions";
 
 /// What a stream on an embedded engine counts of itself: CPU time of its thread outside the engine's calls, CPU seconds per second.
 pub(super) const DRIVER_CPU: &str = "driver_cpu";
@@ -67,7 +62,7 @@ pub(super) fn embedded((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>
 fn server_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
     let mut names = Vec::new();
     for series in runs.iter().flat_map(|(_, attempt)| &attempt.series) {
-        if series.probe == PROBE && series.name != SESSIONS {
+        if series.probe == PROBE && series.name != ACTIVE_SESSIONS.name {
             push(&mut names, &series.name, &series.unit);
         }
     }

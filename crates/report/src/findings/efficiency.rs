@@ -4,9 +4,9 @@
 use super::counters::embedded;
 use super::level::Measured;
 use super::metrics::{Pair, estimate, measured, observed, over_runs, ratio};
-use super::telemetry::Probed;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
 
 /// Readings of the load in which it counts bytes of field values, per second: written and read.
@@ -41,7 +41,7 @@ fn whole_run(runs: &[Pair<'_>]) -> Vec<Named> {
 /// Bytes of values and what the device made of them.
 fn logical(runs: &[Pair<'_>]) -> Vec<Named> {
     let [written, read] = LOGICAL.map(|name| logical_rate(runs, name));
-    let per_byte = |probed: Probed, logical: &Result<Estimate, String>| -> Measured {
+    let per_byte = |probed: SeriesName, logical: &Result<Estimate, String>| -> Measured {
         let logical = logical.clone()?;
         if logical.value <= 0.0 {
             return Err("no byte of a value moved this way".to_owned());
@@ -49,8 +49,8 @@ fn logical(runs: &[Pair<'_>]) -> Vec<Named> {
         Ok(ratio(&observed(runs, probed)?, &logical).scaled(1.0, Unit::named("B/B")))
     };
     vec![
-        ("device_bytes_written_per_logical_byte", per_byte(Probed::DeviceWriteBytes, &written)),
-        ("device_bytes_read_per_logical_byte", per_byte(Probed::DeviceReadBytes, &read)),
+        ("device_bytes_written_per_logical_byte", per_byte(series::device::WRITE_BYTES, &written)),
+        ("device_bytes_read_per_logical_byte", per_byte(series::device::READ_BYTES, &read)),
         ("logical_write_mb_s", measured(&written, Unit::MB_PER_SECOND, 1e-6)),
         ("logical_read_mb_s", measured(&read, Unit::MB_PER_SECOND, 1e-6)),
     ]
@@ -69,7 +69,7 @@ fn logical_rate(runs: &[Pair<'_>], name: &str) -> Result<Estimate, String> {
 /// Power: as the probe reads it, and by the data sheet.
 fn power(runs: &[Pair<'_>], per_second: &Result<Estimate, String>, settings: &Settings) -> Vec<Named> {
     let unit = || Unit::named("operations/s per W");
-    let watts = observed(runs, Probed::Power);
+    let watts = observed(runs, series::power::WATTS);
     let per_watt = |watts: &Result<Estimate, String>| -> Measured {
         Ok(ratio(&per_second.clone()?, &watts.clone()?).scaled(1.0, unit()))
     };
@@ -88,7 +88,7 @@ fn storage(runs: &[Pair<'_>], settings: &Settings) -> Vec<Named> {
     let capacity = capacity(settings);
     let requests = || -> Measured {
         let gigabytes = capacity.clone()? / 1e9;
-        let (reads, writes) = (observed(runs, Probed::DeviceReads)?, observed(runs, Probed::DeviceWrites)?);
+        let (reads, writes) = (observed(runs, series::device::READS)?, observed(runs, series::device::WRITES)?);
         let total = (reads.value + writes.value) / gigabytes;
         Ok(Quantity::new(total, unit(), reads.n, Interval::none("a sum of two observed rates")))
     };

@@ -2,22 +2,23 @@
 
 use super::level::Measured;
 use super::run::RunFindings;
-use super::telemetry::{Probed, Trace, average, mean_of_cores, steal, total, traces};
+use super::telemetry::{Trace, average, mean_of_cores, steal, total, traces};
 use crate::workloads::workload;
 use proofload_analysis::bootstrap::{Estimate, METHOD_RUNS, ratio_of_means};
 use proofload_analysis::distribution::{mean, student_quantile, variance};
 use proofload_analysis::hierarchy::mean_of_runs;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 
 /// What a unit of work costs on the device: start of the metric, what is observed, unit and its factor.
-const PER_OPERATION: &[(&str, Probed, &str, f64)] = &[
-    ("reads", Probed::DeviceReads, "reads", 1.0),
-    ("writes", Probed::DeviceWrites, "writes", 1.0),
-    ("read_kb", Probed::DeviceReadBytes, "kB", 1e-3),
-    ("write_kb", Probed::DeviceWriteBytes, "kB", 1e-3),
+const PER_OPERATION: &[(&str, SeriesName, &str, f64)] = &[
+    ("reads", series::device::READS, "reads", 1.0),
+    ("writes", series::device::WRITES, "writes", 1.0),
+    ("read_kb", series::device::READ_BYTES, "kB", 1e-3),
+    ("write_kb", series::device::WRITE_BYTES, "kB", 1e-3),
 ];
 
 /// Makes the metrics of one workload from its runs and their throughput.
@@ -53,13 +54,13 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
         put("cpu_steal_percent", stolen);
     }
     let devices = [
-        ("device_read_mb_s", Probed::DeviceReadBytes, Unit::MB_PER_SECOND, 1e-6),
-        ("device_write_mb_s", Probed::DeviceWriteBytes, Unit::MB_PER_SECOND, 1e-6),
-        ("device_reads_s", Probed::DeviceReads, Unit::PER_SECOND, 1.0),
-        ("device_writes_s", Probed::DeviceWrites, Unit::PER_SECOND, 1.0),
-        ("device_busy_percent", Probed::DeviceBusy, Unit::PERCENT, 1.0),
-        ("major_faults_s", Probed::MajorFaults, Unit::PER_SECOND, 1.0),
-        ("refaults_s", Probed::Refaults, Unit::PER_SECOND, 1.0),
+        ("device_read_mb_s", series::device::READ_BYTES, Unit::MB_PER_SECOND, 1e-6),
+        ("device_write_mb_s", series::device::WRITE_BYTES, Unit::MB_PER_SECOND, 1e-6),
+        ("device_reads_s", series::device::READS, Unit::PER_SECOND, 1.0),
+        ("device_writes_s", series::device::WRITES, Unit::PER_SECOND, 1.0),
+        ("device_busy_percent", series::device::BUSY, Unit::PERCENT, 1.0),
+        ("major_faults_s", series::memory::MAJOR_FAULTS, Unit::PER_SECOND, 1.0),
+        ("refaults_s", series::memory::REFAULTS, Unit::PER_SECOND, 1.0),
     ];
     for (name, probed, unit, factor) in devices {
         put(name, observed(runs, probed).and_then(|estimate| measured(&Ok(estimate), unit, factor)));
@@ -199,14 +200,14 @@ pub(super) fn cpu_windows(runs: &[Pair<'_>]) -> Option<Vec<Vec<f64>>> {
 }
 
 /// A series in each run's window, its instances added up; none where it was not observed in one of them.
-pub(super) fn device_windows(runs: &[Pair<'_>], probed: Probed) -> Option<Vec<Vec<f64>>> {
+pub(super) fn device_windows(runs: &[Pair<'_>], probed: SeriesName) -> Option<Vec<Vec<f64>>> {
     in_windows(runs, |attempt| of_all_instances(attempt, probed), "").ok()
 }
 
 /// The instances of a series together: as a mean where it is a share of each.
-fn of_all_instances(attempt: &Attempt, probed: Probed) -> Option<Trace> {
+fn of_all_instances(attempt: &Attempt, probed: SeriesName) -> Option<Trace> {
     let found = traces(attempt, probed);
-    if probed == Probed::DeviceBusy { average(&found) } else { total(&found) }
+    if probed == series::device::BUSY { average(&found) } else { total(&found) }
 }
 
 /// A share of the cores' time, %.
@@ -217,10 +218,10 @@ fn cores(runs: &[Pair<'_>], pick: fn(&Attempt) -> Option<Trace>) -> Measured {
 }
 
 /// A series over the windows of all runs, its instances added up.
-pub(super) fn observed(runs: &[Pair<'_>], probed: Probed) -> Result<Estimate, String> {
+pub(super) fn observed(runs: &[Pair<'_>], probed: SeriesName) -> Result<Estimate, String> {
     let what = match probed {
-        Probed::MajorFaults | Probed::Refaults => "the memory of the control group",
-        Probed::Power => "power",
+        series::memory::MAJOR_FAULTS | series::memory::REFAULTS => "the memory of the control group",
+        series::power::WATTS => "power",
         _ => "the device",
     };
     let found = in_windows(runs, |attempt| of_all_instances(attempt, probed), what)?;

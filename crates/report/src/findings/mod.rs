@@ -45,7 +45,7 @@ pub use run::{CountedTwice, RunFindings, WarmUp};
 pub use search::{Chosen, SearchFindings, SearchState, Told, searches};
 pub use sentinel::Sentinels;
 pub use steal::NOTABLE_STEAL;
-pub use telemetry::{Probed, Trace, traces};
+pub use telemetry::{Trace, traces};
 pub use totals::{ClockTotals, KindTotals, PointTotals, point_totals};
 pub use void::{Void, VoidClass};
 pub use whole_run::WholeRun;

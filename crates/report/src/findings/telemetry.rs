@@ -1,64 +1,8 @@
 //! Telemetry of an attempt: which series mean what, and their values over a window. Rates come from the probes as they are.
 
 use proofload_model::facts::{CoreSet, limit};
+use proofload_model::series::{self, SeriesName};
 use proofload_record::{Attempt, SeriesPoint};
-
-/// What can be asked of the probes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Probed {
-    /// Use of each core, per cent of the core.
-    CoreBusy,
-    /// Mean use of the cores that the database may run on, per cent, where the probe says it.
-    CoreMean,
-    /// Share of each core's time that the hypervisor gave to others while it had work, per cent.
-    CoreSteal,
-    /// Bytes read from the device, per second.
-    DeviceReadBytes,
-    /// Bytes written to the device, per second.
-    DeviceWriteBytes,
-    /// Reads of the device, per second.
-    DeviceReads,
-    /// Writes of the device, per second.
-    DeviceWrites,
-    /// Share of the time in which the device had work, per cent.
-    DeviceBusy,
-    /// CPU of each thread, per cent of a core.
-    ThreadBusy,
-    /// CPU of all threads of the database together, per cent of a core. Threads that end between two readings are missed.
-    ThreadsTogether,
-    /// CPU time of the control group of the database, CPU seconds per second.
-    GroupCpu,
-    /// Bytes that the control group of the database read from the device, per second.
-    GroupReadBytes,
-    /// Memory charged to the control group, bytes.
-    MemoryCurrent,
-    /// Pages that had to be read before a process could go on, per second.
-    MajorFaults,
-    /// Power of the host, W; the instances are taken to be disjoint domains.
-    Power,
-    /// Pages of files read again after they had been pushed out, per second.
-    Refaults,
-}
-
-/// How the probes name a series: probe and name.
-const NAMES: &[(Probed, &str, &str)] = &[
-    (Probed::CoreBusy, "cores", "busy"),
-    (Probed::CoreMean, "cores", "busy_mean"),
-    (Probed::CoreSteal, "cores", "steal"),
-    (Probed::DeviceReadBytes, "device", "read_bytes"),
-    (Probed::DeviceWriteBytes, "device", "write_bytes"),
-    (Probed::DeviceReads, "device", "reads"),
-    (Probed::DeviceWrites, "device", "writes"),
-    (Probed::DeviceBusy, "device", "busy"),
-    (Probed::ThreadBusy, "threads", "cpu"),
-    (Probed::ThreadsTogether, "threads", "cpu_sum"),
-    (Probed::GroupCpu, "group", "cpu"),
-    (Probed::GroupReadBytes, "group", "read_bytes"),
-    (Probed::MemoryCurrent, "memory", "current"),
-    (Probed::Power, "power", "watts"),
-    (Probed::MajorFaults, "memory", "major_faults"),
-    (Probed::Refaults, "memory", "refaults"),
-];
 
 /// The values of one series, or of several added up, within a window.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,9 +27,8 @@ impl Trace {
 }
 
 /// All series of a kind, one per instance, over the whole attempt.
-pub fn traces(attempt: &Attempt, wanted: Probed) -> Vec<Trace> {
-    let Some((_, probe, name)) = NAMES.iter().find(|(known, ..)| *known == wanted) else { return Vec::new() };
-    let found = attempt.series.iter().filter(|series| series.probe == *probe && series.name == *name);
+pub fn traces(attempt: &Attempt, wanted: SeriesName) -> Vec<Trace> {
+    let found = attempt.series.iter().filter(|series| wanted.is_of(&series.probe, &series.name));
     let mut traces: Vec<Trace> = found.map(trace).collect();
     traces.sort_by_key(|trace| (trace.instance.parse::<u64>().unwrap_or(u64::MAX), trace.instance.clone()));
     traces
@@ -127,15 +70,15 @@ pub(super) fn cpu_allowed(attempt: &Attempt) -> Option<f64> {
 
 /// Use of each core that the database may run on.
 pub(super) fn cores(attempt: &Attempt) -> Vec<Trace> {
-    of_allowed_cores(attempt, Probed::CoreBusy)
+    of_allowed_cores(attempt, series::cores::BUSY)
 }
 
 /// The mean over the same cores of what the hypervisor gave to others while they had work.
 pub(super) fn steal(attempt: &Attempt) -> Option<Trace> {
-    average(&of_allowed_cores(attempt, Probed::CoreSteal))
+    average(&of_allowed_cores(attempt, series::cores::STEAL))
 }
 
-fn of_allowed_cores(attempt: &Attempt, probed: Probed) -> Vec<Trace> {
+fn of_allowed_cores(attempt: &Attempt, probed: SeriesName) -> Vec<Trace> {
     let allowed = allowed_cores(attempt);
     let may = |trace: &Trace| {
         let core = trace.instance.parse::<usize>();
@@ -146,13 +89,13 @@ fn of_allowed_cores(attempt: &Attempt, probed: Probed) -> Vec<Trace> {
 
 /// As the probe says it, else the mean over the cores that the database may run on.
 pub(super) fn mean_of_cores(attempt: &Attempt) -> Option<Trace> {
-    traces(attempt, Probed::CoreMean).pop().or_else(|| average(&cores(attempt)))
+    traces(attempt, series::cores::BUSY_MEAN).pop().or_else(|| average(&cores(attempt)))
 }
 
 /// Use of each thread. Probes leave out what is hardly busy: at a moment that the probe read, an absent thread counts as idle.
 pub(super) fn threads(attempt: &Attempt) -> Vec<Trace> {
-    let mut threads = traces(attempt, Probed::ThreadBusy);
-    let all = attempt.series.iter().filter(|series| series.probe == "threads").map(trace);
+    let mut threads = traces(attempt, series::threads::CPU);
+    let all = attempt.series.iter().filter(|series| series.probe == series::threads::PROBE).map(trace);
     let mut moments: Vec<f64> = all.flat_map(|trace| trace.samples.into_iter().map(|(at, _)| at)).collect();
     moments.sort_by(f64::total_cmp);
     moments.dedup();

@@ -2,10 +2,11 @@
 
 use super::section::Section;
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Table, prose};
-use crate::findings::{Findings, PointFindings, Probed, Trace, traces};
+use crate::findings::{Findings, PointFindings, Trace, traces};
 use crate::numbers::short;
 use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::quantity::Unit;
+use proofload_model::series;
 
 /// The section.
 pub(super) const SECTION: Section =
@@ -26,7 +27,8 @@ fn observed<'a>(findings: &'a Findings<'_>) -> Vec<Cores<'a>> {
         let run = point.runs.first()?;
         let window = run.window_seconds()?;
         let attempt = findings.record.finished(run.run.index)?;
-        let traces: Vec<Trace> = traces(attempt, Probed::CoreBusy).iter().map(|trace| trace.within(window)).collect();
+        let traces: Vec<Trace> =
+            traces(attempt, series::cores::BUSY).iter().map(|trace| trace.within(window)).collect();
         (!traces.is_empty()).then_some(Cores { point, window, traces })
     };
     findings.points.iter().filter_map(cores).collect()

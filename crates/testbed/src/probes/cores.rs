@@ -1,9 +1,10 @@
 //! CPU time of every core, from `/proc/stat`. Percent of one core.
 
-use super::probe::{OpenedProbe, Probe, Subject, read_file, reading};
+use super::probe::{OpenedProbe, Probe, Subject, read_file};
 use super::rates::Rates;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::series::{SeriesName, cores};
 use std::time::Duration;
 
 /// `/proc/stat` counts in hundredths of a second on every Linux that userland sees (`USER_HZ`).
@@ -24,24 +25,24 @@ impl Probe for Cores {
         let mut readings = Vec::new();
         let mut busy_of_counted = Vec::new();
         for (core, times) in text.lines().filter_map(core_line) {
-            let mut percent = |name: &str, ticks: u64| {
-                let rate = self.rates.per_second(&format!("{core}{name}"), ticks as f64, span)?;
+            let mut percent = |series: SeriesName, ticks: u64| {
+                let rate = self.rates.per_second(&format!("{core}{}", series.name), ticks as f64, span)?;
                 let percent = (rate / TICKS_PER_SECOND * 100.0).min(100.0);
-                readings.push(reading(name, core.to_string(), "%", percent));
+                readings.push(series.reading(core.to_string(), percent));
                 Some(percent)
             };
-            let busy = percent("busy", times.busy());
-            percent("user", times.user);
-            percent("system", times.system);
-            percent("iowait", times.iowait);
-            percent("steal", times.steal);
+            let busy = percent(cores::BUSY, times.busy());
+            percent(cores::USER, times.user);
+            percent(cores::SYSTEM, times.system);
+            percent(cores::IOWAIT, times.iowait);
+            percent(cores::STEAL, times.steal);
             if self.counted.as_ref().is_none_or(|cores| cores.contains(&core)) {
                 busy_of_counted.extend(busy);
             }
         }
         if !busy_of_counted.is_empty() {
             let mean = busy_of_counted.iter().sum::<f64>() / busy_of_counted.len() as f64;
-            readings.push(reading("busy_mean", "", "%", mean));
+            readings.push(cores::BUSY_MEAN.reading("", mean));
         }
         Ok(readings)
     }

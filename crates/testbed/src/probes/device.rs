@@ -1,10 +1,11 @@
 //! The block devices under the data, from the block layer's counters in `/sys`. Sectors there are always 512 bytes.
 
-use super::probe::{OpenedProbe, Probe, Subject, read_file, reading};
+use super::probe::{OpenedProbe, Probe, Subject, read_file};
 use super::rates::Rates;
 use crate::storages::BlockDevice;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::series::{SeriesName, device as names};
 use std::time::Duration;
 
 /// Bytes of a sector in the kernel's counters. Source: Documentation/block/stat.rst.
@@ -32,22 +33,22 @@ impl Probe for Device {
 fn read(device: &BlockDevice, rates: &mut Rates, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
     let counters = device_counters(device)?;
     let mut readings = Vec::new();
-    let mut rate = |series: &str, unit: &str, total: f64| {
-        if let Some(value) = rates.per_second(series, total, span) {
-            readings.push(reading(series, device.name.as_str(), unit, value));
+    let mut rate = |series: SeriesName, total: f64| {
+        if let Some(value) = rates.per_second(series.name, total, span) {
+            readings.push(series.reading(device.name.as_str(), value));
         }
     };
-    rate("reads", "1/s", counters.reads);
-    rate("writes", "1/s", counters.writes);
-    rate("read_bytes", "B/s", counters.bytes_read());
-    rate("write_bytes", "B/s", counters.sectors_written * SECTOR);
-    rate("flushes", "1/s", counters.flushes);
+    rate(names::READS, counters.reads);
+    rate(names::WRITES, counters.writes);
+    rate(names::READ_BYTES, counters.bytes_read());
+    rate(names::WRITE_BYTES, counters.sectors_written * SECTOR);
+    rate(names::FLUSHES, counters.flushes);
     // Milliseconds per second, as a share of the time.
-    rate("busy", "%", counters.busy_ms / 10.0);
+    rate(names::BUSY, counters.busy_ms / 10.0);
     // Time-weighted requests in flight: milliseconds of waiting per millisecond.
-    rate("queue", "requests", counters.weighted_ms / 1000.0);
+    rate(names::QUEUE, counters.weighted_ms / 1000.0);
     if span.is_some() {
-        readings.push(reading("in_flight", device.name.as_str(), "requests", counters.in_flight));
+        readings.push(names::IN_FLIGHT.reading(device.name.as_str(), counters.in_flight));
     }
     Ok(readings)
 }

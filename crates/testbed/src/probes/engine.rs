@@ -5,6 +5,7 @@ use super::rates::Rates;
 use proofload_engine::Observer;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::series;
 use std::time::Duration;
 
 struct Engine {
@@ -13,7 +14,7 @@ struct Engine {
 }
 
 /// The probe that asks the server and not its host.
-pub(super) const OF_SERVER: ProbeSpec = ProbeSpec { name: "engine", open };
+pub(super) const OF_SERVER: ProbeSpec = ProbeSpec { name: series::engine::PROBE, open };
 
 fn open(subject: &mut Subject) -> OpenedProbe {
     Ok(subject.observer.take().map(|observer| Box::new(Engine { observer, rates: Rates::default() }) as Box<dyn Probe>))

@@ -1,12 +1,13 @@
 //! The control group of the instance by the kernel's own accounting: CPU time, and what it moved to and from the device under the data.
 //! Nothing that ends between two readings is missed, and nothing of other processes is in it.
 
-use super::probe::{OpenedProbe, Probe, Subject, reading};
+use super::probe::{OpenedProbe, Probe, Subject};
 use super::rates::Rates;
 use crate::limits::{CgroupDir, Controller, cpu_time, transfers};
 use crate::storages::BlockDevice;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::series::{SeriesName, group};
 use std::time::Duration;
 
 struct Group {
@@ -30,23 +31,23 @@ impl Probe for Group {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let time = cpu_time(&self.cpu)?;
         let mut readings = Vec::new();
-        let mut rate = |series: &str, component: &str, unit: &str, total: f64| {
-            let value = self.rates.per_second(&format!("{series} {component}"), total, span);
-            readings.extend(value.map(|value| reading(series, component, unit, value)));
+        let mut rate = |series: SeriesName, component: &str, total: f64| {
+            let value = self.rates.per_second(&format!("{} {component}", series.name), total, span);
+            readings.extend(value.map(|value| series.reading(component, value)));
         };
-        rate("cpu", "", "CPU s/s", time.total.as_secs_f64());
+        rate(group::CPU, "", time.total.as_secs_f64());
         if let Some((user, system)) = time.parts {
-            rate("cpu_user", "", "CPU s/s", user.as_secs_f64());
-            rate("cpu_system", "", "CPU s/s", system.as_secs_f64());
+            rate(group::CPU_USER, "", user.as_secs_f64());
+            rate(group::CPU_SYSTEM, "", system.as_secs_f64());
         }
         for (dir, number, name) in
             self.devices.iter().flat_map(|(dir, all)| all.iter().map(move |(number, name)| (dir, number, name)))
         {
             let Some(moved) = transfers(dir, number) else { continue };
-            rate("read_bytes", name, "B/s", moved.read_bytes as f64);
-            rate("write_bytes", name, "B/s", moved.written_bytes as f64);
-            rate("reads", name, "1/s", moved.reads as f64);
-            rate("writes", name, "1/s", moved.writes as f64);
+            rate(group::READ_BYTES, name, moved.read_bytes as f64);
+            rate(group::WRITE_BYTES, name, moved.written_bytes as f64);
+            rate(group::READS, name, moved.reads as f64);
+            rate(group::WRITES, name, moved.writes as f64);
         }
         Ok(readings)
     }

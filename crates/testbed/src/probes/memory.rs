@@ -1,19 +1,23 @@
 //! Memory of the control group: what the limit counts, and what came back in after it was pushed out. Else the process's own.
 
-use super::probe::{OpenedProbe, Probe, Subject, read_file, reading};
+use super::probe::{OpenedProbe, Probe, Subject, read_file};
 use super::rates::Rates;
 use crate::limits::Controller;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::series::{SeriesName, memory};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Names in `memory.stat`: ours, then those of version 2 and of version 1 (hierarchical).
-const LEVELS: &[(&str, &[&str])] =
-    &[("anon", &["anon", "total_rss"]), ("file", &["file", "total_cache"]), ("dirty", &["file_dirty", "total_dirty"])];
-const COUNTERS: &[(&str, &[&str])] = &[
-    ("refaults", &["workingset_refault_file", "total_workingset_refault_file", "workingset_refault"]),
-    ("major_faults", &["pgmajfault", "total_pgmajfault"]),
+const LEVELS: &[(SeriesName, &[&str])] = &[
+    (memory::ANON, &["anon", "total_rss"]),
+    (memory::FILE, &["file", "total_cache"]),
+    (memory::DIRTY, &["file_dirty", "total_dirty"]),
+];
+const COUNTERS: &[(SeriesName, &[&str])] = &[
+    (memory::REFAULTS, &["workingset_refault_file", "total_workingset_refault_file", "workingset_refault"]),
+    (memory::MAJOR_FAULTS, &["pgmajfault", "total_pgmajfault"]),
 ];
 
 enum Source {
@@ -44,18 +48,18 @@ impl Probe for Memory {
                 let resident = status.lines().find_map(|line| {
                     line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()
                 });
-                Ok(resident.map(|kibibytes| reading("resident", "", "B", kibibytes * 1024.0)).into_iter().collect())
+                Ok(resident.map(|kibibytes| memory::RESIDENT.reading("", kibibytes * 1024.0)).into_iter().collect())
             }
             Source::Group(folder) => {
                 let usage = read_file(folder.join("memory.current"))
                     .or_else(|_| read_file(folder.join("memory.usage_in_bytes")))?;
                 let stat = read_file(folder.join("memory.stat"))?;
-                let mut readings = vec![reading("current", "", "B", usage.trim().parse().unwrap_or(f64::NAN))];
+                let mut readings = vec![memory::CURRENT.reading("", usage.trim().parse().unwrap_or(f64::NAN))];
                 readings
-                    .extend(LEVELS.iter().filter_map(|(name, keys)| Some(reading(name, "", "B", find(&stat, keys)?))));
-                for (name, keys) in COUNTERS {
-                    let rate = find(&stat, keys).and_then(|total| self.rates.per_second(name, total, span));
-                    readings.extend(rate.map(|rate| reading(name, "", "1/s", rate)));
+                    .extend(LEVELS.iter().filter_map(|(series, keys)| Some(series.reading("", find(&stat, keys)?))));
+                for (series, keys) in COUNTERS {
+                    let rate = find(&stat, keys).and_then(|total| self.rates.per_second(series.name, total, span));
+                    readings.extend(rate.map(|rate| series.reading("", rate)));
                 }
                 Ok(readings)
             }

@@ -13,6 +13,8 @@ mod runner;
 mod scrape;
 mod threads;
 
+use proofload_model::series;
+
 pub(crate) use device::device_counters;
 pub(crate) use probe::read_file;
 pub use probe::{OpenedProbe, Probe, ProbeSpec, Subject};
@@ -20,11 +22,11 @@ pub use runner::Probes;
 
 /// Every probe of the host.
 pub const PROBES: &[ProbeSpec] = &[
-    ProbeSpec { name: "cores", open: cores::open },
-    ProbeSpec { name: "threads", open: threads::open },
-    ProbeSpec { name: "group", open: group::open },
-    ProbeSpec { name: "device", open: device::open },
-    ProbeSpec { name: "memory", open: memory::open },
-    ProbeSpec { name: "pressure", open: pressure::open },
-    ProbeSpec { name: "power", open: power::open },
+    ProbeSpec { name: series::cores::PROBE, open: cores::open },
+    ProbeSpec { name: series::threads::PROBE, open: threads::open },
+    ProbeSpec { name: series::group::PROBE, open: group::open },
+    ProbeSpec { name: series::device::PROBE, open: device::open },
+    ProbeSpec { name: series::memory::PROBE, open: memory::open },
+    ProbeSpec { name: series::pressure::PROBE, open: pressure::open },
+    ProbeSpec { name: series::power::PROBE, open: power::open },
 ];

@@ -4,9 +4,10 @@
 //! `max_energy_range_uj`. Packages (`intel-rapl:0`) include their cores; only packages and memory (`dram`) are read, so that nothing is
 //! counted twice. Since 2020 the counters are readable by root only; where they are not, nothing is observed.
 
-use super::probe::{OpenedProbe, Probe, Subject, read_file, reading};
+use super::probe::{OpenedProbe, Probe, Subject, read_file};
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::series::power;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -64,7 +65,7 @@ impl Probe for Power {
             let before = zone.before.replace(now);
             if let (Some(before), Some(span)) = (before, span.filter(|span| !span.is_zero())) {
                 let spent = if now >= before { now - before } else { now - before + zone.range };
-                readings.push(reading("watts", &zone.name, "W", spent / 1e6 / span.as_secs_f64()));
+                readings.push(power::WATTS.reading(&zone.name, spent / 1e6 / span.as_secs_f64()));
             }
         }
         Ok(readings)

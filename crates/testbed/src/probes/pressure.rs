@@ -1,9 +1,10 @@
 //! Pressure-stall information of the machine: share of the time in which some or all tasks waited for a resource.
 
-use super::probe::{OpenedProbe, Probe, Subject, read_file, reading};
+use super::probe::{OpenedProbe, Probe, Subject, read_file};
 use super::rates::Rates;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::series::{SeriesName, pressure};
 use std::time::Duration;
 
 struct Pressure {
@@ -20,10 +21,10 @@ impl Probe for Pressure {
         let mut readings = Vec::new();
         for resource in ["cpu", "io", "memory"] {
             let text = read_file(format!("/proc/pressure/{resource}"))?;
-            for (share, micros) in text.lines().filter_map(total) {
-                let key = format!("{resource} {share}");
+            for (series, micros) in text.lines().filter_map(total) {
+                let key = format!("{resource} {}", series.name);
                 if let Some(rate) = self.rates.per_second(&key, micros, span) {
-                    readings.push(reading(share, resource, "%", (rate / 1e6 * 100.0).min(100.0)));
+                    readings.push(series.reading(resource, (rate / 1e6 * 100.0).min(100.0)));
                 }
             }
         }
@@ -32,10 +33,11 @@ impl Probe for Pressure {
 }
 
 /// `some` or `full`, and its total stall time in microseconds.
-fn total(line: &str) -> Option<(&str, f64)> {
+fn total(line: &str) -> Option<(SeriesName, f64)> {
     let share = line.split(' ').next()?;
+    let series = [pressure::SOME, pressure::FULL].into_iter().find(|series| series.name == share)?;
     let micros = line.rsplit_once("total=")?.1.trim().parse().ok()?;
-    Some((share, micros))
+    Some((series, micros))
 }
 
 #[cfg(test)]
@@ -44,7 +46,7 @@ mod tests {
 
     #[test]
     fn totals_are_read() {
-        assert_eq!(total("some avg10=0.00 avg60=0.00 avg300=0.00 total=1234"), Some(("some", 1234.0)));
+        assert_eq!(total("some avg10=0.00 avg60=0.00 avg300=0.00 total=1234"), Some((pressure::SOME, 1234.0)));
         assert_eq!(total("nonsense"), None);
     }
 }

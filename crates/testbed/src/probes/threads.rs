@@ -1,9 +1,10 @@
 //! CPU time of every thread of the database, from `schedstat`, so that one busy thread is not hidden by a mean. Percent of one core.
 
-use super::probe::{OpenedProbe, Probe, Subject, reading};
+use super::probe::{OpenedProbe, Probe, Subject};
 use super::rates::Rates;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::series::threads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -36,10 +37,10 @@ impl Probe for Threads {
             .iter()
             .take(KEPT)
             .filter(|(percent, _)| *percent >= 0.1)
-            .map(|(percent, name)| reading("cpu", name.as_str(), "%", *percent))
+            .map(|(percent, name)| threads::CPU.reading(name.as_str(), *percent))
             .collect();
         if !busy.is_empty() {
-            readings.push(reading("cpu_sum", "", "%", total));
+            readings.push(threads::CPU_SUM.reading("", total));
         }
         Ok(readings)
     }

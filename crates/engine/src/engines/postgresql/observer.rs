@@ -4,6 +4,7 @@ use super::connection::{self, PATIENCE, runtime};
 use super::failure::failed;
 use super::statistics::{COLUMNS, Counter, VIEWS, View, WAITS};
 use crate::contract::{Error, Observation, Observer, Target};
+use proofload_model::series::engine::ACTIVE_SESSIONS;
 use proofload_model::samples::Reading;
 use tokio_postgres::{Client, Config, Row, Statement};
 
@@ -100,7 +101,7 @@ impl Link {
         }
         for row in self.client.0.query(&self.waits, &[]).await.map_err(failed)? {
             let (event, count): (String, f64) = (row.try_get(0).map_err(failed)?, row.try_get(1).map_err(failed)?);
-            let reading = reading("active_sessions", &event, "sessions", count);
+            let reading = ACTIVE_SESSIONS.reading(event, count);
             found.push(Observation { reading, cumulative: false });
         }
         Ok(found)

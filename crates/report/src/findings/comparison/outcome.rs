@@ -5,13 +5,13 @@ use super::super::latencies::{ByKind, all_kinds};
 use super::super::metrics::{Pair, cpu_windows, device_windows};
 use super::super::point::PointFindings;
 use super::super::run::RunFindings;
-use super::super::telemetry::Probed;
 use super::metric::{LatencyName, latency};
 use crate::workloads::Workload;
 use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::contrast::{Outcome, Within};
 use proofload_analysis::distribution::mean;
 use proofload_analysis::latency::{Latencies, Sparse};
+use proofload_model::series::{self, SeriesName};
 use proofload_record::Record;
 
 /// So many values must lie beyond a percentile on each side; with fewer it is the accident of a few samples.
@@ -63,14 +63,14 @@ fn attempt<'r>(record: &'r Record, run: &RunFindings) -> Option<&'r proofload_re
     record.attempts.iter().find(|attempt| attempt.id == run.attempt)
 }
 
-fn probed(name: &str) -> Option<Probed> {
+fn probed(name: &str) -> Option<SeriesName> {
     Some(match name {
-        "device_read_mb_s" => Probed::DeviceReadBytes,
-        "device_write_mb_s" => Probed::DeviceWriteBytes,
-        "device_reads_s" => Probed::DeviceReads,
-        "device_writes_s" => Probed::DeviceWrites,
-        "device_busy_percent" => Probed::DeviceBusy,
-        "major_faults_s" => Probed::MajorFaults,
+        "device_read_mb_s" => series::device::READ_BYTES,
+        "device_write_mb_s" => series::device::WRITE_BYTES,
+        "device_reads_s" => series::device::READS,
+        "device_writes_s" => series::device::WRITES,
+        "device_busy_percent" => series::device::BUSY,
+        "major_faults_s" => series::memory::MAJOR_FAULTS,
         _ => return None,
     })
 }

@@ -3,18 +3,22 @@
 
 use super::super::counters::{DRIVER_CPU, server_sums};
 use super::super::metrics::{Pair, estimate};
-use super::super::telemetry::{Probed, Trace, allowed_cores, cpu_allowed, mean_of_cores, total, traces};
+use super::super::telemetry::{Trace, allowed_cores, cpu_allowed, mean_of_cores, total, traces};
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::distribution::mean;
 use proofload_model::facts::engine;
 use proofload_model::samples::Reading;
+use proofload_model::series::{self, SeriesName};
 use proofload_record::Attempt;
 
 /// Bytes per second that the device read for the database: those of its control group where the kernel counted them, else all.
 pub(super) fn physical(runs: &[Pair<'_>]) -> Result<Estimate, String> {
     let read = |attempt: &Attempt, span| {
-        let probed =
-            if is_counted(attempt, Probed::GroupReadBytes) { Probed::GroupReadBytes } else { Probed::DeviceReadBytes };
+        let probed = if is_counted(attempt, series::group::READ_BYTES) {
+            series::group::READ_BYTES
+        } else {
+            series::device::READ_BYTES
+        };
         series(total(&traces(attempt, probed))?, span)
     };
     over(runs, read, "the device was not observed")
@@ -72,8 +76,8 @@ fn everybody(attempt: &Attempt, span: (f64, f64)) -> Option<Vec<f64>> {
 
 /// CPU seconds per second of the database.
 fn database(attempt: &Attempt, span: (f64, f64)) -> Option<Vec<f64>> {
-    if is_counted(attempt, Probed::GroupCpu) {
-        return series(total(&traces(attempt, Probed::GroupCpu))?, span);
+    if is_counted(attempt, series::group::CPU) {
+        return series(total(&traces(attempt, series::group::CPU))?, span);
     }
     let cores = core_count(attempt)?;
     Some(by_threads(attempt, span, cores)?.into_iter().map(|percent| percent * cores / 100.0).collect())
@@ -82,7 +86,7 @@ fn database(attempt: &Attempt, span: (f64, f64)) -> Option<Vec<f64>> {
 /// Everybody's use where the database's threads account for most of it, since these are counted short when they end between two
 /// readings; on a shared host that of the threads alone. Per cent of the cores.
 fn by_threads(attempt: &Attempt, span: (f64, f64), cores: f64) -> Option<Vec<f64>> {
-    let threads = total(&traces(attempt, Probed::ThreadsTogether)).and_then(|trace| series(trace, span));
+    let threads = total(&traces(attempt, series::threads::CPU_SUM)).and_then(|trace| series(trace, span));
     let own = threads.map(|values| values.into_iter().map(|percent| percent / cores).collect::<Vec<f64>>());
     match (own, everybody(attempt, span)) {
         (Some(own), Some(all)) if mean(&own) < OWN_SHARE * mean(&all) => Some(own),
@@ -90,7 +94,7 @@ fn by_threads(attempt: &Attempt, span: (f64, f64), cores: f64) -> Option<Vec<f64
     }
 }
 
-fn is_counted(attempt: &Attempt, probed: Probed) -> bool {
+fn is_counted(attempt: &Attempt, probed: SeriesName) -> bool {
     !traces(attempt, probed).is_empty()
 }
 
@@ -105,8 +109,8 @@ pub struct Sources {
 
 pub(super) fn sources(attempt: &Attempt) -> Sources {
     Sources {
-        group_cpu: is_counted(attempt, Probed::GroupCpu),
-        group_reads: is_counted(attempt, Probed::GroupReadBytes),
+        group_cpu: is_counted(attempt, series::group::CPU),
+        group_reads: is_counted(attempt, series::group::READ_BYTES),
     }
 }
 
@@ -121,7 +125,7 @@ pub(super) fn capacity(attempt: &Attempt) -> Option<f64> {
 
 /// Cores that the database may run on.
 pub(super) fn core_count(attempt: &Attempt) -> Option<f64> {
-    let observed = || Some(traces(attempt, Probed::CoreBusy).len()).filter(|count| *count > 0);
+    let observed = || Some(traces(attempt, series::cores::BUSY).len()).filter(|count| *count > 0);
     allowed_cores(attempt).map(|cores| cores.0.len()).or_else(observed).map(|count| count as f64)
 }
 

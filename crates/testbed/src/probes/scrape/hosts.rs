@@ -3,14 +3,14 @@
 //! Sources: node_exporter's collectors cpu, diskstats, meminfo and vmstat; windows_exporter's cpu, logical_disk, physical_disk and memory.
 //! windows_exporter: untested on the real thing.
 
+use proofload_model::series::{SeriesName, device, memory};
+
 /// A total that becomes a rate, of one core or device.
 pub(super) struct Counter {
     /// Name at the exporter.
     pub(super) metric: &'static str,
-    /// Name of ours.
-    pub(super) series: &'static str,
-    /// Unit of ours.
-    pub(super) unit: &'static str,
+    /// Series of ours.
+    pub(super) series: SeriesName,
     /// Rate of the exporter's unit in ours, such as 100 from seconds per second to per cent.
     pub(super) factor: f64,
     /// Whether it counts the time in which *nothing* was done.
@@ -50,48 +50,36 @@ pub(super) enum Mode {
 /// Labels that name a device.
 pub(super) const DEVICE_LABELS: &[&str] = &["device", "volume", "disk"];
 
-const fn counter(metric: &'static str, series: &'static str, unit: &'static str, factor: f64) -> Counter {
-    Counter { metric, series, unit, factor, is_idle: false }
+const fn counter(metric: &'static str, series: SeriesName, factor: f64) -> Counter {
+    Counter { metric, series, factor, is_idle: false }
 }
 
 /// Totals of devices.
 pub(super) const DEVICES: &[Counter] = &[
-    counter("node_disk_reads_completed_total", "reads", "1/s", 1.0),
-    counter("node_disk_writes_completed_total", "writes", "1/s", 1.0),
-    counter("node_disk_read_bytes_total", "read_bytes", "B/s", 1.0),
-    counter("node_disk_written_bytes_total", "write_bytes", "B/s", 1.0),
-    counter("node_disk_flush_requests_total", "flushes", "1/s", 1.0),
-    counter("node_disk_io_time_seconds_total", "busy", "%", 100.0),
-    counter("node_disk_io_time_weighted_seconds_total", "queue", "requests", 1.0),
-    counter("windows_logical_disk_reads_total", "reads", "1/s", 1.0),
-    counter("windows_logical_disk_writes_total", "writes", "1/s", 1.0),
-    counter("windows_logical_disk_read_bytes_total", "read_bytes", "B/s", 1.0),
-    counter("windows_logical_disk_write_bytes_total", "write_bytes", "B/s", 1.0),
-    Counter {
-        metric: "windows_logical_disk_idle_seconds_total",
-        series: "busy",
-        unit: "%",
-        factor: 100.0,
-        is_idle: true,
-    },
-    counter("windows_physical_disk_reads_total", "reads", "1/s", 1.0),
-    counter("windows_physical_disk_writes_total", "writes", "1/s", 1.0),
-    counter("windows_physical_disk_read_bytes_total", "read_bytes", "B/s", 1.0),
-    counter("windows_physical_disk_write_bytes_total", "write_bytes", "B/s", 1.0),
-    Counter {
-        metric: "windows_physical_disk_idle_seconds_total",
-        series: "busy",
-        unit: "%",
-        factor: 100.0,
-        is_idle: true,
-    },
+    counter("node_disk_reads_completed_total", device::READS, 1.0),
+    counter("node_disk_writes_completed_total", device::WRITES, 1.0),
+    counter("node_disk_read_bytes_total", device::READ_BYTES, 1.0),
+    counter("node_disk_written_bytes_total", device::WRITE_BYTES, 1.0),
+    counter("node_disk_flush_requests_total", device::FLUSHES, 1.0),
+    counter("node_disk_io_time_seconds_total", device::BUSY, 100.0),
+    counter("node_disk_io_time_weighted_seconds_total", device::QUEUE, 1.0),
+    counter("windows_logical_disk_reads_total", device::READS, 1.0),
+    counter("windows_logical_disk_writes_total", device::WRITES, 1.0),
+    counter("windows_logical_disk_read_bytes_total", device::READ_BYTES, 1.0),
+    counter("windows_logical_disk_write_bytes_total", device::WRITE_BYTES, 1.0),
+    Counter { metric: "windows_logical_disk_idle_seconds_total", series: device::BUSY, factor: 100.0, is_idle: true },
+    counter("windows_physical_disk_reads_total", device::READS, 1.0),
+    counter("windows_physical_disk_writes_total", device::WRITES, 1.0),
+    counter("windows_physical_disk_read_bytes_total", device::READ_BYTES, 1.0),
+    counter("windows_physical_disk_write_bytes_total", device::WRITE_BYTES, 1.0),
+    Counter { metric: "windows_physical_disk_idle_seconds_total", series: device::BUSY, factor: 100.0, is_idle: true },
 ];
 
-/// What devices hold at the moment: metric, series, unit.
-pub(super) const DEVICE_LEVELS: &[(&str, &str, &str)] = &[
-    ("node_disk_io_now", "in_flight", "requests"),
-    ("windows_logical_disk_requests_queued", "in_flight", "requests"),
-    ("windows_physical_disk_requests_queued", "in_flight", "requests"),
+/// What devices hold at the moment: metric and series.
+pub(super) const DEVICE_LEVELS: &[(&str, SeriesName)] = &[
+    ("node_disk_io_now", device::IN_FLIGHT),
+    ("windows_logical_disk_requests_queued", device::IN_FLIGHT),
+    ("windows_physical_disk_requests_queued", device::IN_FLIGHT),
 ];
 
 /// Devices that stand on others, whose bytes would be counted twice.
@@ -101,8 +89,8 @@ pub(super) fn stands_on_others(device: &str) -> bool {
 
 /// Totals of the host's memory.
 pub(super) const MEMORY: &[Counter] = &[
-    counter("node_vmstat_pgmajfault", "major_faults", "1/s", 1.0),
-    counter("windows_memory_swap_page_reads_total", "major_faults", "1/s", 1.0),
+    counter("node_vmstat_pgmajfault", memory::MAJOR_FAULTS, 1.0),
+    counter("windows_memory_swap_page_reads_total", memory::MAJOR_FAULTS, 1.0),
 ];
 
 /// Memory of the host: all of it, and what is still to be had. The difference is in use.

@@ -1,6 +1,6 @@
 //! One endpoint as a probe: its text becomes readings of `cores`, `device`, `memory`, and `scraped` for what the study names besides.
 
-use super::super::probe::{ProbeReadings, reading};
+use super::super::probe::ProbeReadings;
 use super::super::rates::Rates;
 use super::super::runner::Source;
 use super::endpoint::fetch;
@@ -11,6 +11,7 @@ use super::hosts::{
 use super::kept::Kept;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::series::{self, SeriesName};
 use proofload_model::wire::Scraped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -45,9 +46,9 @@ impl Endpoint {
     fn understand(&mut self, text: &str, span: Option<Duration>) -> Result<Vec<ProbeReadings>, Error> {
         let device = self.the_device(text)?;
         let parts = [
-            ("cores", self.cores(text, span)),
-            ("device", device.map(|device| self.of_device(text, &device, span)).unwrap_or_default()),
-            ("memory", self.memory(text, span)),
+            (series::cores::PROBE, self.cores(text, span)),
+            (series::device::PROBE, device.map(|device| self.of_device(text, &device, span)).unwrap_or_default()),
+            (series::memory::PROBE, self.memory(text, span)),
             ("scraped", self.kept.read(text, span)),
         ];
         Ok(parts.into_iter().filter(|(_, readings)| !readings.is_empty()).collect())
@@ -55,32 +56,35 @@ impl Endpoint {
 
     /// Use of each core, per cent, and their mean.
     fn cores(&mut self, text: &str, span: Option<Duration>) -> Vec<Reading> {
-        let mut by_core: BTreeMap<&str, BTreeMap<&'static str, f64>> = BTreeMap::new();
+        let mut by_core: BTreeMap<&str, BTreeMap<&'static str, (SeriesName, f64)>> = BTreeMap::new();
         for sample in samples(text) {
             let Some((_, label)) = CPU.iter().find(|(metric, _)| *metric == sample.name) else { continue };
             let (Some(core), Some(of)) = (sample.label(label), sample.label("mode")) else { continue };
-            let names: &[&'static str] = match mode(of) {
-                Mode::User => &["user", "busy"],
-                Mode::System => &["system", "busy"],
-                Mode::Iowait => &["iowait"],
-                Mode::Steal => &["steal", "busy"],
+            let all: &[SeriesName] = match mode(of) {
+                Mode::User => &[series::cores::USER, series::cores::BUSY],
+                Mode::System => &[series::cores::SYSTEM, series::cores::BUSY],
+                Mode::Iowait => &[series::cores::IOWAIT],
+                Mode::Steal => &[series::cores::STEAL, series::cores::BUSY],
                 Mode::Nothing => continue,
             };
-            names.iter().for_each(|name| *by_core.entry(core).or_default().entry(name).or_default() += sample.value);
+            for series in all {
+                let of_core = by_core.entry(core).or_default();
+                of_core.entry(series.name).or_insert((*series, 0.0)).1 += sample.value;
+            }
         }
         let (mut readings, mut busy) = (Vec::new(), Vec::new());
         for (core, seconds) in by_core {
-            for (name, total) in seconds {
+            for (name, (series, total)) in seconds {
                 let rate = self.rates.per_second(&format!("core {core} {name}"), total, span);
                 let Some(percent) = rate.map(|rate| (rate * 100.0).min(100.0)) else { continue };
-                if name == "busy" {
+                if series == series::cores::BUSY {
                     busy.push(percent);
                 }
-                readings.push(reading(name, core, "%", percent));
+                readings.push(series.reading(core, percent));
             }
         }
         if !busy.is_empty() {
-            readings.push(reading("busy_mean", "", "%", busy.iter().sum::<f64>() / busy.len() as f64));
+            readings.push(series::cores::BUSY_MEAN.reading("", busy.iter().sum::<f64>() / busy.len() as f64));
         }
         readings
     }
@@ -116,10 +120,8 @@ impl Endpoint {
             if let Some(counter) = DEVICES.iter().find(|counter| counter.metric == sample.name) {
                 readings.extend(self.rate(counter, device, sample.value, span));
             }
-            let level = DEVICE_LEVELS.iter().find(|(metric, _, _)| *metric == sample.name);
-            readings.extend(
-                level.filter(|_| span.is_some()).map(|(_, series, unit)| reading(series, device, unit, sample.value)),
-            );
+            let level = DEVICE_LEVELS.iter().find(|(metric, _)| *metric == sample.name);
+            readings.extend(level.filter(|_| span.is_some()).map(|(_, series)| series.reading(device, sample.value)));
         }
         readings
     }
@@ -133,7 +135,7 @@ impl Endpoint {
         }
         for (all, left) in MEMORY_IN_USE {
             if let (Some(all), Some(left)) = (value(all), value(left)) {
-                readings.push(reading("host_in_use", "", "B", all - left));
+                readings.push(series::memory::HOST_IN_USE.reading("", all - left));
             }
         }
         readings
@@ -142,14 +144,14 @@ impl Endpoint {
     fn rate(&mut self, counter: &Counter, component: &str, total: f64, span: Option<Duration>) -> Option<Reading> {
         let rate = self.rates.per_second(&format!("{component} {}", counter.metric), total, span)? * counter.factor;
         let value = if counter.is_idle { (counter.factor - rate).clamp(0.0, counter.factor) } else { rate };
-        Some(reading(counter.series, component, counter.unit, value))
+        Some(counter.series.reading(component, value))
     }
 }
 
 /// The device that a sample is about, when it is one that is kept.
 fn device_of<'t>(sample: &Sample<'t>) -> Option<&'t str> {
     let known = DEVICES.iter().any(|counter| counter.metric == sample.name)
-        || DEVICE_LEVELS.iter().any(|(metric, _, _)| *metric == sample.name);
+        || DEVICE_LEVELS.iter().any(|(metric, _)| *metric == sample.name);
     known.then(|| DEVICE_LABELS.iter().find_map(|label| sample.label(label))).flatten()
 }
 

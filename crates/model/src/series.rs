@@ -1,0 +1,150 @@
+//! The table of telemetry series: probe, name, title, unit, component and kind of each, as handles that probes write by and findings read
+//! by. Series that an exporter or an engine names itself are in no table.
+
+use crate::samples::Reading;
+
+/// How the values of a series come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeriesKind {
+    /// A counter, recorded as its rate over the span of a reading.
+    Rate,
+    /// A level at the moment of the reading.
+    Level,
+}
+
+/// Row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeriesName {
+    /// Probe that reads it.
+    pub probe: &'static str,
+    /// Name within its probe.
+    pub name: &'static str,
+    /// Title in a report.
+    pub title: &'static str,
+    /// Unit of the values.
+    pub unit: &'static str,
+    /// Kind of thing that each component is; empty where there is only one.
+    pub component: &'static str,
+    /// How the values come about.
+    pub kind: SeriesKind,
+}
+
+impl SeriesName {
+    /// A value of one component.
+    pub fn reading(&self, component: impl Into<String>, value: f64) -> Reading {
+        Reading { name: self.name.to_owned(), component: component.into(), unit: self.unit.to_owned(), value }
+    }
+
+    /// True for a series of this probe and name.
+    pub fn is_of(&self, probe: &str, name: &str) -> bool {
+        (self.probe, self.name) == (probe, name)
+    }
+}
+
+macro_rules! series {
+    ($($(#[$doc:meta])* $module:ident = $probe:literal {
+        $($handle:ident = $name:literal, $title:literal, $unit:literal, $component:literal, $kind:ident;)*
+    })*) => {
+        $($(#[$doc])* pub mod $module {
+            use super::{SeriesKind, SeriesName};
+
+            /// Name of the probe.
+            pub const PROBE: &str = $probe;
+            $(#[doc = concat!("`", $name, "`: ", $title, ".")]
+            pub const $handle: SeriesName = SeriesName {
+                probe: PROBE,
+                name: $name,
+                title: $title,
+                unit: $unit,
+                component: $component,
+                kind: SeriesKind::$kind,
+            };)*
+        })*
+
+        /// All rows, by probe.
+        pub const SERIES: &[SeriesName] = &[$($($module::$handle,)*)*];
+    };
+}
+
+series! {
+    /// Cores of the host.
+    cores = "cores" {
+        BUSY = "busy", "Use of the core", "%", "core", Rate;
+        USER = "user", "Use outside the kernel", "%", "core", Rate;
+        SYSTEM = "system", "Use in the kernel", "%", "core", Rate;
+        IOWAIT = "iowait", "Idle while a device worked", "%", "core", Rate;
+        STEAL = "steal", "Given to other guests while there was work", "%", "core", Rate;
+        BUSY_MEAN = "busy_mean", "Mean use of the cores that the database may run on", "%", "", Rate;
+    }
+
+    /// Block devices under the data.
+    device = "device" {
+        READS = "reads", "Read requests", "1/s", "device", Rate;
+        WRITES = "writes", "Write requests", "1/s", "device", Rate;
+        READ_BYTES = "read_bytes", "Bytes read", "B/s", "device", Rate;
+        WRITE_BYTES = "write_bytes", "Bytes written", "B/s", "device", Rate;
+        FLUSHES = "flushes", "Flushes", "1/s", "device", Rate;
+        BUSY = "busy", "Time with work", "%", "device", Rate;
+        QUEUE = "queue", "Mean requests in flight", "requests", "device", Rate;
+        IN_FLIGHT = "in_flight", "Requests in flight", "requests", "device", Level;
+    }
+
+    /// Threads of the database.
+    threads = "threads" {
+        CPU = "cpu", "CPU of the thread", "%", "thread", Rate;
+        CPU_SUM = "cpu_sum", "CPU of all threads; those that end between two readings are missed", "%", "", Rate;
+    }
+
+    /// The control group of the database.
+    group = "group" {
+        CPU = "cpu", "CPU time", "CPU s/s", "", Rate;
+        CPU_USER = "cpu_user", "CPU time outside the kernel", "CPU s/s", "", Rate;
+        CPU_SYSTEM = "cpu_system", "CPU time in the kernel", "CPU s/s", "", Rate;
+        READ_BYTES = "read_bytes", "Bytes read from the device", "B/s", "device", Rate;
+        WRITE_BYTES = "write_bytes", "Bytes written to the device", "B/s", "device", Rate;
+        READS = "reads", "Read requests", "1/s", "device", Rate;
+        WRITES = "writes", "Write requests", "1/s", "device", Rate;
+    }
+
+    /// Memory of the database, or of the host where an exporter observes it.
+    memory = "memory" {
+        CURRENT = "current", "Memory charged to the control group", "B", "", Level;
+        ANON = "anon", "Anonymous memory of the control group", "B", "", Level;
+        FILE = "file", "Page cache of the control group", "B", "", Level;
+        DIRTY = "dirty", "Dirty pages of the control group", "B", "", Level;
+        RESIDENT = "resident", "Resident memory of the process", "B", "", Level;
+        HOST_IN_USE = "host_in_use", "Memory of the host in use", "B", "", Level;
+        MAJOR_FAULTS = "major_faults", "Pages that a process had to wait for", "1/s", "", Rate;
+        REFAULTS = "refaults", "Pages of files read again after they were pushed out", "1/s", "", Rate;
+    }
+
+    /// Time in which something waited for a resource.
+    pressure = "pressure" {
+        SOME = "some", "Time in which some task waited", "%", "resource", Rate;
+        FULL = "full", "Time in which all tasks waited", "%", "resource", Rate;
+    }
+
+    /// Power of the host; the zones are taken to be disjoint.
+    power = "power" {
+        WATTS = "watts", "Power", "W", "zone", Rate;
+    }
+
+    /// The server's own statistics; its counters have the server's names.
+    engine = "engine" {
+        ACTIVE_SESSIONS = "active_sessions", "Sessions at work, by what they wait for", "sessions", "wait", Level;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_series_stands_once() {
+        for (place, row) in SERIES.iter().enumerate() {
+            assert!(SERIES[place + 1..].iter().all(|other| !other.is_of(row.probe, row.name)), "{row:?} stands twice");
+        }
+        let reading = device::READS.reading("nvme0n1", 7.0);
+        assert_eq!((reading.name.as_str(), reading.unit.as_str()), ("reads", "1/s"));
+    }
+}

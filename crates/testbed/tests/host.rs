@@ -9,7 +9,7 @@ use proofload_model::wire::host::{
     Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, Precondition, Preconditioned,
     PrepareLimits, ReadUsage, Release, RestoreSnapshot, SaveSnapshot, StartProbes, Stop, StopProbes, Sweep, Verify,
 };
-use proofload_model::wire::{Event, LimitsAsked, Preconditioning, Scraped};
+use proofload_model::wire::{Event, LimitsAsked, Preconditioning, ScrapeSpec};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -95,7 +95,7 @@ fn a_process_joins_the_limits_is_verified_watched_and_released() {
         assert_eq!(of(&facts, name).1, Some(true), "{facts:#?}");
     }
     let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
-    bench.ask(StartProbes { instance: one(), origin, place, pid: Some(pid), scraped: Scraped::default() });
+    bench.ask(StartProbes { instance: one(), origin, place, pid: Some(pid), scraped: ScrapeSpec::default() });
     for probe in ["cores", "memory", "pressure", "device"] {
         bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
     }
@@ -189,7 +189,8 @@ fn a_host_of_exporters_is_read_through_them_alone() {
         )
     };
     let nobody = "http://127.0.0.1:1/metrics".to_owned();
-    let scraped = Scraped { endpoints: vec![exporter(text), nobody], device: None, series: vec!["calls".to_owned()] };
+    let scraped =
+        ScrapeSpec { endpoints: vec![exporter(text), nobody], device: None, series: vec!["calls".to_owned()] };
     let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
     bench.ask(StartProbes { instance: one(), origin, place, pid: None, scraped });
     let has = |event: &Event, probe: &str, name: &str, component: &str| match event {

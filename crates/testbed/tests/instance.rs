@@ -9,7 +9,7 @@ use proofload_model::wire::host::{
     Create, DropPageCache, HostService as _, LabelSnapshot, PrepareLimits, ReadUsage, Release, RestoreSnapshot,
     SaveSnapshot, Start, StartProbes, Stop, StopProbes, Sweep, Verify,
 };
-use proofload_model::wire::{DataPlace, Event, LimitsAsked, Scraped};
+use proofload_model::wire::{DataPlace, Event, LimitsAsked, ScrapeSpec};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -82,7 +82,7 @@ fn a_limited_server_is_verified_watched_stopped_and_copied() {
     let error = bench.refused(SaveSnapshot { instance: one(), place: place.clone() });
     assert!(error.contains("still serves the data"), "{error}");
     let origin = bench.clock.now();
-    bench.ask(StartProbes { instance: one(), origin, place: place.clone(), pid: None, scraped: Scraped::default() });
+    bench.ask(StartProbes { instance: one(), origin, place: place.clone(), pid: None, scraped: ScrapeSpec::default() });
     for probe in ["threads", "memory", "engine"] {
         bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
     }
@@ -125,7 +125,7 @@ fn a_server_is_born_under_limits_of_every_controller() {
         assert_eq!(of(&facts, name).1, Some(true), "{name}: {facts:#?}");
     }
     let origin = bench.clock.now();
-    bench.ask(StartProbes { instance: one(), origin, place, pid: None, scraped: Scraped::default() });
+    bench.ask(StartProbes { instance: one(), origin, place, pid: None, scraped: ScrapeSpec::default() });
     let told =
         bench.expect_event("the group", |event| matches!(event, Event::Telemetry(told) if told.probe == "group"));
     let Event::Telemetry(told) = told else { unreachable!("it was looked for") };

@@ -3,7 +3,7 @@
 
 use super::fault::Fault;
 use super::typed::with_memory;
-use super::validate::{Given, Study, values_of};
+use super::validate::{Study, StudySource, values_of};
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
 use crate::part::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a rule looks at, and where it puts its faults.
 struct Look<'a> {
     study: &'a Study,
-    given: &'a Given<'a>,
+    given: &'a StudySource<'a>,
     faults: &'a mut Vec<Fault>,
 }
 
@@ -38,7 +38,7 @@ const RULES: &[fn(&mut Look<'_>)] = &[
 ];
 
 /// Runs every rule.
-pub(super) fn find_all(study: &Study, given: &Given<'_>, faults: &mut Vec<Fault>) {
+pub(super) fn find_all(study: &Study, given: &StudySource<'_>, faults: &mut Vec<Fault>) {
     let mut look = Look { study, given, faults };
     for rule in RULES {
         rule(&mut look);

@@ -24,32 +24,32 @@ pub(crate) struct FactorText {
 
 /// A study file taken apart.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Taken {
+pub(crate) struct ParsedStudy {
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) factors: Vec<FactorText>,
     pub(crate) faults: Vec<Fault>,
 }
 
 /// Takes a study file apart; a fault of syntax leaves nothing else to say.
-pub(crate) fn take_apart(text: &str) -> Taken {
-    let mut taken = Taken::default();
+pub(crate) fn take_apart(text: &str) -> ParsedStudy {
+    let mut parsed = ParsedStudy::default();
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
             let line = error.span().map(|span| line_of(text, span.start));
-            taken.faults.push(Fault {
+            parsed.faults.push(Fault {
                 line,
                 key: String::new(),
                 reason: format!("not TOML: {}", error.message()),
                 suggestion: None,
             });
-            return taken;
+            return parsed;
         }
     };
     for (key, item) in document.as_table().iter() {
-        if key == "factor" { take_factors(text, item, &mut taken) } else { flatten(text, key, item, &mut taken) }
+        if key == "factor" { take_factors(text, item, &mut parsed) } else { flatten(text, key, item, &mut parsed) }
     }
-    taken
+    parsed
 }
 
 /// Reads `key=value` of `--set`; the value is TOML, or a text when it is not.
@@ -64,7 +64,7 @@ pub fn parse_assignment(text: &str) -> Result<Assignment, Error> {
 }
 
 /// `[[factor]]` tables.
-fn take_factors(text: &str, item: &Item, taken: &mut Taken) {
+fn take_factors(text: &str, item: &Item, parsed: &mut ParsedStudy) {
     let tables: Option<Vec<&dyn TableLike>> = match item {
         Item::ArrayOfTables(tables) => Some(tables.iter().map(|table| table as &dyn TableLike).collect()),
         Item::Value(Toml::Array(items)) => {
@@ -74,7 +74,12 @@ fn take_factors(text: &str, item: &Item, taken: &mut Taken) {
     };
     let Some(tables) = tables else {
         let reason = "factors are tables: write [[factor]] with setting and levels".to_owned();
-        taken.faults.push(Fault { line: line_of_item(text, item), key: "factor".to_owned(), reason, suggestion: None });
+        parsed.faults.push(Fault {
+            line: line_of_item(text, item),
+            key: "factor".to_owned(),
+            reason,
+            suggestion: None,
+        });
         return;
     };
     for table in tables {
@@ -88,25 +93,25 @@ fn take_factors(text: &str, item: &Item, taken: &mut Taken) {
             })
             .collect::<Vec<_>>();
         let line = keys.first().and_then(|key| key.line);
-        taken.factors.push(FactorText { line, keys });
+        parsed.factors.push(FactorText { line, keys });
     }
 }
 
 /// Leaves of a table, inline or not, with their dotted paths.
-fn flatten(text: &str, path: &str, item: &Item, taken: &mut Taken) {
+fn flatten(text: &str, path: &str, item: &Item, parsed: &mut ParsedStudy) {
     if let Some(table) = item.as_table_like() {
         for (key, inner) in table.iter() {
-            flatten(text, &format!("{path}.{key}"), inner, taken);
+            flatten(text, &format!("{path}.{key}"), inner, parsed);
         }
     } else if let Some(value) = item.as_value() {
-        taken.assignments.push(Assignment {
+        parsed.assignments.push(Assignment {
             path: path.to_owned(),
             line: line_of_item(text, item),
             value: value.clone(),
         });
     } else {
         let reason = "a list of tables is not allowed here".to_owned();
-        taken.faults.push(Fault { line: line_of_item(text, item), key: path.to_owned(), reason, suggestion: None });
+        parsed.faults.push(Fault { line: line_of_item(text, item), key: path.to_owned(), reason, suggestion: None });
     }
 }
 

@@ -2,7 +2,7 @@
 //! May not choose a point: that is the report's analysis.
 
 use super::fault::Fault;
-use super::validate::{Factor, Given};
+use super::validate::{Factor, StudySource};
 use crate::error::Error;
 use crate::settings::{Settings, Value};
 use std::time::Duration;
@@ -106,31 +106,31 @@ pub fn value_of(search: &Search, load: f64) -> Value {
 
 /// Checks `[search]` and gives its ends the type of the setting that they are values of. Says every fault; those of single values are
 /// in `faults` already.
-pub(super) fn check(given: &Given<'_>, factors: &[Factor], settings: &mut Settings, faults: &mut Vec<Fault>) {
-    let found = given.paths().filter(|path| path.starts_with("search.")).count();
+pub(super) fn check(source: &StudySource<'_>, factors: &[Factor], settings: &mut Settings, faults: &mut Vec<Fault>) {
+    let found = source.paths().filter(|path| path.starts_with("search.")).count();
     if found == 0 {
         return;
     }
-    let mut check = Check { given, settings, faults };
+    let mut check = Check { source, settings, faults };
     check.setting(factors);
     check.goal();
     check.ends();
 }
 
 struct Check<'a> {
-    given: &'a Given<'a>,
+    source: &'a StudySource<'a>,
     settings: &'a mut Settings,
     faults: &'a mut Vec<Fault>,
 }
 
 impl Check<'_> {
     fn fault(&mut self, key: &str, reason: impl Into<String>) {
-        let line = self.given.line(key);
+        let line = self.source.line(key);
         self.faults.push(Fault { line, key: key.to_owned(), reason: reason.into(), suggestion: None });
     }
 
     fn missing(&mut self, key: &str, what: &str) {
-        if !self.given.is_given(key) {
+        if !self.source.is_given(key) {
             self.fault(key, format!("must be given: {what}"));
         }
     }
@@ -140,8 +140,8 @@ impl Check<'_> {
         let Ok(setting) = self.settings.text("search.setting").map(str::to_owned) else {
             return self.missing("search.setting", "the setting that is searched, such as workload.virtual_users");
         };
-        if self.given.load_setting(&setting).is_none() {
-            let loads = self.given.load_settings().join(", ");
+        if self.source.load_setting(&setting).is_none() {
+            let loads = self.source.load_settings().join(", ");
             return self.fault(
                 "search.setting",
                 format!("{setting} is not a load of this study's workload; a search can vary: {loads}"),
@@ -155,8 +155,8 @@ impl Check<'_> {
     /// Exactly one goal, and what belongs to it alone.
     fn goal(&mut self) {
         let limits: Vec<String> = STATISTICS.iter().map(|statistic| limit(statistic)).collect();
-        let percentiles: Vec<&String> = limits.iter().filter(|path| self.given.is_given(path)).collect();
-        let max = self.given.is_given("search.find");
+        let percentiles: Vec<&String> = limits.iter().filter(|path| self.source.is_given(path)).collect();
+        let max = self.source.is_given("search.find");
         match (max, percentiles.as_slice()) {
             (false, []) => {
                 self.missing("search.find", "\"max\", or the limit of a percentile, such as { p99 = \"10ms\" }");
@@ -172,13 +172,13 @@ impl Check<'_> {
                 self.fault(path, "must be above 0");
             }
         }
-        if max && percentiles.is_empty() && self.given.is_given("search.operation") {
+        if max && percentiles.is_empty() && self.source.is_given("search.operation") {
             self.fault(
                 "search.operation",
                 "names the operation whose percentile is limited; leave it out with find = \"max\"",
             );
         }
-        if !max && !percentiles.is_empty() && self.given.is_given("search.plateau") {
+        if !max && !percentiles.is_empty() && self.source.is_given("search.plateau") {
             self.fault("search.plateau", "only used with find = \"max\"; leave it out with the limit of a percentile");
         }
         self.operation();
@@ -187,7 +187,7 @@ impl Check<'_> {
     /// A kind of operation that the workload has.
     fn operation(&mut self) {
         let Ok(operation) = self.settings.text("search.operation").map(str::to_owned) else { return };
-        let Some(known) = self.given.operations().filter(|known| operation != "all" && !known.contains(&&*operation))
+        let Some(known) = self.source.operations().filter(|known| operation != "all" && !known.contains(&&*operation))
         else {
             return;
         };
@@ -206,7 +206,7 @@ impl Check<'_> {
                 continue;
             };
             let setting = self.settings.text("search.setting").unwrap_or_default().to_owned();
-            let Some(spec) = self.given.load_setting(&setting) else { continue };
+            let Some(spec) = self.source.load_setting(&setting) else { continue };
             match spec.kind.read_text(&text) {
                 Ok(value) => {
                     loads.extend(load_of(&value));

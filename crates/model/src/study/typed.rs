@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::settings::{Settings, Value};
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
-use crate::wire::{DataPlace, LimitsAsked, Preconditioning, Scraped};
+use crate::wire::{DataPlace, LimitsAsked, Preconditioning, ScrapeSpec};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -91,8 +91,8 @@ pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -
 }
 
 /// Exporters that observe the host; empty when its own agent does.
-pub fn scraped(settings: &Settings) -> Scraped {
-    Scraped {
+pub fn scraped(settings: &Settings) -> ScrapeSpec {
+    ScrapeSpec {
         endpoints: settings.list("observe.prometheus").to_vec(),
         device: settings.text("observe.device").ok().map(str::to_owned),
         series: settings.list("observe.series").to_vec(),

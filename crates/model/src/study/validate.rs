@@ -1,7 +1,7 @@
 //! Reads a study file's text into a study, or reports all its faults at once.
 
 use super::fault::{Fault, nearest};
-use super::read::{Assignment, FactorText, Taken, take_apart};
+use super::read::{Assignment, FactorText, ParsedStudy, take_apart};
 use crate::catalogue::Catalogue;
 use crate::settings::{Scope, SettingSpec, Settings, Value};
 use serde::{Deserialize, Serialize};
@@ -48,31 +48,31 @@ impl Study {
 
 /// Checks a study file with the assignments of `--set` laid over it. Faults come in the order of the file.
 pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> Result<Study, Vec<Fault>> {
-    let mut taken = take_apart(text);
-    if taken.assignments.is_empty() && taken.factors.is_empty() && !taken.faults.is_empty() {
-        return Err(taken.faults);
+    let mut parsed = take_apart(text);
+    if parsed.assignments.is_empty() && parsed.factors.is_empty() && !parsed.faults.is_empty() {
+        return Err(parsed.faults);
     }
-    lay_over(&mut taken, overrides);
-    let kinds = Kinds::of(&taken);
-    let mut faults = std::mem::take(&mut taken.faults);
+    lay_over(&mut parsed, overrides);
+    let kinds = Kinds::of(&parsed);
+    let mut faults = std::mem::take(&mut parsed.faults);
     let mut settings = Settings::default();
-    for assignment in &taken.assignments {
+    for assignment in &parsed.assignments {
         read_setting(assignment, (catalogue, &kinds), &mut settings, &mut faults);
     }
-    let factors = taken
+    let factors = parsed
         .factors
         .iter()
         .filter_map(|factor| read_factor(factor, (catalogue, &kinds), &mut faults))
         .collect::<Vec<_>>();
-    let given = Given { taken: &taken, catalogue, kinds: &kinds };
-    given.repeated_factors(&factors, &mut faults);
-    super::search::check(&given, &factors, &mut settings, &mut faults);
+    let source = StudySource { parsed: &parsed, catalogue, kinds: &kinds };
+    source.repeated_factors(&factors, &mut faults);
+    super::search::check(&source, &factors, &mut settings, &mut faults);
     fill_defaults(&mut settings, &factors, (catalogue, &kinds), &mut faults);
-    given.kinds(&settings, &factors, &mut faults);
-    given.scopes(&settings, &mut faults);
+    source.kinds(&settings, &factors, &mut faults);
+    source.scopes(&settings, &mut faults);
     let study = Study { settings, factors };
     if faults.is_empty() {
-        super::contradictions::find_all(&study, &given, &mut faults);
+        super::contradictions::find_all(&study, &source, &mut faults);
     }
     faults.sort_by_key(|fault| fault.line.unwrap_or(usize::MAX));
     if faults.is_empty() { Ok(study) } else { Err(faults) }
@@ -80,35 +80,35 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
 
 /// `--set` replaces the assignment of the same path; a factor's setting replaced this way is no factor any more.
 /// `factor.<setting>=[levels]` replaces the levels of a factor.
-fn lay_over(taken: &mut Taken, overrides: &[Assignment]) {
+fn lay_over(parsed: &mut ParsedStudy, overrides: &[Assignment]) {
     for change in overrides {
         if let Some(setting) = change.path.strip_prefix("factor.") {
-            set_levels(taken, setting, change);
+            set_levels(parsed, setting, change);
             continue;
         }
-        lay_over_search(taken, &change.path);
-        taken.assignments.retain(|assignment| assignment.path != change.path);
-        taken.factors.retain(|factor| factor_setting(factor) != Some(&change.path));
-        taken.assignments.push(change.clone());
+        lay_over_search(parsed, &change.path);
+        parsed.assignments.retain(|assignment| assignment.path != change.path);
+        parsed.factors.retain(|factor| factor_setting(factor) != Some(&change.path));
+        parsed.assignments.push(change.clone());
     }
 }
 
 /// A load that is given this way is not searched any more; a goal given this way takes the place of the other.
-fn lay_over_search(taken: &mut Taken, path: &str) {
+fn lay_over_search(parsed: &mut ParsedStudy, path: &str) {
     let searched = |key: &Assignment| key.path == "search.setting" && key.value.as_str() == Some(path);
-    if taken.assignments.iter().any(searched) {
-        taken.assignments.retain(|key| !key.path.starts_with("search."));
+    if parsed.assignments.iter().any(searched) {
+        parsed.assignments.retain(|key| !key.path.starts_with("search."));
     }
     if path.starts_with("search.find") {
-        taken.assignments.retain(|key| !key.path.starts_with("search.find"));
+        parsed.assignments.retain(|key| !key.path.starts_with("search.find"));
     }
 }
 
 /// Replaces or adds the factor of a setting.
-fn set_levels(taken: &mut Taken, setting: &str, change: &Assignment) {
-    taken.factors.retain(|factor| factor_setting(factor) != Some(setting));
+fn set_levels(parsed: &mut ParsedStudy, setting: &str, change: &Assignment) {
+    parsed.factors.retain(|factor| factor_setting(factor) != Some(setting));
     let key = |path: &str, value| Assignment { path: path.to_owned(), line: None, value };
-    taken.factors.push(FactorText {
+    parsed.factors.push(FactorText {
         line: None,
         keys: vec![key("setting", setting.into()), key("levels", change.value.clone())],
     });
@@ -150,10 +150,10 @@ struct Kinds {
 
 impl Kinds {
     /// The scopes of the settings and of the factors' levels.
-    fn of(taken: &Taken) -> Self {
+    fn of(parsed: &ParsedStudy) -> Self {
         let named = |path: &str| -> Vec<String> {
-            let assigned = taken.assignments.iter().filter(|key| key.path == path).map(|key| &key.value);
-            let factors = taken.factors.iter().filter(|factor| factor_setting(factor) == Some(path));
+            let assigned = parsed.assignments.iter().filter(|key| key.path == path).map(|key| &key.value);
+            let factors = parsed.factors.iter().filter(|factor| factor_setting(factor) == Some(path));
             let lists = factors.flat_map(|factor| factor.keys.iter().filter(|key| key.path == "levels"));
             let levels = lists.filter_map(|key| key.value.as_array()).flatten();
             assigned.chain(levels).filter_map(|value| value.as_str().map(str::to_owned)).collect()
@@ -279,35 +279,39 @@ fn fill_defaults(
 }
 
 /// A study as given, for the checks that need lines.
-pub(super) struct Given<'a> {
-    taken: &'a Taken,
+pub(super) struct StudySource<'a> {
+    parsed: &'a ParsedStudy,
     catalogue: &'a Catalogue,
     kinds: &'a Kinds,
 }
 
-impl Given<'_> {
+impl StudySource<'_> {
     /// The line where a setting stands, or its factor.
     pub(super) fn line(&self, path: &str) -> Option<usize> {
         let assigned = self
-            .taken
+            .parsed
             .assignments
             .iter()
             .find(|assignment| assignment.path == path)
             .and_then(|assignment| assignment.line);
         assigned.or_else(|| {
-            self.taken.factors.iter().find(|factor| factor_setting(factor) == Some(path)).and_then(|factor| factor.line)
+            self.parsed
+                .factors
+                .iter()
+                .find(|factor| factor_setting(factor) == Some(path))
+                .and_then(|factor| factor.line)
         })
     }
 
     /// Whether the study, or `--set`, gives this setting a value or levels.
     pub(super) fn is_given(&self, path: &str) -> bool {
-        self.taken.assignments.iter().any(|assignment| assignment.path == path)
-            || self.taken.factors.iter().any(|factor| factor_setting(factor) == Some(path))
+        self.parsed.assignments.iter().any(|assignment| assignment.path == path)
+            || self.parsed.factors.iter().any(|factor| factor_setting(factor) == Some(path))
     }
 
     /// The paths that are assigned.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.taken.assignments.iter().map(|assignment| assignment.path.as_str())
+        self.parsed.assignments.iter().map(|assignment| assignment.path.as_str())
     }
 
     /// The specification of a load of this study's workloads.

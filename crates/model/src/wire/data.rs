@@ -23,7 +23,7 @@ pub struct DataPlace {
 
 /// A host that no agent runs on, observed through exporters of Prometheus' text format.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Scraped {
+pub struct ScrapeSpec {
     /// Where they serve, such as `http://db1:9100/metrics`; empty: the host is observed by its own agent.
     pub endpoints: Vec<String>,
     /// The database's device as they name it, such as `nvme0n1` or `D:`.

@@ -1,7 +1,7 @@
 //! Requests to the host role of an agent. Those about an instance name it; the others are about the machine.
 
 use super::ask::asks;
-use super::{DataPlace, LimitsAsked, Preconditioning, Scraped, Used};
+use super::{DataPlace, LimitsAsked, Preconditioning, ScrapeSpec, Used};
 use crate::deployment::{InstanceName, StoragePlan};
 use crate::samples::Fact;
 use crate::time::Moment;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A server that was started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Started {
+pub struct StartedInstance {
     /// Connection string without secrets.
     pub address: String,
     /// Settings asked and in force, version.
@@ -122,7 +122,7 @@ asks! {
         instance: InstanceName,
         /// Where.
         place: DataPlace,
-    } -> Started;
+    } -> StartedInstance;
 
     /// Read back each limit and setting that should be in force, the storage, and the engine's own view.
     verify: Verify {
@@ -212,7 +212,7 @@ asks! {
         /// Process of the embedded engine, if any.
         pid: Option<u32>,
         /// Exporters that observe the host in the place of this agent's own probes.
-        scraped: Scraped,
+        scraped: ScrapeSpec,
     } -> ();
 
     /// Stop sending.

@@ -11,7 +11,7 @@ pub mod host;
 pub mod load;
 
 pub use ask::{Ask, Ping, Pong, Quit};
-pub use data::{DataPlace, LimitsAsked, LoadSpec, Preconditioning, Probed, Scraped, Used};
+pub use data::{DataPlace, LimitsAsked, LoadSpec, Preconditioning, Probed, ScrapeSpec, Used};
 pub use event::Event;
 
 use crate::error::Error;

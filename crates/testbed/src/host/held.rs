@@ -15,7 +15,7 @@ use proofload_model::error::Error;
 use proofload_model::facts::engine as names;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
-use proofload_model::wire::host::{StartProbes, Started};
+use proofload_model::wire::host::{StartProbes, StartedInstance};
 use proofload_model::wire::{DataPlace, Event, LimitsAsked, Used};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl Held {
     }
 
     /// Starts the server.
-    pub(super) fn start(&mut self, place: DataPlace) -> Result<Started, Error> {
+    pub(super) fn start(&mut self, place: DataPlace) -> Result<StartedInstance, Error> {
         self.refuse_while_running("start the server")?;
         let without = || Error::new(format!("start the server: no recipe says how to run {}", place.engine));
         let data = self.folder().map_err(|error| error.context("start the server"))?;
@@ -134,7 +134,7 @@ impl Held {
         })?;
         let address = server.address().to_owned();
         self.server = Some(Running { server, target: Target::new(place, Some(address.clone())) });
-        Ok(Started { address, facts: self.stamped(facts) })
+        Ok(StartedInstance { address, facts: self.stamped(facts) })
     }
 
     /// Reads back storage, limits and settings.

@@ -16,7 +16,7 @@ use proofload_model::time::Clock;
 use proofload_model::wire::host::{
     Attach, Copied, Create, Describe, Detach, DropPageCache, FindSnapshot, HostService, JoinLimits, LabelSnapshot,
     MeasureReads, Precondition, Preconditioned, PrepareLimits, ReadUsage, ReadUsed, ReadsMeasured, Release, Request,
-    RestoreSnapshot, SaveSnapshot, Start, StartProbes, Started, Stop, StopProbes, Sweep, Verify,
+    RestoreSnapshot, SaveSnapshot, Start, StartProbes, StartedInstance, Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataPlace, Event, Reply, Used};
 use std::collections::BTreeMap;
@@ -144,7 +144,7 @@ impl HostService for HostRole {
         self.held(&ask.instance).join_limits(ask.pid)
     }
 
-    fn start(&mut self, ask: Start) -> Result<Started, Error> {
+    fn start(&mut self, ask: Start) -> Result<StartedInstance, Error> {
         self.held(&ask.instance).start(ask.place)
     }
 

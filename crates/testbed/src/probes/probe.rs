@@ -5,7 +5,7 @@ use crate::storages::Devices;
 use proofload_engine::Observer;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
-use proofload_model::wire::Scraped;
+use proofload_model::wire::ScrapeSpec;
 use std::time::Duration;
 
 /// What is watched.
@@ -22,7 +22,7 @@ pub struct Subject {
     /// The engine's own statistics; taken by the probe that reads them.
     pub observer: Option<Box<dyn Observer>>,
     /// Exporters that observe the host; with any, the host is not the one that we run on, and no probe of ours looks at it.
-    pub scraped: Scraped,
+    pub scraped: ScrapeSpec,
 }
 
 /// Readings with the name of the probe that they belong to.

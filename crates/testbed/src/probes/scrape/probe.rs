@@ -12,7 +12,7 @@ use super::kept::Kept;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::{self, SeriesName};
-use proofload_model::wire::Scraped;
+use proofload_model::wire::ScrapeSpec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(in super::super) struct Endpoint {
 }
 
 /// A probe for each endpoint.
-pub(in super::super) fn open(scraped: &Scraped) -> Vec<Endpoint> {
+pub(in super::super) fn open(scraped: &ScrapeSpec) -> Vec<Endpoint> {
     let endpoint = |url: &String| Endpoint {
         url: url.clone(),
         device: scraped.device.clone(),

@@ -1,6 +1,6 @@
 //! How long the runs of a study take and what is found out before them, for `plan`. Pure; starts nothing.
 
-use crate::conductor::{Part, Prepared};
+use crate::conductor::{CalibrationStep, Prepared};
 use proofload_load::Work;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run, most_runs};
@@ -107,12 +107,12 @@ impl CalibrationPlan {
         for point in &plan.points {
             let run = Run { index: 0, point: point.id, repetition: 0, sentinel: false, seed: 0 };
             let prepared = Prepared::of(study, plan, run)?;
-            for part in Part::wanted(&prepared) {
-                if known.insert(part.key(&prepared)) {
-                    match part {
-                        Part::Device => count.device += 1,
-                        Part::Scan { .. } => count.scans += 1,
-                        Part::Queries { queries, .. } => count.queries += queries.len(),
+            for step in CalibrationStep::wanted(&prepared) {
+                if known.insert(step.key(&prepared)) {
+                    match step {
+                        CalibrationStep::Device => count.device += 1,
+                        CalibrationStep::Scan { .. } => count.scans += 1,
+                        CalibrationStep::Queries { queries, .. } => count.queries += queries.len(),
                     }
                 }
             }

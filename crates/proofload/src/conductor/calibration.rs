@@ -1,8 +1,9 @@
 //! Calibration before the first run: what the device reads in order, what a core consumes, what queries cost; without the memory limit and
 //! under all others. What is found out holds for every run with equal data and limits, and for the rest of the record.
 
-use super::crew::{Crew, Role};
+use super::agents::LoadCommand;
 use super::preparation::Prepared;
+use super::run_context::RunContext;
 use crate::live::Phase;
 use proofload_analysis::calibration::{Pass, device_facts, missing_facts, query_facts, scan_facts};
 use proofload_model::error::Error;
@@ -10,7 +11,8 @@ use proofload_model::events::RunEvent;
 use proofload_model::facts::calibration;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
-use proofload_model::wire::{Probed, Used, host, load};
+use proofload_model::wire::host::ReadsMeasured;
+use proofload_model::wire::load::{Close, Open, OpenProbe, Probe};
 use proofload_record::AttemptEvent;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -57,9 +59,9 @@ impl Calibrations {
     }
 }
 
-/// What is found out by itself, and is missing by itself.
+/// Step of a calibration, which is found out or missing by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum CalibrationStep {
     /// Sequential reads of the device.
     Device,
     /// What a core consumes, by this query.
@@ -68,7 +70,7 @@ pub(crate) enum Part {
     Queries { queries: Vec<&'static str>, under: String },
 }
 
-impl Part {
+impl CalibrationStep {
     /// What a run wants to be known.
     pub(crate) fn wanted(prepared: &Prepared) -> Vec<Self> {
         let Some(asked) = prepared.calibration() else { return Vec::new() };
@@ -117,125 +119,114 @@ impl Part {
     }
 }
 
-impl Crew<'_> {
-    /// Finds out one part. On an error the caller cleans up. `number`: of calibrations in this record, for names of documents.
-    pub(super) fn find_out(
-        &mut self,
-        part: &Part,
-        prepared: &Prepared,
-        load_command: &[String],
-        number: usize,
-    ) -> Result<Vec<Fact>, Error> {
-        if prepared.primary().place.url.is_some() {
-            return Err(Error::new("an existing server (engine.url) is neither started nor limited by us"));
-        }
-        match part {
-            Part::Device => self.read_device(prepared, number),
-            Part::Scan { query, .. } => self.scan(prepared, load_command, query),
-            Part::Queries { queries, .. } => self.cost_of(prepared, load_command, queries),
-        }
+/// Finds out one step. On an error the caller cleans up. `number`: of calibrations in this record, for names of documents.
+pub(super) fn find_out(
+    context: &mut RunContext<'_>,
+    step: &CalibrationStep,
+    prepared: &Prepared,
+    command: &LoadCommand,
+    number: usize,
+) -> Result<Vec<Fact>, Error> {
+    if prepared.primary().place.url.is_some() {
+        return Err(Error::refused("an existing server (engine.url) is neither started nor limited by us"));
     }
+    match step {
+        CalibrationStep::Device => read_device(context, prepared, number),
+        CalibrationStep::Scan { query, .. } => scan(context, prepared, command, query),
+        CalibrationStep::Queries { queries, .. } => cost_of(context, prepared, command, queries),
+    }
+}
 
-    fn read_device(&mut self, prepared: &Prepared, number: usize) -> Result<Vec<Fact>, Error> {
-        self.view.phase(Phase::CalibratingDevice);
-        let (instance, limits) = (|| prepared.primary().name.clone(), prepared.calibration_limits());
-        self.attach(prepared)?;
-        self.host(host::PrepareLimits { instance: instance(), limits })?;
-        let size = prepared.raw_size().clamp(SMALLEST_FILE, LARGEST_FILE);
-        let place = prepared.primary().place.clone();
-        let measured = self.host(host::MeasureReads { instance: instance(), place, size, time: READ_TIME })?;
-        self.host(host::Detach { instance: instance() })?;
-        let host::ReadsMeasured { rate, how, documents } = measured;
-        for (name, body) in documents {
-            self.journal.document(&name.replacen("fio/", &format!("fio/calibration-{number}/"), 1), &body)?;
-        }
-        Ok(device_facts(rate, &how))
+fn read_device(context: &mut RunContext<'_>, prepared: &Prepared, number: usize) -> Result<Vec<Fact>, Error> {
+    context.heard.view.phase(Phase::CalibratingDevice);
+    let size = prepared.raw_size().clamp(SMALLEST_FILE, LARGEST_FILE);
+    let mut testbed = context.testbed(prepared);
+    testbed.prepare(|_| prepared.calibration_limits())?;
+    let ReadsMeasured { rate, how, documents } = testbed.measure_reads(size, READ_TIME)?;
+    testbed.stop()?;
+    for (name, body) in documents {
+        let name = name.replacen("fio/", &format!("fio/calibration-{number}/"), 1);
+        context.heard.journal.document(&name, &body)?;
     }
+    Ok(device_facts(rate, &how))
+}
 
-    /// One pass cold, then passes in cache.
-    fn scan(&mut self, prepared: &Prepared, load_command: &[String], query: &str) -> Result<Vec<Fact>, Error> {
-        self.view.phase(Phase::CalibratingConsumption);
-        self.open_place(prepared, load_command)?;
-        self.host(host::DropPageCache { place: prepared.primary().place.clone() })?;
-        let cold = self.pass(prepared, query)?;
-        let mut warm = Vec::new();
-        for done in 0..WARM_PASSES {
-            self.view.progress("passes in cache", done as u64, WARM_PASSES as u64);
-            warm.push(self.pass(prepared, query)?);
-        }
-        self.close_place(prepared)?;
-        let well = |(pass, failed): (Pass, Option<String>)| match failed {
-            None => Ok(pass),
-            Some(why) => Err(Error::new(why).context(query.to_owned())),
-        };
-        let cold = well(cold)?;
-        let warm = warm.into_iter().skip(1).map(well).collect::<Result<Vec<_>, _>>()?;
-        scan_facts(query, &cold, &warm).map_err(Error::new)
+/// Runs a query once cold, then in cache.
+fn scan(
+    context: &mut RunContext<'_>,
+    prepared: &Prepared,
+    command: &LoadCommand,
+    query: &str,
+) -> Result<Vec<Fact>, Error> {
+    context.heard.view.phase(Phase::CalibratingConsumption);
+    open(context, prepared, command)?;
+    context.testbed(prepared).drop_page_cache()?;
+    let cold = pass(context, prepared, query)?;
+    let mut warm = Vec::new();
+    for done in 0..WARM_PASSES {
+        context.heard.view.progress("passes in cache", done as u64, WARM_PASSES as u64);
+        warm.push(pass(context, prepared, query)?);
     }
+    close(context, prepared)?;
+    let well = |(pass, failed): (Pass, Option<String>)| match failed {
+        None => Ok(pass),
+        Some(why) => Err(Error::new(why).context(query.to_owned())),
+    };
+    let cold = well(cold)?;
+    let warm = warm.into_iter().skip(1).map(well).collect::<Result<Vec<_>, _>>()?;
+    scan_facts(query, &cold, &warm).map_err(Error::new)
+}
 
-    /// Each query once, with nothing of the data in the page cache and, where the engine lives in its session, nothing in its own.
-    fn cost_of(&mut self, prepared: &Prepared, load_command: &[String], queries: &[&str]) -> Result<Vec<Fact>, Error> {
-        self.view.phase(Phase::CalibratingQueries);
-        self.open_place(prepared, load_command)?;
-        let mut facts = Vec::new();
-        for (done, query) in queries.iter().enumerate() {
-            self.view.progress(query, done as u64, queries.len() as u64);
-            self.host(host::DropPageCache { place: prepared.primary().place.clone() })?;
-            self.load(load::OpenProbe {})?;
-            let (pass, failed) = self.pass(prepared, query)?;
-            facts.extend(query_facts(query, &pass, failed.as_deref()));
-        }
-        self.close_place(prepared)?;
-        Ok(facts)
+/// Runs each query once, with nothing of the data in the page cache and, where the engine lives in its session, nothing in its own.
+fn cost_of(
+    context: &mut RunContext<'_>,
+    prepared: &Prepared,
+    command: &LoadCommand,
+    queries: &[&str],
+) -> Result<Vec<Fact>, Error> {
+    context.heard.view.phase(Phase::CalibratingQueries);
+    open(context, prepared, command)?;
+    let mut facts = Vec::new();
+    for (done, query) in queries.iter().enumerate() {
+        context.heard.view.progress(query, done as u64, queries.len() as u64);
+        context.testbed(prepared).drop_page_cache()?;
+        context.ask_load(OpenProbe {})?;
+        let (pass, failed) = pass(context, prepared, query)?;
+        facts.extend(query_facts(query, &pass, failed.as_deref()));
     }
+    close(context, prepared)?;
+    Ok(facts)
+}
 
-    /// The instance just started, under the limits but memory, with a session for probe queries.
-    fn open_place(&mut self, prepared: &Prepared, load_command: &[String]) -> Result<(), Error> {
-        self.restore(prepared)?;
-        self.attach(prepared)?;
-        let (instance, limits) = (|| prepared.primary().name.clone(), prepared.calibration_limits());
-        self.host(host::PrepareLimits { instance: instance(), limits })?;
-        let address = match prepared.starts_instance() {
-            false => None,
-            true => {
-                let place = prepared.building_place();
-                Some(self.host(host::Start { instance: instance(), place })?.address)
-            }
-        };
-        self.start(Role::Load, load_command)?;
-        let pid = self.load(load::Open { spec: Box::new(prepared.building_spec(address)) })?;
-        if prepared.is_embedded() {
-            self.host(host::JoinLimits { instance: instance(), pid })?;
-        }
-        self.load(load::OpenProbe {})
+/// Starts the instance under the limits but memory, with a session for probe queries.
+fn open(context: &mut RunContext<'_>, prepared: &Prepared, command: &LoadCommand) -> Result<(), Error> {
+    let mut testbed = context.testbed(prepared);
+    testbed.restore(prepared.procedure.restore_every_run)?;
+    testbed.prepare(|_| prepared.calibration_limits())?;
+    let mut endpoints = Vec::new();
+    if prepared.starts_instance() {
+        (endpoints, _) = testbed.start(|_| prepared.building_place())?;
     }
+    context.agents.start_load(std::slice::from_ref(command))?;
+    let pid = context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints)) })?;
+    if prepared.is_embedded() {
+        context.testbed(prepared).join(pid)?;
+    }
+    context.ask_load(OpenProbe {})
+}
 
-    fn close_place(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        let instance = || prepared.primary().name.clone();
-        self.load(load::Close {})?;
-        self.stop(Role::Load);
-        if prepared.starts_instance() {
-            self.host(host::Stop { instance: instance() })?;
-        }
-        self.host(host::Release { instance: instance() })?;
-        self.host(host::Detach { instance: instance() })
-    }
+fn close(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<(), Error> {
+    context.ask_load(Close {})?;
+    context.agents.stop_load();
+    context.testbed(prepared).stop()
+}
 
-    /// One query with what it used, and why it failed if it did.
-    fn pass(&mut self, prepared: &Prepared, query: &str) -> Result<(Pass, Option<String>), Error> {
-        let before = self.used(prepared)?;
-        let probed = self.probe(query)?;
-        let after = self.used(prepared)?;
-        self.troubled()?;
-        Ok((Pass::between(&before, &probed, &after), probed.failed))
-    }
-
-    fn probe(&mut self, query: &str) -> Result<Probed, Error> {
-        self.load(load::Probe { query: query.to_owned() })
-    }
-
-    fn used(&mut self, prepared: &Prepared) -> Result<Used, Error> {
-        let pid = if prepared.is_embedded() { self.pid(Role::Load) } else { None };
-        self.host(host::ReadUsed { instance: prepared.primary().name.clone(), pid })
-    }
+/// Runs one query; gives what it used, and why it failed if it did.
+fn pass(context: &mut RunContext<'_>, prepared: &Prepared, query: &str) -> Result<(Pass, Option<String>), Error> {
+    let pid = context.load_pid(prepared);
+    let before = context.testbed(prepared).used(pid)?;
+    let probed = context.ask_load(Probe { query: query.to_owned() })?;
+    let after = context.testbed(prepared).used(pid)?;
+    context.expect_no_trouble()?;
+    Ok((Pass::between(&before, &probed, &after), probed.failed))
 }

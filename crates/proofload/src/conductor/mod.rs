@@ -1,20 +1,25 @@
 //! The conductor: carries out a plan run by run, through agents, and writes the record. Lists and re-exports.
 
+mod agent;
+mod agents;
 mod calibration;
-mod crew;
 mod data;
+mod drill;
+mod heard;
 mod journal;
 mod labels;
-mod load_agents;
-mod member;
+mod load;
 mod preparation;
 mod run;
+mod run_context;
+mod run_state;
 mod search;
 mod study;
+mod testbed;
 mod warm_up;
 mod whole_run;
 
-pub(crate) use calibration::{Calibrations, Part};
+pub(crate) use calibration::{CalibrationStep, Calibrations};
 pub(crate) use journal::Journal;
 pub(crate) use labels::labels;
 pub(crate) use preparation::Prepared;

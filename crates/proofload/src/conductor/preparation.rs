@@ -1,5 +1,7 @@
-//! What a run needs to know of its point: settings, place of the data, limits. Pure.
+//! Everything that a run needs of its point: settings, deployment, procedure. Pure.
 
+use super::drill::Drill;
+use super::run_context::RunContext;
 use proofload_engine::{Engine, place_settings};
 use proofload_load::{Calibration, Rating, Workload};
 use proofload_model::deployment::{Deployment, InstancePlan};
@@ -95,6 +97,11 @@ impl Prepared {
         Part::all(&self.hosts)
     }
 
+    /// Timed actions of the measured window; no study asks for any yet.
+    pub(super) fn drill<'a>(&self) -> Drill<RunContext<'a>> {
+        Drill::new(Vec::new())
+    }
+
     /// Sessions of the run.
     pub(crate) fn users(&self) -> u32 {
         self.workload.sessions(&self.settings)
@@ -117,19 +124,19 @@ impl Prepared {
         DataPlace { settings: place_settings(self.engine, &unlimited, 1), ..self.primary().place.clone() }
     }
 
-    /// What the one load agent is told, or the first where one will do.
-    pub(crate) fn load_spec(&self, address: Option<String>) -> LoadSpec {
-        self.load_spec_of(address, Part::default())
+    /// Specification for a single load agent, or the first where one will do.
+    pub(crate) fn load_spec(&self, endpoints: Vec<String>) -> LoadSpec {
+        self.load_spec_of(endpoints, Part::default())
     }
 
-    /// What the load agent of a part is told.
-    pub(crate) fn load_spec_of(&self, address: Option<String>, part: Part) -> LoadSpec {
+    /// Specification for the load agent of a part.
+    pub(crate) fn load_spec_of(&self, endpoints: Vec<String>, part: Part) -> LoadSpec {
         LoadSpec {
             part,
             workload: self.settings.text("workload.kind").unwrap_or_default().to_owned(),
             settings: self.settings.clone(),
             place: self.primary().place.clone(),
-            endpoints: address.into_iter().collect(),
+            endpoints,
             data_seed: self.data_seed,
             input_seed: self.run.seed,
             load_time: LOAD_TIME,
@@ -137,8 +144,8 @@ impl Prepared {
     }
 
     /// The same without the settings that a memory limit implies.
-    pub(crate) fn building_spec(&self, address: Option<String>) -> LoadSpec {
-        LoadSpec { place: self.building_place(), ..self.load_spec(address) }
+    pub(crate) fn building_spec(&self, endpoints: Vec<String>) -> LoadSpec {
+        LoadSpec { place: self.building_place(), ..self.load_spec(endpoints) }
     }
 
     /// Is the database a server that we start ourselves?

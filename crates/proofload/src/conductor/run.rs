@@ -1,247 +1,183 @@
-//! One run of the plan, phase by phase: prepare, warm up, measure, verify, release.
+//! One run of the plan, phase by phase: prepare, warm up, measure, verify, release. Phases are functions; what they work with is given.
 
-use super::crew::{Crew, Ended, Role, Watch};
-use super::data::data_copy;
-use super::load_agents::LoadCommand;
+use super::agents::LoadCommand;
+use super::drill::{Drill, Seconds as _};
+use super::load;
 use super::preparation::Prepared;
+use super::run_context::RunContext;
+use super::run_state::{LoadEnd, RunState};
 use super::warm_up::{WarmUpState, WarmUpWatch};
+use super::whole_run;
 use crate::live::Phase;
 use proofload_load::Rating;
-use proofload_model::deployment::InstancePlan;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
-use proofload_model::samples::{Fact, OperationCounts};
+use proofload_model::samples::OperationCounts;
 use proofload_model::study::scraped;
-use proofload_model::wire::{host, load};
-use std::time::Duration;
+use proofload_model::time::Moment;
+use proofload_model::wire::load::{CheckData, Verify};
 
-impl Crew<'_> {
-    /// Carries out one run. On an error the caller cleans up and marks the attempt.
-    pub(crate) fn carry_out(&mut self, prepared: &Prepared, load_commands: &[LoadCommand]) -> Result<(), Error> {
-        self.watch = Watch::with_patience(prepared.patience());
-        self.expect_agents(load_commands.len());
-        self.prepare(prepared, load_commands)?;
-        match prepared.rating() {
-            Rating::Window | Rating::ToItsEnd => {
-                self.begin_load(prepared)?;
-                let warmed_up = self.warm_up(prepared)?;
-                self.measure(prepared, warmed_up)?;
-            }
-            Rating::WholeRun { warm_up_rounds } => self.measure_whole_run(prepared, warm_up_rounds)?,
+/// Carries out one run. On an error the caller cleans up and marks the attempt.
+pub(super) fn carry_out(
+    context: &mut RunContext<'_>,
+    prepared: &Prepared,
+    load_commands: &[LoadCommand],
+) -> Result<(), Error> {
+    context.heard.state = RunState::before(load_commands.len(), prepared.patience());
+    prepare(context, prepared, load_commands)?;
+    match prepared.rating() {
+        Rating::Window | Rating::ToItsEnd => {
+            begin_load(context, prepared)?;
+            let warmed_up = warm_up(context, prepared)?;
+            measure(context, prepared, warmed_up, prepared.drill())?;
         }
-        let totals = self.end_load(prepared)?;
-        self.verify(prepared, totals)?;
-        self.release(prepared)
+        Rating::WholeRun { warm_up_rounds } => whole_run::measure(context, prepared, warm_up_rounds)?,
     }
+    let totals = end_load(context, prepared)?;
+    verify(context, prepared, totals)?;
+    release(context, prepared)
+}
 
-    /// Restore, limits, start, facts, connections.
-    fn prepare(&mut self, prepared: &Prepared, load_commands: &[LoadCommand]) -> Result<(), Error> {
-        let primary = prepared.primary();
-        if prepared.keeps_data() && primary.place.url.is_none() {
-            self.restore(prepared)?;
+/// Restores, limits and starts the deployment; then opens, checks and connects the load.
+fn prepare(context: &mut RunContext<'_>, prepared: &Prepared, load_commands: &[LoadCommand]) -> Result<(), Error> {
+    if prepared.keeps_data() {
+        context.testbed(prepared).restore(prepared.procedure.restore_every_run)?;
+    }
+    context.heard.view.phase(Phase::Preparing);
+    let facts = context.testbed(prepared).prepare(|instance| instance.limits.clone())?;
+    context.heard.journal.facts(&facts)?;
+    let mut endpoints = Vec::new();
+    if prepared.starts_instance() {
+        let (addresses, facts) = context.testbed(prepared).start(|instance| instance.place.clone())?;
+        context.heard.journal.facts(&facts)?;
+        endpoints = addresses;
+    }
+    context.agents.start_load(load_commands)?;
+    let pid = load::open(context, prepared, &endpoints)?;
+    if prepared.is_embedded() {
+        context.testbed(prepared).join(pid)?;
+    }
+    if prepared.keeps_data() {
+        context.ask_load(CheckData {})?.must_fit()?;
+    }
+    load::connect(context, prepared)?;
+    keep_limits(context, prepared)?;
+    context.heard.journal.event(RunEvent::Prepared)
+}
+
+/// Reads back what should be in force.
+fn keep_limits(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<(), Error> {
+    let facts = context.testbed(prepared).verify()?;
+    context.heard.journal.facts(&facts)
+}
+
+/// Starts load and probes.
+pub(super) fn begin_load(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<(), Error> {
+    context.mark("before")?;
+    load::start(context)?;
+    let pid = context.load_pid(prepared);
+    let origin = context.heard.state.origin;
+    context.testbed(prepared).start_probes(origin.unwrap_or(Moment(0)), pid, &scraped(&prepared.settings))?;
+    context.heard.journal.time_zero(origin);
+    context.heard.journal.event(RunEvent::LoadStarted(Some(prepared.run.seed)))
+}
+
+/// Hears rounds until the load is steady, or until the budget or the load ends.
+fn warm_up(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<WarmedUp, Error> {
+    context.heard.view.phase(Phase::WarmingUp);
+    let mut watch = WarmUpWatch::new(&prepared.procedure);
+    loop {
+        let has_ended = !context.next_second()?;
+        let throughput = &context.heard.state.throughput;
+        let seconds = throughput.len();
+        if has_ended {
+            let reason = "all operations were done before the load was steady".to_owned();
+            return Ok(WarmedUp { seconds, doubts: vec![reason] });
         }
-        self.view.phase(Phase::Preparing);
-        if primary.place.url.is_none() {
-            let facts = self.attach(prepared)?;
-            self.journal.facts(&facts)?;
-            let limits = primary.limits.clone();
-            let facts = self.host(host::PrepareLimits { instance: primary.name.clone(), limits })?;
-            self.journal.facts(&facts)?;
+        match watch.look(throughput) {
+            WarmUpState::Waiting => {}
+            WarmUpState::Settled => return Ok(WarmedUp { seconds, doubts: Vec::new() }),
+            WarmUpState::NeverSettled { reasons } => return Ok(WarmedUp { seconds, doubts: reasons }),
         }
-        let address = if prepared.starts_instance() { Some(self.start_instance(prepared)?) } else { None };
-        self.start_load_agents(load_commands)?;
-        let pid = self.open_load(prepared, address.as_deref())?;
-        if prepared.is_embedded() {
-            self.host(host::JoinLimits { instance: primary.name.clone(), pid })?;
-        }
-        if prepared.keeps_data() {
-            self.load(load::CheckData {})?.must_fit()?;
-        }
-        self.connect_load(prepared)?;
-        self.keep_limits(prepared)?;
-        self.journal.event(RunEvent::Prepared)
-    }
-
-    pub(super) fn restore(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        let (instance, place) = (prepared.primary().name.clone(), prepared.primary().place.clone());
-        if prepared.procedure.restore_every_run {
-            self.view.phase(Phase::Restoring);
-            let copied = self.host(host::RestoreSnapshot { instance, place: place.clone() })?;
-            self.journal.event(RunEvent::Restored(data_copy(copied)))?;
-        }
-        self.host(host::DropPageCache { place })
-    }
-
-    /// Attaches the storage: after the data were restored, before limits and the start.
-    pub(super) fn attach(&mut self, prepared: &Prepared) -> Result<Vec<Fact>, Error> {
-        let InstancePlan { name, place, storage, .. } = prepared.primary();
-        self.host(host::Attach { instance: name.clone(), place: place.clone(), storage: storage.clone() })
-    }
-
-    fn start_instance(&mut self, prepared: &Prepared) -> Result<String, Error> {
-        let InstancePlan { name, place, .. } = prepared.primary();
-        let started = self.host(host::Start { instance: name.clone(), place: place.clone() })?;
-        self.journal.facts(&started.facts)?;
-        Ok(started.address)
-    }
-
-    /// Reads back what should be in force.
-    fn keep_limits(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        let InstancePlan { name, place, .. } = prepared.primary();
-        if place.url.is_some() {
-            return Ok(());
-        }
-        let facts = self.host(host::Verify { instance: name.clone() })?;
-        self.journal.facts(&facts)
-    }
-
-    pub(super) fn begin_load(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        self.mark("before")?;
-        self.start_load()?;
-        let pid = self.load_pid(prepared);
-        let origin = self.watch.origin.map_or(proofload_model::time::Moment(0), |ours| self.in_time_of_host(ours));
-        let scraped = scraped(&prepared.settings);
-        let InstancePlan { name, place, .. } = prepared.primary();
-        self.host(host::StartProbes { instance: name.clone(), origin, place: place.clone(), pid, scraped })?;
-        self.journal.time_zero(self.watch.origin);
-        self.journal.event(RunEvent::LoadStarted(Some(prepared.run.seed)))
-    }
-
-    /// Process to observe when the engine is embedded.
-    fn load_pid(&self, prepared: &Prepared) -> Option<u32> {
-        if prepared.is_embedded() { self.pid(Role::Load) } else { None }
-    }
-
-    /// Rounds until steady, or until the budget or the load ends.
-    fn warm_up(&mut self, prepared: &Prepared) -> Result<WarmedUp, Error> {
-        self.view.phase(Phase::WarmingUp);
-        let mut watch = WarmUpWatch::new(&prepared.procedure);
-        loop {
-            if !self.next_second()? {
-                let reason = "all operations were done before the load was steady".to_owned();
-                return Ok(WarmedUp { seconds: self.watch.throughput.len(), doubts: vec![reason] });
-            }
-            let seconds = self.watch.throughput.len();
-            match watch.look(&self.watch.throughput) {
-                WarmUpState::Waiting => {}
-                WarmUpState::Settled => return Ok(WarmedUp { seconds, doubts: Vec::new() }),
-                WarmUpState::NeverSettled { reasons } => return Ok(WarmedUp { seconds, doubts: reasons }),
-            }
-        }
-    }
-
-    /// The fixed window: whole seconds after the one that is running now, in every load agent. A load that ends by itself is measured to its end.
-    fn measure(&mut self, prepared: &Prepared, warmed_up: WarmedUp) -> Result<(), Error> {
-        let from = (self.watch.throughput.len() + 1).max(self.watch.merger.furthest() as usize);
-        let to = if prepared.rating() == Rating::ToItsEnd { usize::MAX } else { from + prepared.seconds() };
-        self.view.phase(Phase::Measuring);
-        self.watch.merger.set_window(from as u64..to as u64);
-        let began = self.wait_for(from)?;
-        self.mark("window_start")?;
-        let lasted = began && self.wait_for(to)?;
-        self.mark("window_end")?;
-        if lasted {
-            return self.keep_window(&warmed_up, from, to);
-        }
-        // The last whole second in which every user still had work.
-        let end = self.watch.ended.map_or(0.0, |ended| ended.first_without_work.as_seconds());
-        let end = (end as usize).min(self.watch.throughput.len());
-        if end > from {
-            return self.keep_window(&warmed_up, from, end);
-        }
-        let reason = "all operations were done before a window could be measured".to_owned();
-        self.keep_window(&WarmedUp { doubts: vec![reason], ..warmed_up }, 0, end.max(1))
-    }
-
-    /// Notes the verdict on the warm-up and the window.
-    fn keep_window(&mut self, warmed_up: &WarmedUp, from: usize, to: usize) -> Result<(), Error> {
-        let (seconds, verdict) = (Some(warmed_up.seconds as u64), warmed_up.doubts.join("; "));
-        let settled = warmed_up.doubts.is_empty();
-        self.journal.event(if settled {
-            RunEvent::Steady { seconds }
-        } else {
-            RunEvent::NotSteady { seconds, verdict }
-        })?;
-        self.journal.event(RunEvent::Window { from: from as u64, to: to as u64 })
-    }
-
-    /// Waits until `count` seconds have been reported; false when the load ended before.
-    fn wait_for(&mut self, count: usize) -> Result<bool, Error> {
-        while self.watch.throughput.len() < count {
-            if !self.next_second()? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Waits for the next second of load; false when there is none because all operations are done.
-    pub(super) fn next_second(&mut self) -> Result<bool, Error> {
-        let (seen, began) = (self.watch.throughput.len(), self.now());
-        let glance = Duration::from_millis(100);
-        while self.watch.throughput.len() == seen {
-            self.hear(glance)?;
-            self.troubled()?;
-            if self.watch.throughput.len() > seen {
-                break;
-            }
-            if self.watch.ended.is_some_and(|ended| ended.intervals <= seen as u64) {
-                return Ok(false);
-            }
-            if let Some(patience) = self.watch.patience.filter(|patience| self.now().since(began) > *patience) {
-                return Err(Error::new(format!(
-                    "no second of load was reported for {patience:?}; the load agent or the database hangs"
-                )));
-            }
-        }
-        Ok(true)
-    }
-
-    fn end_load(&mut self, prepared: &Prepared) -> Result<Vec<OperationCounts>, Error> {
-        self.view.phase(Phase::Stopping);
-        let (intervals, totals) = self.stop_load()?;
-        let instance = || prepared.primary().name.clone();
-        self.host(host::StopProbes { instance: instance() })?;
-        let usage = self.host(host::ReadUsage { instance: instance() })?;
-        self.journal.facts(&usage)?;
-        self.mark("after")?;
-        if let Some(ended) = self.watch.ended {
-            self.journal.event(completed(&ended, &totals))?;
-        }
-        if !self.watch.lost.is_empty() {
-            self.journal.event(RunEvent::SessionsLost(self.watch.lost.clone()))?;
-        }
-        self.journal.event(RunEvent::LoadStopped { intervals, totals: totals.clone() })?;
-        Ok(totals)
-    }
-
-    /// Limits are read back once more, then lifted: the checks are not what is measured.
-    fn verify(&mut self, prepared: &Prepared, totals: Vec<OperationCounts>) -> Result<(), Error> {
-        self.view.phase(Phase::Verifying);
-        self.keep_limits(prepared)?;
-        self.host(host::Release { instance: prepared.primary().name.clone() })?;
-        self.gather_evidence()?;
-        let checks = self.load(load::Verify { totals })?;
-        self.journal.checks(&checks)
-    }
-
-    fn release(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        self.release_load()?;
-        if prepared.starts_instance() {
-            self.host(host::Stop { instance: prepared.primary().name.clone() })?;
-        }
-        self.host(host::Detach { instance: prepared.primary().name.clone() })?;
-        self.journal.event(RunEvent::Released)
-    }
-
-    /// Reads the database's counters.
-    pub(super) fn mark(&mut self, label: &str) -> Result<(), Error> {
-        let mark = self.load(load::ReadMark {})?;
-        self.journal.mark(label, &mark)
     }
 }
 
-/// How the warm-up ended.
+/// Measures the fixed window: whole seconds after the one that is running now, in every load agent. A load that ends by itself is measured
+/// to its end.
+fn measure<'a>(
+    context: &mut RunContext<'a>,
+    prepared: &Prepared,
+    warmed_up: WarmedUp,
+    drill: Drill<RunContext<'a>>,
+) -> Result<(), Error> {
+    let state = &mut context.heard.state;
+    let from = (state.throughput.len() + 1).max(state.merger.furthest() as usize);
+    let to = if prepared.rating() == Rating::ToItsEnd { usize::MAX } else { from + prepared.seconds() };
+    state.merger.set_window(from as u64..to as u64);
+    context.heard.view.phase(Phase::Measuring);
+    let began = context.wait_for(from)?;
+    context.mark("window_start")?;
+    let lasted = began && drill.carry_out(context, from, to)?;
+    context.mark("window_end")?;
+    if lasted {
+        return keep_window(context, &warmed_up, from, to);
+    }
+    // The last whole second in which every user still had work.
+    let state = &context.heard.state;
+    let end = state.end.map_or(0.0, |end| end.first_without_work.as_seconds());
+    let end = (end as usize).min(state.throughput.len());
+    if end > from {
+        return keep_window(context, &warmed_up, from, end);
+    }
+    let reason = "all operations were done before a window could be measured".to_owned();
+    keep_window(context, &WarmedUp { doubts: vec![reason], ..warmed_up }, 0, end.max(1))
+}
+
+/// Notes the verdict on the warm-up and the window.
+fn keep_window(context: &mut RunContext<'_>, warmed_up: &WarmedUp, from: usize, to: usize) -> Result<(), Error> {
+    let (seconds, verdict) = (Some(warmed_up.seconds as u64), warmed_up.doubts.join("; "));
+    let settled = warmed_up.doubts.is_empty();
+    let journal = &mut context.heard.journal;
+    journal.event(if settled { RunEvent::Steady { seconds } } else { RunEvent::NotSteady { seconds, verdict } })?;
+    journal.event(RunEvent::Window { from: from as u64, to: to as u64 })
+}
+
+/// Ends load and probes; notes what was used and what the clients counted.
+fn end_load(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<Vec<OperationCounts>, Error> {
+    context.heard.view.phase(Phase::Stopping);
+    let (intervals, totals) = load::stop(context)?;
+    let usage = context.testbed(prepared).stop_probes()?;
+    context.heard.journal.facts(&usage)?;
+    context.mark("after")?;
+    let (journal, state) = (&mut context.heard.journal, &context.heard.state);
+    if let Some(end) = state.end {
+        journal.event(completed(&end, &totals))?;
+    }
+    if !state.lost.is_empty() {
+        journal.event(RunEvent::SessionsLost(state.lost.clone()))?;
+    }
+    journal.event(RunEvent::LoadStopped { intervals, totals: totals.clone() })?;
+    Ok(totals)
+}
+
+/// Reads limits back once more and lifts them, then checks: the checks are not what is measured.
+fn verify(context: &mut RunContext<'_>, prepared: &Prepared, totals: Vec<OperationCounts>) -> Result<(), Error> {
+    context.heard.view.phase(Phase::Verifying);
+    keep_limits(context, prepared)?;
+    context.testbed(prepared).release()?;
+    load::gather_evidence(context)?;
+    let checks = context.ask_load(Verify { totals })?;
+    context.heard.journal.checks(&checks)
+}
+
+/// Ends load agents and instances.
+fn release(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<(), Error> {
+    load::release(context)?;
+    context.testbed(prepared).stop()?;
+    context.heard.journal.event(RunEvent::Released)
+}
+
+/// End of a warm-up.
 struct WarmedUp {
     /// How long it took, whole seconds.
     seconds: usize,
@@ -249,9 +185,9 @@ struct WarmedUp {
     doubts: Vec<String>,
 }
 
-/// How a load came to its own end.
-fn completed(ended: &Ended, totals: &[OperationCounts]) -> RunEvent {
+/// The event of a load that came to its own end.
+fn completed(end: &LoadEnd, totals: &[OperationCounts]) -> RunEvent {
     let operations: u64 = totals.iter().map(|counts| counts.completed() + counts.failed).sum();
-    let (seconds, first) = (ended.ran.as_seconds(), ended.first_without_work.as_seconds());
+    let (seconds, first) = (end.ran.as_seconds(), end.first_without_work.as_seconds());
     RunEvent::Completed { seconds, operations, first_user_ended: Some(first) }
 }

@@ -1,7 +1,7 @@
 //! A study that searches: when all that is planned has been run, the results say what comes next, and the plan grows by it. The choice is
 //! the report's; here it only gets into plan and record, both in one commit, so that a killed study goes on with the same choice.
 
-use super::crew::Crew;
+use super::run_context::RunContext;
 use super::study::Assignment;
 use proofload_analysis::search::Try;
 use proofload_model::error::Error;
@@ -13,11 +13,11 @@ use proofload_report::findings::{SearchFindings, SearchState, searches};
 use std::collections::BTreeMap;
 
 /// Adds what the searches of the study choose next; false when nothing was added, because they ended or wait for missing runs.
-pub(super) fn go_on(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<bool, Error> {
+pub(super) fn go_on(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<bool, Error> {
     if assignment.study.settings.get("search.setting").is_none() {
         return Ok(false);
     }
-    let record = crew.journal.read_back()?;
+    let record = context.heard.journal.read_back()?;
     let (mut plan, mut events) = (record.plan.clone(), Vec::new());
     for search in &searches(&record) {
         match &search.state {
@@ -27,17 +27,17 @@ pub(super) fn go_on(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<
         }
     }
     let grown = plan.runs.len() > record.plan.runs.len();
-    crew.journal.search(grown.then_some(&plan), events)?;
+    context.heard.journal.search(grown.then_some(&plan), events)?;
     if grown {
-        crew.view.planned(&super::labels(&plan)[assignment.plan.runs.len()..]);
+        context.heard.view.planned(&super::labels(&plan)[assignment.plan.runs.len()..]);
         assignment.plan = plan;
     }
     Ok(grown)
 }
 
 /// Notes why the points of a new search begin where they begin.
-pub(super) fn begin(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<(), Error> {
-    let record = crew.journal.read_back()?;
+pub(super) fn begin(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<(), Error> {
+    let record = context.heard.journal.read_back()?;
     if record.events.iter().any(|event| matches!(event.event, RunEvent::SearchStep { .. })) {
         return Ok(());
     }
@@ -46,7 +46,7 @@ pub(super) fn begin(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<(), 
         step_event(search, search.path[0].point, &levels[&search.asked.setting].to_string(), "the smallest load")
     };
     let events = searches(&record).iter().map(step).collect();
-    crew.journal.search(None, events)
+    context.heard.journal.search(None, events)
 }
 
 /// One more point, or more runs of one.

@@ -1,21 +1,22 @@
 //! A whole study: agents, preconditioning, then every run that is still missing.
 
-use super::calibration::{Calibrations, Part};
-use super::crew::{Crew, Role, Watch};
+use super::agents::{Agents, LoadCommand};
+use super::calibration::{self, CalibrationStep, Calibrations};
+use super::heard::Heard;
 use super::journal::Journal;
-use super::load_agents::LoadCommand;
 use super::preparation::Prepared;
-use super::search;
+use super::run_context::RunContext;
+use super::run_state::RunState;
+use super::{data, run, search, testbed};
 use crate::interrupt::Interrupt;
 use crate::live::{Phase, View};
-use proofload_model::deployment::InstancePlan;
+use proofload_model::deployment::HostName;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::part::{HOST_PLACEHOLDER, load_hosts};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
-use proofload_model::wire::host;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -65,47 +66,49 @@ pub(crate) fn conduct(
     clock: Arc<dyn Clock>,
     interrupt: Interrupt,
 ) -> Result<Outcome, Error> {
-    let mut crew = Crew::new(journal, view, clock, interrupt);
-    let outcome = runs(assignment, &mut crew);
-    crew.stop(Role::Load);
-    crew.stop(Role::Host);
+    let mut context = RunContext { agents: Agents::new(clock, interrupt), heard: Heard::new(journal, view) };
+    let outcome = runs(assignment, &mut context);
+    context.agents.stop_load();
+    context.agents.stop_hosts();
     match outcome {
         Err(error) if error.is_interrupted() => {
-            crew.journal.log("info", "conductor", &error.to_string())?;
+            context.heard.journal.log("info", "conductor", &error.to_string())?;
             Ok(Outcome::Interrupted)
         }
         other => other,
     }
 }
 
-fn runs(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Error> {
+fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Outcome, Error> {
     let commands = Commands::of(&assignment.study)?;
-    start_host(crew, &assignment.study, &commands)?;
+    start_host(context, &assignment.study, &commands)?;
     let folder = study_folder(&assignment.study)?;
-    let facts = crew.host(host::Describe { folder })?;
-    crew.journal.facts(&facts)?;
+    let facts = testbed::describe(&mut context.agents, &mut context.heard, folder)?;
+    context.heard.journal.facts(&facts)?;
     if !assignment.preconditioned {
-        precondition(assignment, crew)?;
+        precondition(assignment, context)?;
     }
     if assignment.study.settings.get("search.setting").is_some() {
-        search::begin(assignment, crew)?;
+        search::begin(assignment, context)?;
     }
     let (mut reasons, mut tried) = (Vec::new(), BTreeSet::new());
     loop {
         for run in assignment.missing(&tried) {
+            context.agents.expect_no_interrupt()?;
             tried.insert(run.index);
-            match one_run(assignment, crew, &commands, run) {
+            match one_run(assignment, context, &commands, run) {
                 Ok(()) => assignment.finished.extend([run.index]),
-                Err(error) if error.is_interrupted() => return Ok(Outcome::Interrupted),
-                Err(error) => reasons.push(error.to_string()),
+                Err(error) if error.is_interrupted() => return Err(error),
+                Err(error) => {
+                    reasons.push(error.to_string());
+                    context.agents.expect_no_interrupt()?;
+                }
             }
         }
-        if !search::go_on(assignment, crew)? {
+        if !search::go_on(assignment, context)? {
             break;
         }
-        if crew.interrupted() {
-            return Ok(Outcome::Interrupted);
-        }
+        context.agents.expect_no_interrupt()?;
     }
     Ok(match reasons.first() {
         None => Outcome::Complete,
@@ -114,31 +117,36 @@ fn runs(assignment: &mut Assignment, crew: &mut Crew<'_>) -> Result<Outcome, Err
 }
 
 /// One attempt at one run; whatever happens, it ends in the record and nothing of it stays behind.
-fn one_run(assignment: &mut Assignment, crew: &mut Crew<'_>, commands: &Commands, run: Run) -> Result<(), Error> {
+fn one_run(
+    assignment: &mut Assignment,
+    context: &mut RunContext<'_>,
+    commands: &Commands,
+    run: Run,
+) -> Result<(), Error> {
     let prepared = Prepared::of(&assignment.study, &assignment.plan, run)?;
-    crew.view.begin_run(run.index);
-    crew.journal.begin(run.index)?;
-    crew.watch = Watch::default();
-    let hosted = if crew.is_running(Role::Host) { Ok(()) } else { start_host(crew, &assignment.study, commands) };
+    context.heard.view.begin_run(run.index);
+    context.heard.journal.begin(run.index)?;
+    context.heard.state = RunState::default();
+    let hosted = if has_host(context) { Ok(()) } else { start_host(context, &assignment.study, commands) };
     let ran = hosted
-        .and_then(|()| crew.ensure_data(&prepared, &commands.load))
-        .and_then(|()| calibrate(assignment, crew, commands, &prepared))
-        .and_then(|()| crew.carry_out(&prepared, &commands.loads));
+        .and_then(|()| data::ensure(context, &prepared, &commands.load))
+        .and_then(|()| calibrate(assignment, context, commands, &prepared))
+        .and_then(|()| run::carry_out(context, &prepared, &commands.loads));
     match ran {
         Ok(()) => {
-            crew.journal.finish()?;
-            crew.view.end_run(run.index, None);
+            context.heard.journal.finish()?;
+            context.heard.view.end_run(run.index, None);
             Ok(())
         }
         Err(error) => {
             let error = if error.is_interrupted() {
                 error
             } else {
-                with_kills(crew, &prepared, error).context(format!("run {}", run.index))
+                with_kills(context, &prepared, error).context(format!("run {}", run.index))
             };
-            crew.journal.fail(&error.to_string())?;
-            crew.view.end_run(run.index, Some(&error.to_string()));
-            clean_up(crew, &assignment.study, commands);
+            context.heard.journal.fail(&error.to_string())?;
+            context.heard.view.end_run(run.index, Some(&error.to_string()));
+            clean_up(context, &assignment.study, commands);
             Err(error)
         }
     }
@@ -148,50 +156,53 @@ fn one_run(assignment: &mut Assignment, crew: &mut Crew<'_>, commands: &Commands
 /// its reason and keeps no run from going on; it is tried again when the study is resumed.
 fn calibrate(
     assignment: &mut Assignment,
-    crew: &mut Crew<'_>,
+    context: &mut RunContext<'_>,
     commands: &Commands,
     prepared: &Prepared,
 ) -> Result<(), Error> {
-    for part in Part::wanted(prepared) {
-        let key = part.key(prepared);
+    for step in CalibrationStep::wanted(prepared) {
+        let key = step.key(prepared);
         if !assignment.calibrations.knows(&key) {
-            crew.watch = Watch::default();
+            context.heard.state = RunState::default();
             let number = assignment.calibrations.count();
-            let facts = match crew.find_out(&part, prepared, &commands.load, number) {
+            let facts = match calibration::find_out(context, &step, prepared, &commands.load, number) {
                 Ok(facts) => {
-                    crew.journal.study_event(RunEvent::Calibrated { key: key.clone(), facts: facts.clone() })?;
+                    context
+                        .heard
+                        .journal
+                        .study_event(RunEvent::Calibrated { key: key.clone(), facts: facts.clone() })?;
                     facts
                 }
                 Err(error) if error.is_interrupted() => return Err(error),
                 Err(error) => {
-                    clean_up(crew, &assignment.study, commands);
-                    crew.journal.log(
+                    clean_up(context, &assignment.study, commands);
+                    context.heard.journal.log(
                         "warning",
                         "conductor",
-                        &format!("calibration of the {}: {error}", part.word()),
+                        &format!("calibration of the {}: {error}", step.word()),
                     )?;
-                    crew.journal.event(RunEvent::CalibrationFailed(error.to_string()))?;
-                    part.missing(&error)
+                    context.heard.journal.event(RunEvent::CalibrationFailed(error.to_string()))?;
+                    step.missing(&error)
                 }
             };
             assignment.calibrations.add(key.clone(), facts);
         }
-        crew.journal.facts(assignment.calibrations.facts(&key))?;
+        context.heard.journal.facts(assignment.calibrations.facts(&key))?;
     }
     Ok(())
 }
 
 /// An error of a run, with what the limit of memory had to do with it: a server whose process was killed only says that a connection is
 /// closed. What was used is noted in the run.
-fn with_kills(crew: &mut Crew<'_>, prepared: &Prepared, error: Error) -> Error {
-    let Some(limit) = prepared.primary().limits.memory.filter(|_| crew.is_running(Role::Host)) else { return error };
-    let Ok(facts) = crew.host(host::ReadUsage { instance: prepared.primary().name.clone() }) else { return error };
+fn with_kills(context: &mut RunContext<'_>, prepared: &Prepared, error: Error) -> Error {
+    let Some(limit) = prepared.primary().limits.memory.filter(|_| has_host(context)) else { return error };
+    let Ok(facts) = context.testbed(prepared).usage() else { return error };
     let kills = facts.iter().find(|fact| fact.name == "memory.oom_kills").and_then(|fact| fact.effective.as_deref());
     match kills.and_then(|kills| kills.parse::<u64>().ok()).filter(|kills| *kills > 0) {
         None => error,
         Some(kills) => {
             // A record that takes no facts tells so when the failure is written.
-            let _noted = crew.journal.facts(&facts);
+            let _noted = context.heard.journal.facts(&facts);
             let processes = if kills == 1 { "a process" } else { "processes" };
             Error::of(
                 error.kind(),
@@ -205,39 +216,39 @@ fn with_kills(crew: &mut Crew<'_>, prepared: &Prepared, error: Error) -> Error {
 }
 
 /// After a failed run: agents stop and release; what a dead one left is swept by a fresh one.
-fn clean_up(crew: &mut Crew<'_>, study: &Study, commands: &Commands) {
-    crew.stop(Role::Load);
-    crew.stop(Role::Host);
-    crew.watch = Watch::default();
-    if crew.interrupted() {
+fn clean_up(context: &mut RunContext<'_>, study: &Study, commands: &Commands) {
+    context.agents.stop_load();
+    context.agents.stop_hosts();
+    context.heard.state = RunState::default();
+    if context.agents.expect_no_interrupt().is_err() {
         return;
     }
-    let swept = start_host(crew, study, commands);
+    let swept = start_host(context, study, commands);
     if let Err(error) = swept {
-        let _noted = crew.journal.log("error", "conductor", &format!("cleaning up after a failed run: {error}"));
+        let _noted =
+            context.heard.journal.log("error", "conductor", &format!("cleaning up after a failed run: {error}"));
     }
 }
 
 /// Starts a host agent and lets it free what earlier, killed ones left.
-fn start_host(crew: &mut Crew<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
-    crew.start(Role::Host, &commands.host)?;
-    crew.host(host::Sweep { folder: study_folder(study)? })
+fn start_host(context: &mut RunContext<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
+    context.agents.start_host(HostName::under_test(), &commands.host)?;
+    testbed::sweep(&mut context.agents, &mut context.heard, study_folder(study)?)
+}
+
+/// Tells whether the agent of the host under test runs.
+fn has_host(context: &RunContext<'_>) -> bool {
+    context.agents.host(&HostName::under_test()).is_some()
 }
 
 /// Preconditioning, when the study asks for it.
-fn precondition(assignment: &Assignment, crew: &mut Crew<'_>) -> Result<(), Error> {
+fn precondition(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<(), Error> {
     let settings = &assignment.study.settings;
     let Some(how) = preconditioning(settings, assignment.confirmed.as_deref())? else { return Ok(()) };
     let first = assignment.plan.runs.first().ok_or_else(|| Error::new("the plan has no run"))?;
     let prepared = Prepared::of(&assignment.study, &assignment.plan, *first)?;
-    crew.view.phase(Phase::Preconditioning);
-    let InstancePlan { name, place, .. } = prepared.primary();
-    let done = crew.host(host::Precondition { instance: name.clone(), place: place.clone(), how })?;
-    for (name, body) in done.documents {
-        crew.journal.document(&name, &body)?;
-    }
-    crew.journal.facts(&done.facts)?;
-    crew.journal.event(RunEvent::Preconditioned)
+    context.heard.view.phase(Phase::Preconditioning);
+    context.testbed(&prepared).precondition(how)
 }
 
 /// The folder below which everything of a study lies.
@@ -249,8 +260,8 @@ fn study_folder(study: &Study) -> Result<String, Error> {
 /// How agents are started.
 struct Commands {
     host: Vec<String>,
-    /// The first load agent's: it builds, calibrates and checks.
-    load: Vec<String>,
+    /// The agent's that builds, calibrates and checks: the first load agent's under a name of its own.
+    load: LoadCommand,
     /// Every load agent's.
     loads: Vec<LoadCommand>,
 }
@@ -276,6 +287,7 @@ impl Commands {
         if loads.is_empty() {
             loads.push(LoadCommand { name: "load".to_owned(), command: load });
         }
-        Ok(Self { host, load: loads[0].command.clone(), loads })
+        let first = LoadCommand { name: "load".to_owned(), command: loads[0].command.clone() };
+        Ok(Self { host, load: first, loads })
     }
 }

@@ -14,30 +14,30 @@ const CLOCK_EXCHANGES: u32 = 32;
 /// An answer to the question for the time.
 const CLOCK_PATIENCE: Duration = Duration::from_secs(20);
 
-/// A clock that cannot be placed this well, or that certainly runs away by more, is refused: what ends in one second would be put into another.
+/// Largest error of a clock's offset, and of its drift: beyond it, what ends in one second would be put into another.
 pub(super) const CLOCK_WITHIN: Duration = Duration::from_millis(10);
 
-/// An agent that says nothing for so long is taken for lost. It says something at least once a second.
+/// Longest silence before an agent is taken for lost. It says something at least once a second.
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// Looks further apart than this tell nothing: it was the conductor that stood still.
 const REGULAR_LOOKS: Duration = Duration::from_secs(3);
 
-/// How an agent's monotonic clock lies to ours.
+/// Offset of an agent's monotonic clock to ours.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct ClockPlace {
+pub(super) struct ClockOffset {
     /// Nanoseconds that it is ahead of ours.
     pub(super) ahead_ns: i64,
-    /// It may be wrong by so much: half the shortest round trip.
+    /// Bound of its error: half the shortest round trip.
     pub(super) within: Duration,
 }
 
 /// An agent's process and what it tells. What a dead agent still had to tell goes with it.
-pub(super) struct Member {
+pub(crate) struct Agent {
     pub(super) name: String,
     pub(super) process: Arc<AgentProcess>,
     pub(super) events: Receiver<(String, AgentEvent)>,
-    pub(super) clock: ClockPlace,
+    pub(super) clock: ClockOffset,
     /// As the agent itself says: with `ssh` in between, not the process that we started.
     pub(super) pid: u32,
     /// Messages heard, and when there last was a new one.
@@ -45,20 +45,20 @@ pub(super) struct Member {
     looked: Moment,
 }
 
-impl Member {
+impl Agent {
     /// Starts an agent by its command, and measures its clock.
     pub(super) fn start(name: &str, command: &[String], clock: &dyn Clock) -> Result<Self, Error> {
         let (sender, events) = channel();
         let process = Arc::new(AgentProcess::start(command, name, sender)?);
-        let (place, pid) = place_of_clock(&process, clock)?;
-        if place.within > CLOCK_WITHIN {
-            let within = place.within;
-            return Err(Error::new(format!(
+        let (offset, pid) = clock_offset(&process, clock)?;
+        if offset.within > CLOCK_WITHIN {
+            let within = offset.within;
+            return Err(Error::refused(format!(
                 "the {name} agent's clock can only be placed to within {within:?}, {CLOCK_WITHIN:?} is the limit: the way to it is too slow"
             )));
         }
         let now = clock.now();
-        Ok(Self { name: name.to_owned(), process, events, clock: place, pid, heard: (0, now), looked: now })
+        Ok(Self { name: name.to_owned(), process, events, clock: offset, pid, heard: (0, now), looked: now })
     }
 
     /// A moment of our clock on the agent's.
@@ -71,7 +71,7 @@ impl Member {
         Moment(its.0.saturating_add_signed(-self.clock.ahead_ns))
     }
 
-    /// Has it said nothing for longer than it may? Asked again and again; a conductor that stood still itself hears first.
+    /// True if the agent has been silent for longer than [`SILENCE`]. Must be polled; after a pause of our own we first hear what has come.
     pub(super) fn is_silent(&mut self, now: Moment) -> bool {
         let (messages, stood_still) = (self.process.messages_heard(), now.since(self.looked) > REGULAR_LOOKS);
         self.looked = now;
@@ -82,14 +82,14 @@ impl Member {
     }
 }
 
-/// What to say of an agent that is silent.
+/// Words for the loss of a silent agent.
 pub(super) fn silence_text() -> String {
     format!("it has said nothing for {} s", SILENCE.as_secs())
 }
 
 /// The offset between an agent's clock and ours, by exchanges of four stamps; and its process id. Source: Mills, RFC 5905, section 8.
-pub(super) fn place_of_clock(process: &AgentProcess, clock: &dyn Clock) -> Result<(ClockPlace, u32), Error> {
-    let (mut best, mut number) = (ClockPlace { ahead_ns: 0, within: Duration::MAX }, 0);
+pub(super) fn clock_offset(process: &AgentProcess, clock: &dyn Clock) -> Result<(ClockOffset, u32), Error> {
+    let (mut best, mut number) = (ClockOffset { ahead_ns: 0, within: Duration::MAX }, 0);
     for _ in 0..CLOCK_EXCHANGES {
         let sent = clock.now();
         let Pong { received, moment, pid } = process.ask(Ping, Some(CLOCK_PATIENCE))?;
@@ -98,7 +98,7 @@ pub(super) fn place_of_clock(process: &AgentProcess, clock: &dyn Clock) -> Resul
         let within = back.since(sent).saturating_sub(moment.since(received)) / 2;
         if within < best.within {
             let (there, here) = (received.offset_from(sent).0, moment.offset_from(back).0);
-            best = ClockPlace { ahead_ns: i64::midpoint(there, here), within };
+            best = ClockOffset { ahead_ns: i64::midpoint(there, here), within };
         }
     }
     Ok((best, number))

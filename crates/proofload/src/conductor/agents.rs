@@ -1,0 +1,227 @@
+//! The agents of a study: who is there. Starts and stops them, asks them, hears them. Waits for answers without going deaf: what they
+//! tell is handed on while a call is open, and an interrupt ends the wait. May not know what is asked, nor what a telling means.
+
+use super::agent::{Agent, silence_text};
+use super::heard::{Heard, Teller};
+use crate::interrupt::Interrupt;
+use proofload_model::deployment::HostName;
+use proofload_model::error::Error;
+use proofload_model::time::{Clock, Moment};
+use proofload_model::wire::{Ask, Quit};
+use proofload_testbed::agents::AgentProcess;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a wait looks at the interrupt.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How often a wait looks for events.
+const EVENT_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Longest time that an agent may take to quit before it is killed.
+const QUIT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Command that starts a load agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LoadCommand {
+    /// Its name in messages: `load`, or its host.
+    pub(crate) name: String,
+    pub(crate) command: Vec<String>,
+}
+
+/// Agents that run.
+pub(crate) struct Agents {
+    clock: Arc<dyn Clock>,
+    interrupt: Interrupt,
+    hosts: BTreeMap<HostName, Agent>,
+    load: Vec<Agent>,
+}
+
+impl Agents {
+    pub(crate) fn new(clock: Arc<dyn Clock>, interrupt: Interrupt) -> Self {
+        Self { clock, interrupt, hosts: BTreeMap::new(), load: Vec::new() }
+    }
+
+    /// Starts the agent of a host, and measures its clock.
+    pub(crate) fn start_host(&mut self, host: HostName, command: &[String]) -> Result<(), Error> {
+        let agent = Agent::start(host.as_str(), command, self.clock.as_ref())?;
+        self.hosts.insert(host, agent);
+        Ok(())
+    }
+
+    /// Starts load agents in the place of earlier ones, all at the same time.
+    pub(crate) fn start_load(&mut self, commands: &[LoadCommand]) -> Result<(), Error> {
+        let clock = self.clock.as_ref();
+        let started: Vec<Result<Agent, Error>> = std::thread::scope(|scope| {
+            let start = |one: &'_ LoadCommand| {
+                let LoadCommand { name, command } = one.clone();
+                scope.spawn(move || Agent::start(&name, &command, clock))
+            };
+            let starting: Vec<_> = commands.iter().map(start).collect();
+            starting.into_iter().map(|one| one.join().unwrap_or_else(|_| Err(broke_off()))).collect()
+        });
+        self.load = started.into_iter().collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// The load agents, in the order of their numbers.
+    pub(super) fn load(&self) -> &[Agent] {
+        &self.load
+    }
+
+    /// The agent of a host, if it runs.
+    pub(super) fn host(&self, host: &HostName) -> Option<&Agent> {
+        self.hosts.get(host)
+    }
+
+    /// Source of our time.
+    pub(super) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
+    }
+
+    /// Ends all load agents at the same time: politely, then by force.
+    pub(crate) fn stop_load(&mut self) {
+        stop(std::mem::take(&mut self.load));
+    }
+
+    /// Ends the agents of all hosts likewise.
+    pub(crate) fn stop_hosts(&mut self) {
+        stop(std::mem::take(&mut self.hosts).into_values().collect());
+    }
+
+    /// Asks the agent of a host.
+    pub(crate) fn ask_host<A: Ask>(
+        &mut self,
+        host: &HostName,
+        ask: A,
+        heard: &mut Heard<'_>,
+    ) -> Result<A::Answer, Error> {
+        let process = self.hosts.get(host).map(|agent| Arc::clone(&agent.process));
+        let process = process.ok_or_else(|| Error::lost(format!("the {host} agent is not running")))?;
+        let answer = self.ask(&process, ask, heard);
+        if !process.is_alive() {
+            self.hosts.remove(host);
+        }
+        answer
+    }
+
+    /// Asks one load agent by its number.
+    pub(crate) fn ask_load<A: Ask>(&mut self, agent: usize, ask: A, heard: &mut Heard<'_>) -> Result<A::Answer, Error> {
+        let process = self.load.get(agent).map(|agent| Arc::clone(&agent.process)).ok_or_else(not_running)?;
+        self.ask(&process, ask, heard)
+    }
+
+    /// Asks all load agents at the same time; their answers in the order of their numbers, or the first error.
+    pub(crate) fn ask_all_load<A: Ask>(
+        &mut self,
+        ask: impl Fn(usize) -> A,
+        heard: &mut Heard<'_>,
+    ) -> Result<Vec<A::Answer>, Error> {
+        let asks = (0..).zip(&self.load).map(|(number, agent)| (Arc::clone(&agent.process), ask(number))).collect();
+        self.ask_all(asks, heard)?.into_iter().collect()
+    }
+
+    fn ask<A: Ask>(&mut self, process: &Arc<AgentProcess>, ask: A, heard: &mut Heard<'_>) -> Result<A::Answer, Error> {
+        self.ask_all(vec![(Arc::clone(process), ask)], heard)?.pop().unwrap_or_else(|| Err(not_running()))
+    }
+
+    /// Sends requests and hears events until all answers have come. An interrupt or a lost agent ends the wait with an error.
+    fn ask_all<A: Ask>(
+        &mut self,
+        asks: Vec<(Arc<AgentProcess>, A)>,
+        heard: &mut Heard<'_>,
+    ) -> Result<Vec<Result<A::Answer, Error>>, Error> {
+        let processes: Vec<_> = asks.iter().map(|(process, _)| Arc::clone(process)).collect();
+        let answers = std::thread::scope(|scope| {
+            let ask_one = |(process, ask): (Arc<AgentProcess>, A)| scope.spawn(move || process.ask(ask, None));
+            let waiting: Vec<_> = asks.into_iter().map(ask_one).collect();
+            while !waiting.iter().all(|one| one.is_finished()) {
+                if self.hear(INTERRUPT_INTERVAL, heard).is_err() || self.interrupt.asked() {
+                    processes.iter().for_each(|process| {
+                        scope.spawn(move || process.kill());
+                    });
+                    break;
+                }
+            }
+            let broke_off = || Err(Error::new("the wait for an agent's answer broke off"));
+            waiting.into_iter().map(|one| one.join().unwrap_or_else(|_| broke_off())).collect()
+        });
+        self.hear_all(heard)?;
+        self.expect_no_interrupt()?;
+        Ok(answers)
+    }
+
+    /// Hears events until there was one, or until `patience` is over.
+    pub(crate) fn hear(&mut self, patience: Duration, heard: &mut Heard<'_>) -> Result<(), Error> {
+        let until = self.clock.now() + patience;
+        while !self.hear_all(heard)? {
+            let left = until.since(self.clock.now());
+            if left.is_zero() {
+                break;
+            }
+            self.clock.sleep(left.min(EVENT_INTERVAL));
+        }
+        Ok(())
+    }
+
+    /// Hands on all events that are there; was there one?
+    fn hear_all(&mut self, heard: &mut Heard<'_>) -> Result<bool, Error> {
+        let before = heard.count();
+        for agent in self.hosts.values() {
+            agent.events.try_iter().try_for_each(|(_, event)| heard.take(Teller::Host(agent), event))?;
+        }
+        for (number, agent) in self.load.iter().enumerate() {
+            let teller = Teller::Load { number, all: &self.load };
+            agent.events.try_iter().try_for_each(|(_, event)| heard.take(teller, event))?;
+        }
+        self.look_for_silence(heard)?;
+        Ok(heard.count() > before)
+    }
+
+    /// Takes one of several load agents that says nothing any more for lost, though its stream stands.
+    fn look_for_silence(&mut self, heard: &mut Heard<'_>) -> Result<(), Error> {
+        if self.load.len() < 2 || heard.state.origin.is_none() {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        for agent in &mut self.load {
+            if agent.is_silent(now) && agent.process.is_alive() {
+                let process = Arc::clone(&agent.process);
+                // Takes seconds where it does not listen; the others are not kept at work for so long.
+                std::thread::spawn(move || process.kill());
+                heard.lose(&agent.name, &silence_text())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An error of the kind *interrupted* when somebody asked to stop.
+    pub(crate) fn expect_no_interrupt(&self) -> Result<(), Error> {
+        if self.interrupt.asked() { Err(Error::interrupted()) } else { Ok(()) }
+    }
+
+    /// Our clock.
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+}
+
+fn stop(agents: Vec<Agent>) {
+    std::thread::scope(|scope| {
+        for process in agents.iter().map(|agent| &agent.process) {
+            scope.spawn(move || {
+                let _ended = process.ask(Quit, Some(QUIT_PATIENCE));
+                process.kill();
+            });
+        }
+    });
+}
+
+fn not_running() -> Error {
+    Error::lost("the load agent is not running")
+}
+
+fn broke_off() -> Error {
+    Error::new("asking a load agent broke off")
+}

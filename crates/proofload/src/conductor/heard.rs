@@ -1,0 +1,144 @@
+//! Where everything goes that agents tell: to the record, to the view, and to the state of the attempt. Decides what an event means for
+//! the run; may not ask anybody anything.
+
+use super::agent::Agent;
+use super::journal::Journal;
+use super::run_state::{LoadEnd, RunState};
+use crate::live::View;
+use proofload_load::intervals::MergedSecond;
+use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
+use proofload_model::wire::{Event, load};
+use proofload_testbed::agents::AgentEvent;
+
+/// Record, view and state of the attempt.
+pub(crate) struct Heard<'a> {
+    pub(crate) journal: &'a mut Journal,
+    pub(crate) view: &'a mut dyn View,
+    pub(crate) state: RunState,
+    events: u64,
+}
+
+/// Agent that tells something.
+#[derive(Clone, Copy)]
+pub(super) enum Teller<'a> {
+    /// The agent of a host under test.
+    Host(&'a Agent),
+    /// One of the load agents.
+    Load { number: usize, all: &'a [Agent] },
+}
+
+impl Teller<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Host(agent) => &agent.name,
+            Self::Load { number, all } => &all[*number].name,
+        }
+    }
+}
+
+impl<'a> Heard<'a> {
+    pub(crate) fn new(journal: &'a mut Journal, view: &'a mut dyn View) -> Self {
+        Self { journal, view, state: RunState::default(), events: 0 }
+    }
+
+    /// Number of events so far.
+    pub(super) fn count(&self) -> u64 {
+        self.events
+    }
+
+    /// Takes what an agent tells. Errors are errors of the record only.
+    pub(super) fn take(&mut self, teller: Teller<'_>, event: AgentEvent) -> Result<(), Error> {
+        self.events += 1;
+        let event = match event {
+            AgentEvent::Lost { reason } => return self.lose(teller.name(), &reason),
+            AgentEvent::Event(event) => event,
+        };
+        match event {
+            Event::Progress { what, done, total } => self.view.progress(&what, done, total),
+            Event::Log { level, text } => self.journal.log(&level, teller.name(), &text)?,
+            Event::Heartbeat => {}
+            // No drill asks for it: whichever instance it is, the run is over.
+            Event::InstanceEnded { reason, .. } => {
+                self.fail(teller.name(), Error::lost(format!("the server ended during the run: {reason}")))?;
+            }
+            Event::LoadFailed { error } => self.fail(teller.name(), error)?,
+            event => match teller {
+                Teller::Host(agent) => self.take_of_host(agent, event)?,
+                Teller::Load { number, all } => self.take_of_load(number, all, event)?,
+            },
+        }
+        Ok(())
+    }
+
+    fn take_of_host(&mut self, agent: &Agent, event: Event) -> Result<(), Error> {
+        let (Event::Telemetry(telemetry), Some(origin)) = (event, self.state.origin) else { return Ok(()) };
+        let at = agent.in_our_time(telemetry.moment).offset_from(origin);
+        self.journal.telemetry(at, &telemetry)
+    }
+
+    fn take_of_load(&mut self, number: usize, all: &[Agent], event: Event) -> Result<(), Error> {
+        match event {
+            Event::Interval(sample) => {
+                let merged = self.state.merger.take(number, *sample);
+                self.keep_merged(number, all, merged)?;
+            }
+            Event::RoundEnded(round) => self.state.rounds.push(round),
+            Event::SessionLost(lost) => self.state.lost.push(lost),
+            Event::LoadEnded { intervals, first_without_work, ran } => {
+                let end = first_without_work.map(|first| LoadEnd { intervals, first_without_work: first, ran });
+                let merged = self.state.merger.end(number, intervals);
+                self.keep_merged(number, all, merged)?;
+                self.state.add_end(end, all.len());
+            }
+            Event::Document { name, body } if number == 0 => self.journal.document_of_run(&name, &body)?,
+            Event::Document { name, body } => {
+                self.journal.document_of_run(&format!("{}/{name}", all[number].name), &body)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Writes the seconds that are complete now to the record; then acknowledges them.
+    fn keep_merged(
+        &mut self,
+        number: usize,
+        all: &[Agent],
+        merged: Result<Vec<MergedSecond>, Error>,
+    ) -> Result<(), Error> {
+        let name = &all[number].name;
+        let seconds = match merged {
+            Ok(seconds) => seconds,
+            Err(error) => {
+                return self.fail(name, error.context(format!("the {name} agent's seconds of load do not add up")));
+            }
+        };
+        for MergedSecond { sample, agents } in seconds {
+            self.journal.interval(&sample, &agents)?;
+            self.state.add(&sample);
+            self.view.interval(&self.state.throughput);
+            for agent in all {
+                agent.process.tell(load::Acknowledge { intervals: sample.index + 1 });
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that an agent is lost, and with it the attempt.
+    pub(super) fn lose(&mut self, name: &str, reason: &str) -> Result<(), Error> {
+        self.journal.log("error", name, reason)?;
+        if self.state.trouble.is_none() {
+            self.journal.event(RunEvent::AgentLost { agent: name.to_owned(), reason: reason.to_owned() })?;
+            self.state.set_trouble(Error::lost(format!("the {name} agent was lost: {reason}")));
+        }
+        Ok(())
+    }
+
+    /// Notes that the run cannot go on.
+    fn fail(&mut self, name: &str, error: Error) -> Result<(), Error> {
+        self.journal.log("error", name, &error.to_string())?;
+        self.state.set_trouble(error);
+        Ok(())
+    }
+}

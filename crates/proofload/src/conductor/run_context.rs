@@ -1,0 +1,86 @@
+//! The agents and what is heard of them, together: what every phase works with. Waits for seconds of load; may not know a phase.
+
+use super::agents::Agents;
+use super::drill::Seconds;
+use super::heard::Heard;
+use super::preparation::Prepared;
+use super::testbed::Testbed;
+use proofload_model::error::Error;
+use proofload_model::wire::{Ask, load};
+use std::time::Duration;
+
+/// How often a wait for seconds of load looks whether the run can go on.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Agents of a study, and record, view and state that they tell to.
+pub(crate) struct RunContext<'a> {
+    pub(crate) agents: Agents,
+    pub(crate) heard: Heard<'a>,
+}
+
+impl<'a> RunContext<'a> {
+    /// The host side of a run.
+    pub(super) fn testbed<'c>(&'c mut self, prepared: &'c Prepared) -> Testbed<'c, 'a> {
+        Testbed { agents: &mut self.agents, heard: &mut self.heard, deployment: &prepared.deployment }
+    }
+
+    /// Asks the first load agent.
+    pub(super) fn ask_load<A: Ask>(&mut self, ask: A) -> Result<A::Answer, Error> {
+        self.agents.ask_load(0, ask, &mut self.heard)
+    }
+
+    /// Asks all load agents.
+    pub(super) fn ask_all_load<A: Ask>(&mut self, ask: impl Fn(usize) -> A) -> Result<Vec<A::Answer>, Error> {
+        self.agents.ask_all_load(ask, &mut self.heard)
+    }
+
+    /// Process to observe when the engine is embedded.
+    pub(super) fn load_pid(&self, prepared: &Prepared) -> Option<u32> {
+        self.agents.load().first().filter(|_| prepared.is_embedded()).map(|agent| agent.pid)
+    }
+
+    /// An error when somebody asked to stop, or when the run cannot go on.
+    pub(super) fn expect_no_trouble(&self) -> Result<(), Error> {
+        self.agents.expect_no_interrupt()?;
+        self.heard.state.trouble.clone().map_or(Ok(()), Err)
+    }
+
+    /// Waits for the next second of load; false when there is none because all operations are done.
+    pub(super) fn next_second(&mut self) -> Result<bool, Error> {
+        let (seen, began) = (self.heard.state.throughput.len(), self.agents.now());
+        while self.heard.state.throughput.len() == seen {
+            self.agents.hear(LOOK_INTERVAL, &mut self.heard)?;
+            self.expect_no_trouble()?;
+            let state = &self.heard.state;
+            if state.throughput.len() > seen {
+                break;
+            }
+            if state.end.is_some_and(|end| end.intervals <= seen as u64) {
+                return Ok(false);
+            }
+            if let Some(patience) = state.patience.filter(|patience| self.agents.now().since(began) > *patience) {
+                return Err(Error::lost(format!(
+                    "no second of load was reported for {patience:?}; the load agent or the database hangs"
+                )));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads the database's counters and notes them.
+    pub(super) fn mark(&mut self, label: &str) -> Result<(), Error> {
+        let mark = self.ask_load(load::ReadMark {})?;
+        self.heard.journal.mark(label, &mark)
+    }
+}
+
+impl Seconds for RunContext<'_> {
+    fn wait_for(&mut self, count: usize) -> Result<bool, Error> {
+        while self.heard.state.throughput.len() < count {
+            if !self.next_second()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,199 @@
+//! The hosts under test as phases see them: a deployment is prepared, started, verified, released. Instances of an existing server are
+//! neither started nor limited by us. May not know the load.
+
+use super::agents::Agents;
+use super::heard::Heard;
+use crate::live::Phase;
+use proofload_model::deployment::{Deployment, HostName, InstancePlan};
+use proofload_model::error::Error;
+use proofload_model::events::{DataCopy, RunEvent};
+use proofload_model::samples::Fact;
+use proofload_model::time::Moment;
+use proofload_model::units::Bytes;
+use proofload_model::wire::{Ask, DataPlace, LimitsAsked, Preconditioning, ScrapeSpec, Used, host};
+use std::time::Duration;
+
+/// Instances of one point on their hosts.
+pub(crate) struct Testbed<'t, 'a> {
+    pub(super) agents: &'t mut Agents,
+    pub(super) heard: &'t mut Heard<'a>,
+    pub(super) deployment: &'t Deployment,
+}
+
+/// Frees on the host under test what earlier, killed agents left in a study's folder.
+pub(super) fn sweep(agents: &mut Agents, heard: &mut Heard<'_>, folder: String) -> Result<(), Error> {
+    agents.ask_host(&HostName::under_test(), host::Sweep { folder }, heard)
+}
+
+/// Describes the host under test.
+pub(super) fn describe(agents: &mut Agents, heard: &mut Heard<'_>, folder: String) -> Result<Vec<Fact>, Error> {
+    agents.ask_host(&HostName::under_test(), host::Describe { folder }, heard)
+}
+
+impl<'t> Testbed<'t, '_> {
+    fn ask<A: Ask>(&mut self, instance: &InstancePlan, ask: A) -> Result<A::Answer, Error> {
+        self.agents.ask_host(&instance.host, ask, self.heard)
+    }
+
+    /// Instances that are ours.
+    fn ours(&self) -> impl Iterator<Item = &'t InstancePlan> + use<'t> {
+        self.deployment.instances.iter().filter(|instance| instance.place.url.is_none())
+    }
+
+    /// The primary as the plan has it.
+    pub(super) fn primary(&self) -> &'t InstancePlan {
+        self.deployment.primary()
+    }
+
+    /// Preconditions the storage of the primary.
+    pub(super) fn precondition(&mut self, how: Preconditioning) -> Result<(), Error> {
+        let InstancePlan { name, place, .. } = self.primary().clone();
+        let done = self.ask(self.primary(), host::Precondition { instance: name, place, how })?;
+        for (name, body) in done.documents {
+            self.heard.journal.document(&name, &body)?;
+        }
+        self.heard.journal.facts(&done.facts)?;
+        self.heard.journal.event(RunEvent::Preconditioned)
+    }
+
+    /// Tells whether the primary has a snapshot of this label.
+    pub(super) fn has_snapshot(&mut self, label: &str) -> Result<bool, Error> {
+        let place = self.primary().place.clone();
+        self.ask(self.primary(), host::FindSnapshot { place, label: label.to_owned() })
+    }
+
+    /// Makes the primary empty.
+    pub(super) fn create(&mut self) -> Result<(), Error> {
+        let InstancePlan { name, place, .. } = self.primary().clone();
+        self.ask(self.primary(), host::Create { instance: name, place })
+    }
+
+    /// Keeps the data of the stopped primary as the snapshot of this label.
+    pub(super) fn save(&mut self, label: &str) -> Result<DataCopy, Error> {
+        let InstancePlan { name, place, .. } = self.primary().clone();
+        let copied = self.ask(self.primary(), host::SaveSnapshot { instance: name, place: place.clone() })?;
+        self.ask(self.primary(), host::LabelSnapshot { place, label: label.to_owned() })?;
+        Ok(data_copy(copied))
+    }
+
+    /// Gives every instance the data of its snapshot, where `anew`, and nothing of it in the page cache.
+    pub(super) fn restore(&mut self, anew: bool) -> Result<(), Error> {
+        for instance in self.ours() {
+            let InstancePlan { name, place, .. } = instance.clone();
+            if anew {
+                self.heard.view.phase(Phase::Restoring);
+                let copied = self.ask(instance, host::RestoreSnapshot { instance: name, place: place.clone() })?;
+                self.heard.journal.event(RunEvent::Restored(data_copy(copied)))?;
+            }
+            self.ask(instance, host::DropPageCache { place })?;
+        }
+        Ok(())
+    }
+
+    /// Drops what the page cache holds of the data.
+    pub(super) fn drop_page_cache(&mut self) -> Result<(), Error> {
+        for instance in self.ours() {
+            self.ask(instance, host::DropPageCache { place: instance.place.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// Attaches the storage of every instance and puts limits in place; gives what is in force before anything runs.
+    pub(super) fn prepare(&mut self, limits: impl Fn(&InstancePlan) -> LimitsAsked) -> Result<Vec<Fact>, Error> {
+        let mut facts = Vec::new();
+        for instance in self.ours() {
+            let InstancePlan { name, place, storage, .. } = instance.clone();
+            facts.extend(self.ask(instance, host::Attach { instance: name.clone(), place, storage })?);
+            facts.extend(self.ask(instance, host::PrepareLimits { instance: name, limits: limits(instance) })?);
+        }
+        Ok(facts)
+    }
+
+    /// Starts every instance from the place that is given for it; their addresses, and facts about the starts.
+    pub(super) fn start(
+        &mut self,
+        place: impl Fn(&InstancePlan) -> DataPlace,
+    ) -> Result<(Vec<String>, Vec<Fact>), Error> {
+        let (mut endpoints, mut facts) = (Vec::new(), Vec::new());
+        for instance in self.ours() {
+            let ask = host::Start { instance: instance.name.clone(), place: place(instance) };
+            let started = self.ask(instance, ask)?;
+            endpoints.push(started.address);
+            facts.extend(started.facts);
+        }
+        Ok((endpoints, facts))
+    }
+
+    /// Puts the process of an embedded engine under the limits of the primary.
+    pub(super) fn join(&mut self, pid: u32) -> Result<(), Error> {
+        self.ask(self.primary(), host::JoinLimits { instance: self.primary().name.clone(), pid })
+    }
+
+    /// Reads back what should be in force.
+    pub(super) fn verify(&mut self) -> Result<Vec<Fact>, Error> {
+        let mut facts = Vec::new();
+        for instance in self.ours() {
+            facts.extend(self.ask(instance, host::Verify { instance: instance.name.clone() })?);
+        }
+        Ok(facts)
+    }
+
+    /// Starts the probes of every instance; `pid`: the process of an embedded engine.
+    pub(super) fn start_probes(&mut self, origin: Moment, pid: Option<u32>, scraped: &ScrapeSpec) -> Result<(), Error> {
+        for instance in &self.deployment.instances {
+            let origin = self.agents.host(&instance.host).map_or(origin, |agent| agent.in_its_time(origin));
+            let InstancePlan { name, place, .. } = instance.clone();
+            let ask = host::StartProbes { instance: name, origin, place, pid, scraped: scraped.clone() };
+            self.ask(instance, ask)?;
+        }
+        Ok(())
+    }
+
+    /// Stops the probes; gives what was used.
+    pub(super) fn stop_probes(&mut self) -> Result<Vec<Fact>, Error> {
+        let mut facts = Vec::new();
+        for instance in &self.deployment.instances {
+            self.ask(instance, host::StopProbes { instance: instance.name.clone() })?;
+            facts.extend(self.ask(instance, host::ReadUsage { instance: instance.name.clone() })?);
+        }
+        Ok(facts)
+    }
+
+    /// Reads what the primary used of its limits.
+    pub(super) fn usage(&mut self) -> Result<Vec<Fact>, Error> {
+        self.ask(self.primary(), host::ReadUsage { instance: self.primary().name.clone() })
+    }
+
+    /// Reads what the processes of the primary used; `pid`: the process of an embedded engine.
+    pub(super) fn used(&mut self, pid: Option<u32>) -> Result<Used, Error> {
+        self.ask(self.primary(), host::ReadUsed { instance: self.primary().name.clone(), pid })
+    }
+
+    /// Measures how fast the storage of the primary reads in order.
+    pub(super) fn measure_reads(&mut self, size: Bytes, time: Duration) -> Result<host::ReadsMeasured, Error> {
+        let InstancePlan { name, place, .. } = self.primary().clone();
+        self.ask(self.primary(), host::MeasureReads { instance: name, place, size, time })
+    }
+
+    /// Lifts all limits; processes go on.
+    pub(super) fn release(&mut self) -> Result<(), Error> {
+        for instance in &self.deployment.instances {
+            self.ask(instance, host::Release { instance: instance.name.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// Stops all servers and detaches their storage.
+    pub(super) fn stop(&mut self) -> Result<(), Error> {
+        for instance in self.ours() {
+            self.ask(instance, host::Stop { instance: instance.name.clone() })?;
+            self.ask(instance, host::Detach { instance: instance.name.clone() })?;
+        }
+        Ok(())
+    }
+}
+
+fn data_copy(copied: host::Copied) -> DataCopy {
+    let host::Copied { bytes, method, took } = copied;
+    DataCopy { bytes: bytes.0, method, seconds: took.as_secs_f64() }
+}

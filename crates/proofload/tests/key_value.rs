@@ -94,6 +94,27 @@ fn a_server_by_url_is_loaded_run_and_verified() {
     assert_eq!(server.documents("db.usertable"), 2_000);
 }
 
+/// Only the answer that nothing of ours is there may lead to a build on somebody's server.
+#[test]
+fn a_check_of_the_data_that_fails_begins_no_build() {
+    for fault in [Fault::Close, Fault::Error(13)] {
+        let bench = Bench::new("check");
+        let server = Server::start(Behaviour::default());
+        server.fault("find", fault);
+        bench
+            .study(&study("records = 200\nrate = 200", &format!("kind = \"mongodb\"\nurl = \"{}\"", server.url("db"))));
+        let output = bench.run(&["run", "study.toml"]);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+        let [attempt] = &record(&bench).attempts[..] else { panic!("one attempt") };
+        let builds = attempt.events.iter().filter(|event| matches!(event.event, RunEvent::Building(_))).count();
+        assert_eq!((builds, server.documents("db.usertable")), (0, 0), "{}", text(&output.stderr));
+        // A server that answers that it is empty is filled.
+        let output = bench.run(&["resume", "small.proof"]);
+        assert!(matches!(output.status.code(), Some(0 | 6 | 7)), "{}", text(&output.stderr));
+        assert_eq!(server.documents("db.usertable"), 200);
+    }
+}
+
 #[test]
 fn a_lost_connection_ends_the_run_where_nobody_may_come_back_and_nothing_is_lost() {
     let (bench, _server, output) = with_a_lost_connection("reconnect_within = \"0s\"");

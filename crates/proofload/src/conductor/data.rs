@@ -33,11 +33,11 @@ pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &Prepared, command:
 fn ensure_at_url(context: &mut RunContext<'_>, prepared: &Prepared, command: &LoadCommand) -> Result<(), Error> {
     context.agents.start_load(std::slice::from_ref(command))?;
     context.ask_load(Open { spec: Box::new(prepared.load_spec(Vec::new())) })?;
-    let fits = context.ask_load(CheckData {}).and_then(DataState::must_fit);
+    let found = context.ask_load(CheckData {});
     context.agents.stop_load();
-    match fits {
-        Ok(()) => Ok(()),
-        Err(_) => {
+    match found? {
+        state @ (DataState::Fits | DataState::Differs { .. }) => state.must_fit(),
+        DataState::Empty { .. } | DataState::Unfinished { .. } => {
             context.heard.journal.event(RunEvent::Building(prepared.label.clone()))?;
             build(context, prepared, command)
         }

@@ -5,7 +5,7 @@
     reason = "helpers of tests are tests, and an agent logs to its stderr"
 )]
 
-use proofload_model::error::Error;
+use proofload_model::error::{Error, ErrorKind};
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::host::{self, Describe};
@@ -61,7 +61,7 @@ impl Handler for Scripted {
                 eprintln!("{text}");
                 std::process::abort();
             }
-            _ => Err(Error::new("no such thing").context("look for it")),
+            _ => Err(Error::refused("no such thing").context("look for it")),
         }
     }
 
@@ -141,7 +141,8 @@ fn answers_and_events_come_in_order_also_more_than_the_queue_holds() {
     });
     let expected: Vec<(String, u64)> = (0..5000).map(|done| ("tested".to_owned(), done)).collect();
     assert_eq!(told.collect::<Vec<_>>(), expected, "every event is there when the answer is");
-    assert_eq!(bench.ask("else").unwrap_err().to_string(), "look for it: no such thing");
+    let error = bench.ask("else").unwrap_err();
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Refused, "look for it: no such thing"));
     assert!(bench.agent.is_alive());
 }
 
@@ -155,8 +156,8 @@ fn the_heart_beats_during_a_long_request_and_a_kill_ends_it() {
         let beat = bench.events.recv_timeout(Duration::from_secs(10)).unwrap();
         assert!(matches!(beat.1, AgentEvent::Event(Event::Heartbeat)), "{beat:?}");
         bench.agent.kill();
-        let error = hanging.join().unwrap().unwrap_err().to_string();
-        assert!(error.contains("ended before it answered"), "{error}");
+        let error = hanging.join().unwrap().unwrap_err();
+        assert!(error.is_lost() && error.to_string().contains("ended before it answered"), "{error}");
     });
     assert!(!bench.agent.is_alive());
     assert_eq!(bench.lost(), None, "we killed it ourselves");

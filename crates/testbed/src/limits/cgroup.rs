@@ -28,12 +28,14 @@ impl Cgroup {
     /// Makes an empty group for an instance of this process with as many controllers as can be had. `required`: those for which limits
     /// were asked; a tree is first tried for these alone.
     pub(crate) fn create(instance: &InstanceName, required: &[Controller]) -> Self {
-        Self::create_named(&name_of_group(std::process::id(), instance.as_str()), ALWAYS, required)
+        // A name is a study's word; a folder takes no slashes, and a leading `-` is the trial's.
+        let purpose = instance.as_str().replace(|letter: char| !letter.is_alphanumeric(), "_");
+        Self::create_named(&name_of_group(std::process::id(), &purpose), ALWAYS, required)
     }
 
     /// Makes another empty group of this process, to try what is allowed.
     pub(super) fn create_trial(required: &[Controller]) -> Self {
-        Self::create_named(&name_of_group(std::process::id(), "*trial"), &[], required)
+        Self::create_named(&name_of_group(std::process::id(), "-trial"), &[], required)
     }
 
     fn create_named(name: &str, always: &[Controller], required: &[Controller]) -> Self {

@@ -31,8 +31,6 @@ pub(super) struct Wanted<'a> {
 
 /// `proofload-<process>-<its start>-<purpose>`: a later process of the same number is not taken for the owner.
 pub(super) fn name_of_group(process: u32, purpose: &str) -> String {
-    let purpose: String =
-        purpose.chars().map(|letter| if letter.is_alphanumeric() || letter == '*' { letter } else { '_' }).collect();
     format!("proofload-{process}-{}-{purpose}", sys::start_time(process).unwrap_or(0))
 }
 

@@ -9,7 +9,7 @@ use crate::error::Error;
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
 
-/// Whose the rows of a table are.
+/// Owner of the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The study's.
@@ -25,7 +25,7 @@ pub(crate) enum Owner {
 pub(crate) struct Chained {
     /// Its name.
     pub(crate) table: &'static str,
-    /// Whose its rows are.
+    /// Owner of its rows.
     pub(crate) owner: Owner,
     /// SQL that gives the number of the attempt of a row, or NULL.
     pub(crate) attempt: &'static str,

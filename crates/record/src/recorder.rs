@@ -53,7 +53,7 @@ pub struct Recorder {
     connection: Connection,
     format: Format,
     chain: Chain,
-    /// Have rows of the study come that no link covers?
+    /// Whether rows of the study have come that no link covers.
     unchained: bool,
     series: HashMap<SeriesKey, i64>,
     session: i64,

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 /// Tables that a seal covers, in the order in which it hashes them.
 const TABLES: &[&str] = &["fact", "interval", "operation", "histogram", "failure", "series", "mark", "verification"];
 
-/// Such tables that records have from format 3 on.
+/// Tables that records have from format 3 on.
 const AGENT_TABLES: &[&str] = &["agent_interval", "agent_histogram"];
 
 /// Hashes the rows of an attempt, table by table in row order.

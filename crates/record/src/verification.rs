@@ -151,9 +151,9 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
 
 /// Hashes of rows as they are now.
 struct Rows {
-    /// By attempt.
+    /// Digests by attempt.
     of_attempts: BTreeMap<i64, Digest>,
-    /// By link.
+    /// Digests by link.
     of_study: Vec<Digest>,
 }
 

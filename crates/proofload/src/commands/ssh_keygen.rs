@@ -20,7 +20,7 @@ pub(super) fn sign(file: &Path, key: &Path) -> Result<Vec<u8>, String> {
     Err(format!("{PROGRAM} did not sign {}: {}", file.display(), last_words(&output)))
 }
 
-/// Who signed a file, in the words of the program. Without allowed signers only the key is known.
+/// The signer of a file, in the words of the program. Without allowed signers only the key is known.
 pub(super) fn signer(
     file: &Path,
     signature: &Path,
@@ -42,7 +42,7 @@ pub(super) fn signer(
     good(run(&mut command, file)?, signature)
 }
 
-/// Whose key a signature is made with, as the file of allowed signers names them.
+/// The principal whose key a signature is made with, as the file of allowed signers names it.
 fn principal(signature: &Path, allowed: &Path) -> Result<String, String> {
     let mut command = Command::new(PROGRAM);
     command.args(["-Y", "find-principals", "-f"]).arg(allowed).arg("-s").arg(signature);

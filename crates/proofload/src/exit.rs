@@ -52,15 +52,15 @@ impl Exit {
     /// What it means, in half a sentence, for the manual pages.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
-            Self::Good => "everything asked was done; after run and resume: every point is valid",
-            Self::Failure => "something failed that has no code of its own",
-            Self::Usage => "the command line was wrong, or a destructive step was not named twice",
+            Self::Good => "everything asked for was done; after run and resume: every point is valid",
+            Self::Failure => "a failure without a code of its own",
+            Self::Usage => "the command line was wrong, or a destructive step was not confirmed",
             Self::StudyInvalid => "the study file has faults",
             Self::GateFailed => "a gate failed: a loss beyond the tolerance is shown, or a point is void or missing",
             Self::VerificationFailed => "a limit, a count, a consistency condition or an audit did not verify",
             Self::NotSteady => "a point never settled, or drifted inside its window",
             Self::GeneratorBound => "the load generator was the bottleneck",
-            Self::GateUndecided => "a gate cannot tell: a loss beyond the tolerance is neither shown nor excluded",
+            Self::GateUndecided => "a gate is undecided: a loss beyond the tolerance is neither shown nor excluded",
             Self::NothingFound => "a search ended without an answer at its resolution",
             Self::NotProved => "a record is not as it was written, or is not signed as was asked",
             Self::Interrupted => "interrupted; nothing finished is lost",

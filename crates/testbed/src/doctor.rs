@@ -84,11 +84,7 @@ fn limit(subject: &str, controller: &str, asked: LimitsAsked, folder: &Path) -> 
     let writes = asked.write_bandwidth.is_some();
     match crate::limits::try_out(asked, Devices::under(folder)) {
         Ok(how) => {
-            let reach = if writes && how == "version 1" {
-                "; not for writes that the kernel makes later by itself"
-            } else {
-                ""
-            };
+            let reach = if writes && how == "version 1" { "; not for later writes by the kernel" } else { "" };
             good(subject, format!("control group {how}; set, read back and released{reach}"))
         }
         Err(error) => bad(
@@ -138,7 +134,7 @@ fn unprivileged_user() -> Diagnosis {
         None => bad(
             subject,
             State::Missing,
-            "we are root, and there is no user postgres or nobody",
+            "running as root, but there is no user postgres or nobody",
             "create one: useradd --system postgres",
         ),
     }
@@ -148,9 +144,12 @@ fn governor() -> Diagnosis {
     match trimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") {
         None => good("governor", "the machine offers none (usual for virtual machines)"),
         Some(word) if word == "performance" => good("governor", word),
-        Some(word) => {
-            bad("governor", State::Warning, word, "cpupower frequency-set -g performance; other governors move results")
-        }
+        Some(word) => bad(
+            "governor",
+            State::Warning,
+            word,
+            "cpupower frequency-set -g performance; other governors change results",
+        ),
     }
 }
 
@@ -204,7 +203,7 @@ fn clock_source() -> Diagnosis {
         "clock source",
         State::Warning,
         source,
-        "a clock that is read without a system call is wanted: boot with clocksource=tsc if the machine can",
+        "reading this clock takes a system call: boot with clocksource=tsc if the machine allows it",
     )
 }
 
@@ -238,7 +237,7 @@ fn space(folder: &Path) -> Diagnosis {
             "free space",
             State::Warning,
             format!("{} MiB", bytes.0 >> 20),
-            "quick studies want 4 GiB; `proofload plan` says what a study needs",
+            "quick studies need 4 GiB; `proofload plan` says what a study needs",
         ),
         Some(bytes) => good("free space", format!("{} GiB in {}", bytes.0 >> 30, folder.display())),
         None => bad(

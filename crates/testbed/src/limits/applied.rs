@@ -150,7 +150,7 @@ pub(crate) fn try_out(asked: LimitsAsked, devices: Devices) -> Result<&'static s
     let version = needed.first().and_then(|controller| trial.state.group.dir(*controller).ok()).map(CgroupDir::version);
     match trial.verify().into_iter().find(|fact| fact.holds == Some(false)) {
         Some(fact) => Err(Error::new(format!(
-            "{} is {} where {} was asked for, says {}",
+            "{} is {}, but {} was asked for, says {}",
             fact.name,
             fact.effective.as_deref().unwrap_or("not readable"),
             fact.requested.as_deref().unwrap_or("nothing"),

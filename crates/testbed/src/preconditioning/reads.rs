@@ -52,7 +52,7 @@ fn course(
 ) -> Result<ReadsMeasured, Error> {
     let (access, first) = access::find(fio, target)?;
     if !access.direct || access.buffered_all_the_same {
-        return Err(Error::new("its file system buffers reads that ask for none of it, so memory would be measured"));
+        return Err(Error::new("its file system buffers direct reads, so memory would be measured"));
     }
     let whole = target.size();
     let job = |name, number, pattern| Job { name, number, pattern, access: &access, target };

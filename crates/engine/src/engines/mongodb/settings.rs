@@ -146,7 +146,7 @@ async fn parameter(admin: &mut Admin, name: &str) -> Result<String, Error> {
         })
         .await?;
     let value = reply.document()?.get(name);
-    let missing = || Error::other(format!("the server tells no value of parameter {name}"));
+    let missing = || Error::other(format!("the server reports no value for parameter {name}"));
     Ok(match value.ok_or_else(missing)? {
         Element::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Element::Boolean(value) => value.to_string(),

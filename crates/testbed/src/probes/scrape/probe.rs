@@ -107,7 +107,7 @@ impl Endpoint {
         match (own.next(), own.next()) {
             (Some(only), None) => Ok(Some((*only).to_owned())),
             _ => Err(Error::new(format!(
-                "scrape {}: it tells of several devices ({}); name the database's in observe.device",
+                "scrape {}: it reports several devices ({}); name the database's in observe.device",
                 self.url,
                 told.iter().copied().collect::<Vec<_>>().join(", ")
             ))),

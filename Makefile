@@ -3,8 +3,8 @@
 SHELL := /bin/bash
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-# All that is tested is built with the official MongoDB driver, which a plain build leaves out.
-TESTED := --features mongodb-driver
+# All that is tested is built with the official MongoDB driver and the fixtures, which a plain build leaves out.
+TESTED := --features mongodb-driver,fixtures
 
 .DEFAULT_GOAL := help
 .PHONY: help demo dist test needs fmt lint tidy check toy duckdb clean-demo

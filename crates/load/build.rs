@@ -7,15 +7,22 @@ use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
     let variable = |name: &str| std::env::var(name).map_err(io::Error::other);
-    let root = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("../../suites");
-    let mut files = Vec::new();
-    for workload in folders(&root)?.into_iter().filter(|folder| !folder.ends_with("engines")) {
-        collect(&workload, &mut files)?;
+    let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
+    let mut roots = vec![here.join("../../suites")];
+    if std::env::var_os("CARGO_FEATURE_FIXTURES").is_some() {
+        roots.push(here.join("fixtures/suites"));
     }
     let mut lines = Vec::new();
-    for file in &files {
-        let name = file.strip_prefix(&root).map_err(io::Error::other)?.display().to_string();
-        lines.push((format!("suites/{name}"), file.display().to_string()));
+    for root in &roots {
+        let mut files = Vec::new();
+        for workload in folders(root)?.into_iter().filter(|folder| !folder.ends_with("engines")) {
+            collect(&workload, &mut files)?;
+        }
+        for file in files {
+            let name = file.strip_prefix(root).map_err(io::Error::other)?.display().to_string();
+            lines.push((format!("suites/{name}"), file.display().to_string()));
+        }
+        writeln!(io::stdout(), "cargo:rerun-if-changed={}", root.display())?;
     }
     // By their text, as they are looked up; paths sort otherwise.
     lines.sort();
@@ -24,8 +31,7 @@ fn main() -> io::Result<()> {
         writeln!(list, "    ({name:?}, include_str!({path:?})),").map_err(io::Error::other)?;
     }
     list.push_str("]\n");
-    fs::write(Path::new(&variable("OUT_DIR")?).join("suites.rs"), list)?;
-    writeln!(io::stdout(), "cargo:rerun-if-changed={}", root.display())
+    fs::write(Path::new(&variable("OUT_DIR")?).join("suites.rs"), list)
 }
 
 /// Folders in a folder.

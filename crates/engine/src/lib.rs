@@ -7,4 +7,4 @@ pub mod contract;
 pub mod engines;
 
 pub use contract::*;
-pub use engines::{AnyDocuments, AnySession, ENGINES, engine};
+pub use engines::{AnyDocuments, AnySession, ENGINES, engine, place_settings};

@@ -8,51 +8,53 @@ use proofload_engine::{
     AnySession, Column, ColumnKind, Control, Decimal, ENGINES, Engine, Error, ErrorClass, Flight, OwnedValue,
     RowSource, Session, Statement, StatementId, Table, Value,
 };
+use proofload_model::data_file::DataFile;
 use support::{Place, Special};
 
-/// What differs between dialects.
+/// What the tests have to know of an engine: the file `conformance.toml` of its folder.
 struct Dialect {
     /// Types of integer, big integer, decimal with two digits, text, time.
-    types: [&'static str; 5],
+    types: [String; 5],
     /// Settings to start with.
-    settings: &'static [(&'static str, &'static str)],
+    settings: Vec<(String, String)>,
     /// A setting that is not in force, and cannot be for this place.
-    not_in_force: (&'static str, &'static str),
+    not_in_force: (String, String),
     /// The last element and the number of a list's elements, where the dialect has lists.
-    of_list: Option<&'static str>,
+    of_list: Option<String>,
+    /// How to make a database that is not ours.
+    foreign: Vec<(String, String)>,
+}
+
+impl Dialect {
+    fn settings(&self) -> Vec<(&str, &str)> {
+        self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    fn foreign(&self, key: &str) -> Option<&str> {
+        self.foreign.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
 }
 
 fn dialect(engine: &dyn Engine) -> Dialect {
-    match engine.facts().name {
-        "sqlite" => Dialect {
-            types: ["INTEGER", "INTEGER", "INTEGER", "TEXT", "INTEGER"],
-            settings: &[("cache_size", "4MiB"), ("synchronous", "normal"), ("busy_timeout", "20ms")],
-            not_in_force: ("page_size", "8192"),
-            of_list: None,
-        },
-        "postgresql" => Dialect {
-            types: ["integer", "bigint", "numeric(12,2)", "text", "timestamptz"],
-            settings: &[
-                ("shared_buffers", "16MiB"),
-                ("work_mem", "2MB"),
-                ("deadlock_timeout", "100ms"),
-                ("jit", "false"),
-            ],
-            not_in_force: ("shared_buffers", "32MiB"),
-            of_list: Some("SELECT (:list::integer[])[cardinality(:list::integer[])], cardinality(:list::integer[])"),
-        },
-        "duckdb" => Dialect {
-            types: ["INTEGER", "BIGINT", "DECIMAL(12,2)", "VARCHAR", "TIMESTAMP"],
-            settings: &[
-                ("threads", "2"),
-                ("memory_limit", "100MiB"),
-                ("preserve_insertion_order", "false"),
-                ("enable_http_metadata_cache", "true"),
-            ],
-            not_in_force: ("default_block_size", "16384"),
-            of_list: None,
-        },
-        name => Dialect { types: ["", "", "", "", ""], settings: &[], not_in_force: (name, ""), of_list: None },
+    let (name, keys) = (engine.facts().name, ["types", "of_list", "settings.*", "not_in_force.*", "foreign.*"]);
+    if !engine.facts().capabilities.durable {
+        let (types, not_in_force) = (Default::default(), (name.to_owned(), String::new()));
+        return Dialect { types, settings: Vec::new(), not_in_force, of_list: None, foreign: Vec::new() };
+    }
+    let path = format!("{}/src/engines/{name}/conformance.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let file = DataFile::read(&path, &text, &keys).unwrap_or_else(|error| panic!("{error}"));
+    let table = |key: &str| -> Vec<(String, String)> {
+        let pairs = file.table(key).expect("texts");
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    };
+    let types = file.texts("types").expect("texts").expect("types");
+    Dialect {
+        types: types.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>().try_into().expect("five types"),
+        settings: table("settings"),
+        not_in_force: table("not_in_force").pop().expect("a setting that is not in force"),
+        of_list: file.text("of_list").expect("a text").map(str::to_owned),
+        foreign: table("foreign"),
     }
 }
 
@@ -61,7 +63,7 @@ fn dialect(engine: &dyn Engine) -> Dialect {
 fn every_engine_keeps_the_contract() {
     for engine in ENGINES.iter().filter(|engine| engine.facts().capabilities.sql) {
         let name = engine.facts().name;
-        let place = match Place::new(*engine, dialect(*engine).settings, &Special::default()) {
+        let place = match Place::new(*engine, &dialect(*engine).settings(), &Special::default()) {
             Ok(place) => place,
             Err(reason) => {
                 let required = format!("PROOFLOAD_REQUIRE_{}", name.to_uppercase());
@@ -281,7 +283,8 @@ async fn check_large_flight(place: &Place) {
 /// Lists arrive as they were given, also empty, and are refused where the engine has none.
 async fn check_lists(place: &Place) {
     let mut session = place.connect().await;
-    let sql = dialect(place.engine).of_list;
+    let asked = dialect(place.engine);
+    let sql = asked.of_list.as_deref();
     session.prepare(&[statement("of list", sql.unwrap_or("SELECT :list, 1"), &["list"], 2)]).await.expect("prepares");
     let lists: [&[i32]; 4] = [&[7], &[1, 2, i32::MIN, i32::MAX], &[], &[0; 300]];
     let mut flight = Flight::new();
@@ -392,9 +395,9 @@ async fn check_wrong_statements(place: &Place) {
 async fn check_settings(place: &Place) {
     let asked = dialect(place.engine);
     let facts = place.engine.verify_settings(&place.target).await.expect("reads settings");
-    for (name, value) in asked.settings {
+    for (name, value) in &asked.settings {
         let fact = facts.iter().find(|fact| fact.name == *name).unwrap_or_else(|| panic!("no fact for {name}"));
-        assert_eq!((fact.requested.as_deref(), fact.holds), (Some(*value), Some(true)), "{fact:?}");
+        assert_eq!((fact.requested.as_deref(), fact.holds), (Some(value.as_str()), Some(true)), "{fact:?}");
         assert!(fact.effective.is_some());
     }
     let (name, value) = asked.not_in_force;
@@ -421,28 +424,21 @@ async fn check_reopening(place: &Place) {
 
 async fn check_foreign_database(place: &Place) {
     let mut other = place.target.clone();
-    match place.engine.facts().name {
-        "sqlite" => {
-            let folder = std::path::Path::new(&place.target.place.folder).join("foreign");
-            std::fs::create_dir_all(folder.join("data")).expect("a folder");
-            std::fs::write(folder.join("data/proofload.sqlite"), "somebody's notes, not a database").expect("a file");
-            other.place.folder = folder.display().to_string();
-        }
-        "duckdb" => {
-            let folder = std::path::Path::new(&place.target.place.folder).join("foreign");
-            std::fs::create_dir_all(folder.join("data")).expect("a folder");
-            std::fs::write(folder.join("data/proofload.duckdb"), "somebody's notes, not a database").expect("a file");
-            other.place.folder = folder.display().to_string();
-        }
-        "postgresql" => {
-            let mut session = place.connect().await;
-            session.script("CREATE DATABASE somebody").await.expect("creates a database");
-            let foreign = other.address().map(|address| address.replace("dbname=proofload", "dbname=somebody"));
-            other.endpoints = foreign.into();
-            let mut session = place.engine.connect(&other).await.expect("connects");
-            session.script("CREATE SCHEMA proofload").await.expect("creates a schema");
-        }
-        name => panic!("{name} needs an example of a foreign database"),
+    let asked = dialect(place.engine);
+    let given = |key: &str| asked.foreign(key).unwrap_or_else(|| panic!("conformance.toml has no foreign.{key}"));
+    if let Some(file) = asked.foreign("file") {
+        let folder = std::path::Path::new(&place.target.place.folder).join("foreign");
+        let path = folder.join(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, "somebody's notes, not a database").expect("a file");
+        other.place.folder = folder.display().to_string();
+    } else {
+        let mut session = place.connect().await;
+        session.script(given("create_database")).await.expect("creates a database");
+        let foreign = other.address().map(|address| address.replace(given("ours"), given("theirs")));
+        other.endpoints = foreign.into();
+        let mut session = place.engine.connect(&other).await.expect("connects");
+        session.script(given("create_schema")).await.expect("creates a schema");
     }
     let error = place.engine.create_database(&other).await.expect_err("it is not ours");
     assert!(!error.is_retryable(), "{error}");

@@ -4,10 +4,10 @@
 use crate::error::Error;
 use crate::settings::{SettingSpec, Settings};
 use crate::units::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-/// What an engine can do. A study that asks for what is missing is refused when it is validated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What an engine can do, as its facets say. A study that asks for what is missing is refused when it is validated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Capabilities {
     /// Runs inside the load agent's process instead of a server.
     pub embedded: bool,
@@ -15,17 +15,21 @@ pub struct Capabilities {
     pub sql: bool,
     /// Has sessions of documents found by key.
     pub documents: bool,
-    /// Has stored procedures for the OLTP workload.
-    pub procedures: bool,
     /// Proofload can start a local instance of it.
     pub local_instance: bool,
     /// Can be reached by URL.
     pub url: bool,
+    /// Paths of the limits that hold at a server reached by URL too, because the engine itself puts them in force and reads them back.
+    pub limits_at_url: &'static [&'static str],
+    /// The data of a server reached by URL can be put back between runs.
+    pub restore_at_url: bool,
     /// Its files can be copied while it is stopped.
     pub file_snapshot: bool,
     /// Has a memory setting of its own.
     pub memory_setting: bool,
-    /// Keeps data; false for the null engine.
+    /// An instance can follow another.
+    pub replication: bool,
+    /// Keeps data; false for an engine that measures Proofload itself.
     pub durable: bool,
 }
 
@@ -38,6 +42,8 @@ pub struct EngineFacts {
     pub title: &'static str,
     /// What it can do.
     pub capabilities: Capabilities,
+    /// What to do about a password, as a fragment of a sentence; `None` for an engine that needs none.
+    pub password: Option<&'static str>,
     /// The smallest `limits.memory` in bytes that it starts with and works under.
     pub minimum_memory_bytes: u64,
     /// Settings of its own below `engine.`.

@@ -46,6 +46,11 @@ impl DataFile {
         self.value(key).map(|value| count(value).ok_or_else(|| self.wrong(key, "a count"))).transpose()
     }
 
+    /// A choice of yes and no; `None` where the file does not have the key.
+    pub fn flag(&self, key: &str) -> Result<Option<bool>, Error> {
+        self.value(key).map(|value| value.as_bool().ok_or_else(|| self.wrong(key, "true or false"))).transpose()
+    }
+
     /// Texts in their order; `None` where the file does not have the key.
     pub fn texts(&self, key: &str) -> Result<Option<Vec<&str>>, Error> {
         let texts = |value: &'_ Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_str));

@@ -18,12 +18,24 @@ const CAPABILITIES: Capabilities = Capabilities {
     embedded: true,
     sql: true,
     documents: false,
-    procedures: false,
     local_instance: false,
     url: false,
+    limits_at_url: &[],
+    restore_at_url: false,
     file_snapshot: true,
     memory_setting: true,
+    replication: false,
     durable: true,
+};
+
+/// A server that limits its own memory and restores its own backups, wherever it runs.
+const RESTORER: Capabilities = Capabilities {
+    url: true,
+    embedded: false,
+    limits_at_url: &["limits.memory"],
+    restore_at_url: true,
+    file_snapshot: false,
+    ..CAPABILITIES
 };
 
 fn catalogue() -> Catalogue {
@@ -31,6 +43,7 @@ fn catalogue() -> Catalogue {
         name,
         title: "",
         capabilities,
+        password: capabilities.url.then_some("set SERVER_PASSWORD for the load agent"),
         minimum_memory_bytes,
         settings: &[],
     };
@@ -38,6 +51,7 @@ fn catalogue() -> Catalogue {
         engines: vec![
             engine("sqlite", 16 << 20, CAPABILITIES),
             engine("server", 64 << 20, Capabilities { url: true, embedded: false, ..CAPABILITIES }),
+            engine("restorer", 0, RESTORER),
             engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),
             engine("nothing", 0, Capabilities { durable: false, ..CAPABILITIES }),
         ],
@@ -245,7 +259,7 @@ fn contradictions_are_found_when_all_else_is_well() {
         line 10: limits.memory: limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own
         engine.url: sqlite is not reached by a URL; leave it out
         procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
-        engine.url: contains a password, but a study is kept in its record; remove it and use the engine's environment variable (PGPASSWORD) or password file on the load agent's host
+        engine.url: contains a password, but a study is kept in its record; remove it
     "#]],
     );
     check(
@@ -279,6 +293,31 @@ fn contradictions_are_found_when_all_else_is_well() {
             procedure.warm_up.at_least: is longer than procedure.warm_up.at_most
             procedure.measure: intervals are one second long: give whole seconds
             storage.precondition.device: "nvme0n1" is not a device; name a path below /dev
+        "#]],
+    );
+}
+
+/// Whether an existing server keeps to a limit or is restored is for its engine to say, and so is the way to give a password.
+#[test]
+fn an_existing_server_is_asked_for_what_its_engine_can_do_there() {
+    let asked = ["factor.limits.memory=[\"64MiB\"]", "limits.cores=2", "engine.url=x://u:secret@h/d"];
+    let of_engine = |kind| [kind, asked[0], asked[1], asked[2]];
+    check(
+        GOOD,
+        &of_engine("engine.kind=server"),
+        &expect![[r#"
+            limits.memory: limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own
+            limits.cores: limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own
+            procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
+            engine.url: contains a password, but a study is kept in its record; remove it and set SERVER_PASSWORD for the load agent
+        "#]],
+    );
+    check(
+        GOOD,
+        &of_engine("engine.kind=restorer"),
+        &expect![[r#"
+            limits.cores: limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own
+            engine.url: contains a password, but a study is kept in its record; remove it and set SERVER_PASSWORD for the load agent
         "#]],
     );
 }

@@ -128,14 +128,20 @@ fn unprivileged_user() -> Diagnosis {
         return good(subject, "this one; it is not root");
     }
     let users = trimmed("/etc/passwd").unwrap_or_default();
-    match ["postgres", "nobody"].into_iter().find(|name| users.lines().any(|line| line.split(':').next() == Some(name)))
-    {
-        Some(name) => good(subject, format!("{name}; servers refuse to run as root")),
-        None => bad(
+    let recipes = proofload_engine::ENGINES.iter().filter_map(|engine| engine.server());
+    let wanted: Vec<&[&str]> =
+        recipes.map(|recipe| recipe.unprivileged_users()).filter(|wanted| !wanted.is_empty()).collect();
+    let exists = |name: &&&str| users.lines().any(|line| line.split(':').next() == Some(**name));
+    match wanted.iter().find(|wanted| !wanted.iter().any(|name| exists(&name))) {
+        None => {
+            let found: Vec<&str> = wanted.iter().filter_map(|wanted| wanted.iter().find(&exists).copied()).collect();
+            good(subject, format!("{}; servers refuse to run as root", found.join(", ")))
+        }
+        Some(missing) => bad(
             subject,
             State::Missing,
-            "running as root, but there is no user postgres or nobody",
-            "create one: useradd --system postgres",
+            &format!("running as root, but there is no user {}", missing.join(" or ")),
+            &format!("create one: useradd --system {}", missing[0]),
         ),
     }
 }

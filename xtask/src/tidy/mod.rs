@@ -13,6 +13,7 @@ mod attributes;
 mod clock;
 mod contents;
 mod dependencies;
+mod engine_names;
 mod english;
 mod headers;
 mod imports;

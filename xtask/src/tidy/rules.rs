@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::tree::Tree;
 use super::{
-    anchors, attributes, clock, contents, dependencies, headers, imports, layers, mod_files, pages, ratchet, settings,
-    unsafe_code, unused, words,
+    anchors, attributes, clock, contents, dependencies, engine_names, headers, imports, layers, mod_files, pages,
+    ratchet, settings, unsafe_code, unused, words,
 };
 
 /// One rule: a pure function over the tree.
@@ -28,6 +28,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "attributes", check: attributes::check },
     Rule { name: "dependencies", check: dependencies::check },
     Rule { name: "unused", check: unused::check },
+    Rule { name: "engine-names", check: engine_names::check },
     Rule { name: "pages", check: pages::check },
     Rule { name: "anchors", check: anchors::check },
     Rule { name: "settings", check: settings::check },

@@ -1,14 +1,14 @@
-//! An engine as a whole: what it can do, how it is found, how to connect.
+//! An engine as a whole: what it is, which facets it has, how to connect. May not know which engines there are.
 
+use super::documents::Documents;
 use super::endpoints::Endpoints;
 use super::error::Error;
+use super::facets::{ExistingServer, Memory, Replication, Snapshots};
 use super::observer::Observer;
 use super::server::ServerRecipe;
-use crate::engines::{AnyDocuments, AnySession};
-use proofload_model::catalogue::EngineFacts;
+use super::session::Session;
 use proofload_model::samples::Fact;
-use proofload_model::settings::Settings;
-use proofload_model::units::Bytes;
+use proofload_model::settings::SettingSpec;
 use proofload_model::wire::DataPlace;
 
 /// Work outside the hot path, to be awaited on a client thread's runtime.
@@ -44,63 +44,86 @@ impl Target {
     }
 }
 
+/// What an engine says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// The word in `engine.kind`.
+    pub name: &'static str,
+    /// One line for lists.
+    pub title: &'static str,
+    /// Whether it keeps data; if not, it measures Proofload itself.
+    pub keeps_data: bool,
+    /// The smallest `limits.memory` in bytes that it starts with and works under.
+    pub minimum_memory_bytes: u64,
+    /// Settings of its own below `engine.`.
+    pub settings: &'static [SettingSpec],
+}
+
 /// One engine. Constant and shared; everything that changes is in sessions.
+///
+/// What it can do follows from the facets that it has: the methods that give an `Option`, and the kinds of sessions that its line in the
+/// registry names. An engine with neither `server` nor `existing` lives in the load agent's process.
 pub trait Engine: Sync {
-    /// What the study file may ask of it.
-    fn facts(&self) -> EngineFacts;
+    /// What it says of itself.
+    fn about(&self) -> About;
 
     /// Finds it on this machine; the error says what is missing and how to get it.
     fn locate(&self) -> Result<Installation, Error>;
 
-    /// The engine settings that a memory limit implies for so many sessions, such as `shared_buffers`; the study's own settings win.
-    fn memory_settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)>;
-
-    /// Recipe of a local instance; `None` for embedded engines and for those reached only by URL.
-    fn server(&self) -> Option<&dyn ServerRecipe>;
-
-    /// Opens an SQL session; an error unless the capability `sql` says that there are such. Cold path, blocking runtimes
-    /// included: call it from a client thread's runtime.
-    fn connect<'a>(&'a self, _target: &'a Target) -> Work<'a, AnySession> {
-        Box::pin(async { Err(Error::other(format!("the engine {} has no SQL sessions", self.facts().name))) })
+    /// How a local instance is run.
+    fn server(&self) -> Option<&dyn ServerRecipe> {
+        None
     }
 
-    /// Opens a session of documents; an error unless the capability `documents` says that there are such. Cold path likewise.
-    fn connect_documents<'a>(&'a self, _target: &'a Target) -> Work<'a, AnyDocuments> {
-        Box::pin(async { Err(Error::other(format!("the engine {} has no sessions of documents", self.facts().name))) })
+    /// A server that Proofload did not start.
+    fn existing(&self) -> Option<ExistingServer> {
+        None
+    }
+
+    /// How its data are kept and put back.
+    fn snapshots(&self) -> Option<Snapshots> {
+        None
+    }
+
+    /// Memory that it is told to keep to.
+    fn memory(&self) -> Option<&dyn Memory> {
+        None
+    }
+
+    /// Instances that follow another.
+    fn replication(&self) -> Option<&dyn Replication> {
+        None
+    }
+
+    /// Opens an observer of a server's statistics; `None` for an engine that has no server to observe.
+    fn observer(&self, _target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
+        Ok(None)
     }
 
     /// Creates the empty database of the study, or refuses one that is not ours. Called before a build.
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;
 
-    /// Settings asked and in force as a session sees them; `holds` is false where they differ.
+    /// Reads settings asked and in force as a session sees them; `holds` is false where they differ.
     fn verify_settings<'a>(&'a self, target: &'a Target) -> Work<'a, Vec<Fact>>;
 
     /// Settles the data after a build: analyse, freeze, checkpoint, so that a snapshot starts from rest.
     fn after_build<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;
-
-    /// An observer of a server's statistics; `None` for embedded engines.
-    fn observer(&self, target: &Target) -> Result<Option<Box<dyn Observer>>, Error>;
 }
 
-/// The settings for [`DataPlace::settings`]: those that `limits.memory` implies for so many sessions, then the engine's own
-/// (`engine.<name>`), then `engine.settings.*`, of which those below an engine's name (`engine.settings.postgresql.jit`) are that
-/// engine's alone. Later ones win, so a study overrules what its memory limit implies.
-pub fn place_settings(engine: &dyn Engine, settings: &Settings, sessions: u32) -> Vec<(String, String)> {
-    let implied = settings.bytes("limits.memory").map(|memory| engine.memory_settings(memory, sessions));
-    let own = engine.facts().settings.iter().filter_map(|spec| {
-        let value = settings.get(spec.path)?;
-        Some((spec.path.strip_prefix("engine.")?.to_owned(), value.to_string()))
-    });
-    let name = engine.facts().name;
-    let below = |path: &str, skip: bool| -> Vec<(String, String)> {
-        let given = settings.below(path).filter(|(name, _)| !skip || !is_of_an_engine(name));
-        given.map(|(name, value)| (name.to_owned(), value.to_string())).collect()
-    };
-    let (general, particular) = (below("engine.settings", true), below(&format!("engine.settings.{name}"), false));
-    implied.unwrap_or_default().into_iter().chain(own).chain(general).chain(particular).collect()
+/// An engine whose line in the registry says `sql`.
+pub trait SqlEngine: Engine {
+    /// Its sessions.
+    type Session: Session;
+
+    /// Opens an SQL session. Cold path, blocking runtimes included: call it from a client thread's runtime.
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Self::Session>;
 }
 
-/// Whether this name below `engine.settings` belongs to one engine, by its first part.
-fn is_of_an_engine(name: &str) -> bool {
-    name.split_once('.').is_some_and(|(owner, _)| crate::engine(owner).is_some())
+/// An engine whose line in the registry says `documents`.
+pub trait DocumentEngine: Engine {
+    /// Its sessions.
+    type Documents: Documents;
+
+    /// Opens a session of documents. Cold path likewise.
+    fn open_documents<'a>(&'a self, target: &'a Target) -> Work<'a, Self::Documents>;
 }

@@ -26,8 +26,8 @@ pub struct FileToWrite {
 
 /// What the testbed needs to run a server of this kind. `folder` is the instance's own data folder.
 pub trait ServerRecipe: Sync {
-    /// Whether it must run as an unprivileged user.
-    fn refuses_root(&self) -> bool;
+    /// Accounts that it runs as when we are root, best first; empty where it runs as root.
+    fn unprivileged_users(&self) -> &'static [&'static str];
     /// Commands that make an empty instance in `folder` (which exists and is empty), as the instance's user.
     fn create(&self, folder: &Path) -> Result<Vec<CommandLine>, Error>;
     /// Files to write before each start. `settings`: name and value, later ones win; `port` is free.

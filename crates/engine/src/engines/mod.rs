@@ -1,9 +1,12 @@
 //! One folder per engine, one line each in `registry!`. Lists and re-exports.
 
+mod facts;
 mod parameters;
+mod place;
 mod registry;
 mod watchdog;
 
+pub use place::place_settings;
 pub use registry::engine;
 
 registry::registry! {
@@ -12,4 +15,6 @@ registry::registry! {
     mongodb: Mongodb { documents },
     duckdb: Duckdb { sql },
     null: Null { sql, documents },
+    #[cfg(feature = "fixtures")]
+    example: Example { sql },
 }

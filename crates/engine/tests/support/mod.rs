@@ -85,7 +85,7 @@ impl Server {
         settings: &[(String, String)],
         special: &Special<'_>,
     ) -> Self {
-        let user = (is_root() && recipe.refuses_root()).then(unprivileged);
+        let user = (is_root() && !recipe.unprivileged_users().is_empty()).then(unprivileged);
         let folder = parent.join("instance");
         std::fs::create_dir(&folder).expect("a folder for the instance");
         give(parent, user);

@@ -128,9 +128,10 @@ mod tests {
     #[test]
     fn an_engine_without_a_dialect_is_told_those_that_there_are() {
         let error = TPROCC.dialect("standard").unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "the workload tprocc has no SQL for the engine standard; it has SQL for null, postgresql, sqlite"
+        assert!(
+            error.starts_with("the workload tprocc has no SQL for the engine standard; it has SQL for "),
+            "{error}"
         );
+        assert!(error.ends_with("null, postgresql, sqlite"), "{error}");
     }
 }

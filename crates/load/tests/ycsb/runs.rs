@@ -29,6 +29,12 @@ fn core_workloads_on_sqlite() {
     check_runs("sqlite", ALL, &[]);
 }
 
+#[cfg(feature = "fixtures")]
+#[test]
+fn core_workloads_on_an_engine_of_a_folder_a_line_and_suites() {
+    check_runs("example", &["a", "e"], &[]);
+}
+
 #[test]
 fn core_workloads_on_postgresql() {
     check_runs("postgresql", &["a", "e"], &[]);

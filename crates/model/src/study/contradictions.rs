@@ -144,28 +144,27 @@ fn too_little_memory(look: &Look<'_>) -> BTreeSet<String> {
     expand(look.study).points.iter().filter_map(|point| told(&look.study.settings.with(&point.levels))).collect()
 }
 
-/// A URL needs an engine that is a server; limits and snapshots of a server that we did not start are not ours to set.
+/// A URL needs an engine that is reached by one; limits and restores of a server that we did not start are for its engine to do.
 fn url_needs(look: &mut Look<'_>) {
     if look.study.settings.get("engine.url").is_none() {
         return;
     }
-    for engine in look.engines().iter().filter(|engine| !engine.capabilities.url) {
+    let engines = look.engines();
+    for engine in engines.iter().filter(|engine| !engine.capabilities.url) {
         look.fault("engine.url", format!("{} is not reached by a URL; leave it out", engine.name));
     }
-    for path in limits() {
-        if !values_of(path, &look.study.settings, &look.study.factors).is_empty() {
-            look.fault(
-                path,
-                "limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own"
-                    .to_owned(),
-            );
+    let given = |path: &str| !values_of(path, &look.study.settings, &look.study.factors).is_empty();
+    for path in limits().filter(|path| given(path)).collect::<Vec<_>>() {
+        if engines.iter().any(|engine| !engine.capabilities.limits_at_url.contains(&path)) {
+            let reason =
+                "limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own";
+            look.fault(path, reason.to_owned());
         }
     }
-    if look.study.settings.text("procedure.restore") == Ok("every-run") {
-        look.fault(
-            "procedure.restore",
-            "an existing server (engine.url) cannot be restored from a file snapshot; say \"never\"".to_owned(),
-        );
+    let restores = look.study.settings.text("procedure.restore") == Ok("every-run");
+    if restores && engines.iter().any(|engine| !engine.capabilities.restore_at_url) {
+        let reason = "an existing server (engine.url) cannot be restored from a file snapshot; say \"never\"";
+        look.fault("procedure.restore", reason.to_owned());
     }
 }
 
@@ -210,7 +209,9 @@ fn password_in_url(look: &mut Look<'_>) {
     let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
     let in_user = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
     if in_user || url.contains("password=") {
-        let reason = "contains a password, but a study is kept in its record; remove it and use the engine's environment variable (PGPASSWORD) or password file on the load agent's host".to_owned();
+        let remedies: BTreeSet<&str> = look.engines().iter().filter_map(|engine| engine.password).collect();
+        let remedies: String = remedies.iter().map(|remedy| format!(" and {remedy}")).collect();
+        let reason = format!("contains a password, but a study is kept in its record; remove it{remedies}");
         look.fault("engine.url", reason);
     }
 }
@@ -291,8 +292,9 @@ fn load_hosts_need(look: &mut Look<'_>) {
     }
 }
 
-/// Restoring needs an engine whose files can be copied.
+/// Restoring needs an engine whose files can be copied, or one that restores an existing server.
 fn restore_needs(look: &mut Look<'_>) {
+    let by_url = look.study.settings.get("engine.url").is_some();
     let restores = values_of("procedure.restore", &look.study.settings, &look.study.factors)
         .iter()
         .any(|value| value.to_string() == "every-run");
@@ -300,6 +302,7 @@ fn restore_needs(look: &mut Look<'_>) {
         .engines()
         .iter()
         .filter(|engine| restores && engine.capabilities.durable && !engine.capabilities.file_snapshot)
+        .filter(|engine| !(by_url && engine.capabilities.restore_at_url))
     {
         look.fault("procedure.restore", format!("{} has no snapshot of files; say \"never\"", engine.name));
     }

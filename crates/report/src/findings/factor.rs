@@ -1,18 +1,9 @@
 //! Factors and levels in words and numbers.
 
 use crate::workloads::WORKLOADS;
+use proofload_model::engines::named_engine;
 use proofload_model::settings::{STANDARD, Value};
 use proofload_model::units::{Bytes, duration_text, parse_duration};
-
-/// Levels that are names of products.
-const NAMES: &[(&str, &str)] = &[
-    ("sqlite", "SQLite"),
-    ("postgresql", "PostgreSQL"),
-    ("mariadb", "MariaDB"),
-    ("sqlserver", "SQL Server"),
-    ("mongodb", "MongoDB"),
-    ("duckdb", "DuckDB"),
-];
 
 /// What a setting is called in running text: by the table of settings or by the words of a workload, else by its path.
 pub fn setting_title(path: &str) -> String {
@@ -46,10 +37,7 @@ pub fn level_text(value: &Value) -> String {
         Value::Bytes(bytes) => spaced(&bytes.to_string()),
         Value::Duration(time) => spaced(&duration_text(*time)),
         Value::Text(text) if text_number(text).is_some() => spaced(text),
-        Value::Text(text) => {
-            let known = NAMES.iter().find(|(word, _)| word == text).map(|(_, name)| (*name).to_owned());
-            known.unwrap_or_else(|| text.clone())
-        }
+        Value::Text(text) => named_engine(text).map_or_else(|| text.clone(), |engine| engine.title.clone()),
         Value::List(items) if items.is_empty() => "none".to_owned(),
         Value::List(items) => items.join(", "),
         other => other.to_string(),

@@ -22,6 +22,7 @@ use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::stall::Stalls;
 use proofload_analysis::steady::{Rule, Verdict as SteadyVerdict, judge};
 use proofload_analysis::validity::{Check as WindowCheck, Limits, check_window};
+use proofload_model::engines::named_engine;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::client;
 use proofload_model::plan::Run;
@@ -30,10 +31,6 @@ use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, procedure};
 use proofload_record::Attempt;
 use std::time::Duration;
-
-/// Engines that ran inside the load agent when records did not yet hold the fact [`client::ENGINE_IN_PROCESS`]. Not to be added to:
-/// whether an engine does is for the load agent to say.
-const EMBEDDED: &[&str] = &["sqlite", "null"];
 
 /// The warm-up of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -330,7 +327,8 @@ fn fill_latencies(findings: &mut RunFindings, inside: &[&IntervalSample]) -> Vec
 /// True where the engine runs inside the load agent, whose threads' CPU is then the engine's own and says nothing of the generator.
 fn is_in_process(attempt: &Attempt, settings: &Settings) -> bool {
     let said = client::ENGINE_IN_PROCESS.text(&attempt.facts);
-    let engine = || settings.text("engine.kind").is_ok_and(|kind| EMBEDDED.contains(&kind));
+    // Older records do not have the fact.
+    let engine = || settings.text("engine.kind").ok().and_then(named_engine).is_some_and(|engine| engine.in_process);
     said.map_or_else(engine, |said| said == "true")
 }
 

@@ -31,14 +31,16 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
         embedded,
         sql: true,
         documents: false,
-        procedures: !embedded,
         local_instance: !embedded,
         url: !embedded,
+        limits_at_url: &[],
+        restore_at_url: false,
         file_snapshot: true,
         memory_setting: true,
+        replication: false,
         durable: true,
     };
-    EngineFacts { name, title: name, capabilities, minimum_memory_bytes: 1, settings: &[] }
+    EngineFacts { name, title: name, capabilities, password: None, minimum_memory_bytes: 1, settings: &[] }
 }
 
 const fn workload(name: &'static str, settings: &'static [SettingSpec]) -> WorkloadFacts {

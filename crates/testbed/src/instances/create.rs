@@ -19,7 +19,7 @@ pub(crate) fn create(
     clock: &dyn Clock,
     remains: &InstanceRemains,
 ) -> Result<(), Error> {
-    let user = User::for_server(recipe.refuses_root())?;
+    let user = User::for_server(recipe.unprivileged_users())?;
     if let Some(user) = &user {
         user.can_reach(data)?;
         user.own(data)?;

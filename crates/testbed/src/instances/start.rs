@@ -46,7 +46,7 @@ pub(crate) struct Start<'a> {
 pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
     let Start { instance, recipe, data, settings, limits, clock, events, remains } = order;
     let begun = clock.now();
-    let user = User::for_server(recipe.refuses_root())?;
+    let user = User::for_server(recipe.unprivileged_users())?;
     refuse_unfit(recipe, &data, user.as_ref())?;
     let port = free_port()?;
     for file in recipe.configure(&data, settings, port)? {

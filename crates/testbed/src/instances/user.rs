@@ -5,9 +5,6 @@ use proofload_model::error::Error;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Users that may run servers when we are root, best first.
-const CANDIDATES: &[&str] = &["postgres", "nobody"];
-
 /// An account of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct User {
@@ -18,16 +15,14 @@ pub(crate) struct User {
 
 impl User {
     /// The user to become; `None` when we run servers as ourselves.
-    pub(super) fn for_server(refuses_root: bool) -> Result<Option<Self>, Error> {
-        if !refuses_root || !sys::is_root() {
-            return Ok(None);
-        }
+    pub(super) fn for_server(candidates: &[&str]) -> Result<Option<Self>, Error> {
+        let Some(best) = candidates.first().filter(|_| sys::is_root()) else { return Ok(None) };
         let accounts = std::fs::read_to_string("/etc/passwd")
             .map_err(|error| Error::new(format!("read /etc/passwd for an unprivileged user: {error}")))?;
-        find(&accounts).map(Some).ok_or_else(|| {
+        find(&accounts, candidates).map(Some).ok_or_else(|| {
             Error::new(format!(
-                "the server refuses to run as root and there is no user {}; create one: useradd --system postgres",
-                CANDIDATES.join(" or ")
+                "the server refuses to run as root and there is no user {}; create one: useradd --system {best}",
+                candidates.join(" or ")
             ))
         })
     }
@@ -68,8 +63,8 @@ impl User {
 }
 
 /// The first candidate with an account. Format: passwd(5).
-fn find(accounts: &str) -> Option<User> {
-    CANDIDATES.iter().find_map(|name| {
+fn find(accounts: &str, candidates: &[&str]) -> Option<User> {
+    candidates.iter().find_map(|name| {
         let line = accounts.lines().find(|line| line.split(':').next() == Some(name))?;
         let mut fields = line.split(':').skip(2);
         Some(User { name: (*name).to_owned(), user: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
@@ -82,6 +77,7 @@ mod tests {
 
     #[test]
     fn the_best_account_is_chosen() {
+        let find = |accounts: &str| find(accounts, &["postgres", "nobody"]);
         let nobody = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n"; // tidy: quoted
         assert_eq!(find(nobody).map(|user| (user.name, user.user)), Some(("nobody".to_owned(), 65534)));
         let both = format!("{nobody}postgres:x:101:104:,,,:/var/lib/postgresql:/bin/bash\n");

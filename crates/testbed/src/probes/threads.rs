@@ -87,17 +87,22 @@ fn threads_of(pid: u32) -> Vec<(u32, u64)> {
         .collect()
 }
 
-/// `<thread>:<name>`: what a process calls itself when it does (PostgreSQL), else the thread's name.
+/// `<thread>:<name>`: the role that a process gives itself in its title, `<program>: <role>`, else the thread's name.
 fn name_of(pid: u32, thread: u32) -> String {
     let title = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let title = String::from_utf8_lossy(&title).replace('\0', " ");
-    let name = match title.trim().strip_prefix("postgres: ") {
+    let comm = |path: String| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let program = comm(format!("/proc/{pid}/comm"));
+    let name = match role(&title, &program) {
         Some(role) => shortened(role),
-        None => {
-            std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default().trim().to_owned()
-        }
+        None => comm(format!("/proc/{pid}/task/{thread}/comm")),
     };
     format!("{thread}:{name}")
+}
+
+/// The role in the title of a process of this program.
+fn role<'a>(title: &'a str, program: &str) -> Option<&'a str> {
+    title.trim().strip_prefix(program)?.strip_prefix(": ")
 }
 
 /// A server process's role without what changes from moment to moment: `walwriter`, `proofload proofload`.
@@ -113,6 +118,13 @@ fn shortened(role: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_role_is_told_by_the_title_of_a_process() {
+        assert_eq!(role("postgres: walwriter ", "postgres"), Some("walwriter"));
+        assert_eq!(role("postgres -D /data", "postgres"), None);
+        assert_eq!(role("mongod --config a: b", "mongod"), None);
+    }
 
     #[test]
     fn the_busy_thread_of_this_process_is_found() {

@@ -2,9 +2,7 @@
 
 use super::options::SETTINGS;
 use super::{Session, database, locate, settings};
-use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
-use crate::engines::AnySession;
-use proofload_model::catalogue::{Capabilities, EngineFacts};
+use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -18,21 +16,11 @@ pub struct Duckdb;
 const MEMORY_PART: u64 = 2;
 
 impl Engine for Duckdb {
-    fn facts(&self) -> EngineFacts {
-        EngineFacts {
+    fn about(&self) -> About {
+        About {
             name: "duckdb",
             title: "DuckDB, its library loaded at run time; runs inside the load agent",
-            capabilities: Capabilities {
-                embedded: true,
-                sql: true,
-                documents: false,
-                procedures: false,
-                local_instance: false,
-                url: false,
-                file_snapshot: true,
-                memory_setting: true,
-                durable: true,
-            },
+            keeps_data: true,
             minimum_memory_bytes: 128 << 20,
             settings: SETTINGS,
         }
@@ -43,16 +31,12 @@ impl Engine for Duckdb {
         Ok(Installation { version: found.version.to_owned(), place: found.path.display().to_string() })
     }
 
-    fn memory_settings(&self, memory: Bytes, _sessions: u32) -> Vec<(String, String)> {
-        vec![("memory_limit".to_owned(), format!("{}MiB", (memory.0 / MEMORY_PART) >> 20))]
+    fn snapshots(&self) -> Option<Snapshots> {
+        Some(Snapshots::Files)
     }
 
-    fn server(&self) -> Option<&dyn ServerRecipe> {
-        None
-    }
-
-    fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession> {
-        Box::pin(async move { Ok(AnySession::Duckdb(Session::open(target)?)) })
+    fn memory(&self) -> Option<&dyn Memory> {
+        Some(self)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
@@ -66,9 +50,19 @@ impl Engine for Duckdb {
     fn after_build<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
         Box::pin(async move { database::settle(target) })
     }
+}
 
-    fn observer(&self, _target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
-        Ok(None)
+impl SqlEngine for Duckdb {
+    type Session = Session;
+
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
+        Box::pin(async move { Ok(Session::open(target)?) })
+    }
+}
+
+impl Memory for Duckdb {
+    fn settings(&self, memory: Bytes, _sessions: u32) -> Vec<(String, String)> {
+        vec![("memory_limit".to_owned(), format!("{}MiB", (memory.0 / MEMORY_PART) >> 20))]
     }
 }
 
@@ -80,7 +74,7 @@ mod tests {
     fn duckdb_gets_half_of_the_limit_however_many_sessions_share_it() {
         for sessions in [1, 16] {
             let expected = vec![("memory_limit".to_owned(), "64MiB".to_owned())];
-            assert_eq!(Duckdb.memory_settings(Bytes::mebi(128), sessions), expected);
+            assert_eq!(Duckdb.settings(Bytes::mebi(128), sessions), expected);
         }
     }
 }

@@ -3,9 +3,7 @@
 use super::options::SETTINGS;
 use super::recipe::Recipe;
 use super::{Documents, database, installation, observer, settings};
-use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
-use crate::engines::AnyDocuments;
-use proofload_model::catalogue::{Capabilities, EngineFacts};
+use crate::contract::{About, DocumentEngine, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerRecipe, Snapshots, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -17,21 +15,11 @@ pub struct Mongodb;
 const LEAST_CACHE: Bytes = Bytes::mebi(256);
 
 impl Engine for Mongodb {
-    fn facts(&self) -> EngineFacts {
-        EngineFacts {
+    fn about(&self) -> About {
+        About {
             name: "mongodb",
             title: "MongoDB, started locally (not yet tried on a mongod) or reached by URL",
-            capabilities: Capabilities {
-                embedded: false,
-                sql: false,
-                documents: true,
-                procedures: false,
-                local_instance: true,
-                url: true,
-                file_snapshot: true,
-                memory_setting: true,
-                durable: true,
-            },
+            keeps_data: true,
             minimum_memory_bytes: 512 << 20,
             settings: SETTINGS,
         }
@@ -42,21 +30,20 @@ impl Engine for Mongodb {
         Ok(Installation { version: found.version, place: found.path.display().to_string() })
     }
 
-    /// MongoDB's own rule for a machine of this size: half of what is left after 1 GiB, but 256 MiB at least. The rest is for
-    /// connections and for the kernel's page cache, through which WiredTiger reads and which the control group is charged for.
-    /// Source: MongoDB manual, "WiredTiger Storage Engine", memory use.
-    fn memory_settings(&self, memory: Bytes, _sessions: u32) -> Vec<(String, String)> {
-        let left = memory.0.saturating_sub(1 << 30) / 2;
-        let whole = Bytes(left >> 20 << 20).max(LEAST_CACHE);
-        vec![("cache_size".to_owned(), whole.to_string())]
+    fn snapshots(&self) -> Option<Snapshots> {
+        Some(Snapshots::Files)
+    }
+
+    fn memory(&self) -> Option<&dyn Memory> {
+        Some(self)
     }
 
     fn server(&self) -> Option<&dyn ServerRecipe> {
         Some(&Recipe)
     }
 
-    fn connect_documents<'a>(&'a self, target: &'a Target) -> Work<'a, AnyDocuments> {
-        Box::pin(async move { Ok(AnyDocuments::Mongodb(Documents::connect(target).await?)) })
+    fn existing(&self) -> Option<ExistingServer> {
+        Some(ExistingServer { password: "set MONGODB_USER and MONGODB_PASSWORD for the load agent" })
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
@@ -76,16 +63,35 @@ impl Engine for Mongodb {
     }
 }
 
+impl DocumentEngine for Mongodb {
+    type Documents = Documents;
+
+    fn open_documents<'a>(&'a self, target: &'a Target) -> Work<'a, Documents> {
+        Box::pin(async move { Ok(Documents::connect(target).await?) })
+    }
+}
+
+impl Memory for Mongodb {
+    /// MongoDB's own rule for a machine of this size: half of what is left after 1 GiB, but 256 MiB at least. The rest is for
+    /// connections and for the kernel's page cache, through which WiredTiger reads and which the control group is charged for.
+    /// Source: MongoDB manual, "WiredTiger Storage Engine", memory use.
+    fn settings(&self, memory: Bytes, _sessions: u32) -> Vec<(String, String)> {
+        let left = memory.0.saturating_sub(1 << 30) / 2;
+        let whole = Bytes(left >> 20 << 20).max(LEAST_CACHE);
+        vec![("cache_size".to_owned(), whole.to_string())]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::place_settings;
+    use crate::engines::place_settings;
     use proofload_model::settings::{Settings, Value};
 
     #[test]
     fn a_memory_limit_implies_the_cache_that_a_machine_of_that_size_would_have() {
         let check = |memory, expected: &str| {
-            assert_eq!(Mongodb.memory_settings(memory, 64), [("cache_size".to_owned(), expected.to_owned())]);
+            assert_eq!(Mongodb.settings(memory, 64), [("cache_size".to_owned(), expected.to_owned())]);
         };
         check(Bytes::mebi(512), "256MiB");
         check(Bytes::mebi(1536), "256MiB");

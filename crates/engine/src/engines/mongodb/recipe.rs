@@ -31,8 +31,8 @@ const PROBE: Duration = Duration::from_secs(3);
 const ALREADY_INITIALIZED: &str = "23";
 
 impl ServerRecipe for Recipe {
-    fn refuses_root(&self) -> bool {
-        false
+    fn unprivileged_users(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// An empty folder is an empty instance.

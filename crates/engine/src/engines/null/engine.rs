@@ -1,13 +1,11 @@
 //! What the null engine says of itself. It has one setting and no state.
 
 use super::{Documents, Session};
-use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
-use crate::engines::{AnyDocuments, AnySession};
-use proofload_model::catalogue::{Capabilities, EngineFacts};
+use crate::contract::{About, DocumentEngine, Engine, Error, Installation, SqlEngine, Target, Work};
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Kind, Scope, SettingSpec};
-use proofload_model::units::{Bytes, duration_text, parse_duration};
+use proofload_model::units::{duration_text, parse_duration};
 use std::time::Duration;
 
 /// The null engine.
@@ -24,21 +22,11 @@ const SETTINGS: &[SettingSpec] = &[SettingSpec::new(
 .only(Scope::Engine("null"))];
 
 impl Engine for Null {
-    fn facts(&self) -> EngineFacts {
-        EngineFacts {
+    fn about(&self) -> About {
+        About {
             name: "null",
             title: "answers at once and keeps nothing: measures Proofload itself",
-            capabilities: Capabilities {
-                embedded: true,
-                sql: true,
-                documents: true,
-                procedures: false,
-                local_instance: false,
-                url: false,
-                file_snapshot: false,
-                memory_setting: false,
-                durable: false,
-            },
+            keeps_data: false,
             minimum_memory_bytes: 16 << 20,
             settings: SETTINGS,
         }
@@ -46,22 +34,6 @@ impl Engine for Null {
 
     fn locate(&self) -> Result<Installation, Error> {
         Ok(Installation { version: env!("CARGO_PKG_VERSION").to_owned(), place: "built in".to_owned() })
-    }
-
-    fn memory_settings(&self, _memory: Bytes, _sessions: u32) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    fn server(&self) -> Option<&dyn ServerRecipe> {
-        None
-    }
-
-    fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession> {
-        Box::pin(async move { Ok(AnySession::Null(Session::new(service_time(target)?))) })
-    }
-
-    fn connect_documents<'a>(&'a self, target: &'a Target) -> Work<'a, AnyDocuments> {
-        Box::pin(async move { Ok(AnyDocuments::Null(Documents::new(service_time(target)?))) })
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
@@ -78,9 +50,21 @@ impl Engine for Null {
     fn after_build<'a>(&'a self, _target: &'a Target) -> Work<'a, ()> {
         Box::pin(async { Ok(()) })
     }
+}
 
-    fn observer(&self, _target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
-        Ok(None)
+impl SqlEngine for Null {
+    type Session = Session;
+
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
+        Box::pin(async move { Ok(Session::new(service_time(target)?)) })
+    }
+}
+
+impl DocumentEngine for Null {
+    type Documents = Documents;
+
+    fn open_documents<'a>(&'a self, target: &'a Target) -> Work<'a, Documents> {
+        Box::pin(async move { Ok(Documents::new(service_time(target)?)) })
     }
 }
 

@@ -2,9 +2,7 @@
 
 use super::recipe::Recipe;
 use super::{Session, database, installation, observer, settings};
-use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
-use crate::engines::AnySession;
-use proofload_model::catalogue::{Capabilities, EngineFacts};
+use crate::contract::{About, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerRecipe, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -16,21 +14,11 @@ pub struct Postgresql;
 const SPARE_CONNECTIONS: u32 = 16;
 
 impl Engine for Postgresql {
-    fn facts(&self) -> EngineFacts {
-        EngineFacts {
+    fn about(&self) -> About {
+        About {
             name: "postgresql",
             title: "PostgreSQL, started locally or reached by URL",
-            capabilities: Capabilities {
-                embedded: false,
-                sql: true,
-                documents: false,
-                procedures: true,
-                local_instance: true,
-                url: true,
-                file_snapshot: true,
-                memory_setting: true,
-                durable: true,
-            },
+            keeps_data: true,
             minimum_memory_bytes: 64 << 20,
             settings: &[],
         }
@@ -43,33 +31,20 @@ impl Engine for Postgresql {
         })
     }
 
-    /// A quarter of the limit for shared buffers, because PostgreSQL reads through the kernel's page cache, which the same
-    /// control group is charged for; the private memory of sorts and maintenance stays within another quarter.
-    fn memory_settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)> {
-        let kib = memory.0 / 1024;
-        let sessions = sessions.max(1);
-        let shared_buffers = (kib / 4).max(16 << 10) / 8 * 8;
-        let work_mem = (kib / 8 / u64::from(sessions)).clamp(64, 4 << 10);
-        let maintenance = (kib / 16).clamp(1 << 10, 1 << 20);
-        [
-            ("shared_buffers", format!("{shared_buffers}kB")),
-            ("work_mem", format!("{work_mem}kB")),
-            ("maintenance_work_mem", format!("{maintenance}kB")),
-            ("autovacuum_work_mem", format!("{}kB", (maintenance / 2).max(1 << 10))),
-            ("effective_cache_size", format!("{}kB", kib / 4 * 3 / 8 * 8)),
-            ("max_connections", (sessions + SPARE_CONNECTIONS).to_string()),
-        ]
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    fn snapshots(&self) -> Option<Snapshots> {
+        Some(Snapshots::Files)
+    }
+
+    fn memory(&self) -> Option<&dyn Memory> {
+        Some(self)
     }
 
     fn server(&self) -> Option<&dyn ServerRecipe> {
         Some(&Recipe)
     }
 
-    fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession> {
-        Box::pin(async move { Ok(AnySession::Postgresql(Session::open(target).await?)) })
+    fn existing(&self) -> Option<ExistingServer> {
+        Some(ExistingServer { password: "set PGPASSWORD, or a password file by PGPASSFILE, for the load agent" })
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
@@ -89,14 +64,45 @@ impl Engine for Postgresql {
     }
 }
 
+impl SqlEngine for Postgresql {
+    type Session = Session;
+
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
+        Box::pin(async move { Ok(Session::open(target).await?) })
+    }
+}
+
+impl Memory for Postgresql {
+    /// A quarter of the limit for shared buffers, because PostgreSQL reads through the kernel's page cache, which the same
+    /// control group is charged for; the private memory of sorts and maintenance stays within another quarter.
+    fn settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)> {
+        let kib = memory.0 / 1024;
+        let sessions = sessions.max(1);
+        let shared_buffers = (kib / 4).max(16 << 10) / 8 * 8;
+        let work_mem = (kib / 8 / u64::from(sessions)).clamp(64, 4 << 10);
+        let maintenance = (kib / 16).clamp(1 << 10, 1 << 20);
+        [
+            ("shared_buffers", format!("{shared_buffers}kB")),
+            ("work_mem", format!("{work_mem}kB")),
+            ("maintenance_work_mem", format!("{maintenance}kB")),
+            ("autovacuum_work_mem", format!("{}kB", (maintenance / 2).max(1 << 10))),
+            ("effective_cache_size", format!("{}kB", kib / 4 * 3 / 8 * 8)),
+            ("max_connections", (sessions + SPARE_CONNECTIONS).to_string()),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::place_settings;
+    use crate::engines::place_settings;
     use proofload_model::settings::{Settings, Value};
 
     fn check(memory: Bytes, sessions: u32, expected: &[(&str, &str)]) {
-        let found = Postgresql.memory_settings(memory, sessions);
+        let found = Postgresql.settings(memory, sessions);
         for (name, value) in expected {
             assert!(found.iter().any(|(key, text)| key == name && text == value), "{name} = {value}: {found:?}");
         }

@@ -21,8 +21,8 @@ const SIGQUIT: i32 = 3;
 const PATIENCE: Duration = Duration::from_secs(180);
 
 impl ServerRecipe for Recipe {
-    fn refuses_root(&self) -> bool {
-        true
+    fn unprivileged_users(&self) -> &'static [&'static str] {
+        &["postgres", "nobody"]
     }
 
     /// Byte order for text (`C`), because the by-name middle row of TPROC-C depends on it. Data checksums, because a study of

@@ -1,9 +1,7 @@
 //! What SQLite can do and how its database is opened, settled and verified. May not know a workload's tables.
 
 use super::{Session, database, pragma};
-use crate::contract::{Engine, Error, Installation, Observer, ServerRecipe, Target, Work};
-use crate::engines::AnySession;
-use proofload_model::catalogue::{Capabilities, EngineFacts};
+use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -19,21 +17,11 @@ const CACHE_PART: u64 = 8;
 const LEAST_CACHE_KIB: u64 = 256;
 
 impl Engine for Sqlite {
-    fn facts(&self) -> EngineFacts {
-        EngineFacts {
+    fn about(&self) -> About {
+        About {
             name: "sqlite",
             title: "SQLite, compiled in; runs inside the load agent",
-            capabilities: Capabilities {
-                embedded: true,
-                sql: true,
-                documents: false,
-                procedures: false,
-                local_instance: false,
-                url: false,
-                file_snapshot: true,
-                memory_setting: true,
-                durable: true,
-            },
+            keeps_data: true,
             minimum_memory_bytes: 16 << 20,
             settings: &[],
         }
@@ -43,20 +31,12 @@ impl Engine for Sqlite {
         Ok(Installation { version: rusqlite::version().to_owned(), place: "built in".to_owned() })
     }
 
-    fn memory_settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)> {
-        let each = memory.0 / CACHE_PART / u64::from(sessions.max(1)) / 1024;
-        vec![("cache_size".to_owned(), format!("-{}", each.max(LEAST_CACHE_KIB)))]
+    fn snapshots(&self) -> Option<Snapshots> {
+        Some(Snapshots::Files)
     }
 
-    fn server(&self) -> Option<&dyn ServerRecipe> {
-        None
-    }
-
-    fn connect<'a>(&'a self, target: &'a Target) -> Work<'a, AnySession> {
-        Box::pin(async move {
-            let limit = pragma::statement_timeout(&target.place.settings)?;
-            Ok(AnySession::Sqlite(Session::new(database::open(target)?, limit)?))
-        })
+    fn memory(&self) -> Option<&dyn Memory> {
+        Some(self)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
@@ -73,9 +53,23 @@ impl Engine for Sqlite {
     fn after_build<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
         Box::pin(async move { database::settle(target) })
     }
+}
 
-    fn observer(&self, _target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
-        Ok(None)
+impl SqlEngine for Sqlite {
+    type Session = Session;
+
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
+        Box::pin(async move {
+            let limit = pragma::statement_timeout(&target.place.settings)?;
+            Ok(Session::new(database::open(target)?, limit)?)
+        })
+    }
+}
+
+impl Memory for Sqlite {
+    fn settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)> {
+        let each = memory.0 / CACHE_PART / u64::from(sessions.max(1)) / 1024;
+        vec![("cache_size".to_owned(), format!("-{}", each.max(LEAST_CACHE_KIB)))]
     }
 }
 
@@ -85,7 +79,7 @@ mod tests {
 
     fn check(memory: Bytes, sessions: u32, cache_size: &str) {
         let expected = vec![("cache_size".to_owned(), cache_size.to_owned())];
-        assert_eq!(Sqlite.memory_settings(memory, sessions), expected);
+        assert_eq!(Sqlite.settings(memory, sessions), expected);
     }
 
     #[test]

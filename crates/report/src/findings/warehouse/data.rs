@@ -1,5 +1,6 @@
 //! The data under the queries, from the facts that each run records. May not guess what is not recorded.
 
+use proofload_model::engines::named_engine;
 use proofload_model::facts::{FactName, data};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
@@ -12,10 +13,6 @@ pub(super) const LAYOUT: &str = "workload.layout";
 
 /// Its values that say it; another leaves it to the engine.
 const STORES: &[&str] = &["rows", "columns"];
-
-/// How engines store tables unless they are told.
-const BY_ENGINE: &[(&str, &str)] =
-    &[("duckdb", "columns"), ("sqlite", "rows"), ("postgresql", "rows"), ("mariadb", "rows"), ("sqlserver", "rows")];
 
 /// What was loaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,8 +55,7 @@ pub fn warehouse_data(attempt: &Attempt) -> WarehouseData {
 /// `rows` or `columns`: by a setting, else by the engine; none where neither says it.
 pub fn layout(settings: &Settings) -> Option<String> {
     let set = settings.text(LAYOUT).ok().filter(|word| STORES.contains(word));
-    let engine = || settings.text("engine.kind").ok();
-    let by_engine = || BY_ENGINE.iter().find(|(kind, _)| Some(*kind) == engine()).map(|(_, layout)| *layout);
+    let by_engine = || settings.text("engine.kind").ok().and_then(named_engine)?.layout.as_deref();
     set.or_else(by_engine).map(str::to_owned)
 }
 

@@ -38,6 +38,13 @@ fn a_clean_run_by_procedures_passes_every_check() {
     check_clean_run("postgresql", "procedures");
 }
 
+/// The fixture engine has its folder, its line in the registry and its suites, and nothing else knows it.
+#[cfg(feature = "fixtures")]
+#[test]
+fn an_engine_of_a_folder_a_line_and_suites_passes_every_check() {
+    check_clean_run("example", "statements");
+}
+
 /// All five transactions, unused items, remote lines and payments, names, bad credit, empty queues: the same content
 /// each way.
 fn check_equal_data(profile: &str) {

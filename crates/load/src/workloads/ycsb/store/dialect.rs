@@ -120,6 +120,7 @@ mod tests {
         assert_eq!(fields, "workload.form = \"json\" takes at most 50 fields, and workload.fields is 51");
         assert!(dialect("null", Form::Columns, 51).unwrap().suite.is_none());
         let none = dialect("duckdb", Form::Columns, 10).unwrap_err();
-        assert_eq!(none, "the workload ycsb has no SQL for the engine duckdb; it has SQL for postgresql, sqlite");
+        assert!(none.starts_with("the workload ycsb has no SQL for the engine duckdb; it has SQL for "), "{none}");
+        assert!(none.ends_with("postgresql, sqlite"), "{none}");
     }
 }

@@ -1,0 +1,59 @@
+//! Facets of an engine: what it may have beside sessions. An engine that has none of them needs no word of them.
+
+use super::error::Error;
+use super::server::CommandLine;
+use proofload_model::units::Bytes;
+use std::path::Path;
+
+/// How the data of an engine are kept, and put back between runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Snapshots {
+    /// Files of the data folder are copied while no instance and no session has them open.
+    Files,
+}
+
+impl Snapshots {
+    /// Tells whether data can be put back at a server that Proofload did not start.
+    pub fn reach_existing_servers(self) -> bool {
+        match self {
+            Self::Files => false,
+        }
+    }
+}
+
+/// A server that Proofload did not start, reached by `engine.url`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExistingServer {
+    /// How the load agent is given a password, which may not stand in a study: a fragment such as `set PGPASSWORD for the load agent`.
+    pub password: &'static str,
+}
+
+/// Memory that an engine is told to keep to.
+pub trait Memory: Sync {
+    /// Settings that a memory limit implies for so many sessions, such as `shared_buffers`; the study's own settings win. They are read
+    /// back by [`super::Engine::verify_settings`] like all others.
+    fn settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)>;
+
+    /// Tells whether a server that runs already takes these settings, so that `limits.memory` holds at a server that Proofload did not start.
+    fn reaches_existing_servers(&self) -> bool {
+        false
+    }
+}
+
+/// Instances that follow another. No engine has this facet yet.
+pub trait Replication: Sync {
+    /// The modes of `replication.mode` that the engine has, beside `none`.
+    fn modes(&self) -> &'static [&'static str];
+
+    /// Settings of a primary that make a mode hold for standbys of these names; the study's own settings win.
+    fn primary_settings(&self, mode: &str, standbys: &[&str]) -> Vec<(String, String)>;
+
+    /// Commands that make a standby of the instance at `primary` in `folder`, which exists and is empty, as the instance's user.
+    fn create_standby(&self, folder: &Path, primary: &str) -> Result<Vec<CommandLine>, Error>;
+
+    /// Tells whether the instance at this address follows another. Blocking.
+    fn is_standby(&self, address: &str) -> Result<bool, Error>;
+
+    /// Asks the standby at this address to lead from now on, and does not wait until it does. Blocking.
+    fn promote(&self, address: &str) -> Result<(), Error>;
+}

@@ -1,0 +1,117 @@
+//! What a study may ask of an engine, derived from the facets that it has. May not know any engine by name.
+
+use crate::contract::{Engine, Memory, Snapshots};
+use proofload_model::catalogue::{Capabilities, EngineFacts};
+
+/// The kinds of sessions that a line of the registry names.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SessionKinds {
+    pub(super) sql: bool,
+    pub(super) documents: bool,
+}
+
+impl dyn Engine + '_ {
+    /// What the study file may ask of it.
+    pub fn facts(&self) -> EngineFacts {
+        let about = self.about();
+        EngineFacts {
+            name: about.name,
+            title: about.title,
+            capabilities: capabilities(self, super::session_kinds(about.name)),
+            password: self.existing().map(|existing| existing.password),
+            minimum_memory_bytes: about.minimum_memory_bytes,
+            settings: about.settings,
+        }
+    }
+}
+
+/// What the facets of an engine come to.
+fn capabilities(engine: &dyn Engine, sessions: SessionKinds) -> Capabilities {
+    let (local_instance, url) = (engine.server().is_some(), engine.existing().is_some());
+    let limits_memory = engine.memory().is_some_and(Memory::reaches_existing_servers);
+    Capabilities {
+        embedded: !local_instance && !url,
+        sql: sessions.sql,
+        documents: sessions.documents,
+        local_instance,
+        url,
+        limits_at_url: if url && limits_memory { &["limits.memory"] } else { &[] },
+        restore_at_url: url && engine.snapshots().is_some_and(Snapshots::reach_existing_servers),
+        file_snapshot: engine.snapshots() == Some(Snapshots::Files),
+        memory_setting: engine.memory().is_some(),
+        replication: engine.replication().is_some(),
+        durable: engine.about().keeps_data,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{About, Error, ExistingServer, Installation, Target, Work};
+    use proofload_model::samples::Fact;
+    use proofload_model::units::Bytes;
+
+    /// A server that is only reached by URL and takes a limit of memory while it runs.
+    struct Remote;
+
+    impl Memory for Remote {
+        fn settings(&self, memory: Bytes, _sessions: u32) -> Vec<(String, String)> {
+            vec![("max server memory".to_owned(), memory.to_string())]
+        }
+
+        fn reaches_existing_servers(&self) -> bool {
+            true
+        }
+    }
+
+    impl Engine for Remote {
+        fn about(&self) -> About {
+            About { name: "remote", title: "", keeps_data: true, minimum_memory_bytes: 0, settings: &[] }
+        }
+
+        fn locate(&self) -> Result<Installation, Error> {
+            Err(Error::other("it is reached by URL"))
+        }
+
+        fn existing(&self) -> Option<ExistingServer> {
+            Some(ExistingServer { password: "set REMOTE_PASSWORD" })
+        }
+
+        fn memory(&self) -> Option<&dyn Memory> {
+            Some(self)
+        }
+
+        fn create_database<'a>(&'a self, _target: &'a Target) -> Work<'a, ()> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn verify_settings<'a>(&'a self, _target: &'a Target) -> Work<'a, Vec<Fact>> {
+            Box::pin(async { Ok(Vec::new()) })
+        }
+
+        fn after_build<'a>(&'a self, _target: &'a Target) -> Work<'a, ()> {
+            Box::pin(async { Ok(()) })
+        }
+    }
+
+    #[test]
+    fn capabilities_follow_from_facets() {
+        let found = capabilities(&Remote, SessionKinds { sql: true, documents: false });
+        let expected = Capabilities {
+            embedded: false,
+            sql: true,
+            documents: false,
+            local_instance: false,
+            url: true,
+            limits_at_url: &["limits.memory"],
+            restore_at_url: false,
+            file_snapshot: false,
+            memory_setting: true,
+            replication: false,
+            durable: true,
+        };
+        assert_eq!(found, expected);
+        let facts = (&Remote as &dyn Engine).facts();
+        assert_eq!((facts.password, facts.capabilities.sql), (Some("set REMOTE_PASSWORD"), false), "it has no line");
+    }
+}

@@ -1,0 +1,29 @@
+//! The settings of a study that an engine is run with. May not know any engine by name.
+
+use crate::contract::Engine;
+use proofload_model::settings::Settings;
+
+/// The settings for [`proofload_model::wire::DataPlace::settings`]: those that `limits.memory` implies for so many sessions, then the
+/// engine's own (`engine.<name>`), then `engine.settings.*`, of which those below an engine's name (`engine.settings.postgresql.jit`) are
+/// that engine's alone. Later ones win, so a study overrules what its memory limit implies.
+pub fn place_settings(engine: &dyn Engine, settings: &Settings, sessions: u32) -> Vec<(String, String)> {
+    let limit = engine.memory().zip(settings.bytes("limits.memory").ok());
+    let implied = limit.map(|(memory, limit)| memory.settings(limit, sessions));
+    let about = engine.about();
+    let own = about.settings.iter().filter_map(|spec| {
+        let value = settings.get(spec.path)?;
+        Some((spec.path.strip_prefix("engine.")?.to_owned(), value.to_string()))
+    });
+    let below = |path: &str, skip: bool| -> Vec<(String, String)> {
+        let given = settings.below(path).filter(|(name, _)| !skip || !is_of_an_engine(name));
+        given.map(|(name, value)| (name.to_owned(), value.to_string())).collect()
+    };
+    let general = below("engine.settings", true);
+    let particular = below(&format!("engine.settings.{}", about.name), false);
+    implied.unwrap_or_default().into_iter().chain(own).chain(general).chain(particular).collect()
+}
+
+/// Tells whether a name below `engine.settings` belongs to one engine, by its name in front.
+fn is_of_an_engine(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(owner, _)| super::engine(owner).is_some())
+}

@@ -2,69 +2,16 @@
 //!
 //! One agent serves both roles. The *host* role prepares a machine: instances, storage, limits, snapshots, probes.
 //! The *load* role runs virtual users. Each request is a type with the type of its answer ([`Ask`]).
-//! A change of any type here raises [`PROTOCOL`].
+//! A change of any type here raises [`PROTOCOL`]. Lists and re-exports.
 
 mod ask;
 mod data;
 mod event;
 pub mod host;
 pub mod load;
+mod message;
 
 pub use ask::{Ask, Ping, Pong, Quit};
 pub use data::{DataPlace, LimitsAsked, LoadSpec, Preconditioning, Probed, ScrapeSpec, Used};
 pub use event::Event;
-
-use crate::error::Error;
-use serde::{Deserialize, Serialize};
-
-/// Version of the messages; agents of another version are refused at the greeting.
-pub const PROTOCOL: u32 = 10;
-
-/// A message from the conductor to an agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Call {
-    /// Number of the call; the answer carries it.
-    pub id: u64,
-    /// What to do.
-    pub request: Request,
-}
-
-/// A message from an agent to the conductor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Message {
-    /// The answer to a call.
-    Answer {
-        /// Number of the call.
-        id: u64,
-        /// What came back.
-        result: Result<Reply, Error>,
-    },
-    /// Something that happened.
-    Event(Event),
-}
-
-/// Any request, as it travels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Request {
-    /// Answer with the clock: for offsets between machines.
-    Ping,
-    /// A request to the host role.
-    Host(host::Request),
-    /// A request to the load role.
-    Load(load::Request),
-    /// Release everything and end.
-    Quit,
-}
-
-/// Any answer, as it travels: one variant for each request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Reply {
-    /// Reply to [`Request::Ping`].
-    Ping(Pong),
-    /// Reply of the host role.
-    Host(host::Reply),
-    /// Reply of the load role.
-    Load(load::Reply),
-    /// Reply to [`Request::Quit`].
-    Quit,
-}
+pub use message::{Call, Message, PROTOCOL, Reply, Request};

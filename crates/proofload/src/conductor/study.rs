@@ -13,6 +13,7 @@ use crate::live::{Phase, View};
 use proofload_model::deployment::HostName;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
+use proofload_model::facts::usage;
 use proofload_model::part::{HOST_PLACEHOLDER, load_hosts};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::study::{Study, preconditioning};
@@ -197,8 +198,7 @@ fn calibrate(
 fn with_kills(context: &mut RunContext<'_>, prepared: &Prepared, error: Error) -> Error {
     let Some(limit) = prepared.primary().limits.memory.filter(|_| has_host(context)) else { return error };
     let Ok(facts) = context.testbed(prepared).usage() else { return error };
-    let kills = facts.iter().find(|fact| fact.name == "memory.oom_kills").and_then(|fact| fact.effective.as_deref());
-    match kills.and_then(|kills| kills.parse::<u64>().ok()).filter(|kills| *kills > 0) {
+    match usage::OOM_KILLS.number(&facts).map(|kills| kills as u64).filter(|kills| *kills > 0) {
         None => error,
         Some(kills) => {
             // A record that takes no facts tells so when the failure is written.

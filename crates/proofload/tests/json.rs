@@ -102,6 +102,7 @@ fn a_record_says_where_it_stands() {
         &json(&bench, &["status", "x.proof"], 0),
         &expect![[r#"
             being_written: false
+            faults: []
             form: 1
             runs: [{"levels":"workload.virtual_users=2","note":"","point":1,"run":0,"state":"finished"},{"levels":"workload.virtual_users=4","note":"","point":0,"run":1,"state":"finished"}]
             searches: []

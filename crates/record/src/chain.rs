@@ -22,7 +22,7 @@ pub(crate) enum Owner {
 
 /// A table of the chain.
 #[derive(Debug)]
-pub(crate) struct Chained {
+pub(crate) struct ChainTable {
     /// Its name.
     pub(crate) table: &'static str,
     /// Owner of its rows.
@@ -31,12 +31,12 @@ pub(crate) struct Chained {
     pub(crate) attempt: &'static str,
 }
 
-const fn chained(table: &'static str, owner: Owner, attempt: &'static str) -> Chained {
-    Chained { table, owner, attempt }
+const fn chained(table: &'static str, owner: Owner, attempt: &'static str) -> ChainTable {
+    ChainTable { table, owner, attempt }
 }
 
 /// Every table but the chain itself, in the order in which links hash them.
-pub(crate) const CHAINED: &[Chained] = &[
+pub(crate) const CHAINED: &[ChainTable] = &[
     chained("document", Owner::Study, "NULL"),
     chained("session", Owner::Study, "NULL"),
     chained("attempt", Owner::Attempt, "id"),
@@ -93,12 +93,12 @@ impl Kind {
 pub(crate) type Marks = [i64; 5];
 
 /// Tables with rows of the study, in the order of [`Marks`] and of the columns.
-pub(crate) fn of_study() -> impl Iterator<Item = &'static Chained> {
+pub(crate) fn of_study() -> impl Iterator<Item = &'static ChainTable> {
     CHAINED.iter().filter(|chained| chained.owner != Owner::Attempt)
 }
 
 /// Tables with rows of attempts.
-fn of_attempts() -> impl Iterator<Item = &'static Chained> {
+fn of_attempts() -> impl Iterator<Item = &'static ChainTable> {
     CHAINED.iter().filter(|chained| chained.owner != Owner::Study)
 }
 
@@ -202,7 +202,7 @@ impl Chain {
         let mut marks = [0; 5];
         let mut of_study_rows = begin();
         for ((mark, before), chained) in marks.iter_mut().zip(self.marks).zip(of_study()) {
-            let Chained { table, attempt, .. } = chained;
+            let ChainTable { table, attempt, .. } = chained;
             *mark = last_row(connection, table)?;
             of_study_rows.text(table);
             let sql = format!("SELECT * FROM {table} NOT INDEXED WHERE id > ?1 AND {attempt} IS NULL ORDER BY id");
@@ -241,7 +241,7 @@ impl Chain {
         for chained in of_attempts() {
             let place = CHAINED.iter().position(|other| other.table == chained.table);
             let after = begun.as_ref().zip(place).and_then(|(begun, place)| begun.get(place)).copied().unwrap_or(0);
-            let Chained { table, attempt: of, .. } = chained;
+            let ChainTable { table, attempt: of, .. } = chained;
             rows.text(table);
             let sql = format!("SELECT * FROM {table} NOT INDEXED WHERE id > ?2 AND {of} = ?1 ORDER BY id");
             rows.rows(&mut *connection.prepare_cached(&sql)?, [attempt, after])?;

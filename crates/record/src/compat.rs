@@ -1,7 +1,10 @@
-//! What differs between formats of the record: which tables there are, and which columns they have. May not know what rows mean.
+//! What differs between formats of the record: which tables there are, and which columns they have. Knows of what rows mean only how
+//! facts were written before they had numbers.
 
 use crate::error::Error;
-use proofload_model::samples::Reading;
+use proofload_model::facts::{Reading as FactReading, known};
+use proofload_model::samples::{Fact, Reading};
+use proofload_model::units::Bytes;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
@@ -117,12 +120,18 @@ impl Format {
         }
     }
 
-    /// The number that a fact's text begins with, for formats whose facts are texts alone.
-    pub(crate) fn number(self, effective: Option<&str>, stored: Option<f64>) -> Option<f64> {
+    /// The number of a fact, out of its text for formats whose facts are texts alone.
+    pub(crate) fn number(self, fact: &Fact) -> Option<f64> {
         if self.has_instances() {
-            return stored;
+            return fact.number;
         }
-        effective?.split(' ').next()?.parse().ok().filter(|number: &f64| number.is_finite())
+        let text = fact.effective.as_deref()?;
+        let number = match known(&fact.subject, &fact.name).map(|row| row.reading) {
+            Some(FactReading::Size) => Bytes::parse(text).ok().map(|bytes| bytes.0 as f64),
+            Some(FactReading::Seconds) => text.strip_suffix('s')?.parse().ok(),
+            _ => text.split(' ').next()?.parse().ok(),
+        };
+        number.filter(|number: &f64| number.is_finite())
     }
 
     /// Readings of an embedded engine as the column `interval.engine` holds them.

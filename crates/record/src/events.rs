@@ -39,7 +39,7 @@ pub(crate) fn decode(format: Format, version: u32, name: &str, detail: &str) -> 
     match forms.into_iter().flatten().find_map(read) {
         Some(RunEvent::Calibrated { key, mut facts }) => {
             for fact in &mut facts {
-                fact.number = format.number(fact.effective.as_deref(), fact.number);
+                fact.number = format.number(fact);
             }
             RunEvent::Calibrated { key, facts }
         }

@@ -114,17 +114,17 @@ pub(crate) fn events(
 
 pub(crate) fn facts(connection: &Connection, format: Format, attempt: Option<i64>) -> rusqlite::Result<Vec<Fact>> {
     all(connection, format.facts().select, [attempt], |row| {
-        let effective: Option<String> = row.get(3)?;
-        Ok(Fact {
+        let fact = Fact {
             subject: row.get(0)?,
             name: row.get(1)?,
             requested: row.get(2)?,
-            number: format.number(effective.as_deref(), row.get(7)?),
-            effective,
+            effective: row.get(3)?,
+            number: row.get(7)?,
             source: row.get(4)?,
             holds: row.get(5)?,
             instance: instance(row, 6)?,
-        })
+        };
+        Ok(Fact { number: format.number(&fact), ..fact })
     })
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Tables are read by one scan each, as readers of rows read them; no index is trusted.
 
-use crate::chain::{CHAINED, Chained, Kind, Link, Owner, begin, of_study};
+use crate::chain::{CHAINED, ChainTable, Kind, Link, Owner, begin, of_study};
 use crate::compat::Format;
 use crate::digest::Digest;
 use crate::error::Error;
@@ -25,14 +25,14 @@ pub struct Proof {
     /// What is not as it was written, in words; empty when all is.
     pub faults: Vec<String>,
     /// Attempts that ended, and whether their rows are as they were.
-    pub(crate) attempts: BTreeMap<i64, Ended>,
+    pub(crate) attempts: BTreeMap<i64, AttemptEnd>,
     /// Whether there is a fault that may concern every attempt.
     pub(crate) shared: bool,
 }
 
 /// An attempt that has a seal or a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub(crate) struct AttemptEnd {
     pub(crate) finished: bool,
     pub(crate) intact: bool,
 }
@@ -97,7 +97,7 @@ fn prove_seals(connection: &Connection, format: Format) -> Result<rusqlite::Resu
         if !intact {
             proof.fault(format!("rows of attempt {attempt} were changed after it had finished"));
         }
-        proof.attempts.insert(attempt, Ended { finished: true, intact });
+        proof.attempts.insert(attempt, AttemptEnd { finished: true, intact });
     }
     Ok(Ok(proof))
 }
@@ -132,7 +132,7 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
         if !intact {
             proof.fault(format!("rows of attempt {attempt} were changed after it had ended (link {})", link.id));
         }
-        proof.attempts.insert(attempt, Ended { finished: link.kind == Some(Kind::Finished), intact });
+        proof.attempts.insert(attempt, AttemptEnd { finished: link.kind == Some(Kind::Finished), intact });
     }
     if proof.closed && !rows.of_attempts.is_empty() {
         let open: Vec<String> = rows.of_attempts.keys().map(ToString::to_string).collect();
@@ -171,11 +171,11 @@ impl Rows {
     fn scan(
         &mut self,
         connection: &Connection,
-        chained: &Chained,
+        chained: &ChainTable,
         links: &[Link],
         proof: &mut Proof,
     ) -> rusqlite::Result<()> {
-        let Chained { table, owner, attempt } = *chained;
+        let ChainTable { table, owner, attempt } = *chained;
         if owner != Owner::Study {
             self.of_attempts.values_mut().for_each(|digest| digest.text(table));
         }

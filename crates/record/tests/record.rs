@@ -63,6 +63,18 @@ fn sample(index: u64) -> IntervalSample {
     }
 }
 
+fn check() -> Check {
+    Check {
+        group: "g".to_owned(),
+        name: "n".to_owned(),
+        rule: "r".to_owned(),
+        found: "f".to_owned(),
+        outcome: CheckOutcome::Met,
+        offenders: vec![],
+        sample: None,
+    }
+}
+
 #[test]
 fn what_was_written_is_read_and_sealed() {
     let folder = tempfile::tempdir().unwrap();
@@ -73,15 +85,7 @@ fn what_was_written_is_read_and_sealed() {
         Fact { instance: InstanceName::primary(), number: Some(0.5), ..Fact::observed("host", "kernel", "6", "uname") };
     let reading = Reading { name: "busy".to_owned(), component: "0".to_owned(), unit: "%".to_owned(), value: 12.5 };
     let mark = Mark { moment: Moment(9), offset: Offset(-1), counters: vec![("a".to_owned(), 1), ("b".to_owned(), 2)] };
-    let check = Check {
-        group: "g".to_owned(),
-        name: "n".to_owned(),
-        rule: "r".to_owned(),
-        found: "f".to_owned(),
-        outcome: CheckOutcome::Met,
-        offenders: vec![],
-        sample: None,
-    };
+    let check = check();
     recorder.facts(Some(attempt), std::slice::from_ref(&fact)).unwrap();
     recorder.interval(attempt, &sample(0)).unwrap();
     recorder.interval(attempt, &sample(1)).unwrap();
@@ -162,10 +166,10 @@ fn rows_cannot_be_changed_and_a_forged_one_breaks_the_seal() {
 
 /// Changes rows as somebody would who knows SQLite: the trigger out of the way, and back again.
 fn forge(path: &Path, trigger: &str, change: &str) {
-    let connection = rusqlite::Connection::open(path).unwrap();
+    let connection = rusqlite::Connection::open(path).expect("it opens");
     let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
-    let made: String = connection.query_row(sql, [trigger], |row| row.get(0)).unwrap();
-    connection.execute_batch(&format!("DROP TRIGGER {trigger}; {change}; {made}")).unwrap();
+    let made: String = connection.query_row(sql, [trigger], |row| row.get(0)).expect("a trigger");
+    connection.execute_batch(&format!("DROP TRIGGER {trigger}; {change}; {made}")).expect("SQLite carries it out");
 }
 
 #[test]
@@ -301,13 +305,16 @@ fn records_of_the_formats_before_are_continued_sealed_and_read() {
         let (instance, probe) = (InstanceName::primary(), "cores".to_owned());
         let telemetry = Telemetry { instance, probe, moment: Moment(1), span_ns: 6, readings };
         recorder.telemetry(attempt, Offset(5), &telemetry).unwrap();
-        let fact = Fact::observed("limit", "cpu", "0.5 CPU s/s", "cpu.max");
-        recorder.facts(Some(attempt), std::slice::from_ref(&fact)).unwrap();
+        let fact = |name: &str, text: &str| Fact::observed("limit", name, text, "cgroup");
+        let facts = [fact("cpu", "0.5 CPU s/s"), fact("memory.max", "64MiB"), fact("any", "words")];
+        recorder.facts(Some(attempt), &facts).unwrap();
         recorder.finish(attempt, WallTime(4)).unwrap();
         recorder.close().unwrap();
         let finished = read(&path).unwrap().finished(0).unwrap().clone();
         assert_eq!((finished.agents, finished.seal_holds), (AgentRows::default(), Some(true)));
-        assert_eq!((finished.intervals, finished.facts), (vec![interval], vec![Fact { number: Some(0.5), ..fact }]));
+        let numbers = [Some(0.5), Some(f64::from(64 << 20)), None];
+        let facts: Vec<Fact> = facts.into_iter().zip(numbers).map(|(fact, number)| Fact { number, ..fact }).collect();
+        assert_eq!((finished.intervals, finished.facts), (vec![interval], facts));
         let series = &finished.series[0];
         assert_eq!((series.component.as_str(), &series.instance), ("3", &InstanceName::default()));
     }

@@ -9,6 +9,7 @@ use super::distribution::student_quantile;
 use super::quantity::Quantity;
 use super::steady::Rule;
 use super::trend::{Care, trend};
+use proofload_model::study::Procedure;
 
 /// What a measured window may not exceed.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,12 +26,23 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The limits of a measured window by a study's procedure: drift and changes of level beyond its tolerance, segments of at least
+    /// 5 s.
+    pub fn of(procedure: &Procedure) -> Self {
+        Self {
+            drift_tolerance: procedure.drift_tolerance,
+            change_magnitude: procedure.drift_tolerance,
+            shortest_segment: 5,
+            period: None,
+        }
+    }
+
     /// The limits that belong to a warm-up rule: its drift tolerance, changes from twice that and at
     /// least 5 %, segments of at least 5 s; rounds longer than 60 s are taken to be the checkpoint period.
-    pub fn of_rule(rule: &Rule) -> Self {
+    pub(super) fn of_rule(rule: &Rule) -> Self {
         Self {
-            drift_tolerance: rule.drift_tolerance,
-            change_magnitude: (2.0 * rule.drift_tolerance).max(0.05),
+            drift_tolerance: rule.tolerance,
+            change_magnitude: (2.0 * rule.tolerance).max(0.05),
             shortest_segment: 5,
             period: Some(rule.round.as_secs() as usize).filter(|&round| round > 60),
         }
@@ -119,15 +131,7 @@ impl Check {
 }
 
 /// Checks throughput per second of a measured window (NaN for a missing second).
-pub fn check_window(values: &[f64], limits: &Limits) -> Check {
-    check_measurement(&[], values, limits)
-}
-
-/// Checks a measured window together with the stretch of warm-up that was declared steady just before it:
-/// a level that changed between the two voids the measurement as well, and a change inside a short
-/// measurement is seen better against a longer stretch. Seconds in the outcome count from the start of
-/// the measurement; what happened in the warm-up alone is not reported.
-pub fn check_measurement(warm_up: &[f64], measured: &[f64], limits: &Limits) -> Check {
+pub fn check_window(measured: &[f64], limits: &Limits) -> Check {
     if let Some(at) = measured.iter().position(|x| !x.is_finite()) {
         let gap = VoidReason::Gap { at, seconds: measured.iter().filter(|x| !x.is_finite()).count() };
         let notes = vec!["drift and changes are not judged across a gap".into()];
@@ -139,31 +143,11 @@ pub fn check_measurement(warm_up: &[f64], measured: &[f64], limits: &Limits) -> 
     let mut notes = Vec::new();
     let (drift, void) = drift_of(measured, limits, &mut notes);
     let mut voids: Vec<VoidReason> = void.into_iter().collect();
-    voids.extend(changes_since(warm_up, measured, limits).into_iter().map(VoidReason::Change));
+    voids.extend(changes_in(measured, limits).into_iter().map(VoidReason::Change));
     if limits.period.is_some_and(|period| measured.len() < 3 * period) {
         notes.push("the window holds fewer than three checkpoint periods: drift within them is not judged".into());
     }
     Check { voids, drift, notes }
-}
-
-/// Changes that begin or end in the measurement, found in it alone or together with the warm-up before it.
-fn changes_since(warm_up: &[f64], measured: &[f64], limits: &Limits) -> Vec<Change> {
-    let alone = changes_in(measured, limits);
-    if !alone.is_empty() || warm_up.iter().any(|x| !x.is_finite()) {
-        return alone;
-    }
-    let before = warm_up.len();
-    let both: Vec<f64> = warm_up.iter().chain(measured).copied().collect();
-    let begins_or_ends_here = |change: &Change| {
-        let begins = change.from >= before;
-        let ends = change.to > before && change.to < both.len();
-        begins || ends
-    };
-    changes_in(&both, limits)
-        .into_iter()
-        .filter(begins_or_ends_here)
-        .map(|change| Change { from: change.from.saturating_sub(before), to: change.to - before, ..change })
-        .collect()
 }
 
 fn drift_of(values: &[f64], limits: &Limits, notes: &mut Vec<String>) -> (Option<Quantity>, Option<VoidReason>) {
@@ -276,20 +260,6 @@ mod tests {
             println!("found, {name}: {share:.0} %");
             assert!(share >= 95.0, "{name}: {share} %");
         }
-    }
-
-    #[test]
-    fn the_warm_up_before_it_sharpens_the_check_of_a_short_measurement() {
-        let quiet = |seed| shaped(seed, 90, 0.5, 0.05, |_| 1.0);
-        let shifted = |seed| shaped(seed, 90, 0.5, 0.05, |t| if t < 60 { 1.0 } else { 0.8 });
-        let earlier = |seed| shaped(seed, 90, 0.5, 0.05, |t| if t < 20 { 0.8 } else { 1.0 });
-        let void = |values: Vec<f64>| !check_measurement(&values[..60], &values[60..], &limits(None)).is_valid();
-        let alarms = (0..400).filter(|&seed| void(quiet(seed))).count();
-        let found = (0..100).filter(|&seed| void(shifted(seed))).count();
-        println!("shift of 20 % at the start of 30 s: found {found} of 100, false alarms {alarms} of 400");
-        assert!(found >= 95 && alarms <= 8, "{found}, {alarms}");
-        let before = (0..100).filter(|&seed| void(earlier(seed))).count();
-        assert!(before <= 5, "a change in the warm-up alone voided {before} of 100");
     }
 
     #[test]

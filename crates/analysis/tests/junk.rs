@@ -12,8 +12,8 @@ use proofload_analysis::knee;
 use proofload_analysis::latency::{Latencies, Sparse};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::random::Random;
-use proofload_analysis::steady::{Procedure, Rule, judge};
-use proofload_analysis::validity::{Limits, check_measurement, check_window};
+use proofload_analysis::steady::{Rule, judge};
+use proofload_analysis::validity::{Limits, check_window};
 
 /// A series of up to 80 values of every bad kind.
 fn junk(random: &mut Random) -> Vec<f64> {
@@ -56,19 +56,20 @@ fn judgements_answer_whatever_they_are_given() {
     for _ in 0..400 {
         let (a, b) = (junk(&mut random), junk(&mut random));
         let seconds = |random: &mut Random| Duration::from_secs(random.below(30) as u64);
-        let rule = Rule::of(&Procedure {
+        let rule = Rule {
+            round: seconds(&mut random),
             at_least: seconds(&mut random),
             at_most: seconds(&mut random),
             measure: seconds(&mut random),
-            period: (random.below(2) == 0).then(|| seconds(&mut random)),
             tolerance: 0.02,
-        });
+        };
         let _ = judge(&a, &rule);
-        let limits = Limits::of_rule(&rule);
+        let period = Some(random.below(30)).filter(|period| *period > 0);
+        let limits = Limits { drift_tolerance: 0.02, change_magnitude: 0.05, shortest_segment: 5, period };
         let checked = check_window(&a, &limits);
         checked.drift.iter().for_each(check);
         assert_eq!(checked.is_valid(), checked.voids.is_empty());
-        let _ = check_measurement(&a, &b, &limits);
+        let _ = check_window(&b, &limits);
     }
 }
 

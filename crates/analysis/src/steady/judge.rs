@@ -5,7 +5,7 @@ use super::super::distribution::mean;
 use super::super::trend::{Care, Trend, trend};
 use super::super::validity::{self, Limits};
 use super::remainder::{Question, remainder};
-use super::rule::{Readiness, Rule, State};
+use super::rule::{ROUNDS_IN_WINDOW, Rule};
 use super::snia::snia;
 use super::verdict::{Evidence, Reason, Verdict, Window};
 
@@ -16,20 +16,15 @@ const MULTIPLES: [usize; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 12
 const NORMAL_95: f64 = 1.96;
 
 /// Judges throughput per second (NaN for a missing second) since the warm-up began.
-pub fn judge(throughput: &[f64], rule: &Rule) -> Verdict {
-    judge_with(throughput, &[], rule)
-}
-
-/// Judges like [`judge`], with the engine's readiness predicates.
 ///
 /// The verdict replays every instant at which the detector would have looked: at the end of a round,
 /// and, once the warm-up is long, no more often than every fiftieth of it. The first window that passes
 /// is the verdict; what follows it can only turn it into [`Verdict::Lost`].
-pub fn judge_with(throughput: &[f64], readiness: &[Readiness], rule: &Rule) -> Verdict {
-    Detector::new(rule.clone()).update(throughput, readiness)
+pub fn judge(throughput: &[f64], rule: &Rule) -> Verdict {
+    Detector::new(rule.clone()).update(throughput)
 }
 
-/// [`judge_with`] for a warm-up that is still going on: remembers the instants that it has looked at, so
+/// [`judge`] for a warm-up that is still going on: remembers the instants that it has looked at, so
 /// that a call each second costs next to nothing between them. Equal histories give equal verdicts,
 /// however many calls they were handed over in.
 #[derive(Clone, Debug)]
@@ -50,12 +45,12 @@ impl Detector {
         Self { rule, next_look, last_look: 0, declared: None, refusal: None }
     }
 
-    /// The verdict on the warm-up so far. `throughput` and `readiness` hold the whole history since its
-    /// start and only ever grow.
-    pub fn update(&mut self, throughput: &[f64], readiness: &[Readiness]) -> Verdict {
+    /// The verdict on the warm-up so far. `throughput` holds the whole history since its start and only
+    /// ever grows.
+    pub fn update(&mut self, throughput: &[f64]) -> Verdict {
         let budget = self.rule.at_most.as_secs() as usize;
         let seen = throughput.len().min(budget);
-        self.look_until(seen, throughput, readiness);
+        self.look_until(seen, throughput);
         if let Some(evidence) = &self.declared {
             let window = evidence.window;
             return lost(throughput, evidence, &self.rule)
@@ -65,7 +60,7 @@ impl Detector {
         if self.last_look == 0 {
             return Verdict::NotSteady { reasons: vec![too_short(seen, &self.rule)], best: None, budget_spent };
         }
-        let case = Case { history: &throughput[..self.last_look], readiness, rule: &self.rule };
+        let case = Case { history: &throughput[..self.last_look], rule: &self.rule };
         let refusal = self.refusal.get_or_insert_with(|| case.refusal()).clone();
         match refusal {
             Verdict::NotSteady { reasons, best, .. } => Verdict::NotSteady { reasons, best, budget_spent },
@@ -73,9 +68,9 @@ impl Detector {
         }
     }
 
-    fn look_until(&mut self, seen: usize, throughput: &[f64], readiness: &[Readiness]) {
+    fn look_until(&mut self, seen: usize, throughput: &[f64]) {
         while self.declared.is_none() && self.next_look <= seen {
-            let case = Case { history: &throughput[..self.next_look], readiness, rule: &self.rule };
+            let case = Case { history: &throughput[..self.next_look], rule: &self.rule };
             self.declared = case.passing();
             self.refusal = None;
             self.last_look = self.next_look;
@@ -115,7 +110,6 @@ fn lost(throughput: &[f64], evidence: &Evidence, rule: &Rule) -> Option<Verdict>
 /// One instant: all samples up to now.
 struct Case<'a> {
     history: &'a [f64],
-    readiness: &'a [Readiness],
     rule: &'a Rule,
 }
 
@@ -140,14 +134,11 @@ impl Case<'_> {
 
     /// The first window that passes everything.
     fn passing(&self) -> Option<Evidence> {
-        if !self.unready().is_empty() {
-            return None;
-        }
         let round = self.rule.round_seconds();
         let shortest = self.rule.window_seconds();
         let hopeful = |window: &&[f64]| {
             trend(window, round, Care::Screening).is_some_and(|found| {
-                found.scaled(found.rise.abs() + 1.5 * found.error, shortest) <= self.rule.drift_tolerance
+                found.scaled(found.rise.abs() + 1.5 * found.error, shortest) <= self.rule.tolerance
             })
         };
         self.windows()
@@ -166,7 +157,7 @@ impl Case<'_> {
     }
 
     fn drift_passes(&self, found: &Trend, horizon: usize) -> bool {
-        found.scaled(found.rise.abs() + found.half_width(), horizon) <= self.rule.drift_tolerance
+        found.scaled(found.rise.abs() + found.half_width(), horizon) <= self.rule.tolerance
     }
 
     fn evidence(&self, found: &Trend) -> Evidence {
@@ -180,7 +171,7 @@ impl Case<'_> {
             noise: found.noise * found.mean * found.mean,
             freedom: found.freedom,
         };
-        let last_rounds = round * self.rule.rounds_in_window as usize;
+        let last_rounds = round * ROUNDS_IN_WINDOW;
         let rounds: Vec<f64> = self.history[now.saturating_sub(last_rounds)..].chunks_exact(round).map(mean).collect();
         let approach = remainder(usable, &question);
         Evidence {
@@ -191,32 +182,14 @@ impl Case<'_> {
             remainder: approach.map(|approach| approach.shortfall),
             resolution: NORMAL_95 * (found.noise / question.measure as f64).sqrt(),
             snia: snia(&rounds),
-            not_observed: self.not_observed(),
         }
     }
 
     fn remainder_reason(&self, evidence: &Evidence) -> Option<Reason> {
-        let tolerance = self.rule.remainder_tolerance.max(evidence.resolution);
+        let tolerance = self.rule.tolerance.max(evidence.resolution);
         let found = evidence.remainder.as_ref()?;
         let (low, high) = found.interval().bounds().unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
         (low.abs().max(high.abs()) > tolerance).then(|| Reason::Remainder { remainder: found.clone(), tolerance })
-    }
-
-    /// Predicates against a verdict of steady in the last full round.
-    fn unready(&self) -> Vec<Reason> {
-        let rounds = self.history.len() / self.rule.round_seconds();
-        let judge = |predicate: &Readiness| match predicate.rounds.get(rounds.saturating_sub(1)) {
-            Some(State::Satisfied(_) | State::NotObserved) => None,
-            Some(State::Unsatisfied(value)) => Some(Reason::Unready { name: predicate.name.clone(), value: *value }),
-            None => Some(Reason::Unreported { name: predicate.name.clone() }),
-        };
-        self.readiness.iter().filter_map(judge).collect()
-    }
-
-    fn not_observed(&self) -> Vec<String> {
-        let rounds = self.history.len() / self.rule.round_seconds();
-        let missing = |p: &&Readiness| p.rounds.get(rounds.saturating_sub(1)) == Some(&State::NotObserved);
-        self.readiness.iter().filter(missing).map(|p| p.name.clone()).collect()
     }
 
     /// Why nothing passed, argued on the window whose drift comes nearest to passing; whether the budget is
@@ -224,7 +197,7 @@ impl Case<'_> {
     fn refusal(&self) -> Verdict {
         let usable = self.usable();
         let round = self.rule.round_seconds();
-        let mut reasons = self.unready();
+        let mut reasons = Vec::new();
         let reach = |found: &Trend| found.scaled(found.rise.abs() + found.half_width(), self.horizon());
         let best = self
             .windows()
@@ -239,7 +212,7 @@ impl Case<'_> {
             return Verdict::NotSteady { reasons, best: None, budget_spent: false };
         };
         let evidence = self.evidence(&best);
-        let tolerance = self.rule.drift_tolerance;
+        let tolerance = self.rule.tolerance;
         let bends = evidence.end_in_sight && self.drift_passes(&best, self.rule.window_seconds());
         if !bends && !self.drift_passes(&best, self.horizon()) {
             let drift = evidence.drift.clone();

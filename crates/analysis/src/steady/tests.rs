@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use super::super::distribution::median;
-use super::{Detector, Procedure, Readiness, Reason, Rule, State, Verdict, judge, judge_with};
+use super::{Detector, Reason, Rule, Verdict, judge};
 use crate::noise::autoregressive;
 
 /// A quick study: warm-up of 10 s to 5 minutes, 30 s of measurement.
 fn quick(tolerance: f64) -> Rule {
-    Rule::of(&Procedure {
+    Rule {
+        round: Duration::from_secs(2),
         at_least: Duration::from_secs(10),
         at_most: Duration::from_secs(300),
         measure: Duration::from_secs(30),
-        period: None,
         tolerance,
-    })
+    }
 }
 
 fn noisy(seed: u64, seconds: usize, noise: f64, shape: impl Fn(usize) -> f64) -> Vec<f64> {
@@ -36,8 +36,8 @@ fn flat_and_noisy_settles_well_within_the_budget() {
 }
 
 #[track_caller]
-fn check(values: &[f64], readiness: &[Readiness], expected: &str) {
-    let text = match judge_with(values, readiness, &quick(0.05)) {
+fn check(values: &[f64], expected: &str) {
+    let text = match judge(values, &quick(0.05)) {
         Verdict::Steady { window, .. } => format!("steady {}..{}", window.from, window.to),
         Verdict::Lost { at, declared } => format!("lost at {at}, declared {declared}"),
         Verdict::NotSteady { reasons, budget_spent, .. } => {
@@ -51,10 +51,10 @@ fn check(values: &[f64], readiness: &[Readiness], expected: &str) {
 #[test]
 fn verdicts_and_their_reasons() {
     let quiet = |seconds| noisy(1, seconds, 0.0003, |_| 1.0);
-    check(&quiet(4), &[], "not steady: 4 s of load so far, 20 s are needed before a verdict");
-    check(&quiet(60), &[], "steady 0..20");
-    check(&[0.0; 60], &[], "not steady: nothing was completed");
-    check(&[0.0; 300], &[], "not steady, budget spent: nothing was completed");
+    check(&quiet(4), "not steady: 4 s of load so far, 20 s are needed before a verdict");
+    check(&quiet(60), "steady 0..20");
+    check(&[0.0; 60], "not steady: nothing was completed");
+    check(&[0.0; 300], "not steady, budget spent: nothing was completed");
     let rising = noisy(1, 60, 0.0003, |t| 1.0 + 0.01 * t as f64);
     let refused = judge(&rising, &quick(0.05));
     assert!(
@@ -64,29 +64,15 @@ fn verdicts_and_their_reasons() {
     let wild = judge(&noisy(3, 40, 0.3, |_| 1.0), &quick(0.02));
     assert!(matches!(&wild, Verdict::NotSteady { best: Some(_), budget_spent: false, .. }), "{wild:?}");
     let broken = noisy(2, 120, 0.0003, |t| if t < 60 { 1.0 } else { 0.7 });
-    check(&broken, &[], "lost at 60, declared 20");
+    check(&broken, "lost at 60, declared 20");
 }
 
 #[test]
 fn a_gap_is_not_bridged() {
     let mut values = noisy(1, 60, 0.0003, |_| 1.0);
     values[5] = f64::NAN;
-    check(&values, &[], "steady 6..26");
-    check(&values[..24], &[], "not steady: second 5 is missing from the samples");
-}
-
-#[test]
-fn readiness_holds_the_verdict_back() {
-    let values = noisy(1, 60, 0.0003, |_| 1.0);
-    let from = |first: usize, missing| Readiness {
-        name: "dirty pages level".to_owned(),
-        rounds: (0..30).map(|r| if r >= first { State::Satisfied(0.1) } else { missing }).collect(),
-    };
-    check(&values, &[from(17, State::Unsatisfied(0.9))], "steady 16..36");
-    check(&values, &[from(30, State::Unsatisfied(0.9))], "not steady: not ready: dirty pages level (observed 0.9)");
-    check(&values, &[from(30, State::NotObserved)], "steady 0..20");
-    let silent = Readiness { name: "cache fill".to_owned(), rounds: Vec::new() };
-    check(&values, &[silent], "not steady: not ready: cache fill (no value for the last round)");
+    check(&values, "steady 6..26");
+    check(&values[..24], "not steady: second 5 is missing from the samples");
 }
 
 /// The conductor's call at each second and `verify`'s call on the whole record must agree.
@@ -98,7 +84,7 @@ fn live_and_afterwards_the_same_window_is_declared() {
         let mut detector = Detector::new(rule.clone());
         let live = (1..=300)
             .map(|now| {
-                let verdict = detector.update(&values[..now], &[]);
+                let verdict = detector.update(&values[..now]);
                 assert_eq!(verdict, judge(&values[..now], &rule), "second {now}");
                 verdict
             })

@@ -87,8 +87,6 @@ pub struct Evidence {
     pub resolution: f64,
     /// SNIA's criterion over the last rounds.
     pub snia: Option<Snia>,
-    /// Predicates whose counter is missing.
-    pub not_observed: Vec<String>,
 }
 
 /// Why a warm-up is not steady.
@@ -129,18 +127,6 @@ pub enum Reason {
         /// The tolerance.
         tolerance: f64,
     },
-    /// A readiness predicate was not true in the last full round.
-    Unready {
-        /// Its name.
-        name: String,
-        /// Its value.
-        value: f64,
-    },
-    /// A readiness predicate has no entry for the last full round although it had earlier ones.
-    Unreported {
-        /// Its name.
-        name: String,
-    },
 }
 
 impl fmt::Display for Reason {
@@ -166,10 +152,6 @@ impl fmt::Display for Reason {
                 percent(remainder),
                 100.0 * tolerance
             ),
-            Self::Unready { name, value } => write!(f, "not ready: {name} (observed {value})"),
-            Self::Unreported { name } => {
-                write!(f, "not ready: {name} (no value for the last round)")
-            }
         }
     }
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::noise::autoregressive;
 use crate::random::Random;
-use proofload_analysis::steady::{Procedure, Readiness, Rule, State};
+use proofload_analysis::steady::Rule;
+use proofload_analysis::validity::Limits;
+use proofload_model::study::{Procedure, WarmUp};
 
 /// Families of shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,9 +14,7 @@ pub(super) enum Family {
     Flat,
     /// 1 − d e^(−t/τ), τ from 10 s to 2 h.
     WarmUp,
-    /// A jump at a time that no round divides, announced by a readiness predicate.
-    AnnouncedJump,
-    /// The same, unannounced: cannot be foreseen from throughput.
+    /// A jump at a time that no round divides: cannot be foreseen from throughput.
     Jump,
     /// Checkpoints every 30 s to 30 min.
     SawTooth,
@@ -29,10 +29,9 @@ pub(super) enum Family {
 }
 
 impl Family {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Flat,
         Self::WarmUp,
-        Self::AnnouncedJump,
         Self::Jump,
         Self::SawTooth,
         Self::WarmUpWithSawTooth,
@@ -40,6 +39,11 @@ impl Family {
         Self::Decay,
         Self::Wandering,
     ];
+
+    /// Family of a trace by its number.
+    pub(super) fn of(seed: u64) -> Self {
+        Self::ALL[((seed / 2) % Self::ALL.len() as u64) as usize]
+    }
 }
 
 /// How long the traces are and what is asked of the detector.
@@ -51,6 +55,8 @@ pub(super) struct Scale {
     pub(super) measure: usize,
     /// Shortest warm-up, seconds.
     pub(super) at_least: usize,
+    /// Round, seconds, where no period is known.
+    pub(super) round: usize,
     /// Tolerance of drift, remainder and of the score.
     pub(super) tolerance: f64,
     /// Range of the warm-ups' time constant, seconds.
@@ -66,6 +72,7 @@ pub(super) const HOURS: Scale = Scale {
     seconds: 7_200,
     measure: 600,
     at_least: 300,
+    round: 60,
     tolerance: 0.02,
     tau: (10.0, 7_200.0),
     period: (30.0, 1_200.0),
@@ -77,6 +84,7 @@ pub(super) const MINUTES: Scale = Scale {
     seconds: 300,
     measure: 30,
     at_least: 10,
+    round: 2,
     tolerance: 0.05,
     tau: (2.0, 120.0),
     period: (5.0, 20.0),
@@ -90,8 +98,9 @@ pub(super) struct Trace {
     pub(super) values: Vec<f64>,
     /// The same without noise.
     shape: Vec<f64>,
+    /// The rule and the limits that the product makes of a study's procedure.
     pub(super) rule: Rule,
-    pub(super) readiness: Vec<Readiness>,
+    pub(super) limits: Limits,
     /// First second from which every measurement is within the tolerance of the final level; `None` when
     /// there is none within the budget.
     pub(super) settled: Option<usize>,
@@ -106,29 +115,41 @@ impl Trace {
     }
 }
 
-/// Trace number `seed` of a library; families take turns.
+/// Trace number `seed` of a library; families take turns among even and among odd numbers.
 pub(super) fn trace(seed: u64, scale: &Scale) -> Trace {
-    let family = Family::ALL[(seed % Family::ALL.len() as u64) as usize];
+    let family = Family::of(seed);
     let mut random = Random::stream(seed, 2_026);
     let periodic = matches!(family, Family::SawTooth | Family::WarmUpWithSawTooth);
     let period = periodic.then(|| between(&mut random, scale.period).round() as usize);
     let measure = period.map_or(scale.measure, |p| scale.measure.div_ceil(p) * p);
-    let rule = Rule::of(&Procedure {
-        at_least: seconds(scale.at_least),
-        at_most: seconds(scale.seconds),
-        measure: seconds(measure),
-        period: period.map(seconds),
-        tolerance: scale.tolerance,
-    });
+    let procedure = procedure(scale, measure, period);
+    let (rule, limits) = (Rule::of(&procedure), Limits::of(&procedure));
     let length = scale.seconds + measure;
-    let (shape, level, ready) = shape(family, &mut random, scale, length, period);
+    let (shape, level) = shape(family, &mut random, scale, length, period);
     let noise = autoregressive(seed, length, random.uniform() * 0.7);
     let strength = between(&mut random, (0.003, scale.noise));
     let values = shape.iter().zip(&noise).map(|(y, e)| 1_000.0 * y * (1.0 + strength * e)).collect();
-    let readiness = ready.map(|at| predicate(at, &rule, length)).into_iter().collect();
-    let mut trace = Trace { values, shape, rule, readiness, settled: None, level };
+    let mut trace = Trace { values, shape, rule, limits, settled: None, level };
     trace.settled = settled(&trace, scale);
     trace
+}
+
+/// A study's procedure: rounds are whole periods where one is known, and the drift of the window has the default tolerance.
+fn procedure(scale: &Scale, measure: usize, period: Option<usize>) -> Procedure {
+    let period = period.unwrap_or(1);
+    Procedure {
+        restore_every_run: true,
+        warm_up: WarmUp {
+            at_least: seconds(scale.at_least),
+            at_most: seconds(scale.seconds),
+            round: seconds(scale.round.div_ceil(period) * period),
+            tolerance: scale.tolerance,
+        },
+        measure: seconds(measure),
+        drift_tolerance: 0.10,
+        steal_tolerance: 1.0,
+        error_budget: 0.0,
+    }
 }
 
 fn seconds(count: usize) -> Duration {
@@ -140,14 +161,8 @@ fn between(random: &mut Random, range: (f64, f64)) -> f64 {
     range.0 * (range.1 / range.0).powf(random.uniform())
 }
 
-/// The shape, its final level (NaN when it has none) and the second from which the predicate holds.
-fn shape(
-    family: Family,
-    random: &mut Random,
-    scale: &Scale,
-    length: usize,
-    period: Option<usize>,
-) -> (Vec<f64>, f64, Option<usize>) {
+/// The shape and its final level (NaN when it has none).
+fn shape(family: Family, random: &mut Random, scale: &Scale, length: usize, period: Option<usize>) -> (Vec<f64>, f64) {
     let depth = 0.2 + 0.6 * random.uniform();
     let tau = between(random, scale.tau);
     let budget = scale.seconds as f64;
@@ -160,20 +175,19 @@ fn shape(
     let fall = scale.tolerance * (1.0 + 1.5 * random.uniform()) / scale.measure as f64;
     let curve = |y: &dyn Fn(usize) -> f64| (0..length).map(y).collect::<Vec<f64>>();
     match family {
-        Family::Flat => (vec![1.0; length], 1.0, None),
-        Family::WarmUp => (curve(&rise), 1.0, None),
-        Family::AnnouncedJump => (curve(&|t| if t < jump { 1.0 - 0.6 * depth } else { 1.0 }), 1.0, Some(jump)),
-        Family::Jump => (curve(&|t| if t < jump { 1.0 - 0.6 * depth } else { 1.0 }), 1.0, None),
-        Family::SawTooth => (curve(&|t| 1.0 - saw(t)), saw_level, None),
-        Family::WarmUpWithSawTooth => (curve(&|t| rise(t) * (1.0 - saw(t))), saw_level, None),
+        Family::Flat => (vec![1.0; length], 1.0),
+        Family::WarmUp => (curve(&rise), 1.0),
+        Family::Jump => (curve(&|t| if t < jump { 1.0 - 0.6 * depth } else { 1.0 }), 1.0),
+        Family::SawTooth => (curve(&|t| 1.0 - saw(t)), saw_level),
+        Family::WarmUpWithSawTooth => (curve(&|t| rise(t) * (1.0 - saw(t))), saw_level),
         Family::Bursts => bursts(random, scale, length),
-        Family::Decay => (curve(&|t| (-fall * t as f64).exp()), f64::NAN, None),
-        Family::Wandering => (wandering(random, scale, length), f64::NAN, None),
+        Family::Decay => (curve(&|t| (-fall * t as f64).exp()), f64::NAN),
+        Family::Wandering => (wandering(random, scale, length), f64::NAN),
     }
 }
 
 /// Dips of a twentieth of the measurement, on average six per measurement, at random.
-fn bursts(random: &mut Random, scale: &Scale, length: usize) -> (Vec<f64>, f64, Option<usize>) {
+fn bursts(random: &mut Random, scale: &Scale, length: usize) -> (Vec<f64>, f64) {
     let dip = (scale.measure / 60).max(1);
     let every = scale.measure as f64 / 6.0;
     let depth = 0.1 + 0.2 * random.uniform();
@@ -186,7 +200,7 @@ fn bursts(random: &mut Random, scale: &Scale, length: usize) -> (Vec<f64>, f64, 
         at += dip as f64 + every * (0.5 + random.uniform());
     }
     let level = proofload_analysis::distribution::mean(&shape);
-    (shape, level, None)
+    (shape, level)
 }
 
 /// A new level between 0.75 and 1.25 after each half to one and a half measurements.
@@ -199,12 +213,6 @@ fn wandering(random: &mut Random, scale: &Scale, length: usize) -> Vec<f64> {
     }
     shape.truncate(length);
     shape
-}
-
-fn predicate(at: usize, rule: &Rule, length: usize) -> Readiness {
-    let round = rule.round.as_secs() as usize;
-    let state = |r: usize| if r * round >= at { State::Satisfied(1.0) } else { State::Unsatisfied(0.5) };
-    Readiness { name: "buffer pool filled".to_owned(), rounds: (0..length / round).map(state).collect() }
 }
 
 fn settled(trace: &Trace, scale: &Scale) -> Option<usize> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::noise::autoregressive;
 use proofload_analysis::distribution::{mean, median};
 use proofload_analysis::steady::snia::snia;
-use proofload_analysis::steady::{Procedure, Rule, judge};
+use proofload_analysis::steady::{Rule, judge};
 
 const REPETITIONS: u64 = if cfg!(debug_assertions) { 15 } else { 60 };
 const MEASURE: usize = 600;
@@ -43,13 +43,13 @@ fn snia_rounds(values: &[f64]) -> Option<usize> {
 }
 
 fn ours(values: &[f64]) -> Option<usize> {
-    let rule = Rule::of(&Procedure {
+    let rule = Rule {
+        round: Duration::from_secs(60),
         at_least: Duration::from_secs(300),
         at_most: Duration::from_secs(values.len() as u64),
         measure: Duration::from_secs(MEASURE as u64),
-        period: None,
         tolerance: 0.02,
-    });
+    };
     judge(values, &rule).steady_window().map(|window| window.to)
 }
 

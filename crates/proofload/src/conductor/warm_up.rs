@@ -26,22 +26,13 @@ pub(crate) struct WarmUpWatch {
 impl WarmUpWatch {
     /// For a procedure.
     pub(crate) fn new(procedure: &Procedure) -> Self {
-        let rule = Rule {
-            round: procedure.warm_up.round,
-            rounds_in_window: 5,
-            at_least: procedure.warm_up.at_least,
-            at_most: procedure.warm_up.at_most,
-            measure: procedure.measure,
-            drift_tolerance: procedure.warm_up.tolerance,
-            remainder_tolerance: procedure.warm_up.tolerance,
-        };
-        Self { detector: Detector::new(rule), at_most: procedure.warm_up.at_most.as_secs() }
+        Self { detector: Detector::new(Rule::of(procedure)), at_most: procedure.warm_up.at_most.as_secs() }
     }
 
     /// Looks at all seconds since the load began.
     pub(crate) fn look(&mut self, throughput: &[f64]) -> WarmUpState {
         let spent = throughput.len() as u64 >= self.at_most;
-        match self.detector.update(throughput, &[]) {
+        match self.detector.update(throughput) {
             Verdict::Steady { .. } => WarmUpState::Settled,
             Verdict::NotSteady { reasons, .. } if spent => {
                 WarmUpState::NeverSettled { reasons: reasons.iter().map(ToString::to_string).collect() }

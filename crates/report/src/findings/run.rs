@@ -192,7 +192,7 @@ fn stability(findings: &RunFindings, procedure: &Procedure) -> WindowCheck {
     let seconds = padded(findings);
     match &findings.whole {
         Some(whole) => whole_run::check(whole, &seconds, procedure.drift_tolerance),
-        None => check_window(&seconds, &limits(procedure)),
+        None => check_window(&seconds, &Limits::of(procedure)),
     }
 }
 
@@ -202,15 +202,6 @@ fn padded(findings: &RunFindings) -> Vec<f64> {
     let mut values = findings.measured().to_vec();
     values.resize(length, f64::NAN);
     values
-}
-
-fn limits(procedure: &Procedure) -> Limits {
-    Limits {
-        drift_tolerance: procedure.drift_tolerance,
-        change_magnitude: procedure.drift_tolerance,
-        shortest_segment: 5,
-        period: None,
-    }
 }
 
 fn within(intervals: &[IntervalSample], (from, to): (u64, u64)) -> Vec<&IntervalSample> {
@@ -294,21 +285,8 @@ fn warm_up(attempt: &Attempt, per_second: &[f64], procedure: Option<&Procedure>)
     let (settled, seconds) = (steady.is_some(), steady.or(not_steady)?);
     let seconds = seconds.or_else(|| attempt.window().map(|(from, _)| from))?;
     let verdict =
-        procedure.map(|procedure| judge(&per_second[..per_second.len().min(seconds as usize)], &rule(procedure)));
+        procedure.map(|procedure| judge(&per_second[..per_second.len().min(seconds as usize)], &Rule::of(procedure)));
     Some(WarmUp { seconds, settled, verdict })
-}
-
-/// The detector's rule for a procedure, as the conductor applies it.
-fn rule(procedure: &Procedure) -> Rule {
-    Rule {
-        round: procedure.warm_up.round,
-        rounds_in_window: 5,
-        at_least: procedure.warm_up.at_least,
-        at_most: procedure.warm_up.at_most,
-        measure: procedure.measure,
-        drift_tolerance: procedure.warm_up.tolerance,
-        remainder_tolerance: procedure.warm_up.tolerance,
-    }
 }
 
 /// Decodes the window's histograms; what cannot be decoded comes back as a reason to void.

@@ -2,6 +2,7 @@
 //!
 //! This crate may not know how a host is prepared, and may not render or compute statistics beyond histograms.
 
+mod ceiling;
 mod division;
 pub mod drive;
 mod events;

@@ -1,6 +1,7 @@
 //! The load role of an agent: carries out the conductor's requests one after another. May not decide when anything
 //! happens.
 
+use crate::ceiling::ceiling;
 use crate::drive::{ClientThreads, ConstantRate, PoissonRate, SaturatedSchedule, Schedule, ThreadsSpec};
 use crate::events::LoadEvents;
 use crate::workload::{RunRequest, WorkloadRun};
@@ -114,6 +115,7 @@ impl LoadService for LoadRole {
         let (request, workload_run) = self.workload_run.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
         self.acknowledged = Arc::default();
         let count = workload_run.client_threads().unwrap_or_else(|| default_threads(request, workload_run.sessions()));
+        let ceiling = ceiling(request, workload_run.as_ref(), count, &self.clock);
         let spec = ThreadsSpec {
             threads: count,
             blocking: request.is_blocking(),
@@ -134,6 +136,7 @@ impl LoadService for LoadRole {
         facts.push(client::VIRTUAL_USERS.observed(workload_run.users(), "load agent"));
         let in_process = request.engine.facts().capabilities.embedded;
         facts.push(client::ENGINE_IN_PROCESS.observed(in_process, "load agent"));
+        facts.extend(ceiling);
         facts.extend(arrival_facts(&request.spec));
         facts.extend(settings_in_force(request)?);
         Ok(facts)

@@ -244,6 +244,21 @@ fn a_busy_client_makes_the_point_generator_bound_unless_the_engine_lives_in_it()
     }
 }
 
+#[test]
+fn a_result_near_the_ceiling_of_the_generator_is_flagged_and_stays_valid() {
+    let flagged = |headroom: f64| {
+        let mut near = record(&Shape::memory(1));
+        let throughput = evaluate(&near).points[0].runs[0].throughput().value();
+        let fact = Fact::observed("client", "null_ceiling", "many/s", "load agent");
+        near.attempts[0].facts.push(Fact { number: Some(headroom * throughput), ..fact });
+        let findings = evaluate(&near);
+        assert_eq!(findings.points[0].verdict, Verdict::Valid);
+        render(&near, Format::Markdown).unwrap().contains("the generator alone reaches only 1.9 times this throughput")
+    };
+    assert!(flagged(1.9));
+    assert!(!flagged(2.1));
+}
+
 /// A run of three load agents: the second slow, the third late and busy.
 fn with_agents() -> Record {
     let mut of_agents = record(&Shape {

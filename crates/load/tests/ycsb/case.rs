@@ -138,6 +138,13 @@ impl Case {
         role.build(Build {})
     }
 
+    /// Connects all users and returns what the load agent reports of itself.
+    pub(crate) fn connect(&self) -> Result<Vec<Fact>, Error> {
+        let (mut role, _events) = self.role();
+        role.open(Open { spec: Box::new(self.spec.clone()) })?;
+        role.connect(Connect {})
+    }
+
     /// Checks that the data fit.
     pub(crate) fn check_data(&self) -> Result<(), Error> {
         let (mut role, _events) = self.role();

@@ -91,3 +91,21 @@ fn operations_become_due_at_the_rate() {
     assert!(service.filter(|part| part.clock == proofload_model::samples::LatencyClock::Service).count() > 0);
     assert!(ran.seconds[0].client.send_lag_ns_p99.is_some());
 }
+
+/// Operations/s that the generator reaches by itself, where it says so.
+fn ceiling(engine: &str, changes: &[(&str, &str)]) -> Option<Option<f64>> {
+    let case = Case::new(engine, changes)?;
+    case.build().expect("it is loaded");
+    let facts = case.connect().expect("it connects");
+    Some(facts.iter().find(|fact| fact.name == "null_ceiling").map(|fact| fact.number.expect("it is a number")))
+}
+
+#[test]
+fn the_generator_tells_what_it_reaches_against_the_null_engine() {
+    assert_eq!(ceiling("null", &[]), Some(None), "the engine lives in the client threads");
+    for changes in [&[][..], &[("rate", "10"), ("operations", "20")]] {
+        let Some(found) = ceiling("postgresql", changes) else { continue };
+        let per_second = found.expect("it is measured");
+        assert!(per_second > 1_000.0 && per_second < 1e9, "{per_second} operations/s, whatever the rate of the study");
+    }
+}

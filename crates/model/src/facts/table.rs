@@ -186,6 +186,7 @@ facts! {
         THREADS = "threads", "Threads", Text;
         VIRTUAL_USERS = "virtual_users", "Virtual users", Text;
         ENGINE_IN_PROCESS = "engine_in_process", "Engine inside the load generator", Answer;
+        NULL_CEILING = "null_ceiling", "What the generator reaches against the null engine", Count("operations/s"), passing;
         ARRIVALS = "arrivals", "Arrivals", Text;
         QUEUE_AT_MOST = "queue_at_most", "Queue at most", Text;
         FORM = "form", "Form", Text;

@@ -176,7 +176,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     }
     findings.stability = procedure.as_ref().map(|procedure| stability(&findings, procedure));
     findings.steal = findings.window_seconds().and_then(|window| steal(attempt, window));
-    findings.generator = generator(&inside, is_in_process(attempt, settings), findings.measured());
+    findings.generator = generator(attempt, &inside, is_in_process(attempt, settings), findings.measured());
     if !findings.agents.is_empty() {
         findings.generator.bound = bound_by_agents(&findings.agents);
     }
@@ -310,7 +310,7 @@ fn is_in_process(attempt: &Attempt, settings: &Settings) -> bool {
     said.map_or_else(engine, |said| said == "true")
 }
 
-fn generator(inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> GeneratorCheck {
+fn generator(attempt: &Attempt, inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> GeneratorCheck {
     let threads = inside.iter().map(|interval| interval.client.thread_cpu_ns.len()).max().unwrap_or(0);
     let share = |thread: usize| {
         let spent: u64 = inside.iter().filter_map(|interval| interval.client.thread_cpu_ns.get(thread)).sum();
@@ -320,7 +320,7 @@ fn generator(inside: &[&IntervalSample], embedded: bool, measured: &[f64]) -> Ge
         client_threads: if embedded { Vec::new() } else { (0..threads).map(share).collect() },
         send_lag_p99: send_lag_p99(inside).map(|lag| Duration::from_nanos(lag as u64)),
         throughput: proofload_analysis::distribution::mean(measured),
-        null_ceiling: None,
+        null_ceiling: client::NULL_CEILING.number(&attempt.facts),
     };
     let mut check = check_generator(&observed);
     if embedded {

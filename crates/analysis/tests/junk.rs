@@ -84,7 +84,7 @@ fn curves_and_rankings_answer_whatever_they_are_given() {
         if let knee::Knee::Fitted { at, .. } = knee::find_knee(&levels, &question) {
             check(&at);
         }
-        let kinds = [ResourceKind::Core, ResourceKind::Thread, ResourceKind::Device, ResourceKind::Client];
+        let kinds = [ResourceKind::Core, ResourceKind::Thread, ResourceKind::Device, ResourceKind::Pressure];
         let resources = kinds.map(|kind| Resource { kind, name: "it".to_owned(), utilisation: junk(&mut random) });
         let observed = Observations { resources: resources.to_vec(), ..Observations::default() };
         rank(&observed).iter().for_each(|candidate| check(&candidate.measure));

@@ -180,8 +180,6 @@ pub(crate) enum ReportFormat {
     Json,
     /// A table for the terminal
     Text,
-    /// Result lines as YCSB prints them
-    Ycsb,
 }
 
 /// Two records, and what of them is compared.

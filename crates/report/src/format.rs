@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::findings::comparison::{Comparison, Gate, Rules};
 use crate::findings::evaluate_beside;
-use crate::render::{comparison_json, comparison_text, csv, gate_json, gate_text, html, json, markdown, text, ycsb};
+use crate::render::{comparison_json, comparison_text, csv, gate_json, gate_text, html, json, markdown, text};
 use crate::sections::{comparison_document, document};
 use proofload_import::Reference;
 use proofload_record::Record;
@@ -21,8 +21,6 @@ pub enum Format {
     Json,
     /// A table for a terminal.
     Text,
-    /// Result lines as YCSB prints them, a block for each valid point.
-    Ycsb,
 }
 
 /// Renders a record. Pure: equal records give equal bytes. The error says what the record lacks.
@@ -42,7 +40,6 @@ pub fn render_beside(record: &Record, format: Format, beside: &[Reference]) -> R
         Format::Csv => csv(&findings),
         Format::Json => json(&findings),
         Format::Text => text(&findings),
-        Format::Ycsb => ycsb(&findings),
     })
 }
 

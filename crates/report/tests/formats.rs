@@ -2,13 +2,10 @@
 
 mod support;
 
-use proofload_import::{Labels, SourceFile, import};
-use proofload_model::samples::{HistogramDelta, LatencyClock};
-use proofload_report::findings::{evaluate, point_totals};
 use proofload_report::{Format, render};
 use support::{Shape, record, shapes};
 
-const FORMATS: [Format; 6] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Text, Format::Ycsb];
+const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Text];
 
 #[test]
 fn every_shape_renders_in_every_form() {
@@ -71,31 +68,6 @@ fn text_of_a_record_stays_text() {
 }
 
 /// What is printed as YCSB does is read as YCSB's: counts, throughput and latencies return.
-#[test]
-fn lines_as_ycsb_prints_them_are_imported_again() {
-    let mut record = record(&Shape { void: vec![1], ..Shape::memory(2) });
-    for interval in record.attempts.iter_mut().flat_map(|attempt| &mut attempt.intervals) {
-        let service = |delta: &HistogramDelta| HistogramDelta { clock: LatencyClock::Service, ..delta.clone() };
-        let twins: Vec<HistogramDelta> = interval.histograms.iter().map(service).collect();
-        interval.histograms.extend(twins);
-    }
-    let text = render(&record, Format::Ycsb).unwrap();
-    let comments: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
-    assert_eq!(comments[..2], ["# memory-sweep, point 1 of 2: 64 MiB", "# memory-sweep, point 2 of 2: 128 MiB"]);
-    assert!(comments[2].starts_with("# void: "), "{comments:?}");
-    assert_eq!(text.matches("[OVERALL], RunTime(ms), 30000\n").count(), 1, "no figure of a void point");
-    let file = SourceFile { name: "ours.txt".to_owned(), content: text.into_bytes() };
-    let reference = import(&[file], &Labels { id: "ours".to_owned(), title: None }).unwrap();
-    let totals = point_totals(&evaluate(&record), &evaluate(&record).points[0]);
-    assert_eq!(reference.points[0].operations.len(), 2 * totals.kinds.len(), "both clocks");
-    for operation in &reference.points[0].operations {
-        let ours = totals.kinds.iter().find(|kind| kind.kind == operation.kind).unwrap();
-        assert_eq!(operation.count("count"), Some(ours.service.merged.count()));
-        let p99 = ours.service.merged.percentile(0.99).unwrap() as f64 / 1e6;
-        assert!((operation.milliseconds("p99").unwrap() - p99).abs() <= 1e-3, "{}", operation.kind);
-    }
-}
-
 /// Markdown without its code blocks and spans.
 fn without_code(markdown: &str) -> String {
     let mut kept = String::new();

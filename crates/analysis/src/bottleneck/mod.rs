@@ -1,8 +1,8 @@
 //! A first ranking of what limited a point, from what was observed while it ran. Nothing here is a cause
-//! yet: a candidate becomes one when perturbing its resource moves the result (see [`Confirmation`]).
+//! yet: a candidate becomes one when perturbing its resource moves the result.
 
-pub mod observation;
-pub mod rank;
+mod observation;
+mod rank;
 
 pub use observation::{Observations, Resource, ResourceKind, Wait};
-pub use rank::{Candidate, Cause, Confirmation, rank};
+pub use rank::{Candidate, Cause, rank};

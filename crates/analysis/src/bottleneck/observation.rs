@@ -12,12 +12,8 @@ pub enum ResourceKind {
     Thread,
     /// One storage device, as the share of time with requests outstanding.
     Device,
-    /// One network interface, as a share of its rate.
-    Network,
     /// Share of time in which tasks stalled for processor, memory or storage (pressure-stall information).
     Pressure,
-    /// One thread of the load generator, as a share of one core.
-    Client,
 }
 
 /// One resource with its utilisation over the window.
@@ -45,10 +41,6 @@ pub struct Wait {
     pub class: String,
     /// Share of all session time spent in it during the window, 0 to 1.
     pub share: f64,
-    /// The same share at the neighbouring point with less load or more of the resource, where there is one.
-    pub share_before: Option<f64>,
-    /// The single database thread whose work is waited for, where the engine's documentation names one.
-    pub serves: Option<String>,
     /// Number of wait samples behind the share.
     pub samples: u64,
 }
@@ -56,7 +48,7 @@ pub struct Wait {
 /// Everything observed of one point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observations {
-    /// Cores, threads, devices, networks, pressures, client threads.
+    /// Cores, threads, devices, pressures.
     pub resources: Vec<Resource>,
     /// Wait classes.
     pub waits: Vec<Wait>,

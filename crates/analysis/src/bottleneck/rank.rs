@@ -10,7 +10,7 @@ const BUSY_CPU: f64 = 0.85;
 const FULL_THREAD: f64 = 0.95;
 /// Mean processor utilisation below this hides a full thread. Source: method, section 7.
 const CALM_CPU: f64 = 0.60;
-/// A device or network this busy is a candidate of the first rank.
+/// A device this busy is a candidate of the first rank.
 const BUSY_DEVICE: f64 = 0.90;
 /// A resource, pressure or wait below this share is not listed.
 const LEAST_SHARE: f64 = 0.20;
@@ -18,48 +18,16 @@ const LEAST_SHARE: f64 = 0.20;
 /// What a candidate is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// The load generator, not the system under test.
-    Generator,
     /// One thread is full while the processor as a whole is not: a serial stage.
     SingleThread,
     /// All cores.
     Processor,
     /// A storage device.
     Device,
-    /// A network interface.
-    Network,
     /// Tasks stall for a resource.
     Pressure,
     /// Sessions wait inside the database.
     Wait,
-}
-
-/// Whether a candidate was tested by changing its resource.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Confirmation {
-    /// Observed only.
-    NotTried,
-    /// Perturbing the resource moved the result about as much: elasticity near 1.
-    Confirmed {
-        /// Elasticity of the result to the resource.
-        elasticity: Quantity,
-    },
-    /// Perturbing the resource did not move the result.
-    Refuted {
-        /// Elasticity of the result to the resource.
-        elasticity: Quantity,
-    },
-}
-
-impl Confirmation {
-    /// The label for the report.
-    pub fn label(&self) -> &'static str {
-        match self {
-            Self::NotTried => "observed, not confirmed by intervention",
-            Self::Confirmed { .. } => "confirmed by intervention",
-            Self::Refuted { .. } => "refuted by intervention",
-        }
-    }
 }
 
 /// One candidate.
@@ -75,18 +43,14 @@ pub struct Candidate {
     pub evidence: String,
     /// Rank order only; higher is likelier. No unit and no meaning beyond the order.
     pub score: f64,
-    /// Whether it was tested.
-    pub confirmation: Confirmation,
 }
 
 /// Candidates, likeliest first; empty when nothing observed was near a limit.
 pub fn rank(observed: &Observations) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
-    found.extend(generator(observed));
     found.extend(single_threads(observed));
     found.extend(processor(observed));
-    found.extend(busy(observed, ResourceKind::Device, Cause::Device));
-    found.extend(busy(observed, ResourceKind::Network, Cause::Network));
+    found.extend(devices(observed));
     found.extend(pressures(observed));
     found.extend(waits(observed));
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
@@ -94,7 +58,7 @@ pub fn rank(observed: &Observations) -> Vec<Candidate> {
 }
 
 fn candidate(cause: Cause, name: &str, measure: Quantity, score: f64, evidence: String) -> Candidate {
-    Candidate { cause, name: name.to_owned(), measure, evidence, score, confirmation: Confirmation::NotTried }
+    Candidate { cause, name: name.to_owned(), measure, evidence, score }
 }
 
 fn percent(share: f64) -> String {
@@ -115,26 +79,8 @@ fn with_interval(share: &Quantity) -> String {
     }
 }
 
-fn generator(observed: &Observations) -> Option<Candidate> {
-    let busiest = busiest(observed, ResourceKind::Client)?;
-    let measure = busiest.mean();
-    let share = measure.value();
-    (share > super::super::generator::MOST_CLIENT_CPU).then(|| {
-        let evidence = format!(
-            "{} of the load generator was busy {}; the system may have been capable of more",
-            busiest.name,
-            with_interval(&measure)
-        );
-        candidate(Cause::Generator, &busiest.name, measure, 4.0 + share, evidence)
-    })
-}
-
-fn busiest(observed: &Observations, kind: ResourceKind) -> Option<&Resource> {
-    observed.of(kind).max_by(|a, b| a.mean().value().total_cmp(&b.mean().value()))
-}
-
 /// The rule learnt from the availability study: throughput flat, processor calm on average, no device
-/// busy, one thread full, and what waits for it grows.
+/// busy, one thread full.
 fn single_threads(observed: &Observations) -> Vec<Candidate> {
     let calm = observed.mean_cpu().filter(|&cpu| cpu < CALM_CPU);
     let threads: Vec<&Resource> = full(observed, ResourceKind::Thread);
@@ -151,11 +97,9 @@ fn full(observed: &Observations, kind: ResourceKind) -> Vec<&Resource> {
 
 fn serial_stage(observed: &Observations, thread: &Resource, cpu: f64) -> Candidate {
     let measure = thread.mean();
-    let wait = observed.waits.iter().find(|wait| wait.serves.as_deref() == Some(thread.name.as_str()));
-    let grows = wait.is_some_and(grew);
     let flat = observed.throughput_flat == Some(true);
     let device = observed.of(ResourceKind::Device).any(|device| device.mean().value() >= BUSY_DEVICE);
-    let signs = [(flat, 0.3), (!device, 0.3), (grows, 0.3)];
+    let signs = [(flat, 0.3), (!device, 0.3)];
     let score = 2.0 + measure.value() + signs.iter().filter(|(sign, _)| *sign).map(|(_, weight)| weight).sum::<f64>();
     let mut evidence = format!(
         "{} was busy {} while all cores together were at {}",
@@ -166,14 +110,7 @@ fn serial_stage(observed: &Observations, thread: &Resource, cpu: f64) -> Candida
     if flat {
         evidence.push_str("; throughput stayed flat");
     }
-    if let Some(wait) = wait.filter(|_| grows) {
-        evidence.push_str(&format!("; {} grew to {} of session time", wait.class, percent(wait.share)));
-    }
     candidate(Cause::SingleThread, &thread.name, measure, score, evidence)
-}
-
-fn grew(wait: &Wait) -> bool {
-    wait.share_before.is_some_and(|before| wait.share > before)
 }
 
 fn processor(observed: &Observations) -> Option<Candidate> {
@@ -189,19 +126,19 @@ fn processor(observed: &Observations) -> Option<Candidate> {
     (cpu >= LEAST_SHARE).then(|| candidate(Cause::Processor, "processor", measure, score, evidence))
 }
 
-fn busy(observed: &Observations, kind: ResourceKind, cause: Cause) -> Vec<Candidate> {
-    let listed = observed.of(kind).filter(|resource| resource.mean().value() >= LEAST_SHARE);
+fn devices(observed: &Observations) -> Vec<Candidate> {
+    let listed = observed.of(ResourceKind::Device).filter(|resource| resource.mean().value() >= LEAST_SHARE);
     listed
         .map(|resource| {
             let measure = resource.mean();
             let share = measure.value();
             let score = if share >= BUSY_DEVICE { 1.9 + share } else { share };
-            let caveat = match kind {
-                ResourceKind::Device => "; a device that serves requests in parallel can be busy and still have room",
-                _ => "",
-            };
-            let evidence = format!("{} was busy {}{caveat}", resource.name, with_interval(&measure));
-            candidate(cause, &resource.name, measure, score, evidence)
+            let evidence = format!(
+                "{} was busy {}; a device that serves requests in parallel can be busy and still have room",
+                resource.name,
+                with_interval(&measure)
+            );
+            candidate(Cause::Device, &resource.name, measure, score, evidence)
         })
         .collect()
 }
@@ -228,18 +165,13 @@ fn waits(observed: &Observations) -> Vec<Candidate> {
         .map(|wait| {
             let interval = wait_interval(wait);
             let measure = Quantity::new(wait.share, Unit::RATIO, wait.samples, interval);
-            let growth = match wait.share_before {
-                Some(before) => format!(", {} at the neighbouring point", percent(before)),
-                None => String::new(),
-            };
             let evidence = format!(
-                "sessions spent {} of their time waiting for {} (n = {} samples){growth}",
+                "sessions spent {} of their time waiting for {} (n = {} samples)",
                 percent(wait.share),
                 wait.class,
                 wait.samples
             );
-            let score = wait.share + if grew(wait) { 0.5 } else { 0.0 };
-            candidate(Cause::Wait, &wait.class, measure, score, evidence)
+            candidate(Cause::Wait, &wait.class, measure, wait.share, evidence)
         })
         .collect()
 }
@@ -271,13 +203,7 @@ mod tests {
         resources.push(resource(ResourceKind::Thread, "log send", 0.97));
         resources.push(resource(ResourceKind::Thread, "checkpoint", 0.2));
         resources.push(resource(ResourceKind::Device, "nvme0n1", 0.55));
-        let waits = vec![Wait {
-            class: "HADR_SYNC_COMMIT".to_owned(),
-            share: 0.6,
-            share_before: Some(0.0),
-            serves: Some("log capture".to_owned()),
-            samples: 5_000,
-        }];
+        let waits = vec![Wait { class: "HADR_SYNC_COMMIT".to_owned(), share: 0.6, samples: 5_000 }];
         Observations { resources, waits, throughput_flat: Some(true) }
     }
 
@@ -288,8 +214,8 @@ mod tests {
         assert_eq!(first, [(Cause::SingleThread, "log capture"), (Cause::SingleThread, "log send")]);
         let evidence = &ranked[0].evidence;
         assert!(evidence.contains("all cores together were at 39 %"), "{evidence}");
-        assert!(evidence.contains("throughput stayed flat; HADR_SYNC_COMMIT grew to 60 %"), "{evidence}");
-        assert!(ranked.iter().all(|c| c.confirmation.label() == "observed, not confirmed by intervention"));
+        assert!(evidence.contains("throughput stayed flat"), "{evidence}");
+        assert!(ranked.iter().any(|c| c.cause == Cause::Wait && c.name == "HADR_SYNC_COMMIT"), "{ranked:#?}");
     }
 
     #[track_caller]
@@ -301,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_likeliest_candidate_comes_first() {
-        use ResourceKind::{Client, Core, Device, Pressure, Thread};
+        use ResourceKind::{Core, Device, Pressure, Thread};
         check(
             &[(Core, "core 0", 0.97), (Core, "core 1", 0.96), (Device, "sda", 0.3)],
             Some((Cause::Processor, "processor")),
@@ -312,7 +238,6 @@ mod tests {
             &[(Core, "core 0", 0.97), (Core, "core 1", 0.1), (Thread, "writer", 0.4)],
             Some((Cause::Processor, "processor")),
         );
-        check(&[(Core, "core 0", 0.9), (Client, "client thread 0", 0.93)], Some((Cause::Generator, "client thread 0")));
         check(&[(Core, "core 0", 0.4), (Pressure, "memory (full)", 0.5)], Some((Cause::Pressure, "memory (full)")));
         check(&[(Core, "core 0", 0.1), (Device, "sda", 0.1)], None);
         check(&[], None);

@@ -11,7 +11,7 @@ mod relative;
 mod units;
 mod verdict;
 
-pub use capacity::{NotIdentifiable, Reserve, maximum_user_data, rated_user_data};
+pub use capacity::{Reserve, maximum_user_data};
 pub use formula::{FORMULAS, Formula, Status, formula};
 pub use model::{Binding, Demand, FARTHEST, Machine, OwnCapacity, Refused, Target, largest_raw_size};
 pub use rates::{

@@ -77,6 +77,5 @@ const fn format(format: ReportFormat) -> Format {
         ReportFormat::Csv => Format::Csv,
         ReportFormat::Json => Format::Json,
         ReportFormat::Text => Format::Text,
-        ReportFormat::Ycsb => Format::Ycsb,
     }
 }

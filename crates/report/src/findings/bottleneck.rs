@@ -22,6 +22,12 @@ const STALLS: &[(&str, &str)] = &[("io", "storage"), ("cpu", "the processor"), (
 /// Events under which sessions do work rather than wait.
 const RUNNING: &[&str] = &["", "running", "CPU", "cpu"];
 
+/// Not observed by any probe.
+const NETWORK: &str = "network";
+
+/// How sure a candidate is: nothing perturbs a resource yet.
+pub const NOT_CONFIRMED: &str = "observed, not confirmed by intervention";
+
 /// The ranking of one point.
 #[derive(Debug, Clone)]
 pub struct Ranking {
@@ -52,13 +58,14 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
         (ResourceKind::Core, "cores"),
         (ResourceKind::Thread, "threads of the database"),
         (ResourceKind::Device, "use of the storage device"),
-        (ResourceKind::Network, "network"),
         (ResourceKind::Pressure, "pressure-stall information"),
     ];
     let missing = |(kind, name): &(ResourceKind, &'static str)| {
         resources.iter().all(|resource: &Resource| resource.kind != *kind).then_some(*name)
     };
-    let mut not_observed: Vec<&'static str> = kinds.iter().filter_map(missing).collect();
+    let mut not_observed: Vec<&'static str> = kinds[..3].iter().filter_map(missing).collect();
+    not_observed.push(NETWORK);
+    not_observed.extend(kinds[3..].iter().filter_map(missing));
     let waits = waits(&attempts);
     if waits.is_empty() {
         not_observed.push("wait events of the database");
@@ -130,13 +137,7 @@ fn waits(attempts: &[(&RunFindings, &Attempt)]) -> Vec<Wait> {
     }
     let waiting = sums.iter().filter(|(event, _)| !RUNNING.contains(*event));
     waiting
-        .map(|(event, (sum, samples))| Wait {
-            class: (*event).to_owned(),
-            share: sum / all,
-            share_before: None,
-            serves: None,
-            samples: *samples,
-        })
+        .map(|(event, (sum, samples))| Wait { class: (*event).to_owned(), share: sum / all, samples: *samples })
         .collect()
 }
 

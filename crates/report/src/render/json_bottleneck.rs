@@ -1,6 +1,6 @@
 //! The bottleneck ranking as JSON.
 
-use crate::findings::{Findings, Ranking};
+use crate::findings::{Findings, NOT_CONFIRMED, Ranking};
 use serde_json::{Value as Json, json};
 
 /// The first candidate at the largest valid point, and the ranking of every point.
@@ -12,7 +12,7 @@ pub(super) fn bottleneck(findings: &Findings<'_>) -> Json {
         "first": first.map(|candidate| candidate.name.clone()),
         "cause": first.map(|candidate| format!("{:?}", candidate.cause)),
         "evidence": first.map(|candidate| candidate.evidence.clone()),
-        "confirmation": first.map(|candidate| candidate.confirmation.label()),
+        "confirmation": first.map(|_| NOT_CONFIRMED),
         "missing": if first.is_none() { Json::from("nothing observed was near a limit, or no point is valid") } else { Json::Null },
         "points": findings.rankings.iter().map(ranking_json).collect::<Vec<_>>(),
     })
@@ -26,7 +26,7 @@ fn ranking_json(ranking: &Ranking) -> Json {
             "name": candidate.name,
             "measure": candidate.measure.to_json(),
             "evidence": candidate.evidence,
-            "confirmation": candidate.confirmation.label(),
+            "confirmation": NOT_CONFIRMED,
         })
     });
     json!({ "point": ranking.point, "candidates": candidates.collect::<Vec<_>>(), "not_observed": ranking.not_observed })

@@ -13,7 +13,6 @@ mod json_search;
 mod json_warehouse;
 mod markdown;
 mod text;
-mod ycsb;
 
 pub(crate) use comparison::{comparison_json, comparison_text, gate_json, gate_text};
 pub(crate) use csv::{csv, quoted_field};
@@ -21,4 +20,3 @@ pub(crate) use html::html;
 pub(crate) use json::json;
 pub(crate) use markdown::markdown;
 pub(crate) use text::text;
-pub(crate) use ycsb::ycsb;

@@ -4,7 +4,8 @@ use super::charts::{Shown, factors_title, knee_band, level_words, over_factor, p
 use super::section::{Section, always};
 use crate::blocks::{Axis, Bars, Block, Chart, Figure, Group, Inline, Notice, Prose, prose};
 use crate::findings::{
-    Curve, CurveGroup, Findings, PointFindings, SearchFindings, level_number, level_text, setting_title, size_text,
+    Curve, CurveGroup, Findings, NOT_CONFIRMED, PointFindings, SearchFindings, level_number, level_text, setting_title,
+    size_text,
 };
 use crate::workloads::MetricColumn;
 use proofload_analysis::knee::Knee;
@@ -277,7 +278,7 @@ fn more_findings(findings: &Findings<'_>) -> Option<Block> {
             ": ",
             candidate.evidence.clone(),
             " (",
-            candidate.confirmation.label(),
+            NOT_CONFIRMED,
             "; ",
             Inline::Reference("bottleneck"),
             ")."

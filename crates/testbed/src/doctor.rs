@@ -140,7 +140,7 @@ fn unprivileged_user() -> Diagnosis {
         Some(missing) => bad(
             subject,
             State::Missing,
-            &format!("running as root, but there is no user {}", missing.join(" or ")),
+            format!("running as root, but there is no user {}", missing.join(" or ")),
             &format!("create one: useradd --system {}", missing[0]),
         ),
     }

@@ -13,6 +13,8 @@ mod read_bandwidth;
 mod read_iops;
 mod sweep;
 mod throttle;
+#[cfg(test)]
+mod toy;
 mod usage;
 mod write_bandwidth;
 mod write_iops;
@@ -37,4 +39,6 @@ const LIMITS: &[&dyn limit::Limit] = &[
     &write_bandwidth::LIMIT,
     &read_iops::LIMIT,
     &write_iops::LIMIT,
+    #[cfg(test)]
+    &toy::Toy,
 ];

@@ -12,6 +12,8 @@ mod rates;
 mod runner;
 mod scrape;
 mod threads;
+#[cfg(test)]
+mod toy;
 
 use proofload_model::series;
 
@@ -29,4 +31,6 @@ pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: series::memory::PROBE, open: memory::open },
     ProbeSpec { name: series::pressure::PROBE, open: pressure::open },
     ProbeSpec { name: series::power::PROBE, open: power::open },
+    #[cfg(test)]
+    ProbeSpec { name: "toy", open: toy::open },
 ];

@@ -56,7 +56,7 @@ impl SqlEngine for Duckdb {
     type Session = Session;
 
     fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
-        Box::pin(async move { Ok(Session::open(target)?) })
+        Box::pin(async move { Session::open(target) })
     }
 }
 

@@ -67,7 +67,7 @@ impl DocumentEngine for Mongodb {
     type Documents = Documents;
 
     fn open_documents<'a>(&'a self, target: &'a Target) -> Work<'a, Documents> {
-        Box::pin(async move { Ok(Documents::connect(target).await?) })
+        Box::pin(Documents::connect(target))
     }
 }
 

@@ -68,7 +68,7 @@ impl SqlEngine for Postgresql {
     type Session = Session;
 
     fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
-        Box::pin(async move { Ok(Session::open(target).await?) })
+        Box::pin(Session::open(target))
     }
 }
 

@@ -61,7 +61,7 @@ impl SqlEngine for Sqlite {
     fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
         Box::pin(async move {
             let limit = pragma::statement_timeout(&target.place.settings)?;
-            Ok(Session::new(database::open(target)?, limit)?)
+            Session::new(database::open(target)?, limit)
         })
     }
 }

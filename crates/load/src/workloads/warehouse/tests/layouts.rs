@@ -82,7 +82,8 @@ fn columns_of_postgresql_need_an_access_method_and_are_in_force_after_the_load()
     let facts = case.workload_run().build().unwrap();
     let fact = facts.iter().find(|fact| fact.name == "layout").and_then(|fact| fact.effective.as_deref());
     assert_eq!(fact, Some("columns"));
-    let indexes = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() AND tablename <> 'proofload_manifest'";
+    let indexes =
+        "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() AND tablename <> 'proofload_manifest'";
     assert_eq!(integer(&case.session().one_row(indexes).unwrap(), 0).unwrap(), 0);
     let error = case.opened_with(&[("layout", "rows")]).check_data().unwrap_err().to_string();
     assert!(error.contains("layout is columns where the study needs rows"), "{error}");

@@ -1,0 +1,76 @@
+//! A fixture: a probe of one file and one line. A test says on its own thread what there is to watch.
+
+use super::probe::{OpenedProbe, Probe, Subject, reading};
+use proofload_model::error::Error;
+use proofload_model::samples::Reading;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// The fixture.
+struct Toy(f64);
+
+thread_local! {
+    static WATCHED: Cell<Option<f64>> = const { Cell::new(None) };
+}
+
+/// Opens it where there is something to watch.
+pub(super) fn open(_subject: &mut Subject) -> OpenedProbe {
+    Ok(WATCHED.get().map(|value| Box::new(Toy(value)) as Box<dyn Probe>))
+}
+
+impl Probe for Toy {
+    fn read(&mut self, _span: Option<Duration>) -> Result<Vec<Reading>, Error> {
+        Ok(vec![reading("toy_watched", "", "", self.0)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Probes;
+    use super::*;
+    use crate::agents::EventSink;
+    use proofload_model::time::{Clock, Moment, WallTime};
+    use proofload_model::wire::Event;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// A clock that moves when someone sleeps.
+    struct Simulated(AtomicU64);
+
+    impl Clock for Simulated {
+        fn now(&self) -> Moment {
+            Moment(self.0.load(Ordering::Relaxed))
+        }
+
+        fn wall(&self) -> WallTime {
+            WallTime(0)
+        }
+
+        fn sleep(&self, time: Duration) {
+            std::thread::yield_now();
+            self.0.fetch_add(u64::try_from(time.as_nanos()).expect("short"), Ordering::Relaxed);
+        }
+    }
+
+    /// The runner opens the table and reads it; nothing but the table names the fixture.
+    #[test]
+    fn a_probe_of_a_file_and_a_line_is_read_on_the_second() {
+        WATCHED.set(Some(42.0));
+        let (sender, told) = std::sync::mpsc::channel();
+        let events: EventSink = Arc::new(move |event| drop(sender.send(event)));
+        let clock: Arc<dyn Clock> = Arc::new(Simulated(AtomicU64::new(0)));
+        let probes = Probes::start(&clock, &events, Moment(0), Subject::default());
+        let of_toy = told.iter().take(100_000).filter_map(|event| match event {
+            Event::Telemetry(telemetry) if telemetry.readings.iter().any(|reading| reading.name == "toy_watched") => {
+                Some((telemetry.probe.clone(), telemetry.readings[0].value, telemetry.moment.0 / 1_000_000_000))
+            }
+            _ => None,
+        });
+        let found: Vec<(String, f64, u64)> = of_toy.take(2).collect();
+        drop(probes);
+        // The clock is shared by the threads of all probes, so that a reading comes within its second.
+        let [(probe, value, first), (_, _, second)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((probe.as_str(), *value), ("toy", 42.0));
+        assert!(first < second, "{found:?}");
+    }
+}

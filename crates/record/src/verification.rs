@@ -136,7 +136,7 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
     }
     if proof.closed && !rows.of_attempts.is_empty() {
         let open: Vec<String> = rows.of_attempts.keys().map(ToString::to_string).collect();
-        proof.shared_fault(format!("attempt {} came after the record was closed", open.join(", ")));
+        proof.shared_fault(format!("the record was closed, and no link covers attempt {}", open.join(", ")));
     }
     if links.is_empty() {
         proof.shared_fault("the chain has no link");

@@ -127,10 +127,10 @@ pub(crate) struct VerifyArguments {
     /// The signature [default: the record's name with .sig, if there is one]
     #[arg(long, value_name = "FILE")]
     pub(crate) signature: Option<PathBuf>,
-    /// Who may sign: a file as `ssh-keygen` reads it; with it, a missing signature is a fault
+    /// File of allowed signers, as `ssh-keygen` reads it; with it, a missing signature is a fault
     #[arg(long, value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
-    /// Who must have signed, as the file of allowed signers names them [default: anybody in it]
+    /// Name that must have signed, as the file of allowed signers has it [default: anybody in it]
     #[arg(long, value_name = "NAME", requires = "allowed_signers")]
     pub(crate) identity: Option<String>,
     /// Print JSON
@@ -176,7 +176,7 @@ pub(crate) enum ReportFormat {
     Markdown,
     /// One value per line
     Csv,
-    /// For programs
+    /// JSON, for programs
     Json,
     /// A table for the terminal
     Text,
@@ -215,7 +215,7 @@ pub(crate) enum PairFormat {
     Markdown,
     /// One self-contained page
     Html,
-    /// For programs
+    /// JSON, for programs
     Json,
 }
 

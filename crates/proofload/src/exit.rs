@@ -87,7 +87,7 @@ impl Exit {
         }
     }
 
-    /// For `main`.
+    /// The process's exit code, for `main`.
     pub(crate) fn code(self) -> std::process::ExitCode {
         std::process::ExitCode::from(self.number())
     }

@@ -4,7 +4,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Has someone asked us to stop?
+/// Whether someone has asked us to stop.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
@@ -23,7 +23,7 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Has someone asked us to stop?
+    /// Whether someone has asked us to stop.
     pub(crate) fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -15,7 +15,7 @@ const TOY: &str = "kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale =
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// None when we may not mount.
+    /// Mounts a file system; `None` when we may not.
     fn mount(at: PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir_all(&at).ok()?;
         let options = format!("size={size}");

@@ -17,7 +17,7 @@ use support::{Bench, kill, orphaned_groups, postgresql_here, small_study, text};
 /// One test at a time: each counts control groups without an owner.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Who is killed.
+/// The process that is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Victim {
     Conductor,
@@ -34,7 +34,7 @@ fn kills(default: u32) -> u32 {
 struct Instants(u64);
 
 impl Instants {
-    /// Up to `longest`, uniform.
+    /// Draws a duration up to `longest`, uniform.
     fn next(&mut self, longest: Duration) -> Duration {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -35,7 +35,7 @@ fn slow_way() {
     let _ended = agent.wait();
 }
 
-/// Bytes leave so long after they came, as on a long line; none waits for another.
+/// Passes bytes on `delay` after they came, as a long line does; no piece waits for another.
 fn carry(mut from: impl Read, mut to: impl Write + Send + 'static, delay: Duration) {
     let (sender, receiver) = channel::<(Instant, Vec<u8>)>();
     let writing = std::thread::spawn(move || {

@@ -55,7 +55,7 @@ fn expect_choices_that_follow_from_results(record: &Record) {
     assert_eq!(ends, 1, "the end is told once");
 }
 
-/// Attempts of finished runs; none is finished twice.
+/// Attempts of finished runs, checking that each run finished once.
 fn finished(record: &Record) -> BTreeMap<u32, i64> {
     let mut runs = BTreeMap::new();
     for attempt in record.attempts.iter().filter(|attempt| attempt.state == State::Finished) {

@@ -47,7 +47,7 @@ fn run(bench: &Bench, study: &str, code: i32) -> Record {
     record(bench)
 }
 
-/// Did this happen to the attempt?
+/// Whether this happened to the attempt.
 fn has(attempt: &Attempt, name: &str) -> bool {
     attempt.events.iter().any(|event| event.event.name() == name)
 }
@@ -59,7 +59,7 @@ fn detail(attempt: &Attempt, name: &str) -> Value {
     serde_json::from_str(&event.unwrap_or_else(|| panic!("no event {name}")).listed).expect("JSON")
 }
 
-/// Is DuckDB's library here? Without it tests are skipped, visibly.
+/// Whether DuckDB's library is here. Without it tests are skipped, visibly.
 fn duckdb_here(test: &str) -> bool {
     let found = proofload_engine::engine("duckdb").is_some_and(|engine| engine.locate().is_ok());
     if !found {
@@ -115,7 +115,7 @@ fn number(attempt: &Attempt, name: &str) -> f64 {
     calibrated(attempt, name).and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{name} is no number"))
 }
 
-/// Is fio here? Without it, the calibration of the device is known to fail.
+/// Whether fio is here. Without it, the calibration of the device is known to fail.
 fn fio_here() -> bool {
     std::process::Command::new("fio").arg("--version").output().is_ok()
 }

@@ -48,11 +48,11 @@ pub fn render_beside(record: &Record, format: Format, beside: &[Reference]) -> R
 pub enum ComparisonFormat {
     /// Tables for a terminal.
     Text,
-    /// For a page or a remark.
+    /// Markdown, for a page or a remark.
     Markdown,
     /// One self-contained page.
     Html,
-    /// For programs.
+    /// JSON, for programs.
     Json,
 }
 

@@ -315,7 +315,7 @@ fn every_workload_is_compared_by_its_own_words_in_every_form() {
     }
 }
 
-/// Of every metric of the workload: a record is as fast as itself.
+/// Checks every metric of the workload: a record is as fast as itself.
 #[test]
 fn nothing_differs_from_itself() {
     let record = record(&Shape { repetitions: 3, ..Shape::memory(2) });

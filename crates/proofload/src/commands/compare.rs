@@ -76,7 +76,7 @@ pub(super) fn levels(pair: &PairArguments) -> Result<Vec<Level>, Failure> {
     pair.points.iter().map(level).collect()
 }
 
-/// Is the output for programs?
+/// Whether the output is for programs.
 pub(super) fn is_json(pair: &PairArguments) -> bool {
     pair.json || pair.format == PairFormat::Json
 }

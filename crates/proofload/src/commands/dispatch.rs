@@ -1,4 +1,4 @@
-//! From a parsed command to the module that carries it out. Decides nothing else.
+//! Hands a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
     built_in, compare, completions, doctor, export, gate, import, man, plan, report, run, schema, sign, status,

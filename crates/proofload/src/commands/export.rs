@@ -89,7 +89,7 @@ fn to_file(
     Ok(())
 }
 
-/// One file for each table; none when one of them is there and may not be replaced.
+/// Writes one file for each table; writes nothing when one of them exists and may not be replaced.
 fn files(
     record: &Record,
     selection: &Selection,

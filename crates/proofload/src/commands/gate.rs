@@ -1,4 +1,5 @@
-//! `gate`: may a candidate pass? The rules are those of `report::findings::comparison`; here they are read and get their exit code.
+//! `gate` decides whether a candidate may pass. The rules are those of `report::findings::comparison`; here they are
+//! read and get their exit code.
 
 use super::compare::{Failure, Records, format, is_json, levels};
 use super::target;

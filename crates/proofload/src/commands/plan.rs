@@ -39,7 +39,7 @@ fn text(study: &Study) -> Result<String, Error> {
     Ok(text)
 }
 
-/// What of a search is known before its first result.
+/// Everything that is known of a search before its first result.
 fn search_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     let Some(search) = search(&study.settings)? else { return Ok(String::new()) };
     let goal = match &search.goal {
@@ -153,7 +153,7 @@ fn round_size(bytes: u64) -> Bytes {
     Bytes(bytes.div_ceil(unit) * unit)
 }
 
-/// Every limit with its values: the levels of a factor, one value, or none.
+/// Every limit with its values: the levels of a factor, one value, or an empty list.
 pub(super) fn limits(study: &Study) -> Vec<(&'static str, Vec<String>)> {
     let limits = STANDARD.iter().filter(|spec| spec.path.starts_with("limits."));
     let values = |SettingSpec { path, kind, .. }: &'static SettingSpec| {

@@ -15,7 +15,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     at_least: Duration,
-    /// None: as long as its operations take.
+    /// Upper bound; `None`: as long as its operations take.
     at_most: Option<Duration>,
 }
 
@@ -39,7 +39,7 @@ impl Times {
         })
     }
 
-    /// In words.
+    /// Describes it in words.
     pub(super) fn text(&self) -> String {
         let Some(Work { operations, word, .. }) = self.work else { return self.span.text() };
         format!("{operations} {word}, {}", self.span.text())
@@ -47,7 +47,7 @@ impl Times {
 }
 
 impl Span {
-    /// Of all runs together.
+    /// Sums the spans of all runs.
     pub(super) fn total(study: &Study, plan: &Plan) -> Result<Self, Error> {
         let mut total = Self { at_least: Duration::ZERO, at_most: Some(Duration::ZERO) };
         for run in &plan.runs {
@@ -76,7 +76,7 @@ impl Span {
         Ok(longest)
     }
 
-    /// In words.
+    /// Describes it in words.
     pub(super) fn text(self) -> String {
         match self.at_most {
             None if self.at_least.is_zero() => "as long as they take".to_owned(),
@@ -86,7 +86,7 @@ impl Span {
         }
     }
 
-    /// For programs: seconds; null where nothing bounds them.
+    /// Seconds, for programs; null where nothing bounds them.
     pub(super) fn json(self) -> Json {
         json!({ "at_least": self.at_least.as_secs_f64(), "at_most": self.at_most.map(|most| most.as_secs_f64()) })
     }
@@ -101,7 +101,7 @@ pub(super) struct CalibrationPlan {
 }
 
 impl CalibrationPlan {
-    /// By the keys under which a run would find what is known already.
+    /// Counts steps by the keys under which a run would find what is known already.
     pub(super) fn of(study: &Study, plan: &Plan) -> Result<Self, Error> {
         let (mut known, mut count) = (BTreeSet::new(), Self::default());
         for point in &plan.points {

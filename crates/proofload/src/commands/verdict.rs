@@ -20,7 +20,7 @@ pub(crate) fn exit_of(record: &Record) -> Exit {
     codes.chain(nothing).filter(|code| *code != Exit::Good).min().unwrap_or(Exit::Good)
 }
 
-/// Is it a void point of a search whose load was measured again, and has a result?
+/// Whether a point of a search is void but its load was measured again with a valid result.
 fn measured_anew(findings: &Findings<'_>, point: &PointFindings) -> bool {
     let same = |other: &&PointFindings| other.id > point.id && other.levels == point.levels;
     !findings.searches.is_empty()

@@ -76,7 +76,7 @@ pub(super) fn signature_of(record: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The signer. Errors: the signature does not fit, or there is none where one is asked for.
+/// The signer, or the word "none" without a signature. Errors: it does not fit, or is missing although asked for.
 fn signature(arguments: &VerifyArguments) -> Result<String, String> {
     let asked = arguments.signature.is_some() || arguments.allowed_signers.is_some();
     let file = arguments.signature.clone().unwrap_or_else(|| signature_of(&arguments.record));

@@ -20,27 +20,27 @@ pub(super) const CLOCK_WITHIN: Duration = Duration::from_millis(10);
 /// Longest silence before an agent is taken for lost. It says something at least once a second.
 const SILENCE: Duration = Duration::from_secs(15);
 
-/// Looks further apart than this tell nothing: it was the conductor that stood still.
+/// Polls further apart than this prove no silence: the conductor itself was paused.
 const REGULAR_LOOKS: Duration = Duration::from_secs(3);
 
 /// Offset of an agent's monotonic clock to ours.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ClockOffset {
-    /// Nanoseconds that it is ahead of ours.
+    /// Nanoseconds by which it is ahead of ours.
     pub(super) ahead_ns: i64,
     /// Bound of its error: half the shortest round trip.
     pub(super) within: Duration,
 }
 
-/// An agent's process and what it tells. What a dead agent still had to tell goes with it.
+/// An agent's process and its events. Events that a dead agent had yet to deliver are dropped with it.
 pub(crate) struct Agent {
     pub(super) name: String,
     pub(super) process: Arc<AgentProcess>,
     pub(super) events: Receiver<(String, AgentEvent)>,
     pub(super) clock: ClockOffset,
-    /// As the agent itself says: with `ssh` in between, not the process that we started.
+    /// Process id that the agent reports; with `ssh` in between, not the process that we started.
     pub(super) pid: u32,
-    /// Messages heard, and when there last was a new one.
+    /// Number of messages heard, and when it was last seen to grow.
     heard: (u64, Moment),
     looked: Moment,
 }

@@ -1,5 +1,5 @@
-//! The agents of a study: who is there. Starts and stops them, asks them, hears them. Waits for answers without going deaf: what they
-//! tell is handed on while a call is open, and an interrupt ends the wait. May not know what is asked, nor what a telling means.
+//! The agents of a study: who is there. Starts and stops them, asks them, hears them. While a call waits for its
+//! answer, events are handed on all the same, and an interrupt ends the wait. May not know what is asked, nor what an event means.
 
 use super::agent::{Agent, silence_text};
 use super::heard::{Heard, Teller};
@@ -152,7 +152,7 @@ impl Agents {
         Ok(answers)
     }
 
-    /// Hears events until there was one, or until `patience` is over.
+    /// Waits for events until one has come, or until `patience` is over.
     pub(crate) fn hear(&mut self, patience: Duration, heard: &mut Heard<'_>) -> Result<(), Error> {
         let until = self.clock.now() + patience;
         while !self.hear_all(heard)? {
@@ -165,7 +165,7 @@ impl Agents {
         Ok(())
     }
 
-    /// Hands on all events that are there; was there one?
+    /// Hands on all waiting events; true if there was one.
     fn hear_all(&mut self, heard: &mut Heard<'_>) -> Result<bool, Error> {
         let before = heard.count();
         for agent in self.hosts.values() {
@@ -179,7 +179,7 @@ impl Agents {
         Ok(heard.count() > before)
     }
 
-    /// Takes one of several load agents that says nothing any more for lost, though its stream stands.
+    /// Declares a silent agent among several load agents lost although its stream is still open.
     fn look_for_silence(&mut self, heard: &mut Heard<'_>) -> Result<(), Error> {
         if self.load.len() < 2 || heard.state.origin.is_none() {
             return Ok(());

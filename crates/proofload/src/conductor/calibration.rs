@@ -28,12 +28,12 @@ const LARGEST_FILE: Bytes = Bytes::mebi(4096);
 /// Passes in cache: the first one is discarded.
 const WARM_PASSES: usize = 4;
 
-/// What has been found out, by what it holds for.
+/// Results of calibration steps by cache key.
 #[derive(Debug, Default)]
 pub(crate) struct Calibrations(BTreeMap<String, Vec<Fact>>);
 
 impl Calibrations {
-    /// What earlier sessions of a record found out; what they could not is tried again.
+    /// Results of earlier sessions of a record; steps that failed then are tried again.
     pub(crate) fn of_events(events: &[AttemptEvent]) -> Self {
         let read = |event: &AttemptEvent| match &event.event {
             RunEvent::Calibrated { key, facts } => Some((key.clone(), facts.clone())),
@@ -59,7 +59,7 @@ impl Calibrations {
     }
 }
 
-/// Step of a calibration, which is found out or missing by itself.
+/// Step of a calibration; each succeeds or fails by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CalibrationStep {
     /// Sequential reads of the device.
@@ -71,7 +71,7 @@ pub(crate) enum CalibrationStep {
 }
 
 impl CalibrationStep {
-    /// What a run wants to be known.
+    /// Steps that a run asks for.
     pub(crate) fn wanted(prepared: &Prepared) -> Vec<Self> {
         let Some(asked) = prepared.calibration() else { return Vec::new() };
         let mut parts = vec![Self::Device, Self::Scan { query: asked.scan, under: asked.under.clone() }];
@@ -90,7 +90,7 @@ impl CalibrationStep {
         }
     }
 
-    /// What it holds for: equal limits but memory; but for the device also equal data, settings of the instance and of its sessions.
+    /// Cache key. Device: all limits except memory. Others: also the data and the settings of the instance and its sessions.
     pub(crate) fn key(&self, prepared: &Prepared) -> String {
         let (limits, settings) = (prepared.calibration_limits(), prepared.building_place().settings);
         let key = match self {
@@ -105,7 +105,7 @@ impl CalibrationStep {
         key.to_string()
     }
 
-    /// What a run notes when it could not be found out.
+    /// Facts that a run notes when the step failed.
     pub(super) fn missing(&self, error: &Error) -> Vec<Fact> {
         let why = error.to_string();
         match self {

@@ -4,7 +4,7 @@ use proofload_model::error::Error;
 
 /// Seconds of load as they come.
 pub(crate) trait Seconds {
-    /// Waits until so many seconds of load have been reported; false when the load ended before.
+    /// Waits until this many seconds of load have been reported; false when the load ended before.
     fn wait_for(&mut self, count: usize) -> Result<bool, Error>;
 }
 

@@ -1,5 +1,5 @@
-//! Where everything goes that agents tell: to the record, to the view, and to the state of the attempt. Decides what an event means for
-//! the run; may not ask anybody anything.
+//! Takes the events of all agents and passes them to the record, to the view, and to the state of the attempt. Decides what an event
+//! means for the run; may not ask an agent anything.
 
 use super::agent::Agent;
 use super::journal::Journal;

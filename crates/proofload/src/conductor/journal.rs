@@ -34,12 +34,12 @@ impl Journal {
         Ok(self.recorder.commit()?)
     }
 
-    /// From now on events of the attempt say how far they lie from its time zero, which ties it to the wall clock.
+    /// Sets time zero of the attempt: its later events carry their offset from it, which ties it to the wall clock.
     pub(crate) fn time_zero(&mut self, origin: Option<Moment>) {
         self.origin = origin;
     }
 
-    /// Something happened to the attempt, or to the study when there is none.
+    /// Writes an event of the attempt, or of the study while there is no attempt.
     pub(crate) fn event(&mut self, event: RunEvent) -> Result<(), Error> {
         let offset = self.origin.filter(|_| self.attempt.is_some()).map(|origin| self.clock.now().offset_from(origin));
         let event = AttemptEvent { offset, ..AttemptEvent::new(self.clock.wall(), event) };
@@ -47,13 +47,13 @@ impl Journal {
         Ok(self.recorder.commit()?)
     }
 
-    /// Something that holds beyond the attempt.
+    /// Writes an event that holds beyond the attempt.
     pub(crate) fn study_event(&mut self, event: RunEvent) -> Result<(), Error> {
         self.recorder.event(None, &AttemptEvent::new(self.clock.wall(), event))?;
         Ok(self.recorder.commit()?)
     }
 
-    /// What a search chose: its events, and the plan as it is now, in one commit.
+    /// Writes what a search chose, its events and the plan as it is now, in one commit.
     pub(crate) fn search(&mut self, plan: Option<&Plan>, events: Vec<RunEvent>) -> Result<(), Error> {
         for event in events {
             self.recorder.event(None, &AttemptEvent::new(self.clock.wall(), event))?;
@@ -78,13 +78,13 @@ impl Journal {
         Ok(self.recorder.document(self.clock.wall(), name, body)?)
     }
 
-    /// A document that belongs to the attempt.
+    /// Writes a document that belongs to the attempt.
     pub(crate) fn document_of_run(&mut self, name: &str, body: &str) -> Result<(), Error> {
         let attempt = self.current()?;
         self.document(&format!("attempt-{}/{name}", attempt.0), body)
     }
 
-    /// One second of load, and what each of several agents did in it; committed before it counts.
+    /// Writes one second of load, and what each of several agents did in it; committed before it counts.
     pub(crate) fn interval(&mut self, sample: &IntervalSample, agents: &[AgentSecond]) -> Result<(), Error> {
         let attempt = self.current()?;
         self.recorder.interval(attempt, sample)?;
@@ -130,14 +130,14 @@ impl Journal {
         Ok(self.recorder.log(&line)?)
     }
 
-    /// The attempt went through.
+    /// Marks the attempt as finished.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         let attempt = self.current()?;
         self.attempt = None;
         Ok(self.recorder.finish(attempt, self.clock.wall())?)
     }
 
-    /// The attempt failed; `resume` tries its run again.
+    /// Marks the attempt as failed; `resume` tries its run again.
     pub(crate) fn fail(&mut self, reason: &str) -> Result<(), Error> {
         match self.attempt.take() {
             Some(attempt) => Ok(self.recorder.fail(attempt, self.clock.wall(), reason)?),

@@ -67,7 +67,7 @@ fn keep_agents(context: &mut RunContext<'_>, parts: &[Part], users: &[u32]) -> R
     context.heard.journal.event(RunEvent::LoadAgents(started))
 }
 
-/// Begins the load of all agents at one instant, which is told ahead in the time of each.
+/// Begins the load of all agents at one instant, announced to each in the time of its own clock.
 pub(super) fn start(context: &mut RunContext<'_>) -> Result<(), Error> {
     let agents = context.agents.load();
     let origin = context.agents.now() + if agents.len() > 1 { LEAD_OF_SEVERAL } else { LEAD };
@@ -81,7 +81,7 @@ pub(super) fn start(context: &mut RunContext<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Ends the load of all agents; gives the seconds there were, and the totals of all. What does not add up is a check that fails.
+/// Ends the load of all agents; gives the seconds there were, and the totals of all. A sum that does not add up is a failed check.
 pub(super) fn stop(context: &mut RunContext<'_>) -> Result<(u64, Vec<OperationCounts>), Error> {
     let stopped = context.ask_all_load(|_| load::Stop {})?;
     let (mut intervals, mut totals, mut faults) = (0, Vec::new(), Vec::new());

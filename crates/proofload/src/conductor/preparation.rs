@@ -33,7 +33,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Draws a run's settings together.
+    /// Collects everything about a run from its settings.
     pub(crate) fn of(study: &Study, plan: &Plan, run: Run) -> Result<Self, Error> {
         let settings = plan.settings(study, run.point);
         let workload_name = settings.text("workload.kind")?;
@@ -72,7 +72,7 @@ impl Prepared {
         self.workload.rating(&self.settings)
     }
 
-    /// What is to be found out before the first run; none: nothing, or the engine keeps no data.
+    /// The calibration before the first run; `None` when nothing is to be found out or the engine keeps no data.
     pub(crate) fn calibration(&self) -> Option<Calibration> {
         self.workload.calibration(&self.settings).filter(|_| self.keeps_data())
     }
@@ -82,17 +82,17 @@ impl Prepared {
         LimitsAsked { memory: None, ..self.primary().limits.clone() }
     }
 
-    /// Bytes of the data as text, about.
+    /// Expected size of the data as text.
     pub(crate) fn raw_size(&self) -> Bytes {
         self.workload.expected_bytes(&self.settings)
     }
 
-    /// How long the run may tell no second of load.
+    /// Longest time that the run may go without reporting a second of load.
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.workload.patience(&self.settings)
     }
 
-    /// What of the load each load agent has.
+    /// Share of the load that each load agent has.
     pub(crate) fn parts(&self) -> Vec<Part> {
         Part::all(&self.hosts)
     }
@@ -107,7 +107,7 @@ impl Prepared {
         self.workload.sessions(&self.settings)
     }
 
-    /// Do we start the instance and own its files, so that nothing of the data need be cached when the load starts?
+    /// Whether we start the instance and own its files, so that the load can start with none of the data cached.
     pub(crate) fn can_start_cold(&self) -> bool {
         self.keeps_data() && self.primary().place.url.is_none()
     }
@@ -148,17 +148,17 @@ impl Prepared {
         LoadSpec { place: self.building_place(), ..self.load_spec(endpoints) }
     }
 
-    /// Is the database a server that we start ourselves?
+    /// Whether the database is a server that we start ourselves.
     pub(crate) fn starts_instance(&self) -> bool {
         self.primary().place.url.is_none() && self.engine.server().is_some()
     }
 
-    /// Does the load run inside the limited process?
+    /// Whether the load runs inside the limited process.
     pub(crate) fn is_embedded(&self) -> bool {
         self.engine.facts().capabilities.embedded
     }
 
-    /// Does the engine keep data that can be built, copied and checked?
+    /// Whether the engine keeps data that can be built, copied and checked.
     pub(crate) fn keeps_data(&self) -> bool {
         self.engine.facts().capabilities.durable
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Load of one attempt since its start.
 #[derive(Default)]
 pub(crate) struct RunState {
-    /// Makes the seconds of all load agents one.
+    /// Merges the seconds of all load agents.
     pub(super) merger: Merger,
     /// How each load agent that has ended by itself, or was stopped, came to its end.
     agent_ends: Vec<Option<LoadEnd>>,
@@ -21,7 +21,7 @@ pub(crate) struct RunState {
     pub(crate) rounds: Vec<UserRound>,
     /// Sessions whose connection was lost.
     pub(crate) lost: Vec<LostSession>,
-    /// Longest time without a second of load before the run is taken for hanging; `None`: operations have no bound.
+    /// Longest time without a second of load before the run counts as hanging; `None`: operations have no bound.
     pub(crate) patience: Option<Duration>,
     /// How the load came to the end of its operations; `None` while it runs, and for loads that have no end.
     pub(crate) end: Option<LoadEnd>,
@@ -34,14 +34,14 @@ pub(crate) struct RunState {
 pub(crate) struct LoadEnd {
     /// Seconds reported.
     pub(crate) intervals: u64,
-    /// From time zero to the first user without work.
+    /// Time from time zero to the first user without work.
     pub(crate) first_without_work: Offset,
-    /// From time zero to the end of the last operation.
+    /// Time from time zero to the end of the last operation.
     pub(crate) ran: Offset,
 }
 
 impl RunState {
-    /// The state before a load of so many agents.
+    /// The state before a load of `agents` agents.
     pub(crate) fn before(agents: usize, patience: Option<Duration>) -> Self {
         Self { merger: Merger::new(agents), patience, ..Self::default() }
     }

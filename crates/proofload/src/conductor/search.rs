@@ -72,7 +72,7 @@ fn step_event(search: &SearchFindings, point: usize, load: &str, why: &str) -> R
     RunEvent::SearchStep { others: others(search), point: point as u64, load, why }
 }
 
-/// The end of a search, told once.
+/// The event of a search's end; `None` when the record has it already.
 fn ended(record: &Record, search: &SearchFindings) -> Option<RunEvent> {
     let others = others(search);
     let is_told =

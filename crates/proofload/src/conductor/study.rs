@@ -29,7 +29,7 @@ pub(crate) struct Assignment {
     pub(crate) finished: BTreeSet<u32>,
     /// What earlier sessions of this record found out about the machine.
     pub(crate) calibrations: Calibrations,
-    /// Was storage preconditioned in an earlier session of this record?
+    /// Whether storage was preconditioned in an earlier session of this record.
     pub(crate) preconditioned: bool,
     /// The device that `--yes` names.
     pub(crate) confirmed: Option<String>,
@@ -117,7 +117,7 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
     })
 }
 
-/// One attempt at one run; whatever happens, it ends in the record and nothing of it stays behind.
+/// Makes one attempt at one run; whatever happens, the record gets its end and nothing of it stays behind.
 fn one_run(
     assignment: &mut Assignment,
     context: &mut RunContext<'_>,
@@ -153,8 +153,8 @@ fn one_run(
     }
 }
 
-/// Finds out what is not known yet of the machine for this run, and notes all of it in the run. What cannot be found out is noted with
-/// its reason and keeps no run from going on; it is tried again when the study is resumed.
+/// Calibrates what is not known yet of the machine for this run, and notes all results in the run. A step that fails is noted with its
+/// reason and does not stop the run; it is tried again when the study is resumed.
 fn calibrate(
     assignment: &mut Assignment,
     context: &mut RunContext<'_>,
@@ -193,8 +193,8 @@ fn calibrate(
     Ok(())
 }
 
-/// An error of a run, with what the limit of memory had to do with it: a server whose process was killed only says that a connection is
-/// closed. What was used is noted in the run.
+/// The error of a run, with what the limit of memory had to do with it: when a server's process was killed, the error itself only says
+/// that a connection was closed. What was used is noted in the run.
 fn with_kills(context: &mut RunContext<'_>, prepared: &Prepared, error: Error) -> Error {
     let Some(limit) = prepared.primary().limits.memory.filter(|_| has_host(context)) else { return error };
     let Ok(facts) = context.testbed(prepared).usage() else { return error };
@@ -215,7 +215,7 @@ fn with_kills(context: &mut RunContext<'_>, prepared: &Prepared, error: Error) -
     }
 }
 
-/// After a failed run: agents stop and release; what a dead one left is swept by a fresh one.
+/// Cleans up after a failed run: agents stop and release; a fresh one sweeps what a dead one left.
 fn clean_up(context: &mut RunContext<'_>, study: &Study, commands: &Commands) {
     context.agents.stop_load();
     context.agents.stop_hosts();
@@ -260,9 +260,9 @@ fn study_folder(study: &Study) -> Result<String, Error> {
 /// How agents are started.
 struct Commands {
     host: Vec<String>,
-    /// The agent's that builds, calibrates and checks: the first load agent's under a name of its own.
+    /// Command of the agent that builds, calibrates and checks: the first load agent's, under a name of its own.
     load: LoadCommand,
-    /// Every load agent's.
+    /// Command of each load agent.
     loads: Vec<LoadCommand>,
 }
 

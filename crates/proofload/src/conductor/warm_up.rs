@@ -3,16 +3,16 @@
 use proofload_analysis::steady::{Detector, Rule, Verdict};
 use proofload_model::study::Procedure;
 
-/// How the warm-up stands.
+/// State of a warm-up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum WarmUpState {
     /// Go on.
     Waiting,
     /// Settled.
     Settled,
-    /// The budget is spent. The window is measured all the same, as context; the point is void.
+    /// The budget is spent: the window is still measured, as context, but the point is void.
     NeverSettled {
-        /// What stands against it.
+        /// Why it is not steady.
         reasons: Vec<String>,
     },
 }
@@ -24,7 +24,7 @@ pub(crate) struct WarmUpWatch {
 }
 
 impl WarmUpWatch {
-    /// For a procedure.
+    /// Begins to watch by the rules of a procedure.
     pub(crate) fn new(procedure: &Procedure) -> Self {
         Self { detector: Detector::new(Rule::of(procedure)), at_most: procedure.warm_up.at_most.as_secs() }
     }

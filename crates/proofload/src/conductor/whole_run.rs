@@ -1,5 +1,5 @@
-//! A run that is rated whole: from time zero, or from the end of its warm-up rounds, until the first user has no work left. Nothing
-//! is detected while it runs; what stands in the place of that, the duration of each round, goes into the record.
+//! A run that is rated whole: from time zero, or from the end of its warm-up rounds, until the first user has no work left. Steadiness
+//! is not detected while it runs; the record gets the duration of each round instead.
 
 use super::preparation::Prepared;
 use super::run;
@@ -37,7 +37,7 @@ pub(super) fn measure(context: &mut RunContext<'_>, prepared: &Prepared, warm_up
     keep(context, warm_up_rounds, from)
 }
 
-/// The first whole second after every user has ended so many rounds; `None` while one of them has not.
+/// The first whole second after every user has ended this many rounds; `None` while one of them has not.
 fn after_rounds(state: &RunState, users: u32, rounds: u64) -> Option<u64> {
     let Some(last) = rounds.checked_sub(1) else { return Some(0) };
     let ends = state.rounds.iter().filter(|round| round.number == last).map(|round| round.ended.as_seconds());

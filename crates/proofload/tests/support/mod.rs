@@ -116,7 +116,7 @@ fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Is PostgreSQL installed? Without it tests are skipped, visibly, unless `PROOFLOAD_REQUIRE_POSTGRESQL` says that it must be.
+/// Whether PostgreSQL is installed. Without it tests are skipped, visibly, unless `PROOFLOAD_REQUIRE_POSTGRESQL` says that it must be.
 pub(crate) fn postgresql_here(test: &str) -> bool {
     let found = proofload_engine::engine("postgresql").is_some_and(|engine| engine.locate().is_ok());
     if !found {

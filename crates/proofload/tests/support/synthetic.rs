@@ -32,9 +32,9 @@ pub(crate) struct Synthetic {
     pub(crate) repetitions: u32,
     /// Seed of the study.
     pub(crate) seed: u32,
-    /// Does the last point never settle?
+    /// Whether the last point never settles.
     pub(crate) unsettled: bool,
-    /// Is the load offered by a schedule, so that there is send lag and a backlog?
+    /// Whether the load is offered by a schedule, so that there is send lag and a backlog.
     pub(crate) scheduled: bool,
 }
 

@@ -61,7 +61,7 @@ impl Notice {
 /// A chart as a part of a paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// For cross-references.
+    /// Name for cross-references.
     pub id: &'static str,
     /// What it shows and how to read it.
     pub caption: Prose,

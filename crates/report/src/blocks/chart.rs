@@ -31,11 +31,11 @@ pub struct Axis {
     pub unit: String,
     /// How values are laid out.
     pub scale: Scale,
-    /// Ticks with labels; none: chosen by the chart.
+    /// Ticks with labels; `None`: chosen by the chart.
     pub ticks: Option<Vec<(f64, String)>>,
-    /// Must zero be on the axis? A linear axis of throughput starts there.
+    /// Whether zero must be on the axis. A linear axis of throughput starts there.
     pub from_zero: bool,
-    /// Fixed upper end, such as 100 %; none: from the data.
+    /// Fixed upper end, such as 100 %; `None`: from the data.
     pub up_to: Option<f64>,
 }
 
@@ -109,9 +109,9 @@ pub enum BandKind {
 /// A shaded range of x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Band {
-    /// From.
+    /// Lower end.
     pub from: f64,
-    /// To.
+    /// Upper end.
     pub to: f64,
     /// Meaning.
     pub kind: BandKind,
@@ -124,7 +124,7 @@ pub struct Band {
 pub struct Rule {
     /// Where on the y axis.
     pub y: f64,
-    /// From x, to x; none: all of it.
+    /// Range of x; `None`: all of it.
     pub span: Option<(f64, f64)>,
     /// Its name; empty for none.
     pub label: String,
@@ -168,7 +168,7 @@ pub type Bar = (f64, Option<(f64, f64)>);
 pub struct Group {
     /// Its label.
     pub label: String,
-    /// Values with intervals, one per name; none where there is no valid value.
+    /// Values with intervals, one per name; `None` where there is no valid value.
     pub values: Vec<Option<Bar>>,
 }
 
@@ -185,7 +185,7 @@ pub struct Heat {
     pub x_ticks: Vec<(usize, String)>,
     /// Labels of rows, from above.
     pub rows: Vec<String>,
-    /// Values by row, 0 to `full`; none where nothing was observed.
+    /// Values by row, 0 to `full`; `None` where nothing was observed.
     pub cells: Vec<Vec<Option<f64>>>,
     /// The value of the darkest colour.
     pub full: f64,

@@ -11,7 +11,7 @@ pub struct Document {
     pub title: String,
     /// What kind of document it is, above the title.
     pub kicker: Prose,
-    /// Below the title: names and values such as the date.
+    /// Names and values below the title, such as the date.
     pub imprint: Vec<(Prose, Prose)>,
     /// Sections in order.
     pub sections: Vec<SectionBlocks>,
@@ -22,13 +22,13 @@ pub struct Document {
 /// A section.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SectionBlocks {
-    /// For links.
+    /// Name for links.
     pub id: &'static str,
     /// Heading.
     pub title: &'static str,
     /// 2 for a section, 3 for a section within the one before.
     pub level: u8,
-    /// Is it numbered? The summary and appendices of a paper are not.
+    /// Whether it is numbered. The summary and appendices of a paper are not.
     pub numbered: bool,
     /// Its parts.
     pub blocks: Vec<Block>,
@@ -58,7 +58,7 @@ impl Numbering {
         numbering
     }
 
-    /// The number of a part; none when the document does not have it.
+    /// The number of a part; `None` when the document does not have it.
     pub fn label(&self, id: &str) -> Option<&str> {
         self.labels.get(id).map(String::as_str)
     }

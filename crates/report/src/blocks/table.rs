@@ -6,7 +6,7 @@ use proofload_analysis::quantity::Quantity;
 /// A table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// For cross-references; empty for the table behind a chart.
+    /// Name for cross-references; empty for the table behind a chart.
     pub id: &'static str,
     /// What it shows.
     pub caption: Prose,
@@ -41,14 +41,14 @@ pub enum Align {
 /// Where a table prints sample sizes, so that none is missing and none is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SampleSizes {
-    /// Columns whose cells have one sample size print it in their head; none elsewhere.
+    /// Sample size in the head of each column whose cells share one; `None` for other columns.
     pub heads: Vec<Option<u64>>,
     /// Where the other columns have one sample size in each row, a column of its own prints it.
     pub rows: Option<Vec<Option<u64>>>,
 }
 
 impl SampleSizes {
-    /// Must the cells of a column print theirs?
+    /// Whether the cells of a column must print theirs.
     pub fn in_cell(&self, column: usize) -> bool {
         self.rows.is_none() && self.heads.get(column).copied().flatten().is_none()
     }
@@ -108,9 +108,9 @@ pub enum Cell {
     Quantity(Quantity),
     /// A count.
     Count(u64),
-    /// Not measured, and why.
+    /// Why it was not measured.
     Gap(String),
-    /// A verdict: does it hold? With its word.
+    /// A verdict: whether it holds, and its word.
     Verdict(bool, &'static str),
 }
 

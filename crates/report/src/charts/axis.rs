@@ -1,4 +1,4 @@
-//! From values to places on the paper, and where ticks stand.
+//! Maps values to places on the paper, and chooses ticks.
 
 use crate::blocks::{Axis, Scale};
 use crate::numbers::short;
@@ -69,7 +69,7 @@ impl Layout {
     }
 }
 
-/// Do ticks number words one after the other, such as engines by name?
+/// Whether ticks number words one after the other, such as engines by name.
 fn are_words(ticks: &[(f64, String)]) -> bool {
     ticks.len() > 1
         && ticks.iter().enumerate().all(|(place, (at, word))| *at == place as f64 && word.parse::<f64>().is_err())

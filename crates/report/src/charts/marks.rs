@@ -16,7 +16,7 @@ pub(super) fn class(role: Role) -> String {
     }
 }
 
-/// Are the values of the series joined?
+/// Whether the values of the series are joined.
 pub(super) fn has_line(role: Role) -> bool {
     !matches!(role, Role::Void | Role::Dots(_))
 }

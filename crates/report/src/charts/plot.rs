@@ -12,7 +12,7 @@ pub struct Frame {
     pub width: f64,
     /// Height of the axes' area and what is below it; keys above add to it.
     pub height: f64,
-    /// Are names written beside the ends of lines? Else above the axes.
+    /// Whether names are written beside the ends of lines; else above the axes.
     pub names_beside: bool,
     /// Class of the drawing, for the style sheet.
     pub class: &'static str,
@@ -21,7 +21,7 @@ pub struct Frame {
 impl Frame {
     /// Across the page.
     pub const WIDE: Self = Self { width: 720.0, height: 350.0, names_beside: true, class: "chart wide" };
-    /// For screens of a phone's width.
+    /// Layout for screens of a phone's width.
     pub const NARROW: Self = Self { width: 360.0, height: 290.0, names_beside: false, class: "chart narrow" };
     /// One of several beside each other.
     pub const PANEL: Self = Self { width: 350.0, height: 210.0, names_beside: false, class: "chart panel" };

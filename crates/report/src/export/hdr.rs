@@ -60,7 +60,7 @@ fn tag(attempt: &Attempt, part: &HistogramDelta) -> String {
     format!("run{}.{of_run}", attempt.run.index)
 }
 
-/// As Java prints a date.
+/// Formats a date as Java prints it.
 fn date(us: i64) -> String {
     let stamp = jiff::Timestamp::from_microsecond(us);
     stamp.map_or_else(|_| "unknown".to_owned(), |stamp| stamp.strftime("%a %b %d %H:%M:%S UTC %Y").to_string())

@@ -18,7 +18,7 @@ impl Selection {
         record.attempts.iter().filter(|attempt| self.runs.is_empty() || self.runs.contains(&attempt.run.index))
     }
 
-    /// Those of them that finished their run: one for each run.
+    /// Attempts of these runs that finished: one for each run.
     pub(super) fn finished<'r>(&'r self, record: &'r Record) -> impl Iterator<Item = &'r Attempt> {
         self.attempts(record).filter(|attempt| attempt.state == State::Finished)
     }

@@ -25,18 +25,18 @@ pub struct AgentFindings {
     pub response_ns_p99: Option<u64>,
     /// CPU of its busiest client thread, share of a core.
     pub busiest_thread: Option<f64>,
-    /// Send lag at p99, ns; none where no user was free in time, or nothing is due by a schedule.
+    /// Send lag at p99, ns; `None` where no user was free in time, or nothing is due by a schedule.
     pub lag_ns_p99: Option<u64>,
-    /// Its clock was placed within so much before the load, ns.
+    /// Bound of the error of its clock's offset before the load, ns.
     pub clock_bound_ns: Option<u64>,
-    /// Its clock had moved by so much after the load, ns.
+    /// How far its clock had moved after the load, ns.
     pub clock_moved_ns: Option<i64>,
     /// Why it was the limit; empty when it was not.
     pub bound: Vec<Doubt>,
 }
 
 impl AgentFindings {
-    /// Got over asked, less 1: 0 when it did its part.
+    /// Share that it completed over the share that it was asked for, less 1: 0 when it did its part.
     pub fn imbalance(&self) -> f64 {
         self.share_got / self.share_asked - 1.0
     }
@@ -50,7 +50,7 @@ impl AgentFindings {
 /// Why these have no interval.
 const COUNTED: &str = "counts of the whole window";
 
-/// Every load agent of a run; none when there was but one. `embedded`: the engine runs in the agents, whose threads' CPU says nothing.
+/// Every load agent of a run; empty when there was only one. `embedded`: the engine runs in the agents, whose threads' CPU says nothing.
 pub(super) fn agents(attempt: &Attempt, window: Option<(u64, u64)>, embedded: bool) -> Vec<AgentFindings> {
     let (Some((from, to)), Some(started)) = (window, started(attempt)) else { return Vec::new() };
     let stopped = stopped(attempt).unwrap_or_default();

@@ -15,7 +15,7 @@ pub struct Audit {
     pub rule: &'static str,
     /// What was found.
     pub found: String,
-    /// Does it hold?
+    /// Whether it holds.
     pub holds: bool,
 }
 
@@ -66,7 +66,7 @@ fn conservation(intervals: &[IntervalSample]) -> Audit {
     }
 }
 
-/// What became due by a schedule has begun, was given up, or still waits.
+/// Checks that what became due by a schedule has begun, was given up, or still waits.
 fn offered(intervals: &[IntervalSample]) -> Option<Audit> {
     let (mut before, mut due, mut broken) = (0, 0u64, 0u64);
     for interval in intervals {

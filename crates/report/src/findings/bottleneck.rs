@@ -22,7 +22,7 @@ const STALLS: &[(&str, &str)] = &[("io", "storage"), ("cpu", "the processor"), (
 /// Events under which sessions do work rather than wait.
 const RUNNING: &[&str] = &["", "running", "CPU", "cpu"];
 
-/// Not observed by any probe.
+/// A kind of resource that no probe observes.
 const NETWORK: &str = "network";
 
 /// How sure a candidate is: nothing perturbs a resource yet.
@@ -141,7 +141,7 @@ fn waits(attempts: &[(&RunFindings, &Attempt)]) -> Vec<Wait> {
         .collect()
 }
 
-/// Did throughput stay flat on the step that leads to this point?
+/// Whether throughput stayed flat on the step that leads to this point.
 fn flat(point: &PointFindings, curve: Option<&Curve>) -> Option<bool> {
     let curve = curve?;
     let level = level_number(point.level(&curve.setting)?)?;

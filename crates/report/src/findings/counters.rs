@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// What a stream on an embedded engine counts of itself: CPU time of its thread outside the engine's calls, CPU seconds per second.
 pub(super) const DRIVER_CPU: &str = "driver_cpu";
 
-/// Counters with their unit as metrics `engine.<name>`; those that stood still are left out.
+/// Counters with their unit as metrics `engine.<name>`; those that did not move are left out.
 pub(super) fn engine_counters(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
     let mut metrics = BTreeMap::new();
     for (name, unit) in embedded_names(runs) {

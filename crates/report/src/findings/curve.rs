@@ -17,7 +17,7 @@ pub(crate) const WITHIN: f64 = 0.05;
 pub struct Curve {
     /// The factor.
     pub setting: String,
-    /// Are the levels spaced by ratios rather than by differences?
+    /// Whether the levels are spaced by ratios rather than by differences.
     pub geometric: bool,
     /// Groups in the order of the points.
     pub groups: Vec<CurveGroup>,
@@ -97,7 +97,7 @@ pub(super) fn other_levels(point: &PointFindings, but: &str) -> String {
     others.map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// Do neighbours differ by about equal ratios, and not by equal differences?
+/// Whether neighbours differ by about equal ratios, and not by equal differences.
 fn is_geometric(sorted: &[f64]) -> bool {
     let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return false };
     if *first <= 0.0 || sorted.len() < 3 || last / first < 4.0 {

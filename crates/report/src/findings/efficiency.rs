@@ -9,7 +9,7 @@ use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
 
-/// Readings of the load in which it counts bytes of field values, per second: written and read.
+/// Names of the load's readings that count bytes of field values per second: written and read.
 pub(super) const LOGICAL: [&str; 2] = ["logical_written", "logical_read"];
 
 /// A metric with its name.

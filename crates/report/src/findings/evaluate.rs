@@ -1,4 +1,4 @@
-//! From a record to findings, in one pass.
+//! Turns a record into findings, in one pass.
 
 use super::bottleneck::{Ranking, rankings};
 use super::curve::{Curve, curve, fill_relative};
@@ -21,7 +21,7 @@ pub struct Findings<'r> {
     pub points: Vec<PointFindings>,
     /// What varies, with its levels: the factors, and the loads that a search has chosen.
     pub factors: Vec<Factor>,
-    /// The searches: one for each combination of the factors' levels; none when the study has none.
+    /// The searches: one for each combination of the factors' levels; empty when the study does not search.
     pub searches: Vec<SearchFindings>,
     /// The curve over a numeric factor, or why there is none.
     pub curve: Result<Curve, String>,

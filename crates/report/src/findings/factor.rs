@@ -12,7 +12,7 @@ pub fn setting_title(path: &str) -> String {
     standard.or_else(|| own().map(|(_, title)| *title)).unwrap_or(path).to_owned()
 }
 
-/// A level as a number, for axes: bytes, seconds or the number itself; none for words.
+/// A level as a number, for axes: bytes, seconds or the number itself; `None` for words.
 pub fn level_number(value: &Value) -> Option<f64> {
     match value {
         Value::Bytes(bytes) => Some(bytes.0 as f64),

@@ -49,7 +49,7 @@ fn of_second(interval: &IntervalSample, kind: &str, clock: LatencyClock) -> Resu
     Err(format!("histogram of {kind} in second {}: {found} values where {counted} were counted", interval.index))
 }
 
-/// One histogram per second over all kinds but what was deferred, which nobody waits for.
+/// One histogram per second over all kinds except deferred ones, which nobody waits for.
 pub(super) fn all_kinds(by_kind: &ByKind) -> Vec<Sparse> {
     let waited_for = || by_kind.iter().filter(|(kind, _)| !is_deferred(kind)).map(|(_, parts)| parts);
     let seconds = waited_for().map(Vec::len).max().unwrap_or(0);
@@ -114,7 +114,7 @@ fn put(name: &Name, kind: &str, per_run: &[&[Sparse]], metrics: &mut BTreeMap<St
     metrics.insert(name.of("mean", kind), finite(widened(merged.mean(), &means)));
 }
 
-/// A percentile that at least so many values lie beyond; with fewer it is the accident of a few samples.
+/// A percentile, if the sample is so large that `beyond` values lie beyond it; with fewer it is the accident of a few samples.
 fn enough(quantity: Quantity, share: f64, beyond: u64) -> Measured {
     let needed = (beyond as f64 / (1.0 - share)).round() as u64;
     if quantity.n() >= needed {
@@ -123,7 +123,7 @@ fn enough(quantity: Quantity, share: f64, beyond: u64) -> Measured {
     Err(format!("{FEWER_THAN}{} samples", crate::numbers::count(needed)))
 }
 
-/// With repetitions the interval also holds what they scatter: Student's t of the logarithms of the runs' own values
+/// Widens the interval by the scatter of repetitions, if there are any: Student's t of the logarithms of the runs' own values
 /// around the merged one, and never less than the interval within runs.
 fn widened(merged: Quantity, per_run: &[f64]) -> Quantity {
     if per_run.len() < 2 || per_run.iter().any(|value| *value <= 0.0) {

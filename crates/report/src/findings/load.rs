@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// Achieved below this share of offered is an overload.
 pub const LEAST_ACHIEVED: f64 = 0.99;
-/// A backlog that reaches so many seconds of the offered load by the end of the window, after growing, is an overload: less comes and
+/// A backlog that reaches this many seconds of the offered load by the end of the window, after growing, is an overload: less comes and
 /// goes with arrivals at random.
 const LEAST_BACKLOG_S: f64 = 0.1;
 /// Backlog of the last quarter over that of the first that counts as growth.
@@ -26,7 +26,7 @@ const WHOLE: &str = "counts of the whole window";
 /// A run that ended by a number of operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Completed {
-    /// From time zero to the end of the last operation, s.
+    /// Time from time zero to the end of the last operation, s.
     pub seconds: f64,
     /// Operations of the whole run.
     pub operations: u64,
@@ -39,7 +39,7 @@ pub struct Completed {
 pub struct Offered {
     /// Asked for, operations per second.
     pub asked: f64,
-    /// Became due in the window, per second: with arrivals at random not quite what was asked for. None in records of the first format.
+    /// Became due in the window, per second: with arrivals at random not quite what was asked for. `None` in records of the first format.
     pub due: Option<f64>,
     /// Ended, failures included, per second.
     pub ended: f64,
@@ -47,9 +47,9 @@ pub struct Offered {
     pub dropped: u64,
     /// Seconds of the window.
     pub seconds: u64,
-    /// Operations due and not begun, mean of the window's first and of its last quarter; none in records of the first format.
+    /// Operations due and not begun, mean of the window's first and of its last quarter; `None` in records of the first format.
     pub backlog: Option<(f64, f64)>,
-    /// Send lag at p99 over the window, ns; none where no user was free in time.
+    /// Send lag at p99 over the window, ns; `None` where no user was free in time.
     pub lag_ns_p99: Option<f64>,
 }
 
@@ -74,7 +74,7 @@ impl Offered {
         Quantity::new(100.0 * self.share(), Unit::PERCENT, self.seconds, Interval::none(WHOLE))
     }
 
-    /// Why it is an overload; none when the run kept up.
+    /// Why it is an overload; `None` when the run kept up.
     pub fn overload(&self) -> Option<String> {
         if self.share() < LEAST_ACHIEVED {
             let percent = crate::numbers::short(100.0 * self.share());
@@ -111,7 +111,7 @@ pub(super) fn completed(attempt: &Attempt) -> Option<Completed> {
     })
 }
 
-/// The rate that was asked for, operations per second; none for a saturated load.
+/// The rate that was asked for, operations per second; `None` for a saturated load.
 pub(super) fn asked_rate(settings: &Settings) -> Option<f64> {
     settings.number("workload.rate").ok().filter(|rate| *rate > 0.0)
 }

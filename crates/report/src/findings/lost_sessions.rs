@@ -9,17 +9,17 @@ use proofload_record::Attempt;
 pub struct LostSessions {
     /// Losses; a session may be lost several times.
     pub losses: usize,
-    /// Of them, those that came back.
+    /// Losses after which the session came back.
     pub returned: usize,
     /// When the first was lost, seconds from time zero.
     pub first: f64,
-    /// When the last came back, seconds from time zero; none when none did.
+    /// When the last came back, seconds from time zero; `None` when no session did.
     pub last_back: Option<f64>,
     /// The shortest and the longest time away of those that came back, seconds.
     pub away: Option<(f64, f64)>,
 }
 
-/// Those of an attempt; none when no connection was lost.
+/// Lost sessions of an attempt; `None` when no connection was lost.
 pub(super) fn lost_sessions(attempt: &Attempt) -> Option<LostSessions> {
     let lost = attempt.last_event(|event| match event {
         RunEvent::SessionsLost(lost) => Some(lost),

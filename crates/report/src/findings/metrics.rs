@@ -87,8 +87,8 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
     metrics.into_iter().map(|(name, value)| (name, value.map(informative))).collect()
 }
 
-/// Where a window is worth so few independent seconds that an interval leaves the range of what can be, or spans a hundredfold,
-/// it says nothing and is left out with that reason.
+/// Leaves out, with the reason, an interval that exceeds the possible range or spans a hundredfold: its windows are worth
+/// too few independent seconds.
 pub(super) fn informative(quantity: Quantity) -> Quantity {
     let says_nothing = |(low, high): (f64, f64)| low < 0.0 || high > 100.0 * low.max(quantity.value() / 10.0);
     if quantity.interval().bounds().is_some_and(says_nothing) {
@@ -194,12 +194,12 @@ fn in_windows(
     found.filter(|found| !found.is_empty()).ok_or_else(|| format!("{what} was not observed"))
 }
 
-/// Use of the cores in each run's window, %; none where it was not observed in one of them.
+/// Use of the cores in each run's window, %; `None` where it was not observed in one of them.
 pub(super) fn cpu_windows(runs: &[Pair<'_>]) -> Option<Vec<Vec<f64>>> {
     in_windows(runs, mean_of_cores, "").ok()
 }
 
-/// A series in each run's window, its instances added up; none where it was not observed in one of them.
+/// A series in each run's window, its instances added up; `None` where it was not observed in one of them.
 pub(super) fn device_windows(runs: &[Pair<'_>], probed: SeriesName) -> Option<Vec<Vec<f64>>> {
     in_windows(runs, |attempt| of_all_instances(attempt, probed), "").ok()
 }

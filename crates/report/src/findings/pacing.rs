@@ -11,7 +11,7 @@ use proofload_model::samples::IntervalSample;
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 
-/// A mean may lie above the 90th percentile by so much, s (TPC-C 5.11, clause 5.2.5.4's rounding of what is reported).
+/// A mean may lie above the 90th percentile by this much, s (TPC-C 5.11, clause 5.2.5.4's rounding of what is reported).
 const MEAN_ABOVE_P90_S: f64 = 0.1;
 
 /// The response times of one kind beside their limit.
@@ -21,7 +21,7 @@ pub struct KeptLimit {
     pub kind: &'static str,
     /// Longest 90th percentile, s.
     pub at_most_s: f64,
-    /// 90th percentile of the window, s; none when none of the kind completed.
+    /// 90th percentile of the window, s; `None` when no operation of the kind completed.
     pub p90_s: Option<f64>,
     /// Mean of the window, s.
     pub mean_s: f64,
@@ -30,7 +30,7 @@ pub struct KeptLimit {
 }
 
 impl KeptLimit {
-    /// Why the run is void; none when the limit was kept.
+    /// Why the run is void; `None` when the limit was kept.
     pub fn fault(&self) -> Option<String> {
         let short = crate::numbers::short;
         let p90 = self.p90_s?;
@@ -55,12 +55,12 @@ pub struct Pacing {
     pub ceiling_per_minute: Option<f64>,
 }
 
-/// The rules of a paced load; none when the study's is not paced.
+/// The rules of a paced load; `None` when the study's load is not paced.
 fn rules(workload: &'static Workload, settings: &Settings) -> Option<PacedRules> {
     workload.paced.filter(|_| settings.text("workload.pacing") == Ok("paced"))
 }
 
-/// What a run kept; none when it was not paced.
+/// What a run kept; `None` when it was not paced.
 pub(super) fn pacing(
     findings: &RunFindings,
     attempt: &Attempt,

@@ -18,14 +18,14 @@ const RELATIVE: &str = "relative_percent";
 pub enum Verdict {
     /// Steady, within verified limits, without gaps, all checks passed.
     Valid,
-    /// Not to be used as a result, and every reason why.
+    /// Every reason why it may not be used as a result.
     Void(Vec<Void>),
     /// No run of it was finished, and why.
     NotRun(String),
 }
 
 impl Verdict {
-    /// Is it a result?
+    /// Whether it is a result.
     pub fn is_valid(&self) -> bool {
         matches!(self, Self::Valid)
     }
@@ -87,7 +87,7 @@ impl PointFindings {
         }
     }
 
-    /// Why its load exceeded what it can do; none when it kept up or no rate was asked for.
+    /// Why its load exceeded what it can do; `None` when it kept up or no rate was asked for.
     pub fn overload(&self) -> Option<String> {
         self.runs.iter().filter_map(|run| run.offered.as_ref()).find_map(crate::findings::Offered::overload)
     }

@@ -37,7 +37,7 @@ use std::time::Duration;
 pub struct WarmUp {
     /// How long it took, whole seconds.
     pub seconds: u64,
-    /// Was it declared steady while it ran?
+    /// Whether it was declared steady while it ran.
     pub settled: bool,
     /// The verdict computed again from the record.
     pub verdict: Option<SteadyVerdict>,
@@ -46,9 +46,9 @@ pub struct WarmUp {
 /// One kind of operation by the clients' counts and by the database's own.
 #[derive(Debug, Clone)]
 pub struct CountedTwice {
-    /// Committed in each second of the window; none when the run has no such kind.
+    /// Committed in each second of the window; `None` when the run has no such kind.
     pub clients: Option<Vec<f64>>,
-    /// Per minute, by the database's counter between the marks at the window's ends.
+    /// Rate per minute, by the database's counter between the marks at the window's ends.
     pub database: Option<f64>,
 }
 
@@ -59,7 +59,7 @@ pub struct RunFindings {
     pub run: Run,
     /// Number of the attempt in the record.
     pub attempt: i64,
-    /// Measured window, seconds from time zero; none when it never came to that.
+    /// Measured window, seconds from time zero; `None` when it never came to that.
     pub window: Option<(u64, u64)>,
     /// Transactions ended (rolled back by design included) in each second from 0; NaN where the second is missing.
     pub per_second: Vec<f64>,
@@ -69,28 +69,28 @@ pub struct RunFindings {
     pub counted: Vec<CountedTwice>,
     /// Response-time histograms of the window by kind, one per second.
     pub latencies: ByKind,
-    /// Service-time histograms of the window likewise; none when none is stored, as under a saturated load, whose service
+    /// Service-time histograms of the window likewise; `None` when not stored, as under a saturated load, whose service
     /// times are its response times.
     pub services: Option<ByKind>,
     /// How it ended, when it ended by a number of operations.
     pub completed: Option<Completed>,
     /// Offered against achieved, when a rate was asked for.
     pub offered: Option<Offered>,
-    /// What a paced load kept; none when it was not paced.
+    /// What a paced load kept; `None` when it was not paced.
     pub pacing: Option<Pacing>,
     /// Errors of the window by class.
     pub failure_classes: Vec<Failure>,
-    /// Sessions whose connection was lost; none when none was.
+    /// Sessions whose connection was lost; `None` when no connection was.
     pub lost_sessions: Option<LostSessions>,
     /// Stalls of the window.
     pub stalls: Stalls,
-    /// What of it is rated, when it is rated whole.
+    /// Its rounds and the stretch that is rated, when it is rated whole.
     pub whole: Option<WholeRun>,
-    /// Warm-up; none of a run that is rated whole.
+    /// Warm-up; `None` for a run that is rated whole.
     pub warm_up: Option<WarmUp>,
     /// Drift and changes inside the window.
     pub stability: Option<WindowCheck>,
-    /// Mean steal of the cores that the database may run on, over the window, per cent of them; none where it was not observed.
+    /// Mean steal of the cores that the database may run on, over the window, per cent of them; `None` where it was not observed.
     pub steal: Option<Quantity>,
     /// The generator's own state.
     pub generator: GeneratorCheck,

@@ -62,7 +62,7 @@ pub enum Told {
     Number(Box<Quantity>),
 }
 
-/// Every search of a record, without the other findings; none when its study has none.
+/// Every search of a record, without the other findings; empty when its study does not search.
 pub fn searches(record: &Record) -> Vec<SearchFindings> {
     if record.study.settings.get("search.setting").is_none() {
         return Vec::new();
@@ -183,7 +183,7 @@ fn outcome(goal: &Goal, point: &PointFindings, value: &Measured) -> Outcome {
 }
 
 impl SearchFindings {
-    /// Has it an answer, at the resolution that was asked for?
+    /// The answer, if there is one at the resolution that was asked for.
     pub fn found(&self) -> Option<&Found> {
         match &self.state {
             SearchState::Ended(Ending::Found(found)) => Some(found),

@@ -64,7 +64,7 @@ impl SearchFindings {
         }
     }
 
-    /// Why a search has no answer; none while it goes on and when it has one.
+    /// Why a search has no answer; `None` while it goes on and when it has one.
     pub fn why_not(&self) -> Option<String> {
         let SearchState::Ended(ending) = &self.state else { return None };
         let percentile = matches!(self.asked.goal, Goal::Percentile { .. });

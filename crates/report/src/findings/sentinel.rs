@@ -12,7 +12,7 @@ pub struct Sentinels {
     pub point: u32,
     /// Throughput of each finished sentinel in per cent of the first run of its point, with its place in the plan.
     pub relative: Vec<(u32, Quantity)>,
-    /// Does the interval of one of them leave out 100 %?
+    /// Whether the interval of one of them leaves out 100 %.
     pub drifted: bool,
 }
 

@@ -1,5 +1,5 @@
 //! Steal: time in which the database's cores had work and the hypervisor ran another guest. More than the study tolerates voids; less is
-//! told beside what is not steady.
+//! mentioned beside what is not steady.
 
 use super::metrics::informative;
 use super::telemetry;
@@ -11,13 +11,13 @@ use proofload_record::Attempt;
 /// Steal above this moves a rate by more than a repetition usually does, per cent of the cores. A convention.
 pub const NOTABLE_STEAL: f64 = 2.0;
 
-/// Its mean from one second to another, per cent of the cores; none where it was not observed.
+/// Mean steal from one second to another, per cent of the cores; `None` where it was not observed.
 pub(super) fn steal(attempt: &Attempt, stretch: (f64, f64)) -> Option<Quantity> {
     let values = telemetry::steal(attempt)?.within(stretch).values();
     (!values.is_empty()).then(|| informative(mean_of(&values).quantity(Unit::PERCENT)))
 }
 
-/// Is it more than the study tolerates, a share of the cores?
+/// The reason to void when steal is more than the study tolerates, a share of the cores.
 pub(super) fn beyond(steal: Option<&Quantity>, tolerance: f64) -> Option<Void> {
     let beyond = steal.filter(|steal| steal.value() > 100.0 * tolerance)?;
     Some(Void::not_steady(format!(

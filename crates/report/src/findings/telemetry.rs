@@ -87,7 +87,7 @@ fn of_allowed_cores(attempt: &Attempt, probed: SeriesName) -> Vec<Trace> {
     traces(attempt, probed).into_iter().filter(may).collect()
 }
 
-/// As the probe says it, else the mean over the cores that the database may run on.
+/// Mean use as the probe reports it, else the mean over the cores that the database may run on.
 pub(super) fn mean_of_cores(attempt: &Attempt) -> Option<Trace> {
     traces(attempt, series::cores::BUSY_MEAN).pop().or_else(|| average(&cores(attempt)))
 }

@@ -28,7 +28,7 @@ impl Void {
         Self { class: VoidClass::Verification, text: text.into() }
     }
 
-    /// Not steady.
+    /// A load that was not steady.
     pub(super) fn not_steady(text: impl Into<String>) -> Self {
         Self { class: VoidClass::NotSteady, text: text.into() }
     }

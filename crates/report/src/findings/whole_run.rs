@@ -14,9 +14,9 @@ use proofload_record::Attempt;
 pub struct WholeRun {
     /// Rounds of each user before it.
     pub warm_up_rounds: u64,
-    /// Did it begin right after the instance was started and the page cache of its files was dropped?
+    /// Whether it began right after the instance was started and the page cache of its files was dropped.
     pub cold: bool,
-    /// From time zero or the end of the last warm-up round, until the first user had no work left; s. None when there is no such
+    /// Time from time zero or the end of the last warm-up round until the first user had no work left, s; `None` without such a
     /// stretch.
     pub stretch: Option<(f64, f64)>,
     /// All rounds of all users, in the order of their ends.
@@ -57,7 +57,7 @@ impl WholeRun {
         )
     }
 
-    /// Does what came later take longer?
+    /// Checks whether what came later takes longer.
     pub fn check(&self, tolerance: f64) -> RoundCheck {
         check_rounds(&self.measured(), tolerance)
     }
@@ -75,7 +75,7 @@ impl WholeRun {
     }
 }
 
-/// What the conductor noted of a run that is rated whole; none for others.
+/// What the conductor noted of a run that is rated whole; `None` for others.
 pub(super) fn whole_run(attempt: &Attempt) -> Option<WholeRun> {
     let (warm_up_rounds, from, to) = attempt.last_event(|event| match event {
         RunEvent::WholeRun { warm_up_rounds, from, to } => Some((*warm_up_rounds, *from, *to)),

@@ -48,7 +48,7 @@ pub(super) fn table_html(table: &Table, numbering: &Numbering) -> String {
     text
 }
 
-/// Has it words alone, in so many columns that a phone shows each row as a list?
+/// Whether it has words alone, in so many columns that a phone shows each row as a list.
 fn is_of_words(table: &Table) -> bool {
     table.columns.len() > 2 && table.columns.iter().all(|column| column.align == Align::Left)
 }

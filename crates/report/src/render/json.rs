@@ -147,7 +147,7 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
     body
 }
 
-/// What of a run is rated that is rated whole; seconds from time zero of the load.
+/// The rated part of a run that is rated whole; seconds from time zero of the load.
 fn whole_run_json(whole: &WholeRun) -> Json {
     json!({
         "warm_up_rounds": whole.warm_up_rounds,

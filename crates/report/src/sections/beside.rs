@@ -7,9 +7,9 @@ use crate::findings::{Findings, PERCENTILES, PointFindings};
 use crate::numbers::{count, short};
 use proofload_import::{Reference, ReferenceOperation, ReferencePoint, percentile_title};
 
-/// At most so many points of the study stand beside the others; of more, the one with the largest throughput.
+/// Largest number of the study's points beside the others; of more, only the one with the largest throughput.
 const MOST_POINTS: usize = 4;
-/// At most so many bars in a group.
+/// Largest number of bars in a group.
 const MOST_BARS: usize = 6;
 
 /// A point of a reference.

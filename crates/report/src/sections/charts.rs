@@ -64,7 +64,7 @@ pub(super) fn factor_axis(findings: &Findings<'_>) -> Axis {
     Axis { title: capital(&title), unit: String::new(), scale, ticks: Some(ticks), from_zero: false, up_to: None }
 }
 
-/// Of loads that lie as densely as a search has chosen them, those whose labels find room beside each other.
+/// Keeps the ticks whose labels find room beside each other: a search may choose loads that lie densely.
 fn apart(ticks: Vec<(f64, String)>) -> Vec<(f64, String)> {
     let mut kept: Vec<(f64, String)> = Vec::new();
     for tick in ticks {
@@ -82,7 +82,7 @@ pub(super) fn factors_title(findings: &Findings<'_>) -> String {
     if titles.is_empty() { "point".to_owned() } else { titles.join(", ") }
 }
 
-/// With a capital first letter.
+/// The text with a capital first letter.
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -5,7 +5,7 @@ use crate::blocks::{Cell, Column, Table, prose};
 use crate::findings::Findings;
 use proofload_model::samples::{AuditedSample, CheckOutcome};
 
-/// The table; none where no run has such audits.
+/// The table; `None` where no run has such audits.
 pub(super) fn table(findings: &Findings<'_>) -> Option<Table> {
     let mut rows = Vec::new();
     for point in &findings.points {

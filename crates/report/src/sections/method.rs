@@ -42,7 +42,7 @@ fn load(findings: &Findings<'_>) -> Vec<Block> {
     if words.is_empty() { Vec::new() } else { vec![Block::Paragraph(words)] }
 }
 
-/// Has a setting this value at some point of the study?
+/// Whether a setting has this value at some point of the study.
 fn is_chosen(findings: &Findings<'_>, path: &str, value: &str) -> bool {
     let study = &findings.record.study;
     let varies = findings.factors.iter().any(|factor| factor.setting == path);

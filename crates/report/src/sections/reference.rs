@@ -72,7 +72,7 @@ fn published(reference: &Reference, setting: &str) -> Vec<Published> {
     found.into_iter().filter_map(percent).collect()
 }
 
-/// Per cent of the largest: as published, or of imported results from their throughputs.
+/// Result in per cent of the largest: as published, or computed from the throughputs of imported results.
 fn relative(reference: &Reference, point: &ReferencePoint) -> Option<f64> {
     if point.relative_percent.is_some() || reference.origin == Origin::Published {
         return point.relative_percent;

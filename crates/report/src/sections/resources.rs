@@ -67,7 +67,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
-/// With a single curve the caption says all that names would.
+/// Clears names of series under a single curve, whose caption says all that they would.
 fn without_names(findings: &Findings<'_>, mut panel: Panel) -> Panel {
     if findings.curve.as_ref().is_ok_and(|curve| curve.groups.len() == 1) {
         for series in &mut panel.series {

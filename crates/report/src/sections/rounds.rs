@@ -17,12 +17,12 @@ fn whole_runs<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = Whole<'f>>
     runs.filter_map(|(point, run)| Some((point, run, run.whole.as_ref()?)))
 }
 
-/// Is any run rated whole?
+/// Whether any run is rated whole.
 pub(super) fn any(findings: &Findings<'_>) -> bool {
     whole_runs(findings).next().is_some()
 }
 
-/// Is every finished run rated whole, and is there one?
+/// Whether there is a finished run and every one is rated whole.
 pub(super) fn all(findings: &Findings<'_>) -> bool {
     any(findings) && findings.points.iter().flat_map(|point| &point.runs).all(|run| run.whole.is_some())
 }

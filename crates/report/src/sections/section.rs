@@ -5,26 +5,26 @@ use crate::findings::Findings;
 
 /// One section of the paper.
 pub struct Section {
-    /// For links.
+    /// Name for links.
     pub id: &'static str,
     /// Heading.
     pub title: &'static str,
     /// 2 for a section, 3 for a part of the section before.
     pub level: u8,
-    /// Has it a number? Summary and disclosure have none.
+    /// Whether it is numbered. Summary and disclosure are not.
     pub numbered: bool,
-    /// Is there what it needs? The error says what is missing; the section then shows that gap instead.
+    /// Checks that what it needs is there. The error says what is missing; the section then shows that gap instead.
     pub needs: fn(&Findings<'_>) -> Result<(), String>,
     /// Its parts; a section without any is left out.
     pub render: fn(&Findings<'_>) -> Vec<Block>,
 }
 
-/// For sections that always have something to say.
+/// Needs of sections that always have something to say.
 pub(super) fn always(_: &Findings<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// For sections that need at least one finished run.
+/// Needs of sections that require at least one finished run.
 pub(super) fn a_finished_run(findings: &Findings<'_>) -> Result<(), String> {
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         return Ok(());

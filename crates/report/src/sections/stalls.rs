@@ -48,7 +48,7 @@ fn runs<'a>(findings: &'a Findings<'_>) -> impl Iterator<Item = (&'a PointFindin
     findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)))
 }
 
-/// The worst stall of the study; none when there is none.
+/// The worst stall of the study; empty without any.
 pub(super) fn worst_sentence(findings: &Findings<'_>) -> Prose {
     let found = runs(findings).filter_map(|(point, run)| Some((point, run, run.stalls.worst()?)));
     let share = |run: &RunFindings, stall: &Stall| stall.lacking / run.stalls.median;

@@ -42,7 +42,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
-/// A fact that was only read: its name, and its values over the runs; none where it could not be read.
+/// A fact that was only read: its name, and its values over the runs; empty where it could not be read.
 struct Observed {
     name: String,
     values: Vec<String>,

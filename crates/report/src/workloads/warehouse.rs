@@ -157,7 +157,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     tells_absence: true,
 };
 
-/// With the scale factor, which is no whole number.
+/// The name with the scale factor, which is no whole number.
 fn name(settings: &Settings) -> String {
     match settings.number("workload.scale_factor") {
         Ok(scale) => format!("A TPC-H-derived set of analytic queries at scale factor {scale}"),

@@ -23,7 +23,7 @@ pub struct Workload {
     pub kind: &'static str,
     /// Its name at the start of a sentence.
     pub name: fn(&Settings) -> String,
-    /// What stands above the title, behind "Proofload study"; none: the kind itself.
+    /// Text above the title, behind "Proofload study"; `None`: the kind itself.
     pub kicker: Option<&'static str>,
     /// The rules by which data, inputs and transactions were made, where the workload has several: their name, [`SPEC`] the usual ones.
     pub profile: Option<fn(&Settings) -> String>,
@@ -79,9 +79,9 @@ pub struct Workload {
     pub clocks: Clocks,
     /// Values that must lie beyond a percentile for it to be printed; 0: any, its interval then says what it is worth.
     pub beyond_percentile: u64,
-    /// The rules of a paced load of it; none where there is no such.
+    /// The rules of a paced load of it; `None` where it cannot be paced.
     pub paced: Option<PacedRules>,
-    /// Must sections on stalls, failures and efficiency say so when there is nothing to tell?
+    /// Whether sections on stalls, failures and efficiency say so when there is nothing to report.
     pub tells_absence: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct PacedRules {
     pub limits: &'static [(&'static str, f64)],
     /// Where the rules stand.
     pub source: &'static str,
-    /// Below this number a minute for each unit of scale the database is too large for the load: setting of the scale, its name, number.
+    /// Number a minute for each unit of scale below which the database is too large for the load: setting of the scale, its name, number.
     pub least: (&'static str, &'static str, f64),
 }
 
@@ -145,7 +145,7 @@ pub struct Terminal {
 /// Digits of a number in a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Digits {
-    /// None behind the point.
+    /// Whole numbers, without digits behind the point.
     Whole,
     /// One behind the point.
     Tenths,
@@ -209,7 +209,7 @@ impl Workload {
     }
 }
 
-/// The profile of a study: none where its workload has only one.
+/// The profile of a study; `None` where its workload has only one.
 pub fn profile(settings: &Settings) -> Option<String> {
     workload(settings).profile.map(|profile| profile(settings))
 }

@@ -31,13 +31,13 @@ pub(crate) struct Simulated {
     pub(crate) run: Run,
     /// Memory of the database, MiB.
     pub(crate) memory_mib: f64,
-    /// As the study asks.
+    /// Memory that the study asks for.
     pub(crate) memory_asked: Option<String>,
     /// How many times as fast the machine is.
     pub(crate) speed: f64,
-    /// Does a consistency condition fail?
+    /// Whether a consistency condition fails.
     pub(crate) broken: bool,
-    /// Is there no telemetry?
+    /// Whether there is no telemetry.
     pub(crate) blind: bool,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct KeyValue {
     pub(crate) more: String,
     /// Operations per second that the first engine reaches; each further point reaches half of the one before.
     pub(crate) capacity: u64,
-    /// Are operations due at a rate, so that service times are recorded as well?
+    /// Rate at which operations are due, if any; service times are then recorded as well.
     pub(crate) rate: Option<u64>,
     /// Nothing ends in these seconds, counted from time zero.
     pub(crate) stall: Vec<u64>,

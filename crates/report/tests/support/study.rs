@@ -24,7 +24,7 @@ pub(crate) struct Shape {
     pub(crate) void: Vec<u32>,
     /// Points without any finished run.
     pub(crate) not_run: Vec<u32>,
-    /// Without telemetry.
+    /// Whether there is no telemetry.
     pub(crate) blind: bool,
     /// Sentinel after every so many points.
     pub(crate) sentinel_every: Option<u32>,
@@ -39,7 +39,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// So many levels of memory, each twice the one before, from 64 MiB.
+    /// A study of `levels` levels of memory, each twice the one before, from 64 MiB.
     pub(crate) fn memory(levels: u32) -> Self {
         let names: Vec<String> = (0..levels).map(|level| format!("\"{}MiB\"", 64u64 << level)).collect();
         let factors = format!("[[factor]]\nsetting = \"limits.memory\"\nlevels = [{}]\n", names.join(", "));

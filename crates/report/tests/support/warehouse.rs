@@ -33,7 +33,7 @@ pub(crate) struct Appliance {
     pub(crate) more: String,
     /// Runs of each point.
     pub(crate) repetitions: u32,
-    /// Is the record without calibration?
+    /// Whether the record is without calibration.
     pub(crate) uncalibrated: bool,
     /// Share of the used cores that the database's own threads account for, where the probe of threads runs.
     pub(crate) own_share: Option<f64>,

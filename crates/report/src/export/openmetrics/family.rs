@@ -23,7 +23,7 @@ pub(super) struct Family<'n> {
 pub(super) struct Labels(String);
 
 impl Labels {
-    /// From names and values.
+    /// Makes labels from names and values.
     pub(super) fn of(pairs: &[(&str, &str)]) -> Self {
         let mut labels = Self::default();
         pairs.iter().for_each(|(name, value)| labels.add(name, value));

@@ -69,7 +69,7 @@ pub struct Row {
     pub candidate: Quantity,
     /// Candidate over baseline with the 95 % interval of this row alone.
     pub ratio: Quantity,
-    /// For intervals at other levels.
+    /// The contrast behind the ratio, for intervals at other levels.
     pub contrast: Contrast,
     /// Runs of the baseline and of the candidate.
     pub runs: (usize, usize),
@@ -100,7 +100,7 @@ pub struct LeftOut {
 pub struct VoidPoint {
     /// Place of the pair.
     pub pair: usize,
-    /// In which record.
+    /// The record in which it is no result.
     pub which: Which,
     /// The verdict's word.
     pub verdict: &'static str,
@@ -108,14 +108,14 @@ pub struct VoidPoint {
     pub reasons: Vec<String>,
 }
 
-/// A pair of points as it is told.
+/// A pair of points in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairLabel {
     /// Its levels in words, for a table whose head names the factors.
     pub label: String,
     /// Factors and levels in words, for a sentence.
     pub described: String,
-    /// Setting and level as a study writes it; none where the setting has no value.
+    /// Setting and level as a study writes it; `None` where the setting has no value.
     pub levels: Vec<(String, Option<String>)>,
 }
 
@@ -302,7 +302,7 @@ fn row(metric: &Metric, pair: usize, baseline: Side<'_, '_>, candidate: Side<'_,
     })
 }
 
-/// The largest ratio that is told as one that would have been shown.
+/// The largest ratio that is printed as one that would have been shown.
 const MOST_SHOWN: f64 = 10.0;
 
 /// Holm's correction over all rows, and what follows from it. A row that was not shown would have been next in the order:
@@ -317,7 +317,7 @@ fn correct(rows: &mut [Row]) {
     }
 }
 
-/// A bound beyond [`MOST_SHOWN`] is none: the windows were too short for any, and its digits say nothing.
+/// Replaces bounds beyond [`MOST_SHOWN`] by 0 and infinity: the windows were too short for any, and the digits say nothing.
 fn bounded((below, above): (f64, f64)) -> (f64, f64) {
     if above <= MOST_SHOWN { (below, above) } else { (0.0, f64::INFINITY) }
 }

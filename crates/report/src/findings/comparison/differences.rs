@@ -40,11 +40,11 @@ pub struct Difference {
     pub subject: Subject,
     /// Path of the setting, or subject and name of the fact.
     pub name: String,
-    /// In the baseline; none where it has none or it could not be read.
+    /// Value in the baseline; `None` where it has no value or it could not be read.
     pub baseline: Option<String>,
-    /// In the candidate.
+    /// Value in the candidate, likewise.
     pub candidate: Option<String>,
-    /// Labels of the paired points at which it differs so; empty where it is of the whole record.
+    /// Labels of the paired points at which it differs so; empty where it concerns the whole record.
     pub points: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn differences(
     found
 }
 
-/// Does a fact only read back what the setting of its name asks for?
+/// Whether a fact only reads back what the setting of its name asks for.
 fn repeats(difference: &Difference, setting: &Difference) -> bool {
     let path = difference.name.replace(' ', ".");
     let named = setting.name == path || setting.name == path.replacen("engine.", "engine.settings.", 1);
@@ -141,7 +141,7 @@ fn between(ours: &Read, theirs: &Read) -> Vec<Difference> {
     names.into_iter().map(difference).filter(differs).collect()
 }
 
-/// Facts of the runs of paired points; the same difference at several points stands once.
+/// Facts of the runs of paired points; the same difference at several points is listed once.
 fn of_points(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
     for pair in pairs {
@@ -172,8 +172,8 @@ fn facts_of(findings: &Findings<'_>, point: &PointFindings) -> Read {
     read(attempts.flat_map(|attempt| &attempt.facts).filter(|fact| fact.subject != data::SUBJECT))
 }
 
-/// Facts of the data, of the whole record: they stand with the attempt that built them, whichever point came first, and also when it was
-/// interrupted afterwards.
+/// Facts of the data, compared over the whole record: the attempt that built the data has them, whichever point came first, and even if
+/// it was interrupted afterwards.
 fn data_of(findings: &Findings<'_>) -> Read {
     let facts = findings.record.attempts.iter().flat_map(|attempt| &attempt.facts);
     read(facts.filter(|fact| fact.subject == data::SUBJECT))

@@ -9,7 +9,7 @@ use crate::error::Error;
 /// What was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chosen {
-    /// Names of metrics, also with an ending `.*`; those that the workload is compared by when empty.
+    /// Names of metrics, also with an ending `.*`; when empty, those that the workload is compared by.
     pub metrics: Vec<String>,
     /// Levels of the points to compare; all points when empty. Levels of one setting are alternatives.
     pub levels: Vec<Level>,
@@ -25,7 +25,7 @@ pub struct Level {
 }
 
 impl Level {
-    /// Reads `SETTING=LEVEL`; none when a part is missing.
+    /// Reads `SETTING=LEVEL`; `None` when a part is missing.
     pub fn parse(text: &str) -> Option<Self> {
         let (setting, value) = text.split_once('=')?;
         let (setting, value) = (setting.trim().to_owned(), value.trim().to_owned());

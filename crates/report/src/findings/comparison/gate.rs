@@ -1,4 +1,4 @@
-//! May the candidate pass? A gate fails when a loss beyond the tolerance is shown, passes when every loss beyond it is excluded,
+//! Decides whether the candidate may pass. A gate fails when a loss beyond the tolerance is shown, passes when every loss beyond it is excluded,
 //! and cannot tell in between.
 
 use super::compare::{Comparison, LEVEL, Row};
@@ -27,16 +27,16 @@ impl Policy {
     }
 }
 
-/// By which rules a gate judges.
+/// Rules by which a gate judges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
     /// Largest loss that passes, as a share: throughput may fall to 1 − tolerance, times may rise to 1 + tolerance.
     pub tolerance: f64,
     /// Tolerances of single metrics.
     pub of_metric: BTreeMap<String, f64>,
-    /// When it cannot tell.
+    /// Policy for when it cannot tell.
     pub undecided: Policy,
-    /// When a point is void, was not run, or is missing in the candidate.
+    /// Policy for a point that is void, was not run, or is missing in the candidate.
     pub void: Policy,
 }
 
@@ -89,7 +89,7 @@ pub struct Judged {
 /// How a gate ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GateOutcome {
-    /// Nothing stands against it.
+    /// No reason speaks against it.
     Passed,
     /// A loss is shown, a point is void or missing, or nothing could be compared.
     Failed,
@@ -113,9 +113,9 @@ impl GateOutcome {
 pub struct Gate {
     /// How it ended, before policies.
     pub outcome: GateOutcome,
-    /// May the candidate pass, policies included?
+    /// Whether the candidate may pass, policies included.
     pub passes: bool,
-    /// What stands against it, the gravest first; what a policy lets pass is said as well.
+    /// Reasons against it, the gravest first, including those that a policy lets pass.
     pub reasons: Vec<String>,
     /// Each comparison.
     pub rows: Vec<Judged>,

@@ -18,9 +18,9 @@ pub struct Metric {
 /// A latency of one clock and kind: the statistic is `mean` or a percentile.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LatencyName<'m> {
-    /// Service times instead of response times?
+    /// Whether it is of service times instead of response times.
     pub(super) service: bool,
-    /// The share of a percentile; none for the mean.
+    /// The share of a percentile; `None` for the mean.
     pub(super) share: Option<f64>,
     /// Kind of operation, or `all`.
     pub(super) kind: &'m str,
@@ -44,7 +44,7 @@ pub(super) fn rates(workload: &Workload) -> Vec<&'static str> {
     names
 }
 
-/// The metrics of this name in a workload whose runs had these kinds of operations; several for an ending `.*`. None when
+/// The metrics of this name in a workload whose runs had these kinds of operations; several for an ending `.*`. Empty when
 /// there is no such metric, or it cannot be compared.
 pub(super) fn metrics_of(name: &str, workload: &Workload, kinds: &[String]) -> Vec<Metric> {
     if let Some(head) = name.strip_suffix(".*") {

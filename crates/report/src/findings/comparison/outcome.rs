@@ -1,5 +1,5 @@
 //! What a point's runs say of one metric, in the form in which two records are compared. Percentiles are read from merged
-//! histograms, those of each run included; none is averaged.
+//! histograms, also those of each run, and never averaged.
 
 use super::super::latencies::{ByKind, all_kinds};
 use super::super::metrics::{Pair, cpu_windows, device_windows};
@@ -14,7 +14,7 @@ use proofload_analysis::latency::{Latencies, Sparse};
 use proofload_model::series::{self, SeriesName};
 use proofload_record::Record;
 
-/// So many values must lie beyond a percentile on each side; with fewer it is the accident of a few samples.
+/// Number of values that must lie beyond a percentile on each side; with fewer it is the accident of a few samples.
 const BEYOND: f64 = 10.0;
 
 /// The outcome of a metric, or why there is none.
@@ -50,7 +50,7 @@ pub(super) fn outcome(
     }
 }
 
-/// Of the windows, or of runs that are rated whole one rate each.
+/// Throughput over the windows; for runs rated as a whole, one rate per run.
 fn throughput(runs: &[&RunFindings]) -> Result<Outcome, String> {
     if runs.iter().any(|run| run.whole.is_some()) {
         let rates = runs.iter().map(|run| run.whole.as_ref()?.rate()).collect();

@@ -32,7 +32,7 @@ impl Which {
     }
 }
 
-/// Levels of the factors of both records; none where a setting has no value.
+/// Levels of the factors of both records; `None` where a setting has no value.
 pub(super) type Levels = Vec<(String, Option<Value>)>;
 
 /// A point that both records have, or one of them.

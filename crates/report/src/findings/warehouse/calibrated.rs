@@ -59,7 +59,7 @@ pub fn calibrated(record: &Record, attempt: &Attempt) -> Calibrated {
     }
 }
 
-/// What a query cost in the calibration before a run; none where that was not asked for or the query failed.
+/// What a query cost in the calibration before a run; `None` where that was not asked for or the query failed.
 pub fn cost(attempt: &Attempt, query: &str) -> Option<Cost> {
     let value = |name: FactName| name.number(&attempt.facts);
     let cost = Cost { cpu_s: value(QUERY_CPU.of(query)), device_mb: value(QUERY_DEVICE.of(query)) };

@@ -52,7 +52,7 @@ pub fn warehouse_data(attempt: &Attempt) -> WarehouseData {
     }
 }
 
-/// `rows` or `columns`: by a setting, else by the engine; none where neither says it.
+/// `rows` or `columns`: by a setting, else by the engine; `None` where neither says it.
 pub fn layout(settings: &Settings) -> Option<String> {
     let set = settings.text(LAYOUT).ok().filter(|word| STORES.contains(word));
     let by_engine = || settings.text("engine.kind").ok().and_then(named_engine)?.layout.as_deref();

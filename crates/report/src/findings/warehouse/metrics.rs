@@ -61,7 +61,7 @@ fn scans(runs: &[Pair<'_>]) -> Vec<Named> {
     ]
 }
 
-/// Of the database's CPU time, %.
+/// Share of the database's CPU time, %.
 fn share(part: Result<Estimate, String>, whole: &Result<Estimate, String>) -> Measured {
     let (part, whole) = (part?, whole.clone()?);
     if whole.value <= 0.0 {

@@ -14,7 +14,7 @@ const LAYOUT_SETTINGS: &[&str] = &["engine.kind", LAYOUT];
 /// A row store and a column store under the same levels of all other factors.
 #[derive(Debug, Clone)]
 pub struct Pairing<'f> {
-    /// Those levels in words; empty when there are none.
+    /// The shared levels in words; empty when there are no other factors.
     pub label: String,
     /// The row store.
     pub rows: &'f PointFindings,

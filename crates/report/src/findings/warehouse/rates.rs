@@ -98,7 +98,7 @@ fn is_counted(attempt: &Attempt, probed: SeriesName) -> bool {
     !traces(attempt, probed).is_empty()
 }
 
-/// Whose accounting the rates of a run rest on.
+/// Accounting that the rates of a run rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sources {
     /// CPU: the control group's, else that of threads.

@@ -22,12 +22,12 @@ use proofload_record::Attempt;
 /// Mean response times that the capacity model is asked for, s.
 pub const TARGETS_S: [f64; 4] = [10.0, 60.0, 600.0, 3_600.0];
 
-/// Up to which size a target can hold.
+/// Size up to which a target can hold.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reach {
-    /// At most this.
+    /// The target can hold up to this size at most.
     Until(OwnCapacity),
-    /// Beyond this, which is as far as may be concluded.
+    /// The target can hold beyond this size, which is as far as may be concluded.
     Beyond(RawTerabytes),
     /// Why it is not known.
     Unknown(String),
@@ -53,19 +53,19 @@ pub struct Rating {
     pub data: WarehouseData,
     /// What the machine was found to do at most.
     pub calibration: Calibration,
-    /// Whose accounting the rates rest on.
+    /// Accounting that the rates rest on.
     pub sources: Sources,
     /// What bound the work.
     pub verdict: Result<BoundFinding, String>,
     /// Maximum user data, TB, with the measured compression.
     pub maximum: Measured,
-    /// For each of [`TARGETS_S`] the largest raw size at which it can hold.
+    /// Largest raw size at which each of [`TARGETS_S`] can hold.
     pub targets: Vec<Reach>,
     /// Relative throughput against each reference of this workload, by its title.
     pub relative: Vec<(String, Result<f64, String>)>,
 }
 
-/// Rates a point; none without a finished run.
+/// Rates a point; `None` without a finished run.
 pub fn rating(findings: &Findings<'_>, point: &PointFindings) -> Option<Rating> {
     let attempt = findings.record.finished(point.runs.first()?.run.index)?;
     let settings = findings.record.plan.settings(&findings.record.study, point.id);

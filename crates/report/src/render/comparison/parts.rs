@@ -70,7 +70,7 @@ pub(super) fn differences(comparison: &Comparison<'_>) -> String {
     text
 }
 
-/// At most so many letters.
+/// Cuts a text to at most `width` letters.
 pub(super) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

@@ -152,7 +152,7 @@ fn bounds(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Block 
 /// The load generator's own share of the CPU time beyond which an embedded engine's figures speak of it too, %.
 const MOST_DRIVER: f64 = 1.0;
 
-/// What the load generator took of an embedded engine's CPU time; none where every engine is a server.
+/// What the load generator took of an embedded engine's CPU time; `None` where every engine is a server.
 fn driver(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Option<Block> {
     let row = |(point, _): &(&PointFindings, Rating)| {
         let share = point.metric("driver_cpu_percent").ok()?.value();

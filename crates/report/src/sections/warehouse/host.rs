@@ -50,7 +50,7 @@ pub(super) fn materials(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     pairs
 }
 
-/// As data sheets write it: drives in decimal units.
+/// A value as data sheets write it: drives in decimal units.
 fn stated_text(value: &Value) -> String {
     match value {
         Value::Bytes(bytes) => format!("{}\u{a0}GB", crate::numbers::short(bytes.0 as f64 / 1e9)),

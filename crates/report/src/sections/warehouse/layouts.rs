@@ -13,7 +13,7 @@ use proofload_import::{Reference, ReferencePoint};
 pub(in super::super) const SECTION: Section =
     Section { id: "layouts", title: "Row store against column store", level: 3, numbered: true, needs: always, render };
 
-/// At most so many of this study's pairs are drawn.
+/// Largest number of this study's pairs that are drawn.
 const MOST_PAIRS: usize = 4;
 
 /// Title, unit and metric; published figures have the same names.
@@ -30,7 +30,7 @@ const DRAWN: &[usize] = &[0, 1, 4];
 
 type Published<'f> = (&'f Reference, &'f ReferencePoint, &'f ReferencePoint);
 
-/// Does this section draw published results beside the study's?
+/// Whether this section draws published results beside the study's.
 pub(in super::super) fn drawn_beside(findings: &Findings<'_>) -> bool {
     !published_pairings(findings).is_empty()
 }

@@ -17,7 +17,7 @@ pub(in super::super) const SECTION: Section = Section {
     render,
 };
 
-/// At most so many points stand beside each other.
+/// Largest number of points beside each other.
 const MOST_BESIDE: usize = 4;
 
 pub(super) type Totals<'f> = (&'f PointFindings, Vec<Class>);

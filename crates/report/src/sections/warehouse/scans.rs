@@ -73,7 +73,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     ]
 }
 
-/// Whose accounting CPU and physical reads rest on, in words.
+/// Accounting that CPU and physical reads rest on, in words.
 fn sources(findings: &Findings<'_>) -> (&'static str, &'static str) {
     let sources: Vec<Sources> = rated(findings).into_iter().map(|(_, rating)| rating.sources).collect();
     let of_groups = |of: fn(&Sources) -> bool| sources.iter().filter(|source| of(source)).count();

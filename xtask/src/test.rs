@@ -36,7 +36,7 @@ struct TestProgram {
 }
 
 /// How a program ended.
-struct Ended {
+struct ProgramEnd {
     name: String,
     success: bool,
     took: Duration,
@@ -130,7 +130,7 @@ fn package_of(id: &str, folder: &Path) -> String {
 }
 
 /// Runs programs, so many at a time.
-fn run_programs(programs: VecDeque<TestProgram>, sessions: usize) -> Vec<Ended> {
+fn run_programs(programs: VecDeque<TestProgram>, sessions: usize) -> Vec<ProgramEnd> {
     let queue = Mutex::new(programs);
     let ended = Mutex::new(Vec::new());
     let next = || queue.lock().expect("no thread panics while it holds the queue").pop_front();
@@ -148,7 +148,7 @@ fn run_programs(programs: VecDeque<TestProgram>, sessions: usize) -> Vec<Ended> 
     ended.into_inner().expect("every thread has ended")
 }
 
-fn run_program(program: &TestProgram) -> Ended {
+fn run_program(program: &TestProgram) -> ProgramEnd {
     let name = format!("{} {}", program.package, program.target);
     let mut command = Command::new(&program.executable);
     command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
@@ -156,7 +156,7 @@ fn run_program(program: &TestProgram) -> Ended {
 }
 
 /// Examples in doc comments, which are no programs of their own.
-fn doc_tests(arguments: &[String]) -> Ended {
+fn doc_tests(arguments: &[String]) -> ProgramEnd {
     let mut command = Command::new("cargo");
     command.args(["test", "--workspace", "--doc", "--quiet"]).args(arguments);
     let one = ended("doc tests".to_owned(), command);
@@ -164,7 +164,7 @@ fn doc_tests(arguments: &[String]) -> Ended {
     one
 }
 
-fn ended(name: String, mut command: Command) -> Ended {
+fn ended(name: String, mut command: Command) -> ProgramEnd {
     let begun = Instant::now();
     let (success, output) = match command.output() {
         Ok(output) => {
@@ -173,11 +173,11 @@ fn ended(name: String, mut command: Command) -> Ended {
         }
         Err(error) => (false, format!("it did not start: {error}")),
     };
-    Ended { name, success, took: begun.elapsed(), output }
+    ProgramEnd { name, success, took: begun.elapsed(), output }
 }
 
 /// One line, and the whole output of a program that failed; what was skipped is said in either case.
-fn line(ended: &Ended) -> String {
+fn line(ended: &ProgramEnd) -> String {
     let word = if ended.success { "ok    " } else { "FAILED" };
     let mut text = format!("{word} {:6.1} s  {}", ended.took.as_secs_f64(), ended.name);
     if !ended.success {

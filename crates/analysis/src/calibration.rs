@@ -6,7 +6,7 @@
 use proofload_model::facts::{FactName, calibration, list};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, BytesPerSecond};
-use proofload_model::wire::{Probed, Used};
+use proofload_model::wire::{ProbeResult, ResourceUse};
 use std::time::Duration;
 
 /// Share of a pass that the device may still deliver when it is taken for one in cache.
@@ -29,7 +29,7 @@ pub struct Pass {
 
 impl Pass {
     /// The cost of a query from readings before and after it. Readings of two different counters have no difference.
-    pub fn between(before: &Used, probed: &Probed, after: &Used) -> Self {
+    pub fn between(before: &ResourceUse, probed: &ProbeResult, after: &ResourceUse) -> Self {
         let same_cpu = before.cpu_source == after.cpu_source;
         let same_device = before.device_source == after.device_source;
         Self {
@@ -192,13 +192,13 @@ mod tests {
 
     #[test]
     fn counters_of_two_sources_have_no_difference() {
-        let used = |cpu: u64, source: &str, read: u64| Used {
+        let used = |cpu: u64, source: &str, read: u64| ResourceUse {
             cpu: Some(Duration::from_secs(cpu)),
             cpu_source: source.to_owned(),
             device_read: Some(Bytes(read)),
             device_source: "device".to_owned(),
         };
-        let probed = Probed { took: Duration::from_secs(9), logical: None, failed: None };
+        let probed = ProbeResult { took: Duration::from_secs(9), logical: None, failed: None };
         let found = Pass::between(&used(1, "group", 5), &probed, &used(4, "group", 12));
         assert_eq!((found.cpu, found.device, found.took.as_secs()), (Some(Duration::from_secs(3)), Some(Bytes(7)), 9));
         assert_eq!(Pass::between(&used(1, "group", 5), &probed, &used(4, "process", 12)).cpu, None);

@@ -15,7 +15,7 @@ pub const LITTLE_TOLERANCE: f64 = 0.02;
 
 /// What the generator observed of itself in the measured window. `None` where it was not observed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Observed {
+pub struct GeneratorObservations {
     /// CPU share of one core per client thread, mean over the window.
     pub client_threads: Vec<f64>,
     /// p99 of start − due with the user free; no meaning in a saturated closed loop without waits.
@@ -100,7 +100,7 @@ impl GeneratorCheck {
 }
 
 /// Applies the limits of method 3.3 to one point.
-pub fn check_generator(observed: &Observed) -> GeneratorCheck {
+pub fn check_generator(observed: &GeneratorObservations) -> GeneratorCheck {
     let mut check = GeneratorCheck::default();
     let busiest = observed.client_threads.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
     match busiest {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(observed: Observed, bound: &[&str], flags: usize) {
+    fn check(observed: GeneratorObservations, bound: &[&str], flags: usize) {
         let check = check_generator(&observed);
         let texts: Vec<String> = check.bound.iter().map(ToString::to_string).collect();
         assert_eq!(texts, bound);
@@ -191,22 +191,22 @@ mod tests {
 
     #[test]
     fn limits_of_cpu_lag_and_ceiling() {
-        let clean = Observed {
+        let clean = GeneratorObservations {
             client_threads: vec![0.3, 0.8],
             send_lag_p99: Some(Duration::from_micros(100)),
             throughput: 1_000.0,
             null_ceiling: Some(2_000.0),
         };
         check(clean.clone(), &[], 0);
-        let busy = Observed { client_threads: vec![0.3, 0.91], ..clean.clone() };
+        let busy = GeneratorObservations { client_threads: vec![0.3, 0.91], ..clean.clone() };
         check(
             busy,
             &["client thread 1 used 91 % of a core, limit 80 %; use more client threads or another machine"],
             0,
         );
-        let late = Observed { send_lag_p99: Some(Duration::from_micros(101)), ..clean.clone() };
+        let late = GeneratorObservations { send_lag_p99: Some(Duration::from_micros(101)), ..clean.clone() };
         check(late, &["operations started 101 us late at p99, limit 100 us"], 0);
-        check(Observed { null_ceiling: Some(1_999.0), ..clean }, &[], 1);
-        assert_eq!(check_generator(&Observed::default()).not_observed.len(), 3);
+        check(GeneratorObservations { null_ceiling: Some(1_999.0), ..clean }, &[], 1);
+        assert_eq!(check_generator(&GeneratorObservations::default()).not_observed.len(), 3);
     }
 }

@@ -6,7 +6,7 @@ use proofload_analysis::bootstrap::{Resampling, mean_of, ratio_of_means, statist
 use proofload_analysis::bottleneck::{Observations, Resource, ResourceKind, rank};
 use proofload_analysis::compare::{holm, percent_of_largest};
 use proofload_analysis::elasticity::{Level, elasticities};
-use proofload_analysis::generator::{Observed, check_generator};
+use proofload_analysis::generator::{GeneratorObservations, check_generator};
 use proofload_analysis::hierarchy::{mean_of_runs, statistic_of_runs};
 use proofload_analysis::knee;
 use proofload_analysis::latency::{Latencies, Sparse};
@@ -88,7 +88,7 @@ fn curves_and_rankings_answer_whatever_they_are_given() {
         let resources = kinds.map(|kind| Resource { kind, name: "it".to_owned(), utilisation: junk(&mut random) });
         let observed = Observations { resources: resources.to_vec(), ..Observations::default() };
         rank(&observed).iter().for_each(|candidate| check(&candidate.measure));
-        let _ = check_generator(&Observed { client_threads: a, ..Observed::default() });
+        let _ = check_generator(&GeneratorObservations { client_threads: a, ..GeneratorObservations::default() });
     }
     let empty = vec![Sparse::default(); 20];
     for p in [0.0, 0.5, 1.0, f64::NAN] {

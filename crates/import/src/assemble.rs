@@ -2,7 +2,7 @@
 
 use super::logs::{Logs, attach, point_of};
 use super::source::{Fault, Faults, SourceFile};
-use super::ycsb_text::Parsed;
+use super::ycsb_text::ParsedFile;
 use super::{go_ycsb, hdr_log, ycsb_text};
 use crate::reference::{Origin, Reference, ReferencePoint};
 
@@ -31,8 +31,8 @@ pub fn import(files: &[SourceFile], labels: &Labels) -> Result<Reference, Vec<Fa
             continue;
         }
         match read(file) {
-            Ok(Read::Text(parsed)) => texts.push((file.name.clone(), parsed)),
-            Ok(Read::Log(log)) => faults.extend(logs.join(log)),
+            Ok(SourceContent::Text(parsed)) => texts.push((file.name.clone(), parsed)),
+            Ok(SourceContent::Log(log)) => faults.extend(logs.join(log)),
             Err(found) => faults.extend(found),
         }
     }
@@ -40,25 +40,25 @@ pub fn import(files: &[SourceFile], labels: &Labels) -> Result<Reference, Vec<Fa
     if faults.is_empty() { Ok(reference(joined, labels)) } else { Err(faults) }
 }
 
-enum Read {
-    Text(Parsed),
-    Log(std::collections::BTreeMap<String, hdr_log::Merged>),
+enum SourceContent {
+    Text(ParsedFile),
+    Log(std::collections::BTreeMap<String, hdr_log::MergedLog>),
 }
 
-fn read(file: &SourceFile) -> Result<Read, Vec<Fault>> {
+fn read(file: &SourceFile) -> Result<SourceContent, Vec<Fault>> {
     let mut faults = Faults::of(&file.name);
     let Ok(text) = std::str::from_utf8(&file.content) else {
         faults.whole("it is not text; results of YCSB and logs of HdrHistogram are");
         return Err(faults.or(()).err().unwrap_or_default());
     };
     if hdr_log::fits(text) {
-        return hdr_log::read(&file.name, text).map(Read::Log);
+        return hdr_log::read(&file.name, text).map(SourceContent::Log);
     }
     if ycsb_text::fits(text) {
-        return ycsb_text::read(&file.name, text).map(Read::Text);
+        return ycsb_text::read(&file.name, text).map(SourceContent::Text);
     }
     if go_ycsb::fits(text) {
-        return go_ycsb::read(&file.name, text).map(Read::Text);
+        return go_ycsb::read(&file.name, text).map(SourceContent::Text);
     }
     faults.whole(
         "it is no result that can be imported: neither YCSB's text (`[OVERALL], RunTime(ms), …`), nor go-ycsb's (`READ - Takes(s): …`), \
@@ -68,7 +68,7 @@ fn read(file: &SourceFile) -> Result<Read, Vec<Fault>> {
 }
 
 /// Points and the programs that wrote them.
-fn points(texts: Vec<(String, Parsed)>, logs: &Logs, faults: &mut Vec<Fault>) -> Vec<Parsed> {
+fn points(texts: Vec<(String, ParsedFile)>, logs: &Logs, faults: &mut Vec<Fault>) -> Vec<ParsedFile> {
     if texts.len() > 1 && !logs.is_empty() {
         let text = format!(
             "which of the {} result texts the HDR logs belong to cannot be told; import each run with its own logs",
@@ -95,7 +95,7 @@ fn stem(file: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-fn reference(joined: Vec<Parsed>, labels: &Labels) -> Reference {
+fn reference(joined: Vec<ParsedFile>, labels: &Labels) -> Reference {
     let mut software: Vec<String> = joined.iter().map(|parsed| parsed.software.clone()).collect();
     software.dedup();
     let publisher = software.join(", ");

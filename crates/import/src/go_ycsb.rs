@@ -5,7 +5,7 @@
 use super::cleanse::quoted;
 use super::kinds::{Measurement, measurement, place};
 use super::source::{Fault, Faults};
-use super::ycsb_text::Parsed;
+use super::ycsb_text::ParsedFile;
 use crate::reference::{PublishedFigure, ReferenceOperation, ReferencePoint, percentile_key};
 use proofload_model::samples::LatencyClock;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(super) fn fits(text: &str) -> bool {
 }
 
 /// Reads one result: the summary after the last line, not those printed while it ran.
-pub(super) fn read(file: &str, text: &str) -> Result<Parsed, Vec<Fault>> {
+pub(super) fn read(file: &str, text: &str) -> Result<ParsedFile, Vec<Fault>> {
     let mut faults = Faults::of(file);
     let mut point = ReferencePoint { notes: vec![LOCKED.to_owned()], ..ReferencePoint::default() };
     let ends: Vec<(usize, &str)> =
@@ -32,7 +32,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Parsed, Vec<Fault>> {
             None => faults
                 .whole("there is no line `Run finished, takes …`: the run was cut off, and what is printed is interim"),
         }
-        return faults.or(Parsed::default());
+        return faults.or(ParsedFile::default());
     };
     match duration(takes.trim()) {
         Some(seconds) => drop(point.metrics.insert("run_time".to_owned(), figure(file, end, seconds, "s"))),
@@ -58,7 +58,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Parsed, Vec<Fault>> {
     adds_up(&point, total, &mut faults);
     point.operations.sort_by_key(|operation| place(&operation.kind, operation.clock));
     properties(text, &mut point);
-    faults.or(Parsed { point, software: "go-ycsb".to_owned() })
+    faults.or(ParsedFile { point, software: "go-ycsb".to_owned() })
 }
 
 fn figure(file: &str, line: usize, value: f64, unit: &str) -> PublishedFigure {

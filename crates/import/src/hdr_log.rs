@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// All intervals of one measurement.
 #[derive(Debug, Clone)]
-pub(super) struct Merged {
+pub(super) struct MergedLog {
     /// The file.
     pub(super) file: String,
     /// First and last line.
@@ -25,7 +25,7 @@ pub(super) struct Merged {
     pub(super) histogram: Histogram<u64>,
 }
 
-impl Merged {
+impl MergedLog {
     /// Where it stands: `READ.hdr:5-11`.
     pub(super) fn from(&self) -> String {
         match self.lines {
@@ -42,7 +42,7 @@ pub(super) fn fits(text: &str) -> bool {
 }
 
 /// Reads a log: the measurement's name and its merged intervals; a log with tags has several.
-pub(super) fn read(file: &str, text: &str) -> Result<BTreeMap<String, Merged>, Vec<Fault>> {
+pub(super) fn read(file: &str, text: &str) -> Result<BTreeMap<String, MergedLog>, Vec<Fault>> {
     let mut faults = Faults::of(file);
     let name = measurement_of(file, text);
     let mut merged = BTreeMap::new();
@@ -97,7 +97,7 @@ fn decode(bytes: &[u8]) -> Result<Histogram<u64>, String> {
 }
 
 fn add(
-    merged: &mut BTreeMap<String, Merged>,
+    merged: &mut BTreeMap<String, MergedLog>,
     name: &str,
     (file, line): (&str, usize),
     histogram: Histogram<u64>,
@@ -106,7 +106,7 @@ fn add(
     match merged.get_mut(name) {
         None => {
             let whole =
-                Merged { file: file.to_owned(), lines: (line, line), intervals: 1, histogram: resizing(histogram) };
+                MergedLog { file: file.to_owned(), lines: (line, line), intervals: 1, histogram: resizing(histogram) };
             merged.insert(name.to_owned(), whole);
         }
         Some(sum) => {

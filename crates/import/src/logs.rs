@@ -1,9 +1,9 @@
 //! HDR logs joined with the result text that they belong to. Percentiles come from merged histograms.
 
-use super::hdr_log::{Merged, join};
+use super::hdr_log::{MergedLog, join};
 use super::kinds::{Measurement, measurement, place};
 use super::source::Fault;
-use super::ycsb_text::Parsed;
+use super::ycsb_text::ParsedFile;
 use crate::reference::{PublishedFigure, ReferenceOperation, ReferencePoint, percentile_key};
 use proofload_model::samples::LatencyClock;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const CLIENTS: &str = "Logs of several clients were merged bucket for bucket.";
 /// Merged histograms by measurement, with where each stands.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Logs {
-    by_name: BTreeMap<String, (Merged, Vec<String>)>,
+    by_name: BTreeMap<String, (MergedLog, Vec<String>)>,
 }
 
 impl Logs {
@@ -27,7 +27,7 @@ impl Logs {
     }
 
     /// Adds the measurements of one file; the same measurement of another client is merged.
-    pub(super) fn join(&mut self, log: BTreeMap<String, Merged>) -> Vec<Fault> {
+    pub(super) fn join(&mut self, log: BTreeMap<String, MergedLog>) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (name, part) in log {
             let from = part.from();
@@ -85,7 +85,7 @@ fn operation_of<'p>(
 }
 
 /// A point from logs alone.
-pub(super) fn point_of(logs: &Logs) -> Parsed {
+pub(super) fn point_of(logs: &Logs) -> ParsedFile {
     let mut point =
         ReferencePoint { name: "HDR logs".to_owned(), notes: vec![ALONE.to_owned()], ..ReferencePoint::default() };
     for (name, (log, places)) in logs.by_name.iter().filter(|(_, (log, _))| !log.histogram.is_empty()) {
@@ -98,14 +98,14 @@ pub(super) fn point_of(logs: &Logs) -> Parsed {
         point.operations.push(ReferenceOperation { kind, clock, figures, notes: vec![merged_note(log, places)] });
     }
     point.operations.sort_by_key(|operation| place(&operation.kind, operation.clock));
-    Parsed { point, software: "YCSB".to_owned() }
+    ParsedFile { point, software: "YCSB".to_owned() }
 }
 
 fn figure(value: f64, unit: &str, places: &[String]) -> PublishedFigure {
     PublishedFigure { value, unit: unit.to_owned(), from: Some(places.join(", ")) }
 }
 
-fn percentiles(log: &Merged, places: &[String]) -> BTreeMap<String, PublishedFigure> {
+fn percentiles(log: &MergedLog, places: &[String]) -> BTreeMap<String, PublishedFigure> {
     let named = PERCENTS.iter().filter_map(|percent| {
         let share: f64 = percent.parse::<f64>().ok()? / 100.0;
         Some((percentile_key(percent)?, figure(log.histogram.value_at_quantile(share) as f64, "us", places)))
@@ -113,7 +113,7 @@ fn percentiles(log: &Merged, places: &[String]) -> BTreeMap<String, PublishedFig
     named.collect()
 }
 
-fn merged_note(log: &Merged, places: &[String]) -> String {
+fn merged_note(log: &MergedLog, places: &[String]) -> String {
     let clients = if places.len() > 1 { format!(" {CLIENTS}") } else { String::new() };
     format!("Percentiles come from {} merged intervals of {}.{clients}", log.intervals, places.join(", "))
 }

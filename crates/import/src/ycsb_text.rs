@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// What one file of another program says.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Parsed {
+pub(super) struct ParsedFile {
     /// Its figures.
     pub(super) point: ReferencePoint,
     /// The program and its version as the file names it.
@@ -24,7 +24,7 @@ pub(super) fn fits(text: &str) -> bool {
 }
 
 /// Reads one result.
-pub(super) fn read(file: &str, text: &str) -> Result<Parsed, Vec<Fault>> {
+pub(super) fn read(file: &str, text: &str) -> Result<ParsedFile, Vec<Fault>> {
     let mut faults = Faults::of(file);
     let lines = lines(text, &mut faults);
     one_result(&lines, &mut faults);
@@ -50,7 +50,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Parsed, Vec<Fault>> {
     let version = text.lines().find_map(|line| line.strip_prefix("YCSB Client ")).map(str::trim);
     let software =
         version.map_or_else(|| "YCSB".to_owned(), |version| format!("YCSB {}", super::cleanse::quoted(version)));
-    faults.or(Parsed { point, software })
+    faults.or(ParsedFile { point, software })
 }
 
 /// A second result in the same file begins with its own run time.

@@ -14,10 +14,10 @@ use proofload_model::samples::{Check, Fact, Mark};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
-    Acknowledge, Build, CheckData, Close, Connect, DataState, Evidence, GiveEvidence, LoadService, Open, OpenProbe,
-    Probe, ReadMark, Request, Start, Stop, Stopped, TakeEvidence, Verify,
+    Acknowledge, Build, CheckData, Close, Connect, DataState, Evidence, GiveEvidence, LoadService, LoadTotals, Open,
+    OpenProbe, Probe, ReadMark, Request, Start, Stop, TakeEvidence, Verify,
 };
-use proofload_model::wire::{Event, LoadSpec, Probed, Reply};
+use proofload_model::wire::{Event, LoadSpec, ProbeResult, Reply};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -166,7 +166,7 @@ impl LoadService for LoadRole {
         self.workload_run()?.open_probe(&self.clock)
     }
 
-    fn probe(&mut self, ask: Probe) -> Result<Probed, Error> {
+    fn probe(&mut self, ask: Probe) -> Result<ProbeResult, Error> {
         self.workload_run()?.probe(&ask.query)
     }
 
@@ -224,10 +224,10 @@ impl LoadService for LoadRole {
         Ok(checks)
     }
 
-    fn stop(&mut self, _ask: Stop) -> Result<Stopped, Error> {
+    fn stop(&mut self, _ask: Stop) -> Result<LoadTotals, Error> {
         let threads = self.threads.take().ok_or_else(|| Error::new("no load is running"))?;
         let (intervals, totals) = threads.stop();
-        Ok(Stopped { intervals, totals })
+        Ok(LoadTotals { intervals, totals })
     }
 
     fn close(&mut self, _ask: Close) -> Result<(), Error> {

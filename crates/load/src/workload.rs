@@ -9,7 +9,7 @@ use proofload_model::settings::Settings;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use proofload_model::wire::load::DataState;
-use proofload_model::wire::{LoadSpec, Probed};
+use proofload_model::wire::{LoadSpec, ProbeResult};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -207,7 +207,7 @@ pub trait WorkloadRun: Send + Sync {
 
     /// Runs a query of [`Calibration`] in that session. An error is one of the session; the failure of a query is part
     /// of the answer. Blocking.
-    fn probe(&self, query: &str) -> Result<Probed, Error> {
+    fn probe(&self, query: &str) -> Result<ProbeResult, Error> {
         Err(Error::new(format!("this workload has no probe query {query}")))
     }
 

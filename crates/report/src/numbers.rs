@@ -4,7 +4,7 @@ use proofload_analysis::quantity::{Quantity, Unit};
 
 /// A quantity ready to be printed, in a readable unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct PrintedQuantity {
     /// The value, digits grouped by commas.
     pub value: String,
     /// Lower and upper bound of the 95 % interval in the same unit, where there is one.
@@ -38,19 +38,19 @@ pub fn readable(quantity: &Quantity) -> Quantity {
 }
 
 /// A quantity in a readable unit, with as many digits as its interval supports.
-pub fn shown(quantity: &Quantity) -> Shown {
+pub fn shown(quantity: &Quantity) -> PrintedQuantity {
     shown_as_is(&readable(quantity))
 }
 
 /// The same without changing the unit, for columns that state theirs.
-pub fn shown_as_is(quantity: &Quantity) -> Shown {
+pub fn shown_as_is(quantity: &Quantity) -> PrintedQuantity {
     let places = decimals(quantity);
     let interval = quantity.interval().bounds();
     let missing = match quantity.interval() {
         proofload_analysis::quantity::Interval::None { why } => Some(why.clone()),
         proofload_analysis::quantity::Interval::Known { .. } => None,
     };
-    Shown {
+    PrintedQuantity {
         value: grouped(quantity.value(), places),
         interval: interval.map(|(low, high)| (grouped(low, places), grouped(high, places))),
         missing,

@@ -7,7 +7,7 @@ use proofload_model::samples::Fact;
 use proofload_model::settings::Value;
 use proofload_record::Record;
 use proofload_report::findings::comparison::{
-    Chosen, Comparison, Finding, Gate, GateOutcome, Level, Named, Policy, Rules, Verdict, compare, gate,
+    Comparison, ComparisonFilter, Finding, Gate, GateOutcome, Level, NamedRecord, Policy, Rules, Verdict, compare, gate,
 };
 use proofload_report::{ComparisonFormat, render_comparison, render_gate};
 use std::collections::BTreeMap;
@@ -16,16 +16,16 @@ use support::{Appliance, KeyValue, Shape, key_value, record, warehouse};
 const FORMATS: [ComparisonFormat; 4] =
     [ComparisonFormat::Text, ComparisonFormat::Markdown, ComparisonFormat::Html, ComparisonFormat::Json];
 
-fn named<'r>(file: &str, record: &'r Record) -> Named<'r> {
-    Named {
+fn named<'r>(file: &str, record: &'r Record) -> NamedRecord<'r> {
+    NamedRecord {
         file: file.to_owned(),
         sha256: file.chars().map(|letter| format!("{:02x}", letter as u32)).collect(),
         record,
     }
 }
 
-fn chosen(metrics: &[&str]) -> Chosen {
-    Chosen { metrics: metrics.iter().map(|name| (*name).to_owned()).collect(), levels: Vec::new() }
+fn chosen(metrics: &[&str]) -> ComparisonFilter {
+    ComparisonFilter { metrics: metrics.iter().map(|name| (*name).to_owned()).collect(), levels: Vec::new() }
 }
 
 fn compared<'r>(baseline: &'r Record, candidate: &'r Record, metrics: &[&str]) -> Comparison<'r> {
@@ -272,7 +272,7 @@ fn points_are_paired_by_levels_and_not_by_number() {
     let level = Level::parse("engine.kind=sqlite").unwrap();
     let memory = |size: &str| Level::parse(&format!("limits.memory={size}")).unwrap();
     let rows = |levels: Vec<Level>| {
-        let chosen = Chosen { metrics: vec!["tpm".to_owned()], levels };
+        let chosen = ComparisonFilter { metrics: vec!["tpm".to_owned()], levels };
         compare(named("a", &both), named("b", &turned), &chosen)
             .map(|found| found.rows.len())
             .map_err(|e| e.to_string())

@@ -3,7 +3,7 @@
 mod support;
 
 use proofload_analysis::calibration::{Pass, device_facts, missing_facts, query_facts, scan_facts};
-use proofload_analysis::warehouse::{Bound, Confidence};
+use proofload_analysis::warehouse::{Confidence, LimitingResource};
 use proofload_import::read_reference;
 use proofload_import::reference_text;
 use proofload_model::facts::calibration::{COLD, DEVICE_READ, IN_CACHE};
@@ -176,12 +176,16 @@ fn the_bound_is_told_with_its_confidence() {
         (verdict.bound, verdict.confidence)
     };
     let stores = Appliance::stores();
-    assert_eq!(bound(&stores, 0), (Bound::Io, Confidence::Firm));
-    assert_eq!(bound(&stores, 1), (Bound::Cpu, Confidence::Firm));
+    assert_eq!(bound(&stores, 0), (LimitingResource::Io, Confidence::Firm));
+    assert_eq!(bound(&stores, 1), (LimitingResource::Cpu, Confidence::Firm));
     let uncalibrated = Appliance { uncalibrated: true, ..stores };
-    assert_eq!(bound(&uncalibrated, 0), (Bound::Unclear, Confidence::None));
-    assert_eq!(bound(&uncalibrated, 1), (Bound::Cpu, Confidence::Firm));
-    assert_eq!(bound(&Appliance::streams(), 0), (Bound::Unclear, Confidence::None), "one stream fills nothing");
+    assert_eq!(bound(&uncalibrated, 0), (LimitingResource::Unclear, Confidence::None));
+    assert_eq!(bound(&uncalibrated, 1), (LimitingResource::Cpu, Confidence::Firm));
+    assert_eq!(
+        bound(&Appliance::streams(), 0),
+        (LimitingResource::Unclear, Confidence::None),
+        "one stream fills nothing"
+    );
 }
 
 #[test]
@@ -235,7 +239,7 @@ fn a_calibration_of_the_runs_is_told_and_decides() {
     );
     let findings = evaluate(&record);
     let verdict = rating(&findings, &findings.points[0]).unwrap().verdict.unwrap();
-    assert_eq!((verdict.bound, verdict.confidence), (Bound::Io, Confidence::Firm), "{:?}", verdict.reasons);
+    assert_eq!((verdict.bound, verdict.confidence), (LimitingResource::Io, Confidence::Firm), "{:?}", verdict.reasons);
 }
 
 #[test]
@@ -247,7 +251,7 @@ fn what_could_not_be_calibrated_says_why() {
     check_holds(&section(&text, "Calibration\n"), &["not calibrated: fio is not installed: looked for on the path"]);
     let findings = evaluate(&record);
     let verdict = rating(&findings, &findings.points[0]).unwrap().verdict.unwrap();
-    assert_eq!(verdict.bound, Bound::Unclear);
+    assert_eq!(verdict.bound, LimitingResource::Unclear);
     assert!(verdict.reasons.iter().any(|reason| reason.contains("fio is not installed")), "{:?}", verdict.reasons);
     assert!(findings.points.iter().all(|point| point.verdict == Verdict::Valid), "a calibration voids nothing");
 }
@@ -284,7 +288,7 @@ fn cores_that_others_use_make_nothing_cpu_bound() {
     check_metric(&record, 1, "physical_mb_per_cpu_s", 40.0 / 0.97);
     let findings = evaluate(&record);
     let verdict = rating(&findings, &findings.points[1]).unwrap().verdict.unwrap();
-    assert_eq!(verdict.bound, Bound::Unclear);
+    assert_eq!(verdict.bound, LimitingResource::Unclear);
     check_holds(&verdict.reasons.join("; "), &["the host was shared"]);
     let own = warehouse(&Appliance { own_share: Some(0.9), ..Appliance::stores() });
     check_metric(&own, 1, "database_cpu_percent", 97.0);
@@ -304,7 +308,7 @@ fn the_control_group_says_what_is_the_databases_own() {
         let findings = evaluate(record);
         rating(&findings, &findings.points[1]).unwrap().verdict.unwrap()
     };
-    assert_eq!((of(&all).bound, of(&half).bound), (Bound::Cpu, Bound::Unclear));
+    assert_eq!((of(&all).bound, of(&half).bound), (LimitingResource::Cpu, LimitingResource::Unclear));
     check_holds(&of(&half).reasons.join("; "), &["the host was shared"]);
     let text = markdown(&half);
     check_holds(
@@ -322,7 +326,7 @@ fn a_limit_of_cpu_time_is_what_the_database_may_use() {
     check_metric(&record, 1, "database_cpu_percent", 97.0);
     let findings = evaluate(&record);
     let rated = rating(&findings, &findings.points[1]).unwrap();
-    assert_eq!((rated.verdict.unwrap().bound, rated.calibration.cores), (Bound::Cpu, Some(1.0)));
+    assert_eq!((rated.verdict.unwrap().bound, rated.calibration.cores), (LimitingResource::Cpu, Some(1.0)));
     check_metric(&limited(64.0), 1, "database_cpu_percent", 48.5);
 }
 

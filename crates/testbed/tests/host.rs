@@ -6,8 +6,9 @@ mod support;
 
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, Precondition, Preconditioned,
-    PrepareLimits, ReadUsage, Release, RestoreSnapshot, SaveSnapshot, StartProbes, Stop, StopProbes, Sweep, Verify,
+    Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, Precondition,
+    PreconditioningResult, PrepareLimits, ReadUsage, Release, RestoreSnapshot, SaveSnapshot, StartProbes, Stop,
+    StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{Event, LimitsAsked, Preconditioning, ScrapeSpec};
 use std::path::Path;
@@ -153,7 +154,8 @@ fn storage_is_preconditioned_by_a_file_that_goes() {
         round: Duration::from_millis(100),
         rounds_at_most: 1,
     };
-    let Preconditioned { documents, facts } = bench.ask(Precondition { instance: one(), place: place.clone(), how });
+    let PreconditioningResult { documents, facts } =
+        bench.ask(Precondition { instance: one(), place: place.clone(), how });
     assert!(documents.len() >= 3 && documents.iter().all(|(_, body)| body.contains("jobs")), "{documents:?}");
     assert!(!facts.is_empty());
     bench.expect_event("progress", |event| matches!(event, Event::Progress { what, .. } if what.contains("fio")));

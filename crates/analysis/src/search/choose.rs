@@ -1,19 +1,19 @@
 //! The next step of a search: void loads once more, then what the goal asks for, within the bound on measurements.
 
-use super::seen::{Seen, seen};
-use super::types::{Ending, Found, Goal, Outcome, Question, Step, Tried, Try, Why};
+use super::seen::{LoadResult, seen};
+use super::types::{Ending, Goal, MeasuredLoad, Outcome, Question, SearchAnswer, Step, Try, Why};
 use super::{limit, peak};
 
 /// What a goal says of the results so far.
 pub(super) trait Rule {
     /// The next step, were measurements free.
-    fn step(&self, question: &Question, seen: &[Seen]) -> Step;
+    fn step(&self, question: &Question, seen: &[LoadResult]) -> Step;
     /// What is known already.
-    fn so_far(&self, seen: &[Seen]) -> Option<Found>;
+    fn so_far(&self, seen: &[LoadResult]) -> Option<SearchAnswer>;
 }
 
 /// The next step. Depends on what was measured and not on its order.
-pub fn next(question: &Question, tried: &[Tried]) -> Step {
+pub fn next(question: &Question, tried: &[MeasuredLoad]) -> Step {
     let rule: &dyn Rule = match &question.goal {
         Goal::Peak { plateau } => &peak::Peak { plateau: *plateau },
         Goal::Limit { at_most } => &limit::Limit { at_most: *at_most },
@@ -34,7 +34,7 @@ pub fn next(question: &Question, tried: &[Tried]) -> Step {
 }
 
 /// The smallest load that has no result but void ones, why, and whether it was void more than once.
-fn void(tried: &[Tried]) -> Option<(f64, String, bool)> {
+fn void(tried: &[MeasuredLoad]) -> Option<(f64, String, bool)> {
     let has_result =
         |load: f64| tried.iter().any(|one| one.load == load && !matches!(one.outcome, Outcome::Void { .. }));
     let voids = |load: f64| tried.iter().filter(|one| one.load == load).count();
@@ -45,13 +45,13 @@ fn void(tried: &[Tried]) -> Option<(f64, String, bool)> {
 }
 
 /// The step upwards; `None` when the largest load was tried.
-pub(super) fn climb(question: &Question, top: &Seen) -> Option<Step> {
+pub(super) fn climb(question: &Question, top: &LoadResult) -> Option<Step> {
     let load = question.above(top.load)?;
     Some(Step::Try(Try { load, again: false, why: Why::Climb { after: top.load } }))
 }
 
 /// Once more, for want of certainty, the first of these loads that was measured only once.
-pub(super) fn again<'a>(unsure: impl IntoIterator<Item = &'a Seen>) -> Option<Step> {
+pub(super) fn again<'a>(unsure: impl IntoIterator<Item = &'a LoadResult>) -> Option<Step> {
     let once = unsure.into_iter().find(|one| one.times < 2)?;
     Some(Step::Try(Try { load: once.load, again: true, why: Why::Unsure }))
 }

@@ -1,8 +1,8 @@
 //! The largest load that keeps a limit: upwards by equal ratios until it is broken, then the middle of the range.
 
 use super::choose::{Rule, again, climb, start};
-use super::seen::Seen;
-use super::types::{Doubt, Ending, Found, Question, Step, Try, Why};
+use super::seen::LoadResult;
+use super::types::{Doubt, Ending, Question, SearchAnswer, Step, Try, Why};
 
 /// The rule.
 pub(super) struct Limit {
@@ -10,17 +10,17 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    fn breaks(&self, one: &Seen) -> bool {
+    fn breaks(&self, one: &LoadResult) -> bool {
         one.value > self.at_most
     }
 
     /// The largest load below the first that breaks the limit, and that one.
-    fn turn<'a>(&self, seen: &'a [Seen]) -> Option<(&'a Seen, &'a Seen)> {
+    fn turn<'a>(&self, seen: &'a [LoadResult]) -> Option<(&'a LoadResult, &'a LoadResult)> {
         let first = seen.iter().position(|one| self.breaks(one))?;
         Some((seen.get(first.checked_sub(1)?)?, &seen[first]))
     }
 
-    fn doubts(&self, seen: &[Seen], (low, high): (&Seen, &Seen)) -> Vec<Doubt> {
+    fn doubts(&self, seen: &[LoadResult], (low, high): (&LoadResult, &LoadResult)) -> Vec<Doubt> {
         let unsure = [low, high].into_iter().filter(|one| one.straddles(self.at_most));
         let mut doubts: Vec<Doubt> = unsure.map(|one| Doubt::Interval { load: one.load }).collect();
         let kept = seen.iter().filter(|one| one.load > high.load && !self.breaks(one));
@@ -32,9 +32,9 @@ impl Limit {
 }
 
 impl Rule for Limit {
-    fn step(&self, question: &Question, seen: &[Seen]) -> Step {
+    fn step(&self, question: &Question, seen: &[LoadResult]) -> Step {
         let (Some(first), Some(top)) = (seen.first(), seen.last()) else { return start(question) };
-        let unsure = |one: &&Seen| one.straddles(self.at_most);
+        let unsure = |one: &&LoadResult| one.straddles(self.at_most);
         if self.breaks(first) {
             return again(Some(first).filter(unsure)).unwrap_or(Step::Ended(Ending::BeforeStart));
         }
@@ -48,13 +48,18 @@ impl Rule for Limit {
         }
         again([low, high].into_iter().filter(unsure)).unwrap_or_else(|| {
             let doubts = self.doubts(seen, (low, high));
-            Step::Ended(Ending::Found(Found { load: low.load, range: (low.load, high.load), best: None, doubts }))
+            Step::Ended(Ending::Found(SearchAnswer {
+                load: low.load,
+                range: (low.load, high.load),
+                best: None,
+                doubts,
+            }))
         })
     }
 
-    fn so_far(&self, seen: &[Seen]) -> Option<Found> {
+    fn so_far(&self, seen: &[LoadResult]) -> Option<SearchAnswer> {
         let (low, high) = self.turn(seen)?;
         let doubts = self.doubts(seen, (low, high));
-        Some(Found { load: low.load, range: (low.load, high.load), best: None, doubts })
+        Some(SearchAnswer { load: low.load, range: (low.load, high.load), best: None, doubts })
     }
 }

@@ -11,4 +11,4 @@ mod tests;
 mod types;
 
 pub use choose::next;
-pub use types::{Doubt, Ending, Found, Goal, Outcome, Question, Step, Tried, Try, Why};
+pub use types::{Doubt, Ending, Goal, MeasuredLoad, Outcome, Question, SearchAnswer, Step, Try, Why};

@@ -2,8 +2,8 @@
 //! largest value from its right, then to the plateau's left edge.
 
 use super::choose::{Rule, again, climb, start};
-use super::seen::Seen;
-use super::types::{Doubt, Ending, Found, Question, Step, Try, Why};
+use super::seen::LoadResult;
+use super::types::{Doubt, Ending, Question, SearchAnswer, Step, Try, Why};
 use std::cmp::Ordering;
 
 /// A plateau is one only if it is wider than so many times what a proportional rise would take to cross it: else the value still rises.
@@ -25,7 +25,7 @@ pub(super) struct Peak {
 
 /// The results as the plateau divides them.
 struct Shape<'a> {
-    seen: &'a [Seen],
+    seen: &'a [LoadResult],
     /// Place of the largest value.
     best: usize,
     /// Place of the first load on the plateau.
@@ -38,18 +38,18 @@ struct Shape<'a> {
 
 /// The height of the plateau. The largest of several noisy values is the luckiest as well, so those near it that are not shown to be
 /// smaller count with it.
-fn level(seen: &[Seen], best: &Seen, plateau: f64) -> f64 {
-    let near = |one: &&Seen| {
+fn level(seen: &[LoadResult], best: &LoadResult, plateau: f64) -> f64 {
+    let near = |one: &&LoadResult| {
         let overlaps = one.bounds.is_some() && best.bounds.is_some() && one.high() >= best.low();
         one.load == best.load || overlaps && one.value >= best.value * (1.0 - NEAR * plateau)
     };
-    let weight = |one: &Seen| one.times as f64;
+    let weight = |one: &LoadResult| one.times as f64;
     let sum: f64 = seen.iter().filter(near).map(|one| weight(one) * one.value).sum();
     sum / seen.iter().filter(near).map(weight).sum::<f64>()
 }
 
 impl<'a> Shape<'a> {
-    fn of(seen: &'a [Seen], plateau: f64) -> Option<Self> {
+    fn of(seen: &'a [LoadResult], plateau: f64) -> Option<Self> {
         let rank = |place: usize| (seen[place].value, seen[place].times as f64);
         let best = (0..seen.len()).rev().max_by(|a, b| rank(*a).partial_cmp(&rank(*b)).unwrap_or(Ordering::Equal))?;
         let level = level(seen, &seen[best], plateau);
@@ -58,20 +58,20 @@ impl<'a> Shape<'a> {
         Some(Self { seen, best, edge, least, near })
     }
 
-    fn best(&self) -> &'a Seen {
+    fn best(&self) -> &'a LoadResult {
         &self.seen[self.best]
     }
 
-    fn edge(&self) -> &'a Seen {
+    fn edge(&self) -> &'a LoadResult {
         &self.seen[self.edge]
     }
 
-    fn below(&self) -> Option<&'a Seen> {
+    fn below(&self) -> Option<&'a LoadResult> {
         self.seen.get(self.edge.checked_sub(1)?)
     }
 
     /// Whether the value has fallen off the plateau here, beyond its interval.
-    fn has_fallen(&self, one: &Seen) -> bool {
+    fn has_fallen(&self, one: &LoadResult) -> bool {
         one.load > self.best().load
             && one.value < self.least
             && (one.bounds.is_none() || one.high() < self.best().value)
@@ -79,9 +79,10 @@ impl<'a> Shape<'a> {
 
     /// The fallen neighbour on the right of the largest value, where a larger one may lie in between. Where both neighbours are off
     /// the plateau, the larger of them is the nearer to it.
-    fn right_first(&self, question: &Question) -> Option<&'a Seen> {
+    fn right_first(&self, question: &Question) -> Option<&'a LoadResult> {
         let right = self.seen.get(self.best + 1).filter(|right| self.has_fallen(right))?;
-        let nearer = |left: &&Seen| left.value > right.value && question.middle(left.load, self.best().load).is_some();
+        let nearer =
+            |left: &&LoadResult| left.value > right.value && question.middle(left.load, self.best().load).is_some();
         let left = self.below().filter(|_| self.edge == self.best).filter(nearer);
         left.is_none().then_some(right)
     }
@@ -96,23 +97,23 @@ impl<'a> Shape<'a> {
     /// Loads that the answer hangs on and whose interval does not tell on which side of the plateau's bound they are; a load short of the
     /// plateau also when it is not far from it, for an interval of one run does not know how runs differ, and one unlucky run there moves
     /// the answer far.
-    fn unsure(&self) -> impl Iterator<Item = &'a Seen> {
+    fn unsure(&self) -> impl Iterator<Item = &'a LoadResult> {
         let least = self.least;
         let edge = Some(self.edge()).filter(|edge| edge.straddles(least));
-        let short = |below: &&Seen| below.value >= self.near || below.straddles(least);
+        let short = |below: &&LoadResult| below.value >= self.near || below.straddles(least);
         edge.into_iter().chain(self.below().filter(short))
     }
 
     /// The largest value, where another comes near it, and none that was measured more than once comes nearer: the largest of several is
     /// the luckiest as well, and all hangs on it.
-    fn lucky(&self, plateau: f64) -> Option<&'a Seen> {
+    fn lucky(&self, plateau: f64) -> Option<&'a LoadResult> {
         let best = self.best();
         let others = || self.seen.iter().filter(|one| one.load != best.load);
-        let certain = |one: &Seen| one.times > 1 && one.value >= best.value * (1.0 - plateau);
+        let certain = |one: &LoadResult| one.times > 1 && one.value >= best.value * (1.0 - plateau);
         (others().any(|one| one.value >= self.near) && !others().any(certain)).then_some(best)
     }
 
-    fn found(&self, question: Option<&Question>) -> Found {
+    fn found(&self, question: Option<&Question>) -> SearchAnswer {
         let edge = self.edge();
         let straddle = self.below().into_iter().chain(Some(edge)).filter(|one| one.straddles(self.least));
         let mut doubts: Vec<Doubt> = straddle.map(|one| Doubt::Interval { load: one.load }).collect();
@@ -121,12 +122,12 @@ impl<'a> Shape<'a> {
             doubts.push(Doubt::LargestAtEnd);
         }
         let range = (self.below().map_or(edge.load, |below| below.load), edge.load);
-        Found { load: edge.load, range, best: Some(self.best().load), doubts }
+        SearchAnswer { load: edge.load, range, best: Some(self.best().load), doubts }
     }
 
     /// A load beyond whose interval the value was larger on both sides.
     fn dip(&self) -> Option<Doubt> {
-        let larger = |side: &[Seen], one: &Seen| side.iter().any(|other| other.low() > one.high());
+        let larger = |side: &[LoadResult], one: &LoadResult| side.iter().any(|other| other.low() > one.high());
         let dips = |place: &usize| {
             let one = &self.seen[*place];
             larger(&self.seen[..*place], one) && larger(&self.seen[place + 1..], one)
@@ -136,7 +137,7 @@ impl<'a> Shape<'a> {
 }
 
 impl Rule for Peak {
-    fn step(&self, question: &Question, seen: &[Seen]) -> Step {
+    fn step(&self, question: &Question, seen: &[LoadResult]) -> Step {
         let (Some(shape), Some(top)) = (Shape::of(seen, self.plateau), seen.last()) else { return start(question) };
         if !shape.has_turned()
             && let Some(up) = climb(question, top)
@@ -179,7 +180,7 @@ impl Rule for Peak {
         })
     }
 
-    fn so_far(&self, seen: &[Seen]) -> Option<Found> {
+    fn so_far(&self, seen: &[LoadResult]) -> Option<SearchAnswer> {
         Some(Shape::of(seen, self.plateau)?.found(None))
     }
 }

@@ -1,10 +1,10 @@
 //! What was measured, by rising load. May not choose.
 
-use super::types::{Outcome, Tried};
+use super::types::{MeasuredLoad, Outcome};
 
 /// A load with a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct LoadResult {
     pub(super) load: f64,
     pub(super) times: usize,
     /// Infinite where the load was more than could be done.
@@ -12,7 +12,7 @@ pub(super) struct Seen {
     pub(super) bounds: Option<(f64, f64)>,
 }
 
-impl Seen {
+impl LoadResult {
     /// Lower end of the interval; without one, nothing is known.
     pub(super) fn low(&self) -> f64 {
         self.bounds.map_or(f64::NEG_INFINITY, |(low, _)| low)
@@ -30,16 +30,16 @@ impl Seen {
 }
 
 /// Loads with a result, ascending; of several results of one load the last.
-pub(super) fn seen(tried: &[Tried]) -> Vec<Seen> {
-    let mut all: Vec<Seen> = Vec::new();
-    for Tried { load, times, outcome } in tried {
+pub(super) fn seen(tried: &[MeasuredLoad]) -> Vec<LoadResult> {
+    let mut all: Vec<LoadResult> = Vec::new();
+    for MeasuredLoad { load, times, outcome } in tried {
         let (value, bounds) = match outcome {
             Outcome::Measured { value, bounds } => (*value, *bounds),
             Outcome::Behind => (f64::INFINITY, Some((f64::INFINITY, f64::INFINITY))),
             Outcome::Void { .. } => continue,
         };
         all.retain(|one| one.load != *load);
-        all.push(Seen { load: *load, times: *times, value, bounds });
+        all.push(LoadResult { load: *load, times: *times, value, bounds });
     }
     all.sort_by(|a, b| a.load.total_cmp(&b.load));
     all

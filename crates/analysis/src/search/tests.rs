@@ -28,8 +28,8 @@ impl<'a> Machine<'a> {
     }
 
     /// Carries a search out; measurements by load are pooled as the conductor's are.
-    fn search(&mut self, question: &Question) -> (Ending, Vec<Tried>, usize) {
-        let (mut tried, mut values): (Vec<Tried>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
+    fn search(&mut self, question: &Question) -> (Ending, Vec<MeasuredLoad>, usize) {
+        let (mut tried, mut values): (Vec<MeasuredLoad>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
         for step in 0..=question.points {
             let Try { load, again, .. } = match next(question, &tried) {
                 Step::Ended(ending) => return (ending, tried, step),
@@ -41,7 +41,7 @@ impl<'a> Machine<'a> {
             let known = tried.iter().rposition(|one| one.load == load && !matches!(one.outcome, Outcome::Void { .. }));
             assert_eq!(again, known.is_some(), "a load with a result is measured again only to be added to it");
             let place = known.unwrap_or_else(|| {
-                tried.push(Tried { load, times: 0, outcome: Outcome::Behind });
+                tried.push(MeasuredLoad { load, times: 0, outcome: Outcome::Behind });
                 values.push(Vec::new());
                 tried.len() - 1
             });
@@ -145,7 +145,7 @@ fn an_answer_beyond_the_ends_is_no_answer() {
 #[test]
 fn a_load_that_was_not_kept_up_with_keeps_no_limit() {
     let question = limit(1.0, 256.0, 10.0);
-    let tried = |load: f64, outcome: Outcome| Tried { load, times: 1, outcome };
+    let tried = |load: f64, outcome: Outcome| MeasuredLoad { load, times: 1, outcome };
     let kept = Outcome::Measured { value: 1.0, bounds: Some((0.9, 1.1)) };
     let Step::Try(step) = next(&question, &[tried(1.0, kept.clone()), tried(4.0, Outcome::Behind)]) else { panic!() };
     assert_eq!((step.load, step.why), (2.0, Why::Between { low: 1.0, high: 4.0 }));
@@ -158,7 +158,7 @@ fn what_does_not_rise_or_fall_once_is_said() {
     let hump = |load: f64| if (6.0..20.0).contains(&load) { 12.0 } else { 1.0 + load / 100.0 };
     let (ending, ..) = Machine::exact(&hump).search(&limit(1.0, 64.0, 10.0));
     assert!(matches!(&ending, Ending::Found(found) if found.load == 5.0), "the first crossing counts: {ending:?}");
-    let tried = |load: f64, value: f64| Tried {
+    let tried = |load: f64, value: f64| MeasuredLoad {
         load,
         times: 2,
         outcome: Outcome::Measured { value, bounds: Some((value * 0.99, value * 1.01)) },
@@ -169,7 +169,7 @@ fn what_does_not_rise_or_fall_once_is_said() {
     assert_eq!(found.doubts, [Doubt::KeptAbove { load: 8.0 }, Doubt::Falls { from: 6.0, to: 8.0 }]);
 
     let humps = |load: f64| load.min(20.0) - if (30.0..90.0).contains(&load) { 8.0 } else { 0.0 } + load / 1_000.0;
-    let all: Vec<Tried> = [1.0, 8.0, 19.0, 20.0, 64.0, 128.0, 256.0].map(|load| tried(load, humps(load))).into();
+    let all: Vec<MeasuredLoad> = [1.0, 8.0, 19.0, 20.0, 64.0, 128.0, 256.0].map(|load| tried(load, humps(load))).into();
     let Step::Ended(Ending::Found(found)) = next(&peak(1.0, 256.0), &all) else { panic!() };
     assert_eq!((found.load, found.range), (20.0, (19.0, 20.0)));
     assert!(found.doubts.contains(&Doubt::Dips { load: 64.0 }), "{found:?}");
@@ -218,9 +218,12 @@ fn a_limit_under_noise_is_found_near_its_crossing() {
 #[test]
 fn a_void_load_is_tried_once_more_and_then_nothing_can_be_told() {
     let question = peak(1.0, 64.0);
-    let measured =
-        |load: f64| Tried { load, times: 1, outcome: Outcome::Measured { value: load, bounds: Some((load, load)) } };
-    let nothing = |load: f64| Tried { load, times: 1, outcome: void() };
+    let measured = |load: f64| MeasuredLoad {
+        load,
+        times: 1,
+        outcome: Outcome::Measured { value: load, bounds: Some((load, load)) },
+    };
+    let nothing = |load: f64| MeasuredLoad { load, times: 1, outcome: void() };
     let again = Step::Try(Try { load: 2.0, again: false, why: Why::AfterVoid });
     assert_eq!(next(&question, &[measured(1.0), nothing(2.0)]), again);
     let ended = next(&question, &[measured(1.0), nothing(2.0), nothing(2.0)]);

@@ -34,7 +34,7 @@ pub struct Question {
 
 /// A load that was measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tried {
+pub struct MeasuredLoad {
     /// The load.
     pub load: f64,
     /// Measurements that its outcome is made of.
@@ -116,7 +116,7 @@ pub enum Why {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
     /// Search with an answer.
-    Found(Found),
+    Found(SearchAnswer),
     /// The answer is not below the largest load: the limit is still kept there, or the value still rises.
     BeyondEnd,
     /// The answer is not above the smallest load: the limit is broken there, or the value is on the plateau.
@@ -128,18 +128,18 @@ pub enum Ending {
         /// Why it is void.
         why: String,
         /// What is known without it.
-        so_far: Option<Found>,
+        so_far: Option<SearchAnswer>,
     },
     /// No measurement is left.
     Exhausted {
         /// What is known.
-        so_far: Option<Found>,
+        so_far: Option<SearchAnswer>,
     },
 }
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchAnswer {
     /// The load.
     pub load: f64,
     /// Neighbouring loads between which the answer turns: the largest that kept a limit and the smallest that broke it; or the largest

@@ -13,10 +13,10 @@ mod verdict;
 
 pub use capacity::{Reserve, maximum_user_data};
 pub use formula::{FORMULAS, Formula, Status, formula};
-pub use model::{Binding, Demand, FARTHEST, Machine, OwnCapacity, Refused, Target, largest_raw_size};
+pub use model::{Binding, CapacityRefusal, Demand, FARTHEST, Machine, OwnCapacity, Target, largest_raw_size};
 pub use rates::{
     compression, hit_share, io_average, mb_per_cpu_second, queries_per_hour, queries_per_hour_per_tb, scan_rate,
 };
-pub use relative::{Baseline, Rated, Unlike, reference_range, relative_percent};
+pub use relative::{Baseline, ComparableResult, Unlike, reference_range, relative_percent};
 pub use units::{CpuSeconds, MbPerCpuSecond, MbPerSecond, Megabytes, QueriesPerHour, RawTerabytes, Seconds};
-pub use verdict::{Bound, Calibration, Confidence, Used, Verdict, verdict};
+pub use verdict::{Calibration, Confidence, LimitingResource, Verdict, WindowUse, verdict};

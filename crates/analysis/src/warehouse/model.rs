@@ -70,7 +70,7 @@ pub struct OwnCapacity {
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Refused {
+pub enum CapacityRefusal {
     /// The answer lies farther from the measurement than may be concluded.
     TooFar {
         /// The largest measured raw size.
@@ -93,7 +93,7 @@ pub fn largest_raw_size(
     target: &Target,
     storage: Option<RawTerabytes>,
     farthest: f64,
-) -> Result<OwnCapacity, Refused> {
+) -> Result<OwnCapacity, CapacityRefusal> {
     check(demand, machine, target)?;
     let per_second = (target.rate.0 / 3600.0).max(f64::from(target.streams) / target.within.0);
     let device_seconds = demand.device.0 / machine.device.0;
@@ -106,12 +106,12 @@ pub fn largest_raw_size(
         found = OwnCapacity { raw: storage, binding: Binding::Storage };
     }
     if found.raw.0 > farthest * demand.raw.0 {
-        return Err(Refused::TooFar { measured: demand.raw, farthest });
+        return Err(CapacityRefusal::TooFar { measured: demand.raw, farthest });
     }
     Ok(found)
 }
 
-fn check(demand: &Demand, machine: &Machine, target: &Target) -> Result<(), Refused> {
+fn check(demand: &Demand, machine: &Machine, target: &Target) -> Result<(), CapacityRefusal> {
     let inputs = [
         (demand.cpu.0, "CPU time per query"),
         (demand.raw.0, "a measured raw size"),
@@ -122,9 +122,9 @@ fn check(demand: &Demand, machine: &Machine, target: &Target) -> Result<(), Refu
     ];
     let sensible = |value: f64| value > 0.0 && value.is_finite();
     match inputs.iter().find(|(value, _)| !sensible(*value)) {
-        Some((_, what)) => Err(Refused::Input(what)),
+        Some((_, what)) => Err(CapacityRefusal::Input(what)),
         None if demand.device.0 >= 0.0 => Ok(()),
-        None => Err(Refused::Input("device reads per query")),
+        None => Err(CapacityRefusal::Input("device reads per query")),
     }
 }
 
@@ -160,13 +160,13 @@ mod tests {
     fn far_answers_and_senseless_inputs_are_refused() {
         let refused = |demand, target| largest_raw_size(&demand, &MACHINE, &target, None, FARTHEST).unwrap_err();
         let far = refused(DEMAND, target(17.9, 1, 1e9));
-        assert_eq!(far, Refused::TooFar { measured: RawTerabytes(1.0), farthest: 10.0 });
+        assert_eq!(far, CapacityRefusal::TooFar { measured: RawTerabytes(1.0), farthest: 10.0 });
         let ten = largest_raw_size(&DEMAND, &MACHINE, &target(18.0, 1, 1e9), None, FARTHEST);
         assert!((ten.unwrap().raw.0 - 10.0).abs() < 1e-9);
         let idle = Demand { cpu: CpuSeconds(0.0), ..DEMAND };
-        assert_eq!(refused(idle, target(1.0, 1, 1.0)), Refused::Input("CPU time per query"));
-        assert_eq!(refused(DEMAND, target(1.0, 0, 1.0)), Refused::Input("streams"));
+        assert_eq!(refused(idle, target(1.0, 1, 1.0)), CapacityRefusal::Input("CPU time per query"));
+        assert_eq!(refused(DEMAND, target(1.0, 0, 1.0)), CapacityRefusal::Input("streams"));
         let nothing = Demand { device: Megabytes(f64::NAN), ..DEMAND };
-        assert_eq!(refused(nothing, target(1.0, 1, 1.0)), Refused::Input("device reads per query"));
+        assert_eq!(refused(nothing, target(1.0, 1, 1.0)), CapacityRefusal::Input("device reads per query"));
     }
 }

@@ -10,8 +10,8 @@ fn printed(value: f64) -> u64 {
 const PHYSICAL: MbPerSecond = MbPerSecond(4_849.0);
 const LOGICAL: MbPerSecond = MbPerSecond(6_246.0);
 
-fn rated(layout: &str, queries_per_hour_per_tb: f64) -> Rated {
-    Rated {
+fn rated(layout: &str, queries_per_hour_per_tb: f64) -> ComparableResult {
+    ComparableResult {
         layout: layout.to_owned(),
         scale_factor: "1000".to_owned(),
         generator: "P5's own".to_owned(),
@@ -61,7 +61,8 @@ fn relative_throughputs_follow_only_under_the_stated_references() {
 fn no_ratio_connects_unlike_results() {
     let error = relative_percent(&rated("columns", 2_365.0), &baseline("rows", 130.0)).unwrap_err().to_string();
     assert!(error.contains("layout \"columns\" against \"rows\""), "{error}");
-    let smaller = Rated { scale_factor: "1".to_owned(), generator: "another".to_owned(), ..rated("rows", 244.0) };
+    let smaller =
+        ComparableResult { scale_factor: "1".to_owned(), generator: "another".to_owned(), ..rated("rows", 244.0) };
     let error = relative_percent(&smaller, &baseline("rows", 130.0)).unwrap_err().to_string();
     assert!(error.contains("scale factor") && error.contains("generator"), "{error}");
     assert!(relative_percent(&rated("rows", 244.0), &baseline("rows", 0.0)).is_err());

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A result with what decides whether another can be set beside it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rated {
+pub struct ComparableResult {
     /// `rows`, `columns`, or the engine's kind.
     pub layout: String,
     /// Scale factor, as the study writes it.
@@ -23,7 +23,7 @@ pub struct Baseline {
     /// Name of the record or the publication.
     pub name: String,
     /// Its result.
-    pub rated: Rated,
+    pub rated: ComparableResult,
 }
 
 /// Two results that no ratio connects, and why.
@@ -43,7 +43,7 @@ impl std::error::Error for Unlike {}
 /// Percentage of the reference's queries per hour per TB. Reconstructed: P5 prints it against the reference's result of
 /// the same layout, whose figures it leaves out. Errors: another layout, scale factor, generator or queries, or a
 /// reference of nothing.
-pub fn relative_percent(own: &Rated, baseline: &Baseline) -> Result<f64, Unlike> {
+pub fn relative_percent(own: &ComparableResult, baseline: &Baseline) -> Result<f64, Unlike> {
     let theirs = &baseline.rated;
     let pairs = [
         ("layout", &own.layout, &theirs.layout),

@@ -26,7 +26,7 @@ pub enum Fields {
 
 /// What became of the documents of one insertion.
 #[derive(Debug, Clone, Default)]
-pub struct Inserted {
+pub struct InsertOutcome {
     /// Documents that the server says it took.
     pub count: u64,
     /// Documents that it refused, with the reason of each: place in the batch and error. Empty when all arrived.
@@ -52,7 +52,7 @@ pub trait Documents {
     async fn update(&mut self, document: DocumentRef<'_>) -> Result<u64, Error>;
 
     /// Inserts all documents of a batch, none stopping the others. An error means that nothing can be said of the batch.
-    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<Inserted, Error>;
+    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<InsertOutcome, Error>;
 
     /// Number of documents in the opened collection, counted and not estimated.
     async fn count(&mut self) -> Result<u64, Error>;

@@ -17,7 +17,7 @@ pub enum Action {
 
 /// A value kept in a flight's arenas.
 #[derive(Debug, Clone, Copy)]
-enum Stored {
+enum ArenaValue {
     Null,
     Integer(i64),
     Decimal(Decimal),
@@ -53,29 +53,29 @@ impl Answer {
 #[derive(Debug, Default)]
 pub struct Flight {
     calls: Vec<CallEntry>,
-    parameters: Vec<Stored>,
-    values: Vec<Stored>,
+    parameters: Vec<ArenaValue>,
+    values: Vec<ArenaValue>,
     text: String,
     integers: Vec<i32>,
 }
 
 /// Adds a value to storage.
 #[inline]
-fn keep(target: &mut Vec<Stored>, text: &mut String, integers: &mut Vec<i32>, value: Value<'_>) {
+fn keep(target: &mut Vec<ArenaValue>, text: &mut String, integers: &mut Vec<i32>, value: Value<'_>) {
     target.push(match value {
-        Value::Null => Stored::Null,
-        Value::Integer(value) => Stored::Integer(value),
-        Value::Decimal(value) => Stored::Decimal(value),
-        Value::Time(value) => Stored::Time(value),
+        Value::Null => ArenaValue::Null,
+        Value::Integer(value) => ArenaValue::Integer(value),
+        Value::Decimal(value) => ArenaValue::Decimal(value),
+        Value::Time(value) => ArenaValue::Time(value),
         Value::Text(value) => {
             let start = place(text.len());
             text.push_str(value);
-            Stored::Text(start, place(text.len()))
+            ArenaValue::Text(start, place(text.len()))
         }
         Value::Integers(list) => {
             let start = place(integers.len());
             integers.extend_from_slice(list);
-            Stored::Integers(start, place(integers.len()))
+            ArenaValue::Integers(start, place(integers.len()))
         }
     });
 }
@@ -212,14 +212,14 @@ impl Flight {
     }
 
     #[inline]
-    fn load(&self, stored: Stored) -> Value<'_> {
+    fn load(&self, stored: ArenaValue) -> Value<'_> {
         match stored {
-            Stored::Null => Value::Null,
-            Stored::Integer(value) => Value::Integer(value),
-            Stored::Decimal(value) => Value::Decimal(value),
-            Stored::Time(value) => Value::Time(value),
-            Stored::Text(start, end) => Value::Text(&self.text[start as usize..end as usize]),
-            Stored::Integers(start, end) => Value::Integers(&self.integers[start as usize..end as usize]),
+            ArenaValue::Null => Value::Null,
+            ArenaValue::Integer(value) => Value::Integer(value),
+            ArenaValue::Decimal(value) => Value::Decimal(value),
+            ArenaValue::Time(value) => Value::Time(value),
+            ArenaValue::Text(start, end) => Value::Text(&self.text[start as usize..end as usize]),
+            ArenaValue::Integers(start, end) => Value::Integers(&self.integers[start as usize..end as usize]),
         }
     }
 }

@@ -15,7 +15,7 @@ mod statement;
 mod value;
 
 pub use document_buffer::{DocumentBuffer, DocumentRef};
-pub use documents::{Collection, Documents, Fields, Inserted};
+pub use documents::{Collection, Documents, Fields, InsertOutcome};
 pub use endpoints::Endpoints;
 pub use engine::{About, DocumentEngine, Engine, Installation, SqlEngine, Target, Work};
 pub use error::{Error, ErrorClass};

@@ -5,7 +5,7 @@ use crate::contract::Error;
 
 /// SQL with numbered parameters.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Numbered {
+pub(super) struct NumberedSql {
     /// The SQL.
     pub(super) sql: String,
     /// Index in the list of parameters for `$1`, `$2` …
@@ -13,8 +13,8 @@ pub(super) struct Numbered {
 }
 
 /// Rewrites. A name may occur several times; a listed name may be absent, an unlisted one is an error.
-pub(super) fn number(sql: &str, parameters: &[String]) -> Result<Numbered, Error> {
-    let mut numbered = Numbered { sql: String::with_capacity(sql.len()), order: Vec::new() };
+pub(super) fn number(sql: &str, parameters: &[String]) -> Result<NumberedSql, Error> {
+    let mut numbered = NumberedSql { sql: String::with_capacity(sql.len()), order: Vec::new() };
     let mut rest = sql;
     while !rest.is_empty() {
         let length = opaque(rest);

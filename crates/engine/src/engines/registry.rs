@@ -174,7 +174,7 @@ macro_rules! document_sessions {
             async fn insert(
                 &mut self,
                 batch: &$crate::contract::DocumentBuffer,
-            ) -> Result<$crate::contract::Inserted, $crate::contract::Error> {
+            ) -> Result<$crate::contract::InsertOutcome, $crate::contract::Error> {
                 match self { $($($when)* Self::$engine(session) => session.insert(batch).await,)+ }
             }
 

@@ -19,12 +19,12 @@ struct State {
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedState {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-impl Shared {
+impl SharedState {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -34,14 +34,14 @@ impl Shared {
 #[derive(Debug)]
 pub(super) struct Watchdog {
     limit: Duration,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watchdog {
     /// Starts to watch; the error is the system's that has no thread left.
     pub(super) fn start(limit: Duration, interrupt: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedState::default());
         let watched = shared.clone();
         let name = "statement-timeout".to_owned();
         let thread = std::thread::Builder::new().name(name).spawn(move || watch(&watched, limit, &interrupt))?;
@@ -85,7 +85,7 @@ impl Drop for Watchdog {
 
 /// Waits for statements, and for each of them to end in time. Interrupts again after another limit: engines forget an interrupt
 /// that comes before the statement has really begun.
-fn watch(shared: &Shared, limit: Duration, interrupt: &impl Fn()) {
+fn watch(shared: &SharedState, limit: Duration, interrupt: &impl Fn()) {
     let mut state = shared.lock();
     while !state.closing {
         let turn = state.turn;

@@ -12,14 +12,14 @@ use crate::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a rule looks at, and where it puts its faults.
-struct Look<'a> {
+struct RuleContext<'a> {
     study: &'a Study,
     given: &'a StudySource<'a>,
     faults: &'a mut Vec<Fault>,
 }
 
 /// Every rule.
-const RULES: &[fn(&mut Look<'_>)] = &[
+const RULES: &[fn(&mut RuleContext<'_>)] = &[
     workload_needs,
     workload_says,
     memory_needs,
@@ -39,13 +39,13 @@ const RULES: &[fn(&mut Look<'_>)] = &[
 
 /// Runs every rule.
 pub(super) fn find_all(study: &Study, given: &StudySource<'_>, faults: &mut Vec<Fault>) {
-    let mut look = Look { study, given, faults };
+    let mut look = RuleContext { study, given, faults };
     for rule in RULES {
         rule(&mut look);
     }
 }
 
-impl Look<'_> {
+impl RuleContext<'_> {
     fn fault(&mut self, key: &str, reason: String) {
         let line = self.given.line(key);
         self.faults.push(Fault { line, key: key.to_owned(), reason, suggestion: None });
@@ -63,7 +63,7 @@ impl Look<'_> {
 }
 
 /// A workload of SQL needs an engine of SQL.
-fn workload_needs(look: &mut Look<'_>) {
+fn workload_needs(look: &mut RuleContext<'_>) {
     let Some(workload) = look.workload() else { return };
     for engine in look.engines().iter().filter(|engine| workload.needs_sql && !engine.capabilities.sql) {
         look.fault(
@@ -74,7 +74,7 @@ fn workload_needs(look: &mut Look<'_>) {
 }
 
 /// What a workload knows of its own settings, at every point; each fault once.
-fn workload_says(look: &mut Look<'_>) {
+fn workload_says(look: &mut RuleContext<'_>) {
     let mut found: Vec<Contradiction> = Vec::new();
     // A search begins at its smallest load; what does not go together at its largest one is said as well.
     let largest = super::search::search(&look.study.settings).ok().flatten();
@@ -97,7 +97,7 @@ fn workload_says(look: &mut Look<'_>) {
 }
 
 /// A memory level must be one that the engine starts with.
-fn memory_needs(look: &mut Look<'_>) {
+fn memory_needs(look: &mut RuleContext<'_>) {
     let smallest = values_of("limits.memory", &look.study.settings, &look.study.factors)
         .into_iter()
         .filter_map(|value| if let Value::Bytes(bytes) = value { Some(*bytes) } else { None })
@@ -113,7 +113,7 @@ fn memory_needs(look: &mut Look<'_>) {
 }
 
 /// A memory level that follows from the data is given once, and is one that the engine starts with at every point.
-fn memory_per_data_needs(look: &mut Look<'_>) {
+fn memory_per_data_needs(look: &mut RuleContext<'_>) {
     const PATH: &str = "limits.memory_per_data";
     let given = |path: &str| !values_of(path, &look.study.settings, &look.study.factors).is_empty();
     if !given(PATH) {
@@ -129,7 +129,7 @@ fn memory_per_data_needs(look: &mut Look<'_>) {
 }
 
 /// Points whose share of the data is less than their engine works with; each reason once.
-fn too_little_memory(look: &Look<'_>) -> BTreeSet<String> {
+fn too_little_memory(look: &RuleContext<'_>) -> BTreeSet<String> {
     let told = |settings: &Settings| -> Option<String> {
         let workload = look.given.catalogue().workload(settings.text("workload.kind").ok()?)?;
         let engine = look.given.catalogue().engine(settings.text("engine.kind").ok()?)?;
@@ -145,7 +145,7 @@ fn too_little_memory(look: &Look<'_>) -> BTreeSet<String> {
 }
 
 /// A URL needs an engine that is reached by one; limits and restores of a server that we did not start are for its engine to do.
-fn url_needs(look: &mut Look<'_>) {
+fn url_needs(look: &mut RuleContext<'_>) {
     if look.study.settings.get("engine.url").is_none() {
         return;
     }
@@ -169,7 +169,7 @@ fn url_needs(look: &mut Look<'_>) {
 }
 
 /// Exporters observe a host that we do not run on; there must be an existing server, and an address that can be asked.
-fn exporters_need(look: &mut Look<'_>) {
+fn exporters_need(look: &mut RuleContext<'_>) {
     let settings = &look.study.settings;
     let endpoints = settings.list("observe.prometheus").to_vec();
     if endpoints.is_empty() {
@@ -204,7 +204,7 @@ fn limits() -> impl Iterator<Item = &'static str> {
 }
 
 /// No secret enters a study.
-fn password_in_url(look: &mut Look<'_>) {
+fn password_in_url(look: &mut RuleContext<'_>) {
     let Ok(url) = look.study.settings.text("engine.url") else { return };
     let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
     let in_user = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
@@ -217,7 +217,7 @@ fn password_in_url(look: &mut Look<'_>) {
 }
 
 /// Warm-up ends after it begins.
-fn warm_up_order(look: &mut Look<'_>) {
+fn warm_up_order(look: &mut RuleContext<'_>) {
     let settings = &look.study.settings;
     let (Ok(least), Ok(most)) =
         (settings.duration("procedure.warm_up.at_least"), settings.duration("procedure.warm_up.at_most"))
@@ -230,7 +230,7 @@ fn warm_up_order(look: &mut Look<'_>) {
 }
 
 /// Intervals are seconds.
-fn whole_seconds(look: &mut Look<'_>) {
+fn whole_seconds(look: &mut RuleContext<'_>) {
     for path in ["procedure.measure", "procedure.warm_up.round"] {
         let odd = values_of(path, &look.study.settings, &look.study.factors)
             .into_iter()
@@ -242,7 +242,7 @@ fn whole_seconds(look: &mut Look<'_>) {
 }
 
 /// A device to precondition is an absolute path below /dev.
-fn device_needs(look: &mut Look<'_>) {
+fn device_needs(look: &mut RuleContext<'_>) {
     if let Ok(device) = look.study.settings.text("storage.precondition.device")
         && !device.starts_with("/dev/")
     {
@@ -251,7 +251,7 @@ fn device_needs(look: &mut Look<'_>) {
 }
 
 /// What describes arrivals needs a rate.
-fn open_load_needs(look: &mut Look<'_>) {
+fn open_load_needs(look: &mut RuleContext<'_>) {
     if look.study.settings.get("workload.rate").is_some() {
         return;
     }
@@ -263,7 +263,7 @@ fn open_load_needs(look: &mut Look<'_>) {
 }
 
 /// Several load agents need a server that all of them reach, and a command that tells them apart.
-fn load_hosts_need(look: &mut Look<'_>) {
+fn load_hosts_need(look: &mut RuleContext<'_>) {
     let hosts = match load_hosts(&look.study.settings) {
         Ok(hosts) => hosts.len(),
         Err(error) => return look.fault(LOAD_HOSTS, error.to_string()),
@@ -293,7 +293,7 @@ fn load_hosts_need(look: &mut Look<'_>) {
 }
 
 /// Restoring needs an engine whose files can be copied, or one that restores an existing server.
-fn restore_needs(look: &mut Look<'_>) {
+fn restore_needs(look: &mut RuleContext<'_>) {
     let by_url = look.study.settings.get("engine.url").is_some();
     let restores = values_of("procedure.restore", &look.study.settings, &look.study.factors)
         .iter()
@@ -309,7 +309,7 @@ fn restore_needs(look: &mut Look<'_>) {
 }
 
 /// A memory limit on an engine that keeps nothing would measure nothing.
-fn null_limits(look: &mut Look<'_>) {
+fn null_limits(look: &mut RuleContext<'_>) {
     for path in ["limits.memory", "limits.memory_per_data"] {
         let varied = look.study.factors.iter().any(|factor| factor.setting == path);
         let keeps_nothing = |engine: &&EngineFacts| !engine.capabilities.durable && !engine.capabilities.embedded;
@@ -320,7 +320,7 @@ fn null_limits(look: &mut Look<'_>) {
 }
 
 /// A limit on a device needs data that lie on one.
-fn device_limits(look: &mut Look<'_>) {
+fn device_limits(look: &mut RuleContext<'_>) {
     for path in ["limits.read_bandwidth", "limits.write_bandwidth", "limits.read_iops", "limits.write_iops"] {
         if values_of(path, &look.study.settings, &look.study.factors).is_empty() {
             continue;

@@ -72,7 +72,7 @@ pub struct Preconditioning {
 
 /// What the processes of a place used since they began. Only differences say something, and only between readings of one source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Used {
+pub struct ResourceUse {
     /// CPU time; `None` when it is not known.
     pub cpu: Option<Duration>,
     /// Where it was read.
@@ -85,7 +85,7 @@ pub struct Used {
 
 /// A probe query that was run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Probed {
+pub struct ProbeResult {
     /// Time from sending it to its last row.
     pub took: Duration,
     /// Bytes of the pages that it asked for, in the engine's cache or not; `None` where the engine does not count them.

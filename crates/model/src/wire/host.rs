@@ -1,7 +1,7 @@
 //! Requests to the host role of an agent. Those about an instance name it; the others are about the machine.
 
 use super::ask::asks;
-use super::{DataPlace, LimitsAsked, Preconditioning, ScrapeSpec, Used};
+use super::{DataPlace, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
 use crate::deployment::{InstanceName, StoragePlan};
 use crate::samples::Fact;
 use crate::time::Moment;
@@ -20,7 +20,7 @@ pub struct StartedInstance {
 
 /// A copy that was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Copied {
+pub struct SnapshotCopy {
     /// Bytes of the files.
     pub bytes: Bytes,
     /// `reflink` or `copy`.
@@ -31,7 +31,7 @@ pub struct Copied {
 
 /// Documents to keep, such as fio's JSON, and facts drawn from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Preconditioned {
+pub struct PreconditioningResult {
     /// Name and body.
     pub documents: Vec<(String, String)>,
     /// Facts.
@@ -74,7 +74,7 @@ asks! {
         place: DataPlace,
         /// How.
         how: Preconditioning,
-    } -> Preconditioned;
+    } -> PreconditioningResult;
 
     /// Make an empty instance (data folder) of a server engine; of an embedded engine the folder only.
     create: Create {
@@ -155,7 +155,7 @@ asks! {
         instance: InstanceName,
         /// Process of the embedded engine, if any.
         pid: Option<u32>,
-    } -> Used;
+    } -> ResourceUse;
 
     /// Stop the server, cleanly, so that its files are a snapshot's source.
     stop: Stop {
@@ -169,7 +169,7 @@ asks! {
         instance: InstanceName,
         /// Where.
         place: DataPlace,
-    } -> Copied;
+    } -> SnapshotCopy;
 
     /// Looks for a complete snapshot whose label equals this one.
     find_snapshot: FindSnapshot {
@@ -193,7 +193,7 @@ asks! {
         instance: InstanceName,
         /// Where.
         place: DataPlace,
-    } -> Copied;
+    } -> SnapshotCopy;
 
     /// Write back and drop the page cache of the data files.
     drop_page_cache: DropPageCache {

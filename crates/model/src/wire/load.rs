@@ -1,7 +1,7 @@
 //! Requests to the load role of an agent.
 
 use super::ask::asks;
-use super::{LoadSpec, Probed};
+use super::{LoadSpec, ProbeResult};
 use crate::error::Error;
 use crate::samples::{Check, Fact, Mark, OperationCounts};
 use crate::time::Moment;
@@ -50,7 +50,7 @@ impl DataState {
 
 /// The end of a load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stopped {
+pub struct LoadTotals {
     /// Index after the last interval sent.
     pub intervals: u64,
     /// Exact totals of the clients per kind: name and counts as in the intervals, summed.
@@ -107,13 +107,13 @@ asks! {
     probe: Probe {
         /// Its name.
         query: String,
-    } -> Probed;
+    } -> ProbeResult;
 
     /// Read the database's counters now.
     mark: ReadMark {} -> Mark;
 
     /// End the load: no new operation starts, operations in flight finish.
-    stop: Stop {} -> Stopped;
+    stop: Stop {} -> LoadTotals;
 
     /// Asks, after the load has stopped, for a piece of this agent's evidence for the checks, which the first agent
     /// does for all.

@@ -5,7 +5,7 @@ use crate::cli::{CompareArguments, PairArguments, PairFormat};
 use crate::exit::Exit;
 use crate::output;
 use proofload_record::Record;
-use proofload_report::findings::comparison::{Chosen, Comparison, Level, Named, compare};
+use proofload_report::findings::comparison::{Comparison, ComparisonFilter, Level, NamedRecord, compare};
 use proofload_report::{ComparisonFormat, render_comparison};
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(super) type Failure = (Exit, String);
 fn carry_out(pair: &PairArguments, metrics: &[String]) -> Result<Exit, Failure> {
     let levels = levels(pair)?;
     let records = Records::read(pair)?;
-    let comparison = records.compare(pair, &Chosen { metrics: metrics.to_vec(), levels })?;
+    let comparison = records.compare(pair, &ComparisonFilter { metrics: metrics.to_vec(), levels })?;
     let text = render_comparison(&comparison, format(pair));
     target::write(pair.output.as_deref(), pair.overwrite, &text).map_err(failed)?;
     Ok(if comparison.rows.is_empty() { Exit::Failure } else { Exit::Good })
@@ -45,15 +45,15 @@ impl Records {
         &self.baseline.0
     }
 
-    pub(super) fn compare(&self, pair: &PairArguments, chosen: &Chosen) -> Result<Comparison<'_>, Failure> {
+    pub(super) fn compare(&self, pair: &PairArguments, chosen: &ComparisonFilter) -> Result<Comparison<'_>, Failure> {
         let baseline = name(&pair.baseline, &self.baseline);
         let candidate = name(&pair.candidate, &self.candidate);
         compare(baseline, candidate, chosen).map_err(|error| (Exit::Failure, error.to_string()))
     }
 }
 
-fn name<'r>(path: &Path, (record, sha256): &'r (Record, String)) -> Named<'r> {
-    Named { file: path.display().to_string(), sha256: sha256.clone(), record }
+fn name<'r>(path: &Path, (record, sha256): &'r (Record, String)) -> NamedRecord<'r> {
+    NamedRecord { file: path.display().to_string(), sha256: sha256.clone(), record }
 }
 
 fn read(path: &Path) -> Result<(Record, String), Failure> {

@@ -6,7 +6,7 @@ use super::target;
 use crate::cli::{GateArguments, GatePolicy};
 use crate::exit::Exit;
 use crate::output;
-use proofload_report::findings::comparison::{Chosen, GateOutcome, Policy, Rules, gate};
+use proofload_report::findings::comparison::{ComparisonFilter, GateOutcome, Policy, Rules, gate};
 use proofload_report::render_gate;
 use proofload_report::workloads::workload;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ fn carry_out(arguments: &GateArguments) -> Result<Exit, Failure> {
     if metrics.is_empty() {
         metrics.push(workload(&records.baseline().study.settings).headline.metric.to_owned());
     }
-    let comparison = records.compare(pair, &Chosen { metrics, levels })?;
+    let comparison = records.compare(pair, &ComparisonFilter { metrics, levels })?;
     let gate = gate(&comparison, &rules).map_err(|error| (Exit::Usage, error.to_string()))?;
     let text = render_gate(&comparison, &gate, &rules, format(pair));
     target::write(pair.output.as_deref(), pair.overwrite, &text).map_err(|text| (Exit::Failure, text))?;

@@ -40,12 +40,12 @@ fn refused(json: bool, text: &str) -> Exit {
 }
 
 /// What is written, and what is said of it to programs.
-struct Made {
+struct ImportOutput {
     text: String,
     summary: Json,
 }
 
-fn made(arguments: &ImportArguments) -> Result<Made, String> {
+fn made(arguments: &ImportArguments) -> Result<ImportOutput, String> {
     let to_stdout = arguments.output.as_os_str() == "-";
     if !to_stdout && arguments.output.exists() {
         return Err(format!("{} exists; choose another file with -o, or remove it first", arguments.output.display()));
@@ -62,7 +62,7 @@ fn made(arguments: &ImportArguments) -> Result<Made, String> {
     if arguments.form == ImportForm::Study && faults.is_empty() {
         let text = study(&sources, &arguments.engine)?;
         let summary = json!({ "form": 1, "file": arguments.output.display().to_string(), "made": "study" });
-        return Ok(Made { text, summary });
+        return Ok(ImportOutput { text, summary });
     }
     let labels = Labels { id: id.unwrap_or_else(|| "imported".to_owned()), title: arguments.title.clone() };
     let found = if sources.is_empty() { Ok(None) } else { import(&sources, &labels).map(Some) };
@@ -74,7 +74,7 @@ fn made(arguments: &ImportArguments) -> Result<Made, String> {
                 "form": 1, "file": arguments.output.display().to_string(), "made": "results",
                 "points": reference.points.len(), "operations": operations,
             });
-            Ok(Made { text: reference_text(&reference), summary })
+            Ok(ImportOutput { text: reference_text(&reference), summary })
         }
         _ => Err(format!("importing wrote nothing:\n{}", faults.join("\n"))),
     }

@@ -1,6 +1,6 @@
 //! How long the runs of a study take and what is found out before them, for `plan`. Pure; starts nothing.
 
-use crate::conductor::{CalibrationStep, Prepared};
+use crate::conductor::{CalibrationStep, PreparedRun};
 use proofload_load::Work;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run, most_runs};
@@ -106,7 +106,7 @@ impl CalibrationPlan {
         let (mut known, mut count) = (BTreeSet::new(), Self::default());
         for point in &plan.points {
             let run = Run { index: 0, point: point.id, repetition: 0, sentinel: false, seed: 0 };
-            let prepared = Prepared::of(study, plan, run)?;
+            let prepared = PreparedRun::of(study, plan, run)?;
             for step in CalibrationStep::wanted(&prepared) {
                 if known.insert(step.key(&prepared)) {
                     match step {

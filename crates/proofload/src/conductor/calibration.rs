@@ -2,7 +2,7 @@
 //! under all others. What is found out holds for every run with equal data and limits, and for the rest of the record.
 
 use super::agents::LoadCommand;
-use super::preparation::Prepared;
+use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use crate::live::Phase;
 use proofload_analysis::calibration::{Pass, device_facts, missing_facts, query_facts, scan_facts};
@@ -72,7 +72,7 @@ pub(crate) enum CalibrationStep {
 
 impl CalibrationStep {
     /// Steps that a run asks for.
-    pub(crate) fn wanted(prepared: &Prepared) -> Vec<Self> {
+    pub(crate) fn wanted(prepared: &PreparedRun) -> Vec<Self> {
         let Some(asked) = prepared.calibration() else { return Vec::new() };
         let mut parts = vec![Self::Device, Self::Scan { query: asked.scan, under: asked.under.clone() }];
         if !asked.queries.is_empty() {
@@ -91,7 +91,7 @@ impl CalibrationStep {
     }
 
     /// Cache key. Device: all limits except memory. Others: also the data and the settings of the instance and its sessions.
-    pub(crate) fn key(&self, prepared: &Prepared) -> String {
+    pub(crate) fn key(&self, prepared: &PreparedRun) -> String {
         let (limits, settings) = (prepared.calibration_limits(), prepared.building_place().settings);
         let key = match self {
             Self::Device => json!({ "part": self.word(), "limits": limits }),
@@ -123,7 +123,7 @@ impl CalibrationStep {
 pub(super) fn find_out(
     context: &mut RunContext<'_>,
     step: &CalibrationStep,
-    prepared: &Prepared,
+    prepared: &PreparedRun,
     command: &LoadCommand,
     number: usize,
 ) -> Result<Vec<Fact>, Error> {
@@ -137,7 +137,7 @@ pub(super) fn find_out(
     }
 }
 
-fn read_device(context: &mut RunContext<'_>, prepared: &Prepared, number: usize) -> Result<Vec<Fact>, Error> {
+fn read_device(context: &mut RunContext<'_>, prepared: &PreparedRun, number: usize) -> Result<Vec<Fact>, Error> {
     context.heard.view.phase(Phase::CalibratingDevice);
     let size = prepared.raw_size().clamp(SMALLEST_FILE, LARGEST_FILE);
     let mut testbed = context.testbed(prepared);
@@ -154,7 +154,7 @@ fn read_device(context: &mut RunContext<'_>, prepared: &Prepared, number: usize)
 /// Runs a query once cold, then in cache.
 fn scan(
     context: &mut RunContext<'_>,
-    prepared: &Prepared,
+    prepared: &PreparedRun,
     command: &LoadCommand,
     query: &str,
 ) -> Result<Vec<Fact>, Error> {
@@ -180,7 +180,7 @@ fn scan(
 /// Runs each query once, with nothing of the data in the page cache and, where the engine lives in its session, nothing in its own.
 fn cost_of(
     context: &mut RunContext<'_>,
-    prepared: &Prepared,
+    prepared: &PreparedRun,
     command: &LoadCommand,
     queries: &[&str],
 ) -> Result<Vec<Fact>, Error> {
@@ -199,7 +199,7 @@ fn cost_of(
 }
 
 /// Starts the instance under the limits but memory, with a session for probe queries.
-fn open(context: &mut RunContext<'_>, prepared: &Prepared, command: &LoadCommand) -> Result<(), Error> {
+fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
     let mut testbed = context.testbed(prepared);
     testbed.restore(prepared.procedure.restore_every_run)?;
     testbed.prepare(|_| prepared.calibration_limits())?;
@@ -215,14 +215,14 @@ fn open(context: &mut RunContext<'_>, prepared: &Prepared, command: &LoadCommand
     context.ask_load(OpenProbe {})
 }
 
-fn close(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<(), Error> {
+fn close(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     context.ask_load(Close {})?;
     context.agents.stop_load();
     context.testbed(prepared).stop()
 }
 
 /// Runs one query; gives what it used, and why it failed if it did.
-fn pass(context: &mut RunContext<'_>, prepared: &Prepared, query: &str) -> Result<(Pass, Option<String>), Error> {
+fn pass(context: &mut RunContext<'_>, prepared: &PreparedRun, query: &str) -> Result<(Pass, Option<String>), Error> {
     let pid = context.load_pid(prepared);
     let before = context.testbed(prepared).used(pid)?;
     let probed = context.ask_load(Probe { query: query.to_owned() })?;

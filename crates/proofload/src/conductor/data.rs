@@ -1,7 +1,7 @@
 //! Data before the first run: built once, kept as a snapshot, found again by its label.
 
 use super::agents::LoadCommand;
-use super::preparation::Prepared;
+use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
@@ -9,7 +9,7 @@ use proofload_model::wire::LimitsAsked;
 use proofload_model::wire::load::{Build, CheckData, Close, DataState, Open};
 
 /// Makes sure that the data of a run exists: as a snapshot when runs restore it, else in place.
-pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &Prepared, command: &LoadCommand) -> Result<(), Error> {
+pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
     if !prepared.keeps_data() {
         return Ok(());
     }
@@ -30,7 +30,7 @@ pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &Prepared, command:
 
 /// Makes sure of the data of an existing server: those that fit are used, an empty database is filled, a build of ours that was broken off
 /// goes on, and anything else ends the run untouched.
-fn ensure_at_url(context: &mut RunContext<'_>, prepared: &Prepared, command: &LoadCommand) -> Result<(), Error> {
+fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
     context.agents.start_load(std::slice::from_ref(command))?;
     context.ask_load(Open { spec: Box::new(prepared.load_spec(Vec::new())) })?;
     let found = context.ask_load(CheckData {});
@@ -45,7 +45,7 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &Prepared, command: &Lo
 }
 
 /// Builds without limits: they belong to the measured runs.
-fn build(context: &mut RunContext<'_>, prepared: &Prepared, command: &LoadCommand) -> Result<(), Error> {
+fn build(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
     let mut endpoints = Vec::new();
     if prepared.starts_instance() {
         context.testbed(prepared).prepare(|_| LimitsAsked::default())?;

@@ -1,7 +1,7 @@
 //! The load agents of a run as one load: started together, begun at one instant, ended together. A single agent takes the same code path.
 
 use super::agent::{Agent, CLOCK_WITHIN, ClockOffset, clock_offset};
-use super::preparation::Prepared;
+use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_model::error::Error;
 use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
@@ -20,7 +20,7 @@ const LEAD: Duration = Duration::from_secs(1);
 const LEAD_OF_SEVERAL: Duration = Duration::from_secs(3);
 
 /// Opens the workload in each load agent; gives the process of the first.
-pub(super) fn open(context: &mut RunContext<'_>, prepared: &Prepared, endpoints: &[String]) -> Result<u32, Error> {
+pub(super) fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, endpoints: &[String]) -> Result<u32, Error> {
     let parts = prepared.parts();
     let opened = context.ask_all_load(|agent| {
         let part = parts.get(agent).cloned().unwrap_or_default();
@@ -30,7 +30,7 @@ pub(super) fn open(context: &mut RunContext<'_>, prepared: &Prepared, endpoints:
 }
 
 /// Connects the users of all agents; facts that differ between agents name theirs.
-pub(super) fn connect(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<(), Error> {
+pub(super) fn connect(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let lists = context.ask_all_load(|_| load::Connect {})?;
     let names: Vec<String> = context.agents.load().iter().map(|agent| agent.name.clone()).collect();
     let users: Vec<u32> = lists.iter().map(|facts| users_of(facts)).collect();

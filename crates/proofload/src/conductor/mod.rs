@@ -22,5 +22,5 @@ mod whole_run;
 pub(crate) use calibration::{CalibrationStep, Calibrations};
 pub(crate) use journal::Journal;
 pub(crate) use labels::labels;
-pub(crate) use preparation::Prepared;
+pub(crate) use preparation::PreparedRun;
 pub(crate) use study::{Assignment, Outcome, conduct};

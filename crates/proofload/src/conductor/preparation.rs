@@ -19,7 +19,7 @@ use std::time::Duration;
 pub(crate) const LOAD_TIME: WallTime = WallTime(1_767_225_600_000_000);
 
 /// Everything about one run.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedRun {
     pub(crate) run: Run,
     pub(crate) settings: Settings,
     pub(crate) deployment: Deployment,
@@ -32,7 +32,7 @@ pub(crate) struct Prepared {
     hosts: Vec<LoadHost>,
 }
 
-impl Prepared {
+impl PreparedRun {
     /// Collects everything about a run from its settings.
     pub(crate) fn of(study: &Study, plan: &Plan, run: Run) -> Result<Self, Error> {
         let settings = plan.settings(study, run.point);

@@ -3,7 +3,7 @@
 use super::agents::LoadCommand;
 use super::drill::{Drill, Seconds as _};
 use super::load;
-use super::preparation::Prepared;
+use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use super::run_state::{LoadEnd, RunState};
 use super::warm_up::{WarmUpState, WarmUpWatch};
@@ -20,7 +20,7 @@ use proofload_model::wire::load::{CheckData, Verify};
 /// Carries out one run. On an error the caller cleans up and marks the attempt.
 pub(super) fn carry_out(
     context: &mut RunContext<'_>,
-    prepared: &Prepared,
+    prepared: &PreparedRun,
     load_commands: &[LoadCommand],
 ) -> Result<(), Error> {
     context.heard.state = RunState::before(load_commands.len(), prepared.patience());
@@ -39,7 +39,7 @@ pub(super) fn carry_out(
 }
 
 /// Restores, limits and starts the deployment; then opens, checks and connects the load.
-fn prepare(context: &mut RunContext<'_>, prepared: &Prepared, load_commands: &[LoadCommand]) -> Result<(), Error> {
+fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: &[LoadCommand]) -> Result<(), Error> {
     if prepared.keeps_data() {
         context.testbed(prepared).restore(prepared.procedure.restore_every_run)?;
     }
@@ -66,13 +66,13 @@ fn prepare(context: &mut RunContext<'_>, prepared: &Prepared, load_commands: &[L
 }
 
 /// Reads back what should be in force.
-fn keep_limits(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<(), Error> {
+fn keep_limits(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let facts = context.testbed(prepared).verify()?;
     context.heard.journal.facts(&facts)
 }
 
 /// Starts load and probes.
-pub(super) fn begin_load(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<(), Error> {
+pub(super) fn begin_load(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     context.mark("before")?;
     load::start(context)?;
     let pid = context.load_pid(prepared);
@@ -83,7 +83,7 @@ pub(super) fn begin_load(context: &mut RunContext<'_>, prepared: &Prepared) -> R
 }
 
 /// Hears rounds until the load is steady, or until the budget or the load ends.
-fn warm_up(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<WarmedUp, Error> {
+fn warm_up(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<WarmedUp, Error> {
     context.heard.view.phase(Phase::WarmingUp);
     let mut watch = WarmUpWatch::new(&prepared.procedure);
     loop {
@@ -106,7 +106,7 @@ fn warm_up(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<WarmedUp
 /// to its end.
 fn measure<'a>(
     context: &mut RunContext<'a>,
-    prepared: &Prepared,
+    prepared: &PreparedRun,
     warmed_up: WarmedUp,
     drill: Drill<RunContext<'a>>,
 ) -> Result<(), Error> {
@@ -143,7 +143,7 @@ fn keep_window(context: &mut RunContext<'_>, warmed_up: &WarmedUp, from: usize, 
 }
 
 /// Ends load and probes; notes what was used and what the clients counted.
-fn end_load(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<Vec<OperationCounts>, Error> {
+fn end_load(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<Vec<OperationCounts>, Error> {
     context.heard.view.phase(Phase::Stopping);
     let (intervals, totals) = load::stop(context)?;
     let usage = context.testbed(prepared).stop_probes()?;
@@ -161,7 +161,7 @@ fn end_load(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<Vec<Ope
 }
 
 /// Reads limits back once more and lifts them, then checks: the checks are not what is measured.
-fn verify(context: &mut RunContext<'_>, prepared: &Prepared, totals: Vec<OperationCounts>) -> Result<(), Error> {
+fn verify(context: &mut RunContext<'_>, prepared: &PreparedRun, totals: Vec<OperationCounts>) -> Result<(), Error> {
     context.heard.view.phase(Phase::Verifying);
     keep_limits(context, prepared)?;
     context.testbed(prepared).release()?;
@@ -171,7 +171,7 @@ fn verify(context: &mut RunContext<'_>, prepared: &Prepared, totals: Vec<Operati
 }
 
 /// Ends load agents and instances.
-fn release(context: &mut RunContext<'_>, prepared: &Prepared) -> Result<(), Error> {
+fn release(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     load::release(context)?;
     context.testbed(prepared).stop()?;
     context.heard.journal.event(RunEvent::Released)

@@ -3,7 +3,7 @@
 use super::agents::Agents;
 use super::drill::Seconds;
 use super::heard::Heard;
-use super::preparation::Prepared;
+use super::preparation::PreparedRun;
 use super::testbed::Testbed;
 use proofload_model::error::Error;
 use proofload_model::wire::{Ask, load};
@@ -20,7 +20,7 @@ pub(crate) struct RunContext<'a> {
 
 impl<'a> RunContext<'a> {
     /// The host side of a run.
-    pub(super) fn testbed<'c>(&'c mut self, prepared: &'c Prepared) -> Testbed<'c, 'a> {
+    pub(super) fn testbed<'c>(&'c mut self, prepared: &'c PreparedRun) -> Testbed<'c, 'a> {
         Testbed { agents: &mut self.agents, heard: &mut self.heard, deployment: &prepared.deployment }
     }
 
@@ -35,7 +35,7 @@ impl<'a> RunContext<'a> {
     }
 
     /// Process to observe when the engine is embedded.
-    pub(super) fn load_pid(&self, prepared: &Prepared) -> Option<u32> {
+    pub(super) fn load_pid(&self, prepared: &PreparedRun) -> Option<u32> {
         self.agents.load().first().filter(|_| prepared.is_embedded()).map(|agent| agent.pid)
     }
 

@@ -4,7 +4,7 @@ use super::agents::{Agents, LoadCommand};
 use super::calibration::{self, CalibrationStep, Calibrations};
 use super::heard::Heard;
 use super::journal::Journal;
-use super::preparation::Prepared;
+use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use super::run_state::RunState;
 use super::{data, run, search, testbed};
@@ -124,7 +124,7 @@ fn one_run(
     commands: &Commands,
     run: Run,
 ) -> Result<(), Error> {
-    let prepared = Prepared::of(&assignment.study, &assignment.plan, run)?;
+    let prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
     context.heard.view.begin_run(run.index);
     context.heard.journal.begin(run.index)?;
     context.heard.state = RunState::default();
@@ -159,7 +159,7 @@ fn calibrate(
     assignment: &mut Assignment,
     context: &mut RunContext<'_>,
     commands: &Commands,
-    prepared: &Prepared,
+    prepared: &PreparedRun,
 ) -> Result<(), Error> {
     for step in CalibrationStep::wanted(prepared) {
         let key = step.key(prepared);
@@ -195,7 +195,7 @@ fn calibrate(
 
 /// The error of a run, with what the limit of memory had to do with it: when a server's process was killed, the error itself only says
 /// that a connection was closed. What was used is noted in the run.
-fn with_kills(context: &mut RunContext<'_>, prepared: &Prepared, error: Error) -> Error {
+fn with_kills(context: &mut RunContext<'_>, prepared: &PreparedRun, error: Error) -> Error {
     let Some(limit) = prepared.primary().limits.memory.filter(|_| has_host(context)) else { return error };
     let Ok(facts) = context.testbed(prepared).usage() else { return error };
     match usage::OOM_KILLS.number(&facts).map(|kills| kills as u64).filter(|kills| *kills > 0) {
@@ -246,7 +246,7 @@ fn precondition(assignment: &Assignment, context: &mut RunContext<'_>) -> Result
     let settings = &assignment.study.settings;
     let Some(how) = preconditioning(settings, assignment.confirmed.as_deref())? else { return Ok(()) };
     let first = assignment.plan.runs.first().ok_or_else(|| Error::new("the plan has no run"))?;
-    let prepared = Prepared::of(&assignment.study, &assignment.plan, *first)?;
+    let prepared = PreparedRun::of(&assignment.study, &assignment.plan, *first)?;
     context.heard.view.phase(Phase::Preconditioning);
     context.testbed(&prepared).precondition(how)
 }

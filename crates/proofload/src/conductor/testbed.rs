@@ -10,7 +10,7 @@ use proofload_model::events::{DataCopy, RunEvent};
 use proofload_model::samples::Fact;
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
-use proofload_model::wire::{Ask, DataPlace, LimitsAsked, Preconditioning, ScrapeSpec, Used, host};
+use proofload_model::wire::{Ask, DataPlace, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec, host};
 use std::time::Duration;
 
 /// Instances of one point on their hosts.
@@ -165,7 +165,7 @@ impl<'t> Testbed<'t, '_> {
     }
 
     /// Reads what the processes of the primary used; `pid`: the process of an embedded engine.
-    pub(super) fn used(&mut self, pid: Option<u32>) -> Result<Used, Error> {
+    pub(super) fn used(&mut self, pid: Option<u32>) -> Result<ResourceUse, Error> {
         self.ask(self.primary(), host::ReadUsed { instance: self.primary().name.clone(), pid })
     }
 
@@ -193,7 +193,7 @@ impl<'t> Testbed<'t, '_> {
     }
 }
 
-fn data_copy(copied: host::Copied) -> DataCopy {
-    let host::Copied { bytes, method, took } = copied;
+fn data_copy(copied: host::SnapshotCopy) -> DataCopy {
+    let host::SnapshotCopy { bytes, method, took } = copied;
     DataCopy { bytes: bytes.0, method, seconds: took.as_secs_f64() }
 }

@@ -1,7 +1,7 @@
 //! A run that is rated whole: from time zero, or from the end of its warm-up rounds, until the first user has no work left. Steadiness
 //! is not detected while it runs; the record gets the duration of each round instead.
 
-use super::preparation::Prepared;
+use super::preparation::PreparedRun;
 use super::run;
 use super::run_context::RunContext;
 use super::run_state::RunState;
@@ -10,7 +10,7 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 
 /// Starts the load, cold where nothing is to be warmed up, and hears it to its end.
-pub(super) fn measure(context: &mut RunContext<'_>, prepared: &Prepared, warm_up_rounds: u64) -> Result<(), Error> {
+pub(super) fn measure(context: &mut RunContext<'_>, prepared: &PreparedRun, warm_up_rounds: u64) -> Result<(), Error> {
     if warm_up_rounds == 0 && prepared.can_start_cold() {
         // The checks before a load read data, some engines all of them; what they left in the page cache goes.
         context.testbed(prepared).drop_page_cache()?;

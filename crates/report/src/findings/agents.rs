@@ -1,6 +1,6 @@
 //! What each of several load agents did in the window of a run, and whether it was the limit. Empty for a load of one agent.
 
-use proofload_analysis::generator::{Doubt, Observed, check_generator};
+use proofload_analysis::generator::{Doubt, GeneratorObservations, check_generator};
 use proofload_analysis::latency::Sparse;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
@@ -63,7 +63,7 @@ pub(super) fn agents(attempt: &Attempt, window: Option<(u64, u64)>, embedded: bo
         let completed: u64 = own.iter().map(|second| second.completed).sum();
         let threads = if embedded { Vec::new() } else { thread_shares(&own) };
         let lag_ns_p99 = p99(attempt, number, LatencyClock::SendLag);
-        let observed = Observed {
+        let observed = GeneratorObservations {
             client_threads: threads.clone(),
             send_lag_p99: lag_ns_p99.map(Duration::from_nanos),
             throughput: completed as f64 / own.len() as f64,

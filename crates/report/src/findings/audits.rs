@@ -1,6 +1,6 @@
 //! Comparisons of sums: what clients counted, what the record holds, what the database says. Exact, no tolerance.
 
-use crate::workloads::{Counted, Workload};
+use crate::workloads::{CountedKind, Workload};
 use proofload_model::events::RunEvent;
 use proofload_model::samples::{IntervalSample, OperationCounts};
 use proofload_record::Attempt;
@@ -134,7 +134,7 @@ fn totals(attempt: &Attempt) -> Option<Audit> {
 }
 
 /// A kind by the database's counter against what was acknowledged to clients, over the whole run.
-fn agreement(attempt: &Attempt, counted: &Counted) -> Option<Audit> {
+fn agreement(attempt: &Attempt, counted: &CountedKind) -> Option<Audit> {
     let read = |label: &str| {
         let (_, mark) = attempt.marks.iter().rev().find(|(known, _)| known == label)?;
         mark.counters.iter().find(|(name, _)| name == counted.counter).map(|(_, value)| *value)

@@ -25,7 +25,7 @@ const WHOLE: &str = "counts of the whole window";
 
 /// A run that ended by a number of operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Completed {
+pub struct CompletedLoad {
     /// Time from time zero to the end of the last operation, s.
     pub seconds: f64,
     /// Operations of the whole run.
@@ -36,7 +36,7 @@ pub struct Completed {
 
 /// Offered against achieved in the window of a run with a rate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offered {
+pub struct OfferedRate {
     /// Asked for, operations per second.
     pub asked: f64,
     /// Became due in the window, per second: with arrivals at random not quite what was asked for. `None` in records of the first format.
@@ -53,7 +53,7 @@ pub struct Offered {
     pub lag_ns_p99: Option<f64>,
 }
 
-impl Offered {
+impl OfferedRate {
     /// Ended over offered, 1 when all was done in time.
     pub fn share(&self) -> f64 {
         self.ended / self.offered()
@@ -102,10 +102,10 @@ pub struct Failure {
 }
 
 /// How a run ended, where it ended by a number of operations.
-pub(super) fn completed(attempt: &Attempt) -> Option<Completed> {
+pub(super) fn completed(attempt: &Attempt) -> Option<CompletedLoad> {
     attempt.last_event(|event| match *event {
         RunEvent::Completed { seconds, operations, first_user_ended } if seconds > 0.0 => {
-            Some(Completed { seconds, operations, first_user_ended })
+            Some(CompletedLoad { seconds, operations, first_user_ended })
         }
         _ => None,
     })
@@ -117,7 +117,7 @@ pub(super) fn asked_rate(settings: &Settings) -> Option<f64> {
 }
 
 /// What was offered in the window and what became of it.
-pub(super) fn offered(inside: &[&IntervalSample], settings: &Settings) -> Option<Offered> {
+pub(super) fn offered(inside: &[&IntervalSample], settings: &Settings) -> Option<OfferedRate> {
     let asked = asked_rate(settings)?;
     if inside.is_empty() {
         return None;
@@ -132,7 +132,7 @@ pub(super) fn offered(inside: &[&IntervalSample], settings: &Settings) -> Option
     let all_told = told.len() == inside.len();
     let waiting: Vec<f64> = told.iter().map(|second| second.waiting as f64).collect();
     let quarter = waiting.len().div_ceil(4);
-    Some(Offered {
+    Some(OfferedRate {
         asked,
         due: all_told.then(|| told.iter().map(|second| second.due).sum::<u64>() as f64 / seconds),
         ended: ended as f64 / seconds,
@@ -195,7 +195,7 @@ mod tests {
     #[track_caller]
     fn check(ended: f64, backlog: Option<(f64, f64)>, overload: Option<&str>) {
         let (due, lag_ns_p99) = (Some(1_000.0), None);
-        let offered = Offered { asked: 1_010.0, due, ended, dropped: 0, seconds: 20, backlog, lag_ns_p99 };
+        let offered = OfferedRate { asked: 1_010.0, due, ended, dropped: 0, seconds: 20, backlog, lag_ns_p99 };
         assert_eq!(offered.overload().as_deref(), overload);
     }
 

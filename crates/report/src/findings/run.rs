@@ -4,7 +4,8 @@ use super::agents::{AgentFindings, agents};
 use super::audits::{Audit, audits};
 use super::latencies::{ByKind, decoded};
 use super::load::{
-    Completed, Failure, Offered, asked_rate, completed, failures as failure_classes, offered, send_lag_p99, stalls_of,
+    CompletedLoad, Failure, OfferedRate, asked_rate, completed, failures as failure_classes, offered, send_lag_p99,
+    stalls_of,
 };
 use super::lost_sessions::{LostSessions, lost_sessions};
 use super::pacing::{Pacing, pacing};
@@ -12,10 +13,10 @@ use super::steal::steal;
 use super::verdict::voids;
 use super::void::Void;
 use super::whole_run::{self, WholeRun};
-use crate::workloads::{Counted, Workload, workload};
+use crate::workloads::{CountedKind, Workload, workload};
 use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::generator::{
-    ClosedLoop, Doubt, GeneratorCheck, LittleAudit, Observed, check_generator, little,
+    ClosedLoop, Doubt, GeneratorCheck, GeneratorObservations, LittleAudit, check_generator, little,
 };
 use proofload_analysis::latency::Sparse;
 use proofload_analysis::quantity::{Quantity, Unit};
@@ -73,9 +74,9 @@ pub struct RunFindings {
     /// times are its response times.
     pub services: Option<ByKind>,
     /// How it ended, when it ended by a number of operations.
-    pub completed: Option<Completed>,
+    pub completed: Option<CompletedLoad>,
     /// Offered against achieved, when a rate was asked for.
-    pub offered: Option<Offered>,
+    pub offered: Option<OfferedRate>,
     /// What a paced load kept; `None` when it was not paced.
     pub pacing: Option<Pacing>,
     /// Errors of the window by class.
@@ -240,7 +241,7 @@ fn counted_twice(
     attempt: &Attempt,
     inside: &[&IntervalSample],
     window: Option<(u64, u64)>,
-    counted: &Counted,
+    counted: &CountedKind,
 ) -> CountedTwice {
     CountedTwice { clients: by_clients(inside, window, counted.kind), database: by_database(attempt, counted.counter) }
 }
@@ -316,7 +317,7 @@ fn generator(attempt: &Attempt, inside: &[&IntervalSample], embedded: bool, meas
         let spent: u64 = inside.iter().filter_map(|interval| interval.client.thread_cpu_ns.get(thread)).sum();
         spent as f64 / 1e9 / inside.len() as f64
     };
-    let observed = Observed {
+    let observed = GeneratorObservations {
         client_threads: if embedded { Vec::new() } else { (0..threads).map(share).collect() },
         send_lag_p99: send_lag_p99(inside).map(|lag| Duration::from_nanos(lag as u64)),
         throughput: proofload_analysis::distribution::mean(measured),

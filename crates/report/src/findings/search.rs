@@ -4,7 +4,7 @@
 use super::factor::{level_text, setting_title};
 use super::level::Measured;
 use super::point::{PointFindings, Verdict, point};
-use proofload_analysis::search::{Ending, Found, Outcome, Question, Step, Tried, Try, next};
+use proofload_analysis::search::{Ending, MeasuredLoad, Outcome, Question, SearchAnswer, Step, Try, next};
 use proofload_analysis::{quantity::Quantity, search};
 use proofload_model::events::RunEvent;
 use proofload_model::settings::Value;
@@ -22,7 +22,7 @@ pub struct SearchFindings {
     /// The same in words; empty when there is no factor.
     pub label: String,
     /// Its points in the order in which they were chosen.
-    pub path: Vec<Chosen>,
+    pub path: Vec<ChosenLoad>,
     /// Measurements so far.
     pub spent: usize,
     /// How it stands.
@@ -31,7 +31,7 @@ pub struct SearchFindings {
 
 /// A point of a search.
 #[derive(Debug, Clone)]
-pub struct Chosen {
+pub struct ChosenLoad {
     /// Place in the list of points.
     pub point: usize,
     /// Its load.
@@ -55,7 +55,7 @@ pub enum SearchState {
 
 /// A piece of a sentence about a search.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum SentencePart {
     /// Words.
     Words(String),
     /// A measured number.
@@ -106,20 +106,20 @@ fn one(
 ) -> SearchFindings {
     let chosen = |place: &usize| {
         let point = &points[*place];
-        Chosen {
+        ChosenLoad {
             point: *place,
             load: point.level(&asked.setting).and_then(load_of).unwrap_or(f64::NAN),
             whys: whys.get(&u64::from(point.id)).cloned().unwrap_or_default(),
             value: point.result(&metric(&asked.goal)),
         }
     };
-    let path: Vec<Chosen> = members.iter().map(chosen).collect();
+    let path: Vec<ChosenLoad> = members.iter().map(chosen).collect();
     let repetitions = record.study.repetitions().max(1) as usize;
-    let times = |chosen: &Chosen| points[chosen.point].planned / repetitions;
+    let times = |chosen: &ChosenLoad| points[chosen.point].planned / repetitions;
     let spent = path.iter().map(times).sum();
-    let complete = |chosen: &Chosen| points[chosen.point].runs.len() == points[chosen.point].planned;
+    let complete = |chosen: &ChosenLoad| points[chosen.point].runs.len() == points[chosen.point].planned;
     let state = if path.iter().all(complete) {
-        let tried = path.iter().map(|chosen| Tried {
+        let tried = path.iter().map(|chosen| MeasuredLoad {
             load: chosen.load,
             times: times(chosen),
             outcome: outcome(&asked.goal, &points[chosen.point], &chosen.value),
@@ -184,7 +184,7 @@ fn outcome(goal: &Goal, point: &PointFindings, value: &Measured) -> Outcome {
 
 impl SearchFindings {
     /// The answer, if there is one at the resolution that was asked for.
-    pub fn found(&self) -> Option<&Found> {
+    pub fn found(&self) -> Option<&SearchAnswer> {
         match &self.state {
             SearchState::Ended(Ending::Found(found)) => Some(found),
             _ => None,
@@ -192,7 +192,7 @@ impl SearchFindings {
     }
 
     /// What is known: the answer, or what there was when the search had to end.
-    pub fn so_far(&self) -> Option<&Found> {
+    pub fn so_far(&self) -> Option<&SearchAnswer> {
         match &self.state {
             SearchState::Ended(Ending::CannotTell { so_far, .. } | Ending::Exhausted { so_far }) => so_far.as_ref(),
             _ => self.found(),

@@ -1,10 +1,10 @@
 //! A search in words: what it looks for, why a load is next, what it has found and what stands against it. May not decide anything.
 
 use super::factor::{level_text, setting_title};
-use super::search::{SearchFindings, SearchState, Told};
+use super::search::{SearchFindings, SearchState, SentencePart};
 use crate::numbers::short;
 use proofload_analysis::quantity::Quantity;
-use proofload_analysis::search::{Doubt, Ending, Found, Try, Why};
+use proofload_analysis::search::{Doubt, Ending, SearchAnswer, Try, Why};
 use proofload_model::settings::Value;
 use proofload_model::study::{Goal, load_of, value_of};
 
@@ -125,44 +125,44 @@ impl SearchFindings {
     }
 
     /// The answer, or why there is none, as sentences with their numbers.
-    pub fn told(&self) -> Vec<Told> {
+    pub fn told(&self) -> Vec<SentencePart> {
         let mut told = Vec::new();
         match (&self.state, self.found(), self.why_not()) {
             (_, Some(found), _) => {
-                told.push(Told::Words(format!("{}: the {}", self.of(found.load), self.goal())));
+                told.push(SentencePart::Words(format!("{}: the {}", self.of(found.load), self.goal())));
                 self.tell_values(found, &mut told);
             }
             (_, None, Some(why)) => {
-                told.push(Told::Words(format!("No answer: {why}.")));
+                told.push(SentencePart::Words(format!("No answer: {why}.")));
                 if let Some(found) = self.so_far() {
-                    told.push(Told::Words(format!(" So far the {} is {}", self.goal(), self.of(found.load))));
+                    told.push(SentencePart::Words(format!(" So far the {} is {}", self.goal(), self.of(found.load))));
                     self.tell_values(found, &mut told);
                 }
             }
             (SearchState::Next(step), ..) => {
-                told.push(Told::Words(format!(
+                told.push(SentencePart::Words(format!(
                     "Not ended: next is {}, because {}.",
                     self.of(step.load),
                     self.why(step)
                 )));
             }
-            _ => told.push(Told::Words("Not ended: runs that were chosen are missing.".to_owned())),
+            _ => told.push(SentencePart::Words("Not ended: runs that were chosen are missing.".to_owned())),
         }
-        told.extend(self.doubts().into_iter().map(|doubt| Told::Words(format!(" {doubt}"))));
+        told.extend(self.doubts().into_iter().map(|doubt| SentencePart::Words(format!(" {doubt}"))));
         told
     }
 
     /// The values at the answer and beside it.
-    fn tell_values(&self, found: &Found, told: &mut Vec<Told>) {
+    fn tell_values(&self, found: &SearchAnswer, told: &mut Vec<SentencePart>) {
         let value = |load: f64| {
             let mut of_load = self.path.iter().rev().filter(|chosen| chosen.load == load);
             of_load
                 .find_map(|chosen| chosen.value.as_ref().ok())
-                .map(|quantity| Told::Number(Box::new(quantity.clone())))
+                .map(|quantity| SentencePart::Number(Box::new(quantity.clone())))
         };
         let mut part = |lead: &str, load: f64, tail: String| {
             if let Some(number) = value(load) {
-                told.extend([Told::Words(lead.to_owned()), number, Told::Words(tail)]);
+                told.extend([SentencePart::Words(lead.to_owned()), number, SentencePart::Words(tail)]);
             }
         };
         part("; ", found.load, " there".to_owned());
@@ -174,14 +174,14 @@ impl SearchFindings {
         if let Some(best) = found.best.filter(|best| *best != found.load) {
             part(", and the largest, ", best, format!(", at {}", self.load(best)));
         }
-        told.push(Told::Words(".".to_owned()));
+        told.push(SentencePart::Words(".".to_owned()));
     }
 
     /// The same as plain text.
     pub fn text(&self) -> String {
-        let word = |told: &Told| match told {
-            Told::Words(words) => words.clone(),
-            Told::Number(quantity) => plain(quantity),
+        let word = |told: &SentencePart| match told {
+            SentencePart::Words(words) => words.clone(),
+            SentencePart::Number(quantity) => plain(quantity),
         };
         self.told().iter().map(word).collect()
     }

@@ -2,7 +2,7 @@
 
 use crate::blocks::{Inline, Numbering};
 use crate::charts::escape;
-use crate::numbers::{Shown, count, shown};
+use crate::numbers::{PrintedQuantity, count, shown};
 use proofload_analysis::quantity::Quantity;
 
 /// Escaped text.
@@ -53,7 +53,7 @@ fn quantity_text(quantity: &Quantity, words: Option<&'static str>) -> String {
 }
 
 /// Interval and sample size in brackets.
-fn support(shown: &Shown) -> String {
+fn support(shown: &PrintedQuantity) -> String {
     match &shown.interval {
         Some((low, high)) => format!("[{low}\u{2009}–\u{2009}{high}; n\u{202f}=\u{202f}{}]", shown.n),
         None => format!("[n\u{202f}=\u{202f}{}, no interval]", shown.n),
@@ -61,6 +61,6 @@ fn support(shown: &Shown) -> String {
 }
 
 /// Why there is no interval, for those who point at it.
-pub(super) fn reason(shown: &Shown) -> String {
+pub(super) fn reason(shown: &PrintedQuantity) -> String {
     shown.missing.as_ref().map(|why| format!(" title=\"no interval: {}\"", quoted(why))).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Searches as JSON: what was asked, how it ended, the path.
 
-use crate::findings::{Chosen, Findings, SearchFindings, SearchState};
-use proofload_analysis::search::Found;
+use crate::findings::{ChosenLoad, Findings, SearchFindings, SearchState};
+use proofload_analysis::search::SearchAnswer;
 use proofload_model::settings::Value;
 use serde_json::{Map, Value as Json, json};
 
@@ -35,7 +35,7 @@ fn one(findings: &Findings<'_>, search: &SearchFindings) -> Json {
     })
 }
 
-fn found_json(search: &SearchFindings, found: &Found) -> Json {
+fn found_json(search: &SearchFindings, found: &SearchAnswer) -> Json {
     let at = search.path.iter().rev().find(|chosen| chosen.load == found.load && chosen.value.is_ok());
     json!({
         "load": found.load, "turns_between": [found.range.0, found.range.1], "largest_at": found.best,
@@ -43,7 +43,7 @@ fn found_json(search: &SearchFindings, found: &Found) -> Json {
     })
 }
 
-fn chosen_json(findings: &Findings<'_>, chosen: &Chosen) -> Json {
+fn chosen_json(findings: &Findings<'_>, chosen: &ChosenLoad) -> Json {
     let point = &findings.points[chosen.point];
     json!({
         "point": point.id, "load": chosen.load, "why": chosen.whys, "verdict": point.verdict.word(),

@@ -1,7 +1,7 @@
 //! Markdown: the same paper as plain text with tables; charts are their description and their data.
 
 use crate::blocks::{Align, Block, Cell, Document, Inline, Numbering, Prose, Table};
-use crate::numbers::{Shown, count, shown, shown_as_is};
+use crate::numbers::{PrintedQuantity, count, shown, shown_as_is};
 use proofload_analysis::quantity::Quantity;
 
 /// Renders a document.
@@ -76,7 +76,7 @@ fn quantity_text(quantity: &Quantity, words: Option<&'static str>) -> String {
     format!("{}{space}{unit} {}", shown.value, support(&shown))
 }
 
-fn support(shown: &Shown) -> String {
+fn support(shown: &PrintedQuantity) -> String {
     match &shown.interval {
         Some((low, high)) => format!("({low} to {high}; n = {})", shown.n),
         None => {

@@ -16,7 +16,7 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
         return Vec::new();
     }
     // A column that would be the same or empty in every row only makes the table too wide for a page.
-    let shown = Shown { run: runs().nth(1).is_some(), lag: agents().any(|agent| agent.lag_ns_p99.is_some()) };
+    let shown = OptionalColumns { run: runs().nth(1).is_some(), lag: agents().any(|agent| agent.lag_ns_p99.is_some()) };
     let rows: Vec<Vec<Cell>> =
         runs().flat_map(|(point, run)| run.agents.iter().map(move |agent| row(point, run, agent, shown))).collect();
     let uneven: Vec<String> = runs().filter_map(|(point, run)| uneven(point, run)).collect();
@@ -45,12 +45,12 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
 
 /// Which of the columns that not every study needs are there.
 #[derive(Clone, Copy)]
-struct Shown {
+struct OptionalColumns {
     run: bool,
     lag: bool,
 }
 
-impl Shown {
+impl OptionalColumns {
     fn columns(self) -> Vec<Column> {
         let columns = [
             self.run.then(|| Column::words("Run")),
@@ -69,7 +69,7 @@ impl Shown {
     }
 }
 
-fn row(point: &PointFindings, run: &RunFindings, agent: &AgentFindings, shown: Shown) -> Vec<Cell> {
+fn row(point: &PointFindings, run: &RunFindings, agent: &AgentFindings, shown: OptionalColumns) -> Vec<Cell> {
     let or_gap = |text: Option<String>| text.map_or_else(|| Cell::Gap("was not observed".to_owned()), Cell::datum);
     let doubts: Vec<String> = agent.bound.iter().map(ToString::to_string).collect();
     let clock = agent.clock_bound_ns.zip(agent.clock_moved_ns);

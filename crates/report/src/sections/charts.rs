@@ -11,7 +11,7 @@ use proofload_analysis::quantity::Unit;
 const LABELS_APART: f64 = 1.6;
 
 /// What a panel shows of each point.
-pub(super) struct Shown<'a> {
+pub(super) struct PanelMetric<'a> {
     /// Title of the vertical axis.
     pub(super) title: &'a str,
     /// Its unit.
@@ -25,7 +25,7 @@ pub(super) struct Shown<'a> {
 }
 
 /// A panel over the factor: lines over numbers, dots over words; void points as crosses.
-pub(super) fn over_factor(findings: &Findings<'_>, shown: &Shown<'_>) -> Panel {
+pub(super) fn over_factor(findings: &Findings<'_>, shown: &PanelMetric<'_>) -> Panel {
     let series = match &findings.curve {
         Ok(curve) => curve_series(findings, curve, shown),
         Err(_) => dots(findings, shown),
@@ -88,7 +88,7 @@ pub(super) fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &Shown<'_>) -> Vec<Series> {
+fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &PanelMetric<'_>) -> Vec<Series> {
     let mut series = Vec::new();
     let mut void: Vec<Sample> = Vec::new();
     for (number, group) in curve.groups.iter().enumerate() {
@@ -111,7 +111,7 @@ fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &Shown<'_>) -> Ve
 }
 
 /// One place for each point.
-fn dots(findings: &Findings<'_>, shown: &Shown<'_>) -> Vec<Series> {
+fn dots(findings: &Findings<'_>, shown: &PanelMetric<'_>) -> Vec<Series> {
     let (mut valid, mut void) = (Vec::new(), Vec::new());
     for (index, point) in findings.points.iter().enumerate() {
         let Some(sample) = sample(point, Some(index as f64), shown) else { continue };
@@ -142,13 +142,13 @@ fn x_of(point: &PointFindings, curve: &Curve) -> Option<f64> {
     point.level(&curve.setting).and_then(level_number)
 }
 
-fn sample(point: &PointFindings, x: Option<f64>, shown: &Shown<'_>) -> Option<Sample> {
+fn sample(point: &PointFindings, x: Option<f64>, shown: &PanelMetric<'_>) -> Option<Sample> {
     let quantity = shown_value(point, shown.metric).ok().filter(|quantity| quantity.value().is_finite())?;
     Some(Sample { x: x?, y: quantity.value(), interval: quantity.interval().bounds() })
 }
 
 /// The chart in words: what is drawn, from where to where.
-fn describe(findings: &Findings<'_>, panel: &Panel, shown: &Shown<'_>) -> String {
+fn describe(findings: &Findings<'_>, panel: &Panel, shown: &PanelMetric<'_>) -> String {
     let kind = if findings.curve.is_ok() { "Line chart" } else { "Dot chart" };
     let unit = if shown.unit.is_empty() { String::new() } else { format!(" in {}", shown.unit) };
     let mut text = format!("{kind} of {}{unit} against {}.", shown.title.to_lowercase(), panel.x.title.to_lowercase());

@@ -2,7 +2,7 @@
 
 use super::document::date;
 use crate::blocks::{Block, Cell, Column, Document, Inline, Notice, Prose, SectionBlocks, Table, prose};
-use crate::findings::comparison::{Comparison, Difference, Gate, GateOutcome, Named, Row, Verdict, Which};
+use crate::findings::comparison::{Comparison, Difference, Gate, GateOutcome, NamedRecord, Row, Verdict, Which};
 use crate::findings::setting_title;
 use crate::workloads::workload;
 
@@ -28,7 +28,7 @@ pub fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gate>) -> 
     }
 }
 
-fn imprint(which: Which, named: &Named<'_>) -> (Prose, Prose) {
+fn imprint(which: Which, named: &NamedRecord<'_>) -> (Prose, Prose) {
     let record = named.record;
     let program = record.sessions.first().map_or_else(String::new, |session| session.program.clone());
     let name = match which {

@@ -3,7 +3,7 @@
 
 use super::charts::{capital, factors_title, measured_cell};
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
-use crate::findings::{Findings, Offered, PointFindings, RunFindings};
+use crate::findings::{Findings, OfferedRate, PointFindings, RunFindings};
 
 /// The run as a whole, as papers of this workload print it.
 pub(super) fn whole_run(findings: &Findings<'_>) -> Option<Block> {
@@ -81,7 +81,7 @@ pub(super) fn offered(findings: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
-fn row(point: &PointFindings, run: &RunFindings, offered: &Offered) -> Vec<Cell> {
+fn row(point: &PointFindings, run: &RunFindings, offered: &OfferedRate) -> Vec<Cell> {
     let name =
         if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() };
     let short = crate::numbers::short;

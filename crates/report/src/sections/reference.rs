@@ -14,7 +14,7 @@ pub(super) const SECTION: Section =
     Section { id: "reference", title: "Beside results of others", level: 3, numbered: true, needs, render };
 
 /// One published point: share of the largest level, share of the largest result, both in per cent.
-struct Published {
+struct PublishedPoint {
     level: String,
     level_percent: f64,
     result_percent: f64,
@@ -27,7 +27,7 @@ fn references<'f>(findings: &'f Findings<'_>) -> Vec<&'f Reference> {
 }
 
 /// References with relative results over the study's curve.
-fn curves<'f>(findings: &'f Findings<'_>) -> Vec<(&'f Reference, Vec<Published>)> {
+fn curves<'f>(findings: &'f Findings<'_>) -> Vec<(&'f Reference, Vec<PublishedPoint>)> {
     let Ok(curve) = &findings.curve else { return Vec::new() };
     let with = references(findings).into_iter().map(|reference| (reference, published(reference, &curve.setting)));
     with.filter(|(_, published)| !published.is_empty()).collect()
@@ -58,7 +58,7 @@ fn needs(findings: &Findings<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn published(reference: &Reference, setting: &str) -> Vec<Published> {
+fn published(reference: &Reference, setting: &str) -> Vec<PublishedPoint> {
     let level = |point: &ReferencePoint| {
         let level = point.level(setting)?.to_owned();
         let number = level_number(&Value::Text(level.clone()))?;
@@ -67,7 +67,7 @@ fn published(reference: &Reference, setting: &str) -> Vec<Published> {
     let found: Vec<(String, f64, Option<f64>)> = reference.points.iter().filter_map(level).collect();
     let largest = found.iter().map(|(_, number, _)| *number).fold(f64::NAN, f64::max);
     let percent = |(level, number, result): (String, f64, Option<f64>)| {
-        Some(Published { level, level_percent: 100.0 * number / largest, result_percent: result? })
+        Some(PublishedPoint { level, level_percent: 100.0 * number / largest, result_percent: result? })
     };
     found.into_iter().filter_map(percent).collect()
 }
@@ -106,7 +106,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
-fn curve_text(curves: &[(&Reference, Vec<Published>)]) -> Prose {
+fn curve_text(curves: &[(&Reference, Vec<PublishedPoint>)]) -> Prose {
     let mut text = Vec::new();
     for (reference, _) in curves {
         let origin = match reference.origin {
@@ -151,7 +151,7 @@ fn year(reference: &Reference) -> String {
     reference.year.map_or_else(String::new, |year| format!(" ({year})"))
 }
 
-fn figure(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Published>)]) -> Figure {
+fn figure(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<PublishedPoint>)]) -> Figure {
     let own = own_series(findings, curve);
     let theirs: Vec<Series> = curves.iter().map(|(reference, published)| their_series(reference, published)).collect();
     let alt = description(&own, &theirs);
@@ -177,8 +177,8 @@ fn figure(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Pub
     }
 }
 
-fn their_series(reference: &Reference, published: &[Published]) -> Series {
-    let sample = |point: &Published| Sample { x: point.level_percent, y: point.result_percent, interval: None };
+fn their_series(reference: &Reference, published: &[PublishedPoint]) -> Series {
+    let sample = |point: &PublishedPoint| Sample { x: point.level_percent, y: point.result_percent, interval: None };
     let name = format!("{}{}", reference.publisher, year(reference));
     Series { name, role: Role::Reference, samples: published.iter().map(sample).collect() }
 }
@@ -216,7 +216,7 @@ fn description(own: &[Series], theirs: &[Series]) -> String {
     text
 }
 
-fn data(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Published>)]) -> Table {
+fn data(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<PublishedPoint>)]) -> Table {
     let mut rows = Vec::new();
     for point in findings.points.iter().filter(|point| point.level(&curve.setting).is_some()) {
         rows.push(vec![

@@ -1,6 +1,6 @@
 //! CPU and storage against the factor, and what a transaction costs in reads and writes.
 
-use super::charts::{Shown, factors_title, over_factor, points_table};
+use super::charts::{PanelMetric, factors_title, over_factor, points_table};
 use super::section::{Section, a_finished_run};
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Table, prose};
 use crate::findings::{Findings, PointFindings};
@@ -44,7 +44,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         let panels: Vec<Panel> = drawn
             .iter()
             .map(|(title, unit, metric, up_to)| {
-                let panel = over_factor(findings, &Shown { title, unit, above: title, metric, up_to: *up_to });
+                let panel = over_factor(findings, &PanelMetric { title, unit, above: title, metric, up_to: *up_to });
                 without_names(findings, panel)
             })
             .collect();

@@ -3,7 +3,7 @@
 use super::charts::measured_cell;
 use super::section::Section;
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
-use crate::findings::{Chosen, Findings, SearchFindings, SearchState, Told, setting_title};
+use crate::findings::{ChosenLoad, Findings, SearchFindings, SearchState, SentencePart, setting_title};
 use proofload_model::study::Goal;
 
 /// The section.
@@ -64,9 +64,9 @@ fn answer(search: &SearchFindings) -> Block {
 
 /// The answer, or why there is none, with its numbers.
 pub(super) fn sentence(search: &SearchFindings) -> Prose {
-    let inline = |told: Told| match told {
-        Told::Words(words) => Inline::from(words),
-        Told::Number(quantity) => Inline::from(*quantity),
+    let inline = |told: SentencePart| match told {
+        SentencePart::Words(words) => Inline::from(words),
+        SentencePart::Number(quantity) => Inline::from(*quantity),
     };
     search.told().into_iter().map(inline).collect()
 }
@@ -97,7 +97,12 @@ fn path(findings: &Findings<'_>, first: &SearchFindings) -> Table {
     }
 }
 
-fn row(findings: &Findings<'_>, search: &SearchFindings, (step, chosen): (usize, &Chosen), several: bool) -> Vec<Cell> {
+fn row(
+    findings: &Findings<'_>,
+    search: &SearchFindings,
+    (step, chosen): (usize, &ChosenLoad),
+    several: bool,
+) -> Vec<Cell> {
     let point = &findings.points[chosen.point];
     let mut cells = vec![Cell::Count(step as u64 + 1), Cell::datum(search.load(chosen.load))];
     if several {
@@ -114,7 +119,7 @@ fn row(findings: &Findings<'_>, search: &SearchFindings, (step, chosen): (usize,
 }
 
 /// Whether a point keeps the limit, or whether it is a result at all.
-fn verdict(search: &SearchFindings, chosen: &Chosen, point: &crate::findings::PointFindings) -> Cell {
+fn verdict(search: &SearchFindings, chosen: &ChosenLoad, point: &crate::findings::PointFindings) -> Cell {
     let Goal::Percentile { at_most, .. } = &search.asked.goal else {
         return Cell::Verdict(point.verdict.is_valid(), point.verdict.word());
     };

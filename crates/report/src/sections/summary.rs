@@ -1,6 +1,6 @@
 //! The summary: what was asked, what was found, in sentences computed from the data, and the main chart.
 
-use super::charts::{Shown, factors_title, knee_band, level_words, over_factor, points_table};
+use super::charts::{PanelMetric, factors_title, knee_band, level_words, over_factor, points_table};
 use super::section::{Section, always};
 use crate::blocks::{Axis, Bars, Block, Chart, Figure, Group, Inline, Notice, Prose, prose};
 use crate::findings::{
@@ -376,7 +376,8 @@ fn capital_first(text: &str) -> String {
 /// Throughput against the factor.
 fn main_figure(findings: &Findings<'_>) -> Figure {
     let headline = findings.workload.headline;
-    let shown = Shown { title: "Throughput", unit: headline.words, above: "", metric: headline.metric, up_to: None };
+    let shown =
+        PanelMetric { title: "Throughput", unit: headline.words, above: "", metric: headline.metric, up_to: None };
     let relative = MetricColumn { title: "Of the largest", unit: "%", metric: "relative_percent" };
     let columns: Vec<MetricColumn<'_>> = findings.workload.figure.iter().copied().chain([relative]).collect();
     let data = points_table(findings, &columns);

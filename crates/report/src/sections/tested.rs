@@ -43,18 +43,18 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 /// A fact that was only read: its name, and its values over the runs; empty where it could not be read.
-struct Observed {
+struct ObservedFact {
     name: String,
     values: Vec<String>,
 }
 
 /// Plain observations by subject, of the study and of every finished run.
-fn observed(findings: &Findings<'_>) -> BTreeMap<String, Vec<Observed>> {
-    let mut subjects: BTreeMap<String, Vec<Observed>> = BTreeMap::new();
+fn observed(findings: &Findings<'_>) -> BTreeMap<String, Vec<ObservedFact>> {
+    let mut subjects: BTreeMap<String, Vec<ObservedFact>> = BTreeMap::new();
     for fact in all_facts(findings).into_iter().filter(|fact| fact.requested.is_none()) {
         let subject = subjects.entry(fact.subject.clone()).or_default();
         let at = subject.iter().position(|known| known.name == fact.name).unwrap_or_else(|| {
-            subject.push(Observed { name: fact.name.clone(), values: Vec::new() });
+            subject.push(ObservedFact { name: fact.name.clone(), values: Vec::new() });
             subject.len() - 1
         });
         let read = fact.effective.as_ref().map(|text| value(&fact.subject, &fact.name, &fact.source, text));
@@ -94,12 +94,14 @@ fn is_detail(subject: &str, name: &str) -> bool {
     facts::known(subject, name).is_some_and(|row| row.is_detail)
 }
 
-fn facts_blocks(subject: &str, observed: &[Observed]) -> Vec<Block> {
-    let (seen, unseen): (Vec<&Observed>, Vec<&Observed>) = observed.iter().partition(|fact| !fact.values.is_empty());
-    let is_detail = |fact: &&Observed| is_detail(subject, &fact.name);
-    let (details, main): (Vec<&Observed>, Vec<&Observed>) = seen.into_iter().partition(is_detail);
-    let pair =
-        |fact: &&Observed| -> (Prose, Prose) { (title(subject, &fact.name), prose![together(fact.values.clone())]) };
+fn facts_blocks(subject: &str, observed: &[ObservedFact]) -> Vec<Block> {
+    let (seen, unseen): (Vec<&ObservedFact>, Vec<&ObservedFact>) =
+        observed.iter().partition(|fact| !fact.values.is_empty());
+    let is_detail = |fact: &&ObservedFact| is_detail(subject, &fact.name);
+    let (details, main): (Vec<&ObservedFact>, Vec<&ObservedFact>) = seen.into_iter().partition(is_detail);
+    let pair = |fact: &&ObservedFact| -> (Prose, Prose) {
+        (title(subject, &fact.name), prose![together(fact.values.clone())])
+    };
     let (shown, rest) = main.split_at(main.len().min(SHOWN));
     let mut pairs: Vec<(Prose, Prose)> = shown.iter().map(pair).collect();
     if !unseen.is_empty() {
@@ -130,7 +132,7 @@ fn uncapital(piece: Inline) -> Inline {
 }
 
 /// Titles of facts, one after the other; where they were looked for stands in the appendix.
-fn names(subject: &str, facts: &[&Observed]) -> Prose {
+fn names(subject: &str, facts: &[&ObservedFact]) -> Prose {
     let mut text: Prose = Vec::new();
     for fact in facts {
         text.extend(if text.is_empty() { Prose::new() } else { prose![", "] });

@@ -8,6 +8,6 @@ mod workload;
 mod ycsb;
 
 pub use workload::{
-    ABSENT, Clocks, Counted, Digits, GIVEN, Headline, MetricColumn, PacedRules, SPEC, Terminal, WORKLOADS, Work,
+    ABSENT, Clocks, CountedKind, Digits, GIVEN, Headline, MetricColumn, PacedRules, SPEC, Terminal, WORKLOADS, Work,
     Workload, named_profile, profile, workload,
 };

@@ -1,6 +1,8 @@
 //! TPROC-C in the words of its papers.
 
-use super::workload::{Clocks, Counted, Digits, Headline, MetricColumn, PacedRules, SPEC, Terminal, Work, Workload};
+use super::workload::{
+    Clocks, CountedKind, Digits, Headline, MetricColumn, PacedRules, SPEC, Terminal, Work, Workload,
+};
 use crate::metrics::OBSERVED;
 use proofload_model::settings::Settings;
 
@@ -85,7 +87,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     ],
     facts: &[],
     rates: &[("tpm", "1/min", 60.0)],
-    counted: &[Counted {
+    counted: &[CountedKind {
         kind: "new_order",
         counter: "new_orders",
         metric: "nopm",

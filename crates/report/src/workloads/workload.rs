@@ -65,7 +65,7 @@ pub struct Workload {
     /// Rates under other names and units: metric, unit, factor from operations per second.
     pub rates: &'static [(&'static str, &'static str, f64)],
     /// Kinds that the database counts as well.
-    pub counted: &'static [Counted],
+    pub counted: &'static [CountedKind],
     /// Metrics that two records are compared by. An ending `.*` stands for each kind of [`Workload::tails`], or for all kinds
     /// together where there are none.
     pub compared: &'static [&'static str],
@@ -155,7 +155,7 @@ pub enum Digits {
 
 /// A kind of operation that the database counts too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedKind {
     /// The kind.
     pub kind: &'static str,
     /// The database's counter among the marks.

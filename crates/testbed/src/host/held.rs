@@ -8,7 +8,7 @@ use crate::instances::{self, Server, Start};
 use crate::limits::AppliedLimits;
 use crate::preconditioning::Within;
 use crate::probes::{Probes, Subject};
-use crate::storages::{self, Attached, Devices};
+use crate::storages::{self, AttachedStorage, Devices};
 use proofload_engine::{Engine, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::error::Error;
@@ -16,39 +16,39 @@ use proofload_model::facts::engine as names;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use proofload_model::wire::host::{StartProbes, StartedInstance};
-use proofload_model::wire::{DataPlace, Event, LimitsAsked, Used};
+use proofload_model::wire::{DataPlace, Event, LimitsAsked, ResourceUse};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Resources of an instance.
-pub(super) struct Held {
+pub(super) struct InstanceResources {
     name: InstanceName,
     clock: Arc<dyn Clock>,
     events: EventSink,
     remains: Arc<InstanceRemains>,
     // In this order they are dropped: nobody watches what is gone, the limits outlive who is under them, and the storage all of them.
     probes: Option<Probes>,
-    server: Option<Running>,
+    server: Option<RunningServer>,
     limits: Option<AppliedLimits>,
-    storage: Option<Box<dyn Attached>>,
+    storage: Option<Box<dyn AttachedStorage>>,
 }
 
 /// A server that we started, and from what.
 #[derive(Debug)]
-struct Running {
+struct RunningServer {
     server: Server,
     target: Target,
 }
 
-impl std::fmt::Debug for Held {
+impl std::fmt::Debug for InstanceResources {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("Held");
+        let mut shown = f.debug_struct("InstanceResources");
         shown.field("server", &self.server).field("limits", &self.limits).field("storage", &self.storage);
         shown.finish_non_exhaustive()
     }
 }
 
-impl Held {
+impl InstanceResources {
     /// An instance without resources.
     pub(super) fn new(
         name: InstanceName,
@@ -133,7 +133,7 @@ impl Held {
             remains: &self.remains,
         })?;
         let address = server.address().to_owned();
-        self.server = Some(Running { server, target: Target::new(place, Some(address.clone())) });
+        self.server = Some(RunningServer { server, target: Target::new(place, Some(address.clone())) });
         Ok(StartedInstance { address, facts: self.stamped(facts) })
     }
 
@@ -156,7 +156,7 @@ impl Held {
     }
 
     /// Reads what its processes used; `pid`: the process of an embedded engine.
-    pub(super) fn used(&self, pid: Option<u32>) -> Used {
+    pub(super) fn used(&self, pid: Option<u32>) -> ResourceUse {
         used(self.limits.as_ref().map(AppliedLimits::group), self.process().or(pid), &self.devices())
     }
 

@@ -1,6 +1,6 @@
 //! The host role: one method per request. Knows the order of things; how they are done stands in the other modules.
 
-use super::held::{Held, engine};
+use super::held::{InstanceResources, engine};
 use super::remains::Remains;
 use super::sweep::sweep;
 use crate::agents::EventSink;
@@ -14,11 +14,12 @@ use proofload_model::error::{Error, ErrorKind};
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use proofload_model::wire::host::{
-    Attach, Copied, Create, Describe, Detach, DropPageCache, FindSnapshot, HostService, JoinLimits, LabelSnapshot,
-    MeasureReads, Precondition, Preconditioned, PrepareLimits, ReadUsage, ReadUsed, ReadsMeasured, Release, Request,
-    RestoreSnapshot, SaveSnapshot, Start, StartProbes, StartedInstance, Stop, StopProbes, Sweep, Verify,
+    Attach, Create, Describe, Detach, DropPageCache, FindSnapshot, HostService, JoinLimits, LabelSnapshot,
+    MeasureReads, Precondition, PreconditioningResult, PrepareLimits, ReadUsage, ReadUsed, ReadsMeasured, Release,
+    Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartProbes, StartedInstance, Stop, StopProbes, Sweep,
+    Verify,
 };
-use proofload_model::wire::{DataPlace, Event, Reply, Used};
+use proofload_model::wire::{DataPlace, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 pub struct HostRole {
     clock: Arc<dyn Clock>,
     events: EventSink,
-    instances: BTreeMap<InstanceName, Held>,
+    instances: BTreeMap<InstanceName, InstanceResources>,
     remains: Arc<Remains>,
     lock: Option<FolderLock>,
 }
@@ -59,9 +60,9 @@ impl HostRole {
     }
 
     /// The instance of this name, made known when it is new.
-    fn held(&mut self, instance: &InstanceName) -> &mut Held {
+    fn held(&mut self, instance: &InstanceName) -> &mut InstanceResources {
         let (clock, events, remains) = (&self.clock, &self.events, &self.remains);
-        let make = || Held::new(instance.clone(), Arc::clone(clock), events, remains.of(instance));
+        let make = || InstanceResources::new(instance.clone(), Arc::clone(clock), events, remains.of(instance));
         self.instances.entry(instance.clone()).or_insert_with(make)
     }
 
@@ -103,7 +104,7 @@ impl HostService for HostRole {
         Ok(())
     }
 
-    fn precondition(&mut self, ask: Precondition) -> Result<Preconditioned, Error> {
+    fn precondition(&mut self, ask: Precondition) -> Result<PreconditioningResult, Error> {
         let Precondition { instance, place, how } = ask;
         self.by_fio(&instance, &place, |_, tell| preconditioning::precondition(&place, &how, tell))
     }
@@ -166,7 +167,7 @@ impl HostService for HostRole {
         })
     }
 
-    fn read_used(&mut self, ask: ReadUsed) -> Result<Used, Error> {
+    fn read_used(&mut self, ask: ReadUsed) -> Result<ResourceUse, Error> {
         Ok(self.held(&ask.instance).used(ask.pid))
     }
 
@@ -174,7 +175,7 @@ impl HostService for HostRole {
         self.held(&ask.instance).stop()
     }
 
-    fn save_snapshot(&mut self, ask: SaveSnapshot) -> Result<Copied, Error> {
+    fn save_snapshot(&mut self, ask: SaveSnapshot) -> Result<SnapshotCopy, Error> {
         self.held(&ask.instance).refuse_while_running("save a snapshot")?;
         snapshots::save(Path::new(&ask.place.folder), &*self.clock)
     }
@@ -187,7 +188,7 @@ impl HostService for HostRole {
         snapshots::label(Path::new(&ask.place.folder), &ask.label)
     }
 
-    fn restore_snapshot(&mut self, ask: RestoreSnapshot) -> Result<Copied, Error> {
+    fn restore_snapshot(&mut self, ask: RestoreSnapshot) -> Result<SnapshotCopy, Error> {
         self.held(&ask.instance).refuse_while_running("restore the snapshot")?;
         snapshots::restore(Path::new(&ask.place.folder), &*self.clock)
     }

@@ -5,12 +5,12 @@ use crate::limits::{Cgroup, group_use};
 use crate::storages::Devices;
 use crate::sys;
 use proofload_model::units::Bytes;
-use proofload_model::wire::Used;
+use proofload_model::wire::ResourceUse;
 use std::time::Duration;
 
 /// Reads all that can be told. `process`: the root of the instance's processes.
-pub(super) fn used(group: Option<&Cgroup>, process: Option<u32>, devices: &Devices) -> Used {
-    let mut used = Used::default();
+pub(super) fn used(group: Option<&Cgroup>, process: Option<u32>, devices: &Devices) -> ResourceUse {
+    let mut used = ResourceUse::default();
     let by_group = group.map(|group| group_use(group, devices)).unwrap_or_default();
     if let Some((time, source)) = by_group.cpu {
         (used.cpu, used.cpu_source) = (Some(time), source);
@@ -58,6 +58,6 @@ mod tests {
 
     #[test]
     fn nothing_is_told_of_nobody() {
-        assert_eq!(used(None, None, &Devices::under(Path::new("/proc"))), Used::default());
+        assert_eq!(used(None, None, &Devices::under(Path::new("/proc"))), ResourceUse::default());
     }
 }

@@ -1,7 +1,7 @@
 //! A control group of ours: in version 2 one folder, in version 1 one in each tree that is needed. All are made, entered, left and removed
 //! together. May not know what is limited.
 
-use super::cgroup_dir::{CgroupDir, Wanted, name_of_group, within};
+use super::cgroup_dir::{CgroupDir, CgroupRequest, name_of_group, within};
 use super::hierarchy::{Controller, Hierarchy};
 use crate::sys;
 use proofload_model::deployment::InstanceName;
@@ -50,7 +50,7 @@ impl Cgroup {
             let (asked, others): (Vec<_>, Vec<_>) = here.iter().partition(|controller| required.contains(controller));
             // Without a limit the first one decides: memory, where a tree has it.
             let asked = if asked.is_empty() { here[..1].to_vec() } else { asked };
-            match CgroupDir::create(&hierarchy, Wanted { name, required: &asked, welcome: &others }) {
+            match CgroupDir::create(&hierarchy, CgroupRequest { name, required: &asked, welcome: &others }) {
                 Ok(dir) => group.dirs.push(dir),
                 Err(error) => group.missing.extend(here.iter().map(|controller| (*controller, error.to_string()))),
             }

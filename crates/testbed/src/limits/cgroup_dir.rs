@@ -20,7 +20,7 @@ pub(crate) struct CgroupDir {
 
 /// What a dir is to have.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct CgroupRequest<'a> {
     /// Name of the folder.
     pub(super) name: &'a str,
     /// Controllers without which it is of no use.
@@ -45,7 +45,7 @@ pub(super) fn is_orphan(name: &str) -> bool {
 
 impl CgroupDir {
     /// Makes an empty group of this process: below its own group, or below the nearest parent that lets it.
-    pub(super) fn create(hierarchy: &Hierarchy, wanted: Wanted<'_>) -> Result<Self, Error> {
+    pub(super) fn create(hierarchy: &Hierarchy, wanted: CgroupRequest<'_>) -> Result<Self, Error> {
         let mut reasons = Vec::new();
         for parent in hierarchy.upwards(&hierarchy.own) {
             match make_below(parent, wanted, hierarchy.version) {
@@ -164,7 +164,7 @@ fn write(path: &Path, value: &str) -> Result<(), Error> {
 }
 
 /// Makes a group below `parent` that has the controllers that are required.
-fn make_below(parent: &Path, wanted: Wanted<'_>, version: Version) -> Result<PathBuf, Error> {
+fn make_below(parent: &Path, wanted: CgroupRequest<'_>, version: Version) -> Result<PathBuf, Error> {
     if version == Version::Two {
         hand_down(parent, wanted)?;
     }
@@ -182,7 +182,7 @@ fn make_below(parent: &Path, wanted: Wanted<'_>, version: Version) -> Result<Pat
 }
 
 /// Version 2: lets the groups below `parent` have the controllers.
-fn hand_down(parent: &Path, wanted: Wanted<'_>) -> Result<(), Error> {
+fn hand_down(parent: &Path, wanted: CgroupRequest<'_>) -> Result<(), Error> {
     let control = parent.join("cgroup.subtree_control");
     let text = std::fs::read_to_string(&control).unwrap_or_default();
     let is_there = |name: &str| text.split_ascii_whitespace().any(|controller| controller == name);
@@ -230,11 +230,11 @@ mod tests {
     fn version_two_hands_down_what_is_required_and_then_what_is_welcome() {
         let folder = tempfile::tempdir().unwrap();
         let group = parent(folder.path(), &["memory.max", "cpu.stat"]);
-        let wanted = Wanted { name: "proofload-1-2", required: &[Memory], welcome: &[CpuAccounting] };
+        let wanted = CgroupRequest { name: "proofload-1-2", required: &[Memory], welcome: &[CpuAccounting] };
         assert_eq!(make_below(folder.path(), wanted, Version::Two).unwrap(), group);
         let control = || std::fs::read_to_string(folder.path().join("cgroup.subtree_control")).unwrap();
         assert_eq!(control(), "+memory", "CPU time is counted in every group");
-        let wanted = Wanted { required: &[Io], ..wanted };
+        let wanted = CgroupRequest { required: &[Io], ..wanted };
         let error = make_below(folder.path(), wanted, Version::Two).unwrap_err().to_string();
         assert!(error.ends_with("has no io.max"), "{error}");
         assert_eq!(control(), "+io");

@@ -3,7 +3,7 @@
 
 use super::job::{Job, Pattern};
 use super::program::Fio;
-use super::run::{Kept, run};
+use super::run::{JobOutput, run};
 use super::target::Target;
 use crate::sys;
 use proofload_model::error::Error;
@@ -39,7 +39,7 @@ impl Access {
 }
 
 /// Tries direct writes with each engine, then buffered ones. Fails with everything that came back when no way works.
-pub(super) fn find(fio: &Fio, target: &Target) -> Result<(Access, Kept), Error> {
+pub(super) fn find(fio: &Fio, target: &Target) -> Result<(Access, JobOutput), Error> {
     let mut refused = Vec::new();
     for direct in [true, false] {
         for engine in ENGINES {

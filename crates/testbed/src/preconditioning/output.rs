@@ -23,7 +23,7 @@ impl Direction {
 
 /// What a job moved.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Moved {
+pub(super) struct Transfer {
     /// Bytes.
     pub(super) bytes: Bytes,
     /// Bytes per second while it ran, by fio.
@@ -34,7 +34,7 @@ pub(super) struct Moved {
 
 /// Reads the one job of a document of `--output-format=json+`; lines of text before and after the JSON are fio's notes.
 /// Fails when fio reports an error, or when a figure is missing: fio before 3.0 had other fields.
-pub(super) fn read(document: &str, direction: Direction) -> Result<Moved, Error> {
+pub(super) fn read(document: &str, direction: Direction) -> Result<Transfer, Error> {
     let value = json_of(document)?;
     let job = value.pointer("/jobs/0").ok_or_else(|| Error::new("fio's JSON has no job in it"))?;
     match job.get("error").and_then(Value::as_i64) {
@@ -49,7 +49,7 @@ pub(super) fn read(document: &str, direction: Direction) -> Result<Moved, Error>
     let figure = |name: &str| job.pointer(&format!("/{way}/{name}")).ok_or_else(|| missing(name, direction));
     let number = |name: &str| figure(name)?.as_f64().ok_or_else(|| missing(name, direction));
     let bytes = figure("io_bytes")?.as_u64().ok_or_else(|| missing("io_bytes", direction))?;
-    Ok(Moved { bytes: Bytes(bytes), bandwidth: PerSecond(number("bw_bytes")?), iops: PerSecond(number("iops")?) })
+    Ok(Transfer { bytes: Bytes(bytes), bandwidth: PerSecond(number("bw_bytes")?), iops: PerSecond(number("iops")?) })
 }
 
 /// What fio wrote before the JSON, for errors.
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn figures_are_read_with_or_without_notes_around() {
         let expected =
-            Moved { bytes: Bytes(8 << 20), bandwidth: PerSecond(1_048_576_000.0), iops: PerSecond(256_000.5) };
+            Transfer { bytes: Bytes(8 << 20), bandwidth: PerSecond(1_048_576_000.0), iops: PerSecond(256_000.5) };
         assert_eq!(read(GOOD, Direction::Write).unwrap(), expected);
         let noted = format!("note: queue depth will be capped at 1\n{GOOD}\nfio: done\n");
         assert_eq!(read(&noted, Direction::Write).unwrap(), expected);

@@ -4,14 +4,14 @@ use super::access::{self, Access};
 use super::guard;
 use super::job::{FILL_BLOCK, Job, Pattern};
 use super::program::Fio;
-use super::run::{Kept, run};
+use super::run::{JobOutput, run};
 use super::scratch::Scratch;
 use super::steady::judge;
-use super::summary::{self, Done};
+use super::summary::{self, PreconditioningRun};
 use super::target::Target;
 use proofload_model::error::Error;
 use proofload_model::units::{Bytes, PerSecond};
-use proofload_model::wire::host::Preconditioned;
+use proofload_model::wire::host::PreconditioningResult;
 use proofload_model::wire::{DataPlace, Preconditioning};
 use std::path::Path;
 use std::time::Duration;
@@ -27,7 +27,11 @@ const WITHOUT_FIO: &str = "take [storage.precondition] out of the study";
 ///
 /// Fails when fio is missing, when the folder has no room, when the guard refuses the device (every reason is named), and when
 /// a fio run fails. A drive that does not become steady is a fact, not an error.
-pub fn precondition(place: &DataPlace, how: &Preconditioning, progress: Progress<'_>) -> Result<Preconditioned, Error> {
+pub fn precondition(
+    place: &DataPlace,
+    how: &Preconditioning,
+    progress: Progress<'_>,
+) -> Result<PreconditioningResult, Error> {
     precondition_with(&Fio::find(WITHOUT_FIO)?, place, how, progress)
 }
 
@@ -37,7 +41,7 @@ fn precondition_with(
     place: &DataPlace,
     how: &Preconditioning,
     progress: Progress<'_>,
-) -> Result<Preconditioned, Error> {
+) -> Result<PreconditioningResult, Error> {
     check(how)?;
     let scratch = Scratch::open(Path::new(&place.folder))?;
     let done = match &how.device {
@@ -72,7 +76,12 @@ fn check(how: &Preconditioning) -> Result<(), Error> {
     if faults.is_empty() { Ok(()) } else { Err(Error::new(format!("precondition: {}", faults.join("; ")))) }
 }
 
-fn course(fio: &Fio, target: &Target, how: &Preconditioning, progress: Progress<'_>) -> Result<Preconditioned, Error> {
+fn course(
+    fio: &Fio,
+    target: &Target,
+    how: &Preconditioning,
+    progress: Progress<'_>,
+) -> Result<PreconditioningResult, Error> {
     let named = |error: Error| error.context(format!("precondition {}", target.path().display()));
     let (access, first) = access::find(fio, target).map_err(named)?;
     let mut course = Course { fio, target, access: &access, progress, number: 0, kept: vec![first] };
@@ -80,9 +89,16 @@ fn course(fio: &Fio, target: &Target, how: &Preconditioning, progress: Progress<
     let passes = course.over_all("random-pass", Pattern::RandomPass, how.random_passes).map_err(named)?;
     let rounds = course.rounds(how.round, how.rounds_at_most).map_err(named)?;
     let kept = course.kept;
-    let facts =
-        summary::facts(&Done { fio, target, access: &access, how, fills: &fills, passes: &passes, rounds: &rounds });
-    Ok(Preconditioned { documents: kept.into_iter().map(|kept| (kept.name, kept.document)).collect(), facts })
+    let facts = summary::facts(&PreconditioningRun {
+        fio,
+        target,
+        access: &access,
+        how,
+        fills: &fills,
+        passes: &passes,
+        rounds: &rounds,
+    });
+    Ok(PreconditioningResult { documents: kept.into_iter().map(|kept| (kept.name, kept.document)).collect(), facts })
 }
 
 /// The steps up to now.
@@ -92,12 +108,12 @@ struct Course<'a> {
     access: &'a Access,
     progress: Progress<'a>,
     number: u32,
-    kept: Vec<Kept>,
+    kept: Vec<JobOutput>,
 }
 
 impl Course<'_> {
     /// Runs a pattern over the whole size, `times` times.
-    fn over_all(&mut self, name: &str, pattern: Pattern, times: u32) -> Result<Vec<Kept>, Error> {
+    fn over_all(&mut self, name: &str, pattern: Pattern, times: u32) -> Result<Vec<JobOutput>, Error> {
         let whole = self.target.size();
         let mut all = Vec::new();
         for time in 1..=times {
@@ -127,7 +143,7 @@ impl Course<'_> {
         Ok(rates)
     }
 
-    fn step(&mut self, name: &str, pattern: Pattern, progress: &dyn Fn(Bytes)) -> Result<Kept, Error> {
+    fn step(&mut self, name: &str, pattern: Pattern, progress: &dyn Fn(Bytes)) -> Result<JobOutput, Error> {
         let number = self.number + 1;
         let job = Job { name, number, pattern, access: self.access, target: self.target };
         let kept = run(self.fio, &job, progress).map_err(|error| error.context(name.replace('-', " ")))?;

@@ -4,7 +4,7 @@
 use super::access;
 use super::job::{FILL_BLOCK, Job, Pattern};
 use super::program::Fio;
-use super::run::{Kept, Within, run, run_within};
+use super::run::{JobOutput, Within, run, run_within};
 use super::scratch::Scratch;
 use super::target::Target;
 use proofload_model::error::Error;
@@ -71,7 +71,7 @@ fn course(
         duration_text(time)
     );
     let rate = BytesPerSecond(read.moved.bandwidth.0 as u64);
-    let documents = [first, filled, read].map(|Kept { name, document, .. }| (name, document)).to_vec();
+    let documents = [first, filled, read].map(|JobOutput { name, document, .. }| (name, document)).to_vec();
     Ok(ReadsMeasured { rate, how, documents })
 }
 

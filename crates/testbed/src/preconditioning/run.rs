@@ -1,7 +1,7 @@
 //! Runs one fio job and waits for it. fio never outlives us: it is killed when we stop waiting, by the kernel when we die.
 
 use super::job::Job;
-use super::output::{self, Moved};
+use super::output::{self, Transfer};
 use super::program::Fio;
 use super::scratch::{LOG, OUTPUT, sweep};
 use crate::sys::{self, Spawn};
@@ -26,13 +26,13 @@ const TEXT_IN_ERROR: usize = 600;
 
 /// What a run leaves for the record.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct JobOutput {
     /// Name of the document.
     pub(super) name: String,
     /// fio's output, whole.
     pub(super) document: String,
     /// What it moved.
-    pub(super) moved: Moved,
+    pub(super) moved: Transfer,
 }
 
 /// Limits to run under: lists of processes to enter, cores. By default none.
@@ -45,12 +45,17 @@ pub(crate) struct Within {
 }
 
 /// Runs a job in the target's folder; `progress` hears of the bytes written so far, once a second.
-pub(super) fn run(fio: &Fio, job: &Job<'_>, progress: &dyn Fn(Bytes)) -> Result<Kept, Error> {
+pub(super) fn run(fio: &Fio, job: &Job<'_>, progress: &dyn Fn(Bytes)) -> Result<JobOutput, Error> {
     run_within(fio, job, Within::default(), progress)
 }
 
 /// The same under limits.
-pub(super) fn run_within(fio: &Fio, job: &Job<'_>, within: Within, progress: &dyn Fn(Bytes)) -> Result<Kept, Error> {
+pub(super) fn run_within(
+    fio: &Fio,
+    job: &Job<'_>,
+    within: Within,
+    progress: &dyn Fn(Bytes),
+) -> Result<JobOutput, Error> {
     let folder = job.target.folder();
     let (output, log) = (folder.join(OUTPUT), folder.join(LOG));
     let stale = |error: std::io::Error| Error::new(format!("prepare {}: {error}", output.display()));
@@ -68,7 +73,7 @@ pub(super) fn run_within(fio: &Fio, job: &Job<'_>, within: Within, progress: &dy
         user: None,
         at_our_death: KILL,
     })?;
-    let status = Running(child).wait(progress)?;
+    let status = FioProcess(child).wait(progress)?;
     // Not there when the files were swept because nobody waits any more; then it says nothing either.
     let document = text_of(&output);
     let failed = |error: Error| error.context(said(&text_of(&log), &document));
@@ -78,13 +83,13 @@ pub(super) fn run_within(fio: &Fio, job: &Job<'_>, within: Within, progress: &dy
         return Err(failed(cause.map_or(ended.clone(), |cause| ended.context(cause.to_string()))));
     }
     let moved = output::read(&document, job.pattern.direction()).map_err(failed)?;
-    Ok(Kept { name: job.document(), document, moved })
+    Ok(JobOutput { name: job.document(), document, moved })
 }
 
 /// A started fio. Dropping it kills fio and all that it started.
-struct Running(Child);
+struct FioProcess(Child);
 
-impl Running {
+impl FioProcess {
     fn wait(mut self, progress: &dyn Fn(Bytes)) -> Result<ExitStatus, Error> {
         let mut looks = 0u32;
         loop {
@@ -103,7 +108,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for FioProcess {
     fn drop(&mut self) {
         // Only one that was not waited for: its number may belong to another process by now.
         if matches!(self.0.try_wait(), Ok(None)) {

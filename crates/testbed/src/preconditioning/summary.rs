@@ -3,7 +3,7 @@
 use super::access::{Access, WANTED_DEPTH, WANTED_ENGINE};
 use super::guard::discards;
 use super::program::Fio;
-use super::run::Kept;
+use super::run::JobOutput;
 use super::steady::{RANGE_PERCENT, RISE_PERCENT, WINDOW, judge};
 use super::target::Target;
 use proofload_model::facts::{list, storage};
@@ -12,18 +12,18 @@ use proofload_model::units::{Bytes, PerSecond, duration_text};
 use proofload_model::wire::Preconditioning;
 
 /// All that was done.
-pub(super) struct Done<'a> {
+pub(super) struct PreconditioningRun<'a> {
     pub(super) fio: &'a Fio,
     pub(super) target: &'a Target,
     pub(super) access: &'a Access,
     pub(super) how: &'a Preconditioning,
-    pub(super) fills: &'a [Kept],
-    pub(super) passes: &'a [Kept],
+    pub(super) fills: &'a [JobOutput],
+    pub(super) passes: &'a [JobOutput],
     pub(super) rounds: &'a [PerSecond],
 }
 
 /// The facts, the verdict first.
-pub(super) fn facts(done: &Done<'_>) -> Vec<Fact> {
+pub(super) fn facts(done: &PreconditioningRun<'_>) -> Vec<Fact> {
     let mut facts = vec![verdict(done), storage::PRECONDITION_TARGET.observed(target(done), "the study")];
     facts.push(
         storage::PRECONDITION_FIO.observed(done.fio.version.clone(), format!("{} --version", done.fio.path.display())),
@@ -42,12 +42,12 @@ pub(super) fn facts(done: &Done<'_>) -> Vec<Fact> {
     facts
 }
 
-fn target(done: &Done<'_>) -> String {
+fn target(done: &PreconditioningRun<'_>) -> String {
     let kind = if done.how.device.is_some() { "device" } else { "file, removed afterwards," };
     format!("{kind} {} of {}", done.target.path().display(), done.target.size())
 }
 
-fn verdict(done: &Done<'_>) -> Fact {
+fn verdict(done: &PreconditioningRun<'_>) -> Fact {
     let count = done.rounds.len();
     let judgement = judge(done.rounds);
     let text = match judgement {
@@ -88,7 +88,7 @@ fn access_facts(access: &Access) -> [Fact; 3] {
 }
 
 /// What each pass over the whole size wrote, and how fast.
-fn step_facts(name: &str, steps: &[Kept], size: Bytes) -> Vec<Fact> {
+fn step_facts(name: &str, steps: &[JobOutput], size: Bytes) -> Vec<Fact> {
     let mut facts = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         let (name, written) = (format!("{name}.{}", index + 1), step.moved);
@@ -101,7 +101,7 @@ fn step_facts(name: &str, steps: &[Kept], size: Bytes) -> Vec<Fact> {
     facts
 }
 
-fn round_facts(done: &Done<'_>) -> Vec<Fact> {
+fn round_facts(done: &PreconditioningRun<'_>) -> Vec<Fact> {
     if done.rounds.is_empty() {
         return Vec::new();
     }

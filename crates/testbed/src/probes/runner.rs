@@ -71,12 +71,12 @@ pub(super) trait Source: Send {
 }
 
 /// A probe under its own name.
-struct Named {
+struct NamedProbe {
     name: &'static str,
     probe: Box<dyn Probe>,
 }
 
-impl Source for Named {
+impl Source for NamedProbe {
     fn parts(&mut self, span: Option<Duration>) -> Result<Vec<ProbeReadings>, Error> {
         Ok(vec![(self.name, self.probe.read(span)?)])
     }
@@ -89,7 +89,7 @@ type Opened = (&'static str, Box<dyn Source>);
 fn open(spec: &ProbeSpec, subject: &mut Subject) -> Result<Option<Opened>, Error> {
     let name = spec.name;
     let opened = (spec.open)(subject)?;
-    Ok(opened.map(|probe| (name, Box::new(Named { name, probe }) as Box<dyn Source>)))
+    Ok(opened.map(|probe| (name, Box::new(NamedProbe { name, probe }) as Box<dyn Source>)))
 }
 
 /// One source on its thread.

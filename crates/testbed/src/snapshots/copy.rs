@@ -17,7 +17,7 @@ pub(super) struct Tally {
 }
 
 /// A copy under way.
-struct Copying<'a> {
+struct TreeCopy<'a> {
     from: &'a Path,
     to: &'a Path,
     tally: Tally,
@@ -25,7 +25,7 @@ struct Copying<'a> {
 
 /// Copies the folder `from` to `to`, which must not exist. On an error `to` is removed again.
 pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<Tally, Error> {
-    let mut copying = Copying { from, to, tally: Tally::default() };
+    let mut copying = TreeCopy { from, to, tally: Tally::default() };
     let copied = copying.folder(from, to).and_then(|()| sys::sync_file_system(to));
     if let Err(error) = copied {
         let _removed = fs::remove_dir_all(to);
@@ -44,7 +44,7 @@ pub(super) fn size_of(folder: &Path) -> Result<Bytes, Error> {
     Ok(Bytes(bytes))
 }
 
-impl Copying<'_> {
+impl TreeCopy<'_> {
     fn folder(&mut self, from: &Path, to: &Path) -> Result<(), Error> {
         fs::create_dir(to).map_err(|error| failed("making", to, &error))?;
         for entry in entries(from)? {

@@ -5,12 +5,12 @@ use super::folder::{data_folder, expect_ours};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
-use proofload_model::wire::host::Copied;
+use proofload_model::wire::host::SnapshotCopy;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// Copies the stopped data to the snapshot. It has no label afterwards.
-pub(crate) fn save(folder: &Path, clock: &dyn Clock) -> Result<Copied, Error> {
+pub(crate) fn save(folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
     expect_ours(folder)?;
     remove_file(&label_file(folder))?;
     replace(&data_folder(folder), &snapshot_folder(folder), clock)
@@ -35,7 +35,7 @@ pub(crate) fn find(folder: &Path, label: &str) -> bool {
 }
 
 /// Replaces the data by the snapshot.
-pub(crate) fn restore(folder: &Path, clock: &dyn Clock) -> Result<Copied, Error> {
+pub(crate) fn restore(folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
     expect_ours(folder)?;
     if !label_file(folder).exists() {
         return Err(Error::new(format!("{} has no whole snapshot to restore", folder.display())));
@@ -44,7 +44,7 @@ pub(crate) fn restore(folder: &Path, clock: &dyn Clock) -> Result<Copied, Error>
 }
 
 /// Copies `from` under a name of its own, then gives it the name `to`. What was there goes first: it can be had again.
-fn replace(from: &Path, to: &Path, clock: &dyn Clock) -> Result<Copied, Error> {
+fn replace(from: &Path, to: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
     let begun = clock.now();
     let draft = draft_of(to);
     remove_folder(&draft)?;
@@ -55,7 +55,7 @@ fn replace(from: &Path, to: &Path, clock: &dyn Clock) -> Result<Copied, Error> {
         let synced = File::open(parent).and_then(|folder| folder.sync_all());
         synced.map_err(|error| Error::new(format!("writing back {}: {error}", parent.display())))?;
     }
-    Ok(Copied { bytes: Bytes(tally.bytes), method: method(tally), took: clock.now().since(begun) })
+    Ok(SnapshotCopy { bytes: Bytes(tally.bytes), method: method(tally), took: clock.now().since(begun) })
 }
 
 /// Removes what a copy left that was killed; answers with what there was.

@@ -1,7 +1,7 @@
 //! A directory of a file system that is there: nothing is made, nothing is left.
 
 use super::Devices;
-use super::storage::{Attached, Storage};
+use super::storage::{AttachedStorage, Storage};
 use proofload_model::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 pub(super) struct Directory;
 
 #[derive(Debug)]
-struct Used(PathBuf);
+struct PlainFolder(PathBuf);
 
 impl Storage for Directory {
     fn name(&self) -> &'static str {
         "directory"
     }
 
-    fn attach(&self, data: &Path) -> Result<Box<dyn Attached>, Error> {
-        Ok(Box::new(Used(data.to_owned())))
+    fn attach(&self, data: &Path) -> Result<Box<dyn AttachedStorage>, Error> {
+        Ok(Box::new(PlainFolder(data.to_owned())))
     }
 }
 
-impl Attached for Used {
+impl AttachedStorage for PlainFolder {
     fn folder(&self) -> &Path {
         &self.0
     }

@@ -11,7 +11,7 @@ mod two_folders;
 pub(crate) use block_device::{BlockDevice, device_of};
 pub(crate) use devices::Devices;
 pub(crate) use devices::joined;
-pub(crate) use storage::{Attached, attach};
+pub(crate) use storage::{AttachedStorage, attach};
 
 /// Every storage.
 const STORAGES: &[&dyn storage::Storage] = &[

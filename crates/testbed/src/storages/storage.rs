@@ -15,11 +15,11 @@ pub(crate) trait Storage: Sync {
     ///
     /// # Errors
     /// What stands in the way; nothing is attached then.
-    fn attach(&self, data: &Path) -> Result<Box<dyn Attached>, Error>;
+    fn attach(&self, data: &Path) -> Result<Box<dyn AttachedStorage>, Error>;
 }
 
 /// A storage in use. Dropping it detaches it.
-pub(crate) trait Attached: Send + std::fmt::Debug {
+pub(crate) trait AttachedStorage: Send + std::fmt::Debug {
     /// Folder that the instance works on.
     fn folder(&self) -> &Path;
 
@@ -49,7 +49,7 @@ pub(crate) trait Attached: Send + std::fmt::Debug {
 ///
 /// # Errors
 /// No such storage, or what stands in its way.
-pub(crate) fn attach(plan: &StoragePlan, data: &Path) -> Result<Box<dyn Attached>, Error> {
+pub(crate) fn attach(plan: &StoragePlan, data: &Path) -> Result<Box<dyn AttachedStorage>, Error> {
     let storage = STORAGES.iter().find(|storage| storage.name() == plan.kind);
     let storage = storage.ok_or_else(|| Error::refused(format!("there is no storage {:?}", plan.kind)))?;
     storage.attach(data).map_err(|error| error.context(format!("attach the storage {}", plan.kind)))

@@ -2,7 +2,7 @@
 //! line.
 
 use super::Devices;
-use super::storage::{Attached, Storage};
+use super::storage::{AttachedStorage, Storage};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl Storage for TwoFolders {
         "two folders"
     }
 
-    fn attach(&self, data: &Path) -> Result<Box<dyn Attached>, Error> {
+    fn attach(&self, data: &Path) -> Result<Box<dyn AttachedStorage>, Error> {
         let both = DataAndLog { data: data.to_owned(), log: data.with_file_name("log") };
         let made = std::fs::create_dir_all(&both.log).and_then(|()| std::os::unix::fs::symlink(&both.log, both.link()));
         made.map_err(|error| Error::new(format!("link {}: {error}", both.link().display())))?;
@@ -35,7 +35,7 @@ impl Storage for TwoFolders {
     }
 }
 
-impl Attached for DataAndLog {
+impl AttachedStorage for DataAndLog {
     fn folder(&self) -> &Path {
         &self.data
     }

@@ -1,7 +1,7 @@
 //! The database file: made, opened with the study's options, settled after a build. Touches no file but the study's.
 
 use super::failure::failed;
-use super::library::{Connection, Loaded};
+use super::library::{Connection, LoadedLibrary};
 use super::locate;
 use super::options::Options;
 use super::registry::Share;
@@ -14,11 +14,11 @@ const MARK: &str = "proofload_mark";
 
 /// A session's connection and what it needs to live. Dropped in this order.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenDatabase {
     /// The connection.
     pub(super) connection: Connection,
     /// The library, for its version.
-    pub(super) library: Loaded,
+    pub(super) library: LoadedLibrary,
     _share: Share,
 }
 
@@ -33,7 +33,7 @@ fn temporary(target: &Target) -> PathBuf {
 }
 
 /// Opens the existing database.
-pub(super) fn open(target: &Target, options: &Options) -> Result<Opened, Error> {
+pub(super) fn open(target: &Target, options: &Options) -> Result<OpenDatabase, Error> {
     let path = file(target);
     let library = locate::library(options.library.as_deref())?;
     if !path.exists() {
@@ -70,14 +70,14 @@ pub(super) fn settle(target: &Target) -> Result<(), Error> {
         .map_err(|error| Error::other(format!("write {} to its device: {error}", path.display())))
 }
 
-fn connected(library: Loaded, target: &Target, options: &Options) -> Result<Opened, Error> {
+fn connected(library: LoadedLibrary, target: &Target, options: &Options) -> Result<OpenDatabase, Error> {
     let path = file(target);
     let folder = path.parent().expect("the file lies in a folder");
     let folder =
         fs::canonicalize(folder).map_err(|error| Error::other(format!("open folder {}: {error}", folder.display())))?;
     let path = folder.join(path.file_name().expect("the file has a name"));
     let share = Share::take(library, &path, options, &temporary(target))?;
-    Ok(Opened { connection: share.connect()?, library, _share: share })
+    Ok(OpenDatabase { connection: share.connect()?, library, _share: share })
 }
 
 /// An error unless the database carries our mark.

@@ -2,7 +2,7 @@
 //! Loads the first that is there; a named one that is not there is an error and not a reason to look further.
 
 use super::failure::{REMEDY, unusable};
-use super::library::{Loaded, load};
+use super::library::{LoadedLibrary, load};
 use crate::contract::Error;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ const FOLDERS: &[&str] = &["/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib", "
 const LEAST: [u32; 2] = [1, 5];
 
 /// The library to use; `named` is `engine.library`.
-pub(super) fn library(named: Option<&str>) -> Result<Loaded, Error> {
+pub(super) fn library(named: Option<&str>) -> Result<LoadedLibrary, Error> {
     let environment = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let path = match named.map(PathBuf::from).or(environment) {
         Some(path) => file_of(path),

@@ -3,7 +3,7 @@
 //! not keep a second handle out.
 
 use super::failure::failed;
-use super::library::{Configuration, Connection, Database, Loaded};
+use super::library::{Configuration, Connection, Database, LoadedLibrary};
 use super::options::Options;
 use crate::contract::Error;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub(super) struct Share {
 
 impl Share {
     /// Opens the database, or joins those who have it open with the same options.
-    pub(super) fn take(library: Loaded, path: &Path, options: &Options, temporary: &Path) -> Result<Self, Error> {
+    pub(super) fn take(library: LoadedLibrary, path: &Path, options: &Options, temporary: &Path) -> Result<Self, Error> {
         let mut open = open_databases();
         let known = open.iter_mut().find(|entry| entry.path == path);
         let entry = match known {
@@ -85,7 +85,7 @@ impl Drop for Share {
 }
 
 /// An open database, if it is what is asked for.
-fn joined<'e>(entry: &'e mut Entry, library: Loaded, options: &Options) -> Result<&'e mut Entry, Error> {
+fn joined<'e>(entry: &'e mut Entry, library: LoadedLibrary, options: &Options) -> Result<&'e mut Entry, Error> {
     if entry.asked == options.asked && entry.library == library.path {
         return Ok(entry);
     }
@@ -93,7 +93,7 @@ fn joined<'e>(entry: &'e mut Entry, library: Loaded, options: &Options) -> Resul
     Err(Error::other(format!("{path} is open in this process with other settings; close its sessions first")))
 }
 
-fn opened(library: Loaded, path: &Path, options: &Options, temporary: &Path) -> Result<Entry, Error> {
+fn opened(library: LoadedLibrary, path: &Path, options: &Options, temporary: &Path) -> Result<Entry, Error> {
     let mut configuration = Configuration::new(library);
     let mut of_sessions = Vec::new();
     if options.value("temp_directory").is_none() {

@@ -1,6 +1,6 @@
 //! A session of DuckDB: a connection, its prepared statements and, with a time-out, its watchdog. Every call blocks its thread.
 
-use super::database::{self, Opened};
+use super::database::{self, OpenDatabase};
 use super::failure::{failed, timed_out};
 use super::options::Options;
 use super::statements::Statements;
@@ -14,7 +14,7 @@ use proofload_model::samples::Reading;
 pub struct Session {
     watchdog: Option<Watchdog>,
     statements: Option<Statements>,
-    opened: Opened,
+    opened: OpenDatabase,
     seen: [u64; 2],
 }
 

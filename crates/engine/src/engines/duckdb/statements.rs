@@ -1,7 +1,7 @@
 //! Prepared statements of a session: named parameters made into numbered ones, flights run call by call.
 
 use super::failure::failed;
-use super::library::{Connection, Prepared, Rows};
+use super::library::{Connection, PreparedStatement, Rows};
 use super::values;
 use crate::contract::{Action, Control, Error, Flight, Statement, StatementId};
 use crate::engines::parameters;
@@ -10,7 +10,7 @@ use crate::engines::parameters;
 #[derive(Debug)]
 struct Entry {
     name: String,
-    prepared: Prepared,
+    prepared: PreparedStatement,
     /// Index in the list of parameters for `$1`, `$2` …
     order: Vec<usize>,
     listed: usize,
@@ -20,10 +20,10 @@ struct Entry {
 /// The statements of a session.
 #[derive(Debug)]
 pub(super) struct Statements {
-    begin: Prepared,
-    begin_read_only: Prepared,
-    commit: Prepared,
-    rollback: Prepared,
+    begin: PreparedStatement,
+    begin_read_only: PreparedStatement,
+    commit: PreparedStatement,
+    rollback: PreparedStatement,
     entries: Vec<Entry>,
     /// A transaction is open, as far as flights have opened it.
     open: bool,

@@ -1,7 +1,7 @@
 //! Values of the contract to and from DuckDB's. Everything but floating point crosses exactly, or not at all.
 
 use super::floating;
-use super::library::{Bound, Cell, Kind};
+use super::library::{BindValue, Cell, Kind};
 use crate::contract::{Column, Decimal, Error, ErrorClass, OwnedValue, Value};
 
 /// Microseconds of a second.
@@ -11,13 +11,13 @@ const DAY_US: i64 = 86_400 * SECOND_US;
 
 /// The value to bind to a parameter.
 #[inline]
-pub(super) fn bound(value: Value<'_>) -> Result<Bound<'_>, Error> {
+pub(super) fn bound(value: Value<'_>) -> Result<BindValue<'_>, Error> {
     Ok(match value {
-        Value::Null => Bound::Null,
-        Value::Integer(value) => Bound::Integer(value),
-        Value::Decimal(value) => Bound::Decimal(value.units, value.scale),
-        Value::Text(value) => Bound::Text(value),
-        Value::Time(value) => Bound::Time(value),
+        Value::Null => BindValue::Null,
+        Value::Integer(value) => BindValue::Integer(value),
+        Value::Decimal(value) => BindValue::Decimal(value.units, value.scale),
+        Value::Text(value) => BindValue::Text(value),
+        Value::Time(value) => BindValue::Time(value),
         Value::Integers(_) => {
             return Err(Error::new(ErrorClass::Data, "", "lists of integers are not bound to parameters of DuckDB"));
         }

@@ -4,7 +4,7 @@
 use super::driver;
 use super::lean;
 use super::options::{ClientPath, Options};
-use crate::contract::{Collection, DocumentBuffer, DocumentRef, Error, Fields, Inserted, Target};
+use crate::contract::{Collection, DocumentBuffer, DocumentRef, Error, Fields, InsertOutcome, Target};
 use proofload_model::samples::Reading;
 
 /// A session on one of the client paths; in a box, so that sessions of all engines are small.
@@ -66,7 +66,7 @@ impl crate::contract::Documents for Documents {
         on!(self, session => session.update(document).await)
     }
 
-    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<Inserted, Error> {
+    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<InsertOutcome, Error> {
         on!(self, session => session.insert(batch).await)
     }
 

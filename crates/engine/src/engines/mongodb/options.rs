@@ -1,6 +1,6 @@
 //! The engine's own settings as a session needs them. Everything else that a study sets is a server parameter.
 
-use super::write_concern::{Acknowledged, WriteConcern};
+use super::write_concern::{Acknowledgement, WriteConcern};
 use crate::contract::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec};
 use proofload_model::units::{Bytes, parse_duration};
@@ -93,7 +93,7 @@ pub(super) struct Options {
 impl Options {
     /// Reads settings by name, without `engine.`; later ones win.
     pub(super) fn read(settings: &[(String, String)]) -> Result<Self, Error> {
-        let write_concern = WriteConcern { acknowledged: Acknowledged::By(1), journal: false };
+        let write_concern = WriteConcern { acknowledged: Acknowledgement::By(1), journal: false };
         let mut options = Self {
             path: ClientPath::Lean,
             replica_set: false,
@@ -113,7 +113,7 @@ impl Options {
         match name {
             "path" => self.path = path(value)?,
             "replica_set" => self.replica_set = switch(value)?,
-            "write_concern" => self.write_concern.acknowledged = Acknowledged::parse(value)?,
+            "write_concern" => self.write_concern.acknowledged = Acknowledgement::parse(value)?,
             "journal" => self.write_concern.journal = switch(value)?,
             "timeout" => self.timeout = parse_duration(value).map_err(wrong)?,
             "cache_size" => self.cache_size = Some(Bytes::parse(value).map_err(wrong)?),

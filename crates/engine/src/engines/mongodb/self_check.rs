@@ -7,7 +7,7 @@ use super::names::SCRATCH_COLLECTIONS;
 use super::options::{ClientPath, Options};
 use super::url::Url;
 use super::{driver, lean};
-use crate::contract::{Collection, DocumentBuffer, Documents, Error, Fields, Inserted, Target};
+use crate::contract::{Collection, DocumentBuffer, Documents, Error, Fields, InsertOutcome, Target};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 /// What one session answered, a line for each operation.
@@ -89,7 +89,7 @@ async fn insert(session: &mut impl Documents, keys: &[&str]) -> String {
     let mut batch = DocumentBuffer::new();
     keys.iter().for_each(|key| put(&mut batch, key));
     match session.insert(&batch).await {
-        Ok(Inserted { count, refused }) => {
+        Ok(InsertOutcome { count, refused }) => {
             let refused: Vec<_> = refused.iter().map(|(place, error)| format!("{place} {}", word(error))).collect();
             format!("insert {keys:?}: {count}, refused {refused:?}")
         }

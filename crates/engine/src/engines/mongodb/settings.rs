@@ -5,7 +5,7 @@ use super::bson::{Document, Element};
 use super::lean::Greeting;
 use super::options::{ClientPath, Options};
 use super::url::Url;
-use super::write_concern::Acknowledged;
+use super::write_concern::Acknowledgement;
 use crate::contract::{Error, Target};
 use proofload_model::facts::{client, engine};
 use proofload_model::samples::Fact;
@@ -73,8 +73,8 @@ async fn agreement(options: &Options, _target: &Target) -> Option<Fact> {
 fn client_facts(options: &Options, target: &Target) -> Result<Vec<Fact>, Error> {
     let concern = options.write_concern;
     let acknowledged = match concern.acknowledged {
-        Acknowledged::By(members) => members.to_string(),
-        Acknowledged::ByMajority => "majority".to_owned(),
+        Acknowledgement::By(members) => members.to_string(),
+        Acknowledgement::ByMajority => "majority".to_owned(),
     };
     let path = match options.path {
         ClientPath::Lean => "one connection per session, raw messages",

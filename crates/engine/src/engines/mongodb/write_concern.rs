@@ -5,7 +5,7 @@ use crate::contract::Error;
 
 /// Members that must have a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Acknowledged {
+pub(super) enum Acknowledgement {
     /// Number of members, at least one.
     By(u32),
     /// More than half of those that vote.
@@ -16,22 +16,22 @@ pub(super) enum Acknowledged {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WriteConcern {
     /// Members that must have the write.
-    pub(super) acknowledged: Acknowledged,
+    pub(super) acknowledged: Acknowledgement,
     /// Whether it must be in the journal on the drive.
     pub(super) journal: bool,
 }
 
 impl WriteConcern {
     /// The most durable write concern, with which Proofload's own notes are written.
-    pub(super) const DURABLE: Self = Self { acknowledged: Acknowledged::ByMajority, journal: true };
+    pub(super) const DURABLE: Self = Self { acknowledged: Acknowledgement::ByMajority, journal: true };
 
     /// Writes it as an element of a command.
     #[inline]
     pub(super) fn write(self, command: &mut Writer<'_>) {
         command.nested("writeConcern", |concern| {
             match self.acknowledged {
-                Acknowledged::By(members) => concern.int32("w", i32::try_from(members).unwrap_or(i32::MAX)),
-                Acknowledged::ByMajority => concern.text("w", "majority"),
+                Acknowledgement::By(members) => concern.int32("w", i32::try_from(members).unwrap_or(i32::MAX)),
+                Acknowledgement::ByMajority => concern.text("w", "majority"),
             }
             if self.journal {
                 concern.boolean("j", true);
@@ -40,7 +40,7 @@ impl WriteConcern {
     }
 }
 
-impl Acknowledged {
+impl Acknowledgement {
     /// Reads `engine.write_concern`.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         match (text, text.parse::<u32>()) {
@@ -61,11 +61,11 @@ mod tests {
 
     #[test]
     fn an_unacknowledged_write_is_refused_with_the_reason() {
-        assert_eq!(Acknowledged::parse("1").unwrap(), Acknowledged::By(1));
-        assert_eq!(Acknowledged::parse("majority").unwrap(), Acknowledged::ByMajority);
-        assert!(Acknowledged::parse("0").unwrap_err().to_string().contains("no response time"));
+        assert_eq!(Acknowledgement::parse("1").unwrap(), Acknowledgement::By(1));
+        assert_eq!(Acknowledgement::parse("majority").unwrap(), Acknowledgement::ByMajority);
+        assert!(Acknowledgement::parse("0").unwrap_err().to_string().contains("no response time"));
         for wrong in ["", "-1", "51", "most"] {
-            Acknowledged::parse(wrong).unwrap_err();
+            Acknowledgement::parse(wrong).unwrap_err();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A session of documents of the null engine: answers every call with as many documents as were asked for, with values of its own.
 //! Allocates nothing per call once the caller's memory has grown.
 
-use crate::contract::{Collection, DocumentBuffer, DocumentRef, Error, Fields, Inserted};
+use crate::contract::{Collection, DocumentBuffer, DocumentRef, Error, Fields, InsertOutcome};
 use proofload_model::samples::Reading;
 use std::time::Duration;
 
@@ -64,9 +64,9 @@ impl crate::contract::Documents for Documents {
         Ok(1)
     }
 
-    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<Inserted, Error> {
+    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<InsertOutcome, Error> {
         self.serve().await;
-        Ok(Inserted { count: batch.len() as u64, refused: Vec::new() })
+        Ok(InsertOutcome { count: batch.len() as u64, refused: Vec::new() })
     }
 
     async fn count(&mut self) -> Result<u64, Error> {

@@ -6,7 +6,7 @@
 
 use super::connection::{self, SCHEMA};
 use super::values::Reader;
-use super::wire::{Connection, Message, Prepared, Row, State, Tag, affected, describe};
+use super::wire::{Connection, Message, PreparedStatement, Row, State, Tag, affected, describe};
 use super::{copy, settings};
 use crate::contract::{Action, Control, Error, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value};
 use crate::engines::parameters;
@@ -33,7 +33,7 @@ fn place_of(control: Control) -> usize {
 #[derive(Debug)]
 struct Entry {
     name: String,
-    prepared: Prepared,
+    prepared: PreparedStatement,
     /// Index in the call's list of each parameter of the server's form.
     order: Vec<usize>,
     parameters: usize,
@@ -42,7 +42,7 @@ struct Entry {
 /// A connection of one user. Dropping it ends the server's session.
 pub struct Session {
     connection: Connection,
-    controls: Vec<Prepared>,
+    controls: Vec<PreparedStatement>,
     entries: Vec<Entry>,
     /// A flight has failed: the server answers a commit by rolling back *without an error*, so it is not sent before a
     /// rollback or a new begin.
@@ -219,7 +219,7 @@ impl Session {
     }
 
     /// Runs the query that is prepared without a name.
-    async fn rows(&mut self, prepared: &Prepared) -> Result<Vec<OwnedRow>, Error> {
+    async fn rows(&mut self, prepared: &PreparedStatement) -> Result<Vec<OwnedRow>, Error> {
         if prepared.parameters() > 0 {
             return Err(Error::other("a query outside the hot path has no parameters"));
         }

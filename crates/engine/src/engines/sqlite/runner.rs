@@ -83,7 +83,7 @@ struct Desk {
 
 /// Prepares, then serves one order after another for ever.
 async fn serve(connection: Rc<Connection>, statements: Vec<Statement>, desk: Rc<Desk>) -> Result<Infallible, Error> {
-    let mut prepared = Prepared::new(&connection, &statements)?;
+    let mut prepared = SessionStatements::new(&connection, &statements)?;
     loop {
         match desk.order.take() {
             Some(Order::Fly(mut flight)) => {
@@ -112,7 +112,7 @@ struct Entry<'c> {
 }
 
 /// The statements of a session.
-struct Prepared<'c> {
+struct SessionStatements<'c> {
     connection: &'c Connection,
     begin: rusqlite::Statement<'c>,
     begin_read_only: rusqlite::Statement<'c>,
@@ -123,7 +123,7 @@ struct Prepared<'c> {
     spoilt: bool,
 }
 
-impl<'c> Prepared<'c> {
+impl<'c> SessionStatements<'c> {
     fn new(connection: &'c Connection, statements: &[Statement]) -> Result<Self, Error> {
         let control = |sql: &str| connection.prepare(sql).map_err(failed);
         Ok(Self {

@@ -9,7 +9,7 @@ use proofload_engine::{ErrorClass, Session as _};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
-use proofload_model::wire::Probed;
+use proofload_model::wire::ProbeResult;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -21,7 +21,7 @@ pub(super) struct Probe(Mutex<Option<ProbeThread>>);
 /// A session stays on its thread: queries go in, answers come out.
 struct ProbeThread {
     queries: Option<SyncSender<String>>,
-    answers: Receiver<Result<Probed, Error>>,
+    answers: Receiver<Result<ProbeResult, Error>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -41,7 +41,7 @@ impl Probe {
         let named = std::thread::Builder::new().name("probe".to_owned());
         let thread = named.spawn(move || match ProbeSession::new(opener, reads, clock) {
             Ok(mut open) => {
-                let _nobody_waits = answer.send(Ok(Probed::default()));
+                let _nobody_waits = answer.send(Ok(ProbeResult::default()));
                 while let Ok(sql) = asked.recv() {
                     let _nobody_waits = answer.send(open.run(&sql));
                 }
@@ -56,7 +56,7 @@ impl Probe {
     }
 
     /// Runs one query to its last row.
-    pub(super) fn run(&self, sql: String) -> Result<Probed, Error> {
+    pub(super) fn run(&self, sql: String) -> Result<ProbeResult, Error> {
         let thread = self.lock();
         let thread = thread.as_ref().ok_or_else(|| Error::new("no session for probe queries is open"))?;
         if let Some(queries) = &thread.queries {
@@ -67,7 +67,7 @@ impl Probe {
 }
 
 impl ProbeThread {
-    fn answer(&self) -> Result<Probed, Error> {
+    fn answer(&self) -> Result<ProbeResult, Error> {
         self.answers.recv().unwrap_or_else(|_| Err(Error::new("the thread of the probe queries broke off")))
     }
 }
@@ -106,7 +106,7 @@ impl ProbeSession {
         Ok(open)
     }
 
-    fn run(&mut self, sql: &str) -> Result<Probed, Error> {
+    fn run(&mut self, sql: &str) -> Result<ProbeResult, Error> {
         let begun = self.clock.now();
         let answer = self.session.runtime.block_on(self.session.session.query(sql)).map_err(told);
         let took = self.clock.now().since(begun);
@@ -118,7 +118,7 @@ impl ProbeSession {
         let read = self.read_so_far()?;
         let logical = read.zip(self.read_before).and_then(|(after, before)| u64::try_from(after - before).ok());
         self.read_before = read;
-        Ok(Probed { took, logical: logical.map(Bytes), failed })
+        Ok(ProbeResult { took, logical: logical.map(Bytes), failed })
     }
 
     /// Bytes that the engine says were asked for up to now, once its counters are up to date.

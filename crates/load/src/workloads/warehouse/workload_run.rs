@@ -17,7 +17,7 @@ use proofload_model::facts::client;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::time::Clock;
 use proofload_model::units::duration_text;
-use proofload_model::wire::Probed;
+use proofload_model::wire::ProbeResult;
 use proofload_model::wire::load::DataState;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -148,7 +148,7 @@ impl WorkloadRun for WarehouseRun {
         self.probe.open(&self.opener, &self.plan.dialect, clock)
     }
 
-    fn probe(&self, query: &str) -> Result<Probed, Error> {
+    fn probe(&self, query: &str) -> Result<ProbeResult, Error> {
         let known = self.plan.dialect.queries.iter().find(|known| known.name == query);
         let known = known.ok_or_else(|| Error::new(format!("there is no query {query:?}")))?;
         let sql = self.plan.dialect.sql(known, Draw::Validation, self.settings.scale)?;

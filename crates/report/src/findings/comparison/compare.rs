@@ -3,7 +3,7 @@
 use super::super::evaluate::{Findings, evaluate};
 use super::super::point::PointFindings;
 use super::differences::{Difference, differences};
-use super::filter::{Chosen, keep, metrics};
+use super::filter::{ComparisonFilter, keep, metrics};
 use super::metric::{Better, Metric};
 use super::outcome::outcome;
 use super::pairing::{Pair, Which, factors, pairs};
@@ -19,7 +19,7 @@ pub(super) const LEVEL: f64 = 0.05;
 
 /// A record with the name of its file.
 #[derive(Debug, Clone)]
-pub struct Named<'r> {
+pub struct NamedRecord<'r> {
     /// The file as the user named it.
     pub file: String,
     /// SHA-256 of the file, hexadecimal.
@@ -123,9 +123,9 @@ pub struct PairLabel {
 #[derive(Debug, Clone)]
 pub struct Comparison<'r> {
     /// The baseline.
-    pub baseline: Named<'r>,
+    pub baseline: NamedRecord<'r>,
     /// The candidate.
-    pub candidate: Named<'r>,
+    pub candidate: NamedRecord<'r>,
     /// Findings of the baseline, then of the candidate.
     pub findings: (Findings<'r>, Findings<'r>),
     /// Factors of both records.
@@ -148,7 +148,7 @@ pub struct Comparison<'r> {
 
 impl Comparison<'_> {
     /// One of the records.
-    pub fn named(&self, which: Which) -> &Named<'_> {
+    pub fn named(&self, which: Which) -> &NamedRecord<'_> {
         match which {
             Which::Baseline => &self.baseline,
             Which::Candidate => &self.candidate,
@@ -179,7 +179,11 @@ impl Comparison<'_> {
 }
 
 /// Compares. The error says why nothing can be compared, or what was asked for in vain.
-pub fn compare<'r>(baseline: Named<'r>, candidate: Named<'r>, chosen: &Chosen) -> Result<Comparison<'r>, Error> {
+pub fn compare<'r>(
+    baseline: NamedRecord<'r>,
+    candidate: NamedRecord<'r>,
+    chosen: &ComparisonFilter,
+) -> Result<Comparison<'r>, Error> {
     for named in [&baseline, &candidate] {
         if named.record.plan.points.is_empty() {
             return Err(Error::new(format!("the plan of {} has no point; was its creation interrupted?", named.file)));

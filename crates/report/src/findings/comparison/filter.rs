@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// What was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ComparisonFilter {
     /// Names of metrics, also with an ending `.*`; when empty, those that the workload is compared by.
     pub metrics: Vec<String>,
     /// Levels of the points to compare; all points when empty. Levels of one setting are alternatives.
@@ -35,7 +35,7 @@ impl Level {
 
 /// The metrics to compare, each once. The error names one that is not known, and those that are.
 pub(super) fn metrics(
-    chosen: &Chosen,
+    chosen: &ComparisonFilter,
     baseline: &Findings<'_>,
     candidate: &Findings<'_>,
 ) -> Result<Vec<Metric>, Error> {
@@ -80,7 +80,7 @@ fn kind_place(metric: &Metric, kinds: &[String]) -> usize {
 }
 
 /// Keeps the pairs that were asked for. The error names a level that no pair has.
-pub(super) fn keep(pairs: &mut Vec<Pair<'_>>, chosen: &Chosen) -> Result<(), Error> {
+pub(super) fn keep(pairs: &mut Vec<Pair<'_>>, chosen: &ComparisonFilter) -> Result<(), Error> {
     for level in &chosen.levels {
         if !pairs.iter().any(|pair| has(pair, level)) {
             let (setting, value) = (&level.setting, &level.value);

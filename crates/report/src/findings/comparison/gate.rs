@@ -73,7 +73,7 @@ impl Finding {
 
 /// One comparison judged.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct JudgedRow {
     /// Place of the row in [`Comparison::rows`].
     pub row: usize,
     /// The ratio at which the tolerance ends.
@@ -118,7 +118,7 @@ pub struct Gate {
     /// Reasons against it, the gravest first, including those that a policy lets pass.
     pub reasons: Vec<String>,
     /// Each comparison.
-    pub rows: Vec<Judged>,
+    pub rows: Vec<JudgedRow>,
 }
 
 /// Judges a comparison. The error names a metric that has no better direction.
@@ -193,13 +193,13 @@ fn each_once(names: &[String]) -> Vec<&str> {
     told
 }
 
-fn judged(comparison: &Comparison<'_>, rules: &Rules) -> Result<Vec<Judged>, Error> {
+fn judged(comparison: &Comparison<'_>, rules: &Rules) -> Result<Vec<JudgedRow>, Error> {
     let mut rows = Vec::new();
     for (index, row) in comparison.rows.iter().enumerate() {
         let tolerance = rules.of(&row.metric);
         let (limit, p, held) = judge(row, tolerance)?;
         let finding = if held { Finding::Held } else { Finding::Undecided };
-        rows.push(Judged { row: index, limit, tolerance, p_corrected: p, finding });
+        rows.push(JudgedRow { row: index, limit, tolerance, p_corrected: p, finding });
     }
     let corrected = holm(&rows.iter().map(|row| row.p_corrected).collect::<Vec<_>>());
     for (row, p) in rows.iter_mut().zip(corrected) {

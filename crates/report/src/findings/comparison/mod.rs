@@ -9,9 +9,9 @@ mod metric;
 mod outcome;
 mod pairing;
 
-pub use compare::{Comparison, LeftOut, Named, PairLabel, Row, Verdict, VoidPoint, compare};
+pub use compare::{Comparison, LeftOut, NamedRecord, PairLabel, Row, Verdict, VoidPoint, compare};
 pub use differences::{Difference, Subject};
-pub use filter::{Chosen, Level};
-pub use gate::{Finding, Gate, GateOutcome, Judged, Policy, Rules, gate};
+pub use filter::{ComparisonFilter, Level};
+pub use gate::{Finding, Gate, GateOutcome, JudgedRow, Policy, Rules, gate};
 pub use metric::{Better, Metric};
 pub use pairing::Which;

@@ -13,7 +13,7 @@ use proofload_record::{Attempt, Record};
 
 /// What the machine was found to do.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Calibrated {
+pub struct CalibrationFindings {
     /// Sequential reads of the device, MB/s.
     pub device: Measured,
     /// Consumption in cache, MB per CPU second.
@@ -38,7 +38,7 @@ pub struct Cost {
 }
 
 /// Reads a run's calibration; of records without any in the run, that of the study.
-pub fn calibrated(record: &Record, attempt: &Attempt) -> Calibrated {
+pub fn calibrated(record: &Record, attempt: &Attempt) -> CalibrationFindings {
     let one = |name: &FactName, unit: &'static str, why: &'static str| -> Measured {
         let value = number(record, attempt, name)?;
         Ok(Quantity::new(value, Unit::named(unit), 1, Interval::none(why)))
@@ -49,7 +49,7 @@ pub fn calibrated(record: &Record, attempt: &Attempt) -> Calibrated {
             found(record, attempt, name).filter(|fact| fact.effective.is_some()).map(|fact| fact.source.clone());
         sources.extend(source.filter(|source| !sources.contains(source)));
     }
-    Calibrated {
+    CalibrationFindings {
         device: one(&DEVICE_READ, "MB/s", "one measurement of some seconds"),
         in_cache: in_cache(record, attempt),
         cold: one(&COLD, "MB per CPU s", "one pass: a second one would not be cold"),

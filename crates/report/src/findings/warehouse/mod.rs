@@ -10,7 +10,7 @@ mod rates;
 mod rating;
 mod recorded;
 
-pub use calibrated::{Calibrated, Cost, calibrated, cost};
+pub use calibrated::{CalibrationFindings, Cost, calibrated, cost};
 pub use data::{KIND, WarehouseData, layout, warehouse_data};
 pub(super) use metrics::metrics;
 pub use pairs::{Pairing, pairings, published_pairings};

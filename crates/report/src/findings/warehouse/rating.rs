@@ -9,9 +9,9 @@ use super::data::{WarehouseData, Work, layout, warehouse_data, work};
 use super::rates::{OWN_SHARE, Sources, capacity, core_count, sources};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::warehouse::{
-    Baseline, Bound, Calibration, Confidence, CpuSeconds, Demand, FARTHEST, Machine, MbPerCpuSecond, MbPerSecond,
-    Megabytes, OwnCapacity, QueriesPerHour, Rated, RawTerabytes, Refused, Reserve, Seconds, Target, Used, Verdict,
-    largest_raw_size, maximum_user_data, relative_percent, verdict,
+    Baseline, Calibration, CapacityRefusal, ComparableResult, Confidence, CpuSeconds, Demand, FARTHEST,
+    LimitingResource, Machine, MbPerCpuSecond, MbPerSecond, Megabytes, OwnCapacity, QueriesPerHour, RawTerabytes,
+    Reserve, Seconds, Target, Verdict, WindowUse, largest_raw_size, maximum_user_data, relative_percent, verdict,
 };
 use proofload_import::{Reference, ReferencePoint};
 use proofload_model::facts::FactName;
@@ -37,7 +37,7 @@ pub enum Reach {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundFinding {
     /// What bound the work.
-    pub bound: Bound,
+    pub bound: LimitingResource,
     /// How far to trust it.
     pub confidence: Confidence,
     /// What it rests on, lower-case fragments.
@@ -117,7 +117,7 @@ fn bound(
     let own =
         core_count(attempt).and_then(|cores| Some(100.0 * point.metric("cpu_seconds_per_s").ok()?.value() / cores));
     let shared = own.is_some_and(|own| own < OWN_SHARE * all);
-    let used = Used { cpu_percent: database, device_mb_s: point.metric("scan_physical_mb_s")? };
+    let used = WindowUse { cpu_percent: database, device_mb_s: point.metric("scan_physical_mb_s")? };
     let verdict = verdict(&used, calibration);
     let mut reasons = reasons(used.cpu_percent.value(), &verdict);
     // Why, where a calibration was tried.
@@ -136,9 +136,9 @@ fn reasons(cpu_percent: f64, verdict: &Verdict) -> Vec<String> {
         None => "the sequential rate of the device was not calibrated".to_owned(),
     };
     let predicted = match verdict.predicted {
-        Some(Bound::Io) => Some("calibrated: the cores consume more than the device delivers".to_owned()),
-        Some(Bound::Cpu) => Some("calibrated: the device delivers more than the cores consume".to_owned()),
-        Some(Bound::Unclear) | None => None,
+        Some(LimitingResource::Io) => Some("calibrated: the cores consume more than the device delivers".to_owned()),
+        Some(LimitingResource::Cpu) => Some("calibrated: the device delivers more than the cores consume".to_owned()),
+        Some(LimitingResource::Unclear) | None => None,
     };
     [format!("CPU at {} %", short(cpu_percent)), device].into_iter().chain(predicted).collect()
 }
@@ -173,8 +173,8 @@ fn reach(demand: &Demand, machine: &Machine, target: &Target, maximum: &Measured
     let storage = maximum.as_ref().ok().map(|maximum| RawTerabytes(maximum.value()));
     match largest_raw_size(demand, machine, target, storage, FARTHEST) {
         Ok(found) => Reach::Until(found),
-        Err(Refused::TooFar { measured, farthest }) => Reach::Beyond(RawTerabytes(measured.0 * farthest)),
-        Err(Refused::Input(what)) => Reach::Unknown(format!("the capacity model needs {what} above 0")),
+        Err(CapacityRefusal::TooFar { measured, farthest }) => Reach::Beyond(RawTerabytes(measured.0 * farthest)),
+        Err(CapacityRefusal::Input(what)) => Reach::Unknown(format!("the capacity model needs {what} above 0")),
     }
 }
 
@@ -205,7 +205,7 @@ fn against(
 ) -> Result<f64, String> {
     let unknown = || "not recorded".to_owned();
     let Work { mix, queries } = work(settings);
-    let own = Rated {
+    let own = ComparableResult {
         layout: layout.map_or_else(unknown, str::to_owned),
         scale_factor: data.scale_factor.clone().unwrap_or_else(unknown),
         generator: data.generator.clone().unwrap_or_else(unknown),
@@ -223,7 +223,7 @@ fn against(
         let streams = streams.as_deref().unwrap_or("unknown");
         format!("{} has no result for {} with as many streams ({streams})", reference.title, own.layout)
     })?;
-    let rated = Rated {
+    let rated = ComparableResult {
         layout: own.layout.clone(),
         scale_factor: level(other, "workload.scale_factor"),
         generator: level(other, "data.generator"),

@@ -1,7 +1,7 @@
 //! What a gate says, for a terminal and a log of continuous integration: the last line is the outcome.
 
 use super::parts::{differences, heads, left_out, metric_head, paragraph, ratio, records, sides, table, warnings};
-use crate::findings::comparison::{Comparison, Gate, GateOutcome, Judged};
+use crate::findings::comparison::{Comparison, Gate, GateOutcome, JudgedRow};
 
 /// Renders a gate over its comparison.
 pub(crate) fn gate_text(comparison: &Comparison<'_>, gate: &Gate) -> String {
@@ -25,7 +25,7 @@ fn groups(comparison: &Comparison<'_>, gate: &Gate) -> Vec<(String, Vec<Vec<Stri
     comparison.by_metric().into_iter().map(group).collect()
 }
 
-fn cells(comparison: &Comparison<'_>, judged: &Judged, factor: f64) -> Vec<String> {
+fn cells(comparison: &Comparison<'_>, judged: &JudgedRow, factor: f64) -> Vec<String> {
     let row = &comparison.rows[judged.row];
     let mut cells = sides(comparison, row, factor);
     cells.extend([ratio(judged.limit), judged.finding.word().to_owned()]);

@@ -1,6 +1,6 @@
 //! A comparison and a gate for programs: stable keys, described in `docs/guides/machine-readable.md`.
 
-use crate::findings::comparison::{Comparison, Difference, Gate, LeftOut, Named, Row, Rules};
+use crate::findings::comparison::{Comparison, Difference, Gate, LeftOut, NamedRecord, Row, Rules};
 use serde_json::{Value as Json, json};
 
 /// Version of this form; raised when a key changes its meaning or goes.
@@ -51,7 +51,7 @@ fn body(comparison: &Comparison<'_>) -> Json {
     })
 }
 
-fn record(named: &Named<'_>) -> Json {
+fn record(named: &NamedRecord<'_>) -> Json {
     let record = named.record;
     json!({
         "file": named.file,

@@ -2,7 +2,7 @@
 //! terminal of 80 columns when the labels of the points do.
 
 use super::super::text::{plain, wrapped_to};
-use crate::findings::comparison::{Better, Comparison, Difference, Metric, Named, Row};
+use crate::findings::comparison::{Better, Comparison, Difference, Metric, NamedRecord, Row};
 use crate::findings::{Findings, setting_title};
 use crate::numbers::{grouped, printed_unit, readable};
 use proofload_analysis::quantity::Quantity;
@@ -30,7 +30,7 @@ pub(super) fn records(comparison: &Comparison<'_>) -> String {
         + &record("B  candidate", &comparison.candidate, &comparison.findings.1)
 }
 
-fn record(head: &str, named: &Named<'_>, findings: &Findings<'_>) -> String {
+fn record(head: &str, named: &NamedRecord<'_>, findings: &Findings<'_>) -> String {
     let record = named.record;
     let finished = record.plan.runs.iter().filter(|run| record.finished(run.index).is_some()).count();
     let program = record.sessions.first().map_or("unknown program", |session| session.program.as_str());

@@ -3,7 +3,7 @@
 use super::super::section::{Section, always};
 use super::parts::point_column;
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
-use crate::findings::warehouse::{Calibrated, calibrated};
+use crate::findings::warehouse::{CalibrationFindings, calibrated};
 use crate::findings::{Findings, PointFindings};
 use crate::sections::charts::measured_cell;
 
@@ -13,7 +13,8 @@ pub(in super::super) const SECTION: Section =
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let known = by_calibration(findings);
-    let all_missing = |found: &Calibrated| found.device.is_err() && found.in_cache.is_err() && found.cold.is_err();
+    let all_missing =
+        |found: &CalibrationFindings| found.device.is_err() && found.in_cache.is_err() && found.cold.is_err();
     if known.iter().all(|(found, _)| all_missing(found)) {
         let why = known.first().and_then(|(found, _)| found.device.clone().err());
         let words = why.unwrap_or_else(|| "no run of this study has been finished".to_owned());
@@ -23,8 +24,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 /// Points that share a calibration stand together.
-fn by_calibration<'f>(findings: &'f Findings<'_>) -> Vec<(Calibrated, Vec<&'f PointFindings>)> {
-    let mut known: Vec<(Calibrated, Vec<&PointFindings>)> = Vec::new();
+fn by_calibration<'f>(findings: &'f Findings<'_>) -> Vec<(CalibrationFindings, Vec<&'f PointFindings>)> {
+    let mut known: Vec<(CalibrationFindings, Vec<&PointFindings>)> = Vec::new();
     for point in &findings.points {
         let Some(attempt) = point.runs.first().and_then(|run| findings.record.finished(run.run.index)) else {
             continue;
@@ -46,8 +47,8 @@ fn labels(findings: &Findings<'_>, points: &[&PointFindings]) -> String {
     points.iter().map(|point| point.label()).collect::<Vec<_>>().join("; ")
 }
 
-fn table(findings: &Findings<'_>, known: &[(Calibrated, Vec<&PointFindings>)]) -> Table {
-    let row = |(found, points): &(Calibrated, Vec<&PointFindings>)| {
+fn table(findings: &Findings<'_>, known: &[(CalibrationFindings, Vec<&PointFindings>)]) -> Table {
+    let row = |(found, points): &(CalibrationFindings, Vec<&PointFindings>)| {
         let measured = [&found.device, &found.in_cache, &found.cold, &found.scanned, &found.footprint];
         let cells = measured.into_iter().map(|value| measured_cell(value.clone()));
         [Cell::datum(labels(findings, points))].into_iter().chain(cells).collect()
@@ -73,7 +74,7 @@ fn table(findings: &Findings<'_>, known: &[(Calibrated, Vec<&PointFindings>)]) -
     }
 }
 
-fn sources(known: &[(Calibrated, Vec<&PointFindings>)]) -> Block {
+fn sources(known: &[(CalibrationFindings, Vec<&PointFindings>)]) -> Block {
     let mut lines: Vec<&String> = Vec::new();
     for source in known.iter().flat_map(|(found, _)| &found.sources) {
         if !lines.contains(&source) {

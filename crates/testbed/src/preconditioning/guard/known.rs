@@ -18,7 +18,7 @@ use Place::{End, LastWhole4KiB, LastWhole64KiB, Start};
 
 /// A sign that a device is in use for something.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownSignature {
     /// Owner of the signature.
     pub(super) of: &'static str,
     /// Where it may stand.
@@ -27,8 +27,8 @@ pub(super) struct Known {
     pub(super) bytes: &'static [u8],
 }
 
-const fn known(of: &'static str, places: &'static [Place], bytes: &'static [u8]) -> Known {
-    Known { of, places, bytes }
+const fn known(of: &'static str, places: &'static [Place], bytes: &'static [u8]) -> KnownSignature {
+    KnownSignature { of, places, bytes }
 }
 
 /// Secondary headers of LUKS 2. Source: LUKS2 on-disk format, table of secondary header offsets.
@@ -63,7 +63,7 @@ const DISC: &[Place] = &[Start(32769), Start(34817), Start(36865)];
 const DRBD: &[Place] = &[End(4096 - 60)];
 
 /// Every signature but ZFS's, whose place is one of many.
-pub(super) const KNOWN: &[Known] = &[
+pub(super) const KNOWN: &[KnownSignature] = &[
     known("a DOS partition table or boot sector (0x55AA)", &[Start(510)], &[0x55, 0xAA]),
     known("a GPT partition table", GPT, b"EFI PART"),
     known("an ext2, ext3 or ext4 file system", &[Start(1080)], &[0x53, 0xEF]),

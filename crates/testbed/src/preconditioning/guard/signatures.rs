@@ -1,6 +1,6 @@
 //! Finds what stands in a device's content: partition tables, file systems, members of pools. Reading only.
 
-use super::known::{KNOWN, Known, Place};
+use super::known::{KNOWN, KnownSignature, Place};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -37,7 +37,7 @@ pub(super) fn found(content: &mut (impl Read + Seek)) -> io::Result<Vec<String>>
     Ok(names.into_iter().collect())
 }
 
-fn stands_at(content: &mut (impl Read + Seek), length: u64, known: &Known, place: Place) -> io::Result<bool> {
+fn stands_at(content: &mut (impl Read + Seek), length: u64, known: &KnownSignature, place: Place) -> io::Result<bool> {
     let count = known.bytes.len();
     match offset_of(place, length) {
         Some(offset) => Ok(read_at(content, length, offset, count)? == known.bytes),

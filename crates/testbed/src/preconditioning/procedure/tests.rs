@@ -58,13 +58,13 @@ echo '{{"jobs": [{{"error": 0, "write": {{"io_bytes": '$size', "bw_bytes": 10000
     script(folder, &body)
 }
 
-fn fact<'a>(done: &'a Preconditioned, name: &str) -> &'a Fact {
+fn fact<'a>(done: &'a PreconditioningResult, name: &str) -> &'a Fact {
     let name = format!("precondition.{name}");
     done.facts.iter().find(|fact| fact.name == name).unwrap_or_else(|| panic!("no fact {name}: {:#?}", done.facts))
 }
 
 #[track_caller]
-fn check_fact(done: &Preconditioned, name: &str, effective: &str, holds: Option<bool>) {
+fn check_fact(done: &PreconditioningResult, name: &str, effective: &str, holds: Option<bool>) {
     let found = fact(done, name);
     assert_eq!((found.effective.as_deref(), found.holds), (Some(effective), holds), "{found:?}");
 }
@@ -335,7 +335,7 @@ impl Drop for Loop {
 }
 
 /// Preconditions a loop device over an image of 8 MiB that begins with `content`.
-fn on_loop(fio: &Fio, content: &[u8], test: &str) -> Option<Result<(Preconditioned, Vec<u8>), Error>> {
+fn on_loop(fio: &Fio, content: &[u8], test: &str) -> Option<Result<(PreconditioningResult, Vec<u8>), Error>> {
     let folder = tempfile::tempdir().unwrap();
     let image = folder.path().join("image");
     let mut bytes = content.to_vec();

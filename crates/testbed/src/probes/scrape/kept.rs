@@ -9,13 +9,13 @@ use std::time::Duration;
 
 /// Series named by the study.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct SelectedSeries {
     patterns: Vec<String>,
     counters: HashMap<String, bool>,
     rates: Rates,
 }
 
-impl Kept {
+impl SelectedSeries {
     /// Names, or beginnings of names with a `*` after them.
     pub(super) fn new(patterns: &[String]) -> Self {
         Self { patterns: patterns.to_vec(), ..Self::default() }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn named_series_are_kept_and_counters_become_rates() {
-        let mut kept = Kept::new(&["pg_blks_*".to_owned(), "load".to_owned()]);
+        let mut kept = SelectedSeries::new(&["pg_blks_*".to_owned(), "load".to_owned()]);
         let text =
             |reads: u32| format!("# TYPE pg_blks_read counter\npg_blks_read{{db=\"a\"}} {reads}\nload 0.5\nloads 3\n");
         let first = kept.read(&text(10), None);

@@ -8,7 +8,7 @@ use super::exposition::{Sample, samples};
 use super::hosts::{
     CPU, Counter, DEVICE_LABELS, DEVICE_LEVELS, DEVICES, MEMORY, MEMORY_IN_USE, Mode, mode, stands_on_others,
 };
-use super::kept::Kept;
+use super::kept::SelectedSeries;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::{self, SeriesName};
@@ -20,7 +20,7 @@ use std::time::Duration;
 pub(in super::super) struct Endpoint {
     url: String,
     device: Option<String>,
-    kept: Kept,
+    kept: SelectedSeries,
     rates: Rates,
 }
 
@@ -29,7 +29,7 @@ pub(in super::super) fn open(scraped: &ScrapeSpec) -> Vec<Endpoint> {
     let endpoint = |url: &String| Endpoint {
         url: url.clone(),
         device: scraped.device.clone(),
-        kept: Kept::new(&scraped.series),
+        kept: SelectedSeries::new(&scraped.series),
         rates: Rates::default(),
     };
     scraped.endpoints.iter().map(endpoint).collect()
@@ -163,7 +163,7 @@ mod tests {
         Endpoint {
             url: "http://db1:9100/metrics".to_owned(),
             device: device.map(str::to_owned),
-            kept: Kept::default(),
+            kept: SelectedSeries::default(),
             rates: Rates::default(),
         }
     }

@@ -14,7 +14,7 @@ pub(super) struct Handle {
     pub(super) raw: *mut RawConnection,
 }
 
-// SAFETY: what works on a connection is reachable only through `Connection`, `Prepared` and `Appender`, which stay on one
+// SAFETY: what works on a connection is reachable only through `Connection`, `PreparedStatement` and `Appender`, which stay on one
 // thread; other threads hold an `Interrupter`. DuckDB does not mind on which thread a connection is closed.
 unsafe impl Send for Handle {}
 // SAFETY: as above; `duckdb_interrupt` is made to be called while another thread runs a statement.

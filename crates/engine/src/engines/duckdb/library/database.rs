@@ -1,7 +1,7 @@
 //! A database handle and the options that it is opened with.
 
 use super::functions::{Functions, RawConfiguration, RawDatabase, SUCCESS, text};
-use super::load::Loaded;
+use super::load::LoadedLibrary;
 use std::ffi::CString;
 use std::path::Path;
 use std::ptr;
@@ -14,7 +14,7 @@ pub(in super::super) struct Configuration {
 
 impl Configuration {
     /// No options yet.
-    pub(in super::super) fn new(library: Loaded) -> Self {
+    pub(in super::super) fn new(library: LoadedLibrary) -> Self {
         let mut raw = ptr::null_mut();
         // SAFETY: writes a configuration, or null when there is no memory, to a place of ours.
         unsafe { (library.functions.create_config)(&raw mut raw) };
@@ -50,7 +50,7 @@ unsafe impl Sync for Database {}
 
 impl Database {
     /// Opens or creates the file; the error is DuckDB's text.
-    pub(in super::super) fn open(library: Loaded, path: &Path, options: &Configuration) -> Result<Self, String> {
+    pub(in super::super) fn open(library: LoadedLibrary, path: &Path, options: &Configuration) -> Result<Self, String> {
         let functions = library.functions;
         let file = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| "the path holds a zero byte".to_owned())?;
         let (mut raw, mut error) = (ptr::null_mut(), ptr::null_mut());

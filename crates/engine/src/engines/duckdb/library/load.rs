@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 /// A loaded library.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Loaded {
+pub(in super::super) struct LoadedLibrary {
     /// Its functions.
     pub(super) functions: &'static Functions,
     /// Its version as it says, such as `v1.5.6`.
@@ -32,10 +32,10 @@ pub(in super::super) enum LoadFailure {
 }
 
 /// Libraries that are loaded.
-static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
+static LOADED: Mutex<Vec<LoadedLibrary>> = Mutex::new(Vec::new());
 
 /// Loads a library, or gives the one that was loaded from this path before.
-pub(in super::super) fn load(path: &Path) -> Result<Loaded, LoadFailure> {
+pub(in super::super) fn load(path: &Path) -> Result<LoadedLibrary, LoadFailure> {
     let mut loaded = LOADED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(known) = loaded.iter().find(|known| known.path == path) {
         return Ok(*known);
@@ -45,7 +45,7 @@ pub(in super::super) fn load(path: &Path) -> Result<Loaded, LoadFailure> {
     Ok(new)
 }
 
-fn open(path: &Path) -> Result<Loaded, LoadFailure> {
+fn open(path: &Path) -> Result<LoadedLibrary, LoadFailure> {
     // SAFETY: runs the initialisers of a library that the user named or put into a folder for it. DuckDB's need nothing
     // of their process.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| LoadFailure::Refused(words(&error)))?;
@@ -55,7 +55,7 @@ fn open(path: &Path) -> Result<Loaded, LoadFailure> {
     let version = version_of(&library).unwrap_or_default();
     std::mem::forget(library);
     let path: &'static PathBuf = Box::leak(Box::new(path.to_owned()));
-    Ok(Loaded { functions: Box::leak(Box::new(functions)), version: version.leak(), path })
+    Ok(LoadedLibrary { functions: Box::leak(Box::new(functions)), version: version.leak(), path })
 }
 
 /// The version that a library says to have.

@@ -16,6 +16,6 @@ pub(super) use column::{Cell, Kind};
 pub(super) use column::Width;
 pub(super) use connection::Connection;
 pub(super) use database::{Configuration, Database};
-pub(super) use load::{LoadFailure, Loaded, load};
+pub(super) use load::{LoadFailure, LoadedLibrary, load};
 pub(super) use rows::Rows;
-pub(super) use statement::{Bound, Prepared};
+pub(super) use statement::{BindValue, PreparedStatement};

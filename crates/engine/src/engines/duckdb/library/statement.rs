@@ -20,7 +20,7 @@ const WIDTH: u8 = 18;
 
 /// A value to bind.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in super::super) enum Bound<'a> {
+pub(in super::super) enum BindValue<'a> {
     /// SQL null.
     Null,
     /// An integer.
@@ -35,7 +35,7 @@ pub(in super::super) enum Bound<'a> {
 
 /// A prepared statement.
 #[derive(Debug)]
-pub(in super::super) struct Prepared {
+pub(in super::super) struct PreparedStatement {
     handle: Arc<Handle>,
     raw: *mut RawPrepared,
     columns: Vec<Column>,
@@ -43,10 +43,10 @@ pub(in super::super) struct Prepared {
 
 impl Connection {
     /// Prepares one statement.
-    pub(in super::super) fn prepare(&self, sql: &str) -> Result<Prepared, String> {
+    pub(in super::super) fn prepare(&self, sql: &str) -> Result<PreparedStatement, String> {
         let sql = sql_text(sql)?;
         let functions = self.handle.functions();
-        let mut prepared = Prepared { handle: self.handle.clone(), raw: ptr::null_mut(), columns: Vec::new() };
+        let mut prepared = PreparedStatement { handle: self.handle.clone(), raw: ptr::null_mut(), columns: Vec::new() };
         // SAFETY: the connection is open, the text ends with a zero byte, the place is ours.
         let state = unsafe { (functions.prepare)(self.handle.raw, sql.as_ptr(), &raw mut prepared.raw) };
         if state == SUCCESS {
@@ -57,7 +57,7 @@ impl Connection {
     }
 }
 
-impl Prepared {
+impl PreparedStatement {
     /// Number of parameters.
     pub(in super::super) fn parameters(&self) -> usize {
         // SAFETY: the statement is ours.
@@ -89,7 +89,7 @@ impl Prepared {
 
     /// Binds the parameter `$place`, from 1.
     #[inline]
-    pub(in super::super) fn bind(&mut self, place: usize, value: Bound<'_>) -> Result<(), String> {
+    pub(in super::super) fn bind(&mut self, place: usize, value: BindValue<'_>) -> Result<(), String> {
         if self.bind_raw(place as Index, value) == SUCCESS {
             return Ok(());
         }
@@ -98,16 +98,16 @@ impl Prepared {
     }
 
     #[inline]
-    fn bind_raw(&mut self, place: Index, value: Bound<'_>) -> State {
+    fn bind_raw(&mut self, place: Index, value: BindValue<'_>) -> State {
         let functions = self.handle.functions();
         // SAFETY: the statement is ours; DuckDB checks the place and copies the value, texts by the length given.
         unsafe {
             match value {
-                Bound::Null => (functions.bind_null)(self.raw, place),
-                Bound::Integer(value) => (functions.bind_int64)(self.raw, place, value),
-                Bound::Decimal(units, scale) => (functions.bind_decimal)(self.raw, place, decimal(units, scale)),
-                Bound::Time(micros) => (functions.bind_timestamp)(self.raw, place, RawTimestamp(micros)),
-                Bound::Text(value) => {
+                BindValue::Null => (functions.bind_null)(self.raw, place),
+                BindValue::Integer(value) => (functions.bind_int64)(self.raw, place, value),
+                BindValue::Decimal(units, scale) => (functions.bind_decimal)(self.raw, place, decimal(units, scale)),
+                BindValue::Time(micros) => (functions.bind_timestamp)(self.raw, place, RawTimestamp(micros)),
+                BindValue::Text(value) => {
                     (functions.bind_varchar_length)(self.raw, place, value.as_ptr().cast(), value.len() as Index)
                 }
             }
@@ -130,7 +130,7 @@ impl Prepared {
     }
 }
 
-impl Drop for Prepared {
+impl Drop for PreparedStatement {
     fn drop(&mut self) {
         // SAFETY: the statement is ours and not used again; results hold what they need of it. Null is passed over.
         unsafe { (self.handle.functions().destroy_prepare)(&raw mut self.raw) };

@@ -6,5 +6,5 @@ mod read;
 mod write;
 
 pub(super) use element::Element;
-pub(super) use read::{Document, Malformed};
+pub(super) use read::{Document, MalformedBson};
 pub(super) use write::Writer;

@@ -4,7 +4,7 @@ use super::element::{Element, kind};
 
 /// The bytes are not BSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Malformed;
+pub(in super::super) struct MalformedBson;
 
 /// The elements of a document, without its length and its end mark. They are checked when stepped over.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,19 +15,19 @@ pub(in super::super) struct Document<'a> {
 impl<'a> Document<'a> {
     /// The document at the start of `bytes`, and what follows it.
     #[inline]
-    pub(in super::super) fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Malformed> {
-        let length = usize::try_from(i32_at(bytes)?).map_err(|_| Malformed)?;
-        let (document, rest) = bytes.split_at_checked(length).ok_or(Malformed)?;
+    pub(in super::super) fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), MalformedBson> {
+        let length = usize::try_from(i32_at(bytes)?).map_err(|_| MalformedBson)?;
+        let (document, rest) = bytes.split_at_checked(length).ok_or(MalformedBson)?;
         match document.get(4..) {
             Some([elements @ .., 0]) => Ok((Self { elements }, rest)),
-            _ => Err(Malformed),
+            _ => Err(MalformedBson),
         }
     }
 
     /// The document that `bytes` are, to the last byte.
-    pub(in super::super) fn whole(bytes: &'a [u8]) -> Result<Self, Malformed> {
+    pub(in super::super) fn whole(bytes: &'a [u8]) -> Result<Self, MalformedBson> {
         let (document, rest) = Self::split(bytes)?;
-        if rest.is_empty() { Ok(document) } else { Err(Malformed) }
+        if rest.is_empty() { Ok(document) } else { Err(MalformedBson) }
     }
 
     /// Its elements as they lie.
@@ -59,7 +59,7 @@ pub(in super::super) struct Elements<'a> {
 }
 
 impl<'a> Iterator for Elements<'a> {
-    type Item = Result<(&'a [u8], Element<'a>), Malformed>;
+    type Item = Result<(&'a [u8], Element<'a>), MalformedBson>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -78,17 +78,17 @@ impl<'a> Iterator for Elements<'a> {
 
 /// A name up to its zero.
 #[inline]
-fn name(bytes: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
-    let end = bytes.iter().position(|byte| *byte == 0).ok_or(Malformed)?;
+fn name(bytes: &[u8]) -> Result<(&[u8], &[u8]), MalformedBson> {
+    let end = bytes.iter().position(|byte| *byte == 0).ok_or(MalformedBson)?;
     Ok((&bytes[..end], &bytes[end + 1..]))
 }
 
 #[inline]
-fn value(kind: u8, bytes: &[u8]) -> Result<(Element<'_>, &[u8]), Malformed> {
+fn value(kind: u8, bytes: &[u8]) -> Result<(Element<'_>, &[u8]), MalformedBson> {
     Ok(match kind {
         kind::BINARY => {
-            let length = usize::try_from(i32_at(bytes)?).map_err(|_| Malformed)?;
-            let (value, rest) = take(bytes.get(5..).ok_or(Malformed)?, length)?;
+            let length = usize::try_from(i32_at(bytes)?).map_err(|_| MalformedBson)?;
+            let (value, rest) = take(bytes.get(5..).ok_or(MalformedBson)?, length)?;
             (Element::Binary(value), rest)
         }
         kind::TEXT => {
@@ -112,7 +112,7 @@ fn value(kind: u8, bytes: &[u8]) -> Result<(Element<'_>, &[u8]), Malformed> {
 }
 
 /// What follows a value of a kind that is only stepped over.
-fn after(kind: u8, bytes: &[u8]) -> Result<&[u8], Malformed> {
+fn after(kind: u8, bytes: &[u8]) -> Result<&[u8], MalformedBson> {
     let fixed = match kind {
         // Undefined, smallest and largest key.
         0x06 | 0xFF | 0x7F => 0,
@@ -129,35 +129,35 @@ fn after(kind: u8, bytes: &[u8]) -> Result<&[u8], Malformed> {
         // Code, symbol.
         0x0D | 0x0E => return text(bytes).map(|(_, rest)| rest),
         // Code with its scope, which begins with the length of all.
-        0x0F => usize::try_from(i32_at(bytes)?).ok().filter(|length| *length >= 4).ok_or(Malformed)?,
-        _ => return Err(Malformed),
+        0x0F => usize::try_from(i32_at(bytes)?).ok().filter(|length| *length >= 4).ok_or(MalformedBson)?,
+        _ => return Err(MalformedBson),
     };
     take(bytes, fixed).map(|(_, rest)| rest)
 }
 
 /// A text with its length and its zero.
 #[inline]
-fn text(bytes: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
-    let length = usize::try_from(i32_at(bytes)?).map_err(|_| Malformed)?;
+fn text(bytes: &[u8]) -> Result<(&[u8], &[u8]), MalformedBson> {
+    let length = usize::try_from(i32_at(bytes)?).map_err(|_| MalformedBson)?;
     match take(&bytes[4..], length)? {
         ([text @ .., 0], rest) => Ok((text, rest)),
-        _ => Err(Malformed),
+        _ => Err(MalformedBson),
     }
 }
 
 #[inline]
-fn take(bytes: &[u8], length: usize) -> Result<(&[u8], &[u8]), Malformed> {
-    bytes.split_at_checked(length).ok_or(Malformed)
+fn take(bytes: &[u8], length: usize) -> Result<(&[u8], &[u8]), MalformedBson> {
+    bytes.split_at_checked(length).ok_or(MalformedBson)
 }
 
 #[inline]
-fn i32_at(bytes: &[u8]) -> Result<i32, Malformed> {
-    bytes.first_chunk().map(|bytes| i32::from_le_bytes(*bytes)).ok_or(Malformed)
+fn i32_at(bytes: &[u8]) -> Result<i32, MalformedBson> {
+    bytes.first_chunk().map(|bytes| i32::from_le_bytes(*bytes)).ok_or(MalformedBson)
 }
 
 #[inline]
-fn eight(bytes: &[u8]) -> Result<[u8; 8], Malformed> {
-    bytes.first_chunk().copied().ok_or(Malformed)
+fn eight(bytes: &[u8]) -> Result<[u8; 8], MalformedBson> {
+    bytes.first_chunk().copied().ok_or(MalformedBson)
 }
 
 #[cfg(test)]

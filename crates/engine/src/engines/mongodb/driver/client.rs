@@ -25,32 +25,32 @@ const MOST_CONNECTING: u32 = 1000;
 
 /// A client, and how many sessions have it.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedClient {
     client: Client,
     sessions: Cell<usize>,
 }
 
 /// A thread's client for one server. It lives and dies with the runtime that it was made on.
-struct Known {
+struct ThreadClient {
     runtime: Id,
     url: String,
-    client: Weak<Shared>,
+    client: Weak<SharedClient>,
 }
 
 thread_local! {
-    static CLIENTS: RefCell<Vec<Known>> = const { RefCell::new(Vec::new()) };
+    static CLIENTS: RefCell<Vec<ThreadClient>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A session's part in its thread's client: one connection more, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Share(Rc<Shared>);
+pub(super) struct Share(Rc<SharedClient>);
 
 impl Share {
     /// Joins this thread's client for the server, or makes it, and brings its connections to the number of its sessions.
     pub(super) async fn join(url: &Url) -> Result<Self, Error> {
         let shared = match known(&url.text) {
             Some(shared) => shared,
-            None => remember(&url.text, Shared { client: make(url).await?, sessions: Cell::new(0) }),
+            None => remember(&url.text, SharedClient { client: make(url).await?, sessions: Cell::new(0) }),
         };
         shared.sessions.update(|sessions| sessions + 1);
         let share = Self(shared);
@@ -88,7 +88,7 @@ async fn warm(client: &Client, url: &Url, connections: usize) -> Result<(), Erro
 }
 
 /// The thread's client, if it has one on this runtime.
-fn known(url: &str) -> Option<Rc<Shared>> {
+fn known(url: &str) -> Option<Rc<SharedClient>> {
     let runtime = Handle::current().id();
     CLIENTS.with_borrow(|clients| {
         let mut fitting = clients.iter().filter(|known| known.runtime == runtime && known.url == url);
@@ -97,12 +97,12 @@ fn known(url: &str) -> Option<Rc<Shared>> {
 }
 
 /// Keeps the client for the thread's next session, and forgets those that have ended.
-fn remember(url: &str, shared: Shared) -> Rc<Shared> {
+fn remember(url: &str, shared: SharedClient) -> Rc<SharedClient> {
     let shared = Rc::new(shared);
     CLIENTS.with_borrow_mut(|clients| {
         clients.retain(|known| known.client.strong_count() > 0);
         let client = Rc::downgrade(&shared);
-        clients.push(Known { runtime: Handle::current().id(), url: url.to_owned(), client });
+        clients.push(ThreadClient { runtime: Handle::current().id(), url: url.to_owned(), client });
     });
     shared
 }

@@ -5,12 +5,12 @@ use super::super::failure::lost;
 use super::super::names::is_internal;
 use super::super::options::Options;
 use super::super::url::Url;
-use super::super::write_concern::{Acknowledged, WriteConcern};
+use super::super::write_concern::{Acknowledgement, WriteConcern};
 use super::batch::Batch;
 use super::client::Share;
 use super::failure::{failed, left_out};
 use super::values::Names;
-use crate::contract::{Collection, DocumentBuffer, DocumentRef, Documents, Error, Fields, Inserted, Target};
+use crate::contract::{Collection, DocumentBuffer, DocumentRef, Documents, Error, Fields, InsertOutcome, Target};
 use mongodb::action::Action as _;
 use mongodb::Database;
 use mongodb::bson::{Document, RawDocumentBuf, doc};
@@ -31,7 +31,7 @@ type Handle = mongodb::Collection<RawDocumentBuf>;
 #[derive(Debug)]
 pub(in super::super) struct Session {
     database: Database,
-    opened: Option<Opened>,
+    opened: Option<OpenCollection>,
     write_concern: WriteConcern,
     timeout: Duration,
     _share: Share,
@@ -39,7 +39,7 @@ pub(in super::super) struct Session {
 
 /// The collection that the hot calls mean.
 #[derive(Debug)]
-struct Opened {
+struct OpenCollection {
     handle: Handle,
     names: Names,
 }
@@ -65,7 +65,7 @@ impl Session {
         self.database.collection_with_options(name, CollectionOptions::builder().write_concern(concern).build())
     }
 
-    fn opened(&self) -> Result<&Opened, Error> {
+    fn opened(&self) -> Result<&OpenCollection, Error> {
         self.opened.as_ref().ok_or_else(|| Error::other("no collection was opened in this session"))
     }
 
@@ -83,8 +83,8 @@ fn late(timeout: Duration) -> Error {
 fn acknowledged(concern: WriteConcern) -> mongodb::options::WriteConcern {
     let journal = concern.journal.then_some(true);
     let members = match concern.acknowledged {
-        Acknowledged::By(members) => mongodb::options::Acknowledgment::Nodes(members),
-        Acknowledged::ByMajority => mongodb::options::Acknowledgment::Majority,
+        Acknowledgement::By(members) => mongodb::options::Acknowledgment::Nodes(members),
+        Acknowledgement::ByMajority => mongodb::options::Acknowledgment::Majority,
     };
     mongodb::options::WriteConcern::builder().w(members).journal(journal).build()
 }
@@ -92,12 +92,12 @@ fn acknowledged(concern: WriteConcern) -> mongodb::options::WriteConcern {
 impl Documents for Session {
     async fn open(&mut self, collection: &Collection) -> Result<(), Error> {
         let handle = self.handle(&collection.name, self.write_concern);
-        self.opened = Some(Opened { handle, names: Names::new(&collection.fields)? });
+        self.opened = Some(OpenCollection { handle, names: Names::new(&collection.fields)? });
         Ok(())
     }
 
     async fn find(&mut self, key: &str, fields: Fields, found: &mut DocumentBuffer) -> Result<(), Error> {
-        let Opened { handle, names } = self.opened()?;
+        let OpenCollection { handle, names } = self.opened()?;
         let find = handle.find_one(doc! { "_id": key }).optional(names.projection(fields)?, |find, wanted| find.projection(wanted));
         match self.within(find.into_future()).await?.map_err(failed)? {
             Some(document) => { let document: RawDocumentBuf = document; names.read(&document, found) },
@@ -110,7 +110,7 @@ impl Documents for Session {
         if limit == 0 {
             return Ok(());
         }
-        let Opened { handle, names } = self.opened()?;
+        let OpenCollection { handle, names } = self.opened()?;
         let find = handle.find(doc! { "_id": { "$gte": from } }).sort(doc! { "_id": 1 }).limit(limit.into()).batch_size(limit);
         let find = find.optional(names.projection(fields)?, |find, wanted| find.projection(wanted));
         let all = async {
@@ -124,13 +124,13 @@ impl Documents for Session {
     }
 
     async fn update(&mut self, document: DocumentRef<'_>) -> Result<u64, Error> {
-        let Opened { handle, names } = self.opened()?;
+        let OpenCollection { handle, names } = self.opened()?;
         let update = handle.update_one(doc! { "_id": document.key() }, names.set(document)?);
         Ok(self.within(update.into_future()).await?.map_err(failed)?.matched_count)
     }
 
-    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<Inserted, Error> {
-        let Opened { handle, names } = self.opened()?;
+    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<InsertOutcome, Error> {
+        let OpenCollection { handle, names } = self.opened()?;
         let Batch { documents, places, mut refused } = Batch::of(batch, names)?;
         if !documents.is_empty() {
             let insert = handle.insert_many(documents).ordered(false);
@@ -138,7 +138,7 @@ impl Documents for Session {
                 refused.extend(left_out(error, &places)?);
             }
         }
-        Ok(Inserted { count: (batch.len() - refused.len()) as u64, refused })
+        Ok(InsertOutcome { count: (batch.len() - refused.len()) as u64, refused })
     }
 
     async fn count(&mut self) -> Result<u64, Error> {

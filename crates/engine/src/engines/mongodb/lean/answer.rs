@@ -1,6 +1,6 @@
 //! Takes from replies what a session wants: documents into a buffer, counts, refusals. Allocates nothing unless there is an error.
 
-use super::super::bson::{Document, Element, Malformed};
+use super::super::bson::{Document, Element, MalformedBson};
 use super::super::failure::{lost, told};
 use crate::contract::{DocumentBuffer, Error, ErrorClass};
 
@@ -11,7 +11,7 @@ pub(super) struct Batch<'a> {
     documents: Document<'a>,
 }
 
-pub(super) fn malformed(_: Malformed) -> Error {
+pub(super) fn malformed(_: MalformedBson) -> Error {
     lost("the reply is damaged: it is not BSON")
 }
 
@@ -96,7 +96,7 @@ pub(super) fn refused(
 ) -> Result<(), Error> {
     for element in errors.iter() {
         let (_, element) = element.map_err(malformed)?;
-        let error = element.document().ok_or_else(|| malformed(Malformed))?;
+        let error = element.document().ok_or_else(|| malformed(MalformedBson))?;
         let place = error.get("index").and_then(Element::integer).and_then(|index| usize::try_from(index).ok());
         each(place.ok_or_else(|| Error::other("the server refuses a document without saying which"))?, told(error))?;
     }

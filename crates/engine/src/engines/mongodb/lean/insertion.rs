@@ -7,7 +7,7 @@ use super::commands::Scope;
 use super::connection::Connection;
 use super::greeting::Greeting;
 use super::message;
-use crate::contract::{DocumentBuffer, Error, Inserted};
+use crate::contract::{DocumentBuffer, Error, InsertOutcome};
 
 /// Memory of insertions, kept between them.
 #[derive(Debug, Default)]
@@ -24,8 +24,8 @@ impl Insertion {
         scope: &Scope,
         limits: &Greeting,
         batch: &DocumentBuffer,
-    ) -> Result<Inserted, Error> {
-        let (mut inserted, mut next) = (Inserted::default(), 0);
+    ) -> Result<InsertOutcome, Error> {
+        let (mut inserted, mut next) = (InsertOutcome::default(), 0);
         while next < batch.len() {
             next = self.write(connection, scope, limits, batch, next, &mut inserted)?;
             if !self.places.is_empty() {
@@ -43,7 +43,7 @@ impl Insertion {
         limits: &Greeting,
         batch: &DocumentBuffer,
         mut next: usize,
-        inserted: &mut Inserted,
+        inserted: &mut InsertOutcome,
     ) -> Result<usize, Error> {
         self.places.clear();
         connection.write(&scope.database, |command| scope.insert(command));
@@ -69,7 +69,7 @@ impl Insertion {
         Ok(next)
     }
 
-    fn read(&self, reply: Document<'_>, inserted: &mut Inserted) -> Result<(), Error> {
+    fn read(&self, reply: Document<'_>, inserted: &mut InsertOutcome) -> Result<(), Error> {
         for element in reply.iter() {
             match element.map_err(answer::malformed)? {
                 (b"n", count) => inserted.count += count.integer().and_then(|count| count.try_into().ok()).unwrap_or(0),

@@ -1,7 +1,7 @@
 //! Frames of the wire protocol: the header and flags of OP_MSG, written and checked. Reads and writes no socket.
 //! Source: MongoDB's specification "OP_MSG", and its manual, "MongoDB Wire Protocol".
 
-use super::super::bson::{Document, Malformed, Writer};
+use super::super::bson::{Document, MalformedBson, Writer};
 use super::super::failure::lost;
 use crate::contract::Error;
 
@@ -81,7 +81,7 @@ pub(super) fn reply(message: &[u8], request: i32) -> Result<Document<'_>, Error>
     if answered != request as u32 {
         return Err(lost(format!("the reply answers request {answered}, not {request}: the connection is out of step")));
     }
-    let malformed = |_: Malformed| lost("the reply is damaged: its document is not BSON of the stated length");
+    let malformed = |_: MalformedBson| lost("the reply is damaged: its document is not BSON of the stated length");
     let flags = message.get(HEADER_BYTES..HEADER_BYTES + 4).map_or(REQUIRED, |flags| u32_at(flags, 0));
     if flags & REQUIRED & !CHECKSUM != 0 {
         let why = if flags & REQUIRED == MORE_TO_COME { "more messages follow" } else { "unknown" };
@@ -90,7 +90,7 @@ pub(super) fn reply(message: &[u8], request: i32) -> Result<Document<'_>, Error>
     let end = message.len() - if flags & CHECKSUM != 0 { 4 } else { 0 };
     match message.get(HEADER_BYTES + 4..end) {
         Some([0, body @ ..]) => Document::whole(body).map_err(malformed),
-        _ => Err(malformed(Malformed)),
+        _ => Err(malformed(MalformedBson)),
     }
 }
 

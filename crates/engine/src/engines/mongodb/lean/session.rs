@@ -9,7 +9,7 @@ use super::connection::Connection;
 use super::greeting::{self, Greeting};
 use super::insertion::Insertion;
 use super::answer;
-use crate::contract::{Collection, DocumentBuffer, DocumentRef, Documents, Error, Fields, Inserted, Target};
+use crate::contract::{Collection, DocumentBuffer, DocumentRef, Documents, Error, Fields, InsertOutcome, Target};
 use proofload_model::samples::Reading;
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ impl Documents for Session {
         answer::written(self.connection.exchange().await?)
     }
 
-    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<Inserted, Error> {
+    async fn insert(&mut self, batch: &DocumentBuffer) -> Result<InsertOutcome, Error> {
         self.insertion.run(&mut self.connection, &self.scope, &self.greeting, batch).await
     }
 

@@ -15,7 +15,7 @@ const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
 
 /// A statement that the server knows.
 #[derive(Debug)]
-pub(in crate::engines::postgresql) struct Prepared {
+pub(in crate::engines::postgresql) struct PreparedStatement {
     /// Part of `Bind` between its length and the first parameter.
     head: Vec<u8>,
     writers: Vec<Writer>,
@@ -23,7 +23,7 @@ pub(in crate::engines::postgresql) struct Prepared {
     pub(in crate::engines::postgresql) readers: Vec<Reader>,
 }
 
-impl Prepared {
+impl PreparedStatement {
     /// Queues `Bind` with these values and `Execute`. Nothing is queued on an error.
     #[inline]
     pub(in crate::engines::postgresql) fn queue<'v>(
@@ -78,7 +78,7 @@ impl Prepared {
 pub(in crate::engines::postgresql) async fn describe(
     connection: &mut Connection,
     statements: &[(&str, &str)],
-) -> Result<Vec<Prepared>, (usize, Error)> {
+) -> Result<Vec<PreparedStatement>, (usize, Error)> {
     queue_all(connection, statements).await.map_err(|error| (0, error))?;
     let mut prepared = Vec::with_capacity(statements.len());
     let mut parameters = Vec::new();
@@ -100,7 +100,7 @@ pub(in crate::engines::postgresql) async fn describe(
             _ => Ok(None),
         };
         let entered = described.and_then(|readers| match (readers, statements.get(place)) {
-            (Some(readers), Some((name, _))) => Prepared::new(name, &parameters, readers).map(|new| prepared.push(new)),
+            (Some(readers), Some((name, _))) => PreparedStatement::new(name, &parameters, readers).map(|new| prepared.push(new)),
             _ => Ok(()),
         });
         outcome = entered.map_err(|error| (place, error));

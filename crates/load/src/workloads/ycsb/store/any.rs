@@ -2,7 +2,7 @@
 
 use super::documents::DocumentStore;
 use super::sql::SqlStore;
-use proofload_engine::{DocumentBuffer, DocumentRef, Error, Fields, Inserted};
+use proofload_engine::{DocumentBuffer, DocumentRef, Error, Fields, InsertOutcome};
 use proofload_model::samples::Reading;
 
 /// Name of the table or collection; YCSB's own.
@@ -133,7 +133,7 @@ pub(crate) struct ChunkRows<'a> {
 }
 
 /// Fails unless every record was inserted; the error counts the refusals and shows the first.
-pub(super) fn refusals(inserted: &Inserted, sent: usize) -> Result<(), Error> {
+pub(super) fn refusals(inserted: &InsertOutcome, sent: usize) -> Result<(), Error> {
     match inserted.refused.first() {
         Some((place, error)) => {
             let (refused, place) = (inserted.refused.len(), place + 1);

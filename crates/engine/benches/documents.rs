@@ -12,7 +12,7 @@ mod op_msg_server;
 
 use op_msg_server::{Behaviour, Process, serve_if_asked};
 use proofload_engine::{AnyDocuments, Collection, DocumentBuffer, Documents, Fields, Target, engine};
-use proofload_model::wire::DataPlace;
+use proofload_model::wire::DataLocation;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Instant;
@@ -41,7 +41,7 @@ fn main() {
 async fn measure(path: &str, server: &Process, connections: usize, operations: u64) {
     let settings = vec![("path".to_owned(), path.to_owned())];
     let url = Some(server.url.clone());
-    let place = DataPlace { engine: "mongodb".to_owned(), folder: String::new(), url, settings };
+    let place = DataLocation { engine: "mongodb".to_owned(), folder: String::new(), url, settings };
     let target = Target::new(place, None);
     let mut sessions = Vec::new();
     for _ in 0..connections {

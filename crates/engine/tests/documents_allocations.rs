@@ -6,7 +6,7 @@ mod op_msg_server;
 
 use op_msg_server::{Behaviour, Process, serve_if_asked};
 use proofload_engine::{AnyDocuments, Collection, DocumentBuffer, Documents, ENGINES, Engine, Error, Fields, Target};
-use proofload_model::wire::DataPlace;
+use proofload_model::wire::DataLocation;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 
@@ -31,7 +31,8 @@ fn a_call_allocates_nothing() {
 
 async fn count(engine: &dyn Engine, url: &str) -> Result<usize, Error> {
     let url = engine.facts().capabilities.url.then(|| url.to_owned());
-    let place = DataPlace { engine: engine.facts().name.to_owned(), folder: String::new(), url, settings: Vec::new() };
+    let place =
+        DataLocation { engine: engine.facts().name.to_owned(), folder: String::new(), url, settings: Vec::new() };
     let mut session = engine.connect_documents(&Target::new(place, None)).await?;
     let fields = (0..10).map(|field| format!("field{field}")).collect();
     session.open(&Collection { name: "usertable".to_owned(), fields }).await?;

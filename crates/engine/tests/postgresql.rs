@@ -251,7 +251,7 @@ fn visits_by_url() {
     let Ok(url) = std::env::var(URL) else { return };
     let postgresql = engine("postgresql").expect("it is registered");
     let mut target = Target {
-        place: proofload_model::wire::DataPlace {
+        place: proofload_model::wire::DataLocation {
             engine: "postgresql".to_owned(),
             folder: String::new(),
             url: Some(url),

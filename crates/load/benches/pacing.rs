@@ -10,12 +10,12 @@
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use proofload_load::LoadRole;
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{IntervalSample, LatencyClock};
 use proofload_model::settings::{STANDARD, Settings};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::load::{Connect, LoadService as _, Open, Start, Stop};
-use proofload_model::wire::{DataPlace, Event, LoadSpec};
+use proofload_model::wire::{DataLocation, Event, LoadSpec};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ fn spec(asked: &Asked, rate: Option<f64>) -> LoadSpec {
         }
     }
     let service = asked.settings.iter().find(|(name, _)| name == "service_time").cloned();
-    let place = DataPlace {
+    let place = DataLocation {
         engine: "null".to_owned(),
         folder: String::new(),
         url: None,
@@ -81,7 +81,7 @@ fn spec(asked: &Asked, rate: Option<f64>) -> LoadSpec {
         data_seed: 1,
         input_seed: 2,
         load_time,
-        part: Part::default(),
+        part: LoadShare::default(),
     }
 }
 

@@ -9,7 +9,7 @@
 
 use proofload_engine::engine;
 use proofload_load::LoadRole;
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{Check, CheckOutcome};
 use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
@@ -91,7 +91,7 @@ fn spec(asked: &Asked, place: &support::Place) -> LoadSpec {
         data_seed: 1,
         input_seed: 2,
         load_time: WallTime(1_767_225_600_000_000),
-        part: Part::default(),
+        part: LoadShare::default(),
     }
 }
 

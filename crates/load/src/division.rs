@@ -2,15 +2,15 @@
 
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
-use proofload_model::part::{LOAD_HOSTS, Part, load_hosts};
+use proofload_model::load_share::{LOAD_HOSTS, LoadShare, load_hosts};
 use proofload_model::settings::Settings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The shares of a point's load agents. One share, the whole, where nothing is divided or the setting is faulty; the
 /// fault is reported elsewhere.
-pub(crate) fn parts(settings: &Settings) -> Vec<Part> {
-    Part::all(&load_hosts(settings).unwrap_or_default())
+pub(crate) fn parts(settings: &Settings) -> Vec<LoadShare> {
+    LoadShare::all(&load_hosts(settings).unwrap_or_default())
 }
 
 /// Contradiction of an agent whose share would have none of `all` things, such as virtual users.

@@ -2,11 +2,11 @@
 //! counts a process.
 
 use proofload_load::LoadRole;
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::settings::{Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::load::{Connect, LoadService as _, Open, Start, Stop};
-use proofload_model::wire::{DataPlace, LoadSpec};
+use proofload_model::wire::{DataLocation, LoadSpec};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn spec(workload: &str) -> LoadSpec {
         };
         settings.0.extend(value.map(|value| (spec.path.to_owned(), value)));
     }
-    let place = DataPlace { engine: "null".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+    let place = DataLocation { engine: "null".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
     let (workload, load_time) = (workload.to_owned(), WallTime(0));
     LoadSpec {
         workload,
@@ -54,7 +54,7 @@ fn spec(workload: &str) -> LoadSpec {
         data_seed: 1,
         input_seed: 1,
         load_time,
-        part: Part::default(),
+        part: LoadShare::default(),
     }
 }
 

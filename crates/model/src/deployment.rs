@@ -1,7 +1,7 @@
 //! The deployment under test: named instances of a database, each with its role, host, storage, limits and settings. Pure. May not know
 //! how an instance is run.
 
-use crate::wire::{DataPlace, LimitsAsked};
+use crate::wire::{DataLocation, LimitsAsked};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -96,7 +96,7 @@ pub struct InstancePlan {
     /// Host that it runs on.
     pub host: HostName,
     /// Engine, folder or URL, settings.
-    pub place: DataPlace,
+    pub place: DataLocation,
     /// Storage that its folder lies on.
     pub storage: StoragePlan,
     /// Limits put on it.
@@ -112,7 +112,7 @@ pub struct Deployment {
 
 impl Deployment {
     /// A single instance, the primary, on the host under test.
-    pub fn of_one(place: DataPlace, limits: LimitsAsked) -> Self {
+    pub fn of_one(place: DataLocation, limits: LimitsAsked) -> Self {
         let (name, host, storage) = (InstanceName::primary(), HostName::under_test(), StoragePlan::directory());
         Self { instances: vec![InstancePlan { name, role: Role::Primary, host, place, storage, limits }] }
     }

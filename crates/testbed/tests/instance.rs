@@ -9,14 +9,14 @@ use proofload_model::wire::host::{
     Create, DropPageCache, HostService as _, LabelSnapshot, PrepareLimits, ReadUsage, Release, RestoreSnapshot,
     SaveSnapshot, Start, StartProbes, Stop, StopProbes, Sweep, Verify,
 };
-use proofload_model::wire::{DataPlace, Event, LimitsAsked, ScrapeSpec};
+use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use support::{Bench, of, one};
 
 /// A bench with an instance made; `None` where there is no PostgreSQL.
-fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataPlace)> {
+fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataLocation)> {
     if let Err(error) = proofload_engine::engine("postgresql").expect("it is built in").locate() {
         println!("SKIPPED: {error}");
         return None;
@@ -38,14 +38,14 @@ fn limit_all(bench: &mut Bench, limits: LimitsAsked) -> bool {
 }
 
 #[track_caller]
-fn start(bench: &mut Bench, place: &DataPlace) -> u32 {
+fn start(bench: &mut Bench, place: &DataLocation) -> u32 {
     let facts = bench.start(place);
     of(&facts, "instance.process").0.expect("it is told").parse().expect("a number")
 }
 
 /// What a build does first.
 #[track_caller]
-fn make_database(bench: &Bench, place: &DataPlace) {
+fn make_database(bench: &Bench, place: &DataLocation) {
     let target = Target::new(place.clone(), bench.address.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let engine = proofload_engine::engine("postgresql").expect("it is built in");

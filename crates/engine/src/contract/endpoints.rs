@@ -86,12 +86,12 @@ impl Target {
 mod tests {
     use super::*;
     use crate::contract::ErrorClass;
-    use proofload_model::wire::DataPlace;
+    use proofload_model::wire::DataLocation;
     use std::cell::RefCell;
     use std::net::{TcpListener, TcpStream};
 
     fn target(addresses: &[&str]) -> Target {
-        let place = DataPlace { engine: "test".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+        let place = DataLocation { engine: "test".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
         let addresses: Vec<String> = addresses.iter().map(|address| (*address).to_owned()).collect();
         Target { place, endpoints: addresses.into() }
     }

@@ -9,7 +9,7 @@ use super::server::ServerRecipe;
 use super::session::Session;
 use proofload_model::samples::Fact;
 use proofload_model::settings::SettingSpec;
-use proofload_model::wire::DataPlace;
+use proofload_model::wire::DataLocation;
 
 /// Work outside the hot path, to be awaited on a client thread's runtime.
 pub type Work<'a, T> = std::pin::Pin<Box<dyn Future<Output = Result<T, Error>> + 'a>>;
@@ -27,14 +27,14 @@ pub struct Installation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The study's place: folder, URL, settings.
-    pub place: DataPlace,
+    pub place: DataLocation,
     /// Addresses of started instances; empty for embedded engines and URLs.
     pub endpoints: Endpoints,
 }
 
 impl Target {
     /// A target with at most one endpoint.
-    pub fn new(place: DataPlace, address: Option<String>) -> Self {
+    pub fn new(place: DataLocation, address: Option<String>) -> Self {
         Self { place, endpoints: address.into() }
     }
 

@@ -3,7 +3,7 @@
 use crate::contract::Engine;
 use proofload_model::settings::Settings;
 
-/// The settings for [`proofload_model::wire::DataPlace::settings`]: those that `limits.memory` implies for so many sessions, then the
+/// The settings for [`proofload_model::wire::DataLocation::settings`]: those that `limits.memory` implies for so many sessions, then the
 /// engine's own (`engine.<name>`), then `engine.settings.*`, of which those below an engine's name (`engine.settings.postgresql.jit`) are
 /// that engine's alone. Later ones win, so a study overrules what its memory limit implies.
 pub fn place_settings(engine: &dyn Engine, settings: &Settings, sessions: u32) -> Vec<(String, String)> {

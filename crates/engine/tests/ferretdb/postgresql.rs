@@ -1,12 +1,12 @@
 //! The PostgreSQL back end, for demonstrations: its index of keys, without which every find reads the whole table.
 
 use proofload_engine::{AnySession, OwnedValue, Session as _, Target, engine};
-use proofload_model::wire::DataPlace;
+use proofload_model::wire::DataLocation;
 
 /// A session with the PostgreSQL server itself.
 pub(crate) async fn connect(url: &str) -> AnySession {
     let url = Some(url.to_owned());
-    let place = DataPlace { engine: "postgresql".to_owned(), folder: String::new(), url, settings: Vec::new() };
+    let place = DataLocation { engine: "postgresql".to_owned(), folder: String::new(), url, settings: Vec::new() };
     let postgresql = engine("postgresql").expect("it is registered");
     postgresql.connect(&Target::new(place, None)).await.expect("connects to PostgreSQL")
 }

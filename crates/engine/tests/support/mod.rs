@@ -2,7 +2,7 @@
 //! Servers listen on nothing but a private socket folder and are stopped when the place is dropped, also by a panic.
 
 use proofload_engine::{AnySession, CommandLine, Engine, ServerRecipe, Target};
-use proofload_model::wire::DataPlace;
+use proofload_model::wire::DataLocation;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Place {
         let folder = tempfile::Builder::new().prefix(special.prefix).tempdir().expect("a temporary folder");
         let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let server = engine.server().map(|recipe| Server::start(recipe, folder.path(), &settings, special));
-        let place = DataPlace {
+        let place = DataLocation {
             engine: engine.facts().name.to_owned(),
             folder: folder.path().display().to_string(),
             url: None,

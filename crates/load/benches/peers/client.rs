@@ -2,11 +2,11 @@
 //! words of [`arguments`].
 
 use proofload_load::LoadRole;
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::load::{Build, Connect, LoadService as _, Open, Start, Stop};
-use proofload_model::wire::{DataPlace, Event, LoadSpec};
+use proofload_model::wire::{DataLocation, Event, LoadSpec};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -69,7 +69,7 @@ impl Work {
             settings.0.extend(value.map(|value| (spec.path.to_owned(), value)));
         }
         let place =
-            DataPlace { engine: "postgresql".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+            DataLocation { engine: "postgresql".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
         LoadSpec {
             workload: "tprocc".to_owned(),
             settings,
@@ -78,7 +78,7 @@ impl Work {
             data_seed: 1,
             input_seed: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |now| now.as_secs()),
             load_time: WallTime(1_767_225_600_000_000),
-            part: Part::default(),
+            part: LoadShare::default(),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::intervals::{Collector, ThreadRecorder};
 use crate::operation::Completion;
 use proofload_engine::Error as EngineError;
 use proofload_gen::Seed;
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts, Reading};
 use proofload_model::time::{Clock, Moment, WallTime};
 use std::cell::RefCell;
@@ -97,7 +97,7 @@ impl<F: Fn(u32, Duration) -> Duration + 'static> Case<F> {
         let clock = Arc::new(Hands::default());
         let new_alarm = || Rc::new(Alarm::without_timer(Arc::clone(&clock) as Arc<dyn Clock>, self.users));
         let (alarm, database) = (new_alarm(), new_alarm());
-        let queue = DueQueue::of(&self.schedule, &Part::default(), self.operations, self.queue_at_most)
+        let queue = DueQueue::of(&self.schedule, &LoadShare::default(), self.operations, self.queue_at_most)
             .expect("it has due times");
         let collector = Arc::new(Collector::new(KINDS, 1, queue.offered()));
         let recorder = ThreadRecorder::new(Arc::clone(&collector), 0, self.users, true);

@@ -8,7 +8,7 @@
 //! which is due when it is due in the whole load.
 
 use super::schedule::{Arrivals, Schedule};
-use proofload_model::part::{Part, Turns};
+use proofload_model::load_share::{LoadShare, Turns};
 use proofload_model::time::Offset;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl DueQueue {
     /// counts the whole load.
     pub(super) fn of(
         schedule: &Arc<dyn Schedule>,
-        part: &Part,
+        part: &LoadShare,
         operations: Option<u64>,
         at_most: Duration,
     ) -> Option<Self> {
@@ -103,7 +103,7 @@ mod tests {
 
     fn queue(rate: f64, operations: Option<u64>) -> DueQueue {
         let schedule: Arc<dyn Schedule> = Arc::new(ConstantRate::per_second(rate));
-        DueQueue::of(&schedule, &Part::default(), operations, Duration::from_secs(1)).expect("it has due times")
+        DueQueue::of(&schedule, &LoadShare::default(), operations, Duration::from_secs(1)).expect("it has due times")
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
         let mut taken: Vec<i64> = Vec::new();
         let mut offered = 0;
         for agent in 0..3 {
-            let part = Part { agent, shares: vec![1, 2, 4] };
+            let part = LoadShare { agent, shares: vec![1, 2, 4] };
             let queue = DueQueue::of(&schedule, &part, Some(40), Duration::ZERO).expect("it has due times");
             let thread = queue.on_thread().expect("a part");
             taken.extend(std::iter::from_fn(|| thread.take()).map(|due| due.0 / 1_000_000));
@@ -132,7 +132,7 @@ mod tests {
             [&one, &two, &two, &one, &two, &one, &two].map(|part| part.take().map(|due| due.0 / 1_000_000)).to_vec();
         assert_eq!(taken, [Some(0), Some(1), Some(2), Some(3), Some(4), None, None]);
         let saturated: Arc<dyn Schedule> = Arc::new(SaturatedSchedule);
-        assert!(DueQueue::of(&saturated, &Part::default(), None, Duration::ZERO).is_none());
+        assert!(DueQueue::of(&saturated, &LoadShare::default(), None, Duration::ZERO).is_none());
     }
 
     #[test]

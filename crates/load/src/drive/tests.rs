@@ -13,7 +13,7 @@ use crate::events::LoadEvents;
 use crate::intervals::{Collector, Latencies, ThreadRecorder};
 use crate::operation::Completion;
 use proofload_engine::{Error as EngineError, ErrorClass};
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts, Reading, UserRound};
 use proofload_model::time::{Clock, Moment, Offset, WallTime};
 use proofload_model::wire::Event;
@@ -119,7 +119,7 @@ pub(super) fn run_through<F: Fn(u64, u32) -> Step>(
     script: F,
 ) -> (Vec<IntervalSample>, Vec<OperationCounts>, bool) {
     let clock = Arc::new(Simulated::default());
-    let queue = DueQueue::of(&schedule, &Part::default(), Some(operations), Duration::from_secs(10));
+    let queue = DueQueue::of(&schedule, &LoadShare::default(), Some(operations), Duration::from_secs(10));
     let collector = Arc::new(Collector::new(KINDS, 1, queue.as_ref().and_then(DueQueue::offered)));
     let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, 1, queue.is_some())));
     let origin = clock.now();

@@ -14,7 +14,7 @@ use crate::events::LoadEvents;
 use crate::intervals::{Collector, ThreadRecorder};
 use crate::workload::{SessionSpan, WorkloadRun};
 use proofload_model::error::Error;
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{OperationCounts, add_counts};
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::Event;
@@ -45,7 +45,7 @@ pub struct ThreadsSpec {
     /// Operations of all users of all agents together after which the load ends; `None` when it only ends by a stop.
     pub operations: Option<u64>,
     /// This agent's share of the load.
-    pub part: Part,
+    pub part: LoadShare,
     /// Numbers of its sessions in the whole load.
     pub sessions: SessionSpan,
     /// Seconds of load that the conductor has acknowledged, once it does; `None` when nobody acknowledges.

@@ -4,14 +4,14 @@ use super::support::{Place, Special};
 use proofload_engine::{Engine, Session as _, engine};
 use proofload_load::{LoadRole, workload};
 use proofload_model::error::Error;
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts, add_counts};
 use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::load::{
     Build, CheckData, Connect, Evidence, GiveEvidence, LoadService as _, Open, Start, Stop, TakeEvidence, Verify,
 };
-use proofload_model::wire::{DataPlace, Event, LoadSpec};
+use proofload_model::wire::{DataLocation, Event, LoadSpec};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -76,7 +76,7 @@ pub(crate) fn settings(changes: &[(&str, &str)]) -> Settings {
     settings
 }
 
-fn spec(place: DataPlace, address: Option<String>, changes: &[(&str, &str)]) -> LoadSpec {
+fn spec(place: DataLocation, address: Option<String>, changes: &[(&str, &str)]) -> LoadSpec {
     LoadSpec {
         workload: "ycsb".to_owned(),
         settings: settings(changes),
@@ -85,7 +85,7 @@ fn spec(place: DataPlace, address: Option<String>, changes: &[(&str, &str)]) -> 
         data_seed: 1,
         input_seed: 2,
         load_time: WallTime(1_767_225_600_000_000),
-        part: Part::default(),
+        part: LoadShare::default(),
     }
 }
 
@@ -110,14 +110,14 @@ impl Case {
     /// A case on embedded SQLite in a folder that outlives it.
     pub(crate) fn in_folder(folder: &Path, changes: &[(&str, &str)]) -> Self {
         let folder = folder.display().to_string();
-        let place = DataPlace { engine: "sqlite".to_owned(), folder, url: None, settings: Vec::new() };
+        let place = DataLocation { engine: "sqlite".to_owned(), folder, url: None, settings: Vec::new() };
         Self { place: None, spec: spec(place, None, changes), clock: RealClock::new() }
     }
 
     /// A case on a server that is there.
     pub(crate) fn at_url(engine: &str, url: String, changes: &[(&str, &str)]) -> Self {
         let (engine, folder) = (engine.to_owned(), String::new());
-        let place = DataPlace { engine, folder, url: Some(url), settings: Vec::new() };
+        let place = DataLocation { engine, folder, url: Some(url), settings: Vec::new() };
         Self { place: None, spec: spec(place, None, changes), clock: RealClock::new() }
     }
 
@@ -167,7 +167,7 @@ impl Case {
 
     /// The same by several agents with these shares, as a conductor leads them.
     pub(crate) fn run_in_parts(&self, shares: &[u32]) -> Result<Ran, Error> {
-        let parts = (0..).zip(shares).map(|(agent, _)| Part { agent, shares: shares.to_vec() });
+        let parts = (0..).zip(shares).map(|(agent, _)| LoadShare { agent, shares: shares.to_vec() });
         let mut agents = Vec::new();
         for part in parts {
             let (mut role, events) = self.role();
@@ -203,7 +203,7 @@ impl Case {
     /// One of several agents that is told too late.
     pub(crate) fn start_late(&self) -> Error {
         let (mut role, _events) = self.role();
-        let part = Part { agent: 1, shares: vec![1, 1] };
+        let part = LoadShare { agent: 1, shares: vec![1, 1] };
         let spec = Box::new(LoadSpec { part, ..self.spec.clone() });
         role.open(Open { spec }).expect("it is done");
         role.connect(Connect {}).expect("it is done");

@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::typed::with_memory;
 use super::validate::{Study, StudySource, values_of};
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
-use crate::part::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
+use crate::load_share::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
 use crate::settings::{STANDARD, Settings, Value};
 use crate::units::Bytes;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::settings::{Settings, Value};
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
-use crate::wire::{DataPlace, LimitsAsked, Preconditioning, ScrapeSpec};
+use crate::wire::{DataLocation, LimitsAsked, Preconditioning, ScrapeSpec};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -80,9 +80,9 @@ pub fn with_memory(mut settings: Settings, raw: Bytes) -> Settings {
 }
 
 /// Where the data of a point lies; `engine_settings` as the engine crate resolves them.
-pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -> Result<DataPlace, Error> {
+pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -> Result<DataLocation, Error> {
     let (root, name) = (settings.text("storage.path")?, settings.text("study.name")?);
-    Ok(DataPlace {
+    Ok(DataLocation {
         engine: settings.text("engine.kind")?.to_owned(),
         folder: format!("{}/{name}", root.trim_end_matches('/')),
         url: settings.text("engine.url").ok().map(str::to_owned),

@@ -1,6 +1,6 @@
 //! What requests speak of: where data lie, limits, what a load agent runs, what was used.
 
-use crate::part::Part;
+use crate::load_share::LoadShare;
 use crate::settings::Settings;
 use crate::time::WallTime;
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Where the data of a study lives on its host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DataPlace {
+pub struct DataLocation {
     /// Kind of engine.
     pub engine: String,
     /// Folder of the study on the host under test: `<storage.path>/<name>`; all that Proofload creates lies below it.
@@ -102,7 +102,7 @@ pub struct LoadSpec {
     /// All resolved settings of the point (the workload reads `workload.*`).
     pub settings: Settings,
     /// Where the data is.
-    pub place: DataPlace,
+    pub place: DataLocation,
     /// Addresses of started instances, such as `host=127.0.0.1 port=5433 user=proofload dbname=proofload`, in the order in which they are
     /// tried; empty for embedded engines and URLs.
     pub endpoints: Vec<String>,
@@ -113,5 +113,5 @@ pub struct LoadSpec {
     /// Date of every date column at load, from the study.
     pub load_time: WallTime,
     /// The agent's share of the load.
-    pub part: Part,
+    pub part: LoadShare,
 }

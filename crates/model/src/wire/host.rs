@@ -1,7 +1,7 @@
 //! Requests to the host role of an agent. Those about an instance name it; the others are about the machine.
 
 use super::ask::asks;
-use super::{DataPlace, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
+use super::{DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
 use crate::deployment::{InstanceName, StoragePlan};
 use crate::samples::Fact;
 use crate::time::Moment;
@@ -71,7 +71,7 @@ asks! {
         /// Instance whose storage it is.
         instance: InstanceName,
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
         /// How.
         how: Preconditioning,
     } -> PreconditioningResult;
@@ -81,7 +81,7 @@ asks! {
         /// Name of the instance.
         instance: InstanceName,
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
     } -> ();
 
     /// Attach the storage of an instance: between restoring its data and starting it. Replaces what was attached before.
@@ -89,7 +89,7 @@ asks! {
         /// Name of the instance.
         instance: InstanceName,
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
         /// Storage of the instance.
         storage: StoragePlan,
     } -> Vec<Fact>;
@@ -121,7 +121,7 @@ asks! {
         /// Name of the instance.
         instance: InstanceName,
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
     } -> StartedInstance;
 
     /// Read back each limit and setting that should be in force, the storage, and the engine's own view.
@@ -142,7 +142,7 @@ asks! {
         /// Name of the instance.
         instance: InstanceName,
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
         /// Size of the file.
         size: Bytes,
         /// How long it is read.
@@ -168,13 +168,13 @@ asks! {
         /// Name of the instance.
         instance: InstanceName,
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
     } -> SnapshotCopy;
 
     /// Looks for a complete snapshot whose label equals this one.
     find_snapshot: FindSnapshot {
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
         /// Names seed, scale, version; saved with the snapshot.
         label: String,
     } -> bool;
@@ -182,7 +182,7 @@ asks! {
     /// Label the snapshot as complete.
     label_snapshot: LabelSnapshot {
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
         /// Label.
         label: String,
     } -> ();
@@ -192,13 +192,13 @@ asks! {
         /// Name of the instance.
         instance: InstanceName,
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
     } -> SnapshotCopy;
 
     /// Write back and drop the page cache of the data files.
     drop_page_cache: DropPageCache {
         /// Where.
-        place: DataPlace,
+        place: DataLocation,
     } -> ();
 
     /// Send telemetry once a second, on the second after `origin`.
@@ -208,7 +208,7 @@ asks! {
         /// Time zero on this agent's clock.
         origin: Moment,
         /// Where (instance, engine statistics).
-        place: DataPlace,
+        place: DataLocation,
         /// Process of the embedded engine, if any.
         pid: Option<u32>,
         /// Exporters that observe the host in the place of this agent's own probes.

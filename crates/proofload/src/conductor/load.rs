@@ -6,7 +6,7 @@ use super::run_context::RunContext;
 use proofload_model::error::Error;
 use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
 use proofload_model::facts::{FactName, FactValue, client, load_agent};
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{Check, CheckOutcome, Fact, OperationCounts, add_counts};
 use proofload_model::time::Moment;
 use proofload_model::wire::load;
@@ -44,7 +44,7 @@ pub(super) fn connect(context: &mut RunContext<'_>, prepared: &PreparedRun) -> R
 }
 
 /// Notes who the agents are, for readers and for the report.
-fn keep_agents(context: &mut RunContext<'_>, parts: &[Part], users: &[u32]) -> Result<(), Error> {
+fn keep_agents(context: &mut RunContext<'_>, parts: &[LoadShare], users: &[u32]) -> Result<(), Error> {
     let (mut facts, mut started) = (Vec::new(), Vec::new());
     let whole: u32 = parts.first().map_or(1, |part| part.shares.iter().sum());
     for ((agent, part), users) in context.agents.load().iter().zip(parts).zip(users) {

@@ -6,13 +6,13 @@ use proofload_engine::{Engine, place_settings};
 use proofload_load::{Calibration, Rating, Workload};
 use proofload_model::deployment::{Deployment, InstancePlan};
 use proofload_model::error::Error;
-use proofload_model::part::{LoadHost, Part, load_hosts};
+use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure, with_memory};
 use proofload_model::time::WallTime;
 use proofload_model::units::Bytes;
-use proofload_model::wire::{DataPlace, LimitsAsked, LoadSpec};
+use proofload_model::wire::{DataLocation, LimitsAsked, LoadSpec};
 use std::time::Duration;
 
 /// Date of every date column at load: 2026-01-01T00:00:00Z. One date for all, so that equal studies give equal bytes.
@@ -93,8 +93,8 @@ impl PreparedRun {
     }
 
     /// Share of the load that each load agent has.
-    pub(crate) fn parts(&self) -> Vec<Part> {
-        Part::all(&self.hosts)
+    pub(crate) fn parts(&self) -> Vec<LoadShare> {
+        LoadShare::all(&self.hosts)
     }
 
     /// Timed actions of the measured window; no study asks for any yet.
@@ -118,19 +118,19 @@ impl PreparedRun {
     }
 
     /// The place without the settings that a memory limit implies: a build may use the machine.
-    pub(crate) fn building_place(&self) -> DataPlace {
+    pub(crate) fn building_place(&self) -> DataLocation {
         let mut unlimited = self.settings.clone();
         unlimited.0.remove("limits.memory");
-        DataPlace { settings: place_settings(self.engine, &unlimited, 1), ..self.primary().place.clone() }
+        DataLocation { settings: place_settings(self.engine, &unlimited, 1), ..self.primary().place.clone() }
     }
 
     /// Specification for a single load agent, or the first where one will do.
     pub(crate) fn load_spec(&self, endpoints: Vec<String>) -> LoadSpec {
-        self.load_spec_of(endpoints, Part::default())
+        self.load_spec_of(endpoints, LoadShare::default())
     }
 
     /// Specification for the load agent of a part.
-    pub(crate) fn load_spec_of(&self, endpoints: Vec<String>, part: Part) -> LoadSpec {
+    pub(crate) fn load_spec_of(&self, endpoints: Vec<String>, part: LoadShare) -> LoadSpec {
         LoadSpec {
             part,
             workload: self.settings.text("workload.kind").unwrap_or_default().to_owned(),

@@ -14,7 +14,7 @@ use proofload_model::deployment::HostName;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::usage;
-use proofload_model::part::{HOST_PLACEHOLDER, load_hosts};
+use proofload_model::load_share::{HOST_PLACEHOLDER, load_hosts};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;

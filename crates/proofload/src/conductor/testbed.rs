@@ -10,7 +10,7 @@ use proofload_model::events::{DataCopy, RunEvent};
 use proofload_model::samples::Fact;
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
-use proofload_model::wire::{Ask, DataPlace, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec, host};
+use proofload_model::wire::{Ask, DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec, host};
 use std::time::Duration;
 
 /// Instances of one point on their hosts.
@@ -112,7 +112,7 @@ impl<'t> Testbed<'t, '_> {
     /// Starts every instance from the place that is given for it; their addresses, and facts about the starts.
     pub(super) fn start(
         &mut self,
-        place: impl Fn(&InstancePlan) -> DataPlace,
+        place: impl Fn(&InstancePlan) -> DataLocation,
     ) -> Result<(Vec<String>, Vec<Fact>), Error> {
         let (mut endpoints, mut facts) = (Vec::new(), Vec::new());
         for instance in self.ours() {

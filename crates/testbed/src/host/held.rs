@@ -16,7 +16,7 @@ use proofload_model::facts::engine as names;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use proofload_model::wire::host::{StartProbes, StartedInstance};
-use proofload_model::wire::{DataPlace, Event, LimitsAsked, ResourceUse};
+use proofload_model::wire::{DataLocation, Event, LimitsAsked, ResourceUse};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ impl InstanceResources {
     }
 
     /// Starts the server.
-    pub(super) fn start(&mut self, place: DataPlace) -> Result<StartedInstance, Error> {
+    pub(super) fn start(&mut self, place: DataLocation) -> Result<StartedInstance, Error> {
         self.refuse_while_running("start the server")?;
         let without = || Error::new(format!("start the server: no recipe says how to run {}", place.engine));
         let data = self.folder().map_err(|error| error.context("start the server"))?;
@@ -229,7 +229,7 @@ fn stamping(name: &InstanceName, events: &EventSink) -> EventSink {
 }
 
 /// The engine of a place.
-pub(super) fn engine(place: &DataPlace) -> Result<&'static dyn Engine, Error> {
+pub(super) fn engine(place: &DataLocation) -> Result<&'static dyn Engine, Error> {
     proofload_engine::engine(&place.engine)
         .ok_or_else(|| Error::refused(format!("there is no engine {:?}", place.engine)))
 }

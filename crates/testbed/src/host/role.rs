@@ -19,7 +19,7 @@ use proofload_model::wire::host::{
     Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartProbes, StartedInstance, Stop, StopProbes, Sweep,
     Verify,
 };
-use proofload_model::wire::{DataPlace, Event, Reply, ResourceUse};
+use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl HostRole {
     fn by_fio<T>(
         &mut self,
         instance: &InstanceName,
-        place: &DataPlace,
+        place: &DataLocation,
         work: impl FnOnce(&Path, &dyn Fn(&str, u64, u64)) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let folder = Path::new(&place.folder);
@@ -221,6 +221,6 @@ impl Drop for HostRole {
 }
 
 /// The folder as processes see it that work elsewhere.
-fn absolute(place: &DataPlace) -> Result<PathBuf, Error> {
+fn absolute(place: &DataLocation) -> Result<PathBuf, Error> {
     std::path::absolute(&place.folder).map_err(|error| Error::new(format!("find the folder {}: {error}", place.folder)))
 }

@@ -12,7 +12,7 @@ use super::target::Target;
 use proofload_model::error::Error;
 use proofload_model::units::{Bytes, PerSecond};
 use proofload_model::wire::host::PreconditioningResult;
-use proofload_model::wire::{DataPlace, Preconditioning};
+use proofload_model::wire::{DataLocation, Preconditioning};
 use std::path::Path;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const WITHOUT_FIO: &str = "take [storage.precondition] out of the study";
 /// Fails when fio is missing, when the folder has no room, when the guard refuses the device (every reason is named), and when
 /// a fio run fails. A drive that does not become steady is a fact, not an error.
 pub fn precondition(
-    place: &DataPlace,
+    place: &DataLocation,
     how: &Preconditioning,
     progress: Progress<'_>,
 ) -> Result<PreconditioningResult, Error> {
@@ -38,7 +38,7 @@ pub fn precondition(
 /// The same with a given fio.
 fn precondition_with(
     fio: &Fio,
-    place: &DataPlace,
+    place: &DataLocation,
     how: &Preconditioning,
     progress: Progress<'_>,
 ) -> Result<PreconditioningResult, Error> {

@@ -76,7 +76,7 @@ mod tests {
     use proofload_model::deployment::{InstanceName, StoragePlan};
     use proofload_model::time::{Clock, Moment, WallTime};
     use proofload_model::wire::host::{Attach, Create, Detach, HostService as _, PrepareLimits, ReadUsage, Verify};
-    use proofload_model::wire::{DataPlace, LimitsAsked};
+    use proofload_model::wire::{DataLocation, LimitsAsked};
     use std::sync::Arc;
 
     struct Still;
@@ -99,7 +99,8 @@ mod tests {
     fn it_is_attached_verified_counted_and_detached_by_the_host_role() {
         let study = tempfile::tempdir().unwrap();
         let folder = study.path().join("place").display().to_string();
-        let place = DataPlace { engine: "sqlite".to_owned(), folder: folder.clone(), url: None, settings: Vec::new() };
+        let place =
+            DataLocation { engine: "sqlite".to_owned(), folder: folder.clone(), url: None, settings: Vec::new() };
         let (link, instance) = (Path::new(&folder).join("data/log"), InstanceName::new("standby"));
         let mut role = HostRole::new(Arc::new(Still), Arc::new(|_| {}));
         role.create(Create { instance: instance.clone(), place: place.clone() }).unwrap();

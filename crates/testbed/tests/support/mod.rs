@@ -6,7 +6,7 @@ use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::host::{Attach, Start};
-use proofload_model::wire::{Ask, DataPlace, Event, Request};
+use proofload_model::wire::{Ask, DataLocation, Event, Request};
 use proofload_testbed::HostRole;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -53,8 +53,8 @@ impl Bench {
     }
 
     /// Where the data of an engine lies: one folder below the study's.
-    pub fn place(&self, engine: &str, settings: &[(&str, &str)]) -> DataPlace {
-        DataPlace {
+    pub fn place(&self, engine: &str, settings: &[(&str, &str)]) -> DataLocation {
+        DataLocation {
             engine: engine.to_owned(),
             folder: self.folder.path().join("study/data-of-it").display().to_string(),
             url: None,
@@ -82,13 +82,13 @@ impl Bench {
 
     /// Attaches a directory.
     #[track_caller]
-    pub fn attach(&mut self, place: &DataPlace) {
+    pub fn attach(&mut self, place: &DataLocation) {
         self.ask(Attach { instance: one(), place: place.clone(), storage: StoragePlan::directory() });
     }
 
     /// Starts the server on a directory.
     #[track_caller]
-    pub fn start(&mut self, place: &DataPlace) -> Vec<Fact> {
+    pub fn start(&mut self, place: &DataLocation) -> Vec<Fact> {
         let started = self.ask(Start { instance: one(), place: place.clone() });
         self.address = Some(started.address);
         started.facts

@@ -9,7 +9,7 @@ use super::names::{DATABASE, REPLICA_SET};
 use super::options::Options;
 use super::{configuration, installation};
 use crate::contract::{CommandLine, Error, FileToWrite, ServerRecipe, Target};
-use proofload_model::wire::DataPlace;
+use proofload_model::wire::DataLocation;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -87,7 +87,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 }
 
 async fn probe(address: String) -> Result<(), Error> {
-    let place = DataPlace { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+    let place = DataLocation { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
     let target = Target::new(place, Some(address.clone()));
     let (mut connection, greeting) = lean::open(&target, PROBE).await?;
     if greeting.wants_set {

@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn the_driver_is_led_to_the_server_itself() {
         let check = |url: &str, expected: &str| {
-            let place = proofload_model::wire::DataPlace {
+            let place = proofload_model::wire::DataLocation {
                 engine: "mongodb".to_owned(),
                 folder: String::new(),
                 url: Some(url.to_owned()),

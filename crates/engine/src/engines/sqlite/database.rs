@@ -94,12 +94,12 @@ fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofload_model::wire::DataPlace;
+    use proofload_model::wire::DataLocation;
 
     fn target(folder: &Path, settings: &[(&str, &str)]) -> Target {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
-        Target::new(DataPlace { engine, folder, url: None, settings }, None)
+        Target::new(DataLocation { engine, folder, url: None, settings }, None)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use proofload_gen::tprocc::population::{GENERATOR_VERSION, Population, Table, Ti
 use proofload_gen::tprocc::{CLoad, Constants, Departure, Profile, Scale};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LoadSpec;
@@ -98,13 +98,13 @@ const TERMINALS_PER_WAREHOUSE: u32 = 10;
 
 impl TproccSettings {
     /// Sessions of an agent: one for each of its users, or those that its terminals share and those of its workers.
-    pub(super) fn sessions(&self, part: &Part) -> u32 {
+    pub(super) fn sessions(&self, part: &LoadShare) -> u32 {
         let of_paced = |paced: PacingSettings| part.count_of(paced.connections) + part.count_of(paced.delivery_workers);
         self.paced.map_or_else(|| self.users_of(part).len() as u32, of_paced)
     }
 
     /// Numbers of an agent's users.
-    pub(super) fn users_of(&self, part: &Part) -> Range<u32> {
+    pub(super) fn users_of(&self, part: &LoadShare) -> Range<u32> {
         part.range(self.users)
     }
 

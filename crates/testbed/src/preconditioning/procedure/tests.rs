@@ -9,9 +9,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-fn place(folder: &Path) -> DataPlace {
+fn place(folder: &Path) -> DataLocation {
     let folder = folder.display().to_string();
-    DataPlace { engine: "null".to_owned(), folder, url: None, settings: Vec::new() }
+    DataLocation { engine: "null".to_owned(), folder, url: None, settings: Vec::new() }
 }
 
 fn small() -> Preconditioning {

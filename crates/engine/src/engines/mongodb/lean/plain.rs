@@ -28,10 +28,10 @@ pub(super) fn server<'a>(url: &'a Url, target: &Target) -> Result<(&'a str, u16)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofload_model::wire::DataPlace;
+    use proofload_model::wire::DataLocation;
 
     fn check(text: &str, part: Option<&str>) {
-        let place = DataPlace { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+        let place = DataLocation { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
         let target = Target::new(place, Some(text.to_owned()));
         let found = server(&Url::of(&target).unwrap(), &target).err().map(|error| error.to_string());
         assert_eq!(found.is_some(), part.is_some(), "{text}: {found:?}");

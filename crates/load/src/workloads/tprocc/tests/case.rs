@@ -22,7 +22,7 @@ use proofload_engine::{Engine, Target, engine};
 use proofload_gen::tprocc::population::{
     ContentHash, Hundredths, Kind, RowHash, Table, TenThousandths, Timestamp, Value,
 };
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 use proofload_model::settings::{STANDARD, Settings, Value as Setting};
 use proofload_model::time::{Clock, Moment, WallTime};
@@ -100,7 +100,7 @@ pub(super) fn job_at(target: Target, changes: &[(&str, &str)]) -> RunRequest {
         data_seed: 1,
         input_seed: 2,
         load_time: LOAD_TIME,
-        part: Part::default(),
+        part: LoadShare::default(),
     };
     let engine = engine(&target.place.engine).unwrap();
     RunRequest { spec, engine, target, progress: Arc::new(|_, _, _| {}) }

@@ -9,7 +9,7 @@ use crate::workload::WorkloadRun as _;
 use crate::workloads::tprocc::workload_run::TproccRun;
 use proofload_engine::Target;
 use proofload_gen::Seed;
-use proofload_model::wire::DataPlace;
+use proofload_model::wire::DataLocation;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn a_build_in_a_process_of_its_own() {
     let Ok(order) = std::env::var(ORDER) else { return };
     let [engine, folder, address] =
         order.split(';').map(str::to_owned).collect::<Vec<_>>().try_into().expect("three words");
-    let place = DataPlace { engine, folder, url: None, settings: Vec::new() };
+    let place = DataLocation { engine, folder, url: None, settings: Vec::new() };
     let address = (!address.is_empty()).then_some(address);
     let request = job_at(Target::new(place, address), &[("warehouses", WAREHOUSES)]);
     if let Err(error) = TproccRun::new(request).and_then(|workload_run| workload_run.build()) {

@@ -9,7 +9,7 @@ use crate::workloads::warehouse::settings::{SETTINGS, WarehouseSettings};
 use crate::workloads::warehouse::suite::{Dialect, Draw};
 use crate::workloads::warehouse::workload_run::WarehouseRun;
 use proofload_engine::{Engine, engine};
-use proofload_model::part::Part;
+use proofload_model::load_share::LoadShare;
 use proofload_model::settings::{Settings, Value as Setting};
 use proofload_model::time::WallTime;
 use proofload_model::wire::LoadSpec;
@@ -77,7 +77,7 @@ impl Case {
             data_seed: 1,
             input_seed: 2,
             load_time: WallTime(1_767_225_600_000_000),
-            part: Part::default(),
+            part: LoadShare::default(),
         };
         let request = RunRequest { spec, engine, target: place.target.clone(), progress: Arc::new(|_, _, _| {}) };
         let settings = WarehouseSettings::read(&settings).unwrap();

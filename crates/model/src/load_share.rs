@@ -57,21 +57,21 @@ pub fn load_hosts(settings: &Settings) -> Result<Vec<LoadHost>, Error> {
 
 /// The part of one load agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct LoadShare {
     /// Number of the agent, from 0.
     pub agent: u32,
     /// The shares of all agents, in their order; at least one, none of them 0.
     pub shares: Vec<u32>,
 }
 
-impl Default for Part {
+impl Default for LoadShare {
     /// All of the load.
     fn default() -> Self {
         Self { agent: 0, shares: vec![1] }
     }
 }
 
-impl Part {
+impl LoadShare {
     /// The parts of all agents; without hosts one part, which is the whole.
     pub fn all(hosts: &[LoadHost]) -> Vec<Self> {
         if hosts.is_empty() {
@@ -153,10 +153,10 @@ mod tests {
     use crate::settings::Value;
     use proptest::prelude::*;
 
-    fn parts(shares: &[u32]) -> Vec<Part> {
+    fn parts(shares: &[u32]) -> Vec<LoadShare> {
         let hosts: Vec<LoadHost> =
             shares.iter().map(|share| LoadHost { name: format!("h{share}"), share: *share }).collect();
-        Part::all(&hosts)
+        LoadShare::all(&hosts)
     }
 
     fn read(hosts: &[&str]) -> Result<Vec<(String, u32)>, String> {
@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn one_agent_has_everything() {
-        let whole = Part::default();
-        assert_eq!(Part::all(&[]), std::slice::from_ref(&whole));
+        let whole = LoadShare::default();
+        assert_eq!(LoadShare::all(&[]), std::slice::from_ref(&whole));
         assert!(whole.is_whole() && whole.is_first());
         assert_eq!(whole.range(64), 0..64);
         assert_eq!((0..5).map(|index| whole.turns().number(index)).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
@@ -191,7 +191,7 @@ mod tests {
         let ranges = |shares: &[u32], all| parts(shares).iter().map(|part| part.range(all)).collect::<Vec<_>>();
         assert_eq!(ranges(&[1, 1, 1], 64), [0..21, 21..42, 42..64]);
         assert_eq!(ranges(&[1, 3], 8), [0..2, 2..8]);
-        let numbers = |part: &Part| (0..6).map(|index| part.turns().number(index)).collect::<Vec<_>>();
+        let numbers = |part: &LoadShare| (0..6).map(|index| part.turns().number(index)).collect::<Vec<_>>();
         let two = parts(&[2, 4]);
         assert_eq!([numbers(&two[0]), numbers(&two[1])], [[1, 4, 7, 10, 13, 16], [0, 2, 3, 5, 6, 8]]);
     }

@@ -171,6 +171,29 @@ fn a_study_on_the_null_engine_goes_through_and_reports_in_every_format() {
     bench.expect_no_process();
 }
 
+/// The fixture workload has its folder and its line in the registry, and no words in the report.
+#[cfg(feature = "fixtures")]
+#[test]
+fn a_workload_of_a_folder_and_a_line_is_listed_run_and_told() {
+    let bench = Bench::new("example_rows");
+    for arguments in [&["workloads"][..], &["schema"]] {
+        let output = bench.run(arguments);
+        assert!(text(&output.stdout).contains("example_rows"), "{arguments:?}: {}", text(&output.stdout));
+    }
+    let workload = "kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"\n";
+    let fixture = "kind = \"example_rows\"\nrows = 1000\nvirtual_users = 2\n";
+    bench.study(&small_study("sqlite", "", 1).replace(workload, fixture));
+    let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    assert!(matches!(output.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&output.stderr));
+    let record = proofload_record::read(&bench.path("x.proof")).expect("the record is readable");
+    let checks = record.attempts.iter().flat_map(|attempt| &attempt.checks);
+    let outcomes: Vec<_> = checks.map(|check| (check.name.as_str(), check.outcome)).collect();
+    assert_eq!(outcomes, [("rows read back", proofload_model::samples::CheckOutcome::Met)]);
+    let report = bench.run(&["report", "x.proof", "--format", "markdown", "-o", "-"]);
+    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
+    assert!(text(&report.stdout).contains("operations per second"), "{}", text(&report.stdout));
+}
+
 #[test]
 fn every_command_that_lists_something_lists_it() {
     let bench = Bench::new("lists");

@@ -2,6 +2,8 @@
 
 mod blocking_session;
 mod dialect;
+#[cfg(feature = "fixtures")]
+pub mod example_rows;
 mod lookup;
 mod manifest;
 pub mod suite;
@@ -19,4 +21,10 @@ pub use lookup::workload;
 use crate::workload::Workload;
 
 /// Every workload that is built in.
-pub const WORKLOADS: &[&dyn Workload] = &[&tprocc::Tprocc, &ycsb::Ycsb, &warehouse::Warehouse];
+pub const WORKLOADS: &[&dyn Workload] = &[
+    &tprocc::Tprocc,
+    &ycsb::Ycsb,
+    &warehouse::Warehouse,
+    #[cfg(feature = "fixtures")]
+    &example_rows::ExampleRows,
+];

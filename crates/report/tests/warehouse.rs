@@ -12,7 +12,7 @@ use proofload_model::settings::Value;
 use proofload_model::units::{Bytes, BytesPerSecond};
 use proofload_record::Record;
 use proofload_report::findings::warehouse::{pairings, query_totals, rating, recorded_reference};
-use proofload_report::findings::{Verdict, evaluate, evaluate_beside};
+use proofload_report::findings::{Verdict, Window, evaluate, evaluate_beside};
 use proofload_report::{Format, render, render_beside};
 use std::time::Duration;
 use support::{Appliance, warehouse};
@@ -111,7 +111,8 @@ fn a_run_of_rounds_is_rated_as_a_whole() {
     let rate = findings.points[1].metric("queries_per_hour").unwrap();
     assert!(rate.interval().bounds().is_none(), "one run of a fixed number has no spread: {rate}");
     let run = &findings.points[1].runs[0];
-    assert_eq!((run.window, run.window_seconds()), (Some((0, 71)), Some((0.0, 70.5))));
+    let window = run.window.map(Window::span);
+    assert_eq!((window, run.window_seconds()), (Some((0.0, 71.0)), Some((0.0, 70.5))));
     let text = markdown(&record);
     check_holds(&section(&text, "Results\n"), &["| Operations |"]);
     check_holds(

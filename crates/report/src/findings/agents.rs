@@ -1,5 +1,6 @@
 //! What each of several load agents did in the window of a run, and whether it was the limit. Empty for a load of one agent.
 
+use super::window::Window;
 use proofload_analysis::generator::{Doubt, GeneratorObservations, check_generator};
 use proofload_analysis::latency::Sparse;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -51,11 +52,11 @@ impl AgentFindings {
 const COUNTED: &str = "counts of the whole window";
 
 /// Every load agent of a run; empty when there was only one. `embedded`: the engine runs in the agents, whose threads' CPU says nothing.
-pub(super) fn agents(attempt: &Attempt, window: Option<(u64, u64)>, embedded: bool) -> Vec<AgentFindings> {
-    let (Some((from, to)), Some(started)) = (window, started(attempt)) else { return Vec::new() };
+pub(super) fn agents(attempt: &Attempt, window: Option<Window>, embedded: bool) -> Vec<AgentFindings> {
+    let (Some(window), Some(started)) = (window, started(attempt)) else { return Vec::new() };
     let stopped = stopped(attempt).unwrap_or_default();
     let inside: Vec<&AgentSecond> =
-        attempt.agents.seconds.iter().filter(|second| (from..to).contains(&second.number)).collect();
+        attempt.agents.seconds.iter().filter(|second| window.contains(second.number)).collect();
     let all: u64 = inside.iter().map(|second| second.completed).sum();
     let whole: f64 = started.iter().map(|agent| f64::from(agent.share)).sum();
     let of_agent = |(number, agent): (u32, &LoadAgentStart)| {

@@ -1,7 +1,8 @@
 //! The engine's own counters over the window: an embedded engine's by interval, a server's by its probe.
 
+use super::estimate::{estimate, measured};
 use super::level::Measured;
-use super::metrics::{Pair, estimate, measured};
+use super::run::Pair;
 use proofload_analysis::quantity::Unit;
 use proofload_model::samples::IntervalSample;
 use proofload_model::series::engine::{ACTIVE_SESSIONS, PROBE};
@@ -10,6 +11,9 @@ use std::collections::BTreeMap;
 
 /// What a stream on an embedded engine counts of itself: CPU time of its thread outside the engine's calls, CPU seconds per second.
 pub(super) const DRIVER_CPU: &str = "driver_cpu";
+
+/// Names of the load's readings that count bytes of field values per second: written and read.
+pub(super) const LOGICAL: [&str; 2] = ["logical_written", "logical_read"];
 
 /// Counters with their unit as metrics `engine.<name>`; those that did not move are left out.
 pub(super) fn engine_counters(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
@@ -41,7 +45,7 @@ fn embedded_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
     let mut names = Vec::new();
     for reading in runs.iter().flat_map(|(_, attempt)| attempt.intervals.iter().flat_map(|interval| &interval.engine)) {
         let name = reading.name.as_str();
-        if super::efficiency::LOGICAL.contains(&name) || name == DRIVER_CPU {
+        if LOGICAL.contains(&name) || name == DRIVER_CPU {
             continue;
         }
         push(&mut names, &reading.name, if reading.unit == "1" { "1/s" } else { &reading.unit });
@@ -51,12 +55,10 @@ fn embedded_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
 
 /// Its differences over the intervals of a run's window.
 pub(super) fn embedded((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>> {
-    let (from, to) = run.window?;
-    let inside = attempt.intervals.iter().filter(|interval| (from..to).contains(&interval.index));
     let sum = |interval: &IntervalSample| {
         interval.engine.iter().filter(|reading| reading.name == name).map(|reading| reading.value).sum::<f64>()
     };
-    Some(inside.map(sum).collect())
+    Some(run.window?.inside(&attempt.intervals).into_iter().map(sum).collect())
 }
 
 fn server_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {

@@ -139,5 +139,5 @@ fn relative(point: &PointFindings, largest: u32, to: &proofload_analysis::bootst
             Interval::none("the largest point is the reference"),
         ));
     }
-    Ok(super::metrics::informative(ratio_of_means(own, to).scaled(100.0, Unit::PERCENT)))
+    Ok(super::estimate::informative(ratio_of_means(own, to).scaled(100.0, Unit::PERCENT)))
 }

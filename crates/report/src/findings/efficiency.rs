@@ -1,16 +1,15 @@
 //! What the work cost: device bytes per logical byte, power, and the data sheet's figures of the study. Each metric ends
 //! in `.measured` or `.data_sheet`, so that no reader takes the one for the other.
 
-use super::counters::embedded;
+use super::counters::{LOGICAL, embedded};
+use super::estimate::{estimate, measured, over_runs, ratio};
 use super::level::Measured;
-use super::metrics::{Pair, estimate, measured, observed, over_runs, ratio};
+use super::observed::observed;
+use super::run::Pair;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
-
-/// Names of the load's readings that count bytes of field values per second: written and read.
-pub(super) const LOGICAL: [&str; 2] = ["logical_written", "logical_read"];
 
 /// A metric with its name.
 type Named = (&'static str, Measured);

@@ -2,6 +2,7 @@
 //! failed by class, and where it stalled.
 
 use super::latencies::{ByKind, all_kinds};
+use super::window::Window;
 use proofload_analysis::distribution::mean;
 use proofload_analysis::latency::Sparse;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -173,15 +174,15 @@ pub(super) fn failures(inside: &[&IntervalSample]) -> Vec<Failure> {
 
 /// Stalls of the window; its histograms are put to the seconds that they belong to.
 pub(super) fn stalls_of(
-    window: Option<(u64, u64)>,
+    window: Option<Window>,
     inside: &[&IntervalSample],
     by_kind: &ByKind,
     measured: &[f64],
 ) -> Stalls {
-    let Some((from, to)) = window else { return Stalls { median: f64::NAN, ..Stalls::default() } };
-    let mut responses = vec![Sparse::default(); to.saturating_sub(from) as usize];
+    let Some(window) = window else { return Stalls { median: f64::NAN, ..Stalls::default() } };
+    let mut responses = vec![Sparse::default(); window.seconds()];
     for (interval, part) in inside.iter().zip(all_kinds(by_kind)) {
-        if let Some(place) = responses.get_mut((interval.index - from) as usize) {
+        if let Some(place) = responses.get_mut((interval.index - window.from) as usize) {
             *place = part;
         }
     }

@@ -1,13 +1,16 @@
 //! The metrics of a point from its runs: throughput, latencies, CPU, device. Repetitions are the higher level of variance.
 
+use super::estimate::{estimate, informative, measured, over_runs, ratio};
 use super::level::Measured;
-use super::run::RunFindings;
-use super::telemetry::{Trace, average, mean_of_cores, steal, total, traces};
-use crate::workloads::workload;
-use proofload_analysis::bootstrap::{Estimate, METHOD_RUNS, ratio_of_means};
-use proofload_analysis::distribution::{mean, student_quantile, variance};
-use proofload_analysis::hierarchy::mean_of_runs;
+use super::observed::{in_windows, observed};
+use super::pacing::rules;
+use super::run::{Pair, RunFindings};
+use super::telemetry::{Trace, mean_of_cores, steal};
+use crate::workloads::{Workload, workload};
+use proofload_analysis::bootstrap::{Estimate, METHOD_RUNS};
+use proofload_analysis::distribution::{mean, variance};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::samples::IntervalSample;
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
@@ -26,9 +29,6 @@ type OwnMetrics = fn(&[Pair<'_>], &Result<Estimate, String>) -> Vec<(&'static st
 
 /// Metrics that one workload adds, by `workload.kind`.
 const OF_WORKLOADS: &[(&str, OwnMetrics)] = &[(super::warehouse::KIND, super::warehouse::metrics)];
-
-/// A run with its attempt.
-pub(super) type Pair<'a> = (&'a RunFindings, &'a Attempt);
 
 /// All metrics of a point by name. `response_ns_p99.new_order` is the percentile of one kind of operation,
 /// `response_ns_p99.all` of all together.
@@ -76,26 +76,15 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
             metrics.insert(name.to_owned(), value);
         }
     }
-    for (name, value) in super::pacing::metrics(runs, workload, settings) {
+    for (name, value) in paced(runs, workload, settings) {
         metrics.insert(name.to_owned(), value);
     }
     for (_, own) in OF_WORKLOADS.iter().filter(|(kind, _)| *kind == workload.kind) {
         metrics.extend(own(runs, &per_second).into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
-    super::latencies::latencies(runs, workload, &mut metrics);
+    super::percentiles::latencies(runs, workload, &mut metrics);
     metrics.extend(super::counters::engine_counters(runs));
     metrics.into_iter().map(|(name, value)| (name, value.map(informative))).collect()
-}
-
-/// Leaves out, with the reason, an interval that exceeds the possible range or spans a hundredfold: its windows are worth
-/// too few independent seconds.
-pub(super) fn informative(quantity: Quantity) -> Quantity {
-    let says_nothing = |(low, high): (f64, f64)| low < 0.0 || high > 100.0 * low.max(quantity.value() / 10.0);
-    if quantity.interval().bounds().is_some_and(says_nothing) {
-        let why = "the window holds too few independent seconds";
-        return Quantity::new(quantity.value(), quantity.unit().clone(), quantity.n(), Interval::none(why));
-    }
-    quantity
 }
 
 /// Transactions per second over the windows of all runs; of runs that are rated whole by their rounds.
@@ -124,21 +113,6 @@ fn of_totals(values: &[f64]) -> Estimate {
     }
 }
 
-pub(super) fn estimate(windows: &[&[f64]]) -> Result<Estimate, String> {
-    if windows.is_empty() {
-        return Err("no run was completed".to_owned());
-    }
-    if windows.iter().any(|window| window.is_empty()) {
-        return Err("there is no measured window".to_owned());
-    }
-    Ok(mean_of_runs(windows))
-}
-
-pub(super) fn measured(estimate: &Result<Estimate, String>, unit: Unit, factor: f64) -> Measured {
-    let quantity = estimate.as_ref().map_err(Clone::clone)?.quantity(unit.clone()).scaled(factor, unit);
-    if quantity.value().is_finite() { Ok(quantity) } else { Err("the window has gaps".to_owned()) }
-}
-
 /// A kind that the database counts as well, by the clients' counts, per minute.
 fn by_clients(runs: &[Pair<'_>], place: usize, missing: &str) -> Measured {
     let windows: Option<Vec<&[f64]>> =
@@ -158,56 +132,14 @@ fn by_database(runs: &[Pair<'_>], place: usize) -> Measured {
     Ok(over_runs(&values, Unit::PER_MINUTE, "two readings of a counter have no spread"))
 }
 
-/// The mean of one value per run.
-pub(super) fn over_runs(values: &[f64], unit: Unit, why_not: &str) -> Quantity {
-    let count = values.len() as f64;
-    let interval = if values.len() < 2 {
-        Interval::none(why_not)
-    } else {
-        let half = student_quantile(0.975, count - 1.0) * (variance(values) / count).sqrt();
-        Interval::known(mean(values) - half, mean(values) + half, "Student's t over repetitions")
-    };
-    Quantity::new(mean(values), unit, values.len() as u64, interval)
-}
-
 fn failed_percent(runs: &[Pair<'_>]) -> Measured {
-    let failed: u64 = runs.iter().map(|(run, _)| run.failures.0).sum();
-    let due: u64 = runs.iter().map(|(run, _)| run.failures.1).sum();
+    let failed: u64 = runs.iter().map(|(run, _)| run.failures.failed).sum();
+    let due: u64 = runs.iter().map(|(run, _)| run.failures.due).sum();
     if due == 0 {
         return Err("nothing became due".to_owned());
     }
     let why = "a share of a full count, not of a sample";
     Ok(Quantity::new(100.0 * failed as f64 / due as f64, Unit::PERCENT, due, Interval::none(why)))
-}
-
-/// A series within each run's window.
-fn in_windows(
-    runs: &[Pair<'_>],
-    pick: impl Fn(&Attempt) -> Option<Trace>,
-    what: &str,
-) -> Result<Vec<Vec<f64>>, String> {
-    let window = |(run, attempt): &Pair<'_>| {
-        let trace = pick(attempt)?.within(run.window_seconds()?);
-        Some(trace.values()).filter(|values| !values.is_empty())
-    };
-    let found: Option<Vec<Vec<f64>>> = runs.iter().map(window).collect();
-    found.filter(|found| !found.is_empty()).ok_or_else(|| format!("{what} was not observed"))
-}
-
-/// Use of the cores in each run's window, %; `None` where it was not observed in one of them.
-pub(super) fn cpu_windows(runs: &[Pair<'_>]) -> Option<Vec<Vec<f64>>> {
-    in_windows(runs, mean_of_cores, "").ok()
-}
-
-/// A series in each run's window, its instances added up; `None` where it was not observed in one of them.
-pub(super) fn device_windows(runs: &[Pair<'_>], probed: SeriesName) -> Option<Vec<Vec<f64>>> {
-    in_windows(runs, |attempt| of_all_instances(attempt, probed), "").ok()
-}
-
-/// The instances of a series together: as a mean where it is a share of each.
-fn of_all_instances(attempt: &Attempt, probed: SeriesName) -> Option<Trace> {
-    let found = traces(attempt, probed);
-    if probed == series::device::BUSY { average(&found) } else { total(&found) }
 }
 
 /// A share of the cores' time, %.
@@ -217,22 +149,32 @@ fn cores(runs: &[Pair<'_>], pick: fn(&Attempt) -> Option<Trace>) -> Measured {
     measured(&estimate(&windows), Unit::PERCENT, 1.0)
 }
 
-/// A series over the windows of all runs, its instances added up.
-pub(super) fn observed(runs: &[Pair<'_>], probed: SeriesName) -> Result<Estimate, String> {
-    let what = match probed {
-        series::memory::MAJOR_FAULTS | series::memory::REFAULTS => "the memory of the control group",
-        series::power::WATTS => "power",
-        _ => "the device",
-    };
-    let found = in_windows(runs, |attempt| of_all_instances(attempt, probed), what)?;
-    let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
-    estimate(&windows)
+/// Metrics of a paced load: those rolled back by design count, as in its ceiling.
+fn paced(runs: &[Pair<'_>], workload: &'static Workload, settings: &Settings) -> Vec<(&'static str, Measured)> {
+    let Some(rules) = rules(workload, settings) else { return Vec::new() };
+    let windows: Vec<Vec<f64>> = runs.iter().map(|(run, attempt)| ended(run, attempt, rules.counted.0)).collect();
+    let per_second = estimate(&windows.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let (scale, _, _) = rules.least;
+    let size = settings.number(scale).ok().filter(|size| *size > 0.0);
+    let per_size = size.ok_or_else(|| format!("the study does not state {scale}"));
+    let ceiling = runs.iter().find_map(|(run, _)| run.pacing.as_ref()?.ceiling_per_minute);
+    let ceiling = ceiling.ok_or_else(|| "the load generator did not state its ceiling".to_owned());
+    vec![
+        ("paced_per_minute", measured(&per_second, Unit::PER_MINUTE, 60.0)),
+        ("paced_per_minute_and_scale", per_size.and_then(|size| measured(&per_second, Unit::PER_MINUTE, 60.0 / size))),
+        (
+            "efficiency_percent",
+            ceiling.and_then(|ceiling| measured(&per_second, Unit::PERCENT, 100.0 * 60.0 / ceiling)),
+        ),
+    ]
 }
 
-/// A ratio of two means that may be nothing at all: 0 to something is 0.
-pub(super) fn ratio(above: &Estimate, below: &Estimate) -> Quantity {
-    if above.value == 0.0 && below.value > 0.0 {
-        return Quantity::new(0.0, Unit::RATIO, above.n, Interval::none("nothing was counted"));
-    }
-    ratio_of_means(above, below)
+/// Operations of a kind that ended in each second of the window, a gap where the second is missing.
+fn ended(run: &RunFindings, attempt: &Attempt, kind: &str) -> Vec<f64> {
+    let Some(window) = run.window else { return Vec::new() };
+    let of_kind = |interval: &IntervalSample| {
+        let counts = interval.counts.iter().find(|counts| counts.kind == kind);
+        counts.map_or(0.0, |counts| counts.completed() as f64)
+    };
+    window.by_second(&window.inside(&attempt.intervals), of_kind)
 }

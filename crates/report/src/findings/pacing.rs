@@ -1,13 +1,9 @@
-//! What a paced load kept and reached: limits of response times, and the efficiency against the most that its waits allow.
+//! Limits of response times that one run of a paced load kept.
 
-use super::level::Measured;
-use super::metrics::{Pair, estimate, measured};
-use super::run::RunFindings;
+use super::latencies::ByKind;
 use crate::workloads::{PacedRules, Workload};
 use proofload_analysis::latency::Sparse;
-use proofload_analysis::quantity::Unit;
 use proofload_model::facts::{FactName, client};
-use proofload_model::samples::IntervalSample;
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 
@@ -56,20 +52,20 @@ pub struct Pacing {
 }
 
 /// The rules of a paced load; `None` when the study's load is not paced.
-fn rules(workload: &'static Workload, settings: &Settings) -> Option<PacedRules> {
+pub(super) fn rules(workload: &'static Workload, settings: &Settings) -> Option<PacedRules> {
     workload.paced.filter(|_| settings.text("workload.pacing") == Ok("paced"))
 }
 
 /// What a run kept; `None` when it was not paced.
 pub(super) fn pacing(
-    findings: &RunFindings,
+    latencies: &ByKind,
     attempt: &Attempt,
     workload: &'static Workload,
     settings: &Settings,
 ) -> Option<Pacing> {
     let rules = rules(workload, settings)?;
     let kept = |(kind, at_most_s): &(&'static str, f64)| {
-        let merged = Sparse::merged(findings.latencies.get(*kind).into_iter().flatten());
+        let merged = Sparse::merged(latencies.get(*kind).into_iter().flatten());
         let p90_s = merged.percentile(0.9).filter(|_| merged.count() > 0).map(|p90| p90 as f64 / 1e9);
         KeptLimit { kind, at_most_s: *at_most_s, p90_s, mean_s: merged.mean() / 1e9, count: merged.count() }
     };
@@ -79,44 +75,6 @@ pub(super) fn pacing(
         seats: [client::VIRTUAL_USERS, client::CONNECTIONS, client::DELIVERY_WORKERS].map(number),
         ceiling_per_minute: number(client::CEILING),
     })
-}
-
-/// Metrics of a paced load: those rolled back by design count, as in its ceiling.
-pub(super) fn metrics(
-    runs: &[Pair<'_>],
-    workload: &'static Workload,
-    settings: &Settings,
-) -> Vec<(&'static str, Measured)> {
-    let Some(rules) = rules(workload, settings) else { return Vec::new() };
-    let windows: Vec<Vec<f64>> = runs.iter().map(|(run, attempt)| ended(run, attempt, rules.counted.0)).collect();
-    let per_second = estimate(&windows.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    let (scale, _, _) = rules.least;
-    let size = settings.number(scale).ok().filter(|size| *size > 0.0);
-    let per_size = size.ok_or_else(|| format!("the study does not state {scale}"));
-    let ceiling = runs.iter().find_map(|(run, _)| run.pacing.as_ref()?.ceiling_per_minute);
-    let ceiling = ceiling.ok_or_else(|| "the load generator did not state its ceiling".to_owned());
-    vec![
-        ("paced_per_minute", measured(&per_second, Unit::PER_MINUTE, 60.0)),
-        ("paced_per_minute_and_scale", per_size.and_then(|size| measured(&per_second, Unit::PER_MINUTE, 60.0 / size))),
-        (
-            "efficiency_percent",
-            ceiling.and_then(|ceiling| measured(&per_second, Unit::PERCENT, 100.0 * 60.0 / ceiling)),
-        ),
-    ]
-}
-
-/// Operations of a kind that ended in each second of the window, a gap where the second is missing.
-fn ended(run: &RunFindings, attempt: &Attempt, kind: &str) -> Vec<f64> {
-    let Some((from, to)) = run.window else { return Vec::new() };
-    let mut values = vec![f64::NAN; to.saturating_sub(from) as usize];
-    let of_kind = |interval: &IntervalSample| {
-        let counts = interval.counts.iter().find(|counts| counts.kind == kind);
-        counts.map_or(0.0, |counts| counts.completed() as f64)
-    };
-    for interval in attempt.intervals.iter().filter(|interval| (from..to).contains(&interval.index)) {
-        values[(interval.index - from) as usize] = of_kind(interval);
-    }
-    values
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::factor::level_text;
 use super::level::Measured;
-use super::metrics::{Pair, metrics, throughput};
-use super::run::{RunFindings, run};
+use super::metrics::{metrics, throughput};
+use super::run::{Pair, RunFindings, run};
 use super::void::Void;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_model::settings::Value;

@@ -1,7 +1,7 @@
 //! Steal: time in which the database's cores had work and the hypervisor ran another guest. More than the study tolerates voids; less is
 //! mentioned beside what is not steady.
 
-use super::metrics::informative;
+use super::estimate::informative;
 use super::telemetry;
 use super::void::Void;
 use proofload_analysis::bootstrap::mean_of;

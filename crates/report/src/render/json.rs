@@ -114,10 +114,10 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         "warm_up_seconds": run.warm_up.as_ref().map(|warm_up| warm_up.seconds),
         "settled": run.warm_up.as_ref().map(|warm_up| warm_up.settled),
         "whole_run": run.whole.as_ref().map(whole_run_json),
-        "window": run.window.map(|(from, to)| json!({ "from": from, "to": to })),
+        "window": run.window.map(|window| json!({ "from": window.from, "to": window.to })),
         "throughput": mean.to_json(),
-        "failed": run.failures.0,
-        "due": run.failures.1,
+        "failed": run.failures.failed,
+        "due": run.failures.due,
         "failures": run.failure_classes.iter().map(|failure| json!({
             "type": failure.kind, "code": failure.code, "text": failure.text, "count": failure.count,
         })).collect::<Vec<_>>(),
@@ -162,7 +162,7 @@ fn whole_run_json(whole: &WholeRun) -> Json {
 
 /// Seconds from time zero of the load.
 fn stall_json(run: &RunFindings, stall: &Stall) -> Json {
-    let start = run.window.map_or(0, |(from, _)| from as usize);
+    let start = run.window.map_or(0, |window| window.from as usize);
     json!({
         "from": start + stall.from, "to": start + stall.to, "slow_seconds": stall.slow_seconds,
         "lowest_per_second": stall.lowest, "median_per_second": run.stalls.median,

@@ -14,8 +14,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let rows: Vec<Vec<Cell>> = findings.points.iter().flat_map(|point| point_rows(findings, point)).collect();
-    let failed: u64 = findings.points.iter().flat_map(|point| &point.runs).map(|run| run.failures.0).sum();
-    let due: u64 = findings.points.iter().flat_map(|point| &point.runs).map(|run| run.failures.1).sum();
+    let failed: u64 = findings.points.iter().flat_map(|point| &point.runs).map(|run| run.failures.failed).sum();
+    let due: u64 = findings.points.iter().flat_map(|point| &point.runs).map(|run| run.failures.due).sum();
     let many = findings.workload.work.many;
     let mut words = match failed {
         0 => prose!["None of ", due, " ", many, " that became due in the measured windows failed."],
@@ -43,7 +43,7 @@ fn point_rows(findings: &Findings<'_>, point: &PointFindings) -> Vec<Vec<Cell>> 
             None => classes.push(failure.clone()),
         }
     }
-    let due: u64 = point.runs.iter().map(|run| run.failures.1).sum();
+    let due: u64 = point.runs.iter().map(|run| run.failures.due).sum();
     classes.iter().map(|failure| row(findings, point, failure, due)).collect()
 }
 

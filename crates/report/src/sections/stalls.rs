@@ -81,7 +81,7 @@ pub(super) fn worst_sentence(findings: &Findings<'_>) -> Prose {
 
 /// When, counted from time zero of the load.
 fn place(run: &RunFindings, stall: &Stall) -> String {
-    let start = run.window.map_or(0, |(from, _)| from as usize);
+    let start = run.window.map_or(0, |window| window.from as usize);
     match (start + stall.from, start + stall.to - 1) {
         (first, last) if first == last => format!("in second {first}"),
         (first, last) => format!("in seconds {first} to {last}"),

@@ -4,7 +4,7 @@ use super::section::{Section, a_finished_run};
 use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Rule, Sample, Series, Table, prose,
 };
-use crate::findings::{Findings, PointFindings, RunFindings};
+use crate::findings::{Findings, PointFindings, RunFindings, Window};
 use crate::numbers::short;
 use crate::workloads::Work;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -76,12 +76,12 @@ fn panel(work: Work, point: &PointFindings, run: &RunFindings, top: f64) -> Pane
     if let Some(warm_up) = &run.warm_up {
         bands.push(Band { from: 0.0, to: warm_up.seconds as f64, kind: BandKind::WarmUp, label: "warm-up".to_owned() });
     }
-    if let Some((from, to)) = run.window {
-        bands.push(Band { from: from as f64, to: to as f64, kind: BandKind::Window, label: "measured".to_owned() });
+    if let Some((from, to)) = run.window.map(Window::span) {
+        bands.push(Band { from, to, kind: BandKind::Window, label: "measured".to_owned() });
     }
-    let rules = run.window.filter(|_| mean.is_finite()).map(|(from, to)| Rule {
+    let rules = run.window.filter(|_| mean.is_finite()).map(|window| Rule {
         y: mean,
-        span: Some((from as f64, to as f64)),
+        span: Some(window.span()),
         label: String::new(),
     });
     let unit = if step == 1 { "1/s".to_owned() } else { format!("1/s, means of {step} s") };
@@ -105,7 +105,7 @@ fn description(work: Work, run: &RunFindings, mean: f64) -> String {
     );
     let window = run.window.map_or_else(
         || "no measured window".to_owned(),
-        |(from, to)| {
+        |Window { from, to }| {
             format!("window from second {from} to {to} with a mean of {} {} per second", short(mean), work.many)
         },
     );
@@ -133,8 +133,9 @@ fn data(findings: &Findings<'_>) -> Table {
                     None => Cell::Gap("no verdict".to_owned()),
                     Some(warm_up) => Cell::Count(warm_up.seconds),
                 },
-                run.window
-                    .map_or(Cell::Gap("no window".to_owned()), |(from, to)| Cell::datum(format!("{from} to {to}"))),
+                run.window.map_or(Cell::Gap("no window".to_owned()), |Window { from, to }| {
+                    Cell::datum(format!("{from} to {to}"))
+                }),
                 Cell::Quantity(mean),
                 Cell::Quantity(extreme(f64::min)),
                 Cell::Quantity(extreme(f64::max)),

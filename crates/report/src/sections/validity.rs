@@ -125,7 +125,7 @@ fn run_row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings) ->
         Cell::Count(attempts as u64),
         warm_up(run),
         super::charts::measured_cell(drift),
-        Cell::Count(run.failures.0),
+        Cell::Count(run.failures.failed),
         little.map_or(Cell::Gap("users wait, or are unknown".to_owned()), Cell::Quantity),
         generator(run),
     ]

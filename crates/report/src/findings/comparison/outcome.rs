@@ -2,9 +2,9 @@
 //! histograms, also those of each run, and never averaged.
 
 use super::super::latencies::{ByKind, all_kinds};
-use super::super::metrics::{Pair, cpu_windows, device_windows};
+use super::super::observed::{cpu_windows, device_windows};
 use super::super::point::PointFindings;
-use super::super::run::RunFindings;
+use super::super::run::{Pair, RunFindings};
 use super::metric::{LatencyName, latency};
 use crate::workloads::Workload;
 use proofload_analysis::bootstrap::mean_of;

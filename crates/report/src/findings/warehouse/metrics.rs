@@ -1,7 +1,8 @@
 //! The warehouse metrics of a point, under the names that published references use.
 
+use super::super::estimate::{measured, ratio};
 use super::super::level::Measured;
-use super::super::metrics::{Pair, measured, ratio};
+use super::super::run::Pair;
 use super::data::{WarehouseData, warehouse_data};
 use super::rates;
 use proofload_analysis::bootstrap::Estimate;

@@ -1,8 +1,8 @@
 //! What became of each query over whole runs, warm-up included: of 22 queries a window may hold few. Times are exact sums of the
 //! clients' clocks, not percentiles.
 
+use super::super::estimate::over_runs;
 use super::super::level::Measured;
-use super::super::metrics::over_runs;
 use super::calibrated::{Cost, cost};
 use proofload_analysis::distribution::median;
 use proofload_analysis::quantity::{Quantity, Unit};

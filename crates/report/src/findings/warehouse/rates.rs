@@ -2,7 +2,8 @@
 //! measured window.
 
 use super::super::counters::{DRIVER_CPU, server_sums};
-use super::super::metrics::{Pair, estimate};
+use super::super::estimate::estimate;
+use super::super::run::Pair;
 use super::super::telemetry::{Trace, allowed_cores, cpu_allowed, mean_of_cores, total, traces};
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::distribution::mean;

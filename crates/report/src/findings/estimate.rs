@@ -1,0 +1,55 @@
+//! From the windows of runs to a quantity or the reason why there is none. Knows values only, no run and no record.
+
+use super::level::Measured;
+use proofload_analysis::bootstrap::{Estimate, ratio_of_means};
+use proofload_analysis::distribution::{mean, student_quantile, variance};
+use proofload_analysis::hierarchy::mean_of_runs;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+
+/// The mean of the windows of all runs, repetitions as the higher level.
+pub(super) fn estimate(windows: &[&[f64]]) -> Result<Estimate, String> {
+    if windows.is_empty() {
+        return Err("no run was completed".to_owned());
+    }
+    if windows.iter().any(|window| window.is_empty()) {
+        return Err("there is no measured window".to_owned());
+    }
+    Ok(mean_of_runs(windows))
+}
+
+/// An estimate in a unit, if its windows have no gap.
+pub(super) fn measured(estimate: &Result<Estimate, String>, unit: Unit, factor: f64) -> Measured {
+    let quantity = estimate.as_ref().map_err(Clone::clone)?.quantity(unit.clone()).scaled(factor, unit);
+    if quantity.value().is_finite() { Ok(quantity) } else { Err("the window has gaps".to_owned()) }
+}
+
+/// Leaves out, with the reason, an interval that exceeds the possible range or spans a hundredfold: its windows are worth
+/// too few independent seconds.
+pub(super) fn informative(quantity: Quantity) -> Quantity {
+    let says_nothing = |(low, high): (f64, f64)| low < 0.0 || high > 100.0 * low.max(quantity.value() / 10.0);
+    if quantity.interval().bounds().is_some_and(says_nothing) {
+        let why = "the window holds too few independent seconds";
+        return Quantity::new(quantity.value(), quantity.unit().clone(), quantity.n(), Interval::none(why));
+    }
+    quantity
+}
+
+/// The mean of one value per run.
+pub(super) fn over_runs(values: &[f64], unit: Unit, why_not: &str) -> Quantity {
+    let count = values.len() as f64;
+    let interval = if values.len() < 2 {
+        Interval::none(why_not)
+    } else {
+        let half = student_quantile(0.975, count - 1.0) * (variance(values) / count).sqrt();
+        Interval::known(mean(values) - half, mean(values) + half, "Student's t over repetitions")
+    };
+    Quantity::new(mean(values), unit, values.len() as u64, interval)
+}
+
+/// A ratio of two means that may be nothing at all: 0 to something is 0.
+pub(super) fn ratio(above: &Estimate, below: &Estimate) -> Quantity {
+    if above.value == 0.0 && below.value > 0.0 {
+        return Quantity::new(0.0, Unit::RATIO, above.n, Interval::none("nothing was counted"));
+    }
+    ratio_of_means(above, below)
+}

@@ -1,11 +1,9 @@
-//! Intervals for one series of dependent samples: its mean, a ratio of two means, any statistic.
+//! Intervals for one series of dependent samples: its mean, a ratio of two means.
 //! Samples of a run are autocorrelated, so requests or seconds are never treated as independent.
-//! No clock and no hidden chance: every resampling takes a seed.
 
-use super::autocorrelation::{LongRun, block_length, long_run};
-use super::distribution::{mean, quantile_of_sorted, student_quantile};
+use super::autocorrelation::{LongRun, long_run};
+use super::distribution::{mean, student_quantile};
 use super::quantity::{Interval, Quantity, Unit};
-use super::random::Random;
 
 /// Fewer samples than this give a value without an interval.
 pub const FEWEST_SAMPLES: usize = 10;
@@ -13,15 +11,6 @@ pub const FEWEST_SAMPLES: usize = 10;
 const METHOD_MEAN: &str = "pre-whitened circular block bootstrap, Student's quantile";
 /// How an interval comes from the means of several runs.
 pub const METHOD_RUNS: &str = "spread between runs, Student's quantile";
-
-/// How much to resample, and from which seed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resampling {
-    /// Number of resamples; 400 gives an interval's ends within about a tenth of its width.
-    pub resamples: usize,
-    /// Seed; equal seeds give equal intervals.
-    pub seed: u64,
-}
 
 /// A mean with what is needed to combine it further.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,76 +112,6 @@ fn log_ratio_interval(above: &Estimate, below: &Estimate, ratio: f64) -> Interva
     )
 }
 
-/// Any statistic of a series of dependent samples. Blocks of the circular bootstrap are as long as
-/// Politis and White's rule says for the series; the percentile interval is widened by the factor by
-/// which plain blocks are known to understate the error of the mean of the same series, and by
-/// Student's over the normal quantile (Hesterberg, The American Statistician 69 (2015), "expanded
-/// percentile").
-pub fn statistic_of(values: &[f64], unit: Unit, statistic: impl Fn(&[f64]) -> f64, resampling: Resampling) -> Quantity {
-    let value = statistic(values);
-    let n = values.len() as u64;
-    if let Some(why) = why_no_interval(values) {
-        return Quantity::new(value, unit, n, Interval::none(why));
-    }
-    let blocks = Blocks::of(values);
-    let mut random = Random::new(resampling.seed);
-    let mut sample = Vec::with_capacity(values.len());
-    let mut found: Vec<f64> = (0..resampling.resamples)
-        .map(|_| {
-            blocks.draw(&mut random, &mut sample);
-            statistic(&sample)
-        })
-        .filter(|x| x.is_finite())
-        .collect();
-    found.sort_by(f64::total_cmp);
-    let end = |p| value + blocks.expansion * (quantile_of_sorted(&found, p) - quantile_of_sorted(&found, 0.5));
-    Quantity::new(
-        value,
-        unit,
-        n,
-        Interval::known(end(0.025), end(0.975), "circular block bootstrap, expanded percentile"),
-    )
-}
-
-/// A series prepared for drawing circular blocks.
-pub(super) struct Blocks<'a> {
-    values: &'a [f64],
-    length: usize,
-    /// Factor by which the spread of plain blocks has to be widened.
-    pub(super) expansion: f64,
-}
-
-impl<'a> Blocks<'a> {
-    pub(super) fn of(values: &'a [f64]) -> Self {
-        let centre = mean(values);
-        let residuals: Vec<f64> = values.iter().map(|x| x - centre).collect();
-        let length = block_length(&residuals);
-        let corrected = long_run(&residuals, 1);
-        let plain = plain_block_variance(&residuals, length);
-        let shortfall = if plain > 0.0 { (corrected.variance / plain).sqrt() } else { 1.0 };
-        let tails = student_quantile(0.975, corrected.freedom) / student_quantile(0.975, 1e6);
-        Self { values, length, expansion: shortfall.max(1.0) * tails }
-    }
-
-    /// Fills `sample` with as many samples as the series has, in blocks from random starts.
-    pub(super) fn draw(&self, random: &mut Random, sample: &mut Vec<f64>) {
-        sample.clear();
-        let n = self.values.len();
-        while sample.len() < n {
-            let start = random.below(n);
-            let take = self.length.min(n - sample.len());
-            sample.extend((start..start + take).map(|index| self.values[index % n]));
-        }
-    }
-}
-
-/// Variance of circular block sums per sample, without any correction.
-fn plain_block_variance(centred: &[f64], length: usize) -> f64 {
-    let n = centred.len();
-    let sums = (0..n).map(|start| (start..start + length).map(|i| centred[i % n]).sum::<f64>());
-    sums.map(|sum| sum * sum).sum::<f64>() / (n * length) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,20 +153,6 @@ mod tests {
         let covered =
             coverage(1_500, 1.0, |seed| ratio_of_means(&of(seed, 30), &of(seed + 1_000_000, 60)).interval().clone());
         check("ratio, n 30 and 60", covered, 92.0..=98.0);
-    }
-
-    #[test]
-    fn median_covers() {
-        for n in [60, 300] {
-            let covered = coverage(300, 100.0, |seed| {
-                let resampling = Resampling { resamples: 200, seed };
-                let values = trace(seed, n, 0.5);
-                statistic_of(&values, Unit::PER_SECOND, super::super::distribution::median, resampling)
-                    .interval()
-                    .clone()
-            });
-            check(&format!("median, n {n}"), covered, 91.0..=98.5);
-        }
     }
 
     #[test]

@@ -1,28 +1,8 @@
 //! Comparing points of a sweep: each as a share of the largest, and differences that stay significant
 //! once their number is counted. No difference is printed without this correction.
 
-use super::bootstrap::{Estimate, ratio_of_means};
+use super::bootstrap::Estimate;
 use super::distribution::student_quantile;
-use super::quantity::{Interval, Quantity, Unit};
-
-/// Each mean as a percentage of the largest one, with the interval of the ratio; the largest itself is
-/// 100 % by definition and has none. Means that are not finite give a value that is not.
-pub fn percent_of_largest(points: &[Estimate]) -> Vec<Quantity> {
-    let finite = points.iter().enumerate().filter(|(_, point)| point.value.is_finite());
-    let Some((largest, reference)) = finite.max_by(|a, b| a.1.value.total_cmp(&b.1.value)) else {
-        return points
-            .iter()
-            .map(|_| Quantity::new(f64::NAN, Unit::PERCENT, 0, Interval::none("no point has a mean")))
-            .collect();
-    };
-    let share = |(index, point): (usize, &Estimate)| {
-        if index == largest {
-            return Quantity::new(100.0, Unit::PERCENT, point.n, Interval::none("it is the reference"));
-        }
-        ratio_of_means(point, reference).scaled(100.0, Unit::PERCENT)
-    };
-    points.iter().enumerate().map(share).collect()
-}
 
 /// Whether two means differ, as the two-sided p value of Welch's test; `None` where a standard error is
 /// missing. For correcting several at once with [`holm`]; an interval says more than a p value.
@@ -72,17 +52,6 @@ mod tests {
 
     fn point(seed: u64, level: f64) -> Estimate {
         mean_of(&autoregressive(seed, 120, 0.5).iter().map(|x| level + x).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn shares_of_the_largest_carry_the_interval_of_the_ratio() {
-        let shares = percent_of_largest(&[point(1, 72.4), point(2, 96.7), point(3, 100.0)]);
-        assert!((shares[0].value() - 72.4).abs() < 1.0, "{}", shares[0]);
-        let (low, high) = shares[1].interval().bounds().expect("an interval");
-        assert!(low < 96.7 && 96.7 < high && high - low < 2.0, "{}", shares[1]);
-        assert_eq!(*shares[2].interval(), Interval::none("it is the reference"));
-        assert_eq!(shares[2].value(), 100.0);
-        assert!(percent_of_largest(&[]).is_empty());
     }
 
     #[test]

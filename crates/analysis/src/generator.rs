@@ -92,13 +92,6 @@ pub struct GeneratorCheck {
     pub not_observed: Vec<&'static str>,
 }
 
-impl GeneratorCheck {
-    /// Whether the generator was the limit.
-    pub fn is_bound(&self) -> bool {
-        !self.bound.is_empty()
-    }
-}
-
 /// Applies the limits of method 3.3 to one point.
 pub fn check_generator(observed: &GeneratorObservations) -> GeneratorCheck {
     let mut check = GeneratorCheck::default();

@@ -1,10 +1,8 @@
 //! Intervals over repetitions: runs of one point are the highest noisy level, blocks of samples within a
 //! run the lower one. One repetition describes that run only, and says so.
 
-use super::bootstrap::{Blocks, Estimate, METHOD_RUNS, Resampling, mean_of};
-use super::distribution::{mean, quantile_of_sorted, student_quantile, variance};
-use super::quantity::{Interval, Quantity, Unit};
-use super::random::Random;
+use super::bootstrap::{Estimate, METHOD_RUNS, mean_of};
+use super::distribution::{mean, variance};
 
 /// The mean of a point over its runs, every run counting equally.
 ///
@@ -36,46 +34,10 @@ pub fn mean_of_runs(runs: &[&[f64]]) -> Estimate {
     }
 }
 
-/// Any statistic of a point's runs by the hierarchical bootstrap: runs are drawn with replacement, then
-/// circular blocks within each drawn run. The spread is widened by sqrt(R / (R − 1)) and by Student's
-/// quantile with R − 1 degrees of freedom, without which few runs cover far too rarely.
-pub fn statistic_of_runs(
-    runs: &[&[f64]],
-    unit: Unit,
-    statistic: impl Fn(&[Vec<f64>]) -> f64,
-    resampling: Resampling,
-) -> Quantity {
-    let owned: Vec<Vec<f64>> = runs.iter().map(|run| run.to_vec()).collect();
-    let value = statistic(&owned);
-    let n: u64 = runs.iter().map(|run| run.len() as u64).sum();
-    let missing = runs.iter().find_map(|run| mean_of(run).missing);
-    let missing = missing.or_else(|| (runs.len() < 2).then(|| "one repetition only".to_owned()));
-    if let Some(why) = missing {
-        return Quantity::new(value, unit, n, Interval::none(why));
-    }
-    let blocks: Vec<Blocks<'_>> = runs.iter().map(|run| Blocks::of(run)).collect();
-    let mut random = Random::new(resampling.seed);
-    let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); runs.len()];
-    let mut found: Vec<f64> = (0..resampling.resamples)
-        .map(|_| {
-            for sample in &mut drawn {
-                blocks[random.below(blocks.len())].draw(&mut random, sample);
-            }
-            statistic(&drawn)
-        })
-        .filter(|x| x.is_finite())
-        .collect();
-    found.sort_by(f64::total_cmp);
-    let count = runs.len() as f64;
-    let tails = student_quantile(0.975, count - 1.0) / student_quantile(0.975, 1e6);
-    let widened = (count / (count - 1.0)).sqrt() * tails;
-    let middle = quantile_of_sorted(&found, 0.5);
-    let end = |p| value + widened * (quantile_of_sorted(&found, p) - middle);
-    Quantity::new(value, unit, n, Interval::known(end(0.025), end(0.975), "hierarchical bootstrap, runs × blocks"))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::quantity::Interval;
+    use super::super::random::Random;
     use super::*;
     use crate::noise::autoregressive;
 
@@ -109,17 +71,6 @@ mod tests {
     }
 
     #[test]
-    fn statistics_of_runs_cover() {
-        let grand_mean = |runs: &[Vec<f64>]| mean(&runs.iter().map(|run| mean(run)).collect::<Vec<_>>());
-        for count in [3, 5] {
-            check("hierarchical bootstrap", 120, count, 3.0, |runs, seed| {
-                let resampling = Resampling { resamples: 150, seed };
-                statistic_of_runs(runs, Unit::PER_SECOND, grand_mean, resampling).interval().clone()
-            });
-        }
-    }
-
-    #[test]
     fn one_run_is_itself_and_none_has_no_interval() {
         let only = runs(1, 1, 0.0);
         assert_eq!(mean_of_runs(&[&only[0]]), mean_of(&only[0]));
@@ -129,8 +80,5 @@ mod tests {
         let (low, high) = mean_of_runs(&short).interval().bounds().expect("three runs have a spread");
         assert!((low - (4.0 - 4.968)).abs() < 0.01 && (high - (4.0 + 4.968)).abs() < 0.01, "{low} to {high}");
         assert_eq!(mean_of_runs(&[&[1.0, f64::NAN], &[1.0, 2.0]]).interval(), Interval::none("the series has gaps"));
-        let resampling = Resampling { resamples: 10, seed: 1 };
-        let quantity = statistic_of_runs(&[&only[0]], Unit::RATIO, |runs| mean(&runs[0]), resampling);
-        assert_eq!(*quantity.interval(), Interval::none("one repetition only"));
     }
 }

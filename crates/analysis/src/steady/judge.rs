@@ -1,12 +1,10 @@
 //! The detector: a pure function from throughput per second and the rule to a verdict. The conductor
 //! calls it once a second while warming up; `verify` calls it again on the record and must hear the same.
 
-use super::super::distribution::mean;
 use super::super::trend::{Care, Trend, trend};
 use super::super::validity::{self, Limits};
 use super::remainder::{Question, remainder};
-use super::rule::{ROUNDS_IN_WINDOW, Rule};
-use super::snia::snia;
+use super::rule::Rule;
 use super::verdict::{Evidence, Reason, Verdict, Window};
 
 /// Windows are this many times the shortest one.
@@ -171,8 +169,6 @@ impl Case<'_> {
             noise: found.noise * found.mean * found.mean,
             freedom: found.freedom,
         };
-        let last_rounds = round * ROUNDS_IN_WINDOW;
-        let rounds: Vec<f64> = self.history[now.saturating_sub(last_rounds)..].chunks_exact(round).map(mean).collect();
         let approach = remainder(usable, &question);
         Evidence {
             window: Window { from: now - found.n, to: now },
@@ -181,7 +177,6 @@ impl Case<'_> {
             end_in_sight: approach.as_ref().is_some_and(|approach| approach.end_in_sight),
             remainder: approach.map(|approach| approach.shortfall),
             resolution: NORMAL_95 * (found.noise / question.measure as f64).sqrt(),
-            snia: snia(&rounds),
         }
     }
 

@@ -3,7 +3,6 @@
 mod judge;
 pub(super) mod remainder;
 mod rule;
-pub mod snia;
 #[cfg(test)]
 mod tests;
 mod verdict;

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::super::quantity::Quantity;
-use super::snia::Snia;
 
 /// A stretch of the warm-up in whole seconds since its start: `from` included, `to` excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,14 +56,6 @@ impl Verdict {
             Self::NotSteady { .. } | Self::Lost { .. } => None,
         }
     }
-
-    /// Whether waiting longer cannot change it.
-    pub fn is_final(&self) -> bool {
-        match self {
-            Self::Steady { .. } | Self::Lost { .. } => true,
-            Self::NotSteady { budget_spent, .. } => *budget_spent,
-        }
-    }
 }
 
 /// What was found in one window.
@@ -85,8 +76,6 @@ pub struct Evidence {
     /// Half-width of the 95 % interval that the coming measurement's own mean will have, as a share of it,
     /// from the noise of this window: a remainder below it cannot be seen and is not asked for.
     pub resolution: f64,
-    /// SNIA's criterion over the last rounds.
-    pub snia: Option<Snia>,
 }
 
 /// Why a warm-up is not steady.

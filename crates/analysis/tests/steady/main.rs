@@ -6,5 +6,6 @@ mod library;
 mod noise;
 mod published;
 mod score;
+mod snia;
 
 use proofload_analysis::random;

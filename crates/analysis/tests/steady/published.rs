@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::noise::autoregressive;
+use crate::snia::snia;
 use proofload_analysis::distribution::{mean, median};
-use proofload_analysis::steady::snia::snia;
 use proofload_analysis::steady::{Rule, judge};
 
 const REPETITIONS: u64 = if cfg!(debug_assertions) { 15 } else { 60 };

@@ -1,26 +1,26 @@
-//! SNIA's steady-state criterion, reported beside our verdict and never decided upon.
+//! SNIA's steady-state criterion, which the detector is compared with.
 
-use super::super::distribution::mean;
+use proofload_analysis::distribution::mean;
 
 /// What SNIA's performance test specification says of a window of rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Snia {
+pub(crate) struct Snia {
     /// (largest − smallest round) ÷ window mean; at most 0.20 to be steady.
-    pub excursion: f64,
+    pub(crate) excursion: f64,
     /// Absolute rise or fall of the least-squares line over the window ÷ window mean; at most 0.10.
-    pub slope: f64,
+    pub(crate) slope: f64,
 }
 
 impl Snia {
     /// Whether both limits hold.
-    pub fn is_steady(&self) -> bool {
+    pub(crate) fn is_steady(&self) -> bool {
         self.excursion <= 0.20 && self.slope <= 0.10
     }
 }
 
 /// The criterion over the means of consecutive rounds; `None` for fewer than two or a mean that is not
 /// positive. The line's rise runs from the first to the last round, as the specification draws it.
-pub fn snia(rounds: &[f64]) -> Option<Snia> {
+pub(crate) fn snia(rounds: &[f64]) -> Option<Snia> {
     let centre = mean(rounds);
     if rounds.len() < 2 || centre <= 0.0 || !centre.is_finite() {
         return None;

@@ -1,16 +1,16 @@
 //! Findings, sections, renderers: a paper from a record. A pure function of the record: no clock, no
 //! environment, no network, and the same bytes for the same record.
 
-pub mod blocks;
-pub mod charts;
+mod blocks;
+mod charts;
 mod error;
 pub mod export;
 pub mod findings;
 mod format;
 pub mod metrics;
-pub mod numbers;
+mod numbers;
 mod render;
-pub mod sections;
+mod sections;
 pub mod workloads;
 
 pub use error::Error;

@@ -4,17 +4,17 @@ use proofload_analysis::quantity::{Quantity, Unit};
 
 /// A quantity ready to be printed, in a readable unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PrintedQuantity {
+pub(crate) struct PrintedQuantity {
     /// The value, digits grouped by commas.
-    pub value: String,
+    pub(crate) value: String,
     /// Lower and upper bound of the 95 % interval in the same unit, where there is one.
-    pub interval: Option<(String, String)>,
+    pub(crate) interval: Option<(String, String)>,
     /// Why there is no interval, where there is none.
-    pub missing: Option<String>,
+    pub(crate) missing: Option<String>,
     /// Unit, in the field's symbols; empty for a ratio.
-    pub unit: String,
+    pub(crate) unit: String,
     /// Number of samples, grouped.
-    pub n: String,
+    pub(crate) n: String,
 }
 
 /// Readable units of a printed unit, smallest first: name and how many of the printed unit it is.
@@ -28,7 +28,7 @@ fn scales(unit: &str) -> &'static [(&'static str, f64)] {
 }
 
 /// The quantity in the largest unit in which its value is at least one.
-pub fn readable(quantity: &Quantity) -> Quantity {
+pub(crate) fn readable(quantity: &Quantity) -> Quantity {
     let size = quantity.value().abs();
     let chosen = scales(&quantity.unit().0).iter().rev().find(|(_, factor)| size >= *factor);
     match chosen {
@@ -38,12 +38,12 @@ pub fn readable(quantity: &Quantity) -> Quantity {
 }
 
 /// A quantity in a readable unit, with as many digits as its interval supports.
-pub fn shown(quantity: &Quantity) -> PrintedQuantity {
+pub(crate) fn shown(quantity: &Quantity) -> PrintedQuantity {
     shown_as_is(&readable(quantity))
 }
 
 /// The same without changing the unit, for columns that state theirs.
-pub fn shown_as_is(quantity: &Quantity) -> PrintedQuantity {
+pub(crate) fn shown_as_is(quantity: &Quantity) -> PrintedQuantity {
     let places = decimals(quantity);
     let interval = quantity.interval().bounds();
     let missing = match quantity.interval() {
@@ -60,7 +60,7 @@ pub fn shown_as_is(quantity: &Quantity) -> PrintedQuantity {
 }
 
 /// A unit as it is printed after a number.
-pub fn printed_unit(unit: &str) -> String {
+pub(crate) fn printed_unit(unit: &str) -> String {
     match unit {
         "ratio" => String::new(),
         "1/min" => "per minute".to_owned(),
@@ -88,18 +88,18 @@ fn places(value: f64, digits: i32) -> usize {
 }
 
 /// A number with at most three significant digits, for ticks and labels.
-pub fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let text = grouped(value, places(value, 3));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// A whole number with commas.
-pub fn count(value: u64) -> String {
+pub(crate) fn count(value: u64) -> String {
     group(&value.to_string())
 }
 
 /// A number with so many places and commas between thousands; "not a number" is a dash.
-pub fn grouped(value: f64, places: usize) -> String {
+pub(crate) fn grouped(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }

@@ -105,7 +105,7 @@ pub(super) const TIMES: &[(&str, f64)] =
 
 impl PublishedFigure {
     /// The number in seconds; `None` when its unit is no unit of time.
-    pub fn seconds(&self) -> Option<f64> {
+    pub(crate) fn seconds(&self) -> Option<f64> {
         TIMES.iter().find(|(unit, _)| *unit == self.unit).map(|(_, seconds)| self.value * seconds)
     }
 }

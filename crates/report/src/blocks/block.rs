@@ -6,7 +6,7 @@ use super::table::Table;
 
 /// One part of a section.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Block {
+pub(crate) enum Block {
     /// A heading below the section's own; `level` 3 or 4.
     Heading(u8, Prose),
     /// A paragraph.
@@ -35,7 +35,7 @@ pub enum Block {
 
 /// Kinds of notices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notice {
+pub(crate) enum Notice {
     /// Something was not measured.
     Gap,
     /// A result that must not be used.
@@ -48,7 +48,7 @@ pub enum Notice {
 
 impl Notice {
     /// Its word.
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Gap => "Not measured",
             Self::Void => "Void",
@@ -60,15 +60,15 @@ impl Notice {
 
 /// A chart as a part of a paper.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// Name for cross-references.
-    pub id: &'static str,
+    pub(crate) id: &'static str,
     /// What it shows and how to read it.
-    pub caption: Prose,
+    pub(crate) caption: Prose,
     /// A description in words for those who do not see it, computed from the data.
-    pub alt: String,
+    pub(crate) alt: String,
     /// The chart.
-    pub chart: Chart,
+    pub(crate) chart: Chart,
     /// The data behind it.
-    pub data: Table,
+    pub(crate) data: Table,
 }

@@ -2,7 +2,7 @@
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Chart {
+pub(crate) enum Chart {
     /// One set of axes; drawn wide, and again narrow for small screens.
     Plot(Panel),
     /// Small multiples; each a drawing of its own, laid out in a grid.
@@ -15,7 +15,7 @@ pub enum Chart {
 
 /// Linear or logarithmic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// Equal distances, equal differences.
     Linear,
     /// Equal distances, equal ratios.
@@ -24,24 +24,24 @@ pub enum Scale {
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// What it measures.
-    pub title: String,
+    pub(crate) title: String,
     /// Its unit; empty for words.
-    pub unit: String,
+    pub(crate) unit: String,
     /// How values are laid out.
-    pub scale: Scale,
+    pub(crate) scale: Scale,
     /// Ticks with labels; `None`: chosen by the chart.
-    pub ticks: Option<Vec<(f64, String)>>,
+    pub(crate) ticks: Option<Vec<(f64, String)>>,
     /// Whether zero must be on the axis. A linear axis of throughput starts there.
-    pub from_zero: bool,
+    pub(crate) from_zero: bool,
     /// Fixed upper end, such as 100 %; `None`: from the data.
-    pub up_to: Option<f64>,
+    pub(crate) up_to: Option<f64>,
 }
 
 impl Axis {
     /// A linear axis from zero.
-    pub fn linear(title: &str, unit: &str) -> Self {
+    pub(crate) fn linear(title: &str, unit: &str) -> Self {
         Self {
             title: title.to_owned(),
             unit: unit.to_owned(),
@@ -53,14 +53,14 @@ impl Axis {
     }
 
     /// A logarithmic axis.
-    pub fn logarithmic(title: &str, unit: &str) -> Self {
+    pub(crate) fn logarithmic(title: &str, unit: &str) -> Self {
         Self { scale: Scale::Logarithmic, from_zero: false, ..Self::linear(title, unit) }
     }
 }
 
 /// What a series is; decides how it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// Measured: line and markers in the palette's colour of this number.
     Measured(usize),
     /// Markers without a line, over words.
@@ -75,29 +75,29 @@ pub enum Role {
 
 /// One value with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Place on the x axis.
-    pub x: f64,
+    pub(crate) x: f64,
     /// Place on the y axis.
-    pub y: f64,
+    pub(crate) y: f64,
     /// 95 % interval on the y axis.
-    pub interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<(f64, f64)>,
 }
 
 /// Values that belong together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub(crate) struct Series {
     /// Its name, drawn beside it.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is.
-    pub role: Role,
+    pub(crate) role: Role,
     /// Values in order of x; a value that is not finite breaks the line.
-    pub samples: Vec<Sample>,
+    pub(crate) samples: Vec<Sample>,
 }
 
 /// What a shaded range means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BandKind {
+pub(crate) enum BandKind {
     /// Warm-up: not measured.
     WarmUp,
     /// The measured window.
@@ -108,87 +108,87 @@ pub enum BandKind {
 
 /// A shaded range of x.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Band {
+pub(crate) struct Band {
     /// Lower end.
-    pub from: f64,
+    pub(crate) from: f64,
     /// Upper end.
-    pub to: f64,
+    pub(crate) to: f64,
     /// Meaning.
-    pub kind: BandKind,
+    pub(crate) kind: BandKind,
     /// Its name.
-    pub label: String,
+    pub(crate) label: String,
 }
 
 /// A horizontal line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// Where on the y axis.
-    pub y: f64,
+    pub(crate) y: f64,
     /// Range of x; `None`: all of it.
-    pub span: Option<(f64, f64)>,
+    pub(crate) span: Option<(f64, f64)>,
     /// Its name; empty for none.
-    pub label: String,
+    pub(crate) label: String,
 }
 
 /// One set of axes with what is drawn on it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Panel {
+pub(crate) struct Panel {
     /// Title above it; empty for none.
-    pub title: String,
+    pub(crate) title: String,
     /// A description in words of this panel.
-    pub alt: String,
+    pub(crate) alt: String,
     /// Horizontal.
-    pub x: Axis,
+    pub(crate) x: Axis,
     /// Vertical.
-    pub y: Axis,
+    pub(crate) y: Axis,
     /// Shaded ranges.
-    pub bands: Vec<Band>,
+    pub(crate) bands: Vec<Band>,
     /// Horizontal lines.
-    pub rules: Vec<Rule>,
+    pub(crate) rules: Vec<Rule>,
     /// Data.
-    pub series: Vec<Series>,
+    pub(crate) series: Vec<Series>,
 }
 
 /// Horizontal bars.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bars {
+pub(crate) struct Bars {
     /// The axis of values, from zero.
-    pub axis: Axis,
+    pub(crate) axis: Axis,
     /// Names of the bars of each group, in order.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Groups, from above.
-    pub groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
 }
 
 /// One bar: its value and its 95 % interval.
-pub type Bar = (f64, Option<(f64, f64)>);
+pub(crate) type Bar = (f64, Option<(f64, f64)>);
 
 /// One group of bars.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group {
+pub(crate) struct Group {
     /// Its label.
-    pub label: String,
+    pub(crate) label: String,
     /// Values with intervals, one per name; `None` where there is no valid value.
-    pub values: Vec<Option<Bar>>,
+    pub(crate) values: Vec<Option<Bar>>,
 }
 
 /// A heat map.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Heat {
+pub(crate) struct Heat {
     /// Title above it.
-    pub title: String,
+    pub(crate) title: String,
     /// A description in words.
-    pub alt: String,
+    pub(crate) alt: String,
     /// Title of the horizontal axis with its unit.
-    pub x_title: String,
+    pub(crate) x_title: String,
     /// Labels of some columns: column number and text.
-    pub x_ticks: Vec<(usize, String)>,
+    pub(crate) x_ticks: Vec<(usize, String)>,
     /// Labels of rows, from above.
-    pub rows: Vec<String>,
+    pub(crate) rows: Vec<String>,
     /// Values by row, 0 to `full`; `None` where nothing was observed.
-    pub cells: Vec<Vec<Option<f64>>>,
+    pub(crate) cells: Vec<Vec<Option<f64>>>,
     /// The value of the darkest colour.
-    pub full: f64,
+    pub(crate) full: f64,
     /// What a value is, with unit, for the legend.
-    pub legend: String,
+    pub(crate) legend: String,
 }

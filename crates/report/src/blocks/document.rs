@@ -6,43 +6,43 @@ use std::collections::BTreeMap;
 
 /// A paper.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Document {
+pub(crate) struct Document {
     /// Title.
-    pub title: String,
+    pub(crate) title: String,
     /// What kind of document it is, above the title.
-    pub kicker: Prose,
+    pub(crate) kicker: Prose,
     /// Names and values below the title, such as the date.
-    pub imprint: Vec<(Prose, Prose)>,
+    pub(crate) imprint: Vec<(Prose, Prose)>,
     /// Sections in order.
-    pub sections: Vec<SectionBlocks>,
+    pub(crate) sections: Vec<SectionBlocks>,
     /// What the workload is not, at the foot of a page; empty where there is nothing to say.
-    pub foot: &'static str,
+    pub(crate) foot: &'static str,
 }
 
 /// A section.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SectionBlocks {
+pub(crate) struct SectionBlocks {
     /// Name for links.
-    pub id: &'static str,
+    pub(crate) id: &'static str,
     /// Heading.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// 2 for a section, 3 for a section within the one before.
-    pub level: u8,
+    pub(crate) level: u8,
     /// Whether it is numbered. The summary and appendices of a paper are not.
-    pub numbered: bool,
+    pub(crate) numbered: bool,
     /// Its parts.
-    pub blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
 }
 
 /// Numbers of sections, figures and tables, as printed: `3.2`, `Figure 4`, `Table 2`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Numbering {
+pub(crate) struct Numbering {
     labels: BTreeMap<&'static str, String>,
 }
 
 impl Numbering {
     /// Numbers a document in order.
-    pub fn of(document: &Document) -> Self {
+    pub(crate) fn of(document: &Document) -> Self {
         let mut numbering = Self::default();
         let (mut chapter, mut part, mut figures, mut tables) = (0u32, 0u32, 0u32, 0u32);
         for section in &document.sections {
@@ -59,7 +59,7 @@ impl Numbering {
     }
 
     /// The number of a part; `None` when the document does not have it.
-    pub fn label(&self, id: &str) -> Option<&str> {
+    pub(crate) fn label(&self, id: &str) -> Option<&str> {
         self.labels.get(id).map(String::as_str)
     }
 

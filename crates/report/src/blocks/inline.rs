@@ -6,7 +6,7 @@ use proofload_model::settings::Value;
 
 /// A piece of running text.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Inline {
+pub(crate) enum Inline {
     /// Words of ours.
     Text(&'static str),
     /// Words of the record as they stand: a name, a setting, a reason.
@@ -24,7 +24,7 @@ pub enum Inline {
 }
 
 /// Running text.
-pub type Prose = Vec<Inline>;
+pub(crate) type Prose = Vec<Inline>;
 
 impl From<&'static str> for Inline {
     fn from(text: &'static str) -> Self {

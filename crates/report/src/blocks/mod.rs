@@ -6,9 +6,9 @@ mod document;
 mod inline;
 mod table;
 
-pub use block::{Block, Figure, Notice};
-pub use chart::{Axis, Band, BandKind, Bar, Bars, Chart, Group, Heat, Panel, Role, Rule, Sample, Scale, Series};
-pub use document::{Document, Numbering, SectionBlocks};
+pub(crate) use block::{Block, Figure, Notice};
+pub(crate) use chart::{Axis, Band, BandKind, Bars, Chart, Group, Heat, Panel, Role, Rule, Sample, Scale, Series};
+pub(crate) use document::{Document, Numbering, SectionBlocks};
 pub(crate) use inline::prose;
-pub use inline::{Inline, Prose};
-pub use table::{Align, Cell, Column, SampleSizes, Table};
+pub(crate) use inline::{Inline, Prose};
+pub(crate) use table::{Align, Cell, Column, SampleSizes, Table};

@@ -5,33 +5,33 @@ use proofload_analysis::quantity::Quantity;
 
 /// A table.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
+pub(crate) struct Table {
     /// Name for cross-references; empty for the table behind a chart.
-    pub id: &'static str,
+    pub(crate) id: &'static str,
     /// What it shows.
-    pub caption: Prose,
+    pub(crate) caption: Prose,
     /// Its columns.
-    pub columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// Rows with one cell per column.
-    pub rows: Vec<Vec<Cell>>,
+    pub(crate) rows: Vec<Vec<Cell>>,
     /// A remark below it.
-    pub note: Prose,
+    pub(crate) note: Prose,
 }
 
 /// A column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub(crate) struct Column {
     /// Head.
-    pub title: Prose,
+    pub(crate) title: Prose,
     /// Unit of its quantities, as printed in the head.
-    pub unit: Option<String>,
+    pub(crate) unit: Option<String>,
     /// How cells line up.
-    pub align: Align,
+    pub(crate) align: Align,
 }
 
 /// How cells line up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
+pub(crate) enum Align {
     /// Words.
     Left,
     /// Numbers.
@@ -40,23 +40,23 @@ pub enum Align {
 
 /// Where a table prints sample sizes, so that none is missing and none is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SampleSizes {
+pub(crate) struct SampleSizes {
     /// Sample size in the head of each column whose cells share one; `None` for other columns.
-    pub heads: Vec<Option<u64>>,
+    pub(crate) heads: Vec<Option<u64>>,
     /// Where the other columns have one sample size in each row, a column of its own prints it.
-    pub rows: Option<Vec<Option<u64>>>,
+    pub(crate) rows: Option<Vec<Option<u64>>>,
 }
 
 impl SampleSizes {
     /// Whether the cells of a column must print theirs.
-    pub fn in_cell(&self, column: usize) -> bool {
+    pub(crate) fn in_cell(&self, column: usize) -> bool {
         self.rows.is_none() && self.heads.get(column).copied().flatten().is_none()
     }
 }
 
 impl Table {
     /// Where sample sizes are printed.
-    pub fn sample_sizes(&self) -> SampleSizes {
+    pub(crate) fn sample_sizes(&self) -> SampleSizes {
         let column = |index: usize| self.rows.iter().filter_map(move |row| row.get(index));
         let heads: Vec<Option<Option<u64>>> = (0..self.columns.len()).map(|index| common(column(index))).collect();
         let uneven = heads.iter().filter(|size| size.is_none()).count();
@@ -81,25 +81,25 @@ fn common<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Option<u64>> {
 
 impl Column {
     /// A column of words.
-    pub fn words(title: impl Into<super::Inline>) -> Self {
+    pub(crate) fn words(title: impl Into<super::Inline>) -> Self {
         Self { title: vec![title.into()], unit: None, align: Align::Left }
     }
 
     /// A column of quantities in one unit.
-    pub fn quantities(title: impl Into<super::Inline>, unit: &str) -> Self {
+    pub(crate) fn quantities(title: impl Into<super::Inline>, unit: &str) -> Self {
         let unit = Some(unit.to_owned()).filter(|unit| !unit.is_empty());
         Self { title: vec![title.into()], unit, align: Align::Right }
     }
 
     /// A column of counts.
-    pub fn counts(title: impl Into<super::Inline>) -> Self {
+    pub(crate) fn counts(title: impl Into<super::Inline>) -> Self {
         Self { title: vec![title.into()], unit: None, align: Align::Right }
     }
 }
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub(crate) enum Cell {
     /// Nothing applies here.
     Empty,
     /// Words.
@@ -116,12 +116,12 @@ pub enum Cell {
 
 impl Cell {
     /// A word of the record.
-    pub fn datum(text: impl Into<String>) -> Self {
+    pub(crate) fn datum(text: impl Into<String>) -> Self {
         Self::Prose(vec![super::Inline::Datum(text.into())])
     }
 
     /// A name set as code.
-    pub fn code(text: impl Into<String>) -> Self {
+    pub(crate) fn code(text: impl Into<String>) -> Self {
         Self::Prose(vec![super::Inline::Code(text.into())])
     }
 }

@@ -8,7 +8,7 @@ use crate::numbers::short;
 const STEPS: usize = 10;
 
 /// Draws a heat map as SVG.
-pub fn draw_heat(heat: &Heat, class: &str) -> String {
+pub(crate) fn draw_heat(heat: &Heat, class: &str) -> String {
     let width = 350.0;
     let row_height = (180.0 / heat.rows.len().max(1) as f64).clamp(3.0, 18.0);
     let left = 12.0 + heat.rows.iter().map(|row| width_of(row)).fold(10.0, f64::max);
@@ -47,7 +47,7 @@ pub fn draw_heat(heat: &Heat, class: &str) -> String {
 }
 
 /// The key of the scale: ten steps with their ends named.
-pub fn draw_heat_scale(full: f64, legend: &str) -> String {
+pub(crate) fn draw_heat_scale(full: f64, legend: &str) -> String {
     let mut svg = Svg::new(350.0, 40.0);
     for step in 0..STEPS {
         let x = 8.0 + 20.0 * step as f64;

@@ -8,7 +8,7 @@ mod marks;
 mod plot;
 mod svg;
 
-pub use bars::draw_bars;
-pub use heat::{draw_heat, draw_heat_scale};
-pub use plot::{Frame, draw_panel};
+pub(crate) use bars::draw_bars;
+pub(crate) use heat::{draw_heat, draw_heat_scale};
+pub(crate) use plot::{Frame, draw_panel};
 pub(crate) use svg::escape;

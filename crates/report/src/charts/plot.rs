@@ -7,24 +7,24 @@ use crate::blocks::{Axis, BandKind, Panel, Role, Sample};
 
 /// The size of a drawing, in its own pixels, and where the names of series go.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// Width.
-    pub width: f64,
+    pub(crate) width: f64,
     /// Height of the axes' area and what is below it; keys above add to it.
-    pub height: f64,
+    pub(crate) height: f64,
     /// Whether names are written beside the ends of lines; else above the axes.
-    pub names_beside: bool,
+    pub(crate) names_beside: bool,
     /// Class of the drawing, for the style sheet.
-    pub class: &'static str,
+    pub(crate) class: &'static str,
 }
 
 impl Frame {
     /// Across the page.
-    pub const WIDE: Self = Self { width: 720.0, height: 350.0, names_beside: true, class: "chart wide" };
+    pub(crate) const WIDE: Self = Self { width: 720.0, height: 350.0, names_beside: true, class: "chart wide" };
     /// Layout for screens of a phone's width.
-    pub const NARROW: Self = Self { width: 360.0, height: 290.0, names_beside: false, class: "chart narrow" };
+    pub(crate) const NARROW: Self = Self { width: 360.0, height: 290.0, names_beside: false, class: "chart narrow" };
     /// One of several beside each other.
-    pub const PANEL: Self = Self { width: 350.0, height: 210.0, names_beside: false, class: "chart panel" };
+    pub(crate) const PANEL: Self = Self { width: 350.0, height: 210.0, names_beside: false, class: "chart panel" };
 }
 
 /// The drawing in the making.
@@ -40,7 +40,7 @@ struct Plot<'a> {
 }
 
 /// Draws a panel as SVG.
-pub fn draw_panel(panel: &Panel, frame: Frame) -> String {
+pub(crate) fn draw_panel(panel: &Panel, frame: Frame) -> String {
     let names_beside = frame.names_beside && panel.series.len() > 1;
     let keys = if names_beside { Vec::new() } else { key_rows(panel, frame.width - 12.0) };
     let top = 10.0 + 18.0 * keys.len() as f64 + if axis_title(&panel.y).is_empty() { 4.0 } else { 24.0 };

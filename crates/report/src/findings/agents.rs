@@ -43,7 +43,7 @@ impl AgentFindings {
     }
 
     /// Its part of what was completed, for readers.
-    pub fn share(&self) -> Quantity {
+    pub(crate) fn share(&self) -> Quantity {
         Quantity::new(100.0 * self.share_got, Unit::PERCENT, self.completed, Interval::none(COUNTED))
     }
 }

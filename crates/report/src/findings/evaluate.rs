@@ -37,23 +37,23 @@ pub struct Findings<'r> {
 
 impl Findings<'_> {
     /// The valid point with the largest throughput.
-    pub fn largest(&self) -> Option<&PointFindings> {
+    pub(crate) fn largest(&self) -> Option<&PointFindings> {
         let value = |point: &&PointFindings| point.throughput.as_ref().map_or(f64::NAN, |estimate| estimate.value);
         self.points.iter().filter(|point| point.verdict.is_valid()).max_by(|a, b| value(a).total_cmp(&value(b)))
     }
 
     /// The ranking of a point.
-    pub fn ranking(&self, point: u32) -> Option<&Ranking> {
+    pub(crate) fn ranking(&self, point: u32) -> Option<&Ranking> {
         self.rankings.iter().find(|ranking| ranking.point == point)
     }
 
     /// Valid points.
-    pub fn valid(&self) -> impl Iterator<Item = &PointFindings> {
+    pub(crate) fn valid(&self) -> impl Iterator<Item = &PointFindings> {
         self.points.iter().filter(|point| point.verdict.is_valid())
     }
 
     /// Kinds of operations of the workload, in the order of its tables.
-    pub fn kinds(&self) -> Vec<String> {
+    pub(crate) fn kinds(&self) -> Vec<String> {
         let mut kinds: Vec<String> =
             self.points.iter().flat_map(|point| point.runs.iter().flat_map(|run| run.kinds.clone())).collect();
         self.workload.sort_kinds(&mut kinds);

@@ -56,27 +56,27 @@ pub struct OfferedRate {
 
 impl OfferedRate {
     /// Ended over offered, 1 when all was done in time.
-    pub fn share(&self) -> f64 {
+    pub(crate) fn share(&self) -> f64 {
         self.ended / self.offered()
     }
 
     /// Offered, operations per second: what became due, else what was asked for.
-    pub fn offered(&self) -> f64 {
+    pub(crate) fn offered(&self) -> f64 {
         self.due.filter(|due| *due > 0.0).unwrap_or(self.asked)
     }
 
     /// Ended per second, for readers.
-    pub fn achieved(&self) -> Quantity {
+    pub(crate) fn achieved(&self) -> Quantity {
         Quantity::new(self.ended, Unit::PER_SECOND, self.seconds, Interval::none(WHOLE))
     }
 
     /// The same in per cent of what was offered.
-    pub fn percent(&self) -> Quantity {
+    pub(crate) fn percent(&self) -> Quantity {
         Quantity::new(100.0 * self.share(), Unit::PERCENT, self.seconds, Interval::none(WHOLE))
     }
 
     /// Why it is an overload; `None` when the run kept up.
-    pub fn overload(&self) -> Option<String> {
+    pub(crate) fn overload(&self) -> Option<String> {
         if self.share() < LEAST_ACHIEVED {
             let percent = crate::numbers::short(100.0 * self.share());
             return Some(format!("offered load above capacity: {percent} % of it was achieved in the window"));

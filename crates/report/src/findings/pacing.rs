@@ -27,7 +27,7 @@ pub struct KeptLimit {
 
 impl KeptLimit {
     /// Why the run is void; `None` when the limit was kept.
-    pub fn fault(&self) -> Option<String> {
+    pub(crate) fn fault(&self) -> Option<String> {
         let short = crate::numbers::short;
         let p90 = self.p90_s?;
         if p90 > self.at_most_s {

@@ -88,7 +88,7 @@ impl PointFindings {
     }
 
     /// Why its load exceeded what it can do; `None` when it kept up or no rate was asked for.
-    pub fn overload(&self) -> Option<String> {
+    pub(crate) fn overload(&self) -> Option<String> {
         self.runs.iter().filter_map(|run| run.offered.as_ref()).find_map(crate::findings::OfferedRate::overload)
     }
 

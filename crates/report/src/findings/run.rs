@@ -84,7 +84,7 @@ pub struct RunFindings {
 
 impl RunFindings {
     /// Transactions in each second of the window.
-    pub fn measured(&self) -> &[f64] {
+    pub(crate) fn measured(&self) -> &[f64] {
         self.window.map_or(&[], |window| window.of(&self.per_second))
     }
 

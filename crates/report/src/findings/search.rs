@@ -192,7 +192,7 @@ impl SearchFindings {
     }
 
     /// What is known: the answer, or what there was when the search had to end.
-    pub fn so_far(&self) -> Option<&SearchAnswer> {
+    pub(crate) fn so_far(&self) -> Option<&SearchAnswer> {
         match &self.state {
             SearchState::Ended(Ending::CannotTell { so_far, .. } | Ending::Exhausted { so_far }) => so_far.as_ref(),
             _ => self.found(),

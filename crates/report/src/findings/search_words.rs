@@ -10,7 +10,7 @@ use proofload_model::study::{Goal, load_of, value_of};
 
 impl SearchFindings {
     /// A load as the study would write it.
-    pub fn load(&self, load: f64) -> String {
+    pub(crate) fn load(&self, load: f64) -> String {
         match value_of(&self.asked, load) {
             Value::Number(number) => short_exact(number),
             value => crate::numbers::count(value.to_string().parse().unwrap_or_default()),
@@ -29,7 +29,7 @@ impl SearchFindings {
     }
 
     /// What is looked for, as a clause behind "the".
-    pub fn goal(&self) -> String {
+    pub(crate) fn goal(&self) -> String {
         match &self.asked.goal {
             Goal::Max { plateau } => {
                 format!("smallest load whose throughput is within {} % of the largest", short(100.0 * plateau))
@@ -65,7 +65,7 @@ impl SearchFindings {
     }
 
     /// Why a search has no answer; `None` while it goes on and when it has one.
-    pub fn why_not(&self) -> Option<String> {
+    pub(crate) fn why_not(&self) -> Option<String> {
         let SearchState::Ended(ending) = &self.state else { return None };
         let percentile = matches!(self.asked.goal, Goal::Percentile { .. });
         let (from, to) = (load_of(&self.asked.from)?, load_of(&self.asked.to)?);
@@ -96,7 +96,7 @@ impl SearchFindings {
     }
 
     /// What stands against an answer, a sentence each.
-    pub fn doubts(&self) -> Vec<String> {
+    pub(crate) fn doubts(&self) -> Vec<String> {
         let percentile = matches!(self.asked.goal, Goal::Percentile { .. });
         let of = |load: f64| self.load(load);
         let word = |doubt: &Doubt| match doubt {
@@ -125,7 +125,7 @@ impl SearchFindings {
     }
 
     /// The answer, or why there is none, as sentences with their numbers.
-    pub fn told(&self) -> Vec<SentencePart> {
+    pub(crate) fn told(&self) -> Vec<SentencePart> {
         let mut told = Vec::new();
         match (&self.state, self.found(), self.why_not()) {
             (_, Some(found), _) => {

@@ -15,12 +15,12 @@ pub struct Trace {
 
 impl Trace {
     /// The values alone.
-    pub fn values(&self) -> Vec<f64> {
+    pub(crate) fn values(&self) -> Vec<f64> {
         self.samples.iter().map(|(_, value)| *value).collect()
     }
 
     /// Only what lies between two seconds.
-    pub fn within(&self, (from, to): (f64, f64)) -> Self {
+    pub(crate) fn within(&self, (from, to): (f64, f64)) -> Self {
         let inside = self.samples.iter().filter(|(at, _)| (from..to).contains(at));
         Self { instance: self.instance.clone(), samples: inside.copied().collect() }
     }

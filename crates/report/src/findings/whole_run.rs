@@ -25,7 +25,7 @@ pub struct WholeRun {
 
 impl WholeRun {
     /// Rounds after the warm-up.
-    pub fn measured(&self) -> Vec<Round> {
+    pub(crate) fn measured(&self) -> Vec<Round> {
         self.rounds.iter().filter(|round| round.number >= self.warm_up_rounds).copied().collect()
     }
 
@@ -42,7 +42,7 @@ impl WholeRun {
     }
 
     /// Operations that ended well, per second of the stretch.
-    pub fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<f64> {
         rate(&self.rounds, self.stretch?)
     }
 
@@ -58,7 +58,7 @@ impl WholeRun {
     }
 
     /// Checks whether what came later takes longer.
-    pub fn check(&self, tolerance: f64) -> RoundCheck {
+    pub(crate) fn check(&self, tolerance: f64) -> RoundCheck {
         check_rounds(&self.measured(), tolerance)
     }
 

@@ -13,7 +13,7 @@ pub struct Window {
 
 impl Window {
     /// Number of its seconds.
-    pub fn seconds(self) -> usize {
+    pub(crate) fn seconds(self) -> usize {
         self.to.saturating_sub(self.from) as usize
     }
 

@@ -7,7 +7,7 @@ use crate::findings::setting_title;
 use crate::workloads::workload;
 
 /// A comparison as a document; with what a gate says of it, where one was asked.
-pub fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Document {
+pub(crate) fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Document {
     let section = |id, title, blocks| SectionBlocks { id, title, level: 2, numbered: false, blocks };
     let mut sections = Vec::new();
     if let Some(gate) = gate {

@@ -7,7 +7,7 @@ use crate::workloads::named_profile;
 use proofload_model::time::WallTime;
 
 /// Makes the document.
-pub fn document(findings: &Findings<'_>) -> Document {
+pub(crate) fn document(findings: &Findings<'_>) -> Document {
     let sections = sections(findings.workload.kind).map(|section| SectionBlocks {
         id: section.id,
         title: section.title,

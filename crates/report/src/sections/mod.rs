@@ -35,8 +35,6 @@ mod timeline;
 mod validity;
 mod warehouse;
 
-pub use comparison::comparison_document;
+pub(crate) use comparison::comparison_document;
 pub(crate) use document::date;
-pub use document::document;
-pub use registry::SECTIONS;
-pub use section::Section;
+pub(crate) use document::document;

@@ -4,7 +4,7 @@ use super::section::Section;
 use crate::findings::Findings;
 
 /// Sections that papers of all workloads share, in their order.
-pub const SECTIONS: &[Section] = &[
+pub(crate) const SECTIONS: &[Section] = &[
     super::summary::SECTION,
     super::tested::SECTION,
     super::method::SECTION,

@@ -4,19 +4,19 @@ use crate::blocks::Block;
 use crate::findings::Findings;
 
 /// One section of the paper.
-pub struct Section {
+pub(crate) struct Section {
     /// Name for links.
-    pub id: &'static str,
+    pub(crate) id: &'static str,
     /// Heading.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// 2 for a section, 3 for a part of the section before.
-    pub level: u8,
+    pub(crate) level: u8,
     /// Whether it is numbered. Summary and disclosure are not.
-    pub numbered: bool,
+    pub(crate) numbered: bool,
     /// Checks that what it needs is there. The error says what is missing; the section then shows that gap instead.
-    pub needs: fn(&Findings<'_>) -> Result<(), String>,
+    pub(crate) needs: fn(&Findings<'_>) -> Result<(), String>,
     /// Its parts; a section without any is left out.
-    pub render: fn(&Findings<'_>) -> Vec<Block>,
+    pub(crate) render: fn(&Findings<'_>) -> Vec<Block>,
 }
 
 /// Needs of sections that always have something to say.

@@ -183,7 +183,7 @@ pub enum Clocks {
 
 impl Work {
     /// `a transaction`, `an operation`.
-    pub fn with_article(&self) -> String {
+    pub(crate) fn with_article(&self) -> String {
         let article = if self.one.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         format!("{article} {}", self.one)
     }
@@ -191,19 +191,19 @@ impl Work {
 
 impl Workload {
     /// What a kind of operation is called: `new_order` as `New-Order`.
-    pub fn kind_title(&self, kind: &str) -> String {
+    pub(crate) fn kind_title(&self, kind: &str) -> String {
         let known = self.kinds.iter().find(|(known, _)| *known == kind).map(|(_, title)| (*title).to_owned());
         known.unwrap_or_else(|| kind.split('_').map(capital).collect::<Vec<_>>().join("-"))
     }
 
     /// The same inside a sentence: `Read` as `read`, a name such as `New-Order` as it is.
-    pub fn kind_in_sentence(&self, kind: &str) -> String {
+    pub(crate) fn kind_in_sentence(&self, kind: &str) -> String {
         let title = self.kind_title(kind);
         if title.chars().filter(|letter| letter.is_uppercase()).count() > 1 { title } else { title.to_lowercase() }
     }
 
     /// Sorts kinds of operations for tables; unknown ones follow by name.
-    pub fn sort_kinds(&self, kinds: &mut [String]) {
+    pub(crate) fn sort_kinds(&self, kinds: &mut [String]) {
         let place = |kind: &String| self.kinds.iter().position(|(known, _)| known == kind).unwrap_or(self.kinds.len());
         kinds.sort_by_key(|kind| (place(kind), kind.clone()));
     }

@@ -45,7 +45,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Its words.
-    pub const fn words(self) -> &'static str {
+    pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Faster => "faster",
             Self::Slower => "slower",
@@ -148,7 +148,7 @@ pub struct Comparison<'r> {
 
 impl Comparison<'_> {
     /// One of the records.
-    pub fn named(&self, which: Which) -> &NamedRecord<'_> {
+    pub(crate) fn named(&self, which: Which) -> &NamedRecord<'_> {
         match which {
             Which::Baseline => &self.baseline,
             Which::Candidate => &self.candidate,
@@ -161,12 +161,12 @@ impl Comparison<'_> {
     }
 
     /// What a pair is called in a sentence.
-    pub fn described(&self, pair: usize) -> &str {
+    pub(crate) fn described(&self, pair: usize) -> &str {
         self.pairs.get(pair).map_or("", |pair| pair.described.as_str())
     }
 
     /// Metrics that were compared, in order, each with the places of its rows.
-    pub fn by_metric(&self) -> Vec<(&Metric, Vec<usize>)> {
+    pub(crate) fn by_metric(&self) -> Vec<(&Metric, Vec<usize>)> {
         let mut metrics: Vec<(&Metric, Vec<usize>)> = Vec::new();
         for (place, row) in self.rows.iter().enumerate() {
             match metrics.iter_mut().find(|(known, _)| known.name == row.metric.name) {

@@ -16,7 +16,7 @@ pub enum Which {
 
 impl Which {
     /// Its letter in tables.
-    pub const fn letter(self) -> &'static str {
+    pub(crate) const fn letter(self) -> &'static str {
         match self {
             Self::Baseline => "A",
             Self::Candidate => "B",

@@ -33,7 +33,7 @@ pub struct WarehouseData {
 
 impl WarehouseData {
     /// Bytes of tables and indexes.
-    pub fn stored_bytes(&self) -> Option<u64> {
+    pub(crate) fn stored_bytes(&self) -> Option<u64> {
         Some(self.table_bytes? + self.index_bytes?)
     }
 }

@@ -49,26 +49,26 @@ pub struct Class {
 
 impl QueryTotals {
     /// The mean with its interval over repetitions, where there are any; the reason when none is valid.
-    pub fn mean(&self) -> Measured {
+    pub(crate) fn mean(&self) -> Measured {
         let mean = self.mean_s().ok_or_else(|| format!("not valid: {}", self.codes.join(", ")))?;
         let of_runs = over_runs(&self.means_s, Unit::named("s"), "one run has no spread between runs");
         Ok(Quantity::new(mean, Unit::named("s"), self.valid, of_runs.interval().clone()))
     }
 
     /// Mean response time of the valid ones, s.
-    pub fn mean_s(&self) -> Option<f64> {
+    pub(crate) fn mean_s(&self) -> Option<f64> {
         (self.valid > 0).then(|| self.sum_s / self.valid as f64)
     }
 }
 
 impl Class {
     /// Response times of all its valid queries added up, s.
-    pub fn sum_s(&self) -> f64 {
+    pub(crate) fn sum_s(&self) -> f64 {
         self.queries.iter().map(|query| query.sum_s).sum()
     }
 
     /// The middle of its queries' means, s.
-    pub fn median_s(&self) -> Option<f64> {
+    pub(crate) fn median_s(&self) -> Option<f64> {
         middle(self.queries.iter().filter_map(QueryTotals::mean_s))
     }
 
@@ -79,7 +79,7 @@ impl Class {
     }
 
     /// The middle of what its queries cost.
-    pub fn median_cost(&self, of: fn(&Cost) -> Option<f64>) -> Option<f64> {
+    pub(crate) fn median_cost(&self, of: fn(&Cost) -> Option<f64>) -> Option<f64> {
         middle(self.queries.iter().filter_map(|query| of(&query.cost?)))
     }
 }

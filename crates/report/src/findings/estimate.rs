@@ -1,4 +1,4 @@
-//! From the windows of runs to a quantity or the reason why there is none. Knows values only, no run and no record.
+//! Makes quantities of the windows of runs, or the reason why there is none. Knows values only, no run and no record.
 
 use super::level::Measured;
 use proofload_analysis::bootstrap::{Estimate, ratio_of_means};

@@ -41,7 +41,7 @@ impl Window {
         values
     }
 
-    /// Those of some values by second that belong to it.
+    /// Picks its seconds out of values by second.
     pub(super) fn of(self, per_second: &[f64]) -> &[f64] {
         let (from, to) = (self.from as usize, (self.to as usize).min(per_second.len()));
         per_second.get(from.min(to)..to).unwrap_or_default()

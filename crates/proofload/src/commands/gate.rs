@@ -26,7 +26,7 @@ fn carry_out(arguments: &GateArguments) -> Result<Exit, Failure> {
     let records = Records::read(pair)?;
     let mut metrics: Vec<String> = arguments.metrics.iter().map(|text| name_of(text).to_owned()).collect();
     if metrics.is_empty() {
-        metrics.push(workload(&records.baseline().study.settings).headline.metric.to_owned());
+        metrics.push(workload(&records.baseline().study.settings).headline.name.to_owned());
     }
     let comparison = records.compare(pair, &ComparisonFilter { metrics, levels })?;
     let gate = gate(&comparison, &rules).map_err(|error| (Exit::Usage, error.to_string()))?;

@@ -6,13 +6,18 @@ use super::estimate::{estimate, measured, over_runs, ratio};
 use super::level::Measured;
 use super::observed::observed;
 use super::run::Pair;
+use crate::metrics::{
+    CAPACITY_PER_RACK_UNIT, DEVICE_READ_PER_BYTE, DEVICE_WRITTEN_PER_BYTE, MetricName, OPERATIONS_PER_WATT,
+    OPERATIONS_PER_WATT_OF_SHEET, POWER, POWER_OF_SHEET, REQUESTS_PER_GB, REQUESTS_PER_GB_OF_SHEET, RUN_THROUGHPUT,
+    RUN_TIME, VALUES_READ, VALUES_WRITTEN,
+};
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
 
-/// A metric with its name.
-type Named = (&'static str, Measured);
+/// A metric with its value.
+type Named = (MetricName, Measured);
 
 /// All of them, the missing ones with their reason.
 pub(super) fn efficiency(runs: &[Pair<'_>], per_second: &Result<Estimate, String>, settings: &Settings) -> Vec<Named> {
@@ -26,14 +31,15 @@ fn whole_run(runs: &[Pair<'_>]) -> Vec<Named> {
     let Some(ended) = ended.filter(|ended| !ended.is_empty()) else {
         let windows: Vec<f64> = runs.iter().map(|(run, _)| run.measured().len() as f64).collect();
         let time = if windows.is_empty() { Err("no run was completed".to_owned()) } else { Ok(windows) };
-        let time = time.map(|windows| over_runs(&windows, Unit::named("s"), "the length of the window was set"));
-        return vec![("run_time_s", time), ("run_throughput", Err("the run did not end by a count".to_owned()))];
+        let time =
+            time.map(|windows| over_runs(&windows, RUN_TIME.quantity_unit(), "the length of the window was set"));
+        return vec![(RUN_TIME, time), (RUN_THROUGHPUT, Err("the run did not end by a count".to_owned()))];
     };
     let seconds: Vec<f64> = ended.iter().map(|(seconds, _)| *seconds).collect();
     let rates: Vec<f64> = ended.iter().map(|(seconds, operations)| operations / seconds).collect();
     vec![
-        ("run_time_s", Ok(over_runs(&seconds, Unit::named("s"), "one run has no spread"))),
-        ("run_throughput", Ok(over_runs(&rates, Unit::PER_SECOND, "a total over one run has no spread"))),
+        (RUN_TIME, Ok(over_runs(&seconds, RUN_TIME.quantity_unit(), "one run has no spread"))),
+        (RUN_THROUGHPUT, Ok(over_runs(&rates, RUN_THROUGHPUT.quantity_unit(), "a total over one run has no spread"))),
     ]
 }
 
@@ -45,13 +51,13 @@ fn logical(runs: &[Pair<'_>]) -> Vec<Named> {
         if logical.value <= 0.0 {
             return Err("no byte of a value moved this way".to_owned());
         }
-        Ok(ratio(&observed(runs, probed)?, &logical).scaled(1.0, Unit::named("B/B")))
+        Ok(ratio(&observed(runs, probed)?, &logical).scaled(1.0, DEVICE_WRITTEN_PER_BYTE.quantity_unit()))
     };
     vec![
-        ("device_bytes_written_per_logical_byte", per_byte(series::device::WRITE_BYTES, &written)),
-        ("device_bytes_read_per_logical_byte", per_byte(series::device::READ_BYTES, &read)),
-        ("logical_write_mb_s", measured(&written, Unit::MB_PER_SECOND, 1e-6)),
-        ("logical_read_mb_s", measured(&read, Unit::MB_PER_SECOND, 1e-6)),
+        (DEVICE_WRITTEN_PER_BYTE, per_byte(series::device::WRITE_BYTES, &written)),
+        (DEVICE_READ_PER_BYTE, per_byte(series::device::READ_BYTES, &read)),
+        (VALUES_WRITTEN, measured(&written, VALUES_WRITTEN.quantity_unit(), 1e-6)),
+        (VALUES_READ, measured(&read, VALUES_READ.quantity_unit(), 1e-6)),
     ]
 }
 
@@ -67,23 +73,23 @@ fn logical_rate(runs: &[Pair<'_>], name: &str) -> Result<Estimate, String> {
 
 /// Power: as the probe reads it, and by the data sheet.
 fn power(runs: &[Pair<'_>], per_second: &Result<Estimate, String>, settings: &Settings) -> Vec<Named> {
-    let unit = || Unit::named("operations/s per W");
+    let unit = || OPERATIONS_PER_WATT.quantity_unit();
     let watts = observed(runs, series::power::WATTS);
     let per_watt = |watts: &Result<Estimate, String>| -> Measured {
         Ok(ratio(&per_second.clone()?, &watts.clone()?).scaled(1.0, unit()))
     };
     let sheet = sheet(settings, "hardware.watts");
     vec![
-        ("operations_per_watt.measured", per_watt(&watts)),
-        ("operations_per_watt.data_sheet", sheet.clone().and_then(|watts| measured(per_second, unit(), 1.0 / watts))),
-        ("power_w.measured", measured(&watts, Unit::named("W"), 1.0)),
-        ("power_w.data_sheet", sheet.map(|watts| printed(watts, Unit::named("W")))),
+        (OPERATIONS_PER_WATT, per_watt(&watts)),
+        (OPERATIONS_PER_WATT_OF_SHEET, sheet.clone().and_then(|watts| measured(per_second, unit(), 1.0 / watts))),
+        (POWER, measured(&watts, POWER.quantity_unit(), 1.0)),
+        (POWER_OF_SHEET, sheet.map(|watts| printed(watts, POWER_OF_SHEET.quantity_unit()))),
     ]
 }
 
 /// Requests and room: of the drives' data sheet, and what the window asked of them.
 fn storage(runs: &[Pair<'_>], settings: &Settings) -> Vec<Named> {
-    let unit = || Unit::named("1/s per GB");
+    let unit = || REQUESTS_PER_GB.quantity_unit();
     let capacity = capacity(settings);
     let requests = || -> Measured {
         let gigabytes = capacity.clone()? / 1e9;
@@ -94,12 +100,15 @@ fn storage(runs: &[Pair<'_>], settings: &Settings) -> Vec<Named> {
     let printed_requests =
         || -> Measured { Ok(printed(sheet(settings, "hardware.drive_iops")? / (capacity.clone()? / 1e9), unit())) };
     let per_unit = || -> Measured {
-        Ok(printed(capacity.clone()? / 1e12 / sheet(settings, "hardware.rack_units")?, Unit::named("TB per rack unit")))
+        Ok(printed(
+            capacity.clone()? / 1e12 / sheet(settings, "hardware.rack_units")?,
+            CAPACITY_PER_RACK_UNIT.quantity_unit(),
+        ))
     };
     vec![
-        ("device_iops_per_gb.measured", requests()),
-        ("device_iops_per_gb.data_sheet", printed_requests()),
-        ("capacity_per_rack_unit.data_sheet", per_unit()),
+        (REQUESTS_PER_GB, requests()),
+        (REQUESTS_PER_GB_OF_SHEET, printed_requests()),
+        (CAPACITY_PER_RACK_UNIT, per_unit()),
     ]
 }
 

@@ -6,26 +6,47 @@ use super::observed::{in_windows, observed};
 use super::pacing::rules;
 use super::run::{Pair, RunFindings};
 use super::telemetry::{Trace, mean_of_cores, steal};
-use crate::workloads::{Workload, workload};
+use crate::metrics::{
+    CPU, CPU_STEAL, CostName, DEVICE_BUSY, DEVICE_READ_BANDWIDTH, DEVICE_READ_REQUESTS, DEVICE_WRITE_BANDWIDTH,
+    DEVICE_WRITE_REQUESTS, FAILED, MAJOR_FAULTS, MetricName, PACED, PACED_BY_SCALE, PACED_EFFICIENCY, READ_BYTES,
+    READS, REFAULTS, THROUGHPUT, WRITES, WRITTEN_BYTES,
+};
+use crate::workloads::{CountedKind, Workload, workload};
 use proofload_analysis::bootstrap::{Estimate, METHOD_RUNS};
 use proofload_analysis::distribution::{mean, variance};
-use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::quantity::{Interval, Quantity};
 use proofload_model::samples::IntervalSample;
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 
-/// What a unit of work costs on the device: start of the metric, what is observed, unit and its factor.
-const PER_OPERATION: &[(&str, SeriesName, &str, f64)] = &[
-    ("reads", series::device::READS, "reads", 1.0),
-    ("writes", series::device::WRITES, "writes", 1.0),
-    ("read_kb", series::device::READ_BYTES, "kB", 1e-3),
-    ("write_kb", series::device::WRITE_BYTES, "kB", 1e-3),
+/// What a unit of work costs on the device: metric, what is observed, and the factor to the metric's unit.
+const PER_OPERATION: &[(CostName, SeriesName, f64)] = &[
+    (READS, series::device::READS, 1.0),
+    (WRITES, series::device::WRITES, 1.0),
+    (READ_BYTES, series::device::READ_BYTES, 1e-3),
+    (WRITTEN_BYTES, series::device::WRITE_BYTES, 1e-3),
 ];
 
+/// Use of device and memory: metric, what is observed, and the factor to the metric's unit.
+const OF_HOST: &[(MetricName, SeriesName, f64)] = &[
+    (DEVICE_READ_BANDWIDTH, series::device::READ_BYTES, 1e-6),
+    (DEVICE_WRITE_BANDWIDTH, series::device::WRITE_BYTES, 1e-6),
+    (DEVICE_READ_REQUESTS, series::device::READS, 1.0),
+    (DEVICE_WRITE_REQUESTS, series::device::WRITES, 1.0),
+    (DEVICE_BUSY, series::device::BUSY, 1.0),
+    (MAJOR_FAULTS, series::memory::MAJOR_FAULTS, 1.0),
+    (REFAULTS, series::memory::REFAULTS, 1.0),
+];
+
+/// The series that a metric of device or memory is observed by.
+pub(super) fn series_of(metric: &str) -> Option<SeriesName> {
+    OF_HOST.iter().find(|(known, ..)| known.name == metric).map(|(_, probed, _)| *probed)
+}
+
 /// Makes the metrics of one workload from its runs and their throughput.
-type OwnMetrics = fn(&[Pair<'_>], &Result<Estimate, String>) -> Vec<(&'static str, Measured)>;
+type OwnMetrics = fn(&[Pair<'_>], &Result<Estimate, String>) -> Vec<(MetricName, Measured)>;
 
 /// Metrics that one workload adds, by `workload.kind`.
 const OF_WORKLOADS: &[(&str, OwnMetrics)] = &[(super::warehouse::KIND, super::warehouse::metrics)];
@@ -39,48 +60,39 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
     let mut put = |name: &str, value: Measured| {
         metrics.insert(name.to_owned(), value);
     };
-    put("throughput", measured(&per_second, Unit::PER_SECOND, 1.0));
-    for (name, unit, factor) in workload.rates {
-        put(name, measured(&per_second, Unit::named(unit), *factor));
+    put(THROUGHPUT.name, measured(&per_second, THROUGHPUT.quantity_unit(), 1.0));
+    for (metric, factor) in workload.rates {
+        put(metric.name, measured(&per_second, metric.quantity_unit(), *factor));
     }
     for (place, counted) in workload.counted.iter().enumerate() {
-        put(counted.metric, by_clients(runs, place, counted.missing));
-        put(counted.metric_database, by_database(runs, place));
+        put(counted.metric.name, by_clients(runs, place, counted));
+        put(counted.metric_database.name, by_database(runs, place, counted.metric_database));
     }
-    put("failed_percent", failed_percent(runs));
-    put("cpu_percent", cores(runs, mean_of_cores));
+    put(FAILED.name, failed_percent(runs));
+    put(CPU.name, cores(runs, mean_of_cores));
     let stolen = cores(runs, steal);
     if stolen.is_ok() {
-        put("cpu_steal_percent", stolen);
+        put(CPU_STEAL.name, stolen);
     }
-    let devices = [
-        ("device_read_mb_s", series::device::READ_BYTES, Unit::MB_PER_SECOND, 1e-6),
-        ("device_write_mb_s", series::device::WRITE_BYTES, Unit::MB_PER_SECOND, 1e-6),
-        ("device_reads_s", series::device::READS, Unit::PER_SECOND, 1.0),
-        ("device_writes_s", series::device::WRITES, Unit::PER_SECOND, 1.0),
-        ("device_busy_percent", series::device::BUSY, Unit::PERCENT, 1.0),
-        ("major_faults_s", series::memory::MAJOR_FAULTS, Unit::PER_SECOND, 1.0),
-        ("refaults_s", series::memory::REFAULTS, Unit::PER_SECOND, 1.0),
-    ];
-    for (name, probed, unit, factor) in devices {
-        put(name, observed(runs, probed).and_then(|estimate| measured(&Ok(estimate), unit, factor)));
+    for (metric, probed, factor) in OF_HOST {
+        let unit = metric.quantity_unit();
+        put(metric.name, observed(runs, *probed).and_then(|estimate| measured(&Ok(estimate), unit, *factor)));
     }
     let work = workload.work.one;
-    for (what, probed, unit, factor) in PER_OPERATION {
+    for (cost, probed, factor) in PER_OPERATION {
         let quantity = observed(runs, *probed).and_then(|above| Ok(ratio(&above, &per_second.clone()?)));
-        let unit = Unit(format!("{unit}/{work}").into());
-        put(&format!("{what}_per_{work}"), quantity.map(|quantity| quantity.scaled(*factor, unit)));
+        put(&cost.name(work), quantity.map(|quantity| quantity.scaled(*factor, cost.quantity_unit(work))));
     }
-    for (name, value) in super::efficiency::efficiency(runs, &per_second, settings) {
-        if workload.tells_absence || value.is_ok() && !name.starts_with("run_") {
-            metrics.insert(name.to_owned(), value);
+    for (metric, value) in super::efficiency::efficiency(runs, &per_second, settings) {
+        if workload.tells_absence || value.is_ok() && !metric.name.starts_with("run_") {
+            metrics.insert(metric.name.to_owned(), value);
         }
     }
-    for (name, value) in paced(runs, workload, settings) {
-        metrics.insert(name.to_owned(), value);
+    for (metric, value) in paced(runs, workload, settings) {
+        metrics.insert(metric.name.to_owned(), value);
     }
     for (_, own) in OF_WORKLOADS.iter().filter(|(kind, _)| *kind == workload.kind) {
-        metrics.extend(own(runs, &per_second).into_iter().map(|(name, value)| (name.to_owned(), value)));
+        metrics.extend(own(runs, &per_second).into_iter().map(|(metric, value)| (metric.name.to_owned(), value)));
     }
     super::percentiles::latencies(runs, workload, &mut metrics);
     metrics.extend(super::counters::engine_counters(runs));
@@ -114,22 +126,22 @@ fn of_totals(values: &[f64]) -> Estimate {
 }
 
 /// A kind that the database counts as well, by the clients' counts, per minute.
-fn by_clients(runs: &[Pair<'_>], place: usize, missing: &str) -> Measured {
+fn by_clients(runs: &[Pair<'_>], place: usize, kind: &CountedKind) -> Measured {
     let windows: Option<Vec<&[f64]>> =
         runs.iter().map(|(run, _)| run.counted.get(place).and_then(|counted| counted.clients.as_deref())).collect();
     match windows {
-        Some(windows) => measured(&estimate(&windows), Unit::PER_MINUTE, 60.0),
-        None => Err(missing.to_owned()),
+        Some(windows) => measured(&estimate(&windows), kind.metric.quantity_unit(), 60.0),
+        None => Err(kind.missing.to_owned()),
     }
 }
 
 /// The same by the database's counter.
-fn by_database(runs: &[Pair<'_>], place: usize) -> Measured {
+fn by_database(runs: &[Pair<'_>], place: usize, metric: MetricName) -> Measured {
     let values: Option<Vec<f64>> =
         runs.iter().map(|(run, _)| run.counted.get(place).and_then(|counted| counted.database)).collect();
     let values = values.filter(|values| !values.is_empty());
     let values = values.ok_or("the database's counter was not read at both ends of the window")?;
-    Ok(over_runs(&values, Unit::PER_MINUTE, "two readings of a counter have no spread"))
+    Ok(over_runs(&values, metric.quantity_unit(), "two readings of a counter have no spread"))
 }
 
 fn failed_percent(runs: &[Pair<'_>]) -> Measured {
@@ -139,18 +151,18 @@ fn failed_percent(runs: &[Pair<'_>]) -> Measured {
         return Err("nothing became due".to_owned());
     }
     let why = "a share of a full count, not of a sample";
-    Ok(Quantity::new(100.0 * failed as f64 / due as f64, Unit::PERCENT, due, Interval::none(why)))
+    Ok(Quantity::new(100.0 * failed as f64 / due as f64, FAILED.quantity_unit(), due, Interval::none(why)))
 }
 
 /// A share of the cores' time, %.
 fn cores(runs: &[Pair<'_>], pick: fn(&Attempt) -> Option<Trace>) -> Measured {
     let found = in_windows(runs, pick, "the use of the cores")?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
-    measured(&estimate(&windows), Unit::PERCENT, 1.0)
+    measured(&estimate(&windows), CPU.quantity_unit(), 1.0)
 }
 
 /// Metrics of a paced load: those rolled back by design count, as in its ceiling.
-fn paced(runs: &[Pair<'_>], workload: &'static Workload, settings: &Settings) -> Vec<(&'static str, Measured)> {
+fn paced(runs: &[Pair<'_>], workload: &'static Workload, settings: &Settings) -> Vec<(MetricName, Measured)> {
     let Some(rules) = rules(workload, settings) else { return Vec::new() };
     let windows: Vec<Vec<f64>> = runs.iter().map(|(run, attempt)| ended(run, attempt, rules.counted.0)).collect();
     let per_second = estimate(&windows.iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -160,11 +172,11 @@ fn paced(runs: &[Pair<'_>], workload: &'static Workload, settings: &Settings) ->
     let ceiling = runs.iter().find_map(|(run, _)| run.pacing.as_ref()?.ceiling_per_minute);
     let ceiling = ceiling.ok_or_else(|| "the load generator did not state its ceiling".to_owned());
     vec![
-        ("paced_per_minute", measured(&per_second, Unit::PER_MINUTE, 60.0)),
-        ("paced_per_minute_and_scale", per_size.and_then(|size| measured(&per_second, Unit::PER_MINUTE, 60.0 / size))),
+        (PACED, measured(&per_second, PACED.quantity_unit(), 60.0)),
+        (PACED_BY_SCALE, per_size.and_then(|size| measured(&per_second, PACED_BY_SCALE.quantity_unit(), 60.0 / size))),
         (
-            "efficiency_percent",
-            ceiling.and_then(|ceiling| measured(&per_second, Unit::PERCENT, 100.0 * 60.0 / ceiling)),
+            PACED_EFFICIENCY,
+            ceiling.and_then(|ceiling| measured(&per_second, PACED_EFFICIENCY.quantity_unit(), 100.0 * 60.0 / ceiling)),
         ),
     ]
 }

@@ -5,13 +5,11 @@ use super::level::Measured;
 use super::metrics::{metrics, throughput};
 use super::run::{Pair, RunFindings, run};
 use super::void::Void;
+use crate::metrics::RELATIVE;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_model::settings::Value;
 use proofload_record::{Record, State};
 use std::collections::BTreeMap;
-
-/// The name of [`PointFindings::relative`] among the metrics.
-const RELATIVE: &str = "relative_percent";
 
 /// What is said about a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +71,7 @@ pub struct PointFindings {
 impl PointFindings {
     /// A metric by name.
     pub fn metric(&self, name: &str) -> Measured {
-        if name == RELATIVE {
+        if name == RELATIVE.name {
             return self.relative.clone();
         }
         self.metrics.get(name).cloned().unwrap_or_else(|| Err("there is no such metric in this workload".to_owned()))

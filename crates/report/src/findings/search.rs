@@ -4,6 +4,7 @@
 use super::factor::{level_text, setting_title};
 use super::level::Measured;
 use super::point::{PointFindings, Verdict, point};
+use crate::metrics::THROUGHPUT;
 use proofload_analysis::search::{Ending, MeasuredLoad, Outcome, Question, SearchAnswer, Step, Try, next};
 use proofload_analysis::{quantity::Quantity, search};
 use proofload_model::events::RunEvent;
@@ -146,7 +147,7 @@ fn label(levels: &BTreeMap<String, Value>) -> String {
 /// The metric that a goal looks at.
 fn metric(goal: &Goal) -> String {
     match goal {
-        Goal::Max { .. } => "throughput".to_owned(),
+        Goal::Max { .. } => THROUGHPUT.name.to_owned(),
         Goal::Percentile { statistic, operation, .. } => format!("response_ns_{statistic}.{operation}"),
     }
 }

@@ -1,6 +1,7 @@
 //! CSV in tidy long form: one row per point and metric; a profile whose name may not be left behind has a column. Source of the quoting: RFC 4180.
 
 use crate::findings::{Findings, Measured, PointFindings};
+use crate::metrics::RELATIVE;
 
 /// Renders findings.
 pub(crate) fn csv(findings: &Findings<'_>) -> String {
@@ -18,7 +19,7 @@ pub(crate) fn csv(findings: &Findings<'_>) -> String {
 
 fn point_rows(point: &PointFindings, profile: Option<&String>) -> String {
     let mut text = String::new();
-    let relative = std::iter::once(("relative_percent", &point.relative));
+    let relative = std::iter::once((RELATIVE.name, &point.relative));
     let metrics = point.metrics.iter().map(|(name, value)| (name.as_str(), value));
     for (name, value) in metrics.chain(relative) {
         let (metric, kind) = name.split_once('.').unwrap_or((name, ""));

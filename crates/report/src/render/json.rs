@@ -1,8 +1,9 @@
 //! JSON of the findings: keys are stable, every number has unit, interval and sample size, or says why it has none.
 
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, RunFindings, WholeRun};
+use crate::metrics::RELATIVE;
 use proofload_analysis::knee::Knee;
-use proofload_analysis::quantity::{Quantity, Unit};
+use proofload_analysis::quantity::Quantity;
 use proofload_analysis::stall::Stall;
 use proofload_model::settings::Value;
 use serde_json::{Map, Value as Json, json};
@@ -60,7 +61,7 @@ fn point_json(findings: &Findings<'_>, point: &PointFindings) -> Json {
         point.levels.iter().map(|(setting, value)| (setting.clone(), level(value))).collect();
     let reasons: Vec<String> = point.verdict.reasons();
     let mut metrics = metrics_json(point);
-    metrics.insert("relative_percent".to_owned(), measured(&point.relative));
+    metrics.insert(RELATIVE.name.to_owned(), measured(&point.relative));
     json!({
         "id": point.id,
         "levels": levels,
@@ -141,8 +142,8 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
             "name": audit.name, "holds": audit.holds, "found": audit.found,
         })).collect::<Vec<_>>(),
     });
-    for (name, unit, factor) in findings.workload.rates {
-        body[*name] = mean.scaled(*factor, Unit::named(unit)).to_json();
+    for (metric, factor) in findings.workload.rates {
+        body[metric.name] = mean.scaled(*factor, metric.quantity_unit()).to_json();
     }
     body
 }

@@ -1,8 +1,8 @@
 //! A table for a terminal, at most 100 columns wide, without colours; what does not fit is left to the report.
 
 use crate::findings::{Findings, PointFindings, SearchFindings, setting_title};
+use crate::metrics::{Digits, MetricName};
 use crate::numbers::grouped;
-use crate::workloads::{Digits, Terminal};
 
 /// Most columns of a line.
 const WIDTH: usize = 100;
@@ -15,7 +15,7 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
     }
     let factors = heads.len();
     let columns = columns(findings);
-    heads.extend(columns.iter().map(|column| column.title.to_owned()));
+    heads.extend(columns.iter().map(|column| column.terminal.to_owned()));
     heads.push("verdict".to_owned());
     let mut rows: Vec<Vec<String>> = vec![heads];
     rows.extend(findings.points.iter().map(|point| row(point, &columns)));
@@ -29,16 +29,15 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
 }
 
 /// The workload's columns, those of kinds that no run has left out.
-fn columns(findings: &Findings<'_>) -> Vec<Terminal> {
+fn columns(findings: &Findings<'_>) -> Vec<MetricName> {
     let kinds = findings.kinds();
-    let met = |column: &&Terminal| {
-        let kind = column.metric.split_once('.').map(|(_, kind)| kind);
-        kind.is_none_or(|kind| kinds.is_empty() || kind == "all" || kinds.iter().any(|known| known == kind))
+    let met = |column: &&MetricName| {
+        column.kind().is_none_or(|kind| kinds.is_empty() || kinds.iter().any(|known| known == kind))
     };
     findings.workload.terminal.iter().filter(met).copied().collect()
 }
 
-fn row(point: &PointFindings, columns: &[Terminal]) -> Vec<String> {
+fn row(point: &PointFindings, columns: &[MetricName]) -> Vec<String> {
     let mut cells: Vec<String> =
         point.levels.iter().map(|(_, value)| plain(&crate::findings::level_text(value))).collect();
     if cells.is_empty() {
@@ -49,9 +48,9 @@ fn row(point: &PointFindings, columns: &[Terminal]) -> Vec<String> {
     cells
 }
 
-fn value(point: &PointFindings, column: &Terminal) -> String {
-    let Ok(quantity) = point.metric(column.metric) else { return "-".to_owned() };
-    let shown = if column.metric.contains("_ns_") { quantity.value() * 1e-6 } else { quantity.value() };
+fn value(point: &PointFindings, column: &MetricName) -> String {
+    let Ok(quantity) = point.metric(column.name) else { return "-".to_owned() };
+    let shown = if column.name.contains("_ns_") { quantity.value() * 1e-6 } else { quantity.value() };
     match column.digits {
         Digits::Whole => grouped(shown, 0),
         Digits::Tenths => grouped(shown, 1),

@@ -1,9 +1,10 @@
 //! Figures of others by kind of operation beside the study's own: a table of totals, a table of latencies, two charts. Figures of
 //! others stand as they were published or read; may not compute one, but operations in flight by Little's law.
 
-use super::charts::{capital, measured_cell, milliseconds};
+use super::charts::{capital, measured_cell, metric_column, milliseconds};
 use crate::blocks::{Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Panel, Role, Sample, Series, Table, prose};
 use crate::findings::{Findings, PERCENTILES, PointFindings};
+use crate::metrics::{RUN_TIME, THROUGHPUT};
 use crate::numbers::{count, short};
 use proofload_import::{Reference, ReferenceOperation, ReferencePoint, percentile_title};
 
@@ -87,14 +88,15 @@ fn four(value: f64) -> String {
 fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]) -> Table {
     let mut rows = Vec::new();
     for point in ours {
-        let throughput = measured_cell(point.metric("throughput"));
+        let throughput = measured_cell(point.metric(THROUGHPUT.name));
         rows.push(vec![Cell::datum(own_name(findings, point)), throughput, Cell::Empty, Cell::Empty, Cell::Empty]);
     }
     for point in theirs {
         let metric = |name: &str| point.1.metrics.get(name);
         let run_time = metric("run_time").map(|figure| Cell::datum(format!("{} {}", four(figure.value), figure.unit)));
         let users = point.1.level("workload.virtual_users").map_or(Cell::Empty, Cell::datum);
-        let throughput = metric("throughput").filter(|figure| figure.unit == "1/s").map(|figure| figure.value);
+        let throughput =
+            metric(THROUGHPUT.name).filter(|figure| figure.unit == THROUGHPUT.unit).map(|figure| figure.value);
         let name = Cell::datum(their_name(point));
         let per_second = throughput.map_or(Cell::Empty, |value| Cell::datum(crate::numbers::grouped(value, 0)));
         rows.push(vec![name, per_second, run_time.unwrap_or(Cell::Empty), users, published(point.1.in_flight())]);
@@ -104,8 +106,8 @@ fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>
         caption: prose!["Throughput of this study beside that of others."],
         columns: vec![
             Column::words("Results"),
-            Column::quantities("Throughput", "operations/s"),
-            Column::quantities("Run time", ""),
+            metric_column(&THROUGHPUT),
+            Column::quantities(RUN_TIME.title, ""),
             Column::counts("Virtual users"),
             Column::counts("In flight"),
         ],

@@ -2,8 +2,8 @@
 
 use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Role, Sample, Scale, Series, Table};
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, level_number, level_text, setting_title};
+use crate::metrics::MetricName;
 use crate::numbers::grouped;
-use crate::workloads::MetricColumn;
 use proofload_analysis::knee::Knee;
 use proofload_analysis::quantity::Unit;
 
@@ -22,6 +22,13 @@ pub(super) struct PanelMetric<'a> {
     pub(super) metric: &'a str,
     /// Fixed upper end of the axis.
     pub(super) up_to: Option<f64>,
+}
+
+impl PanelMetric<'static> {
+    /// A row of the table of metrics in the words of its axis.
+    pub(super) const fn of(metric: MetricName) -> Self {
+        Self { title: metric.axis, unit: metric.axis_unit, above: "", metric: metric.name, up_to: None }
+    }
 }
 
 /// A panel over the factor: lines over numbers, dots over words; void points as crosses.
@@ -195,13 +202,24 @@ pub(super) fn level_words(findings: &Findings<'_>, setting: &str, number: f64) -
 }
 
 /// A table of points: a column for the levels, one for each metric, and the verdict.
-pub(super) fn points_table(findings: &Findings<'_>, columns: &[MetricColumn<'_>]) -> Table {
+pub(super) fn points_table(findings: &Findings<'_>, metrics: &[MetricName]) -> Table {
+    table_of_points(findings, metrics.iter().map(|metric| (metric_column(metric), metric.name)).collect())
+}
+
+/// The column of a metric under its title.
+pub(super) fn metric_column(metric: &MetricName) -> Column {
+    Column::quantities(metric.title, metric.told)
+}
+
+/// The same with columns that are made elsewhere, each with the name of its metric.
+pub(super) fn table_of_points(findings: &Findings<'_>, columns: Vec<(Column, &str)>) -> Table {
+    let (columns, metrics): (Vec<Column>, Vec<&str>) = columns.into_iter().unzip();
     let mut heads = vec![Column::words(capital(&factors_title(findings)))];
-    heads.extend(columns.iter().map(|column| Column::quantities(column.title.to_owned(), column.unit)));
+    heads.extend(columns);
     heads.push(Column::words("Verdict"));
     let row = |point: &PointFindings| {
         let mut cells = vec![Cell::datum(point.label())];
-        cells.extend(columns.iter().map(|column| measured_cell(shown_value(point, column.metric))));
+        cells.extend(metrics.iter().map(|metric| measured_cell(shown_value(point, metric))));
         cells.push(Cell::Verdict(point.verdict.is_valid(), point.verdict.word()));
         cells
     };

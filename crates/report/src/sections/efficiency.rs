@@ -5,6 +5,10 @@ use super::charts::measured_cell;
 use super::section::{Section, a_finished_run, always};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Table, prose};
 use crate::findings::{Findings, PointFindings};
+use crate::metrics::{
+    CAPACITY_PER_RACK_UNIT, DEVICE_READ_PER_BYTE, DEVICE_WRITTEN_PER_BYTE, MetricName, OPERATIONS_PER_WATT,
+    OPERATIONS_PER_WATT_OF_SHEET, POWER, REQUESTS_PER_GB, REQUESTS_PER_GB_OF_SHEET, VALUES_READ, VALUES_WRITTEN,
+};
 
 /// The section.
 pub(super) const SECTION: Section =
@@ -13,28 +17,28 @@ pub(super) const SECTION: Section =
 /// Most points that stand beside each other.
 const MOST_BESIDE: usize = 4;
 
-/// Title with its unit, metric, source.
-type Row = (&'static str, &'static str, &'static str);
+/// Metric and source.
+type Row = (MetricName, &'static str);
 
 /// All figures.
 const ROWS: &[Row] = &[
-    ("Values written, MB/s", "logical_write_mb_s", "measured"),
-    ("Values read, MB/s", "logical_read_mb_s", "measured"),
-    ("Device bytes written per byte of values written", "device_bytes_written_per_logical_byte", "measured"),
-    ("Device bytes read per byte of values read", "device_bytes_read_per_logical_byte", "measured"),
-    ("Power, W", "power_w.measured", "measured"),
-    ("Operations/s per W", "operations_per_watt.measured", "measured"),
-    ("Operations/s per W of the data sheet", "operations_per_watt.data_sheet", "measured ÷ data sheet"),
-    ("Device requests/s per GB of capacity", "device_iops_per_gb.measured", "measured ÷ data sheet"),
-    ("Device requests/s per GB, at most", "device_iops_per_gb.data_sheet", "data sheet"),
-    ("Capacity per rack unit, TB", "capacity_per_rack_unit.data_sheet", "data sheet"),
+    (VALUES_WRITTEN, "measured"),
+    (VALUES_READ, "measured"),
+    (DEVICE_WRITTEN_PER_BYTE, "measured"),
+    (DEVICE_READ_PER_BYTE, "measured"),
+    (POWER, "measured"),
+    (OPERATIONS_PER_WATT, "measured"),
+    (OPERATIONS_PER_WATT_OF_SHEET, "measured ÷ data sheet"),
+    (REQUESTS_PER_GB, "measured ÷ data sheet"),
+    (REQUESTS_PER_GB_OF_SHEET, "data sheet"),
+    (CAPACITY_PER_RACK_UNIT, "data sheet"),
 ];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
         return Vec::new();
     }
-    let has = |row: &&Row| findings.points.iter().any(|point| point.metric(row.1).is_ok());
+    let has = |row: &&Row| findings.points.iter().any(|point| point.metric(row.0.name).is_ok());
     let (shown, gaps): (Vec<&Row>, Vec<&Row>) = ROWS.iter().partition(has);
     if shown.is_empty() && !findings.workload.tells_absence {
         return Vec::new();
@@ -53,23 +57,27 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 /// What no point has, with the reason, each reason once.
 fn missing(points: &[&PointFindings], gaps: &[&Row]) -> String {
-    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    for (title, metric, _) in gaps {
-        let why = points.iter().find_map(|point| point.metric(metric).err()).unwrap_or_default();
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for (metric, _) in gaps {
+        let why = points.iter().find_map(|point| point.metric(metric.name).err()).unwrap_or_default();
         match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, titles)) => titles.push(title),
-            None => reasons.push((why, vec![title])),
+            Some((_, titles)) => titles.push(metric.title_with_unit()),
+            None => reasons.push((why, vec![metric.title_with_unit()])),
         }
     }
-    let words = |(why, titles): &(String, Vec<&str>)| format!("{} ({why})", titles.join(" and "));
+    let words = |(why, titles): &(String, Vec<String>)| format!("{} ({why})", titles.join(" and "));
     reasons.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
 /// Few points: one column each.
 fn wide(points: &[&PointFindings], shown: &[&Row]) -> Table {
-    let row = |(title, metric, source): &&Row| {
-        let values = points.iter().map(|point| measured_cell(point.metric(metric)));
-        [Cell::Prose(prose![*title])].into_iter().chain(values).chain([Cell::Prose(prose![*source])]).collect()
+    let row = |(metric, source): &&Row| {
+        let values = points.iter().map(|point| measured_cell(point.metric(metric.name)));
+        [Cell::Prose(prose![metric.title_with_unit()])]
+            .into_iter()
+            .chain(values)
+            .chain([Cell::Prose(prose![*source])])
+            .collect()
     };
     let columns = points.iter().map(|point| Column::quantities(point.label(), ""));
     Table {
@@ -81,10 +89,15 @@ fn wide(points: &[&PointFindings], shown: &[&Row]) -> Table {
 
 /// Many points: one row for each figure and point.
 fn long(findings: &Findings<'_>, points: &[&PointFindings], shown: &[&Row]) -> Table {
-    let rows = shown.iter().flat_map(|(title, metric, source)| {
+    let rows = shown.iter().flat_map(|(metric, source)| {
         points.iter().map(move |point| {
-            let value = measured_cell(point.metric(metric));
-            vec![Cell::Prose(prose![*title]), Cell::datum(point.label()), value, Cell::Prose(prose![*source])]
+            let value = measured_cell(point.metric(metric.name));
+            vec![
+                Cell::Prose(prose![metric.title_with_unit()]),
+                Cell::datum(point.label()),
+                value,
+                Cell::Prose(prose![*source]),
+            ]
         })
     });
     let factors = super::charts::capital(&super::charts::factors_title(findings));

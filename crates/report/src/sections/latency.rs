@@ -6,6 +6,7 @@ use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
 };
 use crate::findings::{FEWER_THAN, Findings, Measured, PERCENTILES, PointFindings, level_number};
+use crate::metrics::RESPONSE_P99;
 use crate::numbers::short;
 use crate::workloads::Clocks;
 
@@ -182,7 +183,7 @@ fn panel(findings: &Findings<'_>, kind: &str) -> Panel {
             findings.workload.kind_title(kind)
         ),
         x: factor_axis(findings),
-        y: Axis::logarithmic("Response time", "ms"),
+        y: Axis::logarithmic(RESPONSE_P99.axis, RESPONSE_P99.axis_unit),
         bands: Vec::new(),
         rules: Vec::new(),
         series,

@@ -1,13 +1,14 @@
 //! The load itself beside the main results: the run as a whole where it ended by a count, and offered against achieved
 //! where a rate was asked for.
 
-use super::charts::{capital, factors_title, measured_cell};
+use super::charts::{capital, factors_title, measured_cell, metric_column};
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::{Findings, OfferedRate, PointFindings, RunFindings};
+use crate::metrics::{RUN_THROUGHPUT, RUN_TIME, THROUGHPUT};
 
 /// The run as a whole, as papers of this workload print it.
 pub(super) fn whole_run(findings: &Findings<'_>) -> Option<Block> {
-    let by_count = |point: &&PointFindings| point.metric("run_throughput").is_ok();
+    let by_count = |point: &&PointFindings| point.metric(RUN_THROUGHPUT.name).is_ok();
     let rows: Vec<Vec<Cell>> = findings.points.iter().filter(by_count).map(whole_row).collect();
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
@@ -19,9 +20,9 @@ pub(super) fn whole_run(findings: &Findings<'_>) -> Option<Block> {
             columns: vec![
                 Column::words(capital(&factors_title(findings))),
                 Column::counts("Operations"),
-                Column::quantities("Run time", "s"),
-                Column::quantities("Whole run", "operations/s"),
-                Column::quantities("Measured window", "operations/s"),
+                metric_column(&RUN_TIME),
+                metric_column(&RUN_THROUGHPUT.headed()),
+                metric_column(&THROUGHPUT.headed()),
                 Column::words("First user ended, s"),
             ],
             rows,
@@ -36,9 +37,9 @@ fn whole_row(point: &PointFindings) -> Vec<Cell> {
     vec![
         Cell::datum(point.label()),
         Cell::Count(ended().map(|run| run.operations).sum()),
-        measured_cell(point.metric("run_time_s")),
-        measured_cell(point.metric("run_throughput")),
-        measured_cell(point.metric("throughput")),
+        measured_cell(point.metric(RUN_TIME.name)),
+        measured_cell(point.metric(RUN_THROUGHPUT.name)),
+        measured_cell(point.metric(THROUGHPUT.name)),
         if first.is_empty() { Cell::Gap("was not recorded".to_owned()) } else { Cell::datum(first.join(", ")) },
     ]
 }

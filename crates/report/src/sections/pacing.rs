@@ -1,9 +1,10 @@
 //! A paced load: what it reached of the most that its waits allow, and whether its response times kept their limits.
 
-use super::charts::{capital, factors_title, measured_cell};
+use super::charts::{capital, factors_title, measured_cell, metric_column};
 use super::section::{Section, always};
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::{Findings, Pacing, PointFindings, RunFindings};
+use crate::metrics::{PACED_BY_SCALE, PACED_EFFICIENCY};
 use crate::numbers::short;
 use crate::workloads::PacedRules;
 
@@ -52,9 +53,9 @@ fn reached(findings: &Findings<'_>, rules: &PacedRules) -> Table {
             terminals,
             sessions,
             later,
-            measured_cell(point.metric("paced_per_minute_and_scale")),
+            measured_cell(point.metric(PACED_BY_SCALE.name)),
             number(pacing.ceiling_per_minute),
-            measured_cell(point.metric("efficiency_percent")),
+            measured_cell(point.metric(PACED_EFFICIENCY.name)),
         ])
     };
     Table {
@@ -65,9 +66,9 @@ fn reached(findings: &Findings<'_>, rules: &PacedRules) -> Table {
             Column::words("Terminals"),
             Column::words("Sessions they share"),
             Column::words("Sessions for what was queued"),
-            Column::quantities(format!("{} per {scale}", capital(counted)), "1/min"),
+            Column::quantities(format!("{} per {scale}", capital(counted)), PACED_BY_SCALE.told),
             Column::words("Ceiling, all terminals, 1/min"),
-            Column::quantities("Efficiency", "%"),
+            metric_column(&PACED_EFFICIENCY),
         ],
         rows: findings.points.iter().filter_map(row).collect(),
         note: Vec::new(),

@@ -5,6 +5,7 @@ use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
 };
 use crate::findings::{Curve, Findings, PointFindings, level_number, setting_title};
+use crate::metrics::THROUGHPUT;
 use crate::numbers::short;
 use proofload_import::{Origin, Reference, ReferencePoint};
 use proofload_model::settings::Value;
@@ -77,7 +78,7 @@ fn relative(reference: &Reference, point: &ReferencePoint) -> Option<f64> {
     if point.relative_percent.is_some() || reference.origin == Origin::Published {
         return point.relative_percent;
     }
-    let throughput = |point: &ReferencePoint| Some(point.metrics.get("throughput")?.value);
+    let throughput = |point: &ReferencePoint| Some(point.metrics.get(THROUGHPUT.name)?.value);
     let largest = reference.points.iter().filter_map(throughput).fold(f64::NAN, f64::max);
     (reference.points.len() > 1).then_some(100.0 * throughput(point)? / largest)
 }
@@ -161,7 +162,7 @@ fn figure(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Pub
         title: String::new(),
         alt: alt.clone(),
         x: Axis { up_to: Some(100.0), ..Axis::linear(&title, "% of the largest level") },
-        y: Axis { up_to: Some(100.0), ..Axis::linear("Throughput", "% of the largest point's") },
+        y: Axis { up_to: Some(100.0), ..Axis::linear(THROUGHPUT.axis, "% of the largest point's") },
         bands: Vec::new(),
         rules: Vec::new(),
         series,
@@ -236,7 +237,7 @@ fn data(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Publi
         columns: vec![
             Column::words("Source"),
             Column::words(super::charts::capital(&setting_title(&curve.setting))),
-            Column::quantities("Throughput", "% of the largest"),
+            Column::quantities(THROUGHPUT.title, "% of the largest"),
         ],
         rows,
         ..Table::default()

@@ -1,10 +1,13 @@
 //! CPU and storage against the factor, and what a transaction costs in reads and writes.
 
-use super::charts::{PanelMetric, factors_title, over_factor, points_table};
+use super::charts::{PanelMetric, factors_title, over_factor, points_table, table_of_points};
 use super::section::{Section, a_finished_run};
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Table, prose};
 use crate::findings::{Findings, PointFindings};
-use crate::workloads::{MetricColumn, Work};
+use crate::metrics::{
+    COSTS, CPU, CostName, DEVICE_BUSY, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, MetricName, READS,
+};
+use crate::workloads::Work;
 
 /// The section.
 pub(super) const SECTION: Section = Section {
@@ -22,12 +25,13 @@ type Drawn = (String, &'static str, String, Option<f64>);
 /// What is drawn.
 fn all_drawn(work: Work) -> Vec<Drawn> {
     let one = work.one;
-    let of_second = |title: &str, unit, metric: &str, up_to| (title.to_owned(), unit, metric.to_owned(), up_to);
+    let of_second =
+        |metric: MetricName, up_to| (metric.axis.to_owned(), metric.axis_unit, metric.name.to_owned(), up_to);
     vec![
-        of_second("Drive reads", "MB/s", "device_read_mb_s", None),
-        of_second("Drive writes", "MB/s", "device_write_mb_s", None),
-        of_second("Processor", "% of the cores", "cpu_percent", Some(100.0)),
-        (format!("Drive reads per {one}"), "", format!("reads_per_{one}"), None),
+        of_second(DEVICE_READ_BANDWIDTH, None),
+        of_second(DEVICE_WRITE_BANDWIDTH, None),
+        of_second(CPU, Some(100.0)),
+        (format!("{} per {one}", DEVICE_READ_BANDWIDTH.axis), "", READS.name(one), None),
     ]
 }
 
@@ -81,12 +85,7 @@ fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
     let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
     let mut data = points_table(
         findings,
-        &[
-            MetricColumn { title: "Drive reads", unit: "MB/s", metric: "device_read_mb_s" },
-            MetricColumn { title: "Drive writes", unit: "MB/s", metric: "device_write_mb_s" },
-            MetricColumn { title: "Drive busy", unit: "% of the time", metric: "device_busy_percent" },
-            MetricColumn { title: "Processor", unit: "% of the cores", metric: "cpu_percent" },
-        ],
+        &[DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, DEVICE_BUSY, CPU].map(|metric| metric.drawn()),
     );
     data.caption = prose!["Drive and processor in the measured window."];
     Figure {
@@ -104,13 +103,10 @@ fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
 
 fn table(findings: &Findings<'_>) -> Table {
     let work = findings.workload.work;
-    let (count, bytes) = (format!("per {}", work.one), format!("kB per {}", work.one));
-    let metric = |what: &str| format!("{what}_per_{}", work.one);
-    let metrics = ["reads", "read_kb", "writes", "write_kb"].map(metric);
-    let heads = [("Reads", &count), ("Read", &bytes), ("Writes", &count), ("Written", &bytes)];
-    let columns: Vec<MetricColumn<'_>> =
-        heads.into_iter().zip(&metrics).map(|((title, unit), metric)| MetricColumn { title, unit, metric }).collect();
-    let mut table = points_table(findings, &columns);
+    let names: Vec<String> = COSTS.iter().map(|cost| cost.name(work.one)).collect();
+    let column = |cost: &CostName| Column::quantities(cost.title, &cost.told(work.one));
+    let columns = COSTS.iter().map(column).zip(names.iter().map(String::as_str)).collect();
+    let mut table = table_of_points(findings, columns);
     table.id = "table-storage";
     table.caption = prose![
         "What ",

@@ -5,7 +5,7 @@ use super::offered;
 use super::section::{Section, a_finished_run};
 use crate::blocks::{Block, prose};
 use crate::findings::Findings;
-use crate::workloads::MetricColumn;
+use crate::metrics::MetricName;
 
 /// The section.
 pub(super) const SECTION: Section =
@@ -13,11 +13,8 @@ pub(super) const SECTION: Section =
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let kinds = findings.kinds();
-    let met = |column: &&MetricColumn<'_>| {
-        let kind = column.metric.split_once('.').map(|(_, kind)| kind);
-        kind.is_none_or(|kind| kind == "all" || kinds.iter().any(|known| known == kind))
-    };
-    let columns: Vec<MetricColumn<'_>> = findings.workload.results.iter().filter(met).copied().collect();
+    let met = |column: &&MetricName| column.kind().is_none_or(|kind| kinds.iter().any(|known| known == kind));
+    let columns: Vec<MetricName> = findings.workload.results.iter().filter(met).copied().collect();
     let mut table = points_table(findings, &columns);
     table.id = "table-results";
     table.caption = prose!["Results by point, with 95 % confidence intervals and the number of samples."];

@@ -4,6 +4,7 @@ use super::charts::measured_cell;
 use super::section::Section;
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::{ChosenLoad, Findings, SearchFindings, SearchState, SentencePart, setting_title};
+use crate::metrics::{RESPONSE_P99, THROUGHPUT};
 use proofload_model::study::Goal;
 
 /// The section.
@@ -81,8 +82,10 @@ fn path(findings: &Findings<'_>, first: &SearchFindings) -> Table {
     }
     columns.push(Column::words("Chosen because"));
     columns.push(match &first.asked.goal {
-        Goal::Max { .. } => Column::quantities("Throughput", "1/s"),
-        Goal::Percentile { statistic, .. } => Column::quantities(format!("Response time, {statistic}"), "ms"),
+        Goal::Max { .. } => Column::quantities(THROUGHPUT.title, THROUGHPUT.unit),
+        Goal::Percentile { statistic, .. } => {
+            Column::quantities(format!("{}, {statistic}", RESPONSE_P99.axis), RESPONSE_P99.axis_unit)
+        }
     });
     columns.push(Column::words("Verdict"));
     let rows = findings.searches.iter().flat_map(|search| {

@@ -1,8 +1,10 @@
 //! Steal in the section on validity: a column of the table of runs, and a warning.
 
+use super::charts::metric_column;
 use super::validity::all_runs;
-use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
+use crate::blocks::{Block, Cell, Notice, Table, prose};
 use crate::findings::{Findings, NOTABLE_STEAL};
+use crate::metrics::CPU_STEAL;
 use proofload_analysis::quantity::Quantity;
 
 /// Adds it to a table that has a row for each run, where any run has it.
@@ -14,7 +16,7 @@ pub(super) fn add_column(table: &mut Table, place: usize, findings: &Findings<'_
         let steal = run.steal.clone().map_or(Cell::Gap("not observed".to_owned()), Cell::Quantity);
         row.insert(place, steal);
     }
-    table.columns.insert(place, Column::quantities("Steal", "% of the cores"));
+    table.columns.insert(place, metric_column(&CPU_STEAL));
     table.note.extend(prose![" Steal: the hypervisor ran other guests while the cores had work."]);
 }
 

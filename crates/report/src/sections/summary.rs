@@ -7,7 +7,7 @@ use crate::findings::{
     Curve, CurveGroup, Findings, NOT_CONFIRMED, PointFindings, SearchFindings, level_number, level_text, setting_title,
     size_text,
 };
-use crate::workloads::MetricColumn;
+use crate::metrics::{MetricName, RELATIVE};
 use proofload_analysis::knee::Knee;
 use proofload_model::facts::{FactName, host, storage};
 use proofload_model::settings::Settings;
@@ -160,11 +160,11 @@ fn group_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) ->
     let valid: Vec<&PointFindings> =
         group.points.iter().map(|index| &findings.points[*index]).filter(|point| point.verdict.is_valid()).collect();
     let (first, last, headline) = (valid.first()?, valid.last()?, findings.workload.headline);
-    let (low, high) = (first.result(headline.metric).ok()?, last.result(headline.metric).ok()?);
+    let (low, high) = (first.result(headline.name).ok()?, last.result(headline.name).ok()?);
     let level = |point: &PointFindings| point.level(&curve.setting).map(level_text).unwrap_or_default();
     let mut text = if group.label.is_empty() { Prose::new() } else { prose![capital_first(&group.label), ": "] };
     if first.id == last.id {
-        text.extend(prose!["At ", level(first), " throughput was ", (&low, headline.words), ". "]);
+        text.extend(prose!["At ", level(first), " throughput was ", (&low, headline.axis_unit), ". "]);
         return Some(text);
     }
     let direction = if high.value() >= low.value() { " rose from " } else { " fell from " };
@@ -172,11 +172,11 @@ fn group_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) ->
     text.extend(prose![
         lead,
         direction,
-        (&low, headline.words),
+        (&low, headline.axis_unit),
         " at ",
         level(first),
         " to ",
-        (&high, headline.words),
+        (&high, headline.axis_unit),
         " at ",
         level(last),
         ". "
@@ -226,8 +226,8 @@ pub(super) fn knee_sentence(findings: &Findings<'_>, curve: &Curve, group: &Curv
 fn best_point(findings: &Findings<'_>) -> Prose {
     let Some(best) = findings.largest() else { return Prose::new() };
     let headline = findings.workload.headline;
-    let Ok(largest) = best.result(headline.metric) else { return Prose::new() };
-    let mut text = prose!["The largest throughput was ", (&largest, headline.words)];
+    let Ok(largest) = best.result(headline.name) else { return Prose::new() };
+    let mut text = prose!["The largest throughput was ", (&largest, headline.axis_unit)];
     if findings.points.len() > 1 {
         text.extend(prose![" with ", best.label()]);
     }
@@ -318,7 +318,7 @@ fn headlines(findings: &Findings<'_>) -> Option<Block> {
     let largest = findings.largest()?;
     let mut pairs = Vec::new();
     for (words, metric) in findings.workload.headlines {
-        let Ok(value) = largest.result(metric) else { continue };
+        let Ok(value) = largest.result(metric.name) else { continue };
         pairs.push((prose![*words, largest.label()], prose![(&value, "")]));
     }
     if let Some(first) = by_level(findings).first().filter(|first| first.id != largest.id)
@@ -376,12 +376,9 @@ fn capital_first(text: &str) -> String {
 /// Throughput against the factor.
 fn main_figure(findings: &Findings<'_>) -> Figure {
     let headline = findings.workload.headline;
-    let shown =
-        PanelMetric { title: "Throughput", unit: headline.words, above: "", metric: headline.metric, up_to: None };
-    let relative = MetricColumn { title: "Of the largest", unit: "%", metric: "relative_percent" };
-    let columns: Vec<MetricColumn<'_>> = findings.workload.figure.iter().copied().chain([relative]).collect();
+    let columns: Vec<MetricName> = findings.workload.figure.iter().copied().chain([RELATIVE]).collect();
     let data = points_table(findings, &columns);
-    let mut panel = over_factor(findings, &shown);
+    let mut panel = over_factor(findings, &PanelMetric::of(headline));
     let alt = panel.alt.clone();
     let mut caption = prose!["Throughput against ", factors_title(findings), "."];
     let chart = match &findings.curve {
@@ -403,12 +400,12 @@ fn main_figure(findings: &Findings<'_>) -> Figure {
 fn bars(findings: &Findings<'_>) -> Bars {
     let headline = findings.workload.headline;
     let value = |point: &PointFindings| {
-        let quantity = point.result(headline.metric).ok()?;
+        let quantity = point.result(headline.name).ok()?;
         Some((quantity.value(), quantity.interval().bounds()))
     };
     let group = |point: &PointFindings| Group { label: point.label(), values: vec![value(point)] };
     Bars {
-        axis: Axis::linear("Throughput", headline.words),
+        axis: Axis::linear(headline.axis, headline.axis_unit),
         names: vec!["throughput".to_owned()],
         groups: findings.points.iter().map(group).collect(),
     }

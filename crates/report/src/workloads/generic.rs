@@ -1,7 +1,9 @@
 //! A workload that the report does not know by name: told in operations per second, without claims about what it does.
 
-use super::workload::{Clocks, Digits, Headline, MetricColumn, Terminal, Work, Workload};
-use crate::metrics::OBSERVED;
+use super::workload::{Clocks, Work, Workload};
+use crate::metrics::{
+    CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, OBSERVED, RELATIVE, RESPONSE_P99, THROUGHPUT as PER_SECOND,
+};
 
 /// What throughput is where the operation is the unit of work.
 pub(super) const THROUGHPUT: (&str, &str) = (
@@ -22,27 +24,15 @@ pub(super) const WORKLOAD: Workload = Workload {
     foot: "",
     work: OPERATION,
     kinds: &[],
-    headline: Headline { metric: "throughput", words: "operations per second" },
+    headline: PER_SECOND,
     scale: &[("workload.virtual_users", "virtual user", "virtual users")],
     tails: &[],
-    headlines: &[("largest throughput, operations per second, at ", "throughput")],
-    figure: &[MetricColumn { title: "Throughput", unit: "operations per second", metric: "throughput" }],
-    results: &[
-        MetricColumn { title: "Throughput", unit: "operations/s", metric: "throughput" },
-        MetricColumn { title: "Of the largest", unit: "%", metric: "relative_percent" },
-        MetricColumn { title: "CPU", unit: "%", metric: "cpu_percent" },
-        MetricColumn { title: "p99", unit: "ms", metric: "response_ns_p99.all" },
-    ],
+    headlines: &[("largest throughput, operations per second, at ", PER_SECOND)],
+    figure: &[PER_SECOND.drawn()],
+    results: &[PER_SECOND, RELATIVE, CPU, RESPONSE_P99.headed()],
     results_note: "Values of void points are what was observed in their window; they are context, not results. CPU is the mean over the \
                    cores that the database may run on.",
-    terminal: &[
-        Terminal { title: "ops/s", metric: "throughput", digits: Digits::Whole },
-        Terminal { title: "% of max", metric: "relative_percent", digits: Digits::Tenths },
-        Terminal { title: "CPU %", metric: "cpu_percent", digits: Digits::Tenths },
-        Terminal { title: "read MB/s", metric: "device_read_mb_s", digits: Digits::Three },
-        Terminal { title: "write MB/s", metric: "device_write_mb_s", digits: Digits::Three },
-        Terminal { title: "p99 ms", metric: "response_ns_p99.all", digits: Digits::Three },
-    ],
+    terminal: &[PER_SECOND, RELATIVE, CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, RESPONSE_P99],
     description: "",
     choices: &[(
         "workload.pacing",
@@ -55,7 +45,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     facts: &[],
     rates: &[],
     counted: &[],
-    compared: &["throughput", "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
+    compared: &[PER_SECOND.name, "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
     rated: &[],
     observed: OBSERVED,
     settings: &[("workload.virtual_users", "virtual users")],

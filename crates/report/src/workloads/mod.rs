@@ -8,6 +8,5 @@ mod workload;
 mod ycsb;
 
 pub use workload::{
-    ABSENT, Clocks, CountedKind, Digits, GIVEN, Headline, MetricColumn, PacedRules, SPEC, Terminal, WORKLOADS, Work,
-    Workload, named_profile, profile, workload,
+    ABSENT, Clocks, CountedKind, GIVEN, PacedRules, SPEC, WORKLOADS, Work, Workload, named_profile, profile, workload,
 };

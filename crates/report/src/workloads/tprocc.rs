@@ -1,9 +1,9 @@
 //! TPROC-C in the words of its papers.
 
-use super::workload::{
-    Clocks, CountedKind, Digits, Headline, MetricColumn, PacedRules, SPEC, Terminal, Work, Workload,
+use super::workload::{Clocks, CountedKind, PacedRules, SPEC, Work, Workload};
+use crate::metrics::{
+    CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, NEW_ORDER_P99, NOPM, NOPM_DATABASE, OBSERVED, RELATIVE, TPM,
 };
-use crate::metrics::OBSERVED;
 use proofload_model::settings::Settings;
 
 pub(super) const WORKLOAD: Workload = Workload {
@@ -22,39 +22,18 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("stock_level", "Stock-Level"),
         ("deferred_delivery", "Delivery, done later"),
     ],
-    headline: Headline { metric: "tpm", words: "transactions per minute" },
+    headline: TPM,
     scale: &[
         ("workload.warehouses", "warehouse", "warehouses"),
         ("workload.virtual_users", "virtual user", "virtual users"),
     ],
     tails: &["new_order"],
-    headlines: &[
-        ("largest throughput, transactions per minute, at ", "tpm"),
-        ("new orders per minute (NOPM) at ", "nopm"),
-    ],
-    figure: &[
-        MetricColumn { title: "Throughput", unit: "transactions per minute", metric: "tpm" },
-        MetricColumn { title: "New orders", unit: "per minute", metric: "nopm" },
-    ],
-    results: &[
-        MetricColumn { title: "TPM", unit: "per minute", metric: "tpm" },
-        MetricColumn { title: "NOPM, client", unit: "per minute", metric: "nopm" },
-        MetricColumn { title: "NOPM, database", unit: "per minute", metric: "nopm_database" },
-        MetricColumn { title: "Of the largest", unit: "%", metric: "relative_percent" },
-        MetricColumn { title: "CPU", unit: "%", metric: "cpu_percent" },
-        MetricColumn { title: "New-Order p99", unit: "ms", metric: "response_ns_p99.new_order" },
-    ],
+    headlines: &[("largest throughput, transactions per minute, at ", TPM), ("new orders per minute (NOPM) at ", NOPM)],
+    figure: &[TPM.drawn(), NOPM.drawn()],
+    results: &[TPM, NOPM, NOPM_DATABASE, RELATIVE, CPU, NEW_ORDER_P99.headed()],
     results_note: "Values of void points are what was observed in their window; they are context, not results. TPM counts completed \
                    transactions of all types, those rolled back by design included and failures excluded. CPU is the mean over the cores that the database may run on.",
-    terminal: &[
-        Terminal { title: "TPM", metric: "tpm", digits: Digits::Whole },
-        Terminal { title: "NOPM", metric: "nopm", digits: Digits::Whole },
-        Terminal { title: "% of max", metric: "relative_percent", digits: Digits::Tenths },
-        Terminal { title: "CPU %", metric: "cpu_percent", digits: Digits::Tenths },
-        Terminal { title: "read MB/s", metric: "device_read_mb_s", digits: Digits::Three },
-        Terminal { title: "write MB/s", metric: "device_write_mb_s", digits: Digits::Three },
-        Terminal { title: "p99 NO ms", metric: "response_ns_p99.new_order", digits: Digits::Three },
-    ],
+    terminal: &[TPM, NOPM, RELATIVE, CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, NEW_ORDER_P99],
     description: "The workload is TPROC-C, derived from TPC-C: nine tables and five transactions with the inputs and the mix that TPC-C \
                   defines (New-Order about 45 %, Payment 43 %, Order-Status, Delivery and Stock-Level 4 % each), one New-Order in a hundred rolled back by design. \
                   It is not a TPC benchmark, its results are not TPC results, and they are not comparable with any.",
@@ -86,17 +65,17 @@ pub(super) const WORKLOAD: Workload = Workload {
         ),
     ],
     facts: &[],
-    rates: &[("tpm", "1/min", 60.0)],
+    rates: &[(TPM, 60.0)],
     counted: &[CountedKind {
         kind: "new_order",
         counter: "new_orders",
-        metric: "nopm",
-        metric_database: "nopm_database",
+        metric: NOPM,
+        metric_database: NOPM_DATABASE,
         missing: "the workload has no New-Order",
         audit: "new orders, client and database",
         rule: "the database holds every acknowledged New-Order, and no more than those whose outcome is uncertain",
     }],
-    compared: &["tpm", "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
+    compared: &[TPM.name, "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
     rated: &[],
     observed: OBSERVED,
     settings: &[

@@ -1,7 +1,10 @@
 //! The warehouse workload in the words of appliance ratings. Everything says that it is derived from TPC-H.
 
-use super::workload::{Clocks, Digits, GIVEN, Headline, MetricColumn, Terminal, Work, Workload};
-use crate::metrics::{OBSERVED_BUT_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, RUN_THROUGHPUT, RUN_TIME};
+use super::workload::{Clocks, GIVEN, Work, Workload};
+use crate::metrics::{
+    COMPRESSION, CPU, FAILED, OBSERVED_BUT_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, RUN_THROUGHPUT, RUN_TIME,
+    SCAN_PHYSICAL,
+};
 use proofload_model::facts::{FactName, client, data};
 use proofload_model::settings::Settings;
 
@@ -57,31 +60,15 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("q21", "Q21"),
         ("q22", "Q22"),
     ],
-    headline: Headline { metric: "queries_per_hour", words: "valid queries per hour" },
+    headline: QUERIES_PER_HOUR,
     scale: &[("workload.streams", "stream", "streams")],
     tails: &[],
-    headlines: &[("valid queries per hour at ", "queries_per_hour")],
-    figure: &[
-        MetricColumn { title: "Throughput", unit: "valid queries per hour", metric: "queries_per_hour" },
-        MetricColumn { title: "By size", unit: "queries/h × TB", metric: "queries_per_hour_per_tb" },
-    ],
-    results: &[
-        MetricColumn { title: "Valid queries", unit: "1/h", metric: "queries_per_hour" },
-        MetricColumn { title: "By size", unit: "queries/h × TB", metric: "queries_per_hour_per_tb" },
-        MetricColumn { title: "Scan, physical", unit: "MB/s", metric: "scan_physical_mb_s" },
-        MetricColumn { title: "CPU", unit: "%", metric: "cpu_percent" },
-        MetricColumn { title: "Compression", unit: "", metric: "compression" },
-    ],
+    headlines: &[("valid queries per hour at ", QUERIES_PER_HOUR)],
+    figure: &[QUERIES_PER_HOUR.drawn(), QUERIES_PER_HOUR_PER_TB.drawn()],
+    results: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_PHYSICAL, CPU, COMPRESSION],
     results_note: "Values of void points are what was observed; they are context, not results. A query whose answer is wrong, that failed or that ran \
                    into its cap does not count. TPC-H-derived, not a TPC result; CPU is the mean over the cores that the database may run on.",
-    terminal: &[
-        Terminal { title: "queries/h", metric: "queries_per_hour", digits: Digits::Whole },
-        Terminal { title: "q/h x TB", metric: "queries_per_hour_per_tb", digits: Digits::Three },
-        Terminal { title: "scan MB/s", metric: "scan_physical_mb_s", digits: Digits::Three },
-        Terminal { title: "CPU %", metric: "cpu_percent", digits: Digits::Tenths },
-        Terminal { title: "compr.", metric: "compression", digits: Digits::Three },
-        Terminal { title: "failed %", metric: "failed_percent", digits: Digits::Three },
-    ],
+    terminal: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_PHYSICAL, CPU, COMPRESSION, FAILED],
     description: "The workload is made of analytic queries over data derived from TPC-H: eight tables from a generator in the process, and queries in the \
                   dialect of each engine. Streams run the queries one after another, each in an order of its own. It is not a TPC benchmark, its \
                   results are not TPC results, and they are not comparable with any.",
@@ -147,7 +134,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     facts: FACTS,
     rates: &[],
     counted: &[],
-    compared: &["queries_per_hour"],
+    compared: &[QUERIES_PER_HOUR.name],
     rated: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, RUN_THROUGHPUT, RUN_TIME],
     observed: OBSERVED_BUT_CPU,
     settings: &[("workload.streams", "streams"), ("workload.scale_factor", "scale factor"), ("workload.mix", "mix")],

@@ -36,21 +36,21 @@ pub struct Workload {
     /// Kinds of operations in the order of tables, with their titles.
     pub kinds: &'static [(&'static str, &'static str)],
     /// The metric of curves, bars and summary.
-    pub headline: Headline,
+    pub headline: MetricName,
     /// Settings that say how large it is: path, word for one, word for many, in the order of the summary.
     pub scale: &'static [(&'static str, &'static str, &'static str)],
     /// Kinds whose 99th percentile is in the summary; all kinds together where a run has none of them.
     pub tails: &'static [&'static str],
     /// Large figures of the summary: words before "at ..." and metric.
-    pub headlines: &'static [(&'static str, &'static str)],
+    pub headlines: &'static [(&'static str, MetricName)],
     /// Columns of the table behind the main chart; throughput in per cent follows them.
-    pub figure: &'static [MetricColumn<'static>],
+    pub figure: &'static [MetricName],
     /// Columns of the main table, those of a missing kind left out.
-    pub results: &'static [MetricColumn<'static>],
+    pub results: &'static [MetricName],
     /// The remark below the main table.
     pub results_note: &'static str,
     /// Columns of the table for a terminal.
-    pub terminal: &'static [Terminal],
+    pub terminal: &'static [MetricName],
     /// What it is, for the section on method.
     pub description: &'static str,
     /// Sentences of that section for values of settings: path, value, sentence. The value [`ABSENT`] holds where the setting
@@ -62,8 +62,8 @@ pub struct Workload {
     pub definitions: &'static [(&'static str, &'static str)],
     /// Facts that the section on method shows.
     pub facts: &'static [FactName],
-    /// Rates under other names and units: metric, unit, factor from operations per second.
-    pub rates: &'static [(&'static str, &'static str, f64)],
+    /// Rates under other names and units: metric, factor from operations per second.
+    pub rates: &'static [(MetricName, f64)],
     /// Kinds that the database counts as well.
     pub counted: &'static [CountedKind],
     /// Metrics that two records are compared by. An ending `.*` stands for each kind of [`Workload::tails`], or for all kinds
@@ -111,48 +111,6 @@ pub struct Work {
     pub many_capital: &'static str,
 }
 
-/// The metric of curves, bars and summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Headline {
-    /// Metric.
-    pub metric: &'static str,
-    /// Its unit in words, such as `transactions per minute`.
-    pub words: &'static str,
-}
-
-/// A column of a table of points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MetricColumn<'a> {
-    /// Head.
-    pub title: &'a str,
-    /// Unit in the head.
-    pub unit: &'a str,
-    /// Metric; times in ns are shown in ms.
-    pub metric: &'a str,
-}
-
-/// A column of the table for a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terminal {
-    /// Head.
-    pub title: &'static str,
-    /// Metric; times in ns are shown in ms.
-    pub metric: &'static str,
-    /// How many digits.
-    pub digits: Digits,
-}
-
-/// Digits of a number in a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Digits {
-    /// Whole numbers, without digits behind the point.
-    Whole,
-    /// One behind the point.
-    Tenths,
-    /// Three in all, at most hundredths.
-    Three,
-}
-
 /// A kind of operation that the database counts too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountedKind {
@@ -161,9 +119,9 @@ pub struct CountedKind {
     /// The database's counter among the marks.
     pub counter: &'static str,
     /// Metric by the clients' counts, per minute.
-    pub metric: &'static str,
+    pub metric: MetricName,
     /// Metric by the database's counter, per minute.
-    pub metric_database: &'static str,
+    pub metric_database: MetricName,
     /// What is said when no run has the kind, a lower-case fragment.
     pub missing: &'static str,
     /// Name of the audit that compares the two.
@@ -238,8 +196,8 @@ mod tests {
     fn every_workload_is_listed_once_and_names_what_it_shows() {
         for (place, one) in WORKLOADS.iter().enumerate() {
             assert!(WORKLOADS[place + 1..].iter().all(|other| other.kind != one.kind), "{} stands twice", one.kind);
-            assert!(one.results.iter().any(|column| column.metric == one.headline.metric), "{}", one.kind);
-            assert_eq!(one.compared.first(), Some(&one.headline.metric), "{}", one.kind);
+            assert!(one.results.iter().any(|column| column.name == one.headline.name), "{}", one.kind);
+            assert_eq!(one.compared.first(), Some(&one.headline.name), "{}", one.kind);
             assert!(one.tails.iter().all(|tail| one.kinds.iter().any(|(kind, _)| kind == tail)), "{}", one.kind);
         }
     }

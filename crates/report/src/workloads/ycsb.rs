@@ -1,8 +1,11 @@
 //! The key-value workload in the words of YCSB and of the studies that used it.
 
 use super::generic::{OPERATION, THROUGHPUT};
-use super::workload::{ABSENT, Clocks, Digits, GIVEN, Headline, MetricColumn, Terminal, Workload};
-use crate::metrics::{OBSERVED, RUN_THROUGHPUT, RUN_TIME};
+use super::workload::{ABSENT, Clocks, GIVEN, Workload};
+use crate::metrics::{
+    CPU, FAILED, INSERT_MEAN, OBSERVED, READ_MEAN, READ_MODIFY_WRITE_MEAN, READ_P99, RELATIVE, RUN_THROUGHPUT,
+    RUN_TIME, SCAN_MEAN, THROUGHPUT as PER_SECOND, UPDATE_MEAN, UPDATE_P99,
+};
 use proofload_model::facts::{FactName, client, data};
 use proofload_model::settings::Settings;
 
@@ -37,33 +40,24 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("scan", "Scan"),
         ("read_modify_write", "Read-modify-write"),
     ],
-    headline: Headline { metric: "throughput", words: "operations per second" },
+    headline: PER_SECOND,
     scale: &[("workload.records", "record", "records"), ("workload.virtual_users", "virtual user", "virtual users")],
     tails: &["read", "update", "insert", "scan", "read_modify_write"],
-    headlines: &[("largest throughput, operations per second, at ", "throughput")],
-    figure: &[MetricColumn { title: "Throughput", unit: "operations per second", metric: "throughput" }],
+    headlines: &[("largest throughput, operations per second, at ", PER_SECOND)],
+    figure: &[PER_SECOND.drawn()],
     results: &[
-        MetricColumn { title: "Run time", unit: "s", metric: "run_time_s" },
-        MetricColumn { title: "Throughput", unit: "operations/s", metric: "throughput" },
-        MetricColumn { title: "Read, mean", unit: "ms", metric: "response_ns_mean.read" },
-        MetricColumn { title: "Update, mean", unit: "ms", metric: "response_ns_mean.update" },
-        MetricColumn { title: "Insert, mean", unit: "ms", metric: "response_ns_mean.insert" },
-        MetricColumn { title: "Scan, mean", unit: "ms", metric: "response_ns_mean.scan" },
-        MetricColumn { title: "Read-modify-write, mean", unit: "ms", metric: "response_ns_mean.read_modify_write" },
-        MetricColumn { title: "CPU", unit: "%", metric: "cpu_percent" },
+        RUN_TIME,
+        PER_SECOND,
+        READ_MEAN.headed(),
+        UPDATE_MEAN.headed(),
+        INSERT_MEAN.headed(),
+        SCAN_MEAN.headed(),
+        READ_MODIFY_WRITE_MEAN.headed(),
+        CPU,
     ],
     results_note: "Values of void points are what was observed in their window; they are context, not results. Means are of response times. \
                    CPU is the mean over the cores that the database may run on.",
-    terminal: &[
-        Terminal { title: "ops/s", metric: "throughput", digits: Digits::Whole },
-        Terminal { title: "% of max", metric: "relative_percent", digits: Digits::Tenths },
-        Terminal { title: "read ms", metric: "response_ns_mean.read", digits: Digits::Three },
-        Terminal { title: "p99", metric: "response_ns_p99.read", digits: Digits::Three },
-        Terminal { title: "update ms", metric: "response_ns_mean.update", digits: Digits::Three },
-        Terminal { title: "p99", metric: "response_ns_p99.update", digits: Digits::Three },
-        Terminal { title: "failed %", metric: "failed_percent", digits: Digits::Three },
-        Terminal { title: "CPU %", metric: "cpu_percent", digits: Digits::Tenths },
-    ],
+    terminal: &[PER_SECOND, RELATIVE, READ_MEAN, READ_P99, UPDATE_MEAN, UPDATE_P99, FAILED, CPU],
     description: "The workload is made of YCSB's operations on records of one table: read, update, insert, scan and read-modify-write, in the mix and \
                   with the choice of keys listed below. Keys, values and operations are functions of the seed and of the operation's number, \
                   so every value that is read can be verified. The load is Proofload's own and not YCSB's.",
@@ -104,7 +98,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     facts: FACTS,
     rates: &[],
     counted: &[],
-    compared: &["throughput", "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
+    compared: &[PER_SECOND.name, "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
     rated: &[RUN_THROUGHPUT, RUN_TIME],
     observed: OBSERVED,
     settings: &[

@@ -2,6 +2,7 @@
 
 use super::super::latencies::PERCENTILES;
 pub use crate::metrics::Better;
+use crate::metrics::{MetricName, THROUGHPUT};
 use crate::workloads::Workload;
 
 /// A metric of a workload.
@@ -36,11 +37,11 @@ pub(super) fn latency(name: &str) -> Option<LatencyName<'_>> {
 }
 
 /// Metrics of throughput: the workload's names for it.
-pub(super) fn rates(workload: &Workload) -> Vec<&'static str> {
-    let mut names = vec!["throughput"];
-    names.extend(workload.rates.iter().map(|(name, ..)| *name));
+pub(super) fn rates(workload: &Workload) -> Vec<MetricName> {
+    let mut names = vec![THROUGHPUT];
+    names.extend(workload.rates.iter().map(|(metric, _)| *metric));
     names.extend(workload.counted.iter().flat_map(|counted| [counted.metric, counted.metric_database]));
-    names.extend(workload.rated.iter().filter(|row| row.better == Better::Higher).map(|row| row.name));
+    names.extend(workload.rated.iter().filter(|row| row.better == Better::Higher));
     names
 }
 
@@ -64,10 +65,8 @@ fn one(name: &str, workload: &Workload, kinds: &[String]) -> Option<Metric> {
         let known = latency.kind == "all" || kinds.iter().any(|kind| kind == latency.kind);
         return metric(latency_title(&latency, workload), Better::Lower).filter(|_| known);
     }
-    if rates(workload).contains(&name) {
-        return metric(rate_title(name, workload), Better::Higher);
-    }
-    let row = workload.rated.iter().chain(workload.observed).find(|row| row.name == name)?;
+    let own = [rates(workload).as_slice(), workload.rated, workload.observed].concat();
+    let row = own.iter().find(|row| row.name == name)?;
     metric(row.title.to_owned(), row.better)
 }
 
@@ -81,14 +80,9 @@ fn latency_title(latency: &LatencyName<'_>, workload: &Workload) -> String {
     format!("{kind} {statistic}, {clock}")
 }
 
-fn rate_title(name: &str, workload: &Workload) -> String {
-    let column = workload.results.iter().chain(workload.figure).find(|column| column.metric == name);
-    column.map_or_else(|| name.replace('_', " "), |column| column.title.to_owned())
-}
-
 /// Every name that can be asked for, kinds as `<kind>`.
 pub(super) fn known(workload: &Workload) -> Vec<String> {
-    let mut names: Vec<String> = rates(workload).into_iter().map(str::to_owned).collect();
+    let mut names: Vec<String> = rates(workload).iter().map(|row| row.name.to_owned()).collect();
     names.extend(workload.rated.iter().filter(|row| row.better == Better::Lower).map(|row| row.name.to_owned()));
     names.extend(["response_ns_mean", "response_ns_p50"].map(|head| format!("{head}.<kind>")));
     names.extend(PERCENTILES[1..].iter().map(|(name, _)| format!("response_ns_{name}.<kind>")));
@@ -99,6 +93,7 @@ pub(super) fn known(workload: &Workload) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::METRICS;
     use crate::workloads::WORKLOADS;
 
     fn titles(workload: usize, name: &str, kinds: &[&str]) -> String {
@@ -125,6 +120,21 @@ mod tests {
         assert_eq!(titles(0, "device_reads_s", &[]), "Device read requests (neither)");
         for wrong in ["tpm.new_order", "response_ns_p98.read", "response_ns_p99.scan", "queries_per_hour", ""] {
             assert_eq!(titles(1, wrong, &["read"]), "", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn latencies_of_the_table_have_the_titles_of_their_family() {
+        let kinds: Vec<String> = METRICS.iter().filter_map(|row| row.kind()).map(str::to_owned).collect();
+        let latencies: Vec<&MetricName> = METRICS.iter().filter(|row| latency(row.name).is_some()).collect();
+        assert_eq!(latencies.len(), 9);
+        for row in latencies {
+            let has = |workload: &&Workload| {
+                row.kind().is_none_or(|kind| workload.kinds.iter().any(|(known, _)| *known == kind))
+            };
+            let workload = WORKLOADS.iter().find(has).unwrap();
+            let title = one(row.name, workload, &kinds).map(|metric| metric.title);
+            assert_eq!(title.as_deref(), Some(row.title));
         }
     }
 

@@ -2,16 +2,17 @@
 //! histograms, also those of each run, and never averaged.
 
 use super::super::latencies::{ByKind, all_kinds};
+use super::super::metrics::series_of;
 use super::super::observed::{cpu_windows, device_windows};
 use super::super::point::PointFindings;
 use super::super::run::{Pair, RunFindings};
 use super::metric::{LatencyName, latency};
+use crate::metrics::{CPU, RUN_THROUGHPUT, RUN_TIME};
 use crate::workloads::Workload;
 use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::contrast::{Outcome, Within};
 use proofload_analysis::distribution::mean;
 use proofload_analysis::latency::{Latencies, Sparse};
-use proofload_model::series::{self, SeriesName};
 use proofload_record::Record;
 
 /// Number of values that must lie beyond a percentile on each side; with fewer it is the accident of a few samples.
@@ -28,22 +29,22 @@ pub(super) fn outcome(
     if let Some(latency) = latency(name) {
         return latency_outcome(point, &latency);
     }
-    if let Some(place) = workload.counted.iter().position(|counted| counted.metric == name) {
+    if let Some(place) = workload.counted.iter().position(|counted| counted.metric.name == name) {
         let clients = |run: &&RunFindings| run.counted.get(place)?.clients.clone();
         return of_windows(runs.iter().map(clients).collect(), "it was not counted");
     }
-    if let Some(place) = workload.counted.iter().position(|counted| counted.metric_database == name) {
+    if let Some(place) = workload.counted.iter().position(|counted| counted.metric_database.name == name) {
         let database = |run: &&RunFindings| run.counted.get(place)?.database;
         return of_values(runs.iter().map(database).collect(), "two readings of a counter have no spread");
     }
     let pairs: Vec<Pair<'_>> = runs.iter().filter_map(|run| Some((*run, attempt(record, run)?))).collect();
     match name {
-        "run_time_s" => of_values(completed(&runs, |seconds, _| seconds), "one run has no spread"),
-        "run_throughput" => {
+        _ if name == RUN_TIME.name => of_values(completed(&runs, |seconds, _| seconds), "one run has no spread"),
+        _ if name == RUN_THROUGHPUT.name => {
             of_values(completed(&runs, |seconds, operations| operations / seconds), "a total has no spread")
         }
-        "cpu_percent" => of_windows(cpu_windows(&pairs), "the use of the cores was not observed"),
-        _ => match probed(name) {
+        _ if name == CPU.name => of_windows(cpu_windows(&pairs), "the use of the cores was not observed"),
+        _ => match series_of(name) {
             Some(probed) => of_windows(device_windows(&pairs, probed), "it was not observed"),
             None => throughput(&runs),
         },
@@ -61,18 +62,6 @@ fn throughput(runs: &[&RunFindings]) -> Result<Outcome, String> {
 
 fn attempt<'r>(record: &'r Record, run: &RunFindings) -> Option<&'r proofload_record::Attempt> {
     record.attempts.iter().find(|attempt| attempt.id == run.attempt)
-}
-
-fn probed(name: &str) -> Option<SeriesName> {
-    Some(match name {
-        "device_read_mb_s" => series::device::READ_BYTES,
-        "device_write_mb_s" => series::device::WRITE_BYTES,
-        "device_reads_s" => series::device::READS,
-        "device_writes_s" => series::device::WRITES,
-        "device_busy_percent" => series::device::BUSY,
-        "major_faults_s" => series::memory::MAJOR_FAULTS,
-        _ => return None,
-    })
 }
 
 fn completed(runs: &[&RunFindings], of: impl Fn(f64, f64) -> f64) -> Option<Vec<f64>> {

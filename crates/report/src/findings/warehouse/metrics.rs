@@ -5,12 +5,17 @@ use super::super::level::Measured;
 use super::super::run::Pair;
 use super::data::{WarehouseData, warehouse_data};
 use super::rates;
+use crate::metrics::{
+    COMPRESSION, COMPRESSION_WITH_INDEXES, CPU, CPU_TIME, DATABASE_CPU, DRIVER_CPU, HIT_SHARE, IO_THROUGHPUT,
+    LOGICAL_BY_CPU, MetricName, PHYSICAL_BY_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_FILE, SCAN_LOGICAL,
+    SCAN_PHYSICAL,
+};
 use proofload_analysis::bootstrap::Estimate;
-use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::quantity::{Interval, Quantity};
 use proofload_analysis::warehouse::{MbPerSecond, RawTerabytes, compression, hit_share, io_average};
 
-/// A metric with its name.
-type Named = (&'static str, Measured);
+/// A metric with its value.
+type Named = (MetricName, Measured);
 
 /// All of them, the missing ones with their reason.
 pub(in crate::findings) fn metrics(runs: &[Pair<'_>], window: &Result<Estimate, String>) -> Vec<Named> {
@@ -32,33 +37,36 @@ fn data(runs: &[Pair<'_>]) -> Result<WarehouseData, String> {
 
 fn throughput(valid: &Result<Estimate, String>, data: &Result<WarehouseData, String>) -> Vec<Named> {
     let raw = data.clone().and_then(|data| data.raw_bytes.ok_or("the raw bytes were not recorded".to_owned()));
-    let unit = || Unit::named("queries/h × TB");
-    let per_tb = raw.and_then(|raw| measured(valid, unit(), 3600.0 * RawTerabytes::of_bytes(raw).0));
-    vec![("queries_per_hour", measured(valid, Unit::named("1/h"), 3600.0)), ("queries_per_hour_per_tb", per_tb)]
+    let unit = QUERIES_PER_HOUR_PER_TB.quantity_unit();
+    let per_tb = raw.and_then(|raw| measured(valid, unit, 3600.0 * RawTerabytes::of_bytes(raw).0));
+    vec![
+        (QUERIES_PER_HOUR, measured(valid, QUERIES_PER_HOUR.quantity_unit(), 3600.0)),
+        (QUERIES_PER_HOUR_PER_TB, per_tb),
+    ]
 }
 
 fn scans(runs: &[Pair<'_>]) -> Vec<Named> {
     let (physical, logical, cpu) = (rates::physical(runs), rates::logical(runs), rates::cpu(runs));
-    let mb_s = |bytes: &Result<Estimate, String>| measured(bytes, Unit::MB_PER_SECOND, 1e-6);
+    let mb_s = |bytes: &Result<Estimate, String>| measured(bytes, SCAN_PHYSICAL.quantity_unit(), 1e-6);
     let per_cpu = |bytes: &Result<Estimate, String>| -> Measured {
         let cpu = cpu.clone()?;
         if cpu.value <= 0.0 {
             return Err("no CPU time was observed".to_owned());
         }
-        Ok(ratio(&bytes.clone()?, &cpu).scaled(1e-6, Unit::named("MB per CPU s")))
+        Ok(ratio(&bytes.clone()?, &cpu).scaled(1e-6, PHYSICAL_BY_CPU.quantity_unit()))
     };
     vec![
-        ("scan_physical_mb_s", mb_s(&physical)),
-        ("scan_file_mb_s", mb_s(&rates::file_reads(runs))),
-        ("scan_logical_mb_s", mb_s(&logical)),
-        ("io_throughput_mb_s", both(&physical, &logical, mean_of_both)),
-        ("hit_percent", both(&physical, &logical, hits)),
-        ("physical_mb_per_cpu_s", per_cpu(&physical)),
-        ("logical_mb_per_cpu_s", per_cpu(&logical)),
-        ("cpu_percent", measured(&rates::cpu_percent(runs), Unit::PERCENT, 1.0)),
-        ("database_cpu_percent", measured(&rates::database_cpu_percent(runs), Unit::PERCENT, 1.0)),
-        ("driver_cpu_percent", share(rates::driver_cpu(runs), &cpu)),
-        ("cpu_seconds_per_s", measured(&cpu, Unit::named("CPU s/s"), 1.0)),
+        (SCAN_PHYSICAL, mb_s(&physical)),
+        (SCAN_FILE, mb_s(&rates::file_reads(runs))),
+        (SCAN_LOGICAL, mb_s(&logical)),
+        (IO_THROUGHPUT, both(&physical, &logical, mean_of_both)),
+        (HIT_SHARE, both(&physical, &logical, hits)),
+        (PHYSICAL_BY_CPU, per_cpu(&physical)),
+        (LOGICAL_BY_CPU, per_cpu(&logical)),
+        (CPU, measured(&rates::cpu_percent(runs), CPU.quantity_unit(), 1.0)),
+        (DATABASE_CPU, measured(&rates::database_cpu_percent(runs), DATABASE_CPU.quantity_unit(), 1.0)),
+        (DRIVER_CPU, share(rates::driver_cpu(runs), &cpu)),
+        (CPU_TIME, measured(&cpu, CPU_TIME.quantity_unit(), 1.0)),
     ]
 }
 
@@ -68,7 +76,7 @@ fn share(part: Result<Estimate, String>, whole: &Result<Estimate, String>) -> Me
     if whole.value <= 0.0 {
         return Err("no CPU time was observed".to_owned());
     }
-    Ok(ratio(&part, &whole).scaled(100.0, Unit::PERCENT))
+    Ok(ratio(&part, &whole).scaled(100.0, DRIVER_CPU.quantity_unit()))
 }
 
 fn both(
@@ -82,7 +90,7 @@ fn both(
 fn mean_of_both(physical: &Estimate, logical: &Estimate) -> Measured {
     let mean = io_average(MbPerSecond(physical.value * 1e-6), MbPerSecond(logical.value * 1e-6));
     let why = "a mean of two rates that depend on each other";
-    Ok(Quantity::new(mean.0, Unit::MB_PER_SECOND, physical.n, Interval::none(why)))
+    Ok(Quantity::new(mean.0, IO_THROUGHPUT.quantity_unit(), physical.n, Interval::none(why)))
 }
 
 fn hits(physical: &Estimate, logical: &Estimate) -> Measured {
@@ -91,7 +99,7 @@ fn hits(physical: &Estimate, logical: &Estimate) -> Measured {
     }
     let share = hit_share(MbPerSecond(physical.value), MbPerSecond(logical.value));
     let why = "a ratio of two rates that depend on each other";
-    Ok(Quantity::new(100.0 * share, Unit::PERCENT, physical.n, Interval::none(why)))
+    Ok(Quantity::new(100.0 * share, HIT_SHARE.quantity_unit(), physical.n, Interval::none(why)))
 }
 
 fn sizes(data: &Result<WarehouseData, String>) -> Vec<Named> {
@@ -100,7 +108,7 @@ fn sizes(data: &Result<WarehouseData, String>) -> Vec<Named> {
         let stored = stored(&data).filter(|stored| *stored > 0);
         let missing = "raw bytes and bytes of the tables were not both recorded";
         let ratio = compression(data.raw_bytes.ok_or(missing)?, stored.ok_or(missing)?);
-        Ok(Quantity::new(ratio, Unit::RATIO, 1, Interval::none("a ratio of two sizes")))
+        Ok(Quantity::new(ratio, COMPRESSION.quantity_unit(), 1, Interval::none("a ratio of two sizes")))
     };
-    vec![("compression", of(|data| data.table_bytes)), ("compression_with_indexes", of(WarehouseData::stored_bytes))]
+    vec![(COMPRESSION, of(|data| data.table_bytes)), (COMPRESSION_WITH_INDEXES, of(WarehouseData::stored_bytes))]
 }

@@ -7,6 +7,9 @@ use super::super::point::PointFindings;
 use super::calibrated::number;
 use super::data::{WarehouseData, Work, layout, warehouse_data, work};
 use super::rates::{OWN_SHARE, Sources, capacity, core_count, sources};
+use crate::metrics::{
+    CPU, CPU_TIME, DATABASE_CPU, MetricName, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_PHYSICAL,
+};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::warehouse::{
     Baseline, Calibration, CapacityRefusal, ComparableResult, Confidence, CpuSeconds, Demand, FARTHEST,
@@ -112,12 +115,11 @@ fn bound(
     attempt: &Attempt,
     calibration: &Calibration,
 ) -> Result<BoundFinding, String> {
-    let (database, all) = (point.metric("database_cpu_percent")?, point.metric("cpu_percent")?.value());
+    let (database, all) = (point.metric(DATABASE_CPU.name)?, point.metric(CPU.name)?.value());
     // Of the cores; what the database may use of them may be less.
-    let own =
-        core_count(attempt).and_then(|cores| Some(100.0 * point.metric("cpu_seconds_per_s").ok()?.value() / cores));
+    let own = core_count(attempt).and_then(|cores| Some(100.0 * point.metric(CPU_TIME.name).ok()?.value() / cores));
     let shared = own.is_some_and(|own| own < OWN_SHARE * all);
-    let used = WindowUse { cpu_percent: database, device_mb_s: point.metric("scan_physical_mb_s")? };
+    let used = WindowUse { cpu_percent: database, device_mb_s: point.metric(SCAN_PHYSICAL.name)? };
     let verdict = verdict(&used, calibration);
     let mut reasons = reasons(used.cpu_percent.value(), &verdict);
     // Why, where a calibration was tried.
@@ -155,11 +157,11 @@ fn maximum(findings: &Findings<'_>, data: &WarehouseData) -> Measured {
 
 /// What a query costs, and what the machine can do.
 fn demand(point: &PointFindings, data: &WarehouseData, calibration: &Calibration) -> Result<(Demand, Machine), String> {
-    let value = |name: &str| point.metric(name).map(|quantity| quantity.value());
-    let per_query = 3600.0 / value("queries_per_hour")?;
+    let value = |metric: MetricName| point.metric(metric.name).map(|quantity| quantity.value());
+    let per_query = 3600.0 / value(QUERIES_PER_HOUR)?;
     let demand = Demand {
-        device: Megabytes(value("scan_physical_mb_s")? * per_query),
-        cpu: CpuSeconds(value("cpu_seconds_per_s")? * per_query),
+        device: Megabytes(value(SCAN_PHYSICAL)? * per_query),
+        cpu: CpuSeconds(value(CPU_TIME)? * per_query),
         raw: RawTerabytes::of_bytes(data.raw_bytes.ok_or("the raw bytes were not recorded")?),
     };
     let machine = Machine {
@@ -210,7 +212,7 @@ fn against(
         scale_factor: data.scale_factor.clone().unwrap_or_else(unknown),
         generator: data.generator.clone().unwrap_or_else(unknown),
         queries: format!("{queries} by {mix}"),
-        queries_per_hour_per_tb: point.result("queries_per_hour_per_tb")?.value(),
+        queries_per_hour_per_tb: point.result(QUERIES_PER_HOUR_PER_TB.name)?.value(),
     };
     let level =
         |other: &ReferencePoint, name: &str| other.level(name).map_or("not published".to_owned(), str::to_owned);
@@ -228,7 +230,10 @@ fn against(
         scale_factor: level(other, "workload.scale_factor"),
         generator: level(other, "data.generator"),
         queries: format!("{} by {}", other.level("workload.queries").unwrap_or("all"), level(other, "workload.mix")),
-        queries_per_hour_per_tb: other.metrics.get("queries_per_hour_per_tb").map_or(f64::NAN, |figure| figure.value),
+        queries_per_hour_per_tb: other
+            .metrics
+            .get(QUERIES_PER_HOUR_PER_TB.name)
+            .map_or(f64::NAN, |figure| figure.value),
     };
     let baseline = Baseline { name: reference.title.clone(), rated };
     relative_percent(&own, &baseline).map_err(|unlike| unlike.to_string())

@@ -3,20 +3,17 @@
 use super::super::evaluate::evaluate;
 use super::super::point::PointFindings;
 use super::data::{KIND, LAYOUT, layout, warehouse_data, work};
+use crate::metrics::{
+    CPU, IO_THROUGHPUT, MetricName, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_LOGICAL, SCAN_PHYSICAL,
+};
 use proofload_import::{Origin, PublishedFigure, Reference, ReferencePoint};
 use proofload_model::settings::Settings;
 use proofload_record::Record;
 use std::collections::BTreeMap;
 
 /// Metrics that another study's are set against, where the record has them.
-const METRICS: &[&str] = &[
-    "queries_per_hour",
-    "queries_per_hour_per_tb",
-    "scan_physical_mb_s",
-    "scan_logical_mb_s",
-    "io_throughput_mb_s",
-    "cpu_percent",
-];
+const METRICS: &[MetricName] =
+    &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_PHYSICAL, SCAN_LOGICAL, IO_THROUGHPUT, CPU];
 
 /// The valid points of a record. `name` is what it is called, `sha256` the hash of its file. Errors: another workload, a record that
 /// is still being written, so that its hash is not its last, or no valid point.
@@ -40,7 +37,7 @@ pub fn recorded_reference(record: &Record, name: &str, sha256: &str) -> Result<R
         publisher: "a record of Proofload".to_owned(),
         year: None,
         workload: Some(KIND.to_owned()),
-        compare: "queries_per_hour_per_tb".to_owned(),
+        compare: QUERIES_PER_HOUR_PER_TB.name.to_owned(),
         relative_to: String::new(),
         origin: Origin::Recorded,
         record_sha256: Some(sha256.to_owned()),
@@ -71,10 +68,10 @@ fn recorded_point(record: &Record, point: &PointFindings, settings: &Settings) -
             levels.push((setting.clone(), level.to_string()));
         }
     }
-    let metric = |name: &&'static str| {
-        let found = point.result(name).ok()?;
+    let metric = |shown: &MetricName| {
+        let found = point.result(shown.name).ok()?;
         let figure = PublishedFigure { value: found.value(), unit: found.unit().to_string(), from: None };
-        Some(((*name).to_owned(), figure))
+        Some((shown.name.to_owned(), figure))
     };
     let metrics: BTreeMap<String, PublishedFigure> = METRICS.iter().filter_map(metric).collect();
     Some(ReferencePoint { name: point.label(), levels, metrics, ..ReferencePoint::default() })

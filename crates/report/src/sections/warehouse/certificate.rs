@@ -6,6 +6,8 @@ use super::parts::{metric, plain, point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Rating, baselines, raw_of};
 use crate::findings::{Findings, PointFindings, level_text};
+use crate::metrics::{DATABASE_CPU, DRIVER_CPU, QUERIES_PER_HOUR_PER_TB};
+use crate::sections::charts::metric_column;
 use proofload_analysis::warehouse::Confidence;
 
 /// The section.
@@ -86,8 +88,8 @@ fn ratings(findings: &Findings<'_>) -> Vec<Block> {
                 point_column(findings),
                 Column::words("Layout"),
                 Column::quantities("Raw data", "GB"),
-                Column::quantities("Throughput by size", "queries/h × TB"),
-                Column::quantities("CPU, database", "%"),
+                metric_column(&QUERIES_PER_HOUR_PER_TB.headed()),
+                metric_column(&DATABASE_CPU),
                 Column::words("Bound"),
                 Column::quantities("Maximum user data", "TB"),
                 Column::words("Verdict"),
@@ -111,8 +113,8 @@ fn rating_row(point: &PointFindings, rating: &Rating) -> Vec<Cell> {
         point_cell(point),
         rating.layout.clone().map_or_else(|| Cell::Gap("nothing says it".to_owned()), Cell::datum),
         crate::sections::charts::measured_cell(raw_of(&rating.data)),
-        metric(point, "queries_per_hour_per_tb"),
-        metric(point, "database_cpu_percent"),
+        metric(point, QUERIES_PER_HOUR_PER_TB),
+        metric(point, DATABASE_CPU),
         bound,
         crate::sections::charts::measured_cell(rating.maximum.clone()),
         Cell::Verdict(point.verdict.is_valid(), point.verdict.word()),
@@ -155,12 +157,12 @@ const MOST_DRIVER: f64 = 1.0;
 /// What the load generator took of an embedded engine's CPU time; `None` where every engine is a server.
 fn driver(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Option<Block> {
     let row = |(point, _): &(&PointFindings, Rating)| {
-        let share = point.metric("driver_cpu_percent").ok()?.value();
+        let share = point.metric(DRIVER_CPU.name).ok()?.value();
         let verdict = Cell::Verdict(
             share <= MOST_DRIVER,
             if share <= MOST_DRIVER { "within 1\u{a0}%" } else { "above 1\u{a0}%" },
         );
-        Some(vec![point_cell(point), metric(point, "driver_cpu_percent"), verdict])
+        Some(vec![point_cell(point), metric(point, DRIVER_CPU), verdict])
     };
     let rows: Vec<Vec<Cell>> = rated.iter().filter_map(row).collect();
     (!rows.is_empty()).then(|| {
@@ -169,7 +171,7 @@ fn driver(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Option
             caption: prose!["Driver overhead: the streams' own share of the CPU time, where the engine runs inside the load generator."],
             columns: vec![
                 point_column(findings),
-                Column::quantities("Driver overhead, share of CPU", "%"),
+                metric_column(&DRIVER_CPU),
                 Column::words("At most 1\u{a0}%"),
             ],
             rows,

@@ -6,7 +6,11 @@ use super::parts::metric;
 use crate::blocks::{Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Inline, Notice, Table, prose};
 use crate::findings::warehouse::{Pairing, pairings, published_pairings};
 use crate::findings::{Findings, PointFindings};
+use crate::metrics::{
+    CPU, DATABASE_CPU, IO_THROUGHPUT, MetricName, QUERIES_PER_HOUR_PER_TB, SCAN_LOGICAL, SCAN_PHYSICAL,
+};
 use crate::numbers::short;
+use crate::sections::charts::metric_column;
 use proofload_import::{Reference, ReferencePoint};
 
 /// The section.
@@ -16,14 +20,9 @@ pub(in super::super) const SECTION: Section =
 /// Largest number of this study's pairs that are drawn.
 const MOST_PAIRS: usize = 4;
 
-/// Title, unit and metric; published figures have the same names.
-const SHOWN: &[(&str, &str, &str)] = &[
-    ("Throughput by size", "queries/h × TB", "queries_per_hour_per_tb"),
-    ("Scan, physical", "MB/s", "scan_physical_mb_s"),
-    ("Scan, logical", "MB/s", "scan_logical_mb_s"),
-    ("I/O throughput", "MB/s", "io_throughput_mb_s"),
-    ("CPU", "%", "database_cpu_percent"),
-];
+/// What is shown; published figures have the same names.
+const SHOWN: &[MetricName] =
+    &[QUERIES_PER_HOUR_PER_TB.headed(), SCAN_PHYSICAL, SCAN_LOGICAL, IO_THROUGHPUT.headed(), DATABASE_CPU.headed()];
 
 /// Places in [`SHOWN`] whose ratios are drawn: those that both stores of a publication print.
 const DRAWN: &[usize] = &[0, 1, 4];
@@ -60,13 +59,13 @@ fn own_name(pair: &Pairing<'_>) -> String {
 }
 
 /// Ratings have the host to themselves and print one CPU figure.
-fn published_name(name: &str) -> &str {
-    if name == "database_cpu_percent" { "cpu_percent" } else { name }
+fn published_name(metric: &MetricName) -> &'static str {
+    if metric.name == DATABASE_CPU.name { CPU.name } else { metric.name }
 }
 
 /// A published figure as a cell.
-fn printed(point: &ReferencePoint, name: &str) -> Cell {
-    point.metrics.get(published_name(name)).map_or(Cell::Empty, |figure| Cell::datum(short(figure.value)))
+fn printed(point: &ReferencePoint, metric: &MetricName) -> Cell {
+    point.metrics.get(published_name(metric)).map_or(Cell::Empty, |figure| Cell::datum(short(figure.value)))
 }
 
 fn stores(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Table {
@@ -74,19 +73,19 @@ fn stores(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Table {
     for pair in pairs {
         rows.push(own_row(own_name(pair), "row store", pair.rows));
         rows.push(own_row(own_name(pair), "column store", pair.columns));
-        let ratios = SHOWN.iter().map(|(.., name)| multiple(pair, name));
+        let ratios = SHOWN.iter().map(|shown| multiple(pair, shown));
         rows.push(
             [Cell::datum(own_name(pair)), Cell::Prose(prose!["column ÷ row"])].into_iter().chain(ratios).collect(),
         );
     }
     for (reference, row_store, column_store) in published {
         for (words, point) in [("row store", row_store), ("column store", column_store)] {
-            let cells = SHOWN.iter().map(|(.., name)| printed(point, name));
+            let cells = SHOWN.iter().map(|shown| printed(point, shown));
             let head = [Cell::code(reference.id.clone()), Cell::Prose(prose![words])];
             rows.push(head.into_iter().chain(cells).collect());
         }
     }
-    let heads = SHOWN.iter().map(|(title, unit, _)| Column::quantities(*title, unit));
+    let heads = SHOWN.iter().map(metric_column);
     Table {
         id: "table-layouts",
         caption: prose![
@@ -101,13 +100,13 @@ fn stores(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Table {
 }
 
 fn own_row(name: String, words: &'static str, point: &PointFindings) -> Vec<Cell> {
-    let cells = SHOWN.iter().map(|(.., metric_name)| metric(point, metric_name));
+    let cells = SHOWN.iter().map(|shown| metric(point, *shown));
     [Cell::datum(name), Cell::Prose(prose![words])].into_iter().chain(cells).collect()
 }
 
 /// A ratio in a column of another unit is words.
-fn multiple(pair: &Pairing<'_>, name: &str) -> Cell {
-    match pair.ratio(name) {
+fn multiple(pair: &Pairing<'_>, metric: &MetricName) -> Cell {
+    match pair.ratio(metric.name) {
         Ok(ratio) => Cell::datum(ratio_words(ratio.value(), ratio.interval().bounds())),
         Err(_) => Cell::Empty,
     }
@@ -148,14 +147,15 @@ fn figure(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Figure {
 }
 
 fn bars(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Bars {
-    let group = |(title, _, name): &(&str, &str, &str)| {
-        let own =
-            pairs.iter().map(|pair| pair.ratio(name).ok().map(|ratio| (ratio.value(), ratio.interval().bounds())));
+    let group = |shown: &MetricName| {
+        let own = pairs
+            .iter()
+            .map(|pair| pair.ratio(shown.name).ok().map(|ratio| (ratio.value(), ratio.interval().bounds())));
         let theirs = published.iter().map(|(_, row_store, column_store)| {
-            let of = |point: &ReferencePoint| point.metrics.get(published_name(name)).map(|figure| figure.value);
+            let of = |point: &ReferencePoint| point.metrics.get(published_name(shown)).map(|figure| figure.value);
             Some((of(column_store)? / of(row_store)?, None))
         });
-        Group { label: (*title).to_owned(), values: own.chain(theirs).collect() }
+        Group { label: shown.title.to_owned(), values: own.chain(theirs).collect() }
     };
     let names = pairs.iter().map(own_name).chain(published.iter().map(|(reference, ..)| reference.title.clone()));
     Bars {

@@ -3,6 +3,7 @@
 use crate::blocks::{Cell, Column};
 use crate::findings::warehouse::{Rating, rating};
 use crate::findings::{Findings, PointFindings};
+use crate::metrics::MetricName;
 use crate::sections::charts::{capital, factors_title, measured_cell};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
@@ -22,8 +23,8 @@ pub(super) fn point_column(findings: &Findings<'_>) -> Column {
 }
 
 /// A metric of a point as a cell.
-pub(super) fn metric(point: &PointFindings, name: &str) -> Cell {
-    measured_cell(point.metric(name))
+pub(super) fn metric(point: &PointFindings, metric: MetricName) -> Cell {
+    measured_cell(point.metric(metric.name))
 }
 
 /// A number without an interval, and why it has none.

@@ -2,32 +2,28 @@
 
 use super::super::section::{Section, always};
 use super::parts::{metric, point_cell, point_column, rated};
-use crate::blocks::{Block, Cell, Column, Table, prose};
+use crate::blocks::{Block, Cell, Table, prose};
 use crate::findings::warehouse::Sources;
 use crate::findings::{Findings, PointFindings};
+use crate::metrics::{
+    COMPRESSION, COMPRESSION_WITH_INDEXES, CPU, DATABASE_CPU, HIT_SHARE, IO_THROUGHPUT, LOGICAL_BY_CPU, MetricName,
+    PHYSICAL_BY_CPU, SCAN_FILE, SCAN_LOGICAL, SCAN_PHYSICAL,
+};
+use crate::sections::charts::metric_column;
 
 /// The section.
 pub(in super::super) const SECTION: Section =
     Section { id: "scans", title: "Scan rates and compression", level: 3, numbered: true, needs: always, render };
 
-/// Title, unit, metric.
-type Shown = (&'static str, &'static str, &'static str);
+const RATES: &[MetricName] = &[SCAN_PHYSICAL.headed(), SCAN_FILE, SCAN_LOGICAL.headed(), IO_THROUGHPUT, HIT_SHARE];
 
-const RATES: &[Shown] = &[
-    ("Physical, device", "MB/s", "scan_physical_mb_s"),
-    ("File reads, engine", "MB/s", "scan_file_mb_s"),
-    ("Logical", "MB/s", "scan_logical_mb_s"),
-    ("Mean of physical and logical", "MB/s", "io_throughput_mb_s"),
-    ("Hit share", "%", "hit_percent"),
-];
-
-const COSTS: &[Shown] = &[
-    ("CPU, all", "%", "cpu_percent"),
-    ("CPU, database", "%", "database_cpu_percent"),
-    ("Physical", "MB per CPU s", "physical_mb_per_cpu_s"),
-    ("Logical", "MB per CPU s", "logical_mb_per_cpu_s"),
-    ("Compression", "", "compression"),
-    ("With indexes", "", "compression_with_indexes"),
+const COSTS: &[MetricName] = &[
+    CPU.headed(),
+    DATABASE_CPU,
+    PHYSICAL_BY_CPU.headed(),
+    LOGICAL_BY_CPU.headed(),
+    COMPRESSION,
+    COMPRESSION_WITH_INDEXES.headed(),
 ];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
@@ -35,10 +31,10 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if points.is_empty() {
         return Vec::new();
     }
-    let table = |shown: &[Shown]| {
-        let heads = shown.iter().map(|(title, unit, _)| Column::quantities(*title, unit));
+    let table = |shown: &[MetricName]| {
+        let heads = shown.iter().map(metric_column);
         let row = |point: &&PointFindings| -> Vec<Cell> {
-            [point_cell(point)].into_iter().chain(shown.iter().map(|(.., name)| metric(point, name))).collect()
+            [point_cell(point)].into_iter().chain(shown.iter().map(|shown| metric(point, *shown))).collect()
         };
         Table {
             columns: [point_column(findings)].into_iter().chain(heads).collect(),

@@ -4,6 +4,8 @@ use super::super::section::{Section, always};
 use super::parts::{metric, plain};
 use crate::blocks::{Block, Cell, Column, Inline, Table, prose};
 use crate::findings::{Findings, PointFindings, level_number, level_text};
+use crate::metrics::{CPU, QUERIES_PER_HOUR, SCAN_PHYSICAL};
+use crate::sections::charts::metric_column;
 
 /// The section.
 pub(in super::super) const SECTION: Section =
@@ -29,11 +31,11 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         columns: vec![
             Column::words("With"),
             Column::quantities("Streams", ""),
-            Column::quantities("Valid queries", "1/h"),
-            Column::quantities("Of each stream", "1/h"),
+            metric_column(&QUERIES_PER_HOUR),
+            Column::quantities("Of each stream", QUERIES_PER_HOUR.told),
             Column::quantities("Against the step before", "%"),
-            Column::quantities("CPU", "%"),
-            Column::quantities("Scan, physical", "MB/s"),
+            metric_column(&CPU),
+            metric_column(&SCAN_PHYSICAL),
         ],
         rows,
         note: prose![
@@ -63,20 +65,20 @@ fn groups<'f>(findings: &'f Findings<'_>) -> Vec<(String, Vec<(f64, &'f PointFin
 }
 
 fn row(label: &str, streams: f64, point: &PointFindings, before: Option<&PointFindings>) -> Vec<Cell> {
-    let rate = |point: &PointFindings| point.metric("queries_per_hour");
+    let rate = |point: &PointFindings| point.metric(QUERIES_PER_HOUR.name);
     let each = rate(point).map(|rate| rate.scaled(1.0 / streams, rate.unit().clone()));
     let gain = before.map(|before| Ok::<f64, String>(100.0 * rate(point)?.value() / rate(before)?.value()));
     vec![
         Cell::datum(if label.is_empty() { "–" } else { label }),
         Cell::datum(crate::numbers::short(streams)),
-        metric(point, "queries_per_hour"),
+        metric(point, QUERIES_PER_HOUR),
         crate::sections::charts::measured_cell(each),
         match gain {
             None => Cell::Empty,
             Some(Ok(gain)) => plain(gain, "%", 2, "a ratio of two points"),
             Some(Err(why)) => Cell::Gap(why),
         },
-        metric(point, "cpu_percent"),
-        metric(point, "scan_physical_mb_s"),
+        metric(point, CPU),
+        metric(point, SCAN_PHYSICAL),
     ]
 }

@@ -1,5 +1,5 @@
-//! The table of telemetry series: probe, name, title, unit, component and kind of each, as handles that probes write by and findings read
-//! by. Series that an exporter or an engine names itself are in no table.
+//! The table of telemetry series: probe, name, unit, component and kind of each, as handles that probes write by and findings read
+//! by; what a series is stands at its handle. Series that an exporter or an engine names itself are in no table.
 
 use crate::samples::Reading;
 
@@ -19,8 +19,6 @@ pub struct SeriesName {
     pub probe: &'static str,
     /// Name within its probe.
     pub name: &'static str,
-    /// Title in a report.
-    pub title: &'static str,
     /// Unit of the values.
     pub unit: &'static str,
     /// Kind of thing that each component is; empty where there is only one.
@@ -43,18 +41,17 @@ impl SeriesName {
 
 macro_rules! series {
     ($($(#[$doc:meta])* $module:ident = $probe:literal {
-        $($handle:ident = $name:literal, $title:literal, $unit:literal, $component:literal, $kind:ident;)*
+        $($handle:ident = $name:literal, $what:literal, $unit:literal, $component:literal, $kind:ident;)*
     })*) => {
         $($(#[$doc])* pub mod $module {
             use super::{SeriesKind, SeriesName};
 
             /// Name of the probe.
             pub const PROBE: &str = $probe;
-            $(#[doc = concat!("`", $name, "`: ", $title, ".")]
+            $(#[doc = concat!("`", $name, "`: ", $what, ".")]
             pub const $handle: SeriesName = SeriesName {
                 probe: PROBE,
                 name: $name,
-                title: $title,
                 unit: $unit,
                 component: $component,
                 kind: SeriesKind::$kind,

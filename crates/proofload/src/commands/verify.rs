@@ -90,7 +90,7 @@ fn signature(arguments: &VerifyArguments) -> Result<String, String> {
 fn as_text(answer: &Answer, record: &Path) -> String {
     let mut text = match answer.faults.as_slice() {
         [] => format!("holds: {}\n", record.display()),
-        [first, ..] if first.starts_with(&record.display().to_string()) => format!("broken: {first}\n"),
+        [first, ..] if first.starts_with(&format!("{}: ", record.display())) => format!("broken: {first}\n"),
         [first, ..] => format!("broken: {}: {first}\n", record.display()),
     };
     text.extend(answer.faults.iter().skip(1).map(|fault| format!("  also: {fault}\n")));

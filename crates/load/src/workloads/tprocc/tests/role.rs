@@ -35,6 +35,17 @@ pub(super) struct Ran {
     pub(super) documents: Vec<(String, String)>,
     pub(super) seconds: Vec<IntervalSample>,
     pub(super) lost: Vec<LostSession>,
+    /// From time zero to the stop.
+    pub(super) lasted: Duration,
+}
+
+/// When a run ends.
+#[derive(Clone, Copy)]
+pub(super) enum End {
+    /// So long after time zero.
+    After(Duration),
+    /// So long after the end of what is done meanwhile.
+    AfterMeanwhile(Duration),
 }
 
 /// Runs for a moment; returns the checks and the number of completed operations.
@@ -45,14 +56,14 @@ fn run(case: &Case) -> (Vec<Check>, u64) {
 
 /// Builds and runs for so long; nothing fails.
 pub(super) fn run_for(case: &Case, time: Duration) -> Ran {
-    let ran = run_through(case, time, || {});
+    let ran = run_through(case, End::After(time), || {});
     assert_eq!(ran.totals.iter().map(|counts| counts.failed).sum::<u64>(), 0);
     assert_eq!(ran.lost, []);
     ran
 }
 
-/// Builds and runs for so long, whatever fails; `meanwhile` has its own thread, from time zero.
-pub(super) fn run_through(case: &Case, time: Duration, meanwhile: impl FnOnce() + Send) -> Ran {
+/// Builds and runs, whatever fails; `meanwhile` has its own thread, from time zero.
+pub(super) fn run_through(case: &Case, end: End, meanwhile: impl FnOnce() + Send) -> Ran {
     let failures = Arc::new(Mutex::new(Vec::new()));
     let documents = Arc::new(Mutex::new(Vec::new()));
     let seconds = Arc::new(Mutex::new(Vec::new()));
@@ -72,19 +83,27 @@ pub(super) fn run_through(case: &Case, time: Duration, meanwhile: impl FnOnce() 
     role.build(Build {}).unwrap();
     role.check_data(CheckData {}).unwrap().must_fit().unwrap();
     let facts = role.connect(Connect {}).unwrap();
-    role.start(Start { at: clock.now() + Duration::from_millis(100) }).unwrap();
+    let zero = clock.now() + Duration::from_millis(100);
+    role.start(Start { at: zero }).unwrap();
     std::thread::scope(|scope| {
-        scope.spawn(meanwhile);
-        clock.sleep(time);
+        let meanwhile = scope.spawn(meanwhile);
+        match end {
+            End::After(time) => clock.sleep(time),
+            End::AfterMeanwhile(time) => {
+                meanwhile.join().unwrap();
+                clock.sleep(time);
+            }
+        }
         role.mark(ReadMark {}).unwrap();
     });
+    let lasted = clock.now().since(zero);
     let totals = role.stop(Stop {}).unwrap().totals;
     let checks = role.verify(Verify { totals: totals.clone() }).unwrap();
     assert_eq!(*failures.lock().unwrap(), [""; 0]);
     let documents = std::mem::take(&mut *documents.lock().unwrap());
     let seconds = std::mem::take(&mut *seconds.lock().unwrap());
     let lost = std::mem::take(&mut *lost.lock().unwrap());
-    Ran { checks, totals, facts, documents, seconds, lost }
+    Ran { checks, totals, facts, documents, seconds, lost, lasted }
 }
 
 #[test]

@@ -6,10 +6,10 @@ use proofload_gen::{Rng, Seed};
 use std::time::Duration;
 
 /// Loads in `make test`; more by the variable of `cargo xtask loads`.
-const LOADS: u64 = 1_000;
+const LOADS: u64 = 200;
 
 /// Every so many-th load has several chunks.
-const LARGE_EVERY: u64 = 250;
+const LARGE_EVERY: u64 = 100;
 
 #[test]
 fn core_workloads_over_the_wire() {

@@ -1,10 +1,36 @@
-//! What the manifests of all workloads share: how they are compared with a study, and what a step is worth that failed because it was
-//! noted already. May not know how a manifest is stored.
+//! What the manifests of all workloads share: how a build begins, how they are compared with a study, and what a step is worth that
+//! failed because it was noted already. May not know how a manifest is stored.
 
+use super::blocking_session::BlockingSession;
 use proofload_model::error::Error;
 
 /// Entry of a build that has come to its end.
 pub(in crate::workloads) const COMPLETE: &str = "complete";
+
+/// Begins a build: the manifest that `fitting` reads, or an empty one of tables that `make` makes. `fitting` refuses a manifest of
+/// other data.
+pub(in crate::workloads) fn begun<M: Default>(
+    session: &mut BlockingSession,
+    fitting: impl Fn(&mut BlockingSession) -> Result<Option<M>, Error>,
+    make: impl FnOnce(&mut BlockingSession) -> Result<(), Error>,
+) -> Result<M, Error> {
+    if let Some(manifest) = fitting(session)? {
+        return Ok(manifest);
+    }
+    match make(session) {
+        Ok(()) => Ok(M::default()),
+        // A client killed with its COMMIT under way may have made them since.
+        Err(error) => {
+            session.roll_back();
+            fitting(session)?.ok_or(error)
+        }
+    }
+}
+
+/// Refuses a database that holds something but no manifest.
+pub(in crate::workloads) fn not_empty(what: &str) -> Error {
+    Error::new(format!("the database is not empty: it has {what} but no manifest of Proofload; name an empty database"))
+}
 
 /// An error unless every entry that is wanted is noted as it is wanted; it names each difference, then `remedy`.
 pub(in crate::workloads) fn fits<'m, N: AsRef<str>>(

@@ -6,6 +6,7 @@ mod dialect;
 pub mod example_rows;
 mod lookup;
 mod manifest;
+mod side_by_side;
 pub mod suite;
 /// The conformance suite's places: a folder, or a started server.
 #[cfg(test)]

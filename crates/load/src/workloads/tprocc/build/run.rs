@@ -6,7 +6,8 @@ use super::manifest::{self, Manifest};
 use super::rows_loaded::RowsLoaded;
 use crate::workload::{ProgressSink, RunRequest};
 use crate::workloads::blocking_session::{BlockingSession, integer, runtime, text};
-use crate::workloads::manifest::unless_noted;
+use crate::workloads::manifest::{begun, not_empty, unless_noted};
+use crate::workloads::side_by_side::side_by_side;
 use crate::workloads::tprocc::checks::{self, conditions, totals};
 use crate::workloads::tprocc::dialect::Dialect;
 use crate::workloads::tprocc::procedures;
@@ -17,7 +18,6 @@ use proofload_gen::tprocc::population::{Chunk, Population, Table};
 use proofload_model::error::Error;
 use proofload_model::facts::data;
 use proofload_model::samples::{CheckOutcome, Fact};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A build: what to build, and where.
@@ -56,18 +56,8 @@ impl<'j> Build<'j> {
     /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
     pub(crate) fn begin(&self) -> Result<Manifest, Error> {
         runtime()?.block_on(self.request.engine.create_database(&self.target))?;
-        let mut session = self.session()?;
-        if let Some(manifest) = self.fitting_manifest(&mut session)? {
-            return Ok(manifest);
-        }
-        match self.make_tables(&mut session) {
-            Ok(()) => Ok(Manifest::default()),
-            // A client killed with its COMMIT under way may have made them since.
-            Err(error) => {
-                session.roll_back();
-                self.fitting_manifest(&mut session)?.ok_or(error)
-            }
-        }
+        let fitting = |session: &mut _| self.fitting_manifest(session);
+        begun(&mut self.session()?, fitting, |session| self.make_tables(session))
     }
 
     /// The manifest, if there is one; an error when it does not fit.
@@ -83,10 +73,7 @@ impl<'j> Build<'j> {
     fn make_tables(&self, session: &mut BlockingSession) -> Result<(), Error> {
         let foreign = session.query(&self.dialect.suite.statement("foreign_tables")?.sql)?;
         if let Some(first) = foreign.first() {
-            let name = text(first, 0)?;
-            return Err(Error::new(format!(
-                "the database is not empty: it has a table {name} but no manifest of Proofload; name an empty database"
-            )));
+            return Err(not_empty(&format!("a table {}", text(first, 0)?)));
         }
         let suite = &self.dialect.suite;
         let mut script =
@@ -118,33 +105,16 @@ impl<'j> Build<'j> {
     /// Loads chunks, several at a time where the engine gains by it, beside those that the manifest has.
     pub(crate) fn load(&self, chunks: &[Chunk], manifest: &Manifest) -> Result<(), Error> {
         let loaded = RowsLoaded::new(&self.settings, manifest, &self.request.progress)?;
-        self.side_by_side(chunks, |session, chunk| self.load_chunk(session, *chunk, &loaded))
+        self.on_all(chunks, |session, chunk| self.load_chunk(session, *chunk, &loaded))
     }
 
-    /// Does work on all items, each session taking the next one. The first error ends all sessions after their item.
-    fn side_by_side<T: Sync>(
+    /// Does work on all items, by as many sessions as the engine gains by.
+    fn on_all<T: Sync>(
         &self,
         items: &[T],
         work: impl Fn(&mut BlockingSession, &T) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        let queue = Mutex::new(Queue { items: items.iter(), outcome: Ok(()) });
-        let queue_now = || queue.lock().expect("no session panics while it holds the queue");
-        // A closure, so that no lock is held while an item is worked on.
-        let next = || queue_now().next();
-        std::thread::scope(|scope| {
-            for _ in 0..self.dialect.loaders.min(items.len()) {
-                scope.spawn(|| {
-                    let ended = self.session().and_then(|mut session| {
-                        while let Some(item) = next() {
-                            work(&mut session, item)?;
-                        }
-                        Ok(())
-                    });
-                    queue_now().note(ended);
-                });
-            }
-        });
-        queue.into_inner().expect("no session panics while it holds the queue").outcome
+        side_by_side(self.dialect.loaders, items, || self.session(), work)
     }
 
     /// Loads one chunk and notes it, in one transaction.
@@ -181,7 +151,7 @@ impl<'j> Build<'j> {
         let progress = |ended: u64| (self.request.progress)("making indexes", ended, missing.len() as u64);
         let ended = AtomicU64::new(0);
         progress(0);
-        self.side_by_side(&missing, |session, name| {
+        self.on_all(&missing, |session, name| {
             let (entry, sql) = (index_entry(name), &self.dialect.suite.statement(name)?.sql);
             let note = manifest::add(self.dialect, &entry, "yes")?;
             let made = session.script(&format!("BEGIN; {sql}; {note} COMMIT;"));
@@ -286,26 +256,6 @@ impl<'j> Build<'j> {
 
     fn keeps_data(&self) -> bool {
         self.request.engine.facts().capabilities.durable
-    }
-}
-
-/// Work that sessions share.
-struct Queue<'w, T> {
-    items: std::slice::Iter<'w, T>,
-    outcome: Result<(), Error>,
-}
-
-impl<'w, T> Queue<'w, T> {
-    /// The next item; `None` after an error.
-    fn next(&mut self) -> Option<&'w T> {
-        if self.outcome.is_ok() { self.items.next() } else { None }
-    }
-
-    /// Keeps the first error.
-    fn note(&mut self, ended: Result<(), Error>) {
-        if self.outcome.is_ok() {
-            self.outcome = ended;
-        }
     }
 }
 

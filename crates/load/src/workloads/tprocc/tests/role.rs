@@ -35,16 +35,16 @@ pub(super) struct Ran {
     pub(super) documents: Vec<(String, String)>,
     pub(super) seconds: Vec<IntervalSample>,
     pub(super) lost: Vec<LostSession>,
-    /// From time zero to the stop.
+    /// Time from time zero to the stop.
     pub(super) lasted: Duration,
 }
 
 /// When a run ends.
 #[derive(Clone, Copy)]
 pub(super) enum End {
-    /// So long after time zero.
+    /// Time after time zero.
     After(Duration),
-    /// So long after the end of what is done meanwhile.
+    /// Time after the end of what is done meanwhile.
     AfterMeanwhile(Duration),
 }
 

@@ -2,11 +2,11 @@
 //! or absent, and goes on from there.
 
 use super::manifest::{self, DONE, Manifest, chunk_entry, index_entry};
-use super::side_by_side::side_by_side;
 use super::{chunk, prove};
 use crate::workload::RunRequest;
 use crate::workloads::blocking_session::{BlockingSession, integer, runtime, text};
-use crate::workloads::manifest::{COMPLETE, unless_noted};
+use crate::workloads::manifest::{COMPLETE, begun, not_empty, unless_noted};
+use crate::workloads::side_by_side::side_by_side;
 use crate::workloads::warehouse::data::{Chunk, Content, Table};
 use crate::workloads::warehouse::settings::WarehouseSettings;
 use crate::workloads::warehouse::suite::{Dialect, Moment};
@@ -63,18 +63,8 @@ impl<'j> Load<'j> {
     /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
     pub(crate) fn begin(&self) -> Result<Manifest, Error> {
         runtime()?.block_on(self.request.engine.create_database(&self.target))?;
-        let mut session = self.session()?;
-        if let Some(manifest) = self.fitting_manifest(&mut session)? {
-            return Ok(manifest);
-        }
-        match self.make_tables(&mut session) {
-            Ok(()) => Ok(Manifest::default()),
-            // A client killed with its COMMIT under way may have made them since.
-            Err(error) => {
-                session.roll_back();
-                self.fitting_manifest(&mut session)?.ok_or(error)
-            }
-        }
+        let fitting = |session: &mut _| self.fitting_manifest(session);
+        begun(&mut self.session()?, fitting, |session| self.make_tables(session))
     }
 
     /// The manifest, if there is one; an error when it does not fit.
@@ -90,10 +80,7 @@ impl<'j> Load<'j> {
     fn make_tables(&self, session: &mut BlockingSession) -> Result<(), Error> {
         let suite = &self.dialect.suite;
         if let Some(first) = session.query(&suite.statement("foreign_tables")?.sql)?.first() {
-            return Err(Error::new(format!(
-                "the database is not empty: it has a table {} but no manifest of Proofload; name an empty database",
-                text(first, 0)?
-            )));
+            return Err(not_empty(&format!("a table {}", text(first, 0)?)));
         }
         self.prepare_layout(session)?;
         let mut script = "BEGIN;\n".to_owned();

@@ -5,7 +5,6 @@ mod chunk;
 mod load;
 mod manifest;
 mod prove;
-mod side_by_side;
 
 pub(super) use load::{Load, data_facts};
 pub(super) use manifest::Manifest;

@@ -4,7 +4,8 @@
 use super::chunk::{CHUNK_RECORDS, Source, chunks};
 use super::manifest::{Manifest, chunk_entry, complete_entry, wanted};
 use crate::workload::RunRequest;
-use crate::workloads::manifest::unless_noted;
+use crate::workloads::manifest::{not_empty, unless_noted};
+use crate::workloads::side_by_side::side_by_side;
 use crate::workloads::ycsb::checks::read_back;
 use crate::workloads::ycsb::settings::YcsbSettings;
 use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, Dialect, MANIFEST, StoreAccess, runtime};
@@ -13,7 +14,6 @@ use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
 use proofload_model::facts::data;
 use proofload_model::samples::Fact;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A load: what, and where.
@@ -93,35 +93,19 @@ impl<'j> Load<'j> {
     fn load_missing(&self, manifest: &Manifest) -> Result<(), Error> {
         let all = chunks(self.settings.records);
         let missing: Vec<u64> = (0..all).filter(|chunk| !manifest.has(*chunk)).collect();
-        let next = AtomicU64::new(0);
         let loaded = AtomicU64::new(all - missing.len() as u64);
-        let outcome = Mutex::new(Ok(()));
-        let failed = || outcome.lock().is_ok_and(|outcome| outcome.is_err());
-        let work = || -> Result<(), Error> {
-            let mut session = self.session()?;
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed) as usize;
-                let Some(chunk) = missing.get(place).filter(|_| !failed()) else { return Ok(()) };
-                self.load_chunk(&mut session, *chunk)?;
+        let records = self.settings.records;
+        side_by_side(
+            self.settings.loaders.unwrap_or(self.dialect.loaders),
+            &missing,
+            || self.session(),
+            |session, chunk| {
+                self.load_chunk(session, *chunk)?;
                 let done = loaded.fetch_add(1, Ordering::Relaxed) + 1;
-                let records = self.settings.records;
                 (self.request.progress)("loading records", (done * CHUNK_RECORDS).min(records), records);
-            }
-        };
-        let sessions = self.settings.loaders.unwrap_or(self.dialect.loaders).min(missing.len().max(1));
-        std::thread::scope(|scope| {
-            for _ in 0..sessions {
-                scope.spawn(|| {
-                    let ended = work();
-                    if let Ok(mut outcome) = outcome.lock()
-                        && outcome.is_ok()
-                    {
-                        *outcome = ended;
-                    }
-                });
-            }
-        });
-        outcome.into_inner().unwrap_or_else(|_| Err(Error::new("a session of the load broke off")))
+                Ok(())
+            },
+        )
     }
 
     fn load_chunk(&self, session: &mut BlockingStore, number: u64) -> Result<(), Error> {
@@ -181,9 +165,7 @@ fn fitting_manifest(session: &mut BlockingStore, wanted: &[(String, String)]) ->
 fn make_table(session: &mut BlockingStore, wanted: &[(String, String)]) -> Result<(), Error> {
     let tables = session.work(async |store| store.tables().await)?;
     if let Some(name) = tables.iter().find(|name| *name != MANIFEST) {
-        return Err(Error::new(format!(
-            "the database is not empty: it has {name} but no manifest of Proofload; name an empty database"
-        )));
+        return Err(not_empty(name));
     }
     session.work(async |store| store.create(wanted).await).map_err(|error| error.context("making the table"))
 }

@@ -1,16 +1,15 @@
 //! Work on many items by several sessions at the same time, each taking the next item. May not know what the work is.
 
-use crate::workloads::blocking_session::BlockingSession;
 use proofload_model::error::Error;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does work on all items; the first error ends all sessions after their item.
-pub(super) fn side_by_side<T: Sync>(
+/// Does work on all items, each session on a thread of its own; the first error ends all sessions after their item.
+pub(in crate::workloads) fn side_by_side<T: Sync, S>(
     sessions: usize,
     items: &[T],
-    open: impl Fn() -> Result<BlockingSession, Error> + Sync,
-    work: impl Fn(&mut BlockingSession, &T) -> Result<(), Error> + Sync,
+    open: impl Fn() -> Result<S, Error> + Sync,
+    work: impl Fn(&mut S, &T) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let next = AtomicUsize::new(0);
     let outcome = Mutex::new(Ok(()));

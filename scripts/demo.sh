@@ -46,25 +46,19 @@ case $status in
     ;;
 esac
 
-# A report of a study with void points is written all the same; its exit code repeats that of the run.
-report() { "$proofload" report "$folder/study.proof" "$@" || [[ $? == "$status" ]]; }
-report -o "$folder/report.html" --format html
-report -o "$folder/report.json" --format json
-
-echo
-echo "record  $folder/study.proof"
-echo "report  $folder/report.html"
-
 if [[ "$size" == toy ]]; then
+    "$proofload" report "$folder/study.proof" -o "$folder/report.json" --format json
     # A toy's windows are too short to be steady: that verdict is expected, a missing result is not.
     for needle in '"points"' '"nopm"' '"verdict"'; do
         grep -q "$needle" "$folder/report.json" || { echo "demo: report.json has no $needle" >&2; exit 1; }
     done
-    grep -q '<svg' "$folder/report.html" || { echo "demo: report.html has no chart" >&2; exit 1; }
-    [[ $status != "$VERIFICATION_FAILED" ]] || exit "$status"
-    exit 0
+    grep -q '<svg' "$folder/study.html" || { echo "demo: study.html has no chart" >&2; exit 1; }
 fi
-if [[ $status != 0 ]]; then
-    echo "demo: exit code $status: some points are void; the report says which and why (docs/exit-codes.md)" >&2
-fi
-exit "$status"
+case $status in
+0) echo "demo: all points are valid; open $folder/study.html" ;;
+"$VERIFICATION_FAILED")
+    echo "demo: a limit, a count or a check does not hold; the report's section on validity says which" >&2
+    exit "$status"
+    ;;
+*) echo "demo: Proofload works here, and this host was too noisy for some of the numbers; the lines above say what to do" ;;
+esac

@@ -86,6 +86,30 @@ pub(crate) struct ListArguments {
     pub(crate) json: bool,
 }
 
+/// What `run` and `resume` show and write besides the record.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShowArguments {
+    /// Show progress in this form [default: live on a terminal, else plain]
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub(crate) progress: Option<ProgressForm>,
+    /// Do not write the report beside the record
+    #[arg(long)]
+    pub(crate) no_report: bool,
+}
+
+/// Forms of progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressForm {
+    /// One line per run, drawn anew each second
+    Live,
+    /// A line at each change of phase and every 30 s
+    Plain,
+    /// The same lines, each a JSON object
+    Json,
+    /// Nothing
+    None,
+}
+
 /// What `run` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArguments {
@@ -97,6 +121,8 @@ pub(crate) struct RunArguments {
     /// Confirm a destructive step by naming its device again
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
+    #[command(flatten)]
+    pub(crate) show: ShowArguments,
 }
 
 /// What `resume` takes.
@@ -104,6 +130,11 @@ pub(crate) struct RunArguments {
 pub(crate) struct ResumeArguments {
     /// The record
     pub(crate) record: PathBuf,
+    #[command(flatten)]
+    pub(crate) show: ShowArguments,
+    /// Measure void points again, unless a check of theirs failed; earlier attempts stay in the record
+    #[arg(long)]
+    pub(crate) void: bool,
     /// Confirm a destructive step by naming its device again
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,

@@ -104,7 +104,7 @@ fn a_record_says_where_it_stands() {
             being_written: false
             faults: []
             form: 1
-            runs: [{"levels":"workload.virtual_users=2","note":"","point":1,"run":0,"state":"finished"},{"levels":"workload.virtual_users=4","note":"","point":0,"run":1,"state":"finished"}]
+            runs: [{"levels":"workload.virtual_users=2","note":"","point":1,"run":0,"state":"finished","verdict":"valid"},{"levels":"workload.virtual_users=4","note":"","point":0,"run":1,"state":"finished","verdict":"valid"}]
             searches: []
             study: "synthetic"
         "#]],

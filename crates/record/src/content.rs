@@ -38,9 +38,9 @@ pub struct Record {
 }
 
 impl Record {
-    /// The attempt that finished a run of the plan.
+    /// The last attempt that finished a run of the plan; a void one may have been measured again.
     pub fn finished(&self, run_index: u32) -> Option<&Attempt> {
-        self.attempts.iter().find(|attempt| attempt.run.index == run_index && attempt.state == State::Finished)
+        self.attempts.iter().rev().find(|attempt| attempt.run.index == run_index && attempt.state == State::Finished)
     }
 }
 

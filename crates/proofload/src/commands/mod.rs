@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod dispatch;
 mod doctor;
+mod ending;
 mod export;
 mod gate;
 mod import;

@@ -1,6 +1,6 @@
 //! `run` and `resume`: a study from its file, or from its record, to the last point.
 
-use crate::cli::{ResumeArguments, RunArguments};
+use crate::cli::{ResumeArguments, RunArguments, ShowArguments};
 use crate::clock::SystemClock;
 use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct, labels};
 use crate::exit::Exit;
@@ -11,7 +11,8 @@ use proofload_model::events::RunEvent;
 use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
-use proofload_record::{Opening, Recorder};
+use proofload_record::{Opening, Record, Recorder};
+use proofload_report::findings::{Verdict, Void, VoidClass, evaluate};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         preconditioned: false,
         confirmed: arguments.yes.clone(),
     };
-    go(recorder, &mut assignment, &path)
+    go(recorder, &mut assignment, &path, &arguments.show)
 }
 
 /// Finishes a record.
@@ -59,8 +60,13 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
         Ok(record) => record,
         Err(error) => return failed(&error.to_string()),
     };
-    let finished: BTreeSet<u32> =
+    let mut finished: BTreeSet<u32> =
         record.plan.runs.iter().map(|run| run.index).filter(|run| record.finished(*run).is_some()).collect();
+    if arguments.void {
+        let again = void_runs(&record);
+        output::note(&format!("measuring {} again", super::verdict::counted(again.len(), "void run")));
+        finished.retain(|run| !again.contains(run));
+    }
     let preconditioned = record.events.iter().any(|event| event.event == RunEvent::Preconditioned);
     if !preconditioned && let Err(text) = destructive_steps_named(&record.study, arguments.yes.as_deref()) {
         output::error(&text);
@@ -74,7 +80,22 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
         preconditioned,
         confirmed: arguments.yes.clone(),
     };
-    go(recorder, &mut assignment, &arguments.record)
+    go(recorder, &mut assignment, &arguments.record, &arguments.show)
+}
+
+/// Runs of points that are void for a reason that another attempt may mend: never those whose checks failed.
+fn void_runs(record: &Record) -> BTreeSet<u32> {
+    let findings = evaluate(record);
+    let points = findings.points.iter().filter(|point| match &point.verdict {
+        Verdict::Void(reasons) => is_mendable(reasons),
+        Verdict::Valid | Verdict::NotRun(_) => false,
+    });
+    points.flat_map(|point| point.runs.iter().filter(|run| !run.voids.is_empty())).map(|run| run.run.index).collect()
+}
+
+/// Whether measuring again may help: there are reasons, and none of them is a failed check.
+pub(crate) fn is_mendable(reasons: &[Void]) -> bool {
+    !reasons.is_empty() && reasons.iter().all(|reason| reason.class != VoidClass::Verification)
 }
 
 /// Destructive steps are carried out only when their device is named twice.
@@ -89,7 +110,7 @@ fn destructive_steps_named(study: &Study, confirmed: Option<&str>) -> Result<(),
 }
 
 /// Conducts, closes the record, says how it ended.
-fn go(recorder: Recorder, assignment: &mut Assignment, path: &Path) -> Exit {
+fn go(recorder: Recorder, assignment: &mut Assignment, path: &Path, show: &ShowArguments) -> Exit {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,
@@ -107,18 +128,20 @@ fn go(recorder: Recorder, assignment: &mut Assignment, path: &Path) -> Exit {
         runs: &runs(&assignment.plan, &assignment.finished),
         most: most_runs(&assignment.study),
     };
-    let mut view = live::for_this_terminal(&program, Arc::clone(&clock));
+    let mut view = live::show(show.progress, &program, Arc::clone(&clock));
     let outcome = conduct(assignment, &mut journal, view.as_mut(), clock, interrupt);
     view.close();
+    // A view redraws its lines when it is dropped: before anything else is printed.
+    drop(view);
     let closed = journal.close();
     match (outcome, closed) {
-        (Ok(outcome), Ok(())) => end(&outcome, path),
+        (Ok(outcome), Ok(())) => end(&outcome, path, show),
         (Err(error), _) | (Ok(_), Err(error)) => stopped_by(&error, path),
     }
 }
 
 /// Says how a study ended.
-fn end(outcome: &Outcome, path: &Path) -> Exit {
+fn end(outcome: &Outcome, path: &Path, show: &ShowArguments) -> Exit {
     let record = match proofload_record::read(path) {
         Ok(record) => record,
         Err(error) => return failed(&error.to_string()),
@@ -127,7 +150,7 @@ fn end(outcome: &Outcome, path: &Path) -> Exit {
         output::note(table.trim_end());
     }
     match outcome {
-        Outcome::Complete => super::verdict::exit_of(&record),
+        Outcome::Complete => super::ending::tell(&record, path, !show.no_report),
         Outcome::Interrupted if record.attempts.is_empty() => Exit::InterruptedEarly,
         Outcome::Interrupted => {
             output::note(&format!("interrupted; continue with: proofload resume {}", path.display()));

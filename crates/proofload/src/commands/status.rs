@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::output;
 use proofload_model::plan::Run;
 use proofload_record::{Attempt, Record, State};
-use proofload_report::findings::{SearchFindings, SearchState, searches};
+use proofload_report::findings::{SearchFindings, SearchState, searches, void_reasons};
 use serde_json::json;
 
 /// Prints it.
@@ -18,25 +18,50 @@ pub(crate) fn run(arguments: &StatusArguments) -> Exit {
     Exit::Good
 }
 
-/// How one run of the plan stands, in a word and a sentence.
-fn standing(record: &Record, run: &Run) -> (&'static str, String) {
+/// How one run of the plan stands.
+struct Standing {
+    /// State of its last attempt.
+    state: &'static str,
+    /// Verdict on it, once it has finished.
+    verdict: Option<&'static str>,
+    /// Reasons, or where it is.
+    note: String,
+}
+
+impl Standing {
+    fn open(state: &'static str, note: impl Into<String>) -> Self {
+        Self { state, verdict: None, note: note.into() }
+    }
+
+    /// The verdict on a finished run, and why.
+    fn finished(record: &Record, attempt: &Attempt) -> Self {
+        let changed = match attempt.seal_holds {
+            Some(true) => None,
+            Some(false) => Some("ITS SEAL IS BROKEN: rows were changed"),
+            None => Some("IT HAS NO SEAL: rows were changed"),
+        };
+        let settings = record.plan.settings(&record.study, attempt.run.point);
+        let reasons: Vec<String> = void_reasons(attempt, &settings).iter().map(ToString::to_string).collect();
+        let verdict = if reasons.is_empty() { "valid" } else { "void" };
+        let note = changed.map_or_else(|| reasons.join("; "), str::to_owned);
+        Self { state: "finished", verdict: Some(verdict), note }
+    }
+}
+
+/// How one run of the plan stands.
+fn standing(record: &Record, run: &Run) -> Standing {
     let of_run: Vec<&Attempt> = record.attempts.iter().filter(|attempt| attempt.run.index == run.index).collect();
     if let Some(attempt) = record.finished(run.index) {
-        let note = match attempt.seal_holds {
-            Some(true) => "",
-            Some(false) => "ITS SEAL IS BROKEN: rows were changed",
-            None => "IT HAS NO SEAL: rows were changed",
-        };
-        return ("finished", note.to_owned());
+        return Standing::finished(record, attempt);
     }
     match of_run.last().map(|attempt| (&attempt.state, attempt)) {
-        None => ("waiting", String::new()),
-        Some((State::Failed { reason }, _)) => ("failed", reason.clone()),
+        None => Standing::open("waiting", ""),
+        Some((State::Failed { reason }, _)) => Standing::open("failed", reason.clone()),
         Some((_, attempt)) if record.being_written => {
             let phase = attempt.events.last().map_or("begun", |event| event.event.name());
-            ("running", format!("{phase}, {} intervals", attempt.intervals.len()))
+            Standing::open("running", format!("{phase}, {} intervals", attempt.intervals.len()))
         }
-        Some(_) => ("unfinished", "its conductor ended; `proofload resume` runs it again".to_owned()),
+        Some(_) => Standing::open("unfinished", "its conductor ended; `proofload resume` runs it again"),
     }
 }
 
@@ -52,16 +77,23 @@ fn as_text(record: &Record, arguments: &StatusArguments) -> String {
     let mut text =
         format!("{}: {} of {} runs finished, {doing}\n", record.study.name(), finished, record.plan.runs.len());
     for run in &record.plan.runs {
-        let (word, sentence) = standing(record, run);
-        text.push_str(format!("  {word:<10} run {:<3} {}  {sentence}", run.index, levels(record, run)).trim_end());
+        let Standing { state, verdict, note } = standing(record, run);
+        let word = verdict.unwrap_or(state);
+        text.push_str(format!("  {word:<10} run {:<3} {}  {note}", run.index, levels(record, run)).trim_end());
         text.push('\n');
     }
     text.extend(record.faults.iter().map(|fault| format!("CHANGED AFTER IT WAS WRITTEN: {fault}\n")));
     let searches = told_searches(record);
     text.extend(searches.iter().map(|(label, told, _)| format!("search{label}: {told}\n")));
     let open = finished < record.plan.runs.len() || searches.iter().any(|(.., ended)| !ended);
+    let has_void = record.plan.runs.iter().any(|run| standing(record, run).verdict == Some("void"));
     if open && !record.being_written {
         text.push_str(&format!("continue with: proofload resume {}\n", arguments.record.display()));
+    } else if has_void && !record.being_written {
+        text.push_str(&format!(
+            "measure void points again with: proofload resume {} --void\n",
+            arguments.record.display()
+        ));
     }
     text
 }
@@ -81,8 +113,9 @@ fn as_json(record: &Record) -> String {
         .runs
         .iter()
         .map(|run| {
-            let (word, sentence) = standing(record, run);
-            json!({ "run": run.index, "point": run.point, "levels": levels(record, run), "state": word, "note": sentence })
+            let Standing { state, verdict, note } = standing(record, run);
+            let levels = levels(record, run);
+            json!({ "run": run.index, "point": run.point, "levels": levels, "state": state, "verdict": verdict, "note": note })
         })
         .collect();
     format!(

@@ -28,10 +28,15 @@ fn measured_anew(findings: &Findings<'_>, point: &PointFindings) -> bool {
         && findings.points.iter().filter(same).any(|other| other.verdict.is_valid())
 }
 
+/// A count and what is counted: `1 void run`, `3 void runs`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 const fn code(class: VoidClass) -> Exit {
     match class {
         VoidClass::Verification => Exit::VerificationFailed,
-        VoidClass::NotSteady => Exit::NotSteady,
+        VoidClass::Host | VoidClass::NotSteady => Exit::NotSteady,
         VoidClass::GeneratorBound => Exit::GeneratorBound,
     }
 }

@@ -1,9 +1,10 @@
-//! What the operator sees while a study runs: a live view on a terminal, nothing otherwise. Lists and re-exports.
+//! What the operator sees while a study runs: a live view on a terminal, lines elsewhere. Lists and re-exports.
 
+mod lines;
 mod pace;
-mod quiet;
+mod silent;
 mod sparkline;
 mod terminal;
 mod view;
 
-pub(crate) use view::{Phase, Program, View, for_this_terminal};
+pub(crate) use view::{Phase, Program, View, show};

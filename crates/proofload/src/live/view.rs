@@ -1,7 +1,9 @@
 //! The contract of a live view. May not decide anything, and may not be needed by anything.
 
-use super::quiet::Quiet;
+use super::lines::{LineForm, Lines};
+use super::silent::Silent;
 use super::terminal::Terminal;
+use crate::cli::ProgressForm;
 use proofload_model::time::Clock;
 use std::sync::Arc;
 
@@ -70,7 +72,13 @@ pub(crate) struct Program<'a> {
     pub(crate) most: usize,
 }
 
-/// The view that fits: drawn on a terminal, silent elsewhere.
-pub(crate) fn for_this_terminal(program: &Program<'_>, clock: Arc<dyn Clock>) -> Box<dyn View> {
-    if crate::output::is_terminal() { Box::new(Terminal::new(program, clock)) } else { Box::new(Quiet) }
+/// The view that was asked for; without a wish, one drawn on a terminal and lines elsewhere.
+pub(crate) fn show(form: Option<ProgressForm>, program: &Program<'_>, clock: Arc<dyn Clock>) -> Box<dyn View> {
+    let fitting = || if crate::output::is_terminal() { ProgressForm::Live } else { ProgressForm::Plain };
+    match form.unwrap_or_else(fitting) {
+        ProgressForm::Live => Box::new(Terminal::new(program, clock)),
+        ProgressForm::Plain => Box::new(Lines::new(LineForm::Plain, program, clock)),
+        ProgressForm::Json => Box::new(Lines::new(LineForm::Json, program, clock)),
+        ProgressForm::None => Box::new(Silent),
+    }
 }

@@ -8,7 +8,7 @@ use super::void::Void;
 use crate::metrics::RELATIVE;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_model::settings::Value;
-use proofload_record::{Record, State};
+use proofload_record::{Attempt, Record, State};
 use std::collections::BTreeMap;
 
 /// What is said about a point.
@@ -47,6 +47,17 @@ impl Verdict {
     }
 }
 
+/// An attempt that came to its end, was void, and was made again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierAttempt {
+    /// Number of the repetition, from 0.
+    pub repetition: u32,
+    /// Number of the attempt in the record.
+    pub attempt: i64,
+    /// Why it is void.
+    pub voids: Vec<Void>,
+}
+
 /// A point of the study.
 #[derive(Debug, Clone)]
 pub struct PointFindings {
@@ -54,8 +65,10 @@ pub struct PointFindings {
     pub id: u32,
     /// Level of each factor, in the order of the factors.
     pub levels: Vec<(String, Value)>,
-    /// Finished runs, without sentinels.
+    /// Finished runs, without sentinels; of a run that was measured again, the last attempt.
     pub runs: Vec<RunFindings>,
+    /// Finished attempts before the last of their run.
+    pub earlier: Vec<EarlierAttempt>,
     /// How many runs the plan has for it.
     pub planned: usize,
     /// What is said about it. One void run voids the point: leaving out bad runs would choose the result.
@@ -90,6 +103,15 @@ impl PointFindings {
         self.runs.iter().filter_map(|run| run.offered.as_ref()).find_map(crate::findings::OfferedRate::overload)
     }
 
+    /// A sentence about its earlier attempts; `None` without any.
+    pub(crate) fn told_earlier(&self) -> Option<String> {
+        let reasons: Vec<String> = self.earlier.iter().map(EarlierAttempt::reasons).collect();
+        let attempts = self.earlier.len() + self.runs.len();
+        (!reasons.is_empty()).then(|| {
+            format!("{} of {attempts} attempts were void and were made again: {}", reasons.len(), reasons.join("; "))
+        })
+    }
+
     /// Its levels in words.
     pub fn label(&self) -> String {
         let texts: Vec<String> = self.levels.iter().map(|(_, value)| level_text(value)).collect();
@@ -102,12 +124,30 @@ impl PointFindings {
     }
 }
 
+impl EarlierAttempt {
+    /// Its number and why it is void, in words.
+    fn reasons(&self) -> String {
+        let reasons: Vec<String> = self.voids.iter().map(ToString::to_string).collect();
+        format!("attempt {} of run {}: {}", self.attempt, self.repetition + 1, reasons.join(", "))
+    }
+}
+
 /// Evaluates one point.
 pub(super) fn point(record: &Record, id: u32) -> PointFindings {
     let settings = record.plan.settings(&record.study, id);
     let planned: Vec<_> = record.plan.runs.iter().filter(|run| run.point == id && !run.sentinel).collect();
     let attempts: Vec<_> = planned.iter().filter_map(|run| record.finished(run.index)).collect();
     let runs: Vec<RunFindings> = attempts.iter().map(|attempt| run(attempt, &settings)).collect();
+    let is_earlier = |attempt: &&Attempt| {
+        let of_this = attempt.run.point == id && !attempt.run.sentinel && attempt.state == State::Finished;
+        of_this && !attempts.iter().any(|last| last.id == attempt.id)
+    };
+    let earlier = record.attempts.iter().filter(is_earlier).map(|attempt| EarlierAttempt {
+        repetition: attempt.run.repetition,
+        attempt: attempt.id,
+        voids: run(attempt, &settings).voids,
+    });
+    let earlier = earlier.collect();
     let pairs: Vec<Pair<'_>> = runs.iter().zip(attempts.iter().copied()).collect();
     let (metrics, throughput) = (metrics(&pairs, &settings), throughput(&pairs));
     PointFindings {
@@ -119,6 +159,7 @@ pub(super) fn point(record: &Record, id: u32) -> PointFindings {
         throughput,
         relative: Err("no point is valid".to_owned()),
         runs,
+        earlier,
     }
 }
 

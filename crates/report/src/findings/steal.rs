@@ -20,7 +20,7 @@ pub(super) fn steal(attempt: &Attempt, stretch: (f64, f64)) -> Option<Quantity> 
 /// The reason to void when steal is more than the study tolerates, a share of the cores.
 pub(super) fn beyond(steal: Option<&Quantity>, tolerance: f64) -> Option<Void> {
     let beyond = steal.filter(|steal| steal.value() > 100.0 * tolerance)?;
-    Some(Void::not_steady(format!(
+    Some(Void::host(format!(
         "other guests of the host took {:.0} % of the processor in the measured window, where {:.0} % are tolerated (procedure.steal_tolerance)",
         beyond.value(),
         100.0 * tolerance

@@ -7,10 +7,32 @@ use std::fmt;
 pub enum VoidClass {
     /// A limit, a count, a check or the record itself does not hold.
     Verification,
+    /// Others took more of the host than the study tolerates.
+    Host,
     /// Never settled, or drifted or jumped inside the window.
     NotSteady,
     /// The load generator was the limit.
     GeneratorBound,
+}
+
+impl VoidClass {
+    /// What helps against reasons of this class.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Verification => {
+                "read the report's section on validity: something does not hold, and measuring again does not mend it"
+            }
+            Self::Host => {
+                "wait for a quieter host, or limit the database to less CPU than the host always gives (limits.cpu)"
+            }
+            Self::NotSteady => {
+                "a quieter host, or a new study with a longer procedure.warm_up.at_most or procedure.measure"
+            }
+            Self::GeneratorBound => {
+                "a new study with fewer virtual users or more client threads, or a load host of its own"
+            }
+        }
+    }
 }
 
 /// One reason.
@@ -26,6 +48,11 @@ impl Void {
     /// A limit, a count, a check or the record does not hold.
     pub(super) fn verification(text: impl Into<String>) -> Self {
         Self { class: VoidClass::Verification, text: text.into() }
+    }
+
+    /// A host that others used.
+    pub(super) fn host(text: impl Into<String>) -> Self {
+        Self { class: VoidClass::Host, text: text.into() }
     }
 
     /// A load that was not steady.

@@ -23,7 +23,8 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
     let mut lines: Vec<String> = profile.map(|profile| plain(&format!("profile: {profile}"))).into_iter().collect();
     lines.extend(aligned(&rows, factors));
     lines.extend(reasons(findings));
-    lines.extend(overloads(findings));
+    lines.extend(of_points(findings, |point| Some(format!("is overloaded: {}", point.overload()?))));
+    lines.extend(of_points(findings, |point| Some(format!("was measured again: {}", plain(&point.told_earlier()?)))));
     lines.extend(searches(findings));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
@@ -126,11 +127,9 @@ fn reasons(findings: &Findings<'_>) -> Vec<String> {
     lines
 }
 
-/// Points whose load was above what they can do.
-fn overloads(findings: &Findings<'_>) -> Vec<String> {
-    let line = |point: &PointFindings| {
-        Some(wrapped(&format!("{} is overloaded: {}", plain(&point.label()), point.overload()?)))
-    };
+/// A sentence about each point that has something to say, after an empty line.
+fn of_points(findings: &Findings<'_>, say: impl Fn(&PointFindings) -> Option<String>) -> Vec<String> {
+    let line = |point: &PointFindings| Some(wrapped(&format!("{} {}", plain(&point.label()), say(point)?)));
     let lines: Vec<String> = findings.points.iter().filter_map(line).flatten().collect();
     if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
 }

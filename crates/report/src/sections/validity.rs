@@ -40,7 +40,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 fn verdicts(findings: &Findings<'_>) -> Table {
     let row = |point: &PointFindings| {
-        let reasons = point.verdict.reasons();
+        let mut reasons = point.verdict.reasons();
+        reasons.extend(point.told_earlier());
         let text = if reasons.is_empty() { prose!["all conditions hold"] } else { prose![reasons.join("; ")] };
         vec![
             Cell::datum(point.label()),

@@ -1,11 +1,11 @@
-//! No view: stderr is not a terminal.
+//! No view, where none is wanted.
 
 use super::view::{Phase, View};
 
 /// Shows nothing.
-pub(crate) struct Quiet;
+pub(crate) struct Silent;
 
-impl View for Quiet {
+impl View for Silent {
     fn begin_run(&mut self, _run: u32) {}
     fn planned(&mut self, _labels: &[String]) {}
     fn phase(&mut self, _phase: Phase) {}

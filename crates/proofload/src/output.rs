@@ -2,13 +2,20 @@
 #![expect(clippy::print_stderr, reason = "this module is where the program prints")]
 
 use crate::exit::Exit;
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+
+/// Text without control characters other than ends of lines and tabs, so that nothing of a study or a record steers a terminal.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let steers = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if text.contains(steers) { Cow::Owned(text.replace(steers, "\u{fffd}")) } else { Cow::Borrowed(text) }
+}
 
 /// A result, on stdout. A closed pipe is the reader's choice, not an error.
 pub(crate) fn result(text: &str) {
     let mut out = std::io::stdout().lock();
     let _closed = out
-        .write_all(text.as_bytes())
+        .write_all(harmless(text).as_bytes())
         .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") })
         .and_then(|()| out.flush());
 }
@@ -24,12 +31,12 @@ pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) 
 
 /// A note for the operator, on stderr.
 pub(crate) fn note(text: &str) {
-    eprintln!("{text}");
+    eprintln!("{}", harmless(text));
 }
 
 /// An error, on stderr.
 pub(crate) fn error(text: &str) {
-    eprintln!("proofload: {text}");
+    eprintln!("proofload: {}", harmless(text));
 }
 
 /// An error of a command that can speak to programs: a line of text, or with `--json` one JSON object on a line. Both on
@@ -63,4 +70,14 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
 /// Whether a live view may be drawn on stderr. It uses no colours, so `NO_COLOR` has nothing to switch off.
 pub(crate) fn is_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn nothing_steers_a_terminal() {
+        assert_eq!(harmless("x \u{1b}]0;title\u{7}\ty\n"), "x \u{fffd}]0;title\u{fffd}\ty\n");
+    }
 }

@@ -37,9 +37,19 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     load_hosts_need,
 ];
 
-/// Runs every rule.
+/// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.
+const MOST_RUNS: u128 = 100_000;
+
+/// System folders that no data belong in.
+const SYSTEM_FOLDERS: &[&str] = &["/bin", "/boot", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr"];
+
+/// Runs every rule. The others look at every point, so that a study of too many is told alone.
 pub(super) fn find_all(study: &Study, given: &StudySource<'_>, faults: &mut Vec<Fault>) {
     let mut look = RuleContext { study, given, faults };
+    storage_path(&mut look);
+    if !few_enough_runs(&mut look) {
+        return;
+    }
     for rule in RULES {
         rule(&mut look);
     }
@@ -60,6 +70,53 @@ impl RuleContext<'_> {
     fn workload(&self) -> Option<WorkloadFacts> {
         self.given.catalogue().workload(self.study.settings.text("workload.kind").ok()?).copied()
     }
+}
+
+/// A study has at most [`MOST_RUNS`]; counted without making them.
+fn few_enough_runs(look: &mut RuleContext<'_>) -> bool {
+    let levels = look.study.factors.iter().map(|factor| factor.levels.len() as u128);
+    let runs = levels.fold(u128::from(look.study.repetitions()), u128::saturating_mul);
+    if runs <= MOST_RUNS {
+        return true;
+    }
+    let setting = look.study.factors.last().map_or("study.repetitions", |factor| factor.setting.as_str()).to_owned();
+    look.fault(
+        &setting,
+        format!("all levels and repetitions together are {runs} runs, more than {MOST_RUNS}; leave some levels out"),
+    );
+    false
+}
+
+/// Data and snapshots lie in a folder of their own, never in the root or among the system's files.
+fn storage_path(look: &mut RuleContext<'_>) {
+    let Ok(path) = look.study.settings.text("storage.path") else { return };
+    let folder = std::path::Path::new(path);
+    let reason = if path.trim().is_empty() {
+        Some("names no folder".to_owned())
+    } else if path.chars().any(char::is_control) {
+        Some("contains control characters".to_owned())
+    } else if folder.parent().is_none() {
+        Some("is the root of the file system; name a folder below it".to_owned())
+    } else {
+        let system = SYSTEM_FOLDERS.iter().find(|system| folder.starts_with(system));
+        system.map(|system| format!("lies in {system}, which belongs to the system"))
+    };
+    if let Some(reason) = reason {
+        look.fault("storage.path", reason);
+    }
+}
+
+/// A text with its percent-encoded bytes decoded, as engines read the keys of a URL.
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while let Some(byte) = bytes.get(at) {
+        let code = bytes.get(at + 1..at + 3).filter(|_| *byte == b'%');
+        let code = code.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        decoded.push(code.unwrap_or(*byte));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 /// A workload of SQL needs an engine of SQL.
@@ -208,7 +265,7 @@ fn password_in_url(look: &mut RuleContext<'_>) {
     let Ok(url) = look.study.settings.text("engine.url") else { return };
     let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
     let in_user = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
-    if in_user || url.contains("password=") {
+    if in_user || percent_decoded(url).to_ascii_lowercase().contains("password=") {
         let remedies: BTreeSet<&str> = look.engines().iter().filter_map(|engine| engine.password).collect();
         let remedies: String = remedies.iter().map(|remedy| format!(" and {remedy}")).collect();
         let reason = format!("contains a password, but a study is kept in its record; remove it{remedies}");

@@ -52,7 +52,7 @@ impl Terminal {
         let lines = MultiProgress::new();
         let plain = style();
         let head = lines.add(ProgressBar::new(0).with_style(plain.clone()));
-        head.set_message(title.to_owned());
+        head.set_message(crate::output::harmless(title).into_owned());
         let width = runs.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         let runs: Vec<Line> = runs
             .iter()

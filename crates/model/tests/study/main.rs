@@ -1,5 +1,7 @@
 //! Study files: every fault at once, with line, key, reason and the nearest known key; schema, `--set` and plan.
 
+mod refusals;
+
 use expect_test::{Expect, expect};
 use proofload_model::catalogue::{Capabilities, Catalogue, Contradiction, EngineFacts, WorkloadFacts};
 use proofload_model::plan::{expand, most_runs};

@@ -1,19 +1,23 @@
 //! Copying a tree of files with modes and owners: by shared blocks where the file system can, else byte by byte.
 //! Symbolic links are copied as links and never followed; sockets and pipes are left out.
 
+use super::contents::{Contents, FileContent, hashed};
 use crate::sys;
 use proofload_model::error::Error;
 use proofload_model::units::Bytes;
 use std::fs::{self, File, Metadata};
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What was copied.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) bytes: u64,
     pub(super) shared: u64,
     pub(super) files: u64,
+    /// Its files; those whose blocks are shared were not read.
+    pub(super) contents: Contents,
 }
 
 /// A copy under way.
@@ -32,6 +36,25 @@ pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<Tally, Error> {
         return Err(error);
     }
     Ok(copying.tally)
+}
+
+/// Reads every file of a tree.
+pub(super) fn contents_of(folder: &Path) -> Result<Contents, Error> {
+    let mut contents = Contents::default();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in entries(&next)? {
+            let metadata = look(&entry)?;
+            if metadata.is_dir() {
+                folders.push(entry);
+            } else if metadata.is_file() {
+                let content = File::open(&entry).and_then(|file| hashed(file, |_| Ok(())));
+                let content = content.map_err(|error| failed("reading", &entry, &error))?;
+                contents.add(entry.strip_prefix(folder).unwrap_or(&entry).to_owned(), content);
+            }
+        }
+    }
+    Ok(contents)
 }
 
 /// Bytes of all files of a tree.
@@ -65,14 +88,18 @@ impl TreeCopy<'_> {
     fn file(&mut self, from: &Path, to: &Path, metadata: &Metadata) -> Result<(), Error> {
         let mut source = File::open(from).map_err(|error| failed("opening", from, &error))?;
         let mut target = File::create_new(to).map_err(|error| failed("making", to, &error))?;
-        if sys::clone_file(&source, &target) {
+        let content = if sys::clone_file(&source, &target) {
             self.tally.shared += 1;
+            FileContent { size: metadata.len(), sha256: None }
         } else {
             if self.tally.shared == self.tally.files {
                 self.expect_room()?;
             }
-            std::io::copy(&mut source, &mut target).map_err(|error| failed("writing", to, &error))?;
-        }
+            let copied = hashed(&mut source, |piece| target.write_all(piece));
+            copied.map_err(|error| failed("writing", to, &error))?
+        };
+        let path = from.strip_prefix(self.from).unwrap_or(from).to_owned();
+        self.tally.contents.add(path, content);
         self.tally.bytes += metadata.len();
         self.tally.files += 1;
         keep_rights(to, metadata)

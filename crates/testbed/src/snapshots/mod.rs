@@ -4,11 +4,13 @@
 //! <folder>/.proofload       says that the folder is ours
 //! <folder>/data             what the engine works on
 //! <folder>/snapshot         a copy of it, taken while nothing ran
+//! <folder>/snapshot.files   size and SHA-256 of each of its files
 //! <folder>/snapshot.label   written last: the snapshot is whole, and of what
 //! ```
 //!
 //! May not start or stop anything, and may not touch a folder that is not ours. Lists and re-exports.
 
+mod contents;
 mod copy;
 mod folder;
 mod lock;

@@ -1,6 +1,7 @@
 //! A snapshot: a copy of the stopped data. Whole or absent at any instant: names change last, and the label after them.
 
-use super::copy::{Tally, copy_tree};
+use super::contents::{Contents, damaged};
+use super::copy::{Tally, contents_of, copy_tree};
 use super::folder::{data_folder, expect_ours};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
@@ -9,11 +10,18 @@ use proofload_model::wire::host::SnapshotCopy;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Copies the stopped data to the snapshot. It has no label afterwards.
+/// Copies the stopped data to the snapshot, and notes what its files contain. It has no label afterwards.
 pub(crate) fn save(folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
     expect_ours(folder)?;
     remove_file(&label_file(folder))?;
-    replace(&data_folder(folder), &snapshot_folder(folder), clock)
+    let begun = clock.now();
+    let (tally, snapshot) =
+        (replace(&data_folder(folder), &snapshot_folder(folder), |_| Ok(()))?, snapshot_folder(folder));
+    let contents = if tally.contents.is_hashed() { tally.contents.clone() } else { contents_of(&snapshot)? };
+    let file = contents_file(folder);
+    let written = fs::write(&file, contents.text()).and_then(|()| File::open(&file)?.sync_all());
+    written.map_err(|error| Error::new(format!("writing {}: {error}", file.display())))?;
+    Ok(SnapshotCopy { bytes: Bytes(tally.bytes), method: method(&tally), took: clock.now().since(begun) })
 }
 
 /// Says that the snapshot is whole, and of what.
@@ -34,28 +42,41 @@ pub(crate) fn find(folder: &Path, label: &str) -> bool {
     snapshot_folder(folder).is_dir() && fs::read_to_string(label_file(folder)).is_ok_and(|found| found == label)
 }
 
-/// Replaces the data by the snapshot.
+/// Replaces the data by the snapshot, whose files must contain what was saved. Files whose blocks are shared are compared by size, since
+/// nothing reads them.
 pub(crate) fn restore(folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
     expect_ours(folder)?;
     if !label_file(folder).exists() {
         return Err(Error::new(format!("{} has no whole snapshot to restore", folder.display())));
     }
-    replace(&snapshot_folder(folder), &data_folder(folder), clock)
+    let begun = clock.now();
+    let expected = |contents: &Contents| match fs::read_to_string(contents_file(folder)) {
+        Ok(noted) => contents.expect(&noted).map_err(|difference| damaged(folder, &difference)),
+        // A snapshot of an earlier version has no list.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(damaged(folder, &format!("its list of files cannot be read: {error}"))),
+    };
+    let tally = replace(&snapshot_folder(folder), &data_folder(folder), expected)?;
+    Ok(SnapshotCopy { bytes: Bytes(tally.bytes), method: method(&tally), took: clock.now().since(begun) })
 }
 
-/// Copies `from` under a name of its own, then gives it the name `to`. What was there goes first: it can be had again.
-fn replace(from: &Path, to: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
-    let begun = clock.now();
+/// Copies `from` under a name of its own, then gives it the name `to`, unless `check` refuses its contents. What was there goes first: it
+/// can be had again.
+fn replace(from: &Path, to: &Path, check: impl FnOnce(&Contents) -> Result<(), Error>) -> Result<Tally, Error> {
     let draft = draft_of(to);
     remove_folder(&draft)?;
     remove_folder(to)?;
     let tally = copy_tree(from, &draft)?;
+    if let Err(error) = check(&tally.contents) {
+        remove_folder(&draft)?;
+        return Err(error);
+    }
     fs::rename(&draft, to).map_err(|error| Error::new(format!("naming {}: {error}", to.display())))?;
     if let Some(parent) = to.parent() {
         let synced = File::open(parent).and_then(|folder| folder.sync_all());
         synced.map_err(|error| Error::new(format!("writing back {}: {error}", parent.display())))?;
     }
-    Ok(SnapshotCopy { bytes: Bytes(tally.bytes), method: method(tally), took: clock.now().since(begun) })
+    Ok(tally)
 }
 
 /// Removes what a copy left that was killed; answers with what there was.
@@ -77,7 +98,7 @@ fn draft_of(whole: &Path) -> PathBuf {
     whole.with_extension("draft")
 }
 
-fn method(tally: Tally) -> String {
+fn method(tally: &Tally) -> String {
     match tally.shared {
         0 => "copy".to_owned(),
         shared if shared == tally.files => "reflink".to_owned(),
@@ -91,6 +112,11 @@ fn snapshot_folder(folder: &Path) -> PathBuf {
 
 fn label_file(folder: &Path) -> PathBuf {
     folder.join("snapshot.label")
+}
+
+/// Sizes and hashes of the snapshot's files.
+fn contents_file(folder: &Path) -> PathBuf {
+    folder.join("snapshot.files")
 }
 
 fn remove_folder(folder: &Path) -> Result<(), Error> {
@@ -172,6 +198,24 @@ mod tests {
         assert!(find(place.path(), "a") && !find(place.path(), "b"));
         save(place.path(), &Still).unwrap();
         assert!(!find(place.path(), "a"), "an old label says nothing of a new copy");
+    }
+
+    #[test]
+    fn a_damaged_snapshot_is_not_restored_and_the_file_is_named() {
+        let place = study();
+        save(place.path(), &Still).unwrap();
+        label(place.path(), "a").unwrap();
+        let table = snapshot_folder(place.path()).join("base/1/table");
+        let mut bytes = fs::read(&table).unwrap();
+        bytes[150_000] ^= 1;
+        fs::write(&table, bytes).unwrap();
+        let error = restore(place.path(), &Still).unwrap_err().to_string();
+        assert!(error.contains("base/1/table has another content than was saved"), "{error}");
+        assert!(error.contains("delete that folder"), "{error}");
+        assert!(!data_folder(place.path()).exists() && !draft_of(&data_folder(place.path())).exists());
+        fs::remove_file(&table).unwrap();
+        let error = restore(place.path(), &Still).unwrap_err().to_string();
+        assert!(error.contains("base/1/table is missing"), "{error}");
     }
 
     #[test]

@@ -103,13 +103,13 @@ impl Spread {
 #[derive(Debug, Clone)]
 pub struct Contrast {
     log: f64,
-    shape: Shape,
+    shape: ContrastShape,
     /// Which spread it rests on.
     pub spread: Spread,
 }
 
 #[derive(Debug, Clone)]
-enum Shape {
+enum ContrastShape {
     /// Student's distribution around the logarithm.
     Student { error: f64, freedom: f64 },
     /// Two intervals that need not be symmetrical: candidate, baseline.
@@ -163,11 +163,11 @@ impl Contrast {
     /// approach", Statistics in Medicine 27 (2008).
     fn reach(&self, level: f64) -> (f64, f64) {
         match &self.shape {
-            Shape::Student { error, freedom } => {
+            ContrastShape::Student { error, freedom } => {
                 let half = student_quantile(1.0 - level / 2.0, *freedom) * error;
                 (half, half)
             }
-            Shape::Apart(candidate, baseline) => {
+            ContrastShape::Apart(candidate, baseline) => {
                 let (candidate_down, candidate_up) = candidate.distances(level);
                 let (baseline_down, baseline_up) = baseline.distances(level);
                 (candidate_up.hypot(baseline_down), candidate_down.hypot(baseline_up))
@@ -220,29 +220,29 @@ fn deviation(runs: &[f64]) -> f64 {
     variance(&runs.iter().map(|value| value.ln()).collect::<Vec<_>>()).sqrt()
 }
 
-fn within_windows(candidate: Within, baseline: Within) -> Shape {
+fn within_windows(candidate: Within, baseline: Within) -> ContrastShape {
     match (&candidate, &baseline) {
         (Within::Student { error: one, freedom: of_one }, Within::Student { error: other, freedom: of_other }) => {
             welch((*one, *of_one), (*other, *of_other))
         }
-        _ => Shape::Apart(candidate, baseline),
+        _ => ContrastShape::Apart(candidate, baseline),
     }
 }
 
 /// One run against several: its spread between runs is taken to be theirs, and never less than that within its window.
-fn of_the_other(single: &Result<Within, String>, runs: &[f64]) -> Shape {
+fn of_the_other(single: &Result<Within, String>, runs: &[f64]) -> ContrastShape {
     let count = runs.len() as f64;
     let spread = deviation(runs);
     match single.as_ref().map(Within::error) {
         Ok((within, freedom)) if within > spread => welch((within, freedom), between(runs)),
-        _ => Shape::Student { error: spread * (1.0 + 1.0 / count).sqrt(), freedom: count - 1.0 },
+        _ => ContrastShape::Student { error: spread * (1.0 + 1.0 / count).sqrt(), freedom: count - 1.0 },
     }
 }
 
-fn welch((one, of_one): (f64, f64), (other, of_other): (f64, f64)) -> Shape {
+fn welch((one, of_one): (f64, f64), (other, of_other): (f64, f64)) -> ContrastShape {
     let (a, b) = (one * one, other * other);
     let freedom = if a + b > 0.0 { (a + b).powi(2) / (a * a / of_one + b * b / of_other) } else { 1.0 };
-    Shape::Student { error: (a + b).sqrt(), freedom }
+    ContrastShape::Student { error: (a + b).sqrt(), freedom }
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub(super) fn trend(values: &[f64], round: usize, care: Care) -> Option<Trend> {
     if rounds < 3 || centre <= 0.0 || !centre.is_finite() {
         return None;
     }
-    let table = Table::of(values, round, rounds);
+    let table = CriticalValues::of(values, round, rounds);
     let slope = table.slope();
     let residuals = table.residuals(slope);
     let estimate = match care {
@@ -85,12 +85,12 @@ pub(super) fn trend(values: &[f64], round: usize, care: Care) -> Option<Trend> {
 }
 
 /// Bin means, one row per round (or per group of rounds), one column per phase of the round.
-struct Table {
+struct CriticalValues {
     bins: Vec<f64>,
     phases: usize,
 }
 
-impl Table {
+impl CriticalValues {
     fn of(values: &[f64], round: usize, rounds: usize) -> Self {
         let phases = (MOST_BINS / rounds).clamp(1, round);
         let rows = rounds.min(MOST_BINS);

@@ -7,11 +7,11 @@ use std::fmt;
 /// Settings from which nothing can be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    kind: Kind,
+    kind: GenErrorKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum GenErrorKind {
     NotPositive { what: &'static str, found: i64 },
     EmptyMix,
     OutOfRange { what: &'static str, found: u64, least: u64, most: u64 },
@@ -21,39 +21,39 @@ enum Kind {
 
 impl Error {
     pub(crate) fn not_positive(what: &'static str, found: i64) -> Self {
-        Self { kind: Kind::NotPositive { what, found } }
+        Self { kind: GenErrorKind::NotPositive { what, found } }
     }
 
     pub(crate) fn empty_mix() -> Self {
-        Self { kind: Kind::EmptyMix }
+        Self { kind: GenErrorKind::EmptyMix }
     }
 
     pub(crate) fn out_of_range(what: &'static str, found: u64, least: u64, most: u64) -> Self {
-        Self { kind: Kind::OutOfRange { what, found, least, most } }
+        Self { kind: GenErrorKind::OutOfRange { what, found, least, most } }
     }
 
     pub(crate) fn unfit(what: &'static str, found: f64, allowed: &'static str) -> Self {
-        Self { kind: Kind::Unfit { what, found: found.to_string(), allowed } }
+        Self { kind: GenErrorKind::Unfit { what, found: found.to_string(), allowed } }
     }
 
     pub(crate) fn unknown_name(what: &'static str, found: &str, known: &[&str]) -> Self {
         let (found, known) = (found.to_owned(), known.join(", "));
-        Self { kind: Kind::UnknownName { what, found, known } }
+        Self { kind: GenErrorKind::UnknownName { what, found, known } }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::NotPositive { what, found } => {
+            GenErrorKind::NotPositive { what, found } => {
                 write!(f, "drawing inputs needs at least one {what} but {found} were asked for")
             }
-            Kind::EmptyMix => f.write_str("the mix weighs every transaction 0; give one a positive weight"),
-            Kind::OutOfRange { what, found, least, most } => {
+            GenErrorKind::EmptyMix => f.write_str("the mix weighs every transaction 0; give one a positive weight"),
+            GenErrorKind::OutOfRange { what, found, least, most } => {
                 write!(f, "{what}: {found} were asked for; give {least} to {most}")
             }
-            Kind::Unfit { what, found, allowed } => write!(f, "{what}: {found} was asked for; give {allowed}"),
-            Kind::UnknownName { what, found, known } => {
+            GenErrorKind::Unfit { what, found, allowed } => write!(f, "{what}: {found} was asked for; give {allowed}"),
+            GenErrorKind::UnknownName { what, found, known } => {
                 write!(f, "no {what} is called \"{found}\"; known are: {known}")
             }
         }

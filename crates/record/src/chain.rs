@@ -57,7 +57,7 @@ pub(crate) const CHAINED: &[ChainTable] = &[
 
 /// Why a link was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum LinkKind {
     /// Rows of the study came.
     Study,
     /// An attempt went through.
@@ -70,7 +70,7 @@ pub(crate) enum Kind {
     Closed,
 }
 
-impl Kind {
+impl LinkKind {
     const ALL: [Self; 5] = [Self::Study, Self::Finished, Self::Failed, Self::Left, Self::Closed];
 
     /// The word in the record.
@@ -107,7 +107,7 @@ fn of_attempts() -> impl Iterator<Item = &'static ChainTable> {
 pub(crate) struct Link {
     pub(crate) id: i64,
     /// Why it was written; `None` for a word that no link has.
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<LinkKind>,
     /// The attempt that it ends.
     pub(crate) attempt: Option<i64>,
     /// The rows of the study that it and the links before it cover.
@@ -131,7 +131,7 @@ impl Link {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: row.get(0)?,
-            kind: Kind::from_word(&row.get::<_, String>(1)?),
+            kind: LinkKind::from_word(&row.get::<_, String>(1)?),
             attempt: row.get(2)?,
             marks: [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?],
             of_attempt: row.get(8)?,
@@ -146,7 +146,7 @@ impl Link {
         digest.text("proofload link 1");
         digest.text(before);
         digest.number(self.id);
-        digest.text(self.kind.map_or("", Kind::word));
+        digest.text(self.kind.map_or("", LinkKind::word));
         digest.number(self.attempt.unwrap_or(-1));
         for mark in self.marks {
             digest.number(mark);
@@ -198,7 +198,12 @@ impl Chain {
     }
 
     /// Adds a link to an open transaction.
-    pub(crate) fn add(&mut self, connection: &Connection, kind: Kind, attempt: Option<i64>) -> rusqlite::Result<()> {
+    pub(crate) fn add(
+        &mut self,
+        connection: &Connection,
+        kind: LinkKind,
+        attempt: Option<i64>,
+    ) -> rusqlite::Result<()> {
         let mut marks = [0; 5];
         let mut of_study_rows = begin();
         for ((mark, before), chained) in marks.iter_mut().zip(self.marks).zip(of_study()) {

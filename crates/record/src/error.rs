@@ -5,13 +5,13 @@ use std::fmt;
 /// An error of reading or writing a record.
 #[derive(Debug)]
 pub struct Error {
-    kind: Kind,
+    kind: RecordErrorKind,
     text: String,
 }
 
 /// What callers tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RecordErrorKind {
     InUse,
     NewerFormat,
     NotARecord,
@@ -22,23 +22,23 @@ enum Kind {
 
 impl Error {
     pub(crate) fn other(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Other, text: text.into() }
+        Self { kind: RecordErrorKind::Other, text: text.into() }
     }
 
     pub(crate) fn in_use(text: impl Into<String>) -> Self {
-        Self { kind: Kind::InUse, text: text.into() }
+        Self { kind: RecordErrorKind::InUse, text: text.into() }
     }
 
     pub(crate) fn newer_format(text: impl Into<String>) -> Self {
-        Self { kind: Kind::NewerFormat, text: text.into() }
+        Self { kind: RecordErrorKind::NewerFormat, text: text.into() }
     }
 
     pub(crate) fn not_a_record(text: impl Into<String>) -> Self {
-        Self { kind: Kind::NotARecord, text: text.into() }
+        Self { kind: RecordErrorKind::NotARecord, text: text.into() }
     }
 
     pub(crate) fn damaged(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Damaged, text: text.into() }
+        Self { kind: RecordErrorKind::Damaged, text: text.into() }
     }
 
     /// The same error, with the file put in front.
@@ -49,37 +49,37 @@ impl Error {
     /// Wraps an error of SQLite.
     pub(crate) fn sqlite(what: &str, error: &rusqlite::Error) -> Self {
         let kind = match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DiskFull) => Kind::NoSpace,
-            Some(rusqlite::ErrorCode::NotADatabase) => Kind::NotARecord,
-            Some(rusqlite::ErrorCode::DatabaseCorrupt) => Kind::Damaged,
-            _ => Kind::Other,
+            Some(rusqlite::ErrorCode::DiskFull) => RecordErrorKind::NoSpace,
+            Some(rusqlite::ErrorCode::NotADatabase) => RecordErrorKind::NotARecord,
+            Some(rusqlite::ErrorCode::DatabaseCorrupt) => RecordErrorKind::Damaged,
+            _ => RecordErrorKind::Other,
         };
         Self { kind, text: format!("{what}: {error}") }
     }
 
     /// Whether another process writes this record.
     pub fn is_in_use(&self) -> bool {
-        self.kind == Kind::InUse
+        self.kind == RecordErrorKind::InUse
     }
 
     /// Whether the record was written by a newer Proofload.
     pub fn is_newer_format(&self) -> bool {
-        self.kind == Kind::NewerFormat
+        self.kind == RecordErrorKind::NewerFormat
     }
 
     /// Whether the file is no record.
     pub fn is_not_a_record(&self) -> bool {
-        self.kind == Kind::NotARecord
+        self.kind == RecordErrorKind::NotARecord
     }
 
     /// Whether the file was damaged or changed by something else than Proofload.
     pub fn is_damaged(&self) -> bool {
-        self.kind == Kind::Damaged
+        self.kind == RecordErrorKind::Damaged
     }
 
     /// Whether the disk is full.
     pub fn is_out_of_space(&self) -> bool {
-        self.kind == Kind::NoSpace
+        self.kind == RecordErrorKind::NoSpace
     }
 }
 

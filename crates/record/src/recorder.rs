@@ -1,6 +1,6 @@
 //! Writing a record. Rows are only appended; the caller commits at least once per interval.
 
-use crate::chain::{self, Chain, Kind};
+use crate::chain::{self, Chain, LinkKind};
 use crate::compat::Format;
 use crate::content::{AttemptEvent, LogLine};
 use crate::error::Error;
@@ -129,7 +129,7 @@ impl Recorder {
     /// Makes all that was appended durable.
     pub fn commit(&mut self) -> Result<(), Error> {
         if self.unchained {
-            self.link(Kind::Study, None)?;
+            self.link(LinkKind::Study, None)?;
         }
         self.connection.execute_batch("COMMIT; BEGIN").map_err(|error| self.wrong(&error))
     }
@@ -300,7 +300,7 @@ impl Recorder {
             self.insert("INSERT INTO seal (attempt, sha256) VALUES (?1, ?2)", params![attempt.0, hash])?;
         }
         self.event(Some(attempt), &AttemptEvent::new(at, RunEvent::Finished))?;
-        self.link(Kind::Finished, Some(attempt.0))?;
+        self.link(LinkKind::Finished, Some(attempt.0))?;
         self.series.retain(|key, _| key.attempt != attempt.0);
         self.commit()
     }
@@ -308,14 +308,14 @@ impl Recorder {
     /// Ends an attempt that failed; the run will be tried again by `resume`.
     pub fn fail(&mut self, attempt: AttemptId, at: WallTime, reason: &str) -> Result<(), Error> {
         self.event(Some(attempt), &AttemptEvent::new(at, RunEvent::Failed(reason.to_owned())))?;
-        self.link(Kind::Failed, Some(attempt.0))?;
+        self.link(LinkKind::Failed, Some(attempt.0))?;
         self.commit()
     }
 
     /// Closes the record as one file: the write-ahead log is folded in. The last link says that nothing came after it.
     pub fn close(mut self) -> Result<(), Error> {
         self.end_open_attempts()?;
-        self.link(Kind::Closed, None)?;
+        self.link(LinkKind::Closed, None)?;
         let close = || -> rusqlite::Result<()> {
             self.connection.execute_batch("COMMIT")?;
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
@@ -328,12 +328,12 @@ impl Recorder {
     fn end_open_attempts(&mut self) -> Result<(), Error> {
         if self.format.has_chain() {
             let open = chain::open_attempts(&self.connection).map_err(|error| self.wrong(&error))?;
-            open.into_iter().try_for_each(|attempt| self.link(Kind::Left, Some(attempt)))?;
+            open.into_iter().try_for_each(|attempt| self.link(LinkKind::Left, Some(attempt)))?;
         }
         Ok(())
     }
 
-    fn link(&mut self, kind: Kind, attempt: Option<i64>) -> Result<(), Error> {
+    fn link(&mut self, kind: LinkKind, attempt: Option<i64>) -> Result<(), Error> {
         self.unchained = false;
         if !self.format.has_chain() {
             return Ok(());
@@ -382,7 +382,7 @@ fn draw_up(draft: &Path, opening: &Opening<'_>) -> Result<(), String> {
                 params![opening.at.0, name, body],
             )?;
         }
-        Chain::default().add(&connection, Kind::Study, None)?;
+        Chain::default().add(&connection, LinkKind::Study, None)?;
         connection.execute_batch("COMMIT")
     };
     write().map_err(|error| error.to_string())

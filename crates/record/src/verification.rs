@@ -2,7 +2,7 @@
 //!
 //! Tables are read by one scan each, as readers of rows read them; no index is trusted.
 
-use crate::chain::{CHAINED, ChainTable, Kind, Link, Owner, begin, of_study};
+use crate::chain::{CHAINED, ChainTable, Link, LinkKind, Owner, begin, of_study};
 use crate::compat::Format;
 use crate::digest::Digest;
 use crate::error::Error;
@@ -107,10 +107,10 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
     let mut proof = Proof {
         links: links.len(),
         head: links.last().map(|link| link.sha256.clone()),
-        closed: links.last().is_some_and(|link| link.kind == Some(Kind::Closed)),
+        closed: links.last().is_some_and(|link| link.kind == Some(LinkKind::Closed)),
         ..Proof::default()
     };
-    let mut rows = Rows::of(connection, &links)?;
+    let mut rows = RowHashes::of(connection, &links)?;
     for chained in CHAINED {
         rows.scan(connection, chained, &links, &mut proof)?;
     }
@@ -132,7 +132,7 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
         if !intact {
             proof.fault(format!("rows of attempt {attempt} were changed after it had ended (link {})", link.id));
         }
-        proof.attempts.insert(attempt, AttemptEnd { finished: link.kind == Some(Kind::Finished), intact });
+        proof.attempts.insert(attempt, AttemptEnd { finished: link.kind == Some(LinkKind::Finished), intact });
     }
     if proof.closed && !rows.of_attempts.is_empty() {
         let open: Vec<String> = rows.of_attempts.keys().map(ToString::to_string).collect();
@@ -150,14 +150,14 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
 }
 
 /// Hashes of rows as they are now.
-struct Rows {
+struct RowHashes {
     /// Digests by attempt.
     of_attempts: BTreeMap<i64, Digest>,
     /// Digests by link.
     of_study: Vec<Digest>,
 }
 
-impl Rows {
+impl RowHashes {
     fn of(connection: &Connection, links: &[Link]) -> rusqlite::Result<Self> {
         let attempts: Vec<i64> =
             all(connection, "SELECT id FROM attempt NOT INDEXED ORDER BY id", [], |row| row.get(0))?;

@@ -13,7 +13,7 @@ use super::tree::{Package, Tree, Use};
 const PAGE: &str = "ARCHITECTURE.md";
 
 /// One row of the table.
-struct Row {
+struct LayerRow {
     line: usize,
     may: BTreeSet<String>,
     tests_may: BTreeSet<String>,
@@ -43,7 +43,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Fault> {
     faults
 }
 
-fn strangers(package: &Package, row: &Row) -> Vec<Fault> {
+fn strangers(package: &Package, row: &LayerRow) -> Vec<Fault> {
     let forbidden = package.imports.iter().filter(|(name, how)| {
         let in_tests = *how == Use::Tests && row.tests_may.contains(name);
         !row.may.contains(name) && !in_tests
@@ -61,7 +61,7 @@ fn strangers(package: &Package, row: &Row) -> Vec<Fault> {
 }
 
 /// The rows by crate: the first table whose header has a column "may import".
-fn rows(page: &Source) -> BTreeMap<String, Row> {
+fn rows(page: &Source) -> BTreeMap<String, LayerRow> {
     let lines: Vec<&str> = page.text.lines().collect();
     let header = lines.iter().position(|line| line.starts_with('|') && line.contains("may import"));
     let Some(header) = header else {
@@ -80,7 +80,7 @@ fn rows(page: &Source) -> BTreeMap<String, Row> {
     for (line, row) in &body {
         let tests_may = tests.map_or_else(BTreeSet::new, |tests| allowed(row.get(tests), &all));
         for name in quoted(row.get(crates)) {
-            let row = Row { line: *line, may: allowed(row.get(may), &all), tests_may: tests_may.clone() };
+            let row = LayerRow { line: *line, may: allowed(row.get(may), &all), tests_may: tests_may.clone() };
             rows.insert(name, row);
         }
     }

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// One rule: a pure function over the tree.
-pub(super) struct Rule {
+pub(super) struct TidyRule {
     /// Printed in brackets before each fault.
     pub(super) name: &'static str,
     /// Finds every fault in the tree.
@@ -17,23 +17,23 @@ pub(super) struct Rule {
 }
 
 /// Every rule there is.
-pub(super) const RULES: &[Rule] = &[
-    Rule { name: "imports", check: imports::check },
-    Rule { name: "layers", check: layers::check },
-    Rule { name: "contents", check: contents::check },
-    Rule { name: "clock", check: clock::check },
-    Rule { name: "unsafe", check: unsafe_code::check },
-    Rule { name: "headers", check: headers::check },
-    Rule { name: "mod-files", check: mod_files::check },
-    Rule { name: "attributes", check: attributes::check },
-    Rule { name: "dependencies", check: dependencies::check },
-    Rule { name: "unused", check: unused::check },
-    Rule { name: "engine-names", check: engine_names::check },
-    Rule { name: "pages", check: pages::check },
-    Rule { name: "anchors", check: anchors::check },
-    Rule { name: "settings", check: settings::check },
-    Rule { name: "words", check: words::check },
-    Rule { name: "ratchet", check: ratchet::check },
+pub(super) const RULES: &[TidyRule] = &[
+    TidyRule { name: "imports", check: imports::check },
+    TidyRule { name: "layers", check: layers::check },
+    TidyRule { name: "contents", check: contents::check },
+    TidyRule { name: "clock", check: clock::check },
+    TidyRule { name: "unsafe", check: unsafe_code::check },
+    TidyRule { name: "headers", check: headers::check },
+    TidyRule { name: "mod-files", check: mod_files::check },
+    TidyRule { name: "attributes", check: attributes::check },
+    TidyRule { name: "dependencies", check: dependencies::check },
+    TidyRule { name: "unused", check: unused::check },
+    TidyRule { name: "engine-names", check: engine_names::check },
+    TidyRule { name: "pages", check: pages::check },
+    TidyRule { name: "anchors", check: anchors::check },
+    TidyRule { name: "settings", check: settings::check },
+    TidyRule { name: "words", check: words::check },
+    TidyRule { name: "ratchet", check: ratchet::check },
 ];
 
 /// One thing to put right.

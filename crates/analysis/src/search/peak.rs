@@ -24,7 +24,7 @@ pub(super) struct Peak {
 }
 
 /// The results as the plateau divides them.
-struct Shape<'a> {
+struct PeakShape<'a> {
     seen: &'a [LoadResult],
     /// Place of the largest value.
     best: usize,
@@ -48,7 +48,7 @@ fn level(seen: &[LoadResult], best: &LoadResult, plateau: f64) -> f64 {
     sum / seen.iter().filter(near).map(weight).sum::<f64>()
 }
 
-impl<'a> Shape<'a> {
+impl<'a> PeakShape<'a> {
     fn of(seen: &'a [LoadResult], plateau: f64) -> Option<Self> {
         let rank = |place: usize| (seen[place].value, seen[place].times as f64);
         let best = (0..seen.len()).rev().max_by(|a, b| rank(*a).partial_cmp(&rank(*b)).unwrap_or(Ordering::Equal))?;
@@ -138,7 +138,7 @@ impl<'a> Shape<'a> {
 
 impl Rule for Peak {
     fn step(&self, question: &Question, seen: &[LoadResult]) -> Step {
-        let (Some(shape), Some(top)) = (Shape::of(seen, self.plateau), seen.last()) else { return start(question) };
+        let (Some(shape), Some(top)) = (PeakShape::of(seen, self.plateau), seen.last()) else { return start(question) };
         if !shape.has_turned()
             && let Some(up) = climb(question, top)
         {
@@ -181,6 +181,6 @@ impl Rule for Peak {
     }
 
     fn so_far(&self, seen: &[LoadResult]) -> Option<SearchAnswer> {
-        Some(Shape::of(seen, self.plateau)?.found(None))
+        Some(PeakShape::of(seen, self.plateau)?.found(None))
     }
 }

@@ -19,4 +19,4 @@ pub use rates::{
 };
 pub use relative::{Baseline, ComparableResult, Unlike, reference_range, relative_percent};
 pub use units::{CpuSeconds, MbPerCpuSecond, MbPerSecond, Megabytes, QueriesPerHour, RawTerabytes, Seconds};
-pub use verdict::{Calibration, Confidence, LimitingResource, Verdict, WindowUse, verdict};
+pub use verdict::{Calibration, Confidence, LimitingResource, RatingVerdict, WindowUse, verdict};

@@ -81,7 +81,7 @@ impl Confidence {
 
 /// The verdict with what it rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Verdict {
+pub struct RatingVerdict {
     /// What bound the work.
     pub bound: LimitingResource,
     /// How far to trust it.
@@ -93,7 +93,7 @@ pub struct Verdict {
 }
 
 /// Judges a window. Own; the limits follow P5, whose row store is I/O-bound at 72 % CPU and whose column store CPU-bound at 98 %.
-pub fn verdict(used: &WindowUse, calibration: &Calibration) -> Verdict {
+pub fn verdict(used: &WindowUse, calibration: &Calibration) -> RatingVerdict {
     let cpu = &used.cpu_percent;
     let device =
         calibration.device.map(|device| used.device_mb_s.scaled(1.0 / device.0, used.device_mb_s.unit().clone()));
@@ -115,7 +115,7 @@ pub fn verdict(used: &WindowUse, calibration: &Calibration) -> Verdict {
         _ if inside && !contradicted => Confidence::Firm,
         _ => Confidence::Weak,
     };
-    Verdict { bound, confidence, device_share: device.map(|share| share.value()), predicted }
+    RatingVerdict { bound, confidence, device_share: device.map(|share| share.value()), predicted }
 }
 
 fn above(quantity: &Quantity, limit: f64) -> bool {

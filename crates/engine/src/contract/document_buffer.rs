@@ -13,7 +13,7 @@ struct Piece {
 
 /// Where a document lies.
 #[derive(Debug, Clone)]
-struct Place {
+struct BufferPlace {
     key: Range<u32>,
     pieces: Range<u32>,
 }
@@ -23,7 +23,7 @@ struct Place {
 pub struct DocumentBuffer {
     bytes: Vec<u8>,
     pieces: Vec<Piece>,
-    places: Vec<Place>,
+    places: Vec<BufferPlace>,
 }
 
 /// A position in the buffer.
@@ -52,7 +52,7 @@ impl DocumentBuffer {
         let start = position(self.bytes.len());
         self.bytes.extend_from_slice(key.as_bytes());
         let pieces = position(self.pieces.len());
-        self.places.push(Place { key: start..position(self.bytes.len()), pieces: pieces..pieces });
+        self.places.push(BufferPlace { key: start..position(self.bytes.len()), pieces: pieces..pieces });
     }
 
     /// Adds a value to the document begun last; nothing when none was begun.
@@ -100,7 +100,7 @@ impl DocumentBuffer {
 #[derive(Debug, Clone, Copy)]
 pub struct DocumentRef<'a> {
     buffer: &'a DocumentBuffer,
-    place: &'a Place,
+    place: &'a BufferPlace,
 }
 
 impl<'a> DocumentRef<'a> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// What the session and the watching thread tell each other.
 #[derive(Debug, Default)]
-struct State {
+struct WatchdogState {
     /// A statement runs.
     running: bool,
     /// Number of the statement.
@@ -20,12 +20,12 @@ struct State {
 
 #[derive(Debug, Default)]
 struct SharedState {
-    state: Mutex<State>,
+    state: Mutex<WatchdogState>,
     changed: Condvar,
 }
 
 impl SharedState {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WatchdogState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -89,7 +89,7 @@ fn watch(shared: &SharedState, limit: Duration, interrupt: &impl Fn()) {
     let mut state = shared.lock();
     while !state.closing {
         let turn = state.turn;
-        let same = |state: &mut State| state.running && state.turn == turn && !state.closing;
+        let same = |state: &mut WatchdogState| state.running && state.turn == turn && !state.closing;
         if !same(&mut state) {
             state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             continue;

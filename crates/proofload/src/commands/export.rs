@@ -5,7 +5,7 @@ use crate::cli::{ExportArguments, ExportFormat};
 use crate::exit::Exit;
 use crate::output;
 use proofload_record::Record;
-use proofload_report::export::{Selection, TABLES, Table, write_csv, write_hdr, write_json, write_openmetrics};
+use proofload_report::export::{ExportTable, Selection, TABLES, write_csv, write_hdr, write_json, write_openmetrics};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -44,13 +44,14 @@ fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
 }
 
 /// The tables that were asked for, in their own order.
-fn tables(arguments: &ExportArguments) -> Result<Vec<&'static Table>, (Exit, String)> {
+fn tables(arguments: &ExportArguments) -> Result<Vec<&'static ExportTable>, (Exit, String)> {
     let tabular = matches!(arguments.format, ExportFormat::Csv | ExportFormat::Json);
     if !tabular && !arguments.tables.is_empty() {
         return Err((Exit::Usage, "--table is only used with --format csv or json".to_owned()));
     }
-    let asked = |table: &&Table| arguments.tables.is_empty() || arguments.tables.iter().any(|name| name == table.name);
-    let tables: Vec<&'static Table> = TABLES.iter().filter(asked).collect();
+    let asked =
+        |table: &&ExportTable| arguments.tables.is_empty() || arguments.tables.iter().any(|name| name == table.name);
+    let tables: Vec<&'static ExportTable> = TABLES.iter().filter(asked).collect();
     let to_stdout = arguments.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
     if arguments.format == ExportFormat::Csv && tables.len() > 1 && to_stdout {
         let text =
@@ -64,7 +65,7 @@ fn one(
     record: &Record,
     selection: &Selection,
     format: ExportFormat,
-    tables: &[&Table],
+    tables: &[&ExportTable],
     to: &mut dyn Write,
 ) -> std::io::Result<()> {
     match format {
@@ -79,7 +80,7 @@ fn to_file(
     record: &Record,
     selection: &Selection,
     arguments: &ExportArguments,
-    tables: &[&Table],
+    tables: &[&ExportTable],
     path: &Path,
 ) -> Result<(), String> {
     let mut file = BufWriter::new(target::make(path, arguments.overwrite)?);
@@ -93,7 +94,7 @@ fn to_file(
 fn files(
     record: &Record,
     selection: &Selection,
-    tables: &[&Table],
+    tables: &[&ExportTable],
     folder: &Path,
     overwrite: bool,
 ) -> Result<(), String> {

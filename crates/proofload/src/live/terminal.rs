@@ -23,7 +23,7 @@ pub(crate) struct Terminal {
     work: &'static str,
     /// Runs that there can be; more than are known while a search goes on.
     most: usize,
-    runs: Vec<Line>,
+    runs: Vec<RunLine>,
     foot: ProgressBar,
     clock: Arc<dyn Clock>,
     began: Moment,
@@ -40,7 +40,7 @@ pub(crate) struct Terminal {
 }
 
 /// One run's line.
-struct Line {
+struct RunLine {
     bar: ProgressBar,
     label: String,
     done: bool,
@@ -54,7 +54,7 @@ impl Terminal {
         let head = lines.add(ProgressBar::new(0).with_style(plain.clone()));
         head.set_message(crate::output::harmless(title).into_owned());
         let width = runs.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-        let runs: Vec<Line> = runs
+        let runs: Vec<RunLine> = runs
             .iter()
             .enumerate()
             .map(|(index, (label, done))| {
@@ -62,7 +62,7 @@ impl Terminal {
                 let bar = if index < SHOWN { lines.add(bar) } else { ProgressBar::hidden() };
                 let label = format!("{label:<width$}");
                 bar.set_message(format!("  {} {label}", if *done { "✓" } else { "·" }));
-                Line { bar, label, done: *done }
+                RunLine { bar, label, done: *done }
             })
             .collect();
         let foot = lines.add(ProgressBar::new(0).with_style(plain));
@@ -138,7 +138,7 @@ impl View for Terminal {
             let bar = ProgressBar::new(0).with_style(style());
             let bar = self.lines.insert_before(&self.foot, bar);
             bar.set_message(format!("  · {label}"));
-            self.runs.push(Line { bar, label: label.clone(), done: false });
+            self.runs.push(RunLine { bar, label: label.clone(), done: false });
         }
     }
 

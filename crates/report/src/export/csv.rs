@@ -1,13 +1,13 @@
 //! A table as CSV after RFC 4180: a head, then a row a line. Empty cells are nothing; an empty text is nothing too.
 
 use super::Selection;
-use super::table::{Cell, Table};
+use super::table::{Cell, ExportTable};
 use crate::render::quoted_field;
 use proofload_record::Record;
 use std::io::{Result, Write};
 
 /// Writes a table.
-pub(super) fn write(record: &Record, selection: &Selection, table: &Table, to: &mut dyn Write) -> Result<()> {
+pub(super) fn write(record: &Record, selection: &Selection, table: &ExportTable, to: &mut dyn Write) -> Result<()> {
     write!(to, "{}\r\n", table.columns.join(","))?;
     (table.rows)(record, selection, &mut |cells| {
         for (place, cell) in cells.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Tables as one JSON document: objects with the columns as keys, a row on a line, so that it can be written and read in pieces.
 
 use super::Selection;
-use super::table::{Cell, Table};
+use super::table::{Cell, ExportTable};
 use proofload_record::Record;
 use serde_json::{Value as Json, json};
 use std::io::{Result, Write};
@@ -10,7 +10,7 @@ use std::io::{Result, Write};
 const FORM: u32 = 1;
 
 /// Writes tables.
-pub(super) fn write(record: &Record, selection: &Selection, tables: &[&Table], to: &mut dyn Write) -> Result<()> {
+pub(super) fn write(record: &Record, selection: &Selection, tables: &[&ExportTable], to: &mut dyn Write) -> Result<()> {
     let study = json!({ "name": record.study.name(), "title": record.study.title(), "created_us": record.created.0 });
     write!(to, "{{\"form\":{FORM},\"study\":{study},\"tables\":{{")?;
     for (place, table) in tables.iter().enumerate() {
@@ -26,7 +26,7 @@ pub(super) fn write(record: &Record, selection: &Selection, tables: &[&Table], t
     writeln!(to, "\n}}}}")
 }
 
-fn object(table: &Table, cells: &[Cell<'_>]) -> String {
+fn object(table: &ExportTable, cells: &[Cell<'_>]) -> String {
     let pair = |(column, cell): (&&str, &Cell<'_>)| format!("{}:{}", json!(column), value(cell));
     let pairs: Vec<String> = table.columns.iter().zip(cells).map(pair).collect();
     format!("{{{}}}", pairs.join(","))

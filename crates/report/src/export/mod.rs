@@ -10,5 +10,5 @@ mod tables;
 mod time;
 mod write;
 
-pub use table::{Cell, TABLES, Table};
+pub use table::{Cell, ExportTable, TABLES};
 pub use write::{Selection, write_csv, write_hdr, write_json, write_openmetrics};

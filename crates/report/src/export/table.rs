@@ -30,7 +30,7 @@ pub(super) type Emit<'e> = dyn FnMut(&[Cell<'_>]) -> Result<()> + 'e;
 
 /// One table.
 #[derive(Debug, Clone, Copy)]
-pub struct Table {
+pub struct ExportTable {
     /// Its name.
     pub name: &'static str,
     /// What a row is.
@@ -43,8 +43,8 @@ pub struct Table {
 
 /// Every table, in the order of the JSON document. Offsets and seconds count from the run's time zero; `_us` ends a time in
 /// microseconds since 1970, UTC.
-pub const TABLES: &[Table] = &[
-    Table {
+pub const TABLES: &[ExportTable] = &[
+    ExportTable {
         name: "runs",
         row: "an attempt at a run of the plan",
         columns: &[
@@ -65,8 +65,8 @@ pub const TABLES: &[Table] = &[
         ],
         rows: runs,
     },
-    Table { name: "levels", row: "a level of a point", columns: &["point", "setting", "level"], rows: levels },
-    Table {
+    ExportTable { name: "levels", row: "a level of a point", columns: &["point", "setting", "level"], rows: levels },
+    ExportTable {
         name: "operations",
         row: "a kind of operation in a second",
         columns: &[
@@ -84,7 +84,7 @@ pub const TABLES: &[Table] = &[
         ],
         rows: operations,
     },
-    Table {
+    ExportTable {
         name: "latencies",
         row: "a kind of operation and a clock in a second",
         columns: &[
@@ -93,25 +93,25 @@ pub const TABLES: &[Table] = &[
         ],
         rows: latencies,
     },
-    Table {
+    ExportTable {
         name: "errors",
         row: "a class of errors in a second",
         columns: &["attempt", "run", "second", "kind", "code", "text", "count"],
         rows: errors,
     },
-    Table {
+    ExportTable {
         name: "client",
         row: "the load generator in a second",
         columns: &["attempt", "run", "second", "resident_bytes", "send_lag_p99_ns", "offered", "backlog"],
         rows: client,
     },
-    Table {
+    ExportTable {
         name: "client_threads",
         row: "a client thread in a second",
         columns: &["attempt", "run", "second", "thread", "cpu_ns"],
         rows: client_threads,
     },
-    Table {
+    ExportTable {
         name: "load_agents",
         row: "one of several load agents in a second",
         columns: &[
@@ -131,48 +131,48 @@ pub const TABLES: &[Table] = &[
         ],
         rows: load_agents,
     },
-    Table {
+    ExportTable {
         name: "engine",
         row: "a counter of an embedded engine in a second",
         columns: &["attempt", "run", "second", "name", "instance", "unit", "value"],
         rows: engine,
     },
-    Table {
+    ExportTable {
         name: "telemetry",
         row: "a reading of a probe",
         columns: &["attempt", "run", "probe", "name", "instance", "unit", "offset_ns", "span_ns", "value"],
         rows: telemetry,
     },
-    Table {
+    ExportTable {
         name: "marks",
         row: "a counter of the database at a moment",
         columns: &["attempt", "run", "label", "offset_ns", "counter", "value"],
         rows: marks,
     },
-    Table {
+    ExportTable {
         name: "facts",
         row: "a fact; about the study if attempt is empty",
         columns: &["attempt", "run", "subject", "name", "requested", "effective", "source", "holds"],
         rows: facts,
     },
-    Table {
+    ExportTable {
         name: "checks",
         row: "a check and its outcome",
         columns: &["attempt", "run", "group", "name", "rule", "found", "outcome", "offenders"],
         rows: checks,
     },
-    Table {
+    ExportTable {
         name: "events",
         row: "an event; of the study if attempt is empty",
         columns: &["attempt", "run", "at_us", "offset_ns", "name", "detail"],
         rows: events,
     },
-    Table {
+    ExportTable {
         name: "logs",
         row: "a line for the operator",
         columns: &["attempt", "at_us", "level", "source", "text"],
         rows: logs,
     },
-    Table { name: "sessions", row: "a run or resume", columns: &["at_us", "program", "kernel"], rows: sessions },
-    Table { name: "documents", row: "a document", columns: &["name", "body"], rows: documents },
+    ExportTable { name: "sessions", row: "a run or resume", columns: &["at_us", "program", "kernel"], rows: sessions },
+    ExportTable { name: "documents", row: "a document", columns: &["name", "body"], rows: documents },
 ];

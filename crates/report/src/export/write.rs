@@ -1,6 +1,6 @@
 //! The four forms, and which runs are written.
 
-use super::table::Table;
+use super::table::ExportTable;
 use super::{csv, hdr, json, openmetrics};
 use proofload_record::{Attempt, Record, State};
 use std::io::{Result, Write};
@@ -28,7 +28,7 @@ impl Selection {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_csv(record: &Record, selection: &Selection, table: &Table, to: &mut dyn Write) -> Result<()> {
+pub fn write_csv(record: &Record, selection: &Selection, table: &ExportTable, to: &mut dyn Write) -> Result<()> {
     csv::write(record, selection, table, to)
 }
 
@@ -36,7 +36,7 @@ pub fn write_csv(record: &Record, selection: &Selection, table: &Table, to: &mut
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_json(record: &Record, selection: &Selection, tables: &[&Table], to: &mut dyn Write) -> Result<()> {
+pub fn write_json(record: &Record, selection: &Selection, tables: &[&ExportTable], to: &mut dyn Write) -> Result<()> {
     json::write(record, selection, tables, to)
 }
 

@@ -18,10 +18,10 @@ pub(super) const SECTION: Section =
 const MOST_BESIDE: usize = 4;
 
 /// Metric and source.
-type Row = (MetricName, &'static str);
+type EfficiencyRow = (MetricName, &'static str);
 
 /// All figures.
-const ROWS: &[Row] = &[
+const ROWS: &[EfficiencyRow] = &[
     (VALUES_WRITTEN, "measured"),
     (VALUES_READ, "measured"),
     (DEVICE_WRITTEN_PER_BYTE, "measured"),
@@ -38,8 +38,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
         return Vec::new();
     }
-    let has = |row: &&Row| findings.points.iter().any(|point| point.metric(row.0.name).is_ok());
-    let (shown, gaps): (Vec<&Row>, Vec<&Row>) = ROWS.iter().partition(has);
+    let has = |row: &&EfficiencyRow| findings.points.iter().any(|point| point.metric(row.0.name).is_ok());
+    let (shown, gaps): (Vec<&EfficiencyRow>, Vec<&EfficiencyRow>) = ROWS.iter().partition(has);
     if shown.is_empty() && !findings.workload.tells_absence {
         return Vec::new();
     }
@@ -56,7 +56,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 /// What no point has, with the reason, each reason once.
-fn missing(points: &[&PointFindings], gaps: &[&Row]) -> String {
+fn missing(points: &[&PointFindings], gaps: &[&EfficiencyRow]) -> String {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for (metric, _) in gaps {
         let why = points.iter().find_map(|point| point.metric(metric.name).err()).unwrap_or_default();
@@ -70,8 +70,8 @@ fn missing(points: &[&PointFindings], gaps: &[&Row]) -> String {
 }
 
 /// Few points: one column each.
-fn wide(points: &[&PointFindings], shown: &[&Row]) -> Table {
-    let row = |(metric, source): &&Row| {
+fn wide(points: &[&PointFindings], shown: &[&EfficiencyRow]) -> Table {
+    let row = |(metric, source): &&EfficiencyRow| {
         let values = points.iter().map(|point| measured_cell(point.metric(metric.name)));
         [Cell::Prose(prose![metric.title_with_unit()])]
             .into_iter()
@@ -88,7 +88,7 @@ fn wide(points: &[&PointFindings], shown: &[&Row]) -> Table {
 }
 
 /// Many points: one row for each figure and point.
-fn long(findings: &Findings<'_>, points: &[&PointFindings], shown: &[&Row]) -> Table {
+fn long(findings: &Findings<'_>, points: &[&PointFindings], shown: &[&EfficiencyRow]) -> Table {
     let rows = shown.iter().flat_map(|(metric, source)| {
         points.iter().map(move |point| {
             let value = measured_cell(point.metric(metric.name));

@@ -20,13 +20,13 @@ const COUNTERS: &[(SeriesName, &[&str])] = &[
     (memory::MAJOR_FAULTS, &["pgmajfault", "total_pgmajfault"]),
 ];
 
-enum Source {
+enum MemorySource {
     Group(PathBuf),
     Process(u32),
 }
 
 struct Memory {
-    source: Source,
+    source: MemorySource,
     rates: Rates,
 }
 
@@ -35,22 +35,22 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
         .group
         .dir(Controller::Memory)
         .ok()
-        .map(|dir| Source::Group(dir.folder().to_owned()))
-        .or(subject.pid.map(Source::Process));
+        .map(|dir| MemorySource::Group(dir.folder().to_owned()))
+        .or(subject.pid.map(MemorySource::Process));
     Ok(source.map(|source| Box::new(Memory { source, rates: Rates::default() }) as Box<dyn Probe>))
 }
 
 impl Probe for Memory {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         match &self.source {
-            Source::Process(pid) => {
+            MemorySource::Process(pid) => {
                 let status = read_file(format!("/proc/{pid}/status"))?;
                 let resident = status.lines().find_map(|line| {
                     line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()
                 });
                 Ok(resident.map(|kibibytes| memory::RESIDENT.reading("", kibibytes * 1024.0)).into_iter().collect())
             }
-            Source::Group(folder) => {
+            MemorySource::Group(folder) => {
                 let usage = read_file(folder.join("memory.current"))
                     .or_else(|_| read_file(folder.join("memory.usage_in_bytes")))?;
                 let stat = read_file(folder.join("memory.stat"))?;

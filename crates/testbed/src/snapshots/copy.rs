@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// What was copied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct CopyTally {
     pub(super) bytes: u64,
     pub(super) shared: u64,
     pub(super) files: u64,
@@ -24,12 +24,12 @@ pub(super) struct Tally {
 struct TreeCopy<'a> {
     from: &'a Path,
     to: &'a Path,
-    tally: Tally,
+    tally: CopyTally,
 }
 
 /// Copies the folder `from` to `to`, which must not exist. On an error `to` is removed again.
-pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<Tally, Error> {
-    let mut copying = TreeCopy { from, to, tally: Tally::default() };
+pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<CopyTally, Error> {
+    let mut copying = TreeCopy { from, to, tally: CopyTally::default() };
     let copied = copying.folder(from, to).and_then(|()| sys::sync_file_system(to));
     if let Err(error) = copied {
         let _removed = fs::remove_dir_all(to);

@@ -1,7 +1,7 @@
 //! A snapshot: a copy of the stopped data. Whole or absent at any instant: names change last, and the label after them.
 
 use super::contents::{Contents, damaged};
-use super::copy::{Tally, contents_of, copy_tree};
+use super::copy::{CopyTally, contents_of, copy_tree};
 use super::folder::{data_folder, expect_ours};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
@@ -62,7 +62,7 @@ pub(crate) fn restore(folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, 
 
 /// Copies `from` under a name of its own, then gives it the name `to`, unless `check` refuses its contents. What was there goes first: it
 /// can be had again.
-fn replace(from: &Path, to: &Path, check: impl FnOnce(&Contents) -> Result<(), Error>) -> Result<Tally, Error> {
+fn replace(from: &Path, to: &Path, check: impl FnOnce(&Contents) -> Result<(), Error>) -> Result<CopyTally, Error> {
     let draft = draft_of(to);
     remove_folder(&draft)?;
     remove_folder(to)?;
@@ -98,7 +98,7 @@ fn draft_of(whole: &Path) -> PathBuf {
     whole.with_extension("draft")
 }
 
-fn method(tally: &Tally) -> String {
+fn method(tally: &CopyTally) -> String {
     match tally.shared {
         0 => "copy".to_owned(),
         shared if shared == tally.files => "reflink".to_owned(),

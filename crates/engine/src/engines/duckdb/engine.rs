@@ -1,7 +1,7 @@
 //! What DuckDB can do, and which of its settings a memory limit implies. May not know a workload's tables.
 
 use super::options::SETTINGS;
-use super::{Session, database, locate, settings};
+use super::{DuckdbSession, database, locate, settings};
 use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
@@ -53,10 +53,10 @@ impl Engine for Duckdb {
 }
 
 impl SqlEngine for Duckdb {
-    type Session = Session;
+    type Session = DuckdbSession;
 
-    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
-        Box::pin(async move { Session::open(target) })
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, DuckdbSession> {
+        Box::pin(async move { DuckdbSession::open(target) })
     }
 }
 

@@ -15,4 +15,4 @@ mod statements;
 mod values;
 
 pub use engine::Duckdb;
-pub use session::Session;
+pub use session::DuckdbSession;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const NOT_AT_THE_START: &[&str] = &["max_temp_directory_size"];
 
 /// A database that is open.
-struct Entry {
+struct OpenDatabase {
     path: PathBuf,
     library: &'static Path,
     asked: Vec<(String, String)>,
@@ -24,9 +24,9 @@ struct Entry {
     users: usize,
 }
 
-static OPEN: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<OpenDatabase>> = Mutex::new(Vec::new());
 
-fn open_databases() -> MutexGuard<'static, Vec<Entry>> {
+fn open_databases() -> MutexGuard<'static, Vec<OpenDatabase>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -85,7 +85,7 @@ impl Drop for Share {
 }
 
 /// An open database, if it is what is asked for.
-fn joined<'e>(entry: &'e mut Entry, library: LoadedLibrary, options: &Options) -> Result<&'e mut Entry, Error> {
+fn joined<'e>(entry: &'e mut OpenDatabase, library: LoadedLibrary, options: &Options) -> Result<&'e mut OpenDatabase, Error> {
     if entry.asked == options.asked && entry.library == library.path {
         return Ok(entry);
     }
@@ -93,7 +93,7 @@ fn joined<'e>(entry: &'e mut Entry, library: LoadedLibrary, options: &Options) -
     Err(Error::other(format!("{path} is open in this process with other settings; close its sessions first")))
 }
 
-fn opened(library: LoadedLibrary, path: &Path, options: &Options, temporary: &Path) -> Result<Entry, Error> {
+fn opened(library: LoadedLibrary, path: &Path, options: &Options, temporary: &Path) -> Result<OpenDatabase, Error> {
     let mut configuration = Configuration::new(library);
     let mut of_sessions = Vec::new();
     if options.value("temp_directory").is_none() {
@@ -107,5 +107,5 @@ fn opened(library: LoadedLibrary, path: &Path, options: &Options, temporary: &Pa
     let context = |text: String| failed(text).context(format!("open {}", path.display()));
     let database = Arc::new(Database::open(library, path, &configuration).map_err(context)?);
     let (path, asked, library) = (path.to_owned(), options.asked.clone(), library.path);
-    Ok(Entry { path, library, asked, database, of_sessions, users: 0 })
+    Ok(OpenDatabase { path, library, asked, database, of_sessions, users: 0 })
 }

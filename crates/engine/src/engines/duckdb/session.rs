@@ -11,14 +11,14 @@ use proofload_model::samples::Reading;
 
 /// A session. Its fields are dropped in this order: whatever uses the connection goes before it.
 #[derive(Debug)]
-pub struct Session {
+pub struct DuckdbSession {
     watchdog: Option<Watchdog>,
     statements: Option<Statements>,
     opened: OpenDatabase,
     seen: [u64; 2],
 }
 
-impl Session {
+impl DuckdbSession {
     pub(super) fn open(target: &Target) -> Result<Self, Error> {
         let options = Options::read(&target.place.settings)?;
         let opened = database::open(target, &options)?;
@@ -86,7 +86,7 @@ impl Session {
     }
 }
 
-impl crate::contract::Session for Session {
+impl crate::contract::Session for DuckdbSession {
     async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error> {
         self.statements = Some(Statements::new(&self.opened.connection, statements)?);
         self.seen = [0; 2];

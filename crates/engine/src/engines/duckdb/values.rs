@@ -1,7 +1,7 @@
 //! Values of the contract to and from DuckDB's. Everything but floating point crosses exactly, or not at all.
 
 use super::floating;
-use super::library::{BindValue, Cell, Kind};
+use super::library::{BindValue, VectorCell, VectorKind};
 use crate::contract::{Column, Decimal, Error, ErrorClass, OwnedValue, Value};
 
 /// Microseconds of a second.
@@ -26,47 +26,47 @@ pub(super) fn bound(value: Value<'_>) -> Result<BindValue<'_>, Error> {
 
 /// The cell to write into a column of a bulk load; the error names the column.
 #[inline]
-pub(super) fn cell<'a>(column: &Column<'_>, kind: Kind, value: Value<'a>) -> Result<Cell<'a>, Error> {
+pub(super) fn cell<'a>(column: &Column<'_>, kind: VectorKind, value: Value<'a>) -> Result<VectorCell<'a>, Error> {
     fitting(kind, value).ok_or_else(|| misfit(column, kind, value))
 }
 
 /// A value that a column cannot hold.
 #[cold]
-pub(super) fn misfit(column: &Column<'_>, kind: Kind, value: Value<'_>) -> Error {
+pub(super) fn misfit(column: &Column<'_>, kind: VectorKind, value: Value<'_>) -> Error {
     Error::new(ErrorClass::Data, "", format!("column {} of kind {kind:?} cannot hold {value:?} exactly", column.name))
 }
 
 #[inline]
-fn fitting(kind: Kind, value: Value<'_>) -> Option<Cell<'_>> {
+fn fitting(kind: VectorKind, value: Value<'_>) -> Option<VectorCell<'_>> {
     Some(match (kind, value) {
-        (_, Value::Null) => Cell::Null,
-        (Kind::Decimal { scale, .. }, Value::Decimal(given)) => units(given, scale)?,
-        (Kind::Decimal { scale, .. }, Value::Integer(units_of_one)) => {
+        (_, Value::Null) => VectorCell::Null,
+        (VectorKind::Decimal { scale, .. }, Value::Decimal(given)) => units(given, scale)?,
+        (VectorKind::Decimal { scale, .. }, Value::Integer(units_of_one)) => {
             units(Decimal { units: units_of_one, scale: 0 }, scale)?
         }
-        (Kind::Integer(_), Value::Decimal(given)) => units(given, 0)?,
-        (Kind::Integer(_) | Kind::Boolean, Value::Integer(value)) => Cell::Integer(i128::from(value)),
-        (Kind::Integer(_), Value::Time(micros)) => Cell::Integer(i128::from(micros)),
-        (Kind::Double, Value::Decimal(given)) => Cell::Double(given.units as f64 / 10f64.powi(i32::from(given.scale))),
-        (Kind::Double, Value::Integer(value)) => Cell::Double(value as f64),
-        (Kind::Text, Value::Text(value)) => Cell::Text(value),
-        (Kind::Date, Value::Time(micros)) => Cell::Count(whole(micros, DAY_US)?),
-        (Kind::Timestamp(per_second), Value::Time(micros)) => Cell::Count(ticks(micros, per_second)?),
+        (VectorKind::Integer(_), Value::Decimal(given)) => units(given, 0)?,
+        (VectorKind::Integer(_) | VectorKind::Boolean, Value::Integer(value)) => VectorCell::Integer(i128::from(value)),
+        (VectorKind::Integer(_), Value::Time(micros)) => VectorCell::Integer(i128::from(micros)),
+        (VectorKind::Double, Value::Decimal(given)) => VectorCell::Double(given.units as f64 / 10f64.powi(i32::from(given.scale))),
+        (VectorKind::Double, Value::Integer(value)) => VectorCell::Double(value as f64),
+        (VectorKind::Text, Value::Text(value)) => VectorCell::Text(value),
+        (VectorKind::Date, Value::Time(micros)) => VectorCell::Count(whole(micros, DAY_US)?),
+        (VectorKind::Timestamp(per_second), Value::Time(micros)) => VectorCell::Count(ticks(micros, per_second)?),
         _ => return None,
     })
 }
 
 /// The units of a decimal with another scale, which may be up to 38.
 #[inline]
-fn units(given: Decimal, scale: u8) -> Option<Cell<'static>> {
+fn units(given: Decimal, scale: u8) -> Option<VectorCell<'static>> {
     if given.scale == scale {
-        return Some(Cell::Integer(i128::from(given.units)));
+        return Some(VectorCell::Integer(i128::from(given.units)));
     }
     if given.scale > scale {
-        return given.rescale(scale).map(|same| Cell::Integer(i128::from(same.units)));
+        return given.rescale(scale).map(|same| VectorCell::Integer(i128::from(same.units)));
     }
     let factor = 10i128.checked_pow(u32::from(scale - given.scale))?;
-    i128::from(given.units).checked_mul(factor).map(Cell::Integer)
+    i128::from(given.units).checked_mul(factor).map(VectorCell::Integer)
 }
 
 /// How often `part` goes into a count, if it does without rest.
@@ -97,20 +97,20 @@ fn micros(ticks: i64, per_second: u32) -> Option<i64> {
 
 /// A value of a row.
 #[inline]
-pub(super) fn read<'a>((kind, cell): (Kind, Cell<'a>)) -> Result<Value<'a>, Error> {
+pub(super) fn read<'a>((kind, cell): (VectorKind, VectorCell<'a>)) -> Result<Value<'a>, Error> {
     valued(kind, cell).ok_or_else(|| unreadable(kind, cell))
 }
 
 #[inline]
-fn valued(kind: Kind, cell: Cell<'_>) -> Option<Value<'_>> {
+fn valued(kind: VectorKind, cell: VectorCell<'_>) -> Option<Value<'_>> {
     Some(match (kind, cell) {
-        (_, Cell::Null) => Value::Null,
-        (_, Cell::Text(text)) => Value::Text(text),
-        (Kind::Decimal { scale, .. }, Cell::Integer(units)) => Value::Decimal(exact(units, scale)?),
-        (_, Cell::Integer(value)) => Value::Integer(i64::try_from(value).ok()?),
-        (_, Cell::Double(value)) => Value::Decimal(floating::decimal(value)?),
-        (Kind::Date, Cell::Count(days)) => Value::Time(days.checked_mul(DAY_US)?),
-        (Kind::Timestamp(per_second), Cell::Count(ticks)) => Value::Time(micros(ticks, per_second)?),
+        (_, VectorCell::Null) => Value::Null,
+        (_, VectorCell::Text(text)) => Value::Text(text),
+        (VectorKind::Decimal { scale, .. }, VectorCell::Integer(units)) => Value::Decimal(exact(units, scale)?),
+        (_, VectorCell::Integer(value)) => Value::Integer(i64::try_from(value).ok()?),
+        (_, VectorCell::Double(value)) => Value::Decimal(floating::decimal(value)?),
+        (VectorKind::Date, VectorCell::Count(days)) => Value::Time(days.checked_mul(DAY_US)?),
+        (VectorKind::Timestamp(per_second), VectorCell::Count(ticks)) => Value::Time(micros(ticks, per_second)?),
         _ => return None,
     })
 }
@@ -125,10 +125,10 @@ fn exact(mut units: i128, mut scale: u8) -> Option<Decimal> {
 }
 
 #[cold]
-fn unreadable(kind: Kind, cell: Cell<'_>) -> Error {
+fn unreadable(kind: VectorKind, cell: VectorCell<'_>) -> Error {
     let text = match cell {
-        Cell::NotText => "a text column holds bytes that are not UTF-8".to_owned(),
-        Cell::Other => {
+        VectorCell::NotText => "a text column holds bytes that are not UTF-8".to_owned(),
+        VectorCell::Other => {
             format!("a column of {kind:?} is not read; cast it to an integer, DECIMAL, VARCHAR, DATE or TIMESTAMP")
         }
         _ => format!("the value {cell:?} of {kind:?} does not fit 64 bits and 18 digits after the point; cast or round it"),
@@ -137,7 +137,7 @@ fn unreadable(kind: Kind, cell: Cell<'_>) -> Error {
 }
 
 /// An owned value of a row.
-pub(super) fn read_owned(cell: (Kind, Cell<'_>)) -> Result<OwnedValue, Error> {
+pub(super) fn read_owned(cell: (VectorKind, VectorCell<'_>)) -> Result<OwnedValue, Error> {
     read(cell).map(OwnedValue::from)
 }
 
@@ -152,35 +152,35 @@ mod tests {
 
     #[test]
     fn decimals_of_128_bits_lose_nothing_or_are_refused() {
-        let kind = |scale| Kind::Decimal { width: Width::I128, scale };
-        assert_eq!(valued(kind(6), Cell::Integer(5_000_000)), Some(decimal(5_000_000, 6)));
+        let kind = |scale| VectorKind::Decimal { width: Width::I128, scale };
+        assert_eq!(valued(kind(6), VectorCell::Integer(5_000_000)), Some(decimal(5_000_000, 6)));
         let large = i128::from(i64::MAX) * 1_000;
-        assert_eq!(valued(kind(6), Cell::Integer(large)), Some(decimal(i64::MAX, 3)));
-        assert_eq!(valued(kind(6), Cell::Integer(large + 1)), None);
-        assert_eq!(valued(kind(20), Cell::Integer(1_200)), Some(decimal(12, 18)));
-        assert_eq!(valued(kind(0), Cell::Integer(i128::from(i64::MIN))), Some(decimal(i64::MIN, 0)));
+        assert_eq!(valued(kind(6), VectorCell::Integer(large)), Some(decimal(i64::MAX, 3)));
+        assert_eq!(valued(kind(6), VectorCell::Integer(large + 1)), None);
+        assert_eq!(valued(kind(20), VectorCell::Integer(1_200)), Some(decimal(12, 18)));
+        assert_eq!(valued(kind(0), VectorCell::Integer(i128::from(i64::MIN))), Some(decimal(i64::MIN, 0)));
     }
 
     #[test]
     fn times_fit_what_counts_them_or_are_refused() {
-        assert_eq!(fitting(Kind::Date, Value::Time(-DAY_US)), Some(Cell::Count(-1)));
-        assert_eq!(fitting(Kind::Date, Value::Time(1)), None);
-        assert_eq!(fitting(Kind::Timestamp(1_000), Value::Time(5_000)), Some(Cell::Count(5)));
-        assert_eq!(fitting(Kind::Timestamp(1_000), Value::Time(5_001)), None);
-        assert_eq!(fitting(Kind::Timestamp(1_000_000_000), Value::Time(i64::MAX)), None);
-        assert_eq!(valued(Kind::Timestamp(1), Cell::Count(-3)), Some(Value::Time(-3_000_000)));
-        assert_eq!(valued(Kind::Timestamp(1_000_000_000), Cell::Count(-2_000)), Some(Value::Time(-2)));
-        assert_eq!(valued(Kind::Timestamp(1_000_000_000), Cell::Count(-1)), None);
-        assert_eq!(valued(Kind::Date, Cell::Count(i64::from(i32::MAX))), None, "infinity has no time");
+        assert_eq!(fitting(VectorKind::Date, Value::Time(-DAY_US)), Some(VectorCell::Count(-1)));
+        assert_eq!(fitting(VectorKind::Date, Value::Time(1)), None);
+        assert_eq!(fitting(VectorKind::Timestamp(1_000), Value::Time(5_000)), Some(VectorCell::Count(5)));
+        assert_eq!(fitting(VectorKind::Timestamp(1_000), Value::Time(5_001)), None);
+        assert_eq!(fitting(VectorKind::Timestamp(1_000_000_000), Value::Time(i64::MAX)), None);
+        assert_eq!(valued(VectorKind::Timestamp(1), VectorCell::Count(-3)), Some(Value::Time(-3_000_000)));
+        assert_eq!(valued(VectorKind::Timestamp(1_000_000_000), VectorCell::Count(-2_000)), Some(Value::Time(-2)));
+        assert_eq!(valued(VectorKind::Timestamp(1_000_000_000), VectorCell::Count(-1)), None);
+        assert_eq!(valued(VectorKind::Date, VectorCell::Count(i64::from(i32::MAX))), None, "infinity has no time");
     }
 
     #[test]
     fn a_column_takes_only_what_it_can_hold() {
-        let money = Kind::Decimal { width: Width::I64, scale: 2 };
-        assert_eq!(fitting(money, decimal(1_500, 3)), Some(Cell::Integer(150)));
+        let money = VectorKind::Decimal { width: Width::I64, scale: 2 };
+        assert_eq!(fitting(money, decimal(1_500, 3)), Some(VectorCell::Integer(150)));
         assert_eq!(fitting(money, decimal(1_501, 3)), None);
-        assert_eq!(fitting(money, Value::Integer(7)), Some(Cell::Integer(700)));
-        assert_eq!(fitting(Kind::Text, Value::Integer(7)), None);
-        assert_eq!(fitting(Kind::Other(27), Value::Null), Some(Cell::Null));
+        assert_eq!(fitting(money, Value::Integer(7)), Some(VectorCell::Integer(700)));
+        assert_eq!(fitting(VectorKind::Text, Value::Integer(7)), None);
+        assert_eq!(fitting(VectorKind::Other(27), Value::Null), Some(VectorCell::Null));
     }
 }

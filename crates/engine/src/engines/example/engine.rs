@@ -1,7 +1,7 @@
 //! What the fixture says of itself; all else is SQLite's.
 
 use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
-use crate::engines::sqlite::{Session, Sqlite};
+use crate::engines::sqlite::{SqliteSession, Sqlite};
 use proofload_model::samples::Fact;
 
 /// The fixture.
@@ -39,9 +39,9 @@ impl Engine for Example {
 }
 
 impl SqlEngine for Example {
-    type Session = Session;
+    type Session = SqliteSession;
 
-    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, SqliteSession> {
         Sqlite.open_session(target)
     }
 }

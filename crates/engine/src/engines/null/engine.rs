@@ -1,6 +1,6 @@
 //! What the null engine says of itself. It has one setting and no state.
 
-use super::{Documents, Session};
+use super::{Documents, NullSession};
 use crate::contract::{About, DocumentEngine, Engine, Error, Installation, SqlEngine, Target, Work};
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
@@ -53,10 +53,10 @@ impl Engine for Null {
 }
 
 impl SqlEngine for Null {
-    type Session = Session;
+    type Session = NullSession;
 
-    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
-        Box::pin(async move { Ok(Session::new(service_time(target)?)) })
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, NullSession> {
+        Box::pin(async move { Ok(NullSession::new(service_time(target)?)) })
     }
 }
 

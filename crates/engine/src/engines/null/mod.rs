@@ -6,4 +6,4 @@ mod session;
 
 pub use documents::Documents;
 pub use engine::Null;
-pub use session::Session;
+pub use session::NullSession;

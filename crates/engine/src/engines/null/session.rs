@@ -6,12 +6,12 @@ use std::time::Duration;
 
 /// A connection to nothing.
 #[derive(Debug)]
-pub struct Session {
+pub struct NullSession {
     service_time: Duration,
     widths: Vec<u16>,
 }
 
-impl Session {
+impl NullSession {
     pub(super) fn new(service_time: Duration) -> Self {
         Self { service_time, widths: Vec::new() }
     }
@@ -33,7 +33,7 @@ impl Session {
     }
 }
 
-impl crate::contract::Session for Session {
+impl crate::contract::Session for NullSession {
     async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error> {
         self.widths = statements.iter().map(|statement| statement.columns).collect();
         Ok(())

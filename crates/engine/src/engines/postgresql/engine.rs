@@ -1,7 +1,7 @@
 //! What PostgreSQL can do, and which of its settings a memory limit implies. May not know a workload's tables.
 
 use super::recipe::Recipe;
-use super::{Session, database, installation, observer, settings};
+use super::{PostgresqlSession, database, installation, observer, settings};
 use crate::contract::{About, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerRecipe, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
@@ -65,10 +65,10 @@ impl Engine for Postgresql {
 }
 
 impl SqlEngine for Postgresql {
-    type Session = Session;
+    type Session = PostgresqlSession;
 
-    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
-        Box::pin(Session::open(target))
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, PostgresqlSession> {
+        Box::pin(PostgresqlSession::open(target))
     }
 }
 

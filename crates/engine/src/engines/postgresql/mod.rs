@@ -19,4 +19,4 @@ mod values;
 mod wire;
 
 pub use engine::Postgresql;
-pub use session::Session;
+pub use session::PostgresqlSession;

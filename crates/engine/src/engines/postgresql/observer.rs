@@ -10,7 +10,7 @@ use tokio_postgres::{Client, Config, Row, Statement};
 
 /// A view with the counters that this server has, and its prepared query.
 #[derive(Debug)]
-struct Source {
+struct CounterSource {
     counters: Vec<Counter>,
     statement: Statement,
 }
@@ -19,7 +19,7 @@ struct Source {
 #[derive(Debug)]
 struct Link {
     client: ClientBox,
-    sources: Vec<Source>,
+    sources: Vec<CounterSource>,
     waits: Statement,
 }
 
@@ -109,7 +109,7 @@ impl Link {
 }
 
 /// The query of a view, over the columns that the server has; `None` when it has no such column.
-async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<Source>, Error> {
+async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<CounterSource>, Error> {
     let has = |counter: &&Counter| {
         columns.iter().any(|row| row.get::<_, &str>(0) == view.name && row.get::<_, &str>(1) == counter.column)
     };
@@ -120,7 +120,7 @@ async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<
     let list: String = counters.iter().map(|counter| format!(", {}::float8", counter.column)).collect();
     let sql = format!("SELECT {}::text{list} FROM {} WHERE {}", view.component, view.name, view.condition);
     let statement = client.prepare(&sql).await.map_err(|error| failed(error).context(format!("prepare {}", view.name)))?;
-    Ok(Some(Source { counters, statement }))
+    Ok(Some(CounterSource { counters, statement }))
 }
 
 fn reading(name: &str, component: &str, unit: &str, value: f64) -> Reading {

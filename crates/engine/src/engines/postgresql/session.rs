@@ -6,7 +6,7 @@
 
 use super::connection::{self, SCHEMA};
 use super::values::Reader;
-use super::wire::{Connection, Message, PreparedStatement, Row, State, Tag, affected, describe};
+use super::wire::{Connection, Message, PreparedStatement, WireRow, State, Tag, affected, describe};
 use super::{copy, settings};
 use crate::contract::{Action, Control, Error, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value};
 use crate::engines::parameters;
@@ -40,7 +40,7 @@ struct Entry {
 }
 
 /// A connection of one user. Dropping it ends the server's session.
-pub struct Session {
+pub struct PostgresqlSession {
     connection: Connection,
     controls: Vec<PreparedStatement>,
     entries: Vec<Entry>,
@@ -49,9 +49,9 @@ pub struct Session {
     spoilt: bool,
 }
 
-impl std::fmt::Debug for Session {
+impl std::fmt::Debug for PostgresqlSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("entries", &self.entries.len()).finish_non_exhaustive()
+        f.debug_struct("PostgresqlSession").field("entries", &self.entries.len()).finish_non_exhaustive()
     }
 }
 
@@ -84,7 +84,7 @@ impl Course {
     }
 }
 
-impl Session {
+impl PostgresqlSession {
     /// Connects, sets the schema and, on a server by URL, the study's settings.
     pub(super) async fn open(target: &Target) -> Result<Self, Error> {
         let mut connection = connection::open_lean(connection::config(target)?).await?;
@@ -252,14 +252,14 @@ fn read_row(
     readers: &[Reader],
     keep: &mut impl FnMut(Value<'_>),
 ) -> Result<(), Error> {
-    let mut row = Row::of(connection.body(message), readers.len())?;
+    let mut row = WireRow::of(connection.body(message), readers.len())?;
     for reader in readers {
         keep(reader.read(row.field()?)?);
     }
     Ok(())
 }
 
-impl crate::contract::Session for Session {
+impl crate::contract::Session for PostgresqlSession {
     async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error> {
         self.entries.clear();
         let context = |(place, error): (usize, Error)| match statements.get(place) {

@@ -1,6 +1,6 @@
 //! What SQLite can do and how its database is opened, settled and verified. May not know a workload's tables.
 
-use super::{Session, database, pragma};
+use super::{SqliteSession, database, pragma};
 use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
@@ -56,12 +56,12 @@ impl Engine for Sqlite {
 }
 
 impl SqlEngine for Sqlite {
-    type Session = Session;
+    type Session = SqliteSession;
 
-    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, Session> {
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, SqliteSession> {
         Box::pin(async move {
             let limit = pragma::statement_timeout(&target.place.settings)?;
-            Session::new(database::open(target)?, limit)
+            SqliteSession::new(database::open(target)?, limit)
         })
     }
 }

@@ -9,4 +9,4 @@ mod session;
 mod values;
 
 pub use engine::Sqlite;
-pub use session::Session;
+pub use session::SqliteSession;

@@ -11,20 +11,20 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// A connection to the study's file. Drop order matters to nobody: the runner shares ownership of the connection.
-pub struct Session {
+pub struct SqliteSession {
     watchdog: Option<Watchdog>,
     runner: Option<Runner>,
     connection: Rc<Connection>,
     seen: Work,
 }
 
-impl std::fmt::Debug for Session {
+impl std::fmt::Debug for SqliteSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("connection", &self.connection).finish_non_exhaustive()
+        f.debug_struct("SqliteSession").field("connection", &self.connection).finish_non_exhaustive()
     }
 }
 
-impl Session {
+impl SqliteSession {
     /// A session whose queries may take so long.
     pub(super) fn new(connection: Connection, limit: Option<Duration>) -> Result<Self, Error> {
         let handle = connection.get_interrupt_handle();
@@ -64,7 +64,7 @@ impl Session {
     }
 }
 
-impl crate::contract::Session for Session {
+impl crate::contract::Session for SqliteSession {
     async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error> {
         self.runner = Some(Runner::new(self.connection.clone(), statements)?);
         self.seen = Work::default();

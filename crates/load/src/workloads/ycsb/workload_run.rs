@@ -1,9 +1,9 @@
 //! An opened YCSB: loads, checks, and runs virtual users on client threads.
 
 use super::build::{Load, Manifest, wanted};
-use super::checks::{self, Evidence};
+use super::checks::{self, CheckEvidence};
 use super::settings::{YcsbSettings, choice_text};
-use super::store::{BlockingStore, Dialect, Store, StoreAccess, TABLE};
+use super::store::{BlockingStore, Store, StoreAccess, StoreDialect, TABLE};
 use super::tally::Tally;
 use super::user::{KINDS, ReadChecks, User, UserNumbers};
 use super::watermark::{Watermark, WatermarkUser};
@@ -25,7 +25,7 @@ const REMEMBERED: u32 = 2_000;
 pub(super) struct YcsbRun {
     request: RunRequest,
     settings: YcsbSettings,
-    dialect: Dialect,
+    dialect: StoreDialect,
     plan: Arc<Plan>,
     /// Taken when users begin and end and by checks; never per operation.
     run: Mutex<RunEvidence>,
@@ -48,7 +48,7 @@ impl YcsbRun {
     /// Takes a job; reads its settings and suite.
     pub(super) fn new(request: RunRequest) -> Result<Self, Error> {
         let settings = YcsbSettings::read(&request.spec.settings)?;
-        let dialect = Dialect::of(request.engine, settings.form, settings.shape.fields)?;
+        let dialect = StoreDialect::of(request.engine, settings.form, settings.shape.fields)?;
         let plan = Arc::new(settings.plan(&request.spec)?);
         let run = Mutex::new(RunEvidence::new(settings.users));
         Ok(Self { request, settings, dialect, plan, run })
@@ -236,7 +236,7 @@ impl WorkloadRun for YcsbRun {
 
     fn verify(&self, totals: &[OperationCounts]) -> Result<Vec<Check>, Error> {
         let run = self.run();
-        let evidence = Evidence { plan: &self.plan, tallies: &run.tallies, before: run.before, counts: totals };
+        let evidence = CheckEvidence { plan: &self.plan, tallies: &run.tallies, before: run.before, counts: totals };
         if !self.keeps_data() {
             return Ok(checks::without_data(&evidence));
         }

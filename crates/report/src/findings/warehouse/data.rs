@@ -61,7 +61,7 @@ pub fn layout(settings: &Settings) -> Option<String> {
 
 /// Which queries ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct QueryWork {
     /// `workload.mix`.
     pub(super) mix: String,
     /// `workload.queries`, or `all`.
@@ -69,9 +69,9 @@ pub(super) struct Work {
 }
 
 /// What a point's settings say of its queries; studies that could not say a mix ran each query once a round.
-pub(super) fn work(settings: &Settings) -> Work {
+pub(super) fn work(settings: &Settings) -> QueryWork {
     let queries = settings.list("workload.queries").join(" ");
-    Work {
+    QueryWork {
         mix: settings.text("workload.mix").unwrap_or("each").to_owned(),
         queries: if queries.is_empty() { "all".to_owned() } else { queries },
     }

@@ -5,7 +5,7 @@ use super::super::evaluate::Findings;
 use super::super::level::Measured;
 use super::super::point::PointFindings;
 use super::calibrated::number;
-use super::data::{WarehouseData, Work, layout, warehouse_data, work};
+use super::data::{QueryWork, WarehouseData, layout, warehouse_data, work};
 use super::rates::{OWN_SHARE, Sources, capacity, core_count, sources};
 use crate::metrics::{
     CPU, CPU_TIME, DATABASE_CPU, MetricName, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_PHYSICAL,
@@ -13,8 +13,8 @@ use crate::metrics::{
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::warehouse::{
     Baseline, Calibration, CapacityRefusal, ComparableResult, Confidence, CpuSeconds, Demand, FARTHEST,
-    LimitingResource, Machine, MbPerCpuSecond, MbPerSecond, Megabytes, OwnCapacity, QueriesPerHour, RawTerabytes,
-    Reserve, Seconds, Target, Verdict, WindowUse, largest_raw_size, maximum_user_data, relative_percent, verdict,
+    LimitingResource, Machine, MbPerCpuSecond, MbPerSecond, Megabytes, OwnCapacity, QueriesPerHour, RatingVerdict,
+    RawTerabytes, Reserve, Seconds, Target, WindowUse, largest_raw_size, maximum_user_data, relative_percent, verdict,
 };
 use proofload_import::{Reference, ReferencePoint};
 use proofload_model::facts::FactName;
@@ -131,7 +131,7 @@ fn bound(
     Ok(BoundFinding { bound: verdict.bound, confidence: verdict.confidence, reasons })
 }
 
-fn reasons(cpu_percent: f64, verdict: &Verdict) -> Vec<String> {
+fn reasons(cpu_percent: f64, verdict: &RatingVerdict) -> Vec<String> {
     let short = crate::numbers::short;
     let device = match verdict.device_share {
         Some(share) => format!("device at {} % of its calibrated sequential rate", short(100.0 * share)),
@@ -206,7 +206,7 @@ fn against(
     reference: &Reference,
 ) -> Result<f64, String> {
     let unknown = || "not recorded".to_owned();
-    let Work { mix, queries } = work(settings);
+    let QueryWork { mix, queries } = work(settings);
     let own = ComparableResult {
         layout: layout.map_or_else(unknown, str::to_owned),
         scale_factor: data.scale_factor.clone().unwrap_or_else(unknown),

@@ -1,6 +1,6 @@
 //! Bulk loading by DuckDB's appender: rows are written column by column into a chunk of DuckDB's memory, whole chunks handed over.
 
-use super::column::{Cell, Kind, write};
+use super::column::{VectorCell, VectorKind, write};
 use super::connection::{Connection, Handle};
 use super::functions::{Index, RawAppender, RawChunk, RawType, RawVector, SUCCESS, State, text};
 use std::ffi::CString;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Where a column of the chunk lies; valid until the chunk is reset.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    kind: Kind,
+    kind: VectorKind,
     vector: *mut RawVector,
     data: *mut u8,
 }
@@ -72,7 +72,7 @@ impl Appender {
         let mut types: Vec<*mut RawType> =
             (0..width).map(|column| unsafe { (functions.appender_column_type)(self.raw, column) }).collect();
         let place = |kind| Place { kind, vector: ptr::null_mut(), data: ptr::null_mut() };
-        self.places = types.iter().map(|raw| place(Kind::of(functions, *raw))).collect();
+        self.places = types.iter().map(|raw| place(VectorKind::of(functions, *raw))).collect();
         // SAFETY: as many types as said, which DuckDB copies.
         self.chunk = unsafe { (functions.create_data_chunk)(types.as_mut_ptr(), width) };
         for raw in &mut types {
@@ -101,18 +101,18 @@ impl Appender {
 
     /// What a column holds.
     #[inline]
-    pub(in super::super) fn kind(&self, column: usize) -> Kind {
+    pub(in super::super) fn kind(&self, column: usize) -> VectorKind {
         self.places[column].kind
     }
 
     /// Writes the next column of the open row; false when the value does not fit it or the row is full.
     #[inline]
-    pub(in super::super) fn put(&mut self, cell: Cell<'_>) -> bool {
+    pub(in super::super) fn put(&mut self, cell: VectorCell<'_>) -> bool {
         let Some(place) = self.places.get(self.column) else { return false };
         let row = self.filled as Index;
         let functions = self.handle.functions();
         let fits = match cell {
-            Cell::Null => {
+            VectorCell::Null => {
                 // SAFETY: the row is below the chunk's capacity; the bits of the vector are made before one is cleared.
                 unsafe {
                     (functions.vector_ensure_validity_writable)(place.vector);
@@ -120,7 +120,7 @@ impl Appender {
                 }
                 true
             }
-            Cell::Text(value) if place.kind == Kind::Text => {
+            VectorCell::Text(value) if place.kind == VectorKind::Text => {
                 let (start, length) = (value.as_ptr().cast(), value.len() as Index);
                 // SAFETY: the row is below the chunk's capacity; DuckDB copies so many bytes, which are UTF-8.
                 unsafe { (functions.vector_assign_string_element_len)(place.vector, row, start, length) };

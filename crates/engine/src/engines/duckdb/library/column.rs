@@ -19,7 +19,7 @@ pub(in super::super) enum Width {
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Kind {
+pub(in super::super) enum VectorKind {
     /// One byte, 0 or 1.
     Boolean,
     /// Whole numbers.
@@ -45,7 +45,7 @@ pub(in super::super) enum Kind {
     Other(u32),
 }
 
-impl Kind {
+impl VectorKind {
     /// The kind of a logical type.
     pub(super) fn of(functions: &Functions, raw: *mut RawType) -> Self {
         // SAFETY: the caller owns the type, or holds null, of which DuckDB says that it is no type.
@@ -60,18 +60,18 @@ impl Kind {
 }
 
 /// The kind of a type that needs no more than its number.
-fn simple(id: u32) -> Kind {
+fn simple(id: u32) -> VectorKind {
     match id {
-        1 => Kind::Boolean,
-        10 => Kind::Float,
-        11 => Kind::Double,
-        12 | 31 => Kind::Timestamp(1_000_000),
-        13 => Kind::Date,
-        17 => Kind::Text,
-        20 => Kind::Timestamp(1),
-        21 => Kind::Timestamp(1_000),
-        22 => Kind::Timestamp(1_000_000_000),
-        _ => width(id).map_or(Kind::Other(id), Kind::Integer),
+        1 => VectorKind::Boolean,
+        10 => VectorKind::Float,
+        11 => VectorKind::Double,
+        12 | 31 => VectorKind::Timestamp(1_000_000),
+        13 => VectorKind::Date,
+        17 => VectorKind::Text,
+        20 => VectorKind::Timestamp(1),
+        21 => VectorKind::Timestamp(1_000),
+        22 => VectorKind::Timestamp(1_000_000_000),
+        _ => width(id).map_or(VectorKind::Other(id), VectorKind::Integer),
     }
 }
 
@@ -93,7 +93,7 @@ fn width(id: u32) -> Option<Width> {
 
 /// One value, as it is read or to be written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in super::super) enum Cell<'a> {
+pub(in super::super) enum VectorCell<'a> {
     /// SQL null.
     Null,
     /// A whole number, a truth value, or the units of a decimal.
@@ -112,35 +112,35 @@ pub(in super::super) enum Cell<'a> {
 
 /// Where a column of a chunk lies.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Column {
-    pub(super) kind: Kind,
+pub(super) struct VectorColumn {
+    pub(super) kind: VectorKind,
     pub(super) data: *const u8,
     /// One bit for each row, 0 for null; null when no row is null.
     pub(super) validity: *const u64,
 }
 
-impl Column {
+impl VectorColumn {
     /// Reads a cell.
     ///
     /// # Safety
     /// The pointers are those of a chunk with more than `row` rows that lives for `'a` and is not written meanwhile.
     #[inline]
-    pub(super) unsafe fn read<'a>(&self, row: usize) -> Cell<'a> {
+    pub(super) unsafe fn read<'a>(&self, row: usize) -> VectorCell<'a> {
         // SAFETY: one bit for each row of the chunk, in words of 64.
         if !self.validity.is_null() && unsafe { *self.validity.add(row / 64) } >> (row % 64) & 1 == 0 {
-            return Cell::Null;
+            return VectorCell::Null;
         }
         // SAFETY: the row is not null, so its value has been written, with the type of the column.
         unsafe {
             match self.kind {
-                Kind::Boolean => Cell::Integer(i128::from(at::<u8>(self.data, row))),
-                Kind::Integer(width) | Kind::Decimal { width, .. } => Cell::Integer(integer(width, self.data, row)),
-                Kind::Float => Cell::Double(f64::from(at::<f32>(self.data, row))),
-                Kind::Double => Cell::Double(at(self.data, row)),
-                Kind::Text => string(self.data, row),
-                Kind::Date => Cell::Count(i64::from(at::<i32>(self.data, row))),
-                Kind::Timestamp(_) => Cell::Count(at(self.data, row)),
-                Kind::Other(_) => Cell::Other,
+                VectorKind::Boolean => VectorCell::Integer(i128::from(at::<u8>(self.data, row))),
+                VectorKind::Integer(width) | VectorKind::Decimal { width, .. } => VectorCell::Integer(integer(width, self.data, row)),
+                VectorKind::Float => VectorCell::Double(f64::from(at::<f32>(self.data, row))),
+                VectorKind::Double => VectorCell::Double(at(self.data, row)),
+                VectorKind::Text => string(self.data, row),
+                VectorKind::Date => VectorCell::Count(i64::from(at::<i32>(self.data, row))),
+                VectorKind::Timestamp(_) => VectorCell::Count(at(self.data, row)),
+                VectorKind::Other(_) => VectorCell::Other,
             }
         }
     }
@@ -183,7 +183,7 @@ unsafe fn integer(width: Width, data: *const u8, row: usize) -> i128 {
 /// # Safety
 /// `data` points to more than `row` such values, which live for `'a`.
 #[inline]
-unsafe fn string<'a>(data: *const u8, row: usize) -> Cell<'a> {
+unsafe fn string<'a>(data: *const u8, row: usize) -> VectorCell<'a> {
     // SAFETY: the caller promises the 16 bytes; DuckDB promises that the pointer in them leads to so many bytes.
     let bytes = unsafe {
         let entry = data.add(row * 16);
@@ -191,7 +191,7 @@ unsafe fn string<'a>(data: *const u8, row: usize) -> Cell<'a> {
         let start = if length <= 12 { entry.add(4) } else { at::<*const u8>(entry.add(8), 0) };
         std::slice::from_raw_parts(start, length)
     };
-    std::str::from_utf8(bytes).map_or(Cell::NotText, Cell::Text)
+    std::str::from_utf8(bytes).map_or(VectorCell::NotText, VectorCell::Text)
 }
 
 /// Writes a cell that is neither null nor text; false when it does not fit the column.
@@ -199,17 +199,17 @@ unsafe fn string<'a>(data: *const u8, row: usize) -> Cell<'a> {
 /// # Safety
 /// `data` is that of a column of this kind with room for more than `row` rows.
 #[inline]
-pub(super) unsafe fn write(kind: Kind, data: *mut u8, row: usize, cell: Cell<'_>) -> bool {
+pub(super) unsafe fn write(kind: VectorKind, data: *mut u8, row: usize, cell: VectorCell<'_>) -> bool {
     // SAFETY: the caller promises the room, the kind gives the type.
     unsafe {
         match (kind, cell) {
-            (Kind::Boolean, Cell::Integer(value @ 0..=1)) => put(data, row, u8::try_from(value).ok()),
-            (Kind::Integer(width) | Kind::Decimal { width, .. }, Cell::Integer(value)) => {
+            (VectorKind::Boolean, VectorCell::Integer(value @ 0..=1)) => put(data, row, u8::try_from(value).ok()),
+            (VectorKind::Integer(width) | VectorKind::Decimal { width, .. }, VectorCell::Integer(value)) => {
                 put_integer(width, data, row, value)
             }
-            (Kind::Double, Cell::Double(value)) => put(data, row, Some(value)),
-            (Kind::Date, Cell::Count(days)) => put(data, row, i32::try_from(days).ok()),
-            (Kind::Timestamp(_), Cell::Count(ticks)) => put(data, row, Some(ticks)),
+            (VectorKind::Double, VectorCell::Double(value)) => put(data, row, Some(value)),
+            (VectorKind::Date, VectorCell::Count(days)) => put(data, row, i32::try_from(days).ok()),
+            (VectorKind::Timestamp(_), VectorCell::Count(ticks)) => put(data, row, Some(ticks)),
             _ => false,
         }
     }

@@ -11,7 +11,7 @@ mod load;
 mod rows;
 mod statement;
 
-pub(super) use column::{Cell, Kind};
+pub(super) use column::{VectorCell, VectorKind};
 #[cfg(test)]
 pub(super) use column::Width;
 pub(super) use connection::Connection;

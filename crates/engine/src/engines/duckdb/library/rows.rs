@@ -1,6 +1,6 @@
 //! The result of one statement, read chunk by chunk. A chunk borrows from its result, a result from its statement.
 
-use super::column::{Cell, Column, Kind};
+use super::column::{VectorCell, VectorColumn, VectorKind};
 use super::functions::{Functions, Index, RawChunk, RawResult};
 use std::ptr;
 
@@ -15,12 +15,12 @@ pub(in super::super) struct Rows<'s> {
     functions: &'static Functions,
     result: RawResult,
     chunk: *mut RawChunk,
-    columns: &'s mut Vec<Column>,
+    columns: &'s mut Vec<VectorColumn>,
 }
 
 impl<'s> Rows<'s> {
     /// Takes over a result that a successful call has written. `columns` is memory to reuse.
-    pub(super) fn new(functions: &'static Functions, result: RawResult, columns: &'s mut Vec<Column>) -> Self {
+    pub(super) fn new(functions: &'static Functions, result: RawResult, columns: &'s mut Vec<VectorColumn>) -> Self {
         columns.clear();
         let mut rows = Self { functions, result, chunk: ptr::null_mut(), columns };
         // SAFETY: the result is whole and ours.
@@ -37,10 +37,10 @@ impl<'s> Rows<'s> {
         for column in 0..width {
             // SAFETY: the column exists; the type that comes back is ours.
             let mut raw = unsafe { (functions.column_logical_type)(&raw mut self.result, column) };
-            let kind = Kind::of(functions, raw);
+            let kind = VectorKind::of(functions, raw);
             // SAFETY: the type came from the line above and is not used again.
             unsafe { (functions.destroy_logical_type)(&raw mut raw) };
-            self.columns.push(Column { kind, data: ptr::null(), validity: ptr::null() });
+            self.columns.push(VectorColumn { kind, data: ptr::null(), validity: ptr::null() });
         }
     }
 
@@ -97,7 +97,7 @@ impl Drop for Rows<'_> {
 /// Some rows of a result.
 #[derive(Debug)]
 pub(in super::super) struct Chunk<'r> {
-    columns: &'r [Column],
+    columns: &'r [VectorColumn],
     rows: usize,
 }
 
@@ -109,7 +109,7 @@ impl<'r> Chunk<'r> {
 
     /// The value at a place and what its column holds. Panics beyond the last row or column, which is a mistake of ours.
     #[inline]
-    pub(in super::super) fn cell(&self, row: usize, column: usize) -> (Kind, Cell<'r>) {
+    pub(in super::super) fn cell(&self, row: usize, column: usize) -> (VectorKind, VectorCell<'r>) {
         assert!(row < self.rows, "row {row} of a chunk of {}", self.rows);
         let column = &self.columns[column];
         // SAFETY: the row is there; the chunk lives and is not written while this borrow of its result does.

@@ -1,6 +1,6 @@
 //! Prepared statements: made, bound, run.
 
-use super::column::Column;
+use super::column::VectorColumn;
 use super::connection::{Connection, Handle, error_of, sql_text};
 use super::functions::{Index, RawDecimal, RawHuge, RawPrepared, RawResult, RawTimestamp, State, SUCCESS, text};
 use super::rows::Rows;
@@ -38,7 +38,7 @@ pub(in super::super) enum BindValue<'a> {
 pub(in super::super) struct PreparedStatement {
     handle: Arc<Handle>,
     raw: *mut RawPrepared,
-    columns: Vec<Column>,
+    columns: Vec<VectorColumn>,
 }
 
 impl Connection {

@@ -348,7 +348,7 @@ pub(super) fn unsendable(error: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::prepared::{Row, describe};
+    use super::super::prepared::{WireRow, describe};
     use super::*;
     use proptest::prelude::*;
     use tokio::net::UnixStream;
@@ -359,7 +359,7 @@ mod tests {
         let read = async {
             let mut connection = Connection::on(Socket::Unix(ours));
             let described = describe(&mut connection, &[("s", "SELECT 1")]).await;
-            let scripted = connection.script("SELECT 1", |row| drop(Row::of(row, 1).map(|mut row| row.field()))).await;
+            let scripted = connection.script("SELECT 1", |row| drop(WireRow::of(row, 1).map(|mut row| row.field()))).await;
             (described.is_ok(), scripted.is_ok())
             // The connection ends here: who still writes to it is told so, and does not wait for room that nobody makes.
         };

@@ -9,4 +9,4 @@ mod socket;
 
 pub(super) use connection::{Connection, State};
 pub(super) use message::{Message, Tag, affected};
-pub(super) use prepared::{PreparedStatement, Row, describe};
+pub(super) use prepared::{PreparedStatement, WireRow, describe};

@@ -157,9 +157,9 @@ fn of_oid(oid: u32) -> Type {
 
 /// The fields of a row, one after another.
 #[derive(Debug)]
-pub(in crate::engines::postgresql) struct Row<'a>(Reading<'a>);
+pub(in crate::engines::postgresql) struct WireRow<'a>(Reading<'a>);
 
-impl<'a> Row<'a> {
+impl<'a> WireRow<'a> {
     /// A row's bytes; an error unless it has so many fields.
     #[inline]
     pub(in crate::engines::postgresql) fn of(body: &'a [u8], fields: usize) -> Result<Self, Error> {

@@ -41,7 +41,7 @@ impl StreamVisitor for ChunkLoader<'_> {
 
     fn visit<S: RowStream>(&mut self, rows: S) -> Result<(), Error> {
         let table = S::Row::TABLE;
-        let mut source = Source { rows, content: ContentHash::default(), more: &mut *self.more };
+        let mut source = TableRows { rows, content: ContentHash::default(), more: &mut *self.more };
         let BlockingSession { runtime, session } = &mut *self.session;
         let loaded = runtime.block_on(session.append(&shape(table), &mut source))?;
         if loaded != source.content.rows {
@@ -56,13 +56,13 @@ impl StreamVisitor for ChunkLoader<'_> {
 }
 
 /// Rows for the engine.
-struct Source<'m, S> {
+struct TableRows<'m, S> {
     rows: S,
     content: ContentHash,
     more: &'m mut dyn FnMut(u64),
 }
 
-impl<S: RowStream> RowSource for Source<'_, S> {
+impl<S: RowStream> RowSource for TableRows<'_, S> {
     fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
         let Some(row) = self.rows.next_row() else { return false };
         self.content.add_row(row);

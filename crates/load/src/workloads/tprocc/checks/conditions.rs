@@ -18,12 +18,12 @@ const OFFENDERS_TOLD: usize = 10;
 
 /// Form in which a column of an offender is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ConditionForm {
     Count,
     Money,
 }
 
-use Form::{Count, Money};
+use ConditionForm::{Count, Money};
 
 /// One condition: the suite has a statement `condition_<number>` that returns the number of offenders, then these
 /// columns.
@@ -32,14 +32,14 @@ pub(crate) struct Condition {
     number: usize,
     name: &'static str,
     rule: &'static str,
-    columns: &'static [(&'static str, Form)],
+    columns: &'static [(&'static str, ConditionForm)],
 }
 
 const fn condition(
     number: usize,
     name: &'static str,
     rule: &'static str,
-    columns: &'static [(&'static str, Form)],
+    columns: &'static [(&'static str, ConditionForm)],
 ) -> Condition {
     Condition { number, name, rule, columns }
 }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const DAY_US: i64 = 86_400_000_000;
 
 /// The rows of a chunk, handed out one by one.
-struct Source {
+struct ChunkRowSource {
     table: Table,
     rows: Rows,
     row: Row,
@@ -21,7 +21,7 @@ struct Source {
     content: Content,
 }
 
-impl RowSource for Source {
+impl RowSource for ChunkRowSource {
     fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
         if !self.rows.next(&mut self.row) {
             return false;
@@ -46,7 +46,7 @@ impl RowSource for Source {
     }
 }
 
-impl Source {
+impl ChunkRowSource {
     fn write_dates(&mut self) {
         for column in 0..self.row.width() {
             if let Cell::Date(date) = self.row.cell(column) {
@@ -62,7 +62,7 @@ pub(super) fn append(session: &mut BlockingSession, chunk: Chunk, scale: f64, da
     let columns: Vec<Column<'_>> =
         chunk.table.columns().iter().map(|(name, kind)| Column { name, kind: sent(*kind, dates) }).collect();
     let shape = Shape { name: chunk.table.name(), columns: &columns };
-    let mut source = Source {
+    let mut source = ChunkRowSource {
         table: chunk.table,
         rows: chunk.rows(scale),
         row: Row::new(),

@@ -2,7 +2,7 @@
 //! seed.
 
 use super::lists::Lists;
-use super::rule::{self, Rule};
+use super::rule::{self, ParameterRule};
 use crate::workloads::warehouse::data::Date;
 use proofload_gen::{Rng, Seed};
 use proofload_model::error::Error;
@@ -14,7 +14,7 @@ pub(super) struct Parameter {
     pub(super) name: String,
     /// The value with which answers are validated.
     validation: String,
-    rule: Rule,
+    rule: ParameterRule,
     /// Parameters before it whose values it may not have.
     but_not: Vec<String>,
 }
@@ -37,7 +37,7 @@ impl Parameter {
         let (name, rest) = text.split_once(" = ")?;
         let (validation, rule, others) = if let Some(base) = rest.strip_suffix(" over scale") {
             base.parse::<f64>().ok()?;
-            (base, Rule::OverScale, "")
+            (base, ParameterRule::OverScale, "")
         } else {
             let (validation, rule) = rest.split_once(" from ")?;
             let (rule, others) = rule.split_once(" but not ").unwrap_or((rule, ""));
@@ -48,7 +48,7 @@ impl Parameter {
     }
 
     fn value(&self, draw: Option<&mut Rng>, scale: f64, before: &Values, lists: &Lists) -> Result<String, Error> {
-        if self.rule == Rule::OverScale {
+        if self.rule == ParameterRule::OverScale {
             let base: f64 = self.validation.parse().map_err(|_| Error::new("a number over scale was read before"))?;
             return Ok(format!("{:.12}", base / scale));
         }
@@ -65,29 +65,29 @@ impl Parameter {
 
     fn drawn(&self, rng: &mut Rng, before: &Values, lists: &Lists) -> Result<String, Error> {
         Ok(match &self.rule {
-            Rule::Integer(low, high) => between(rng, *low, *high).to_string(),
-            Rule::Decimal(low, high) => {
+            ParameterRule::Integer(low, high) => between(rng, *low, *high).to_string(),
+            ParameterRule::Decimal(low, high) => {
                 let value = between(rng, *low, *high);
                 format!("{}.{:02}", value / 100, value % 100)
             }
-            Rule::Day(low, high) => Date(between(rng, low.0.into(), high.0.into()) as i32).to_string(),
-            Rule::Month(low, high) => {
+            ParameterRule::Day(low, high) => Date(between(rng, low.0.into(), high.0.into()) as i32).to_string(),
+            ParameterRule::Month(low, high) => {
                 let month = between(rng, *low, *high);
                 format!("{:04}-{:02}-01", month / 12, month % 12 + 1)
             }
-            Rule::Year(low, high) => format!("{:04}-01-01", between(rng, *low, *high)),
-            Rule::Lists(names) => {
+            ParameterRule::Year(low, high) => format!("{:04}-01-01", between(rng, *low, *high)),
+            ParameterRule::Lists(names) => {
                 let one = |name: &String| {
                     let values = lists.values(name)?;
                     Ok(values[rng.below(values.len() as u64) as usize].as_str())
                 };
                 names.iter().map(one).collect::<Result<Vec<_>, Error>>()?.join(" ")
             }
-            Rule::Pair { of, list } => {
+            ParameterRule::Pair { of, list } => {
                 let other = before.iter().find(|(name, _)| name == of).map(|(_, value)| value.as_str());
                 lists.pair(list, other.unwrap_or_default())?.to_owned()
             }
-            Rule::OverScale => self.validation.clone(),
+            ParameterRule::OverScale => self.validation.clone(),
         })
     }
 }

@@ -4,7 +4,7 @@ use crate::workloads::warehouse::data::{Date, parse_date};
 
 /// The values of a parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Rule {
+pub(super) enum ParameterRule {
     /// A whole number, both ends included.
     Integer(i64, i64),
     /// Hundredths, written with two digits after the point, both ends included.
@@ -24,20 +24,20 @@ pub(super) enum Rule {
 }
 
 /// Reads a rule; `None` when it is not understood.
-pub(super) fn read(text: &str) -> Option<Rule> {
+pub(super) fn read(text: &str) -> Option<ParameterRule> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let whole = |text: &str| text.parse::<i64>().ok();
     Some(match words.as_slice() {
-        ["integer", low, "to", high] => Rule::Integer(whole(low)?, whole(high)?),
-        ["decimal", low, "to", high] => Rule::Decimal(hundredths(low)?, hundredths(high)?),
-        ["day", low, "to", high] => Rule::Day(parse_date(low)?, parse_date(high)?),
-        ["month", low, "to", high] => Rule::Month(month(low)?, month(high)?),
-        ["year", low, "to", high] => Rule::Year(whole(low)?, whole(high)?),
-        ["list", name] => Rule::Lists(vec![(*name).to_owned()]),
+        ["integer", low, "to", high] => ParameterRule::Integer(whole(low)?, whole(high)?),
+        ["decimal", low, "to", high] => ParameterRule::Decimal(hundredths(low)?, hundredths(high)?),
+        ["day", low, "to", high] => ParameterRule::Day(parse_date(low)?, parse_date(high)?),
+        ["month", low, "to", high] => ParameterRule::Month(month(low)?, month(high)?),
+        ["year", low, "to", high] => ParameterRule::Year(whole(low)?, whole(high)?),
+        ["list", name] => ParameterRule::Lists(vec![(*name).to_owned()]),
         ["lists", names @ ..] if !names.is_empty() => {
-            Rule::Lists(names.iter().map(|name| (*name).to_owned()).collect())
+            ParameterRule::Lists(names.iter().map(|name| (*name).to_owned()).collect())
         }
-        ["pair", of, "in", list] => Rule::Pair { of: (*of).to_owned(), list: (*list).to_owned() },
+        ["pair", of, "in", list] => ParameterRule::Pair { of: (*of).to_owned(), list: (*list).to_owned() },
         _ => return None,
     })
 }

@@ -16,7 +16,7 @@ pub(crate) fn chunks(records: u64) -> u64 {
 }
 
 /// Gives the records of a chunk, batch by batch.
-pub(super) struct Source {
+pub(super) struct RecordSource {
     keys: Keys,
     values: Values,
     fields: u16,
@@ -25,7 +25,7 @@ pub(super) struct Source {
     key: String,
 }
 
-impl Source {
+impl RecordSource {
     /// The records of chunk `number`.
     pub(super) fn new(plan: &Plan, number: u64, batch: usize) -> Self {
         let first = number * CHUNK_RECORDS;

@@ -1,14 +1,14 @@
 //! Loads the data: table, chunks side by side, count, sample. Killed at any instant it leaves each chunk noted or not,
 //! and goes on from there.
 
-use super::chunk::{CHUNK_RECORDS, Source, chunks};
+use super::chunk::{CHUNK_RECORDS, RecordSource, chunks};
 use super::manifest::{Manifest, chunk_entry, complete_entry, wanted};
 use crate::workload::RunRequest;
 use crate::workloads::manifest::{not_empty, unless_noted};
 use crate::workloads::side_by_side::side_by_side;
 use crate::workloads::ycsb::checks::read_back;
 use crate::workloads::ycsb::settings::YcsbSettings;
-use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, Dialect, MANIFEST, StoreAccess, runtime};
+use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, MANIFEST, StoreAccess, StoreDialect, runtime};
 use proofload_engine::Target;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A load: what, and where.
 pub(crate) struct Load<'j> {
     request: &'j RunRequest,
-    dialect: &'j Dialect,
+    dialect: &'j StoreDialect,
     settings: &'j YcsbSettings,
     plan: &'j Plan,
     target: Target,
@@ -29,7 +29,7 @@ impl<'j> Load<'j> {
     /// A load of a job's data. During it the dialect's settings for loads hold.
     pub(crate) fn new(
         request: &'j RunRequest,
-        dialect: &'j Dialect,
+        dialect: &'j StoreDialect,
         settings: &'j YcsbSettings,
         plan: &'j Plan,
     ) -> Self {
@@ -109,7 +109,7 @@ impl<'j> Load<'j> {
     }
 
     fn load_chunk(&self, session: &mut BlockingStore, number: u64) -> Result<(), Error> {
-        let mut source = Source::new(self.plan, number, self.settings.batch);
+        let mut source = RecordSource::new(self.plan, number, self.settings.batch);
         let note = (chunk_entry(number), source.len().to_string());
         let mut next = |into: &mut _| source.next(into);
         let mut rows = ChunkRows { next: &mut next, fields: self.settings.shape.fields };

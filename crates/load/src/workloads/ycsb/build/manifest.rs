@@ -75,7 +75,7 @@ pub(super) fn complete_entry(records: u64) -> (String, String) {
 /// Source: Fowler, Noll, Vo, IETF draft-eastlake-fnv.
 fn sample_hash(plan: &Plan) -> u64 {
     let mut buffer = DocumentBuffer::new();
-    super::chunk::Source::new(plan, 0, SAMPLE).next(&mut buffer);
+    super::chunk::RecordSource::new(plan, 0, SAMPLE).next(&mut buffer);
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
         let length = (bytes.len() as u64).to_le_bytes();

@@ -6,4 +6,4 @@ mod conservation;
 pub(super) mod read_back;
 mod run;
 
-pub(super) use run::{Evidence, all, without_data};
+pub(super) use run::{CheckEvidence, all, without_data};

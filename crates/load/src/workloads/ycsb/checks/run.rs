@@ -10,7 +10,7 @@ use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 
 /// Everything that the checks know of a run.
-pub(crate) struct Evidence<'e> {
+pub(crate) struct CheckEvidence<'e> {
     pub(crate) plan: &'e Plan,
     pub(crate) tallies: &'e [Tally],
     /// Records before the run; `None` when they were not counted.
@@ -21,7 +21,7 @@ pub(crate) struct Evidence<'e> {
 /// Every check of a run on an engine that keeps data.
 pub(crate) fn all(
     access: StoreAccess<'_>,
-    evidence: &Evidence<'_>,
+    evidence: &CheckEvidence<'_>,
     progress: &ProgressSink,
 ) -> Result<Vec<Check>, Error> {
     let mut checks = without_data(evidence);
@@ -42,11 +42,11 @@ pub(crate) fn all(
 }
 
 /// The checks that need no data.
-pub(crate) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
+pub(crate) fn without_data(evidence: &CheckEvidence<'_>) -> Vec<Check> {
     audit::mix(&evidence.plan.settings().mix, evidence.counts)
 }
 
-impl Evidence<'_> {
+impl CheckEvidence<'_> {
     fn inserts(&self, loaded: u64) -> Inserts {
         let done = self.counts.iter().filter(|counts| counts.kind == "insert").map(|counts| counts.done).sum();
         let unknown = self.tallies.iter().map(|tally| tally.unknown_inserts).sum();

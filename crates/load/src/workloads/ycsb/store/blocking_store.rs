@@ -1,7 +1,7 @@
 //! A store with a runtime of its own, for work outside the hot path: loads and checks. Blocking.
 
 use super::any::Store;
-use super::dialect::Dialect;
+use super::dialect::StoreDialect;
 use super::documents::DocumentStore;
 use super::sql::SqlStore;
 use crate::workloads::ycsb::settings::YcsbSettings;
@@ -21,7 +21,7 @@ pub(crate) struct BlockingStore {
 pub(crate) struct StoreAccess<'a> {
     pub(crate) engine: &'static dyn Engine,
     pub(crate) target: &'a Target,
-    pub(crate) dialect: &'a Dialect,
+    pub(crate) dialect: &'a StoreDialect,
     pub(crate) settings: &'a YcsbSettings,
 }
 

@@ -17,7 +17,7 @@ const DOCUMENT_LOADERS: usize = 4;
 
 /// How to speak to one engine.
 #[derive(Debug)]
-pub(crate) struct Dialect {
+pub(crate) struct StoreDialect {
     /// The statements; `None` for sessions of documents.
     pub(super) suite: Option<Suite>,
     /// How records lie in the table.
@@ -28,7 +28,7 @@ pub(crate) struct Dialect {
     pub(crate) loaders: usize,
 }
 
-impl Dialect {
+impl StoreDialect {
     /// The dialect of an engine for records of a form with so many fields; the error names what there is.
     pub(crate) fn of(engine: &dyn Engine, form: Form, fields: u16) -> Result<Self, Error> {
         let facts = engine.facts();
@@ -83,8 +83,8 @@ fn with_form(form: Form) -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    fn dialect(engine: &str, form: Form, fields: u16) -> Result<Dialect, String> {
-        Dialect::of(proofload_engine::engine(engine).unwrap(), form, fields).map_err(|error| error.to_string())
+    fn dialect(engine: &str, form: Form, fields: u16) -> Result<StoreDialect, String> {
+        StoreDialect::of(proofload_engine::engine(engine).unwrap(), form, fields).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -9,4 +9,4 @@ mod template;
 
 pub(super) use any::{ChunkRows, MANIFEST, Store, TABLE};
 pub(super) use blocking_store::{BlockingStore, StoreAccess, runtime};
-pub(super) use dialect::Dialect;
+pub(super) use dialect::StoreDialect;

@@ -1,7 +1,7 @@
 //! Records as rows of one table, by prepared statements. Allocates nothing per operation once the memory has grown.
 
 use super::any::{ChunkRows, MANIFEST, TABLE};
-use super::dialect::Dialect;
+use super::dialect::StoreDialect;
 use crate::workloads::suite::Suite;
 use crate::workloads::ycsb::settings::Form;
 use proofload_engine::{
@@ -37,7 +37,7 @@ enum FieldStatement {
 
 impl SqlStore {
     /// Prepares nothing yet: the table may not be there.
-    pub(super) fn new(session: AnySession, dialect: &Dialect, fields: u16) -> Result<Self, Error> {
+    pub(super) fn new(session: AnySession, dialect: &StoreDialect, fields: u16) -> Result<Self, Error> {
         let suite = dialect.suite.clone().ok_or_else(|| Error::other("an SQL session without statements"))?;
         Ok(Self { session, suite, form: dialect.form, fields, flight: Flight::new() })
     }

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +20,9 @@ const LONGEST_LINE: u64 = 4096;
 
 /// Time for an agent's greeting.
 const GREETING: Duration = Duration::from_secs(60);
+
+/// Longest wait for the end of an ended agent's stderr, which a process of its own may hold open.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Looks at a closing agent, so often and so far apart, before it is killed.
 const CLOSING_LOOKS: u32 = 100;
@@ -71,7 +74,8 @@ impl AgentProcess {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut stdout = BufReader::new(stdout.expect("it was asked for"));
         let lines: Lines = Arc::default();
-        keep_lines(BufReader::new(stderr.expect("it was asked for")), name, &lines, events.clone());
+        let stderr = BufReader::new(stderr.expect("it was asked for"));
+        let silence = keep_lines(stderr, name, &lines, events.clone());
         let agent = Self {
             name: name.to_owned(),
             child: Mutex::new(child),
@@ -88,9 +92,10 @@ impl AgentProcess {
         let _met = watchdog.send(());
         if let Err(error) = greeted {
             agent.kill();
+            let _silent = silence.recv_timeout(LAST_WORDS);
             return Err(error.context(format!("starting the {name} agent by {command:?}{}", said(&agent.stderr))));
         }
-        agent.listen(stdout, events);
+        agent.listen(stdout, silence, events);
         Ok(agent)
     }
 
@@ -106,8 +111,13 @@ impl AgentProcess {
         sender
     }
 
-    /// Reads the agent's stream on a thread until it ends; then every open call fails.
-    fn listen(&self, mut stdout: impl BufRead + Send + 'static, events: Sender<(String, AgentEvent)>) {
+    /// Reads the agent's stream on a thread until it ends; then every open call fails, with what the agent said until its `silence`.
+    fn listen(
+        &self,
+        mut stdout: impl BufRead + Send + 'static,
+        silence: Receiver<()>,
+        events: Sender<(String, AgentEvent)>,
+    ) {
         let (name, answers, stderr) = (self.name.clone(), Arc::clone(&self.answers), Arc::clone(&self.stderr));
         let (alive, quitting) = (Arc::clone(&self.alive), Arc::clone(&self.quitting));
         let heard = Arc::clone(&self.heard);
@@ -129,6 +139,8 @@ impl AgentProcess {
                 }
             };
             alive.store(false, Ordering::Release);
+            // The stream may end before the last line of stderr has been read.
+            let _silent = silence.recv_timeout(LAST_WORDS);
             let reason = format!("{end}{}", said(&stderr));
             if !quitting.load(Ordering::Acquire) {
                 let _gone = events.send((name.clone(), AgentEvent::Lost { reason: reason.clone() }));
@@ -226,11 +238,17 @@ impl Drop for AgentProcess {
     }
 }
 
-/// Keeps the last lines of an agent's stderr and hands each on as a line of the log.
-fn keep_lines(stderr: impl BufRead + Send + 'static, name: &str, lines: &Lines, events: Sender<(String, AgentEvent)>) {
+/// Keeps the last lines of an agent's stderr and hands each on as a line of the log. The receiver is disconnected at its end.
+fn keep_lines(
+    stderr: impl BufRead + Send + 'static,
+    name: &str,
+    lines: &Lines,
+    events: Sender<(String, AgentEvent)>,
+) -> Receiver<()> {
     let (name, lines) = (name.to_owned(), Arc::clone(lines));
+    let (end, silence) = mpsc::channel();
     std::thread::spawn(move || {
-        let mut stderr = stderr;
+        let (mut stderr, _until_its_end): (_, Sender<()>) = (stderr, end);
         while let Some(line) = next_line(&mut stderr) {
             let mut kept = lock(&lines);
             if kept.len() == KEPT_LINES {
@@ -242,6 +260,7 @@ fn keep_lines(stderr: impl BufRead + Send + 'static, name: &str, lines: &Lines, 
             let _gone = events.send((name.clone(), AgentEvent::Event(event)));
         }
     });
+    silence
 }
 
 /// The next line that says something, whatever its bytes, cut to a bound; `None` at the end.

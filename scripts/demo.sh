@@ -21,9 +21,7 @@ toy=(
     --set workload.scale=toy
     --set workload.warehouses=1
     --set workload.virtual_users=2
-    --set procedure.warm_up.round=1s
     --set procedure.warm_up.at_least=1s
-    --set procedure.warm_up.at_most=6s
     --set procedure.measure=3s
     --set 'factor.limits.memory=["64MiB", "128MiB"]'
 )

@@ -21,6 +21,8 @@ pub struct Estimate {
     pub standard_error: f64,
     /// Degrees of freedom of the standard error.
     pub freedom: f64,
+    /// Displacement that the standard error does not hold, in the unit of the samples: above the mean when positive, else below it.
+    pub ahead: f64,
     /// Number of samples.
     pub n: u64,
     /// How many independent samples they are worth.
@@ -39,8 +41,20 @@ impl Estimate {
         if let Some(why) = &self.missing {
             return Interval::none(why.clone());
         }
+        let (below, above) = self.half_widths();
+        Interval::known(self.value - below, self.value + above, self.method)
+    }
+
+    /// Width of the 95 % interval below the mean and above it.
+    fn half_widths(&self) -> (f64, f64) {
         let half = student_quantile(0.975, self.freedom) * self.standard_error;
-        Interval::known(self.value - half, self.value + half, self.method)
+        (half.hypot(self.ahead.min(0.0)), half.hypot(self.ahead.max(0.0)))
+    }
+
+    /// Half the width of the 95 % interval as a share of the mean; NaN without an interval.
+    pub fn relative_half_width(&self) -> f64 {
+        let (below, above) = self.half_widths();
+        if self.missing.is_some() { f64::NAN } else { (below + above) / 2.0 / self.value.abs() }
     }
 
     /// The mean as a quantity in `unit`.
@@ -66,6 +80,7 @@ pub fn mean_of(values: &[f64]) -> Estimate {
         value,
         standard_error: (noise.variance / n).sqrt(),
         freedom: noise.freedom,
+        ahead: 0.0,
         n: values.len() as u64,
         effective_n,
         block: noise.block,
@@ -105,9 +120,12 @@ fn log_ratio_interval(above: &Estimate, below: &Estimate, ratio: f64) -> Interva
         1.0
     };
     let half = student_quantile(0.975, freedom) * spread.sqrt();
+    let (rise, fall) = (above.ahead / above.value, below.ahead / below.value);
+    let lower = half.hypot(rise.min(0.0)).hypot(fall.max(0.0));
+    let upper = half.hypot(rise.max(0.0)).hypot(fall.min(0.0));
     Interval::known(
-        ratio * (-half).exp(),
-        ratio * half.exp(),
+        ratio * (-lower).exp(),
+        ratio * upper.exp(),
         "ratio of block-bootstrapped means on the logarithmic scale",
     )
 }

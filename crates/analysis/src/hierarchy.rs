@@ -11,14 +11,18 @@ use super::distribution::{mean, variance};
 /// any of them leaves none.
 /// Source: Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
 pub fn mean_of_runs(runs: &[&[f64]]) -> Estimate {
-    let estimates: Vec<Estimate> = runs.iter().map(|run| mean_of(run)).collect();
-    if let [only] = estimates.as_slice() {
+    mean_of_estimates(&runs.iter().map(|run| mean_of(run)).collect::<Vec<_>>())
+}
+
+/// The same of runs whose means are known. What moves on in every run does not average out.
+pub fn mean_of_estimates(estimates: &[Estimate]) -> Estimate {
+    if let [only] = estimates {
         return only.clone();
     }
     let means: Vec<f64> = estimates.iter().map(|run| run.value).collect();
     let count = means.len() as f64;
     let missing = match means.iter().all(|mean| mean.is_finite()) {
-        true if runs.is_empty() => Some("no run was completed".to_owned()),
+        true if estimates.is_empty() => Some("no run was completed".to_owned()),
         true => None,
         false => Some("the series has gaps".to_owned()),
     };
@@ -26,6 +30,11 @@ pub fn mean_of_runs(runs: &[&[f64]]) -> Estimate {
         value: mean(&means),
         standard_error: (variance(&means) / count).sqrt(),
         freedom: (count - 1.0).max(1.0),
+        ahead: if estimates.is_empty() {
+            0.0
+        } else {
+            mean(&estimates.iter().map(|run| run.ahead).collect::<Vec<_>>())
+        },
         n: estimates.iter().map(|run| run.n).sum(),
         effective_n: estimates.iter().map(|run| run.effective_n).sum(),
         block: estimates.iter().map(|run| run.block).max().unwrap_or(1),

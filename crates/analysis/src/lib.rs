@@ -2,6 +2,7 @@
 //! bottleneck. No clock, no input or output, no engine, no rendering; chance comes from a seed.
 
 pub mod autocorrelation;
+pub mod blocks;
 pub mod bootstrap;
 pub mod bottleneck;
 pub mod calibration;
@@ -9,6 +10,7 @@ pub mod change;
 pub mod compare;
 pub mod contrast;
 pub mod distribution;
+pub mod disturbance;
 pub mod elasticity;
 pub mod error;
 pub mod generator;
@@ -27,3 +29,4 @@ pub mod steady;
 mod trend;
 pub mod validity;
 pub mod warehouse;
+pub mod window;

@@ -77,6 +77,16 @@ pub enum VoidReason {
     },
     /// A segment at another level.
     Change(Change),
+    /// Movement over the window that is shown, also without its first quarter.
+    Moving {
+        /// Rise over the window as a share of its mean.
+        movement: Quantity,
+    },
+    /// An interval too wide to say anything.
+    Useless {
+        /// Half-width of the 95 % interval as a share of the mean.
+        half_width: f64,
+    },
 }
 
 impl fmt::Display for VoidReason {
@@ -108,8 +118,24 @@ impl fmt::Display for VoidReason {
                 100.0 * change.relative.abs(),
                 if change.relative < 0.0 { "below" } else { "above" }
             ),
+            Self::Moving { movement } => {
+                let [value, low, high] = percents(movement);
+                let word = if value < 0.0 { "falling" } else { "rising" };
+                write!(f, "throughput was still {word}: by {value:.1} % [{low:.1}, {high:.1}] over the measured load")
+            }
+            Self::Useless { half_width } => write!(
+                f,
+                "throughput varied so much that its 95 % interval is ± {:.0} % of the mean: the load was too short",
+                100.0 * half_width
+            ),
         }
     }
+}
+
+/// A share and its interval in per cent.
+fn percents(share: &Quantity) -> [f64; 3] {
+    let (low, high) = share.interval().bounds().unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    [share.value(), low, high].map(|share| 100.0 * share)
 }
 
 /// The outcome of the check.
@@ -130,15 +156,21 @@ impl Check {
     }
 }
 
-/// Checks throughput per second of a measured window (NaN for a missing second).
-pub fn check_window(measured: &[f64], limits: &Limits) -> Check {
+/// Seconds that are missing, or a window in which nothing was completed.
+pub(super) fn gap_or_silence(measured: &[f64]) -> Option<VoidReason> {
     if let Some(at) = measured.iter().position(|x| !x.is_finite()) {
-        let gap = VoidReason::Gap { at, seconds: measured.iter().filter(|x| !x.is_finite()).count() };
-        let notes = vec!["drift and changes are not judged across a gap".into()];
-        return Check { voids: vec![gap], drift: None, notes };
+        return Some(VoidReason::Gap { at, seconds: measured.iter().filter(|x| !x.is_finite()).count() });
     }
-    if measured.iter().all(|&x| x <= 0.0) {
-        return Check { voids: vec![VoidReason::NoThroughput], drift: None, notes: Vec::new() };
+    measured.iter().all(|&x| x <= 0.0).then_some(VoidReason::NoThroughput)
+}
+
+/// Checks throughput per second of a measured window (NaN for a missing second) by the rule of records from before
+/// [`judge_window`](super::window::judge_window).
+pub fn check_window(measured: &[f64], limits: &Limits) -> Check {
+    if let Some(reason) = gap_or_silence(measured) {
+        let gap = matches!(reason, VoidReason::Gap { .. });
+        let notes = if gap { vec!["drift and changes are not judged across a gap".into()] } else { Vec::new() };
+        return Check { voids: vec![reason], drift: None, notes };
     }
     let mut notes = Vec::new();
     let (drift, void) = drift_of(measured, limits, &mut notes);

@@ -80,9 +80,16 @@ fn curves_and_rankings_answer_whatever_they_are_given() {
         if let knee::Knee::Fitted { at, .. } = knee::find_knee(&levels, &question) {
             check(&at);
         }
-        let kinds = [ResourceKind::Core, ResourceKind::Thread, ResourceKind::Device, ResourceKind::Pressure];
+        let kinds = [
+            ResourceKind::Core,
+            ResourceKind::Thread,
+            ResourceKind::Device,
+            ResourceKind::Limit,
+            ResourceKind::Pressure,
+        ];
         let resources = kinds.map(|kind| Resource { kind, name: "it".to_owned(), utilisation: junk(&mut random) });
-        let observed = Observations { resources: resources.to_vec(), ..Observations::default() };
+        let observed =
+            Observations { resources: resources.to_vec(), others: Some(random.normal()), ..Observations::default() };
         rank(&observed).iter().for_each(|candidate| check(&candidate.measure));
         let _ = check_generator(&GeneratorObservations { client_threads: a, ..GeneratorObservations::default() });
     }

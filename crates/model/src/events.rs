@@ -51,6 +51,23 @@ pub enum RunEvent {
         #[serde(default)]
         verdict: String,
     },
+    /// The warm-up lasted as long as planned, whatever was seen in it.
+    WarmedUp {
+        /// How long it took, seconds.
+        seconds: u64,
+    },
+    /// The load came to its own end before there was a window to measure.
+    EndedEarly {
+        /// How long it ran, seconds.
+        seconds: u64,
+    },
+    /// The data were read once before the load, under the limits.
+    Prewarmed {
+        /// Bytes of the files.
+        bytes: u64,
+        /// How long it took, seconds.
+        seconds: f64,
+    },
     /// The measured window.
     Window {
         /// Number of the first interval in it.
@@ -199,6 +216,9 @@ impl RunEvent {
             Self::LoadStarted(_) => "load_started",
             Self::Steady { .. } => "steady",
             Self::NotSteady { .. } => "not_steady",
+            Self::WarmedUp { .. } => "warmed_up",
+            Self::EndedEarly { .. } => "ended_early",
+            Self::Prewarmed { .. } => "prewarmed",
             Self::Window { .. } => "window",
             Self::Rounds(_) => "rounds",
             Self::WholeRun { .. } => "whole_run",

@@ -101,6 +101,15 @@ series! {
         WRITE_BYTES = "write_bytes", "Bytes written to the device", "B/s", "device", Rate;
         READS = "reads", "Read requests", "1/s", "device", Rate;
         WRITES = "writes", "Write requests", "1/s", "device", Rate;
+        THROTTLED = "throttled", "Quota periods in which the allowance of CPU time was used up", "%", "", Level;
+    }
+
+    /// Use of the host's processor by others, and Proofload's own.
+    foreign = "foreign" {
+        CPU = "cpu", "CPU time of processes that belong neither to the instance nor to Proofload", "CPU s/s", "", Rate;
+        PROCESS = "process", "CPU time of the largest of them; one reading for all of a name", "CPU s/s", "name", Rate;
+        CLIENT_CPU = "client_cpu", "CPU time of Proofload itself", "CPU s/s", "", Rate;
+        CLIENT_WAIT = "client_wait", "Time in which threads of Proofload waited for a core", "s/s", "", Rate;
     }
 
     /// Memory of the database, or of the host where an exporter observes it.

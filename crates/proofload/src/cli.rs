@@ -121,6 +121,9 @@ pub(crate) struct RunArguments {
     /// Confirm a destructive step by naming its device again
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
+    /// Leave out limits that this machine does not allow; the title of the result says which
+    #[arg(long)]
+    pub(crate) without_limits: bool,
     #[command(flatten)]
     pub(crate) show: ShowArguments,
 }
@@ -132,7 +135,7 @@ pub(crate) struct ResumeArguments {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowArguments,
-    /// Measure void points again, unless a check of theirs failed; earlier attempts stay in the record
+    /// Measure points again that are void for the host's sake; earlier attempts stay in the record
     #[arg(long)]
     pub(crate) void: bool,
     /// Confirm a destructive step by naming its device again
@@ -196,6 +199,18 @@ pub(crate) struct ReportArguments {
     /// Also draw the results of this file: a file from `import`, or a record of a warehouse study; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) beside: Vec<PathBuf>,
+    /// Rule by which windows of a record from before today's rule are judged
+    #[arg(long, value_enum, default_value_t = Judge::Record, value_name = "RULE")]
+    pub(crate) judge: Judge,
+}
+
+/// Rules by which windows are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Judge {
+    /// The rule of the record's time
+    Record,
+    /// Today's rule
+    New,
 }
 
 /// Formats of a report.

@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     GateFailed,
     /// A limit, a count or a consistency condition did not verify.
     VerificationFailed,
-    /// A point never settled, or drifted inside its window.
+    /// Throughput of a point moved while it was measured, or varied too much.
     NotSteady,
     /// The load generator was the bottleneck.
     GeneratorBound,
@@ -58,7 +58,7 @@ impl Exit {
             Self::StudyInvalid => "the study file has faults",
             Self::GateFailed => "a gate failed: a loss beyond the tolerance is shown, or a point is void or missing",
             Self::VerificationFailed => "a limit, a count, a consistency condition or an audit did not verify",
-            Self::NotSteady => "a point never settled, or drifted inside its window",
+            Self::NotSteady => "throughput of a point moved while it was measured, or varied too much",
             Self::GeneratorBound => "the load generator was the bottleneck",
             Self::GateUndecided => "a gate is undecided: a loss beyond the tolerance is neither shown nor excluded",
             Self::NothingFound => "a search ended without an answer at its resolution",

@@ -91,10 +91,10 @@ fn a_valid_study_says_so_and_shows_its_plan() {
             small: A study of a few seconds
 
             2 runs of 2 points, in this order:
-                0  limits.memory = 128MiB  repetition 1  3s to 5s
-                1  limits.memory = 64MiB  repetition 1  3s to 5s
+                0  limits.memory = 128MiB  repetition 1  3s to 3s
+                1  limits.memory = 64MiB  repetition 1  3s to 3s
 
-            load: 6s to 10s, plus about 1s to build the data once, plus restoring, starting and verifying each run
+            load: 6s to 6s, plus about 1s to build the data once, plus restoring, starting and verifying each run
             space: about 3MiB in data (1 data set, 2 copies each, half as much again while it grows)
             limits.memory: 64MiB, 128MiB
             limits.memory_per_data: none

@@ -269,7 +269,7 @@ fn a_load_by_a_schedule_is_exported_with_its_send_lag_and_backlog() {
 #[test]
 fn a_void_point_has_no_final_figure() {
     let bench = Bench::new("void");
-    Synthetic { repetitions: 1, unsettled: true, ..Synthetic::of(400.0, 1) }.write(&bench.path("x.proof"));
+    Synthetic { repetitions: 1, falling: true, ..Synthetic::of(400.0, 1) }.write(&bench.path("x.proof"));
     let text = exported(&bench, &["--format", "openmetrics"]);
     check_openmetrics(&text);
     assert!(

@@ -137,3 +137,27 @@ fn a_database_that_the_memory_limit_kills_is_told_with_the_limit() {
     let kills = attempt.facts.iter().find(|fact| fact.name == "memory.oom_kills").expect("noted");
     assert!(kills.effective.as_deref().is_some_and(|kills| kills != "0"), "{kills:?}");
 }
+
+#[test]
+fn a_limit_that_cannot_be_had_stops_a_study_before_it_begins_or_is_left_out_and_named() {
+    let bench = Bench::new("refused-limit");
+    let factor = "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 4096]\n";
+    bench.study(&small_study("null", factor, 1));
+    let output = bench.run(&["run", "study.toml"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("this machine does not allow limits.cores, and nothing was started"), "{said}");
+    assert!(said.contains("--without-limits"), "{said}");
+    assert!(!bench.path("small.proof").exists() && !bench.path("data").exists());
+    let output = bench.run(&["run", "study.toml", "--without-limits", "--progress", "none"]);
+    assert!(
+        text(&output.stderr).contains("does not allow limits.cores (proofload doctor says why); carried out without"),
+        "{}",
+        text(&output.stderr)
+    );
+    let record = proofload_record::read(&bench.path("small.proof")).expect("the study was carried out");
+    assert_eq!(record.study.title(), "A study of a few seconds, without limits.cores");
+    assert_eq!((record.plan.points.len(), record.study.settings.get("limits.cores")), (1, None));
+    assert!(record.documents["study.toml"].contains("# --set 'limits.cores=none'"));
+    bench.expect_no_process();
+}

@@ -10,7 +10,7 @@ fn records(bench: &Bench) {
     Synthetic::of(1_000.0, 1).write(&bench.path("base.proof"));
     Synthetic::of(1_000.0, 2).write(&bench.path("equal.proof"));
     Synthetic::of(900.0, 3).write(&bench.path("slow.proof"));
-    Synthetic { unsettled: true, ..Synthetic::of(1_000.0, 4) }.write(&bench.path("void.proof"));
+    Synthetic { falling: true, ..Synthetic::of(1_000.0, 4) }.write(&bench.path("void.proof"));
 }
 
 #[track_caller]
@@ -49,7 +49,7 @@ fn records_are_compared_and_gated_with_their_exit_codes() {
     );
     let lenient = ["gate", "base.proof", "equal.proof", "--tolerance", "0%", "--undecided", "pass"];
     check(&bench, &lenient, 0, &["\ngate passed, undecided"]);
-    check(&bench, &gate("void.proof", &["--undecided", "pass"]), 4, &["virtual users 2 (void in B)", "never settled"]);
+    check(&bench, &gate("void.proof", &["--undecided", "pass"]), 4, &["virtual users 2 (void in B)", "still falling"]);
     check(&bench, &gate("void.proof", &["--undecided", "pass", "--void", "pass"]), 0, &["were asked to pass"]);
     let own = gate("slow.proof", &["--metric", "throughput=20%", "--metric", "response_ns_p50.*=40%"]);
     check(&bench, &own, 0, &["0.800  held", "1.400  held"]);

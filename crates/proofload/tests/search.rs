@@ -129,10 +129,10 @@ fn what_is_known_of_a_search_beforehand_is_planned() {
         ),
         "{plan}"
     );
-    assert!(plan.contains("at most 9 runs in all") && plan.contains("load: 3s to 45s"), "{plan}");
+    assert!(plan.contains("at most 9 runs in all") && plan.contains("load: 3s to 27s"), "{plan}");
     let json: serde_json::Value =
         serde_json::from_slice(&bench.run(&["plan", "study.toml", "--json"]).stdout).expect("JSON");
-    assert_eq!((&json["search"]["runs_at_most"], &json["load_s"]["at_most"]), (&9.into(), &45.0.into()));
+    assert_eq!((&json["search"]["runs_at_most"], &json["load_s"]["at_most"]), (&9.into(), &27.0.into()));
     let valid = text(&bench.run(&["validate", "study.toml"]).stdout);
     assert!(valid.contains("valid, 1 point, and a search of at most 9 runs"), "{valid}");
     bench.study(&study("find = { p99 = \"5ms\" }\noperation = \"paiment\"\nfrom = 1\nto = 100"));

@@ -302,7 +302,7 @@ fn results_do_not_change_places_and_void_does_not_become_valid() {
     let specimen = Specimen::new();
     for change in [
         "UPDATE attempt SET run_index = 3 - run_index WHERE id < 5",
-        "UPDATE event SET name = 'not_steady' WHERE name = 'steady'",
+        "UPDATE event SET name = 'not_steady' WHERE name = 'warmed_up'",
         "UPDATE event SET detail = '{\"from\":6,\"to\":12}' WHERE name = 'window'",
         "DELETE FROM link",
         "DELETE FROM link WHERE id = (SELECT max(id) FROM link)",

@@ -35,6 +35,8 @@ pub struct Record {
     pub being_written: bool,
     /// What is not as it was written, in words; empty when all is.
     pub faults: Vec<String>,
+    /// Whether its windows are judged by a rule that is younger than the record.
+    pub judged_again: bool,
 }
 
 impl Record {

@@ -56,6 +56,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
         documents,
         attempts,
         faults,
+        judged_again: false,
     })
 }
 

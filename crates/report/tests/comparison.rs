@@ -103,35 +103,35 @@ fn a_comparison_says_what_differs_what_is_shown_and_what_is_left_out() {
     check(
         &render_comparison(&comparison, ComparisonFormat::Text),
         &expect![[r#"
-        A  baseline   base.proof
-                       study memory-sweep, 21 September 2026, 14:13 UTC, proofload 0.1.0
-                       12 of 12 runs, 4 of 4 points valid, sha256 626173652e70726f
-        B  candidate  new.proof
-                       study memory-sweep, 21 September 2026, 14:13 UTC, proofload 0.1.0
-                       9 of 9 runs, 2 of 3 points valid, sha256 6e65772e70726f6f
+            A  baseline   base.proof
+                           study memory-sweep, 21 September 2026, 14:13 UTC, proofload 0.1.0
+                           12 of 12 runs, 4 of 4 points valid, sha256 626173652e70726f
+            B  candidate  new.proof
+                           study memory-sweep, 21 September 2026, 14:13 UTC, proofload 0.1.0
+                           9 of 9 runs, 2 of 3 points valid, sha256 6e65772e70726f6f
 
-        What else differs                   A                      B
-          study.seed                        1                      2
-          conductor's kernel                6.1.0                  6.2.0
-          host kernel                       Linux 6.1.0            Linux 6.2.0
-          engine mmap_size (1 of 4 points)  not set or not read    1048576
+            What else differs                   A                      B
+              study.seed                        1                      2
+              conductor's kernel                6.1.0                  6.2.0
+              host kernel                       Linux 6.1.0            Linux 6.2.0
+              engine mmap_size (1 of 4 points)  not set or not read    1048576
 
-          database memory       A       B    B/A   95 % interval       p  verdict
-        TPM, per minute; more is better
-          64 MiB           26,823  21,335  0.795  0.776 to 0.815  <0.001  slower
-          256 MiB          57,114  45,711  0.800  0.789 to 0.812  <0.001  slower
-        New-Order p99, response time, ms; less is better
-          64 MiB             32.8    39.8  1.213  1.165 to 1.263  <0.001  slower
-          256 MiB            15.0    18.8  1.260  1.173 to 1.353   0.003  slower
+              database memory       A       B    B/A   95 % interval       p  verdict
+            TPM, per minute; more is better
+              64 MiB           26,839  21,355  0.796  0.778 to 0.814  <0.001  slower
+              256 MiB          57,114  45,711  0.800  0.789 to 0.812  <0.001  slower
+            New-Order p99, response time, ms; less is better
+              64 MiB             32.8    39.8  1.214  1.166 to 1.264  <0.001  slower
+              256 MiB            15.0    18.8  1.260  1.173 to 1.353   0.003  slower
 
-        Not compared
-        - database memory 128 MiB in B: void: consistency condition 1: 1 of 4 warehouses
-          differs
-        - database memory 512 MiB: only A has it
+            Not compared
+            - database memory 128 MiB in B: void: consistency condition 1: 1 of 4 warehouses
+              differs
+            - database memory 512 MiB: only A has it
 
-        B/A is the candidate over the baseline. Each interval is of its row alone; p
-        values and verdicts hold for all 4 rows together (Holm, 5 %).
-    "#]],
+            B/A is the candidate over the baseline. Each interval is of its row alone; p
+            values and verdicts hold for all 4 rows together (Holm, 5 %).
+        "#]],
     );
 }
 
@@ -143,36 +143,36 @@ fn a_gate_says_which_losses_are_shown_and_why_it_fails() {
     check(
         &render_gate(&comparison, &judged(&comparison, &rules), &rules, ComparisonFormat::Text),
         &expect![[r#"
-        A  baseline   base.proof
-                       study memory-sweep, 21 September 2026, 14:13 UTC, proofload 0.1.0
-                       12 of 12 runs, 4 of 4 points valid, sha256 626173652e70726f
-        B  candidate  new.proof
-                       study memory-sweep, 21 September 2026, 14:13 UTC, proofload 0.1.0
-                       9 of 9 runs, 2 of 3 points valid, sha256 6e65772e70726f6f
+            A  baseline   base.proof
+                           study memory-sweep, 21 September 2026, 14:13 UTC, proofload 0.1.0
+                           12 of 12 runs, 4 of 4 points valid, sha256 626173652e70726f
+            B  candidate  new.proof
+                           study memory-sweep, 21 September 2026, 14:13 UTC, proofload 0.1.0
+                           9 of 9 runs, 2 of 3 points valid, sha256 6e65772e70726f6f
 
-        What else differs                   A                      B
-          study.seed                        1                      2
-          conductor's kernel                6.1.0                  6.2.0
-          host kernel                       Linux 6.1.0            Linux 6.2.0
-          engine mmap_size (1 of 4 points)  not set or not read    1048576
+            What else differs                   A                      B
+              study.seed                        1                      2
+              conductor's kernel                6.1.0                  6.2.0
+              host kernel                       Linux 6.1.0            Linux 6.2.0
+              engine mmap_size (1 of 4 points)  not set or not read    1048576
 
-          database memory       A       B    B/A   95 % interval  limit  finding
-        TPM, per minute; more is better
-          64 MiB           26,823  21,335  0.795  0.776 to 0.815  0.970  regressed
-          256 MiB          57,114  45,711  0.800  0.789 to 0.812  0.970  regressed
-        New-Order p99, response time, ms; less is better
-          64 MiB             32.8    39.8  1.213  1.165 to 1.263  1.030  regressed
-          256 MiB            15.0    18.8  1.260  1.173 to 1.353  1.030  regressed
+              database memory       A       B    B/A   95 % interval  limit  finding
+            TPM, per minute; more is better
+              64 MiB           26,839  21,355  0.796  0.778 to 0.814  0.970  regressed
+              256 MiB          57,114  45,711  0.800  0.789 to 0.812  0.970  regressed
+            New-Order p99, response time, ms; less is better
+              64 MiB             32.8    39.8  1.214  1.166 to 1.264  1.030  regressed
+              256 MiB            15.0    18.8  1.260  1.173 to 1.353  1.030  regressed
 
-        Not compared
-        - database memory 128 MiB in B: void: consistency condition 1: 1 of 4 warehouses
-          differs
-        - database memory 512 MiB: only A has it
+            Not compared
+            - database memory 128 MiB in B: void: consistency condition 1: 1 of 4 warehouses
+              differs
+            - database memory 512 MiB: only A has it
 
-        gate failed: 4 losses are shown beyond the tolerance; 2 points are void or
-        missing: database memory 128 MiB (void in B); database memory 512 MiB (missing
-        in B)
-    "#]],
+            gate failed: 4 losses are shown beyond the tolerance; 2 points are void or
+            missing: database memory 128 MiB (void in B); database memory 512 MiB (missing
+            in B)
+        "#]],
     );
 }
 
@@ -202,8 +202,8 @@ fn a_comparison_for_a_page() {
 
         | database memory | Metric | A | B | B/A | p, corrected | Verdict |
         |---|---|---|---|---|---|---|
-        | 64 MiB | TPM | 26,823 per minute (26,543 to 27,103; n = 90) | 21,335 per minute (20,733 to 21,936; n = 90) | 0.795 (0.776 to 0.815; n = 6) | &lt;0.001 | **slower** |
-        | 256 MiB | TPM | 57,114 per minute (56,138 to 58,090; n = 90) | 45,711 per minute (45,216 to 46,207; n = 90) | 0.800 (0.789 to 0.812; n = 6) | &lt;0.001 | **slower** |
+        | 64 MiB | TPM | 26,839 per minute (26,502 to 27,210; n = 87) | 21,355 per minute (20,789 to 21,984; n = 87) | 0.796 (0.778 to 0.814; n = 6) | &lt;0.001 | **slower** |
+        | 256 MiB | TPM | 57,114 per minute (56,138 to 58,103; n = 90) | 45,711 per minute (45,216 to 46,226; n = 90) | 0.800 (0.789 to 0.812; n = 6) | &lt;0.001 | **slower** |
 
         B/A is the candidate over the baseline, with the 95 % confidence interval of its row alone. p values and verdicts hold for all 2 rows together (Holm, 5 %). That no difference was shown is not to say that there is none.
 
@@ -223,7 +223,7 @@ fn a_comparison_for_programs() {
     expect![[r#"
         baseline: {"being_written":false,"created_us":1790000000000000,"file":"base.proof","programs":["proofload 0.1.0"],"sha256":"626173652e70726f6f66","study":"memory-sweep","title":"OLTP throughput against database memory"}
         candidate: {"being_written":false,"created_us":1790000000000000,"file":"new.proof","programs":["proofload 0.1.0"],"sha256":"6e65772e70726f6f66","study":"memory-sweep","title":"OLTP throughput against database memory"}
-        comparisons: [{"baseline":{"ci95":[64780.9871,75073.0129],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"better":"higher","candidate":{"ci95":[64780.9871,75073.0129],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"metric":"tpm","p":1.0,"p_corrected":1.0,"point":{},"ratio":{"ci95":[0.9654,1.0359],"ci95_method":"Student's t over runs, on the logarithmic scale","n":4,"unit":"ratio","value":1.0},"runs":{"baseline":2,"candidate":2},"shown_from":{"above":1.0359,"below":0.9654},"spread":"between runs","title":"TPM","verdict":"no difference shown"}]
+        comparisons: [{"baseline":{"ci95":[64780.9871,75111.3004],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"better":"higher","candidate":{"ci95":[64780.9871,75111.3004],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"metric":"tpm","p":1.0,"p_corrected":1.0,"point":{},"ratio":{"ci95":[0.9654,1.0359],"ci95_method":"Student's t over runs, on the logarithmic scale","n":4,"unit":"ratio","value":1.0},"runs":{"baseline":2,"candidate":2},"shown_from":{"above":1.0359,"below":0.9654},"spread":"between runs","title":"TPM","verdict":"no difference shown"}]
         differences: []
         factors: []
         form: 1
@@ -318,7 +318,7 @@ fn every_workload_is_compared_by_its_own_words_in_every_form() {
 /// Checks every metric of the workload: a record is as fast as itself.
 #[test]
 fn nothing_differs_from_itself() {
-    let record = record(&Shape { repetitions: 3, ..Shape::memory(2) });
+    let record = record(&Shape { repetitions: 3, seed: 3, ..Shape::memory(2) });
     let metrics = [
         "tpm",
         "nopm",
@@ -449,4 +449,20 @@ fn profiles_are_not_mixed() {
         let text = render_comparison(&alike, format).replace('\n', " ").replace("  ", " ").replace("  ", " ");
         assert!(text.contains("HammerDB-compatible (6.0)"), "{text}");
     }
+}
+
+#[test]
+fn records_of_different_hours_are_compared_with_a_warning() {
+    let (baseline, mut candidate) = (record(&Shape::memory(2)), record(&Shape::memory(2)));
+    let warned = |one: &Record, other: &Record| {
+        compared(one, other, &["tpm"])
+            .warnings
+            .iter()
+            .any(|text| text.starts_with("A and B were not measured in turns"))
+    };
+    assert!(!warned(&baseline, &candidate), "their runs alternate");
+    for attempt in &mut candidate.attempts {
+        attempt.started.0 += 3_600_000_000;
+    }
+    assert!(warned(&baseline, &candidate) && warned(&candidate, &baseline));
 }

@@ -3,6 +3,7 @@
 
 use crate::facts::{chosen, control_groups, fio_version, free};
 use crate::storages::Devices;
+use proofload_model::error::Error;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::LimitsAsked;
 use std::path::Path;
@@ -48,6 +49,14 @@ pub fn diagnose(folder: &Path) -> Vec<Diagnosis> {
         build(),
     ]);
     found
+}
+
+/// Makes a control group with these limits for data in a folder, reads them back and removes the group.
+///
+/// # Errors
+/// What stands in the way.
+pub fn try_limits(asked: LimitsAsked, folder: &Path) -> Result<(), Error> {
+    crate::limits::try_out(asked, Devices::under(folder)).map(|_version| ())
 }
 
 fn good(subject: &str, found: impl Into<String>) -> Diagnosis {

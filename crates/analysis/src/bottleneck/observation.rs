@@ -12,6 +12,8 @@ pub enum ResourceKind {
     Thread,
     /// One storage device, as the share of time with requests outstanding.
     Device,
+    /// A limit of the study, as the share of it that was used.
+    Limit,
     /// Share of time in which tasks stalled for processor, memory or storage (pressure-stall information).
     Pressure,
 }
@@ -48,8 +50,10 @@ pub struct Wait {
 /// Everything observed of one point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observations {
-    /// Cores, threads, devices, pressures.
+    /// Cores, threads, devices, limits, pressures.
     pub resources: Vec<Resource>,
+    /// Mean share of all cores that processes other than the database and the load generator used, 0 to 1; `None` where not observed.
+    pub others: Option<f64>,
     /// Wait classes.
     pub waits: Vec<Wait>,
     /// Whether throughput stayed flat when the load or the swept resource was raised to this point; `None`

@@ -12,6 +12,8 @@ const FULL_THREAD: f64 = 0.95;
 const CALM_CPU: f64 = 0.60;
 /// A device this busy is a candidate of the first rank.
 const BUSY_DEVICE: f64 = 0.90;
+/// A limit of the study of which this much was used comes before everything else: the study put it there.
+const REACHED_LIMIT: f64 = 0.90;
 /// A resource, pressure or wait below this share is not listed.
 const LEAST_SHARE: f64 = 0.20;
 
@@ -24,6 +26,8 @@ pub enum Cause {
     Processor,
     /// A storage device.
     Device,
+    /// A limit of the study.
+    Limit,
     /// Tasks stall for a resource.
     Pressure,
     /// Sessions wait inside the database.
@@ -51,6 +55,7 @@ pub fn rank(observed: &Observations) -> Vec<Candidate> {
     found.extend(single_threads(observed));
     found.extend(processor(observed));
     found.extend(devices(observed));
+    found.extend(limits(observed));
     found.extend(pressures(observed));
     found.extend(waits(observed));
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
@@ -66,16 +71,14 @@ fn percent(share: f64) -> String {
 }
 
 fn with_interval(share: &Quantity) -> String {
-    // A window of few independent seconds gives bounds that no share can have; they say nothing.
+    format!("{} of the window (n = {} s)", bounded(share), share.n())
+}
+
+/// A share with its interval. A window of few independent seconds gives bounds that no share can have; they say nothing.
+fn bounded(share: &Quantity) -> String {
     match share.interval().bounds().filter(|(low, high)| *low >= 0.0 && *high <= 1.05) {
-        Some((low, high)) => format!(
-            "{} [{:.0}, {:.0}] of the window (n = {} s)",
-            percent(share.value()),
-            100.0 * low,
-            100.0 * high,
-            share.n()
-        ),
-        None => format!("{} of the window (n = {} s)", percent(share.value()), share.n()),
+        Some((low, high)) => format!("{} [{:.0}, {:.0}]", percent(share.value()), 100.0 * low, 100.0 * high),
+        None => percent(share.value()),
     }
 }
 
@@ -113,17 +116,35 @@ fn serial_stage(observed: &Observations, thread: &Resource, cpu: f64) -> Candida
     candidate(Cause::SingleThread, &thread.name, measure, score, evidence)
 }
 
+/// All cores; what others used of them says nothing about the database.
 fn processor(observed: &Observations) -> Option<Candidate> {
-    let cpu = observed.mean_cpu()?;
     let cores = observed.of(ResourceKind::Core).count();
     let seconds = observed.of(ResourceKind::Core).map(|core| core.utilisation.len()).min()?;
+    let others = observed.others.unwrap_or(0.0);
     let of_all: Vec<f64> = (0..seconds)
         .map(|second| observed.of(ResourceKind::Core).map(|core| core.utilisation[second]).sum::<f64>() / cores as f64)
+        .map(|busy| (busy - others).max(0.0))
         .collect();
     let measure = super::super::bootstrap::mean_of(&of_all).quantity(Unit::RATIO);
-    let score = if cpu >= BUSY_CPU { 2.0 + cpu } else { cpu };
-    let evidence = format!("all {cores} cores together were busy {}", with_interval(&measure));
-    (cpu >= LEAST_SHARE).then(|| candidate(Cause::Processor, "processor", measure, score, evidence))
+    let own = measure.value();
+    let score = if own >= BUSY_CPU { 2.0 + own } else { own };
+    let beside =
+        if others >= 0.01 { format!(", besides {} for other processes", percent(others)) } else { String::new() };
+    let evidence = format!("all {cores} cores together were busy {}{beside}", with_interval(&measure));
+    (own >= LEAST_SHARE).then(|| candidate(Cause::Processor, "processor", measure, score, evidence))
+}
+
+fn limits(observed: &Observations) -> Vec<Candidate> {
+    let listed = observed.of(ResourceKind::Limit).filter(|resource| resource.mean().value() >= LEAST_SHARE);
+    listed
+        .map(|resource| {
+            let measure = resource.mean();
+            let share = measure.value();
+            let score = if share >= REACHED_LIMIT { 3.5 + share } else { share };
+            let evidence = format!("{} of {} was used (n = {} s)", bounded(&measure), resource.name, measure.n());
+            candidate(Cause::Limit, &resource.name, measure, score, evidence)
+        })
+        .collect()
 }
 
 fn devices(observed: &Observations) -> Vec<Candidate> {
@@ -204,7 +225,7 @@ mod tests {
         resources.push(resource(ResourceKind::Thread, "checkpoint", 0.2));
         resources.push(resource(ResourceKind::Device, "nvme0n1", 0.55));
         let waits = vec![Wait { class: "HADR_SYNC_COMMIT".to_owned(), share: 0.6, samples: 5_000 }];
-        Observations { resources, waits, throughput_flat: Some(true) }
+        Observations { resources, waits, throughput_flat: Some(true), others: None }
     }
 
     #[test]
@@ -227,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_likeliest_candidate_comes_first() {
-        use ResourceKind::{Core, Device, Pressure, Thread};
+        use ResourceKind::{Core, Device, Limit, Pressure, Thread};
         check(
             &[(Core, "core 0", 0.97), (Core, "core 1", 0.96), (Device, "sda", 0.3)],
             Some((Cause::Processor, "processor")),
@@ -239,7 +260,23 @@ mod tests {
             Some((Cause::Processor, "processor")),
         );
         check(&[(Core, "core 0", 0.4), (Pressure, "memory (full)", 0.5)], Some((Cause::Pressure, "memory (full)")));
+        check(
+            &[(Core, "core 0", 0.97), (Core, "core 1", 0.96), (Limit, "limits.cpu", 0.99)],
+            Some((Cause::Limit, "limits.cpu")),
+        );
+        check(&[(Core, "core 0", 0.97), (Limit, "limits.cpu", 0.4)], Some((Cause::Processor, "processor")));
         check(&[(Core, "core 0", 0.1), (Device, "sda", 0.1)], None);
         check(&[], None);
+    }
+
+    #[test]
+    fn cores_that_others_used_speak_for_nothing() {
+        let cores = || (0..2).map(|core| resource(ResourceKind::Core, &format!("core {core}"), 0.98)).collect();
+        let beside = |others| rank(&Observations { resources: cores(), others, ..Observations::default() });
+        assert_eq!(beside(Some(0.9)), []);
+        let half = beside(Some(0.4));
+        assert!((half[0].measure.value() - 0.58).abs() < 0.01, "{half:?}");
+        assert!(half[0].evidence.ends_with("besides 40 % for other processes"), "{}", half[0].evidence);
+        assert!(half[0].score < 1.0 && beside(None)[0].score > 2.0);
     }
 }

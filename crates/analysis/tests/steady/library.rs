@@ -139,6 +139,7 @@ fn procedure(scale: &Scale, measure: usize, period: Option<usize>) -> Procedure 
     let period = period.unwrap_or(1);
     Procedure {
         restore_every_run: true,
+        prewarm: false,
         warm_up: WarmUp {
             at_least: seconds(scale.at_least),
             at_most: seconds(scale.seconds),
@@ -147,6 +148,7 @@ fn procedure(scale: &Scale, measure: usize, period: Option<usize>) -> Procedure 
         },
         measure: seconds(measure),
         drift_tolerance: 0.10,
+        precision: None,
         steal_tolerance: 1.0,
         error_budget: 0.0,
     }

@@ -244,6 +244,8 @@ facts! {
         CORES = "cores", "`cores`", Count("");
         CPU = "cpu", "`cpu`", Rate("CPU s/s");
         CPU_MEMBERS = "cpu.members", "`cpu.members`", Text;
+        WEIGHT = "cpu.weight", "`cpu.weight`", Text, passing;
+        SLICE = "cpu.slice", "`cpu.slice`", Text, passing;
         READ_BANDWIDTH = "read_bandwidth", "`read_bandwidth`", Rate("B/s");
         WRITE_BANDWIDTH = "write_bandwidth", "`write_bandwidth`", Rate("B/s");
         READ_IOPS = "read_iops", "`read_iops`", Rate("requests/s");

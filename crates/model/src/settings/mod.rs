@@ -9,5 +9,5 @@ mod value;
 pub use kind::Kind;
 pub use schema::{json_schema, reference_page};
 pub use spec::{Scope, SettingSpec};
-pub use table::STANDARD;
+pub use table::{STANDARD, limit_settings};
 pub use value::{Settings, Value};

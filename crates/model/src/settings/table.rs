@@ -63,18 +63,21 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("limits.write_bandwidth", Kind::Bandwidth { least: BANDWIDTH }, "Bytes per second that the database may write to the block device under its data. With control groups of version 1 it applies to direct writes and to writes caused by the database's own syncs, not to what the kernel writes back later.").titled("write bandwidth (limit per second)"),
     SettingSpec::optional("limits.read_iops", count(IOPS), "Read requests per second that the database may send to the block device under its data.").titled("read requests per second (limit)"),
     SettingSpec::optional("limits.write_iops", count(IOPS), "Write requests per second that the database may send to the block device under its data; with control groups of version 1 as for `limits.write_bandwidth`.").titled("write requests per second (limit)"),
+    SettingSpec::optional("limits.when_refused", Kind::OneOf(&["fail", "without"]), "What happens where this machine does not allow a limit, as to most users who are not root: `fail` (the default), nothing is started; `without`, the study is carried out without the limit, and its title says so.").fixed(),
     SettingSpec::optional("hardware.watts", Kind::Number { least: 0.1, most: 1e6 }, "Power of the host under load by its data sheet, W; printed beside the measured power.").fixed(),
     SettingSpec::optional("hardware.capacity", Kind::Bytes { least: 1 }, "Capacity of the drives by their data sheet.").fixed(),
     SettingSpec::optional("hardware.rack_units", Kind::Number { least: 0.1, most: 1e4 }, "Height of the host in a rack, rack units.").fixed(),
     SettingSpec::optional("hardware.drive_iops", Kind::Number { least: 1.0, most: 1e9 }, "Random reads per second of the drives by their data sheet, 1/s.").fixed(),
     SettingSpec::new("procedure.restore", Kind::OneOf(&["every-run", "never"]), "every-run", "Restore the snapshot before every run, or let runs follow each other on the same data."),
-    SettingSpec::new("procedure.warm_up.at_least", span(0), "10s", "Shortest warm-up."),
-    SettingSpec::new("procedure.warm_up.at_most", span(0), "5m", "Longest warm-up; a run that has not settled by then is void as \"never settled\"."),
+    SettingSpec::new("procedure.prewarm", Kind::Boolean, "false", "Read the files of the data once in order before the load, under the limits, so that a run does not begin with an empty page cache."),
+    SettingSpec::new("procedure.warm_up.at_least", span(0), "10s", "Shortest warm-up; before a measurement of less than 3 minutes every warm-up is this long."),
+    SettingSpec::new("procedure.warm_up.at_most", span(0), "5m", "Longest warm-up before a measurement of 3 minutes or more; one that has not settled by then is measured all the same, and judged by its window."),
     SettingSpec::new("procedure.warm_up.round", span(1000), "2s", "Length of a round of the steady-state detector; whole seconds, and a whole number of the engine's checkpoint periods, if they are known."),
     SettingSpec::new("procedure.warm_up.tolerance", Kind::Number { least: 0.005, most: 0.5 }, "0.05", "Drift over the window, as a share of its mean, that still counts as steady."),
-    SettingSpec::new("procedure.measure", span(1000), "30s", "Length of the measured window; whole seconds."),
-    SettingSpec::new("procedure.drift_tolerance", Kind::Number { least: 0.005, most: 1.0 }, "0.10", "Drift or step inside the measured window, as a share of its mean, that voids the point."),
-    SettingSpec::new("procedure.steal_tolerance", Kind::Number { least: 0.0, most: 1.0 }, "0.10", "Share of the database's cores that the hypervisor may give to other guests in the measured window; more voids the point. 1: any share is allowed."),
+    SettingSpec::new("procedure.measure", span(1000), "5m", "Length of the measured load; whole seconds. Up to a quarter of it is cut away at its begin if it still moves there."),
+    SettingSpec::new("procedure.drift_tolerance", Kind::Number { least: 0.005, most: 1.0 }, "0.02", "Movement of throughput over the measured load, as a share of its mean, that voids the point when it is shown."),
+    SettingSpec::new("procedure.precision", Kind::Number { least: 0.001, most: 0.3 }, "0.05", "Largest half-width of the 95 % interval of throughput, as a share of it, for which a point is valid; up to 0.3 it is valid with a wide interval, beyond that it says nothing and is void."),
+    SettingSpec::new("procedure.steal_tolerance", Kind::Number { least: 0.0, most: 1.0 }, "0.05", "Share of the processor that others (guests of the hypervisor, other processes) may take in the measured window while a figure still claims to be of a quiet host; with more it is `as given` by this host. It voids nothing."),
     SettingSpec::new("procedure.error_budget", Kind::Number { least: 0.0, most: 1.0 }, "0", "Share of operations that may fail; more voids the point."),
     SettingSpec::optional("observe.prometheus", Kind::List, "Exporters that observe the host under test if no agent can run there (Windows, appliances): addresses of node_exporter, windows_exporter or any other endpoint of Prometheus' text format, such as [\"http://db1:9100/metrics\"]. They replace the agent's probes of the host; only with engine.url.").fixed(),
     SettingSpec::optional("observe.device", Kind::Text, "The database's block device or volume as the exporter names it, such as `nvme0n1` or `D:`; required if the exporter reports several.").fixed(),
@@ -83,3 +86,8 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("agents.load", Kind::List, "Command that starts the load agent; empty: a child process on this machine. Embedded engines need it on the host under test. `{host}` is replaced by each name of `agents.load_hosts`.").fixed(),
     SettingSpec::optional("agents.load_hosts", Kind::List, "Hosts that generate the load together, with a load agent on each. A number after a colon is the host's share of users and arrivals, by default 1: [\"loader1\", \"loader2:2\"]. Without `agents.load` these are child processes on this machine. By default there is one load agent.").fixed(),
 ];
+
+/// The settings that limit the database: those below `limits.` that have a title.
+pub fn limit_settings() -> impl Iterator<Item = &'static SettingSpec> {
+    STANDARD.iter().filter(|spec| spec.path.starts_with("limits.") && spec.title.is_some())
+}

@@ -7,7 +7,7 @@ use super::validate::{Study, StudySource, values_of};
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
 use crate::load_share::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
-use crate::settings::{STANDARD, Settings, Value};
+use crate::settings::{Settings, Value, limit_settings};
 use crate::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -257,7 +257,7 @@ fn exporters_need(look: &mut RuleContext<'_>) {
 
 /// Paths of the limits.
 fn limits() -> impl Iterator<Item = &'static str> {
-    STANDARD.iter().map(|spec| spec.path).filter(|path| path.starts_with("limits."))
+    limit_settings().map(|spec| spec.path)
 }
 
 /// No secret enters a study.

@@ -25,22 +25,38 @@ pub struct WarmUp {
 pub struct Procedure {
     /// Whether data are restored before every run.
     pub restore_every_run: bool,
+    /// Whether the data are read once before the load.
+    pub prewarm: bool,
     /// Warm-up.
     pub warm_up: WarmUp,
     /// Measured window.
     pub measure: Duration,
-    /// Share of the mean that voids.
+    /// Share of the mean: movement of the window, or drift of rounds, that voids when it is shown.
     pub drift_tolerance: f64,
+    /// Largest half-width of a valid result's interval, as a share of the mean; `None` in records from before windows were judged by it.
+    pub precision: Option<f64>,
     /// Share of the database's cores that other guests of the host may take.
     pub steal_tolerance: f64,
     /// Share of operations that may fail.
     pub error_budget: f64,
 }
 
+/// A measurement at least this long may begin as soon as the detector declares the load steady; before a shorter one the warm-up has a
+/// fixed length, since an early declaration would choose the result.
+const DETECTED_FROM: Duration = Duration::from_secs(180);
+
+impl Procedure {
+    /// Whether the warm-up lasts as long as planned, whatever is seen in it.
+    pub fn has_fixed_warm_up(&self) -> bool {
+        self.precision.is_some() && self.measure < DETECTED_FROM
+    }
+}
+
 /// The procedure of a point.
 pub fn procedure(settings: &Settings) -> Result<Procedure, Error> {
     Ok(Procedure {
         restore_every_run: settings.text("procedure.restore")? == "every-run",
+        prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
         warm_up: WarmUp {
             at_least: settings.duration("procedure.warm_up.at_least")?,
             at_most: settings.duration("procedure.warm_up.at_most")?,
@@ -49,6 +65,7 @@ pub fn procedure(settings: &Settings) -> Result<Procedure, Error> {
         },
         measure: settings.duration("procedure.measure")?,
         drift_tolerance: settings.number("procedure.drift_tolerance")?,
+        precision: settings.number("procedure.precision").ok(),
         // Records from before there was a limit have none.
         steal_tolerance: settings.number("procedure.steal_tolerance").unwrap_or(1.0),
         error_budget: settings.number("procedure.error_budget")?,

@@ -3,7 +3,7 @@
 use super::fault::{Fault, nearest};
 use super::read::{Assignment, FactorText, ParsedStudy, take_apart};
 use crate::catalogue::Catalogue;
-use crate::settings::{Scope, SettingSpec, Settings, Value};
+use crate::settings::{Scope, SettingSpec, Settings, Value, limit_settings};
 use serde::{Deserialize, Serialize};
 
 /// A setting that varies between points.
@@ -45,6 +45,9 @@ impl Study {
         self.settings.integer("study.seed").map_or(1, i64::unsigned_abs)
     }
 }
+
+/// What `--set` gives a limit that shall be left out.
+const NO_LIMIT: &str = "none";
 
 /// Checks a study file with the assignments of `--set` laid over it. Faults come in the order of the file.
 pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> Result<Study, Vec<Fault>> {
@@ -89,8 +92,15 @@ fn lay_over(parsed: &mut ParsedStudy, overrides: &[Assignment]) {
         lay_over_search(parsed, &change.path);
         parsed.assignments.retain(|assignment| assignment.path != change.path);
         parsed.factors.retain(|factor| factor_setting(factor) != Some(&change.path));
-        parsed.assignments.push(change.clone());
+        if !takes_a_limit_away(change) {
+            parsed.assignments.push(change.clone());
+        }
     }
+}
+
+/// `limits.memory=none` and its like leave a limit out.
+fn takes_a_limit_away(change: &Assignment) -> bool {
+    change.value.as_str() == Some(NO_LIMIT) && limit_settings().any(|spec| spec.path == change.path)
 }
 
 /// A load that is given this way is not searched any more; a goal given this way takes the place of the other.

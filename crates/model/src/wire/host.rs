@@ -29,6 +29,15 @@ pub struct SnapshotCopy {
     pub took: Duration,
 }
 
+/// Data that were read once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrewarmResult {
+    /// Bytes of the files.
+    pub bytes: Bytes,
+    /// Time that it took.
+    pub took: Duration,
+}
+
 /// Documents to keep, such as fio's JSON, and facts drawn from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PreconditioningResult {
@@ -115,6 +124,12 @@ asks! {
         /// Process id.
         pid: u32,
     } -> ();
+
+    /// Read the data once in order under the prepared limits, so that a run does not begin with an empty page cache.
+    prewarm: Prewarm {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> PrewarmResult;
 
     /// Start the server under the prepared limits (or none), and wait until it answers.
     start: Start {

@@ -1,6 +1,7 @@
 //! Studies that are refused because they would harm, leak or never end.
 
 use super::{GOOD, catalogue};
+use proofload_model::plan::expand;
 use proofload_model::study::{parse_assignment, validate};
 
 /// The faults of a changed study, one text each.
@@ -39,4 +40,16 @@ fn a_password_is_found_however_it_is_written() {
         let faults = refusal(GOOD, &["engine.kind=restorer", &format!("engine.url={url}")]);
         assert!(faults.iter().any(|fault| fault.starts_with("engine.url: contains a password")), "{faults:?}");
     }
+}
+
+#[test]
+fn only_a_limit_is_left_out_by_none() {
+    let points = |change: &str| {
+        let study =
+            validate(GOOD, &[parse_assignment(change).expect("an assignment")], &catalogue()).expect("it is valid");
+        (study.settings.get("limits.memory").is_some(), expand(&study).points.len())
+    };
+    assert_eq!(points("limits.memory=none"), (false, 1), "neither a limit nor a factor any more");
+    let faults = refusal(GOOD, &["workload.warehouses=none"]);
+    assert!(faults.len() == 1 && faults[0].contains("is not a whole number"), "{faults:?}");
 }

@@ -84,7 +84,7 @@ fn next(findings: &Findings<'_>, path: &Path) -> Vec<String> {
 fn reasons_of(verdict: &Verdict) -> &[Void] {
     match verdict {
         Verdict::Void(reasons) => reasons,
-        Verdict::Valid | Verdict::NotRun(_) => &[],
+        Verdict::Valid | Verdict::Wide | Verdict::NotRun(_) => &[],
     }
 }
 

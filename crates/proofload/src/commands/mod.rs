@@ -13,6 +13,7 @@ mod man;
 mod plan;
 mod plan_json;
 mod plan_times;
+mod refused_limits;
 mod report;
 mod run;
 mod schema;

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand, most_runs};
-use proofload_model::settings::{Kind, STANDARD, SettingSpec, Value};
+use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings};
 use proofload_model::study::{Goal, Study, preconditioning, search};
 use proofload_model::units::{Bytes, duration_text};
 use std::collections::BTreeMap;
@@ -155,7 +155,6 @@ fn round_size(bytes: u64) -> Bytes {
 
 /// Every limit with its values: the levels of a factor, one value, or an empty list.
 pub(super) fn limits(study: &Study) -> Vec<(&'static str, Vec<String>)> {
-    let limits = STANDARD.iter().filter(|spec| spec.path.starts_with("limits."));
     let values = |SettingSpec { path, kind, .. }: &'static SettingSpec| {
         let unit = if matches!(kind, Kind::Bandwidth { .. }) { "/s" } else { "" };
         let word = |value: &Value| format!("{value}{unit}");
@@ -166,7 +165,7 @@ pub(super) fn limits(study: &Study) -> Vec<(&'static str, Vec<String>)> {
         };
         (*path, values)
     };
-    limits.map(values).collect()
+    limit_settings().map(values).collect()
 }
 
 fn limits_text(study: &Study) -> String {

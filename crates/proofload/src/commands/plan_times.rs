@@ -32,7 +32,8 @@ impl Times {
             return Ok(Self { span: Span { at_least: Duration::ZERO, at_most: work.at_most }, work: Some(work) });
         }
         let procedure = procedure(settings)?;
-        let (least, most) = (procedure.warm_up.at_least, procedure.warm_up.at_most);
+        let least = procedure.warm_up.at_least;
+        let most = if procedure.has_fixed_warm_up() { least } else { procedure.warm_up.at_most };
         Ok(Self {
             span: Span { at_least: least + procedure.measure, at_most: Some(most + procedure.measure) },
             work: None,

@@ -1,10 +1,11 @@
 //! `report`: the paper from a record.
 
-use crate::cli::{ReportArguments, ReportFormat};
+use crate::cli::{Judge, ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
 use proofload_import::{REFERENCE_FILE_MOST, Reference, read_reference};
 use proofload_record::{file_sha256, is_record};
+use proofload_report::findings::judge_again;
 use proofload_report::findings::warehouse::recorded_reference;
 use proofload_report::{Format, render_beside};
 use std::path::{Path, PathBuf};
@@ -22,7 +23,10 @@ pub(crate) fn run(arguments: &ReportArguments) -> Exit {
 
 fn write(arguments: &ReportArguments) -> Result<(), String> {
     let beside = beside(&arguments.beside)?;
-    let record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
+    let mut record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
+    if arguments.judge == Judge::New {
+        judge_again(&mut record);
+    }
     let text = render_beside(&record, format(arguments.format), &beside).map_err(|error| error.to_string())?;
     match target(arguments) {
         Some(file) => {

@@ -22,7 +22,7 @@ pub(crate) const PROGRAM: &str = concat!("proofload ", env!("CARGO_PKG_VERSION")
 
 /// Runs a study file.
 pub(crate) fn run(arguments: &RunArguments) -> Exit {
-    let file = match super::study_file::read(&arguments.study) {
+    let file = match super::refused_limits::study_of(arguments) {
         Ok(file) => file,
         Err(exit) => return exit,
     };
@@ -83,19 +83,21 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     go(recorder, &mut assignment, &arguments.record, &arguments.show)
 }
 
-/// Runs of points that are void for a reason that another attempt may mend: never those whose checks failed.
+/// Runs of points that are void for the host's sake, which another attempt may mend.
 fn void_runs(record: &Record) -> BTreeSet<u32> {
     let findings = evaluate(record);
     let points = findings.points.iter().filter(|point| match &point.verdict {
         Verdict::Void(reasons) => is_mendable(reasons),
-        Verdict::Valid | Verdict::NotRun(_) => false,
+        Verdict::Valid | Verdict::Wide | Verdict::NotRun(_) => false,
     });
     points.flat_map(|point| point.runs.iter().filter(|run| !run.voids.is_empty())).map(|run| run.run.index).collect()
 }
 
-/// Whether measuring again may help: there are reasons, and none of them is a failed check.
+/// Whether measuring again may help: the host alone was at fault.
+///
+/// A point that moved by itself is not measured until it holds still: that would choose the result.
 pub(crate) fn is_mendable(reasons: &[Void]) -> bool {
-    !reasons.is_empty() && reasons.iter().all(|reason| reason.class != VoidClass::Verification)
+    !reasons.is_empty() && reasons.iter().all(|reason| reason.class == VoidClass::Host)
 }
 
 /// Destructive steps are carried out only when their device is named twice.

@@ -1,7 +1,6 @@
 //! Reading a study file with its `--set` changes. Shared by the commands that take one.
 
 use crate::catalogue::catalogue;
-use crate::cli::StudyArguments;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::study::{Fault, Study, faults_text, parse_assignment, validate};
@@ -55,12 +54,7 @@ pub(crate) fn faults_json(faults: &[Fault]) -> Json {
     Json::Array(faults.iter().map(fault).collect())
 }
 
-/// Reads and checks; faults are printed.
-pub(crate) fn read(arguments: &StudyArguments) -> Result<StudyFile, Exit> {
-    read_with(&arguments.study, &arguments.set).map_err(|refusal| refusal.tell(false))
-}
-
-/// Reads and checks, from the parts.
+/// Reads and checks.
 pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusal> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Refusal::Usage(format!("reading the study {}: {error}", path.display())))?;

@@ -11,7 +11,7 @@ pub(crate) fn exit_of(record: &Record) -> Exit {
     let nothing = searches.map(|search| if search.found().is_some() { Exit::Good } else { Exit::NothingFound });
     let counted = findings.points.iter().filter(|point| !measured_anew(&findings, point));
     let codes = counted.map(|point| match &point.verdict {
-        Verdict::Valid => Exit::Good,
+        Verdict::Valid | Verdict::Wide => Exit::Good,
         Verdict::Void(reasons) => {
             reasons.iter().map(|reason| code(reason.class)).min().unwrap_or(Exit::VerificationFailed)
         }

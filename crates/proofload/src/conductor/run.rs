@@ -6,7 +6,7 @@ use super::load;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use super::run_state::{LoadEnd, RunState};
-use super::warm_up::{WarmUpState, WarmUpWatch};
+use super::warm_up::WarmUpWatch;
 use super::whole_run;
 use crate::live::Phase;
 use proofload_load::Rating;
@@ -61,6 +61,9 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         context.ask_load(CheckData {})?.must_fit()?;
     }
     load::connect(context, prepared)?;
+    if prepared.procedure.prewarm {
+        context.testbed(prepared).prewarm()?;
+    }
     keep_limits(context, prepared)?;
     context.heard.journal.event(RunEvent::Prepared)
 }
@@ -82,32 +85,31 @@ pub(super) fn begin_load(context: &mut RunContext<'_>, prepared: &PreparedRun) -
     context.heard.journal.event(RunEvent::LoadStarted(Some(prepared.run.seed)))
 }
 
-/// Hears rounds until the load is steady, or until the budget or the load ends.
-fn warm_up(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<WarmedUp, Error> {
+/// Hears seconds until the warm-up or the load ends; gives the event of the warm-up's end.
+fn warm_up(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<RunEvent, Error> {
     context.heard.view.phase(Phase::WarmingUp);
     let mut watch = WarmUpWatch::new(&prepared.procedure);
+    if let Some(ended) = watch.look(&[]) {
+        return Ok(ended);
+    }
     loop {
         let has_ended = !context.next_second()?;
         let throughput = &context.heard.state.throughput;
-        let seconds = throughput.len();
         if has_ended {
-            let reason = "all operations were done before the load was steady".to_owned();
-            return Ok(WarmedUp { seconds, doubts: vec![reason] });
+            return Ok(RunEvent::EndedEarly { seconds: throughput.len() as u64 });
         }
-        match watch.look(throughput) {
-            WarmUpState::Waiting => {}
-            WarmUpState::Settled => return Ok(WarmedUp { seconds, doubts: Vec::new() }),
-            WarmUpState::NeverSettled { reasons } => return Ok(WarmedUp { seconds, doubts: reasons }),
+        if let Some(ended) = watch.look(throughput) {
+            return Ok(ended);
         }
     }
 }
 
-/// Measures the fixed window: whole seconds after the one that is running now, in every load agent. A load that ends by itself is measured
-/// to its end.
+/// Measures a load of fixed length: whole seconds after the one that is running now, in every load agent. A load that ends by itself is
+/// measured to its end.
 fn measure<'a>(
     context: &mut RunContext<'a>,
     prepared: &PreparedRun,
-    warmed_up: WarmedUp,
+    warmed_up: RunEvent,
     drill: Drill<RunContext<'a>>,
 ) -> Result<(), Error> {
     let state = &mut context.heard.state;
@@ -120,25 +122,23 @@ fn measure<'a>(
     let lasted = began && drill.carry_out(context, from, to)?;
     context.mark("window_end")?;
     if lasted {
-        return keep_window(context, &warmed_up, from, to);
+        return keep_window(context, warmed_up, from, to);
     }
     // The last whole second in which every user still had work.
     let state = &context.heard.state;
+    let seconds = state.throughput.len();
     let end = state.end.map_or(0.0, |end| end.first_without_work.as_seconds());
-    let end = (end as usize).min(state.throughput.len());
+    let end = (end as usize).min(seconds);
     if end > from {
-        return keep_window(context, &warmed_up, from, end);
+        return keep_window(context, warmed_up, from, end);
     }
-    let reason = "all operations were done before a window could be measured".to_owned();
-    keep_window(context, &WarmedUp { doubts: vec![reason], ..warmed_up }, 0, end.max(1))
+    keep_window(context, RunEvent::EndedEarly { seconds: seconds as u64 }, 0, end.max(1))
 }
 
-/// Notes the verdict on the warm-up and the window.
-fn keep_window(context: &mut RunContext<'_>, warmed_up: &WarmedUp, from: usize, to: usize) -> Result<(), Error> {
-    let (seconds, verdict) = (Some(warmed_up.seconds as u64), warmed_up.doubts.join("; "));
-    let settled = warmed_up.doubts.is_empty();
+/// Notes how the warm-up ended, and the window.
+fn keep_window(context: &mut RunContext<'_>, warmed_up: RunEvent, from: usize, to: usize) -> Result<(), Error> {
     let journal = &mut context.heard.journal;
-    journal.event(if settled { RunEvent::Steady { seconds } } else { RunEvent::NotSteady { seconds, verdict } })?;
+    journal.event(warmed_up)?;
     journal.event(RunEvent::Window { from: from as u64, to: to as u64 })
 }
 
@@ -175,14 +175,6 @@ fn release(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), E
     load::release(context)?;
     context.testbed(prepared).stop()?;
     context.heard.journal.event(RunEvent::Released)
-}
-
-/// End of a warm-up.
-struct WarmedUp {
-    /// How long it took, whole seconds.
-    seconds: usize,
-    /// What stands against its being steady; empty when it is.
-    doubts: Vec<String>,
 }
 
 /// The event of a load that came to its own end.

@@ -129,6 +129,16 @@ impl<'t> Testbed<'t, '_> {
         self.ask(self.primary(), host::JoinLimits { instance: self.primary().name.clone(), pid })
     }
 
+    /// Reads the data of every instance once, under its limits.
+    pub(super) fn prewarm(&mut self) -> Result<(), Error> {
+        for instance in self.ours() {
+            let read = self.ask(instance, host::Prewarm { instance: instance.name.clone() })?;
+            let event = RunEvent::Prewarmed { bytes: read.bytes.0, seconds: read.took.as_secs_f64() };
+            self.heard.journal.event(event)?;
+        }
+        Ok(())
+    }
+
     /// Reads back what should be in force.
     pub(super) fn verify(&mut self) -> Result<Vec<Fact>, Error> {
         let mut facts = Vec::new();

@@ -1,46 +1,51 @@
-//! Deciding live when the warm-up ends. The decision itself is `analysis::steady`, which needs nothing but the seconds so far.
+//! Deciding live when the warm-up ends: after its planned length, or as soon as `analysis::steady` declares the load steady.
 
 use proofload_analysis::steady::{Detector, Rule, Verdict};
+use proofload_model::events::RunEvent;
 use proofload_model::study::Procedure;
 
-/// State of a warm-up.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum WarmUpState {
-    /// Go on.
-    Waiting,
-    /// Settled.
-    Settled,
-    /// The budget is spent: the window is still measured, as context, but the point is void.
-    NeverSettled {
-        /// Why it is not steady.
-        reasons: Vec<String>,
-    },
-}
-
 /// Watches one warm-up.
-pub(crate) struct WarmUpWatch {
-    detector: Detector,
-    at_most: u64,
+pub(crate) enum WarmUpWatch {
+    /// Ends after this many seconds.
+    Fixed(u64),
+    /// Ends in a steady state, or when the budget of seconds is spent.
+    Detected(Box<Detector>, u64),
 }
 
 impl WarmUpWatch {
     /// Begins to watch by the rules of a procedure.
     pub(crate) fn new(procedure: &Procedure) -> Self {
-        Self { detector: Detector::new(Rule::of(procedure)), at_most: procedure.warm_up.at_most.as_secs() }
+        if procedure.has_fixed_warm_up() {
+            return Self::Fixed(procedure.warm_up.at_least.as_secs());
+        }
+        Self::Detected(Box::new(Detector::new(Rule::of(procedure))), procedure.warm_up.at_most.as_secs())
     }
 
-    /// Looks at all seconds since the load began.
-    pub(crate) fn look(&mut self, throughput: &[f64]) -> WarmUpState {
-        let spent = throughput.len() as u64 >= self.at_most;
-        match self.detector.update(throughput) {
-            Verdict::Steady { .. } => WarmUpState::Settled,
-            Verdict::NotSteady { reasons, .. } if spent => {
-                WarmUpState::NeverSettled { reasons: reasons.iter().map(ToString::to_string).collect() }
+    /// Looks at all seconds since the load began; the event of its end, once it has ended.
+    pub(crate) fn look(&mut self, throughput: &[f64]) -> Option<RunEvent> {
+        let seconds = throughput.len() as u64;
+        match self {
+            Self::Fixed(planned) => (seconds >= *planned).then_some(RunEvent::WarmedUp { seconds }),
+            Self::Detected(detector, budget) => {
+                let verdict = detector.update(throughput);
+                let settled = matches!(verdict, Verdict::Steady { .. });
+                let seconds = Some(seconds);
+                (settled || seconds >= Some(*budget)).then(|| match reasons(&verdict) {
+                    None => RunEvent::Steady { seconds },
+                    Some(verdict) => RunEvent::NotSteady { seconds, verdict },
+                })
             }
-            Verdict::Lost { at, .. } if spent => {
-                WarmUpState::NeverSettled { reasons: vec![format!("throughput changed at second {at}")] }
-            }
-            Verdict::NotSteady { .. } | Verdict::Lost { .. } => WarmUpState::Waiting,
         }
+    }
+}
+
+/// What stands against a steady state, in words.
+fn reasons(verdict: &Verdict) -> Option<String> {
+    match verdict {
+        Verdict::Steady { .. } => None,
+        Verdict::NotSteady { reasons, .. } => {
+            Some(reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        }
+        Verdict::Lost { at, .. } => Some(format!("throughput changed at second {at}")),
     }
 }

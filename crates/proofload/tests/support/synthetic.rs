@@ -11,6 +11,7 @@ use proofload_model::samples::{
     Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OfferedLoad,
     OperationCounts, Reading, Telemetry,
 };
+use proofload_model::series;
 use proofload_model::study::validate;
 use proofload_model::time::{Moment, Offset, WallTime};
 use proofload_record::{AttemptEvent, AttemptId, LogLine, Opening, Recorder};
@@ -32,15 +33,15 @@ pub(crate) struct Synthetic {
     pub(crate) repetitions: u32,
     /// Seed of the study.
     pub(crate) seed: u32,
-    /// Whether the last point never settles.
-    pub(crate) unsettled: bool,
+    /// Whether throughput of the last point falls all the time, beside a compiler that takes half of the processor.
+    pub(crate) falling: bool,
     /// Whether the load is offered by a schedule, so that there is send lag and a backlog.
     pub(crate) scheduled: bool,
 }
 
 impl Synthetic {
     pub(crate) fn of(rate: f64, seed: u32) -> Self {
-        Self { rate, repetitions: 3, seed, unsettled: false, scheduled: false }
+        Self { rate, repetitions: 3, seed, falling: false, scheduled: false }
     }
 
     fn study(&self) -> String {
@@ -79,11 +80,12 @@ impl Synthetic {
         let begun = Some(Offset(-1_000_000_000));
         let started = AttemptEvent { offset: begun, ..AttemptEvent::new(at(0), RunEvent::LoadStarted(Some(run.seed))) };
         recorder.event(Some(attempt), &started).expect("an event fits");
-        let mut chance = Chance(run.seed);
+        let (mut chance, falling) = (Chance(run.seed), self.falling && run.point == 1);
         let rate = self.rate / f64::from(1 << run.point) * (1.0 + 0.01 * chance.normal());
         let mut totals: Vec<OperationCounts> = Vec::new();
         for index in 0..SECONDS {
-            let mut sample = second(index, rate * (1.0 + 0.01 * chance.normal()), &mut chance);
+            let left = if falling { 1.0 - 0.02 * index as f64 } else { 1.0 };
+            let mut sample = second(index, rate * left * (1.0 + 0.01 * chance.normal()), &mut chance);
             if self.scheduled {
                 offer(&mut sample, &mut chance);
             }
@@ -99,15 +101,19 @@ impl Synthetic {
                 readings,
             };
             recorder.telemetry(attempt, end, &telemetry).expect("readings fit");
+            if falling {
+                let readings =
+                    vec![series::foreign::CPU.reading("", 1.0), series::foreign::PROCESS.reading("cc1", 1.0)];
+                let foreign = Telemetry { probe: series::foreign::PROBE.to_owned(), readings, ..telemetry };
+                recorder.telemetry(attempt, end, &foreign).expect("readings fit");
+            }
         }
-        self.end(recorder, attempt, run, at(SECONDS), &totals);
+        Self::end(recorder, attempt, at(SECONDS), &totals);
     }
 
-    fn end(&self, recorder: &mut Recorder, attempt: AttemptId, run: Run, at: WallTime, totals: &[OperationCounts]) {
-        let (seconds, verdict) = (Some(4), String::new());
-        let unsettled = self.unsettled && run.point == 1;
+    fn end(recorder: &mut Recorder, attempt: AttemptId, at: WallTime, totals: &[OperationCounts]) {
         let events = [
-            if unsettled { RunEvent::NotSteady { seconds, verdict } } else { RunEvent::Steady { seconds } },
+            RunEvent::WarmedUp { seconds: 4 },
             RunEvent::Window { from: WINDOW.0, to: WINDOW.1 },
             RunEvent::LoadStopped { intervals: SECONDS, totals: totals.to_vec() },
         ];

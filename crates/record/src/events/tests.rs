@@ -76,11 +76,14 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::Failed(_) => 22,
         RunEvent::SearchStep { .. } => 23,
         RunEvent::SearchEnded { .. } => 24,
+        RunEvent::WarmedUp { .. } => 25,
+        RunEvent::EndedEarly { .. } => 26,
+        RunEvent::Prewarmed { .. } => 27,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 25;
+const LAST: u64 = 28;
 
 fn random(position: u64, chance: &mut Chance) -> RunEvent {
     match position {
@@ -126,6 +129,9 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
             found: chance.number().is_multiple_of(2),
             text: chance.text(),
         },
+        25 => RunEvent::WarmedUp { seconds: chance.number() },
+        26 => RunEvent::EndedEarly { seconds: chance.number() },
+        27 => RunEvent::Prewarmed { bytes: chance.number(), seconds: chance.seconds() },
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }

@@ -1,11 +1,13 @@
 //! What was observed near a limit at each point, put into the form that the ranking wants.
 
 use super::curve::Curve;
+use super::disturbance::limits_used;
 use super::factor::level_number;
 use super::point::PointFindings;
 use super::run::RunFindings;
 use super::telemetry::{Trace, cores, threads, traces};
 use proofload_analysis::bottleneck::{Candidate, Observations, Resource, ResourceKind, Wait, rank};
+use proofload_analysis::distribution::mean;
 use proofload_model::series;
 use proofload_record::{Attempt, Record};
 use std::collections::BTreeMap;
@@ -53,6 +55,7 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
     resources.extend(observed(&attempts, ResourceKind::Core, "core ", cores));
     resources.extend(observed(&attempts, ResourceKind::Thread, "thread ", threads));
     resources.extend(observed(&attempts, ResourceKind::Device, "", device));
+    resources.extend(observed(&attempts, ResourceKind::Limit, "", limits));
     resources.extend(observed(&attempts, ResourceKind::Pressure, "", pressure));
     let kinds = [
         (ResourceKind::Core, "cores"),
@@ -70,7 +73,7 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
     if waits.is_empty() {
         not_observed.push("wait events of the database");
     }
-    let observations = Observations { resources, waits, throughput_flat: flat };
+    let observations = Observations { resources, others: others(point), waits, throughput_flat: flat };
     Ranking { point: point.id, candidates: rank(&observations), not_observed }
 }
 
@@ -100,6 +103,21 @@ fn observed(
         resource.utilisation.truncate(shortest);
     }
     found
+}
+
+/// Use of each limit of CPU time and of the device, per cent of it.
+fn limits(attempt: &Attempt) -> Vec<Trace> {
+    let share = |(setting, limit, used): (&str, f64, Trace)| {
+        let samples = used.samples.into_iter().map(|(at, value)| (at, 100.0 * value / limit));
+        Trace { instance: setting.to_owned(), samples: samples.collect() }
+    };
+    limits_used(attempt).filter(|(_, limit, _)| *limit > 0.0).map(share).collect()
+}
+
+/// Mean share of the cores that foreign processes used, over the runs; `None` where one of them does not tell.
+fn others(point: &PointFindings) -> Option<f64> {
+    let each: Option<Vec<f64>> = point.runs.iter().map(|run| run.host.as_ref()?.disturbance.foreign).collect();
+    each.map(|shares| mean(&shares))
 }
 
 /// Pressure-stall series: shares of time in per cent in which some task stalled; those in which all did are part of them.

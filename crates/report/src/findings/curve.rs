@@ -1,9 +1,10 @@
 //! The curve of throughput over a factor: per cent of the largest, what each step is worth, where it bends.
 
+use super::blocks::BlockFindings;
 use super::factor::{level_number, setting_title};
 use super::level::Measured;
 use super::point::PointFindings;
-use proofload_analysis::bootstrap::ratio_of_means;
+use proofload_analysis::bootstrap::{Estimate, ratio_of_means};
 use proofload_analysis::elasticity::{Level, Step, elasticities};
 use proofload_analysis::knee::{Knee, Question, find_knee};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -37,7 +38,14 @@ pub struct CurveGroup {
 }
 
 /// Finds the curve; the error says why there is none.
-pub(super) fn curve(study: &Study, factors: &[Factor], points: &[PointFindings]) -> Result<Curve, String> {
+///
+/// Errors of levels are those inside blocks, where there are blocks.
+pub(super) fn curve(
+    study: &Study,
+    factors: &[Factor],
+    points: &[PointFindings],
+    blocks: Option<&BlockFindings>,
+) -> Result<Curve, String> {
     let numeric = |setting: &&Factor| {
         setting.levels.len() > 1 && setting.levels.iter().all(|level| level_number(level).is_some())
     };
@@ -57,7 +65,7 @@ pub(super) fn curve(study: &Study, factors: &[Factor], points: &[PointFindings])
         members.sort_by(|a, b| level(a).total_cmp(&level(b)));
         let valid = members.iter().filter(|index| points[**index].verdict.is_valid());
         let levels: Vec<Level> = valid
-            .filter_map(|index| Some(Level::of(level(index), points[*index].throughput.as_ref().ok()?)))
+            .filter_map(|index| Some(Level::of(level(index), &throughput(&points[*index], blocks)?)))
             .filter(|level| level.resource > 0.0 && level.value > 0.0)
             .collect();
         CurveGroup {
@@ -76,6 +84,12 @@ pub(super) fn curve(study: &Study, factors: &[Factor], points: &[PointFindings])
             || searched(&factor) && numbers.last() >= numbers.first().map(|first| first * 4.0).as_ref(),
         groups: groups.into_iter().map(group).collect(),
     })
+}
+
+/// Throughput of a point, inside blocks where there are any.
+fn throughput(point: &PointFindings, blocks: Option<&BlockFindings>) -> Option<Estimate> {
+    let inside = blocks.and_then(|blocks| blocks.mean(point.id));
+    inside.or_else(|| point.throughput.clone().ok())
 }
 
 fn knee(levels: &[Level], seed: u64, of: &[proofload_model::settings::Value]) -> Knee {
@@ -114,19 +128,22 @@ fn is_geometric(sorted: &[f64]) -> bool {
 }
 
 /// Fills in the throughput of each point in per cent of the largest valid one's.
-pub(super) fn fill_relative(points: &mut [PointFindings]) {
-    let value = |point: &PointFindings| point.throughput.as_ref().map_or(f64::NAN, |estimate| estimate.value);
+///
+/// The ratio is taken inside blocks where there are any.
+pub(super) fn fill_relative(points: &mut [PointFindings], blocks: Option<&BlockFindings>) {
+    let value = |point: &PointFindings| throughput(point, blocks).map_or(f64::NAN, |estimate| estimate.value);
     let valid = |point: &&PointFindings| point.verdict.is_valid() && value(point) > 0.0;
     let largest = points.iter().filter(valid).max_by(|a, b| value(a).total_cmp(&value(b)));
     let Some((largest, estimate)) = largest.and_then(|point| Some((point.id, point.throughput.clone().ok()?))) else {
         return;
     };
     for point in points {
-        point.relative = relative(point, largest, &estimate);
+        let inside = blocks.and_then(|blocks| blocks.ratio(point.id, largest));
+        point.relative = relative(point, largest, |own| inside.unwrap_or_else(|| ratio_of_means(own, &estimate)));
     }
 }
 
-fn relative(point: &PointFindings, largest: u32, to: &proofload_analysis::bootstrap::Estimate) -> Measured {
+fn relative(point: &PointFindings, largest: u32, ratio: impl FnOnce(&Estimate) -> Quantity) -> Measured {
     if !point.verdict.is_valid() {
         return Err(format!("the point is {}", point.verdict.word()));
     }
@@ -139,5 +156,5 @@ fn relative(point: &PointFindings, largest: u32, to: &proofload_analysis::bootst
             Interval::none("the largest point is the reference"),
         ));
     }
-    Ok(super::estimate::informative(ratio_of_means(own, to).scaled(100.0, Unit::PERCENT)))
+    Ok(super::estimate::informative(ratio(own).scaled(100.0, Unit::PERCENT)))
 }

@@ -1,20 +1,30 @@
 //! Makes quantities of the windows of runs, or the reason why there is none. Knows values only, no run and no record.
 
 use super::level::Measured;
-use proofload_analysis::bootstrap::{Estimate, ratio_of_means};
+use proofload_analysis::bootstrap::{Estimate, mean_of, ratio_of_means};
 use proofload_analysis::distribution::{mean, student_quantile, variance};
-use proofload_analysis::hierarchy::mean_of_runs;
+use proofload_analysis::hierarchy::mean_of_estimates;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_analysis::window::mean_of_window;
 
 /// The mean of the windows of all runs, repetitions as the higher level.
 pub(super) fn estimate(windows: &[&[f64]]) -> Result<Estimate, String> {
+    estimate_by(windows, mean_of)
+}
+
+/// The same for what moves as throughput does, with what a movement that cannot be excluded would displace.
+pub(super) fn estimate_of_rate(windows: &[&[f64]], judged: bool) -> Result<Estimate, String> {
+    estimate_by(windows, if judged { mean_of_window } else { mean_of })
+}
+
+fn estimate_by(windows: &[&[f64]], mean: fn(&[f64]) -> Estimate) -> Result<Estimate, String> {
     if windows.is_empty() {
         return Err("no run was completed".to_owned());
     }
     if windows.iter().any(|window| window.is_empty()) {
         return Err("there is no measured window".to_owned());
     }
-    Ok(mean_of_runs(windows))
+    Ok(mean_of_estimates(&windows.iter().map(|window| mean(window)).collect::<Vec<_>>()))
 }
 
 /// An estimate in a unit, if its windows have no gap.

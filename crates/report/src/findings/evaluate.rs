@@ -1,5 +1,6 @@
 //! Turns a record into findings, in one pass.
 
+use super::blocks::{BlockFindings, blocks};
 use super::bottleneck::{Ranking, rankings};
 use super::curve::{Curve, curve, fill_relative};
 use super::point::{PointFindings, point};
@@ -23,6 +24,8 @@ pub struct Findings<'r> {
     pub factors: Vec<Factor>,
     /// The searches: one for each combination of the factors' levels; empty when the study does not search.
     pub searches: Vec<SearchFindings>,
+    /// Ratios of the points inside repetitions; `None` where there are none.
+    pub blocks: Option<BlockFindings>,
     /// The curve over a numeric factor, or why there is none.
     pub curve: Result<Curve, String>,
     /// What was observed near a limit, by point.
@@ -70,14 +73,16 @@ pub fn evaluate(record: &Record) -> Findings<'_> {
 /// Evaluates a record beside results from files.
 pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings<'r> {
     let mut points: Vec<PointFindings> = record.plan.points.iter().map(|planned| point(record, planned.id)).collect();
-    fill_relative(&mut points);
+    let blocks = blocks(record, &points);
+    fill_relative(&mut points, blocks.as_ref());
     let factors = record.plan.factors(&record.study);
-    let curve = curve(&record.study, &factors, &points);
+    let curve = curve(&record.study, &factors, &points, blocks.as_ref());
     Findings {
         record,
         workload: workload(&record.study.settings),
         rankings: rankings(record, &points, curve.as_ref().ok()),
         curve,
+        blocks,
         sentinels: sentinels(record),
         searches: searches_among(record, &points),
         factors,

@@ -1,6 +1,6 @@
 //! The metrics of a point from its runs: throughput, latencies, CPU, device. Repetitions are the higher level of variance.
 
-use super::estimate::{estimate, informative, measured, over_runs, ratio};
+use super::estimate::{estimate, estimate_of_rate, informative, measured, over_runs, ratio};
 use super::level::Measured;
 use super::observed::{in_windows, observed};
 use super::pacing::rules;
@@ -106,7 +106,12 @@ pub(super) fn throughput(runs: &[Pair<'_>]) -> Result<Estimate, String> {
         return rates.map(|rates| of_totals(&rates)).ok_or_else(|| "there is nothing to rate".to_owned());
     }
     let windows: Vec<&[f64]> = runs.iter().map(|(run, _)| run.measured()).collect();
-    estimate(&windows)
+    estimate_of_rate(&windows, are_judged(runs))
+}
+
+/// Whether windows are judged by what is shown to move.
+fn are_judged(runs: &[Pair<'_>]) -> bool {
+    runs.iter().all(|(run, _)| run.judged.is_some())
 }
 
 /// The mean over runs of one exact value each.
@@ -117,6 +122,7 @@ fn of_totals(values: &[f64]) -> Estimate {
         value: mean(values),
         standard_error: if single { f64::NAN } else { (variance(values) / n as f64).sqrt() },
         freedom: n.saturating_sub(1) as f64,
+        ahead: 0.0,
         n: n as u64,
         effective_n: n as f64,
         block: 1,
@@ -130,7 +136,7 @@ fn by_clients(runs: &[Pair<'_>], place: usize, kind: &CountedKind) -> Measured {
     let windows: Option<Vec<&[f64]>> =
         runs.iter().map(|(run, _)| run.counted.get(place).and_then(|counted| counted.clients.as_deref())).collect();
     match windows {
-        Some(windows) => measured(&estimate(&windows), kind.metric.quantity_unit(), 60.0),
+        Some(windows) => measured(&estimate_of_rate(&windows, are_judged(runs)), kind.metric.quantity_unit(), 60.0),
         None => Err(kind.missing.to_owned()),
     }
 }
@@ -140,6 +146,9 @@ fn by_database(runs: &[Pair<'_>], place: usize, metric: MetricName) -> Measured 
     let values: Option<Vec<f64>> =
         runs.iter().map(|(run, _)| run.counted.get(place).and_then(|counted| counted.database)).collect();
     let values = values.filter(|values| !values.is_empty());
+    if runs.iter().any(|(run, _)| run.window != run.load) {
+        return Err("the database's counter was read at the begin of the load, of which a part was cut away".to_owned());
+    }
     let values = values.ok_or("the database's counter was not read at both ends of the window")?;
     Ok(over_runs(&values, metric.quantity_unit(), "two readings of a counter have no spread"))
 }
@@ -165,7 +174,7 @@ fn cores(runs: &[Pair<'_>], pick: fn(&Attempt) -> Option<Trace>) -> Measured {
 fn paced(runs: &[Pair<'_>], workload: &'static Workload, settings: &Settings) -> Vec<(MetricName, Measured)> {
     let Some(rules) = rules(workload, settings) else { return Vec::new() };
     let windows: Vec<Vec<f64>> = runs.iter().map(|(run, attempt)| ended(run, attempt, rules.counted.0)).collect();
-    let per_second = estimate(&windows.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let per_second = estimate_of_rate(&windows.iter().map(Vec::as_slice).collect::<Vec<_>>(), are_judged(runs));
     let (scale, _, _) = rules.least;
     let size = settings.number(scale).ok().filter(|size| *size > 0.0);
     let per_size = size.ok_or_else(|| format!("the study does not state {scale}"));

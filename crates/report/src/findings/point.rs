@@ -1,5 +1,6 @@
 //! One point of the study: its levels, its runs, its verdict, its metrics.
 
+use super::disturbance::Estimand;
 use super::factor::level_text;
 use super::level::Measured;
 use super::metrics::{metrics, throughput};
@@ -7,15 +8,17 @@ use super::run::{Pair, RunFindings, run};
 use super::void::Void;
 use crate::metrics::RELATIVE;
 use proofload_analysis::bootstrap::Estimate;
-use proofload_model::settings::Value;
+use proofload_model::settings::{Settings, Value};
 use proofload_record::{Attempt, Record, State};
 use std::collections::BTreeMap;
 
 /// What is said about a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Steady, within verified limits, without gaps, all checks passed.
+    /// Within verified limits, without gaps, nothing shown to move, all checks passed.
     Valid,
+    /// The same, with a wider interval than the study asks for, or with none.
+    Wide,
     /// Every reason why it may not be used as a result.
     Void(Vec<Void>),
     /// No run of it was finished, and why.
@@ -25,22 +28,31 @@ pub enum Verdict {
 impl Verdict {
     /// Whether it is a result.
     pub fn is_valid(&self) -> bool {
-        matches!(self, Self::Valid)
+        matches!(self, Self::Valid | Self::Wide)
     }
 
     /// Its word.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Valid => "valid",
+            Self::Wide => "valid, wide",
             Self::Void(_) => "void",
             Self::NotRun(_) => "not run",
         }
     }
 
+    /// The same, wide if the interval of the point's throughput is wider than asked.
+    fn by_width(self, runs: &[RunFindings], throughput: Option<&Estimate>, settings: &Settings) -> Self {
+        let Ok(precision) = settings.number("procedure.precision") else { return self };
+        let judged = runs.iter().all(|run| run.judged.is_some());
+        let narrow = throughput.is_some_and(|throughput| throughput.relative_half_width() <= precision);
+        if self == Self::Valid && judged && !narrow { Self::Wide } else { self }
+    }
+
     /// The reasons against it.
     pub fn reasons(&self) -> Vec<String> {
         match self {
-            Self::Valid => Vec::new(),
+            Self::Valid | Self::Wide => Vec::new(),
             Self::Void(reasons) => reasons.iter().map(ToString::to_string).collect(),
             Self::NotRun(why) => vec![why.clone()],
         }
@@ -73,6 +85,8 @@ pub struct PointFindings {
     pub planned: usize,
     /// What is said about it. One void run voids the point: leaving out bad runs would choose the result.
     pub verdict: Verdict,
+    /// What its figures may claim; `None` without a finished run, and in records from before that was told.
+    pub estimand: Option<Estimand>,
     /// Metrics by name. Of a void point they are context, never a result.
     pub metrics: BTreeMap<String, Measured>,
     /// Transactions per second.
@@ -93,7 +107,7 @@ impl PointFindings {
     /// A metric, if the point is valid.
     pub fn result(&self, name: &str) -> Measured {
         match &self.verdict {
-            Verdict::Valid => self.metric(name),
+            Verdict::Valid | Verdict::Wide => self.metric(name),
             verdict => Err(format!("the point is {}", verdict.word())),
         }
     }
@@ -101,6 +115,12 @@ impl PointFindings {
     /// Why its load exceeded what it can do; `None` when it kept up or no rate was asked for.
     pub(crate) fn overload(&self) -> Option<String> {
         self.runs.iter().filter_map(|run| run.offered.as_ref()).find_map(crate::findings::OfferedRate::overload)
+    }
+
+    /// What others took of its host, in words, of the run in which it was most; `None` where it was not told or next to nothing.
+    pub fn others(&self) -> Option<String> {
+        let runs = self.runs.iter().filter_map(|run| run.host.as_ref());
+        runs.max_by(|a, b| a.taken().total_cmp(&b.taken()))?.text()
     }
 
     /// A sentence about its earlier attempts; `None` without any.
@@ -154,13 +174,20 @@ pub(super) fn point(record: &Record, id: u32) -> PointFindings {
         id,
         levels: levels(record, id),
         planned: planned.len(),
-        verdict: verdict(record, id, &runs),
+        verdict: verdict(record, id, &runs).by_width(&runs, throughput.as_ref().ok(), &settings),
+        estimand: estimand(&runs),
         metrics,
         throughput,
         relative: Err("no point is valid".to_owned()),
         runs,
         earlier,
     }
+}
+
+/// The claim that holds for every run.
+fn estimand(runs: &[RunFindings]) -> Option<Estimand> {
+    let each: Option<Vec<Estimand>> = runs.iter().map(|run| Some(run.host.as_ref()?.estimand.clone())).collect();
+    each?.into_iter().reduce(|one, other| one.with(&other))
 }
 
 fn levels(record: &Record, id: u32) -> Vec<(String, Value)> {

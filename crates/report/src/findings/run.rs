@@ -3,6 +3,7 @@
 use super::agents::{AgentFindings, agents};
 use super::audits::{Audit, audits};
 use super::counted::{CountedTwice, counted};
+use super::disturbance::{HostUse, host_use};
 use super::generator::{generator, is_in_process, little_of};
 use super::latencies::{ByKind, decoded};
 use super::load::{CompletedLoad, Failure, OfferedRate, completed, failures as failure_classes, offered, stalls_of};
@@ -20,6 +21,7 @@ use proofload_analysis::generator::{GeneratorCheck, LittleAudit};
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::stall::Stalls;
 use proofload_analysis::validity::{Check as WindowCheck, Limits, check_window};
+use proofload_analysis::window::{JudgedWindow, WindowRule, WindowVerdict, judge_window};
 use proofload_model::plan::Run;
 use proofload_model::samples::{Check, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Settings;
@@ -33,7 +35,9 @@ pub struct RunFindings {
     pub run: Run,
     /// Number of the attempt in the record.
     pub attempt: i64,
-    /// Measured window, seconds from time zero; `None` when it never came to that.
+    /// Measured load, seconds from time zero; `None` when it never came to that.
+    pub load: Option<Window>,
+    /// The part of it that the result is taken from.
     pub window: Option<Window>,
     /// Transactions ended (rolled back by design included) in each second from 0; NaN where the second is missing.
     pub per_second: Vec<f64>,
@@ -64,8 +68,12 @@ pub struct RunFindings {
     pub warm_up: Option<WarmUp>,
     /// Drift and changes inside the window.
     pub stability: Option<WindowCheck>,
+    /// What is kept of the load and its mean; `None` of a run that is rated whole, and in records from before loads were judged so.
+    pub judged: Option<JudgedWindow>,
     /// Mean steal of the cores that the database may run on, over the window, per cent of them; `None` where it was not observed.
     pub steal: Option<Quantity>,
+    /// What others did on the host, and what the run's figures may claim; `None` in records from before that was told.
+    pub host: Option<HostUse>,
     /// The generator's own state.
     pub generator: GeneratorCheck,
     /// Each of several load agents; empty when there was one.
@@ -90,7 +98,10 @@ impl RunFindings {
 
     /// Throughput for readers: over the window, or of the whole run.
     pub fn throughput(&self) -> Quantity {
-        let of_seconds = || mean_of(self.measured()).quantity(Unit::PER_SECOND);
+        let of_seconds = || match &self.judged {
+            Some(judged) => judged.mean.quantity(Unit::PER_SECOND),
+            None => mean_of(self.measured()).quantity(Unit::PER_SECOND),
+        };
         self.whole.as_ref().map_or_else(of_seconds, WholeRun::throughput)
     }
 
@@ -110,46 +121,46 @@ pub fn void_reasons(attempt: &Attempt, settings: &Settings) -> Vec<Void> {
 
 /// Evaluates a finished attempt.
 pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
-    let (window, workload) = (attempt.window().map(|(from, to)| Window { from, to }), workload(settings));
+    let (load, workload) = (attempt.window().map(|(from, to)| Window { from, to }), workload(settings));
+    let (whole, per_second) = (whole_run(attempt), per_second(attempt, load));
+    let procedure = procedure(settings).ok();
+    let judged = judged(load, &per_second, whole.as_ref(), procedure.as_ref());
+    let window = kept(load, judged.as_ref());
     let inside = window.map(|window| window.inside(&attempt.intervals)).unwrap_or_default();
-    let whole = whole_run(attempt);
-    // Of a run that is rated whole every operation counts, also when other users had no work left.
-    let rated = match (&whole, window) {
-        (Some(_), Some(window)) => Window { to: u64::MAX, ..window }.inside(&attempt.intervals),
-        _ => inside.clone(),
-    };
-    let (per_second, kinds) = (per_second(attempt, window), kinds(&attempt.intervals, workload));
+    let rated = rated(attempt, window, whole.as_ref(), &inside);
+    let kinds = kinds(&attempt.intervals, workload);
     let measured = window.map_or(&[][..], |window| window.of(&per_second));
     let (latencies, services, unreadable) = by_clock(&kinds, &rated);
     let stalls = match whole {
         Some(_) => Stalls { median: f64::NAN, ..Stalls::default() },
         None => stalls_of(window, &inside, &latencies, measured),
     };
-    let procedure = procedure(settings).ok();
-    let stability = procedure.as_ref().map(|procedure| stability(window, measured, whole.as_ref(), procedure));
+    let checked = || procedure.as_ref().map(|procedure| stability(window, measured, whole.as_ref(), procedure));
+    let stability = judged.as_ref().map(told).or_else(checked);
     let stretch = stretch(window, whole.as_ref());
     let (warm_up, steal) =
         (warm_up(attempt, &per_second, procedure.as_ref()), stretch.and_then(|stretch| steal(attempt, stretch)));
     let embedded = is_in_process(attempt, settings);
-    let agents = agents(attempt, window, embedded);
+    let agents = agents(attempt, load, embedded);
     let generator = generator(attempt, &inside, &agents, embedded, measured);
     let (failures, audits) = (FailureCount::over(&rated), audits(attempt, workload));
     let pacing = pacing(&latencies, attempt, workload, settings);
-    let tolerated = procedure.as_ref().map_or(1.0, |procedure| procedure.steal_tolerance);
+    let host = host(attempt, stretch, measured, procedure.as_ref());
     let voids = [
         verdict::of_facts(attempt),
-        verdict::of_start(attempt, window, whole.as_ref(), warm_up.as_ref()),
-        verdict::of_window(stability.as_ref(), steal.as_ref(), tolerated),
+        verdict::of_start(attempt, window, whole.as_ref(), warm_up.as_ref(), judged.is_some()),
+        verdict::of_window(stability.as_ref(), host.as_ref(), steal.as_ref(), tolerated(procedure.as_ref())),
         verdict::of_telemetry(attempt, stretch),
         verdict::of_failures(failures, procedure.as_ref().map_or(0.0, |procedure| procedure.error_budget)),
         verdict::of_limits(pacing.as_ref()),
-        verdict::of_generator(&generator),
+        verdict::of_generator(&generator, host.as_ref()),
         verdict::of_checks(&audits, &attempt.checks),
         unreadable.into_iter().map(Void::verification).collect(),
     ];
     RunFindings {
         run: attempt.run,
         attempt: attempt.id,
+        load,
         window,
         counted: counted(attempt, &inside, window, workload),
         completed: completed(attempt),
@@ -168,12 +179,44 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         whole,
         warm_up,
         stability,
+        judged,
         steal,
+        host,
         generator,
         agents,
         audits,
         failures,
     }
+}
+
+/// Intervals whose operations count. Of a run that is rated whole every one does, also when other users had no work left.
+fn rated<'a>(
+    attempt: &'a Attempt,
+    window: Option<Window>,
+    whole: Option<&WholeRun>,
+    inside: &[&'a IntervalSample],
+) -> Vec<&'a IntervalSample> {
+    match (whole, window) {
+        (Some(_), Some(window)) => Window { to: u64::MAX, ..window }.inside(&attempt.intervals),
+        _ => inside.to_vec(),
+    }
+}
+
+/// What others did on the host; `None` in records from before that was told.
+fn host(
+    attempt: &Attempt,
+    stretch: Option<(f64, f64)>,
+    measured: &[f64],
+    procedure: Option<&Procedure>,
+) -> Option<HostUse> {
+    let procedure = procedure.filter(|procedure| procedure.precision.is_some())?;
+    Some(host_use(attempt, stretch?, measured, procedure.steal_tolerance))
+}
+
+/// Share of steal beyond which a run is void: infinite, except in records that were judged so.
+fn tolerated(procedure: Option<&Procedure>) -> f64 {
+    let judged_so = procedure.filter(|procedure| procedure.precision.is_none());
+    judged_so.map_or(f64::INFINITY, |procedure| procedure.steal_tolerance)
 }
 
 /// The window in seconds; of a run that is rated whole the stretch in which all users were at work.
@@ -182,6 +225,36 @@ fn stretch(window: Option<Window>, whole: Option<&WholeRun>) -> Option<(f64, f64
         Some(whole) => whole.stretch,
         None => window.map(Window::span),
     }
+}
+
+/// The verdict on the load's seconds, a gap for each that is missing at the end; `None` for a run that is rated whole, and where the study is
+/// from before loads were judged so.
+fn judged(
+    load: Option<Window>,
+    per_second: &[f64],
+    whole: Option<&WholeRun>,
+    procedure: Option<&Procedure>,
+) -> Option<JudgedWindow> {
+    let rule = procedure.and_then(WindowRule::of).filter(|_| whole.is_none())?;
+    let load = load?;
+    let mut seconds = load.of(per_second).to_vec();
+    seconds.resize(load.seconds(), f64::NAN);
+    Some(judge_window(&seconds, &rule))
+}
+
+/// The part of the load that the result is taken from.
+fn kept(load: Option<Window>, judged: Option<&JudgedWindow>) -> Option<Window> {
+    let cut = judged.map_or(0, |judged| judged.cut as u64);
+    load.map(|load| Window { from: load.from + cut, ..load })
+}
+
+/// The verdict in the form of the check of records from before it.
+fn told(judged: &JudgedWindow) -> WindowCheck {
+    let voids = match &judged.verdict {
+        WindowVerdict::Void(reason) => vec![reason.clone()],
+        WindowVerdict::Valid | WindowVerdict::Wide => Vec::new(),
+    };
+    WindowCheck { voids, drift: judged.movement.clone(), notes: Vec::new() }
 }
 
 /// Drift and changes inside the window: by its seconds, a gap for each that is missing at the end, or by the rounds of a run

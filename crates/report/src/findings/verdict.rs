@@ -1,22 +1,27 @@
 //! Every reason why a run is void. May not find anything out: it judges what others have found.
 
 use super::audits::Audit;
+use super::disturbance::{Estimand, HostUse};
 use super::pacing::{KeptLimit, Pacing};
 use super::steal::{beyond, blamed, steal};
 use super::telemetry::longest_silence;
 use super::void::Void;
-use super::warm_up::WarmUp;
+use super::warm_up::{WarmUp, WarmUpEnd};
 use super::whole_run::WholeRun;
 use super::window::{FailureCount, Window};
-use proofload_analysis::generator::GeneratorCheck;
+use proofload_analysis::generator::{Doubt, GeneratorCheck};
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::validity::{Check as WindowCheck, VoidReason};
+use proofload_model::events::RunEvent;
 use proofload_model::facts::limit;
 use proofload_model::samples::{Check, CheckOutcome};
 use proofload_record::Attempt;
 
 /// A stretch without telemetry that is longer than this within the window is a gap, seconds.
 const LONGEST_SILENCE: f64 = 3.0;
+
+/// A load generator whose threads waited for a core in this share of the time that they had work was kept from it.
+const WAITED: f64 = 0.2;
 
 /// What was asked and is not in force, or cannot be told.
 pub(super) fn of_facts(attempt: &Attempt) -> Vec<Void> {
@@ -48,18 +53,29 @@ pub(super) fn of_facts(attempt: &Attempt) -> Vec<Void> {
     voids
 }
 
-/// A warm-up that never settled; of a run that is rated whole, that there is nothing to rate.
+/// A load that ended before its window; a warm-up that never settled, unless the window decides; of a run that is rated whole, that there is nothing to rate.
 pub(super) fn of_start(
     attempt: &Attempt,
     window: Option<Window>,
     whole: Option<&WholeRun>,
     warm_up: Option<&WarmUp>,
+    by_window: bool,
 ) -> Vec<Void> {
+    let early = attempt.last_event(|event| match event {
+        RunEvent::EndedEarly { seconds } => Some(*seconds),
+        _ => None,
+    });
+    if let Some(seconds) = early {
+        let text = format!(
+            "all operations were done after {seconds} s, before a window could be measured: ask for more of them"
+        );
+        return vec![Void::not_steady(text)];
+    }
     let void = match (whole, window, warm_up) {
         (Some(whole), _, _) => whole.voids(),
         (None, None, _) => Some(Void::verification("no measured window was recorded")),
         (None, Some(_), None) => Some(Void::not_steady("no verdict on the warm-up was recorded")),
-        (None, Some(window), Some(warm_up)) => (!warm_up.settled).then(|| {
+        (None, Some(window), Some(warm_up)) => (!by_window && warm_up.end == WarmUpEnd::NeverSettled).then(|| {
             let seconds = warm_up.seconds;
             let others = blamed(steal(attempt, (0.0, window.to as f64)).as_ref());
             Void::not_steady(format!("never settled: throughput was not steady after {seconds} s of warm-up{others}"))
@@ -68,11 +84,21 @@ pub(super) fn of_start(
     void.into_iter().collect()
 }
 
-/// Gaps, drift and changes of the window, and more steal than is tolerated.
-pub(super) fn of_window(stability: Option<&WindowCheck>, stolen: Option<&Quantity>, tolerated: f64) -> Vec<Void> {
-    let void = |reason: &VoidReason| match reason {
-        VoidReason::Gap { .. } => Void::verification(reason.to_string()),
-        _ => Void::not_steady(format!("{reason}{}", blamed(stolen))),
+/// Gaps, drift and changes of the window, and more steal than is tolerated. What moved while others took more of the host than the study
+/// tolerates is the host's; who they are is looked at before throughput is.
+pub(super) fn of_window(
+    stability: Option<&WindowCheck>,
+    host: Option<&HostUse>,
+    stolen: Option<&Quantity>,
+    tolerated: f64,
+) -> Vec<Void> {
+    let void = |reason: &VoidReason| match (reason, host) {
+        (VoidReason::Gap { .. }, _) => Void::verification(reason.to_string()),
+        (_, None) => Void::not_steady(format!("{reason}{}", blamed(stolen))),
+        (_, Some(host)) => match disturbed(Some(host)) {
+            Some(others) => Void::host(format!("{reason}; {others} meanwhile")),
+            None => Void::not_steady(reason.to_string()),
+        },
     };
     let reasons = stability.into_iter().flat_map(|check| &check.voids);
     reasons.map(void).chain(beyond(stolen, tolerated)).collect()
@@ -103,9 +129,23 @@ pub(super) fn of_limits(pacing: Option<&Pacing>) -> Vec<Void> {
     faults.map(|fault| Void::verification(format!("a limit of paced users was missed: {fault}"))).collect()
 }
 
-/// A load generator that was the limit.
-pub(super) fn of_generator(check: &GeneratorCheck) -> Vec<Void> {
-    check.bound.iter().map(|doubt| Void::generator(format!("generator-bound: {doubt}"))).collect()
+/// What others took, in words, where it was more than the study tolerates and no limit of the study made it irrelevant.
+fn disturbed(host: Option<&HostUse>) -> Option<String> {
+    host.filter(|host| host.estimand == Estimand::AsGiven).and_then(HostUse::text)
+}
+
+/// A load generator that was the limit. One that started late since its threads waited for a core that others had is the host's fault.
+pub(super) fn of_generator(check: &GeneratorCheck, host: Option<&HostUse>) -> Vec<Void> {
+    let waited = host.and_then(|host| host.client_wait).filter(|share| *share >= WAITED);
+    let others = disturbed(host);
+    let void = |doubt: &Doubt| match (doubt, waited, &others) {
+        (Doubt::LateSends { .. }, Some(waited), Some(others)) => Void::host(format!(
+            "the load generator waited for a core in {:.0} % of the time that it had work: {doubt}; {others} meanwhile",
+            100.0 * waited
+        )),
+        _ => Void::generator(format!("generator-bound: {doubt}")),
+    };
+    check.bound.iter().map(void).collect()
 }
 
 /// Sums that differ and checks that failed.

@@ -7,9 +7,9 @@ use std::fmt;
 pub enum VoidClass {
     /// A limit, a count, a check or the record itself does not hold.
     Verification,
-    /// Others took more of the host than the study tolerates.
+    /// It moved, or the load generator was late, while others took more of the host than the study tolerates.
     Host,
-    /// Never settled, or drifted or jumped inside the window.
+    /// Throughput moved while it was measured, or varied too much.
     NotSteady,
     /// The load generator was the limit.
     GeneratorBound,
@@ -23,10 +23,10 @@ impl VoidClass {
                 "read the report's section on validity: something does not hold, and measuring again does not mend it"
             }
             Self::Host => {
-                "wait for a quieter host, or limit the database to less CPU than the host always gives (limits.cpu)"
+                "wait for a quieter host and measure again, or limit the database to less than the host always gives (limits.cpu, limits.read_iops)"
             }
             Self::NotSteady => {
-                "a quieter host, or a new study with a longer procedure.warm_up.at_most or procedure.measure"
+                "a new study with a longer procedure.measure, or a longer procedure.warm_up.at_least before it; measuring the same again would choose the result"
             }
             Self::GeneratorBound => {
                 "a new study with fewer virtual users or more client threads, or a load host of its own"

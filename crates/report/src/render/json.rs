@@ -1,6 +1,8 @@
 //! JSON of the findings: keys are stable, every number has unit, interval and sample size, or says why it has none.
 
-use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, RunFindings, WholeRun};
+use crate::findings::{
+    BlockFindings, Curve, CurveGroup, Findings, HostUse, Measured, PointFindings, RunFindings, WholeRun,
+};
 use crate::metrics::RELATIVE;
 use proofload_analysis::knee::Knee;
 use proofload_analysis::quantity::Quantity;
@@ -37,12 +39,29 @@ pub(crate) fn json(findings: &Findings<'_>) -> String {
         "workload_is": findings.workload.disclaimer,
         "profile": crate::workloads::profile(&study.settings),
     });
+    if let Some(found) = &findings.blocks {
+        body["blocks"] = blocks_json(found);
+    }
+    if findings.record.judged_again {
+        body["judged_again"] = json!(true);
+    }
     if !findings.record.faults.is_empty() {
         body["record_faults"] = json!(findings.record.faults);
     }
     let mut text = format!("{body:#}");
     text.push('\n');
     text
+}
+
+/// Repetitions inside which ratios were formed.
+fn blocks_json(found: &BlockFindings) -> Json {
+    let effect = found.blocks.effect();
+    json!({
+        "count": found.blocks.count(),
+        "left_out": found.left_out,
+        "randomised": found.randomised,
+        "effect_of_others": effect.map(|effect| json!({ "power": effect.power, "standard_error": effect.standard_error })),
+    })
 }
 
 /// A level: a number or text, sizes and times as a study writes them.
@@ -60,12 +79,13 @@ fn point_json(findings: &Findings<'_>, point: &PointFindings) -> Json {
     let levels: Map<String, Json> =
         point.levels.iter().map(|(setting, value)| (setting.clone(), level(value))).collect();
     let reasons: Vec<String> = point.verdict.reasons();
+    let estimand = point.estimand.as_ref().map(|estimand| (estimand.name(), estimand.to_string()));
     let mut metrics = metrics_json(point);
     metrics.insert(RELATIVE.name.to_owned(), measured(&point.relative));
-    json!({
+    let mut body = json!({
         "id": point.id,
         "levels": levels,
-        "verdict": if point.verdict.is_valid() { "valid" } else { "void" },
+        "verdict": if point.verdict.is_valid() { point.verdict.word() } else { "void" },
         "reasons": reasons,
         "overloaded": point.overload(),
         "planned_runs": point.planned,
@@ -73,7 +93,11 @@ fn point_json(findings: &Findings<'_>, point: &PointFindings) -> Json {
         "metrics": metrics,
         "rating": super::json_warehouse::point_rating(findings, point),
         "relative_percent": point.relative.as_ref().map(Quantity::value).ok(),
-    })
+    });
+    if let Some((name, text)) = estimand {
+        body["estimand"] = json!({ "name": name, "text": text });
+    }
+    body
 }
 
 /// `name.kind` becomes an object below `name`.
@@ -113,7 +137,7 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         "verdict": if run.voids.is_empty() { "valid" } else { "void" },
         "reasons": run.voids.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "warm_up_seconds": run.warm_up.as_ref().map(|warm_up| warm_up.seconds),
-        "settled": run.warm_up.as_ref().map(|warm_up| warm_up.settled),
+        "settled": run.warm_up.as_ref().and_then(|warm_up| warm_up.end.settled()),
         "whole_run": run.whole.as_ref().map(whole_run_json),
         "window": run.window.map(|window| json!({ "from": window.from, "to": window.to })),
         "throughput": mean.to_json(),
@@ -142,10 +166,27 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
             "name": audit.name, "holds": audit.holds, "found": audit.found,
         })).collect::<Vec<_>>(),
     });
+    if let Some(host) = &run.host {
+        body["host"] = host_json(host);
+    }
     for (metric, factor) in findings.workload.rates {
         body[metric.name] = mean.scaled(*factor, metric.quantity_unit()).to_json();
     }
     body
+}
+
+/// What others did on the host, shares from 0 to 1, and what the run's figures may claim.
+fn host_json(host: &HostUse) -> Json {
+    json!({
+        "estimand": { "name": host.estimand.name(), "text": host.estimand.to_string() },
+        "taken": host.disturbance.observed(),
+        "stolen": host.disturbance.stolen,
+        "foreign": host.disturbance.foreign,
+        "processes": host.processes.iter().map(|(name, rate)| json!({ "name": name, "cpu": rate })).collect::<Vec<_>>(),
+        "foreign_requests": host.foreign_requests,
+        "client_wait": host.client_wait,
+        "throttled": host.throttled,
+    })
 }
 
 /// The rated part of a run that is rated whole; seconds from time zero of the load.

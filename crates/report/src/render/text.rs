@@ -1,6 +1,6 @@
 //! A table for a terminal, at most 100 columns wide, without colours; what does not fit is left to the report.
 
-use crate::findings::{Findings, PointFindings, SearchFindings, setting_title};
+use crate::findings::{Estimand, Findings, PointFindings, SearchFindings, setting_title};
 use crate::metrics::{Digits, MetricName};
 use crate::numbers::grouped;
 
@@ -23,6 +23,7 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
     let mut lines: Vec<String> = profile.map(|profile| plain(&format!("profile: {profile}"))).into_iter().collect();
     lines.extend(aligned(&rows, factors));
     lines.extend(reasons(findings));
+    lines.extend(claims(findings));
     lines.extend(of_points(findings, |point| Some(format!("is overloaded: {}", point.overload()?))));
     lines.extend(of_points(findings, |point| Some(format!("was measured again: {}", plain(&point.told_earlier()?)))));
     lines.extend(searches(findings));
@@ -131,6 +132,25 @@ fn reasons(findings: &Findings<'_>) -> Vec<String> {
 fn of_points(findings: &Findings<'_>, say: impl Fn(&PointFindings) -> Option<String>) -> Vec<String> {
     let line = |point: &PointFindings| Some(wrapped(&format!("{} {}", plain(&point.label()), say(point)?)));
     let lines: Vec<String> = findings.points.iter().filter_map(line).flatten().collect();
+    if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
+}
+
+/// What the figures may claim; points of one claim share a line.
+fn claims(findings: &Findings<'_>) -> Vec<String> {
+    let mut found: Vec<(String, Vec<&PointFindings>)> = Vec::new();
+    for point in findings.valid() {
+        let Some(estimand) = &point.estimand else { continue };
+        let others = point.others().filter(|_| *estimand == Estimand::AsGiven);
+        let text = others.map_or_else(|| estimand.to_string(), |others| format!("{estimand}: {others}"));
+        match found.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, points)) => points.push(point),
+            None => found.push((text, vec![point])),
+        }
+    }
+    let line = |(text, points): &(String, Vec<&PointFindings>)| {
+        wrapped(&format!("{} {}", whose(points, findings.points.len()), plain(text)))
+    };
+    let lines: Vec<String> = found.iter().flat_map(line).collect();
     if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
 }
 

@@ -102,17 +102,45 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
         steps.extend(super::rounds::steps(findings, &percent(procedure.drift_tolerance)));
     }
     if !super::rounds::all(findings) {
-        steps.extend(window_steps(procedure));
+        steps.extend(if procedure.precision.is_some() { load_steps(procedure) } else { window_steps(procedure) });
     }
     steps.push(prose![
         "Verification: limits once more, ",
         findings.workload.verification,
-        ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ", percent(procedure.error_budget), ", steal (other guests of the host) up to ", percent(procedure.steal_tolerance), " of the processor."
+        ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ", percent(procedure.error_budget), "; figures claim to be of a quiet host while others take up to ", percent(procedure.steal_tolerance), " of the processor."
     ]);
     steps
 }
 
-/// Warm-up and measurement of a run that is rated by a window.
+/// Warm-up and measurement of a run whose load is judged by the movement that is shown in it.
+fn load_steps(procedure: &Procedure) -> [Prose; 2] {
+    let warm_up = &procedure.warm_up;
+    let begin = if procedure.has_fixed_warm_up() {
+        prose!["Warm-up: ", time(warm_up.at_least), ", whatever was seen in it."]
+    } else {
+        prose![
+            "Warm-up: at least ",
+            time(warm_up.at_least),
+            ", until a detector declared the load steady (drift and remainder within ±",
+            percent(warm_up.tolerance),
+            "), at most ",
+            time(warm_up.at_most),
+            "; a load that had not settled by then was measured all the same."
+        ]
+    };
+    let measured = prose![
+        "Measurement of ",
+        time(procedure.measure),
+        " in intervals of one second. An eighth or a quarter was cut away at the begin where throughput still moved there. Movement that is shown in the rest, of more than ",
+        percent(procedure.drift_tolerance),
+        " of the mean, voids the run; a change that returns is noise. Intervals come from the means of ten batches and a block bootstrap, and hold what may still move; up to ±",
+        percent(procedure.precision.unwrap_or_default()),
+        " a point is valid, up to ±30 % valid and wide, beyond that void."
+    ];
+    [begin, measured]
+}
+
+/// Warm-up and measurement of a run that is rated by a window, by the rule of records from before.
 fn window_steps(procedure: &Procedure) -> [Prose; 2] {
     let warm_up = &procedure.warm_up;
     [

@@ -2,6 +2,7 @@
 
 mod agents;
 mod beside;
+mod blocks;
 mod bottleneck;
 mod charts;
 mod comparison;
@@ -10,6 +11,7 @@ mod departures;
 mod disclosure;
 mod document;
 mod efficiency;
+mod estimands;
 mod facts;
 mod failures;
 mod input_audits;

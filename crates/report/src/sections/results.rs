@@ -20,6 +20,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     table.caption = prose!["Results by point, with 95 % confidence intervals and the number of samples."];
     table.note = prose![findings.workload.results_note];
     let mut blocks = vec![Block::Table(table)];
+    blocks.extend(super::blocks::paragraph(findings));
     blocks.extend(offered::whole_run(findings));
     blocks.extend(offered::offered(findings));
     blocks

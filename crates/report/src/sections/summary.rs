@@ -34,6 +34,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.extend(load_findings(findings));
     blocks.extend(headlines(findings));
     blocks.extend(void_notice(findings));
+    blocks.extend(super::estimands::notice(findings));
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         blocks.push(Block::Figure(Box::new(main_figure(findings))));
     }

@@ -99,9 +99,7 @@ fn panel(work: Work, point: &PointFindings, run: &RunFindings, top: f64) -> Pane
 fn description(work: Work, run: &RunFindings, mean: f64) -> String {
     let warm_up = run.warm_up.as_ref().map_or_else(
         || run.whole.as_ref().map_or("no verdict on the warm-up", |_| "rated whole, by its rounds").to_owned(),
-        |warm_up| {
-            format!("warm-up of {} s, {}", warm_up.seconds, if warm_up.settled { "settled" } else { "never settled" })
-        },
+        |warm_up| format!("warm-up of {} s, {}", warm_up.seconds, warm_up.end.text()),
     );
     let window = run.window.map_or_else(
         || "no measured window".to_owned(),

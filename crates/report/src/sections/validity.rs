@@ -2,7 +2,7 @@
 
 use super::section::{Section, always};
 use crate::blocks::{Align, Block, Cell, Column, Inline, Notice, Prose, Table, prose};
-use crate::findings::{Findings, PointFindings, RunFindings};
+use crate::findings::{Findings, PointFindings, RunFindings, is_judged_by_movement};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::samples::CheckOutcome;
 
@@ -15,8 +15,9 @@ const STEAL_COLUMN: usize = 4;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![
-        "A point is valid when every run of it settled, its limits were verified, no second and no reading is missing from its window, nothing drifted inside it, \
-             other guests of the host took no more of the processor than is tolerated, the load generator was not the limit, no operation failed beyond the budget, and all checks and audits hold. One void run voids its point, because leaving out bad runs would choose the result."
+        "A point is valid when its limits were verified, no second and no reading is missing from its window, no movement of throughput was shown there, the load generator was not the limit, \
+             no operation failed beyond the budget, and all checks and audits hold; it is wide when its 95 % interval is wider than asked. One void run voids its point, because leaving out bad runs would choose the result. ",
+        judge(findings)
     ])];
     if super::rounds::any(findings) {
         blocks.push(Block::Paragraph(super::rounds::how_judged()));
@@ -25,6 +26,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         blocks.push(Block::Table(runs(findings)));
         blocks.extend(super::steal::warning(findings));
+        blocks.extend(super::estimands::table(findings));
         blocks.extend(super::lost_sessions::blocks(findings));
         blocks.extend(super::agents::blocks(findings));
         blocks.extend(super::rounds::tables(findings));
@@ -36,6 +38,17 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     blocks.push(sentinels(findings));
     blocks
+}
+
+/// The rule by which windows were judged.
+fn judge(findings: &Findings<'_>) -> &'static str {
+    if findings.record.judged_again {
+        "This record is from before today's rule, by which it was judged again as asked; the verdicts of its time are in the report without `--judge new`."
+    } else if is_judged_by_movement(findings.record) {
+        "A change that returns counts as noise; what others took of the host voids nothing, but decides what the figures may claim."
+    } else {
+        "This record is judged by the rule of its time: a warm-up that never settled, a drift or a change inside the window, and more steal than tolerated void a run. `proofload report --judge new` applies today's rule."
+    }
 }
 
 fn verdicts(findings: &Findings<'_>) -> Table {
@@ -140,10 +153,7 @@ fn warm_up(run: &RunFindings) -> Cell {
     match &run.warm_up {
         _ if run.whole.is_some() => super::rounds::warm_up(run),
         None => Cell::Gap("no verdict was recorded".to_owned()),
-        Some(warm_up) => {
-            let word = if warm_up.settled { " s, settled" } else { " s, never settled" };
-            Cell::Prose(prose![warm_up.seconds, word])
-        }
+        Some(warm_up) => Cell::Prose(prose![warm_up.seconds, " s, ", warm_up.end.text()]),
     }
 }
 

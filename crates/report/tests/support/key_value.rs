@@ -97,6 +97,7 @@ pub(crate) fn key_value(shape: &KeyValue) -> Record {
         logs: Vec::new(),
         being_written: false,
         faults: Vec::new(),
+        judged_again: false,
         study,
     }
 }

@@ -10,5 +10,5 @@ mod study;
 mod warehouse;
 
 pub(crate) use key_value::{KeyValue, key_value};
-pub(crate) use study::{Shape, record, searched, shapes};
+pub(crate) use study::{Shape, judged_before, record, searched, shapes, unsettled};
 pub(crate) use warehouse::{Appliance, histogram, warehouse};

@@ -129,6 +129,7 @@ pub(crate) fn record(shape: &Shape) -> Record {
         }],
         being_written: false,
         faults: Vec::new(),
+        judged_again: false,
         study,
     }
 }
@@ -204,4 +205,18 @@ fn facts() -> Vec<Fact> {
     .into_iter()
     .map(|(subject, name, value)| Fact::observed(subject, name, value, "simulation"))
     .collect()
+}
+
+/// A record from before windows were judged by what is shown to move.
+pub(crate) fn judged_before(record: &mut Record, change: impl Fn(&mut Record)) {
+    record.study.settings.0.remove("procedure.precision");
+    record.study.settings.0.insert("procedure.steal_tolerance".to_owned(), Value::Number(0.1));
+    change(record);
+}
+
+/// The warm-up did not end in a steady state.
+pub(crate) fn unsettled(record: &mut Record) {
+    let event = &mut record.attempts[0].events[2].event;
+    let RunEvent::Steady { seconds } = *event else { panic!("{event:?} is no end of a warm-up") };
+    *event = RunEvent::NotSteady { seconds, verdict: String::new() };
 }

@@ -131,6 +131,7 @@ pub(crate) fn warehouse(shape: &Appliance) -> Record {
         logs: Vec::new(),
         being_written: false,
         faults: Vec::new(),
+        judged_again: false,
         study,
     }
 }

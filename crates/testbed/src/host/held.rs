@@ -8,6 +8,7 @@ use crate::instances::{self, Server, Start};
 use crate::limits::AppliedLimits;
 use crate::preconditioning::Within;
 use crate::probes::{Probes, Subject};
+use crate::snapshots;
 use crate::storages::{self, AttachedStorage, Devices};
 use proofload_engine::{Engine, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
@@ -112,9 +113,15 @@ impl InstanceResources {
 
     /// What a process needs to be born under the limits.
     pub(super) fn within(&self) -> Result<Within, Error> {
-        let limits = self.limits.as_ref().ok_or_else(|| Error::new("measure reads: no limits were prepared"))?;
+        let limits = self.limits.as_ref().ok_or_else(|| Error::new("read under limits: none were prepared"))?;
         let (groups, cores) = limits.entrance()?;
         Ok(Within { groups, cores })
+    }
+
+    /// Reads the data once under the limits; answers with their bytes.
+    pub(super) fn prewarm(&self) -> Result<u64, Error> {
+        let folder = self.folder().map_err(|error| error.context("prewarm"))?;
+        snapshots::prewarm(&folder, self.within()?)
     }
 
     /// Starts the server.

@@ -13,11 +13,12 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::error::{Error, ErrorKind};
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
+use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
     Attach, Create, Describe, Detach, DropPageCache, FindSnapshot, HostService, JoinLimits, LabelSnapshot,
-    MeasureReads, Precondition, PreconditioningResult, PrepareLimits, ReadUsage, ReadUsed, ReadsMeasured, Release,
-    Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartProbes, StartedInstance, Stop, StopProbes, Sweep,
-    Verify,
+    MeasureReads, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, ReadUsage, ReadUsed,
+    ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartProbes, StartedInstance,
+    Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -195,6 +196,12 @@ impl HostService for HostRole {
 
     fn drop_page_cache(&mut self, ask: DropPageCache) -> Result<(), Error> {
         snapshots::drop_page_cache(Path::new(&ask.place.folder))
+    }
+
+    fn prewarm(&mut self, ask: Prewarm) -> Result<PrewarmResult, Error> {
+        let begun = self.clock.now();
+        let bytes = self.held(&ask.instance).prewarm()?;
+        Ok(PrewarmResult { bytes: Bytes(bytes), took: self.clock.now().since(begun) })
     }
 
     fn start_probes(&mut self, ask: StartProbes) -> Result<(), Error> {

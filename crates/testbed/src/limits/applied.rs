@@ -52,6 +52,9 @@ impl AppliedLimits {
 
     /// Remembers a process that was born under the limits.
     pub(crate) fn born(&mut self, process: u32) {
+        for limit in LIMITS {
+            limit.born(&self.state, process);
+        }
         self.state.members.push(process);
     }
 

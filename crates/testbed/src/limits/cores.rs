@@ -2,6 +2,7 @@
 
 use super::hierarchy::Controller;
 use super::limit::{Limit, LimitState, verified};
+use super::members::{each_thread, trees};
 use crate::sys;
 use proofload_model::error::Error;
 use proofload_model::facts::{CoreSet, FactValue, limit};
@@ -11,9 +12,6 @@ use std::collections::BTreeSet;
 
 /// The limit of cores.
 pub(super) struct Cores;
-
-/// Rounds over a process's threads until no new one shows up: a thread born meanwhile has its maker's affinity.
-const ROUNDS: u32 = 20;
 
 impl Limit for Cores {
     fn setting(&self) -> &'static str {
@@ -68,11 +66,6 @@ impl Limit for Cores {
     }
 }
 
-/// Every living process of the members' trees.
-fn trees(state: &LimitState) -> Vec<u32> {
-    state.members.iter().flat_map(|root| sys::descendants(*root)).collect()
-}
-
 /// All cores on which any thread of a member may run; before anyone has joined, those chosen.
 fn cores_of_members(state: &LimitState) -> Result<BTreeSet<usize>, Error> {
     if state.members.is_empty() {
@@ -91,18 +84,5 @@ fn cores_of_members(state: &LimitState) -> Result<BTreeSet<usize>, Error> {
 }
 
 fn restrict_all(process: u32, cores: &[usize]) -> Result<(), Error> {
-    let mut done = BTreeSet::new();
-    for _ in 0..ROUNDS {
-        let new: Vec<u32> = sys::threads(process).into_iter().filter(|thread| !done.contains(thread)).collect();
-        if new.is_empty() {
-            return Ok(());
-        }
-        for thread in new {
-            match sys::restrict(thread, cores) {
-                Err(error) if sys::start_time(thread).is_some() => return Err(error),
-                _ => done.insert(thread),
-            };
-        }
-    }
-    Err(Error::new(format!("limit the cores of process {process}: it makes threads faster than they can be limited")))
+    each_thread(process, |thread| sys::restrict(thread, cores)).map_err(|error| error.context("limit cores"))
 }

@@ -44,6 +44,9 @@ pub(crate) trait Limit: Sync {
         Ok(())
     }
 
+    /// Follows a process that was born in the control group.
+    fn born(&self, _state: &LimitState, _process: u32) {}
+
     /// Reads back what is in force.
     fn verify(&self, state: &LimitState) -> Vec<Fact>;
 

@@ -8,7 +8,9 @@ mod counters;
 mod cpu;
 mod hierarchy;
 mod limit;
+mod members;
 mod memory;
+mod precedence;
 mod read_bandwidth;
 mod read_iops;
 mod sweep;
@@ -22,7 +24,7 @@ mod write_iops;
 pub(crate) use applied::{AppliedLimits, lift_stalls, try_out};
 pub(crate) use cgroup::Cgroup;
 pub(crate) use cgroup_dir::CgroupDir;
-pub(crate) use counters::{cpu_time, transfers};
+pub(crate) use counters::{cpu_time, throttling, transfers};
 pub(crate) use hierarchy::Controller;
 pub(crate) use sweep::orphans;
 pub(crate) use usage::{group_use, kills, of_machine};
@@ -35,6 +37,7 @@ const LIMITS: &[&dyn limit::Limit] = &[
     &memory::Memory,
     &cores::Cores,
     &cpu::Cpu,
+    &precedence::Precedence,
     &read_bandwidth::LIMIT,
     &write_bandwidth::LIMIT,
     &read_iops::LIMIT,

@@ -3,6 +3,7 @@
 mod cores;
 mod device;
 mod engine;
+mod foreign;
 mod group;
 mod memory;
 mod power;
@@ -27,6 +28,7 @@ pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: series::cores::PROBE, open: cores::open },
     ProbeSpec { name: series::threads::PROBE, open: threads::open },
     ProbeSpec { name: series::group::PROBE, open: group::open },
+    ProbeSpec { name: series::foreign::PROBE, open: foreign::open },
     ProbeSpec { name: series::device::PROBE, open: device::open },
     ProbeSpec { name: series::memory::PROBE, open: memory::open },
     ProbeSpec { name: series::pressure::PROBE, open: pressure::open },

@@ -15,9 +15,11 @@ mod copy;
 mod folder;
 mod lock;
 mod page_cache;
+mod prewarm;
 mod snapshot;
 
 pub(crate) use folder::{claim, data_folder, is_ours};
 pub(crate) use lock::{FolderLock, hold};
 pub(crate) use page_cache::drop_page_cache;
+pub(crate) use prewarm::prewarm;
 pub(crate) use snapshot::{find, label, remove_data, remove_drafts, restore, save};

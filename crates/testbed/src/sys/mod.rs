@@ -4,6 +4,7 @@ mod affinity;
 mod direct;
 mod files;
 mod process;
+mod slice;
 mod spawn;
 
 pub(crate) use affinity::{allowed_cores, restrict};
@@ -12,4 +13,5 @@ pub(crate) use files::{clone_file, drop_cached, set_owner, space_at, sync_file_s
 pub(crate) use process::{
     cpu_time, descendants, folder_of, is_root, is_running, kill_group, signal, start_time, threads,
 };
+pub(crate) use slice::{set_slice, slice};
 pub(crate) use spawn::{Spawn, spawn};

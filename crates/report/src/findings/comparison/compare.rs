@@ -357,6 +357,21 @@ fn alone(pairs: &[Pair<'_>]) -> Vec<(usize, Which)> {
     pairs.iter().enumerate().filter_map(which).collect()
 }
 
+/// A caution where one record was measured as a whole before the other.
+fn not_in_turns(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<String> {
+    let span = |findings: &Findings<'_>| {
+        let started = findings.record.attempts.iter().map(|attempt| attempt.started.0);
+        Some((started.clone().min()?, started.max()?))
+    };
+    let ((begun, ended), (other_begun, other_ended)) = (span(baseline)?, span(candidate)?);
+    let apart = ended < other_begun || other_ended < begun;
+    apart.then(|| {
+        "A and B were not measured in turns: what neighbours on the host changed between them is not in these intervals; one study with \
+         both as levels of a factor and study.repetitions measures them in turns"
+            .to_owned()
+    })
+}
+
 fn warnings(rows: &[Row], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     let single = |of: fn(&Row) -> usize| rows.iter().any(|row| of(row) == 1);
@@ -375,6 +390,7 @@ fn warnings(rows: &[Row], baseline: &Findings<'_>, candidate: &Findings<'_>) -> 
         };
         warnings.push(format!("{who}: {unseen}; study.repetitions = 3 or more shows it"));
     }
+    warnings.extend(not_in_turns(baseline, candidate));
     for (which, findings) in [(Which::Baseline, baseline), (Which::Candidate, candidate)] {
         let letter = which.letter();
         if findings.sentinels.as_ref().is_some_and(|sentinels| sentinels.as_ref().is_ok_and(|found| found.drifted)) {

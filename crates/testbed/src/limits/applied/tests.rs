@@ -253,6 +253,34 @@ fn each_rate_is_verified_joined_lifted_and_a_change_is_noticed() {
 }
 
 #[test]
+fn who_has_an_allowance_of_cpu_time_has_precedence_until_it_is_lifted() {
+    let asked = LimitsAsked { cpu: Some(CpuRate::from_seconds(0.5)), ..LimitsAsked::default() };
+    let Some((_alone, mut applied)) = enclose(asked) else { return };
+    let child = sleeper();
+    let usual = sys::slice(child.id()).unwrap();
+    applied.join(child.id()).unwrap();
+    let facts = applied.verify();
+    let weight = used(&facts, "cpu.weight").unwrap();
+    assert!(weight.starts_with("10000 (100") || weight.starts_with("262144 (1024"), "{weight}");
+    let slice = usual.map(|_| "100 µs".to_owned());
+    assert_eq!(used(&facts, "cpu.slice"), slice);
+    applied.lift().unwrap();
+    assert_eq!(sys::slice(child.id()).unwrap(), usual);
+    end(child);
+}
+
+#[test]
+fn who_has_no_allowance_has_no_precedence() {
+    let Some((_alone, mut unlimited)) = enclose(LimitsAsked::default()) else { return };
+    let child = sleeper();
+    let usual = sys::slice(child.id()).unwrap();
+    unlimited.join(child.id()).unwrap();
+    assert_eq!(sys::slice(child.id()).unwrap(), usual, "nothing bounds it");
+    assert_eq!(used(&unlimited.verify(), "cpu.weight"), None);
+    end(child);
+}
+
+#[test]
 fn a_limit_without_its_controller_is_refused_and_others_are_not() {
     let devices = Devices::under(&std::env::temp_dir());
     for Rate { asked, name, text, controller, .. } in rates() {

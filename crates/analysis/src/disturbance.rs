@@ -1,0 +1,167 @@
+//! How much of the processor others took while a load was measured, and what a figure may then claim. Disturbance is seen from outside the
+//! database: throughput decides nothing here.
+
+use super::distribution::{mean, student_quantile};
+
+/// A second with less demand than this, CPU seconds, says nothing of what was stolen: it takes the last known share.
+const LEAST_DEMAND: f64 = 0.2;
+
+/// A limit was reached in a second that used this share of it.
+const REACHED: f64 = 0.97;
+
+/// It was reached all the time when it was in this share of the seconds.
+const ALL_THE_TIME: f64 = 0.95;
+
+/// Seconds that are averaged before work is held against disturbance.
+const AVERAGED: usize = 5;
+
+/// The processor in one second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProcessorSecond {
+    /// CPU seconds at work on the cores that the database may use.
+    pub busy: f64,
+    /// CPU seconds that these cores wanted and the hypervisor gave to other guests; `None` where it does not say.
+    pub stolen: Option<f64>,
+    /// CPU seconds of processes that belong neither to the database nor to the load generator; `None` where they cannot be seen.
+    pub foreign: Option<f64>,
+}
+
+/// What others took of the processor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Disturbance {
+    /// Share of what was demanded that was stolen; `None` where not observed.
+    pub stolen: Option<f64>,
+    /// Share of the cores that foreign processes used; `None` where not observed.
+    pub foreign: Option<f64>,
+    /// Both together in each second.
+    pub seconds: Vec<f64>,
+}
+
+impl Disturbance {
+    /// Makes it of consecutive seconds on a number of cores. What is stolen is held against the demand, stolen ÷ (stolen + busy), since a
+    /// database that waits for its disk asks for little: a share of the time would make it look undisturbed.
+    pub fn of(seconds: &[ProcessorSecond], cores: f64) -> Self {
+        let sum = |part: fn(&ProcessorSecond) -> Option<f64>| seconds.iter().map(part).sum::<Option<f64>>();
+        let busy: f64 = seconds.iter().map(|second| second.busy).sum();
+        let some = !seconds.is_empty() && cores > 0.0;
+        let stolen = sum(|second| second.stolen).filter(|_| some);
+        let foreign = sum(|second| second.foreign).filter(|_| some);
+        let mut known = 0.0;
+        let share = |second: &ProcessorSecond| {
+            let stolen = second.stolen.unwrap_or(0.0);
+            if stolen + second.busy >= LEAST_DEMAND {
+                known = stolen / (stolen + second.busy);
+            }
+            let foreign = (second.foreign.unwrap_or(0.0) / cores).clamp(0.0, 1.0);
+            known + foreign * (1.0 - known)
+        };
+        Self {
+            stolen: stolen.map(|stolen| if stolen > 0.0 { stolen / (stolen + busy) } else { 0.0 }),
+            foreign: foreign.map(|foreign| (foreign / seconds.len() as f64 / cores).clamp(0.0, 1.0)),
+            seconds: seconds.iter().map(share).collect(),
+        }
+    }
+
+    /// Mean share that others took; `None` unless both parts were observed, since a host that does not say is not a quiet one.
+    pub fn observed(&self) -> Option<f64> {
+        (self.stolen.is_some() && self.foreign.is_some() && !self.seconds.is_empty()).then(|| mean(&self.seconds))
+    }
+
+    /// Mean share that others took, as far as it was observed.
+    pub fn at_least(&self) -> f64 {
+        if self.seconds.is_empty() { 0.0 } else { mean(&self.seconds) }
+    }
+}
+
+/// Whether a limit was reached all the time: at least 97 % of it in at least 95 % of the seconds. A second that was read early has its part in
+/// the next one or the one before, so it counts also where the two together reach the limit.
+pub fn was_reached(used: &[f64], limit: f64) -> bool {
+    let enough = REACHED * limit;
+    let is_reached = |second: usize| {
+        let own = used[second];
+        let with = |neighbour: Option<&f64>| neighbour.is_some_and(|other| own + other >= 2.0 * enough);
+        own >= enough || with(second.checked_sub(1).and_then(|before| used.get(before))) || with(used.get(second + 1))
+    };
+    let reached = (0..used.len()).filter(|second| is_reached(*second)).count();
+    limit > 0.0 && !used.is_empty() && reached as f64 >= ALL_THE_TIME * used.len() as f64
+}
+
+/// Whether work done per unit of a limited resource is shown to fall or rise with the disturbance: a reached limit then leaves the
+/// host in the figure (shared caches, sibling threads). The slope of ln(work) on the disturbance over means of 5 s, at 1 %.
+pub fn depends(work: &[f64], disturbance: &[f64]) -> bool {
+    let means = |values: &[f64]| values.chunks_exact(AVERAGED).map(mean).collect::<Vec<f64>>();
+    let pairs: Vec<(f64, f64)> =
+        means(disturbance).into_iter().zip(means(work)).filter(|(_, y)| *y > 0.0).map(|(x, y)| (x, y.ln())).collect();
+    let n = pairs.len() as f64;
+    if pairs.len() < 4 {
+        return false;
+    }
+    let centre = |pick: fn(&(f64, f64)) -> f64| pairs.iter().map(pick).sum::<f64>() / n;
+    let (mx, my) = (centre(|pair| pair.0), centre(|pair| pair.1));
+    let sxx: f64 = pairs.iter().map(|(x, _)| (x - mx).powi(2)).sum();
+    let slope = pairs.iter().map(|(x, y)| (x - mx) * (y - my)).sum::<f64>() / sxx;
+    let squares: f64 = pairs.iter().map(|(x, y)| (y - my - slope * (x - mx)).powi(2)).sum();
+    let error = (squares / (n - 2.0) / sxx).sqrt();
+    slope.is_finite() && slope.abs() > student_quantile(0.995, n - 2.0) * error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::autoregressive;
+
+    fn second(busy: f64, stolen: f64, foreign: f64) -> ProcessorSecond {
+        ProcessorSecond { busy, stolen: Some(stolen), foreign: Some(foreign) }
+    }
+
+    #[test]
+    fn stolen_time_is_a_share_of_the_demand() {
+        let found = Disturbance::of(&[second(1.0, 0.25, 0.5), second(1.0, 0.25, 0.5)], 2.0);
+        assert_eq!((found.stolen, found.foreign), (Some(0.2), Some(0.25)));
+        assert!((found.observed().unwrap() - 0.4).abs() < 1e-9, "{found:?}");
+    }
+
+    /// A load whose own demand falls while steal is constant does not become quiet, nor does one that asks for nearly nothing.
+    #[test]
+    fn a_load_that_asks_for_little_is_not_undisturbed() {
+        let busy = Disturbance::of(&[second(1.6, 0.4, 0.0)], 2.0);
+        let waiting = Disturbance::of(&[second(0.4, 0.1, 0.0)], 2.0);
+        assert_eq!(busy.observed(), waiting.observed());
+        let idle = Disturbance::of(&[second(1.6, 0.4, 0.0), second(0.05, 0.0, 0.0)], 2.0);
+        assert_eq!(idle.seconds, [0.2, 0.2]);
+    }
+
+    #[test]
+    fn what_was_not_observed_is_not_quiet() {
+        let blind = ProcessorSecond { busy: 1.0, stolen: None, foreign: Some(0.0) };
+        let found = Disturbance::of(&[blind], 2.0);
+        assert_eq!((found.observed(), found.at_least()), (None, 0.0));
+        assert_eq!(Disturbance::of(&[], 2.0).observed(), None);
+        assert_eq!(Disturbance::of(&[second(0.0, 0.0, 0.0)], 2.0).observed(), Some(0.0));
+    }
+
+    #[test]
+    fn a_limit_is_reached_in_nearly_all_seconds_or_not_at_all() {
+        let mut used = vec![0.40; 40];
+        used[3] = 0.1;
+        assert!(was_reached(&used, 0.4));
+        let early: Vec<f64> = (0..40).map(|second| if second % 2 == 0 { 0.35 } else { 0.45 }).collect();
+        assert!(was_reached(&early, 0.4), "read at uneven distances");
+        used[4..8].fill(0.1);
+        assert!(!was_reached(&used, 0.4));
+        assert!(!was_reached(&[], 0.4) && !was_reached(&[1.0], 0.0));
+    }
+
+    #[test]
+    fn work_that_falls_with_the_disturbance_is_told() {
+        let taken: Vec<f64> = (0..120).map(|t| if (t / 15) % 2 == 0 { 0.0 } else { 0.4 }).collect();
+        let work = |seed: u64, slope: f64| -> Vec<f64> {
+            let noise = autoregressive(seed, 120, 0.3);
+            (0..120).map(|t| 100.0 * (1.0 - slope * taken[t]) * (1.0 + 0.02 * noise[t])).collect()
+        };
+        let told = |slope: f64| (0..200).filter(|seed| depends(&work(*seed, slope), &taken)).count();
+        assert_eq!(told(0.2), 200);
+        assert!(told(0.0) <= 6, "{} of 200", told(0.0));
+        assert!(!depends(&work(5, 0.5), &[0.0; 120]), "nothing varied");
+    }
+}

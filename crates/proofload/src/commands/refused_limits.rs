@@ -1,0 +1,110 @@
+//! Limits that this machine does not allow: tried before anything is built, then named at once or left out. Tries nothing on other hosts.
+
+use super::study_file::{Refusal, StudyFile, read_with};
+use crate::cli::RunArguments;
+use crate::exit::Exit;
+use crate::output;
+use proofload_model::error::Error;
+use proofload_model::plan::expand;
+use proofload_model::settings::Settings;
+use proofload_model::study::{Study, limits_asked};
+use proofload_model::units::Bytes;
+use proofload_model::wire::LimitsAsked;
+use proofload_testbed::doctor::try_limits;
+use std::path::Path;
+
+/// A limit that cannot be had.
+struct RefusedLimit {
+    /// Its setting.
+    setting: &'static str,
+    /// What stands in the way.
+    why: Error,
+}
+
+/// Reads the study of a run. Without the limits that cannot be had, if the study or the command line allows it; else they are said and
+/// nothing is started.
+pub(super) fn study_of(arguments: &RunArguments) -> Result<StudyFile, Exit> {
+    let (path, mut set) = (&arguments.study.study, arguments.study.set.clone());
+    if arguments.without_limits {
+        set.push("limits.when_refused=without".to_owned());
+    }
+    let tell = |refusal: Refusal| refusal.tell(false);
+    let file = read_with(path, &set).map_err(tell)?;
+    let refused = refused(&file.study);
+    if refused.is_empty() {
+        return Ok(file);
+    }
+    if file.study.settings.text("limits.when_refused") != Ok("without") {
+        output::error(&stops(&refused));
+        return Err(Exit::Failure);
+    }
+    output::note(&format!(
+        "this machine does not allow {} (proofload doctor says why); carried out without, as asked",
+        names(&refused)
+    ));
+    set.extend(refused.iter().map(|limit| format!("{}=none", limit.setting)));
+    let title = format!("{}, without {}", file.study.title(), names(&refused));
+    set.push(format!("study.title={title:?}"));
+    read_with(path, &set).map_err(tell)
+}
+
+/// Tries every limit of the study's points for itself; none of a study whose host is another one.
+fn refused(study: &Study) -> Vec<RefusedLimit> {
+    let settings = &study.settings;
+    if settings.get("engine.url").is_some() || !settings.list("agents.host").is_empty() {
+        return Vec::new();
+    }
+    let plan = expand(study);
+    let folder = Path::new(settings.text("storage.path").unwrap_or("."));
+    let points = plan.points.iter().map(|point| plan.settings(study, point.id));
+    let mut found: Vec<RefusedLimit> = Vec::new();
+    let mut tried: Vec<LimitsAsked> = Vec::new();
+    for (setting, asked) in points.flat_map(|point| each(&point)) {
+        if !tried.contains(&asked) && found.iter().all(|limit| limit.setting != setting) {
+            found.extend(try_limits(asked.clone(), folder).err().map(|why| RefusedLimit { setting, why }));
+            tried.push(asked);
+        }
+    }
+    found
+}
+
+/// Every limit of a point for itself.
+fn each(point: &Settings) -> Vec<(&'static str, LimitsAsked)> {
+    let all = limits_asked(point);
+    let one = LimitsAsked::default;
+    // The size of the data is not known yet; any amount of memory shows whether memory can be limited.
+    let per_data = point.get("limits.memory_per_data").map(|_| Bytes::mebi(64));
+    let memory = |memory: Bytes| LimitsAsked { memory: Some(memory), ..one() };
+    [
+        ("limits.memory", all.memory.map(memory)),
+        ("limits.memory_per_data", per_data.map(memory)),
+        ("limits.cores", all.cores.map(|cores| LimitsAsked { cores: Some(cores), ..one() })),
+        ("limits.cpu", all.cpu.map(|cpu| LimitsAsked { cpu: Some(cpu), ..one() })),
+        ("limits.read_bandwidth", all.read_bandwidth.map(|rate| LimitsAsked { read_bandwidth: Some(rate), ..one() })),
+        (
+            "limits.write_bandwidth",
+            all.write_bandwidth.map(|rate| LimitsAsked { write_bandwidth: Some(rate), ..one() }),
+        ),
+        ("limits.read_iops", all.read_iops.map(|rate| LimitsAsked { read_iops: Some(rate), ..one() })),
+        ("limits.write_iops", all.write_iops.map(|rate| LimitsAsked { write_iops: Some(rate), ..one() })),
+    ]
+    .into_iter()
+    .filter_map(|(setting, asked)| Some((setting, asked?)))
+    .collect()
+}
+
+fn names(refused: &[RefusedLimit]) -> String {
+    refused.iter().map(|limit| limit.setting).collect::<Vec<_>>().join(", ")
+}
+
+/// Why nothing was started, and what to try.
+fn stops(refused: &[RefusedLimit]) -> String {
+    let (names, first) = (names(refused), &refused[0].why);
+    format!(
+        "this machine does not allow {names}, and nothing was started: {first}\n\
+         try one of\n  \
+         sudo proofload run …\n  \
+         systemd-run --user --scope -p Delegate=yes proofload run …   (where systemd gives users control groups)\n  \
+         proofload run … --without-limits                             (the title of the result says what it lacks)"
+    )
+}

@@ -1,0 +1,87 @@
+//! Ratios of the study's valid points inside its repetitions: each repetition visits every point once, so it is a block. Says nothing where
+//! there is one repetition, where a search chose its points, and of records from before windows were judged by movement.
+
+use super::disturbance::Estimand;
+use super::judge::is_judged_by_movement;
+use super::point::PointFindings;
+use super::run::RunFindings;
+use proofload_analysis::blocks::{Blocks, Visit};
+use proofload_analysis::bootstrap::Estimate;
+use proofload_analysis::quantity::Quantity;
+use proofload_record::Record;
+
+/// The points of a study in blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockFindings {
+    /// Their ratios.
+    pub blocks: Blocks,
+    /// Repetitions that are no block, since a run of theirs is missing or was measured again.
+    pub left_out: usize,
+    /// Whether each repetition drew its order.
+    pub randomised: bool,
+    /// Number of the point of each level.
+    points: Vec<u32>,
+}
+
+impl BlockFindings {
+    /// Throughput of a point over that of another; `None` where one of them is in no block.
+    pub fn ratio(&self, point: u32, to: u32) -> Option<Quantity> {
+        Some(self.blocks.ratio(self.level(point)?, self.level(to)?))
+    }
+
+    /// Throughput of a point without what is common to a block; `None` for a point in no block.
+    pub fn mean(&self, point: u32) -> Option<Estimate> {
+        Some(self.blocks.mean(self.level(point)?))
+    }
+
+    /// Repetitions that the worst known ratio to a point takes for this half-width, as a share of it.
+    pub fn needed(&self, to: u32, half_width: f64) -> Option<u32> {
+        let to = self.level(to)?;
+        let others = (0..self.points.len()).filter(|level| *level != to);
+        others.map(|level| self.blocks.needed(level, to, half_width)).max()
+    }
+
+    fn level(&self, point: u32) -> Option<usize> {
+        self.points.iter().position(|known| *known == point)
+    }
+}
+
+/// Looks for blocks among the valid points.
+pub(super) fn blocks(record: &Record, points: &[PointFindings]) -> Option<BlockFindings> {
+    let settings = &record.study.settings;
+    if settings.get("search.setting").is_some() || !is_judged_by_movement(record) {
+        return None;
+    }
+    let valid: Vec<&PointFindings> = points.iter().filter(|point| point.verdict.is_valid()).collect();
+    let repetitions = record.study.repetitions();
+    let is_block = |repetition: &u32| {
+        valid.iter().all(|point| {
+            visit(point, *repetition).is_some() && point.earlier.iter().all(|attempt| attempt.repetition != *repetition)
+        })
+    };
+    let kept: Vec<u32> = (0..repetitions).filter(is_block).collect();
+    let visits = |point: &&PointFindings| kept.iter().filter_map(|repetition| visit(point, *repetition)).collect();
+    let levels: Vec<Vec<Visit>> = valid.iter().map(visits).collect();
+    Some(BlockFindings {
+        blocks: Blocks::of(&levels)?,
+        left_out: repetitions as usize - kept.len(),
+        randomised: settings.text("study.order") != Ok("given"),
+        points: valid.iter().map(|point| point.id).collect(),
+    })
+}
+
+fn visit(point: &PointFindings, repetition: u32) -> Option<Visit> {
+    let run = point.runs.iter().find(|run| run.run.repetition == repetition)?;
+    let throughput = run.throughput().value();
+    let ahead = run.judged.as_ref().map_or(0.0, |judged| judged.mean.ahead / judged.mean.value);
+    (throughput > 0.0).then(|| Visit { throughput, taken: taken(run), ahead })
+}
+
+/// What others took of the processor, as far as it matters: nothing where a limit of the study was reached all the time.
+fn taken(run: &RunFindings) -> Option<f64> {
+    let host = run.host.as_ref()?;
+    match host.estimand {
+        Estimand::BoundBy(_) => Some(0.0),
+        Estimand::QuietHost | Estimand::AsGiven => host.disturbance.observed(),
+    }
+}

@@ -1,0 +1,190 @@
+//! What others did on the host while a run was measured, and what its figures may claim for it. Decides nothing about validity.
+
+use super::telemetry::{self, Trace, average, cpu_allowed, total, traces};
+use proofload_analysis::distribution::mean;
+use proofload_analysis::disturbance::{Disturbance, ProcessorSecond, depends, was_reached};
+use proofload_model::facts::limit;
+use proofload_model::series::{self, SeriesName};
+use proofload_record::Attempt;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Foreign processes that are named.
+const NAMED: usize = 3;
+
+/// What a figure is a figure of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Estimand {
+    /// What the system does when nobody else uses the host: others took no more than the study tolerates.
+    QuietHost,
+    /// The same, since this limit of the study was reached all the time, whatever others took.
+    BoundBy(&'static str),
+    /// The mean on this host over this time, neighbours included.
+    AsGiven,
+}
+
+impl Estimand {
+    /// Its name: `quiet host` or `as given`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::QuietHost | Self::BoundBy(_) => "quiet host",
+            Self::AsGiven => "as given",
+        }
+    }
+
+    /// The claim that holds for both of two runs.
+    pub(super) fn with(self, other: &Self) -> Self {
+        match (self, other) {
+            (one, two) if one == *two => one,
+            (Self::AsGiven, _) | (_, Self::AsGiven) => Self::AsGiven,
+            _ => Self::QuietHost,
+        }
+    }
+}
+
+impl fmt::Display for Estimand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BoundBy(setting) => write!(f, "{}, bound by {setting}", self.name()),
+            Self::QuietHost | Self::AsGiven => f.write_str(self.name()),
+        }
+    }
+}
+
+/// What others did in the window of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostUse {
+    /// What they took of the processor.
+    pub disturbance: Disturbance,
+    /// The largest foreign processes by name, with their mean CPU time, CPU s/s.
+    pub processes: Vec<(String, f64)>,
+    /// Share of the device's requests that were not the database's; `None` where either was not observed.
+    pub foreign_requests: Option<f64>,
+    /// Time in which the load generator's threads waited for a core as a share of their CPU time and that wait; `None` where not observed.
+    pub client_wait: Option<f64>,
+    /// Share of quota periods in which the allowance of CPU time was used up; `None` without a quota.
+    pub throttled: Option<f64>,
+    /// What the run's figures may claim.
+    pub estimand: Estimand,
+}
+
+impl HostUse {
+    /// Mean share of the processor that others took, as far as it was observed.
+    pub fn taken(&self) -> f64 {
+        self.disturbance.at_least()
+    }
+
+    /// The same in words with who it was: `others took 23 % of the processor (cc1 1.4 cores)`; `None` below a hundredth.
+    pub fn text(&self) -> Option<String> {
+        let percent = 100.0 * self.taken();
+        let name = |(name, rate): &(String, f64)| format!("{name} {rate:.1} cores");
+        let mut who: Vec<String> = self.processes.iter().filter(|(_, rate)| *rate >= 0.05).map(name).collect();
+        let stolen = self.disturbance.stolen.filter(|stolen| *stolen >= 0.01);
+        who.extend(stolen.map(|stolen| format!("other guests {:.0} %", 100.0 * stolen)));
+        let who = if who.is_empty() { String::new() } else { format!(" ({})", who.join(", ")) };
+        (percent >= 1.0).then(|| format!("others took {percent:.0} % of the processor{who}"))
+    }
+}
+
+/// Looks at a stretch of an attempt with the throughput of its seconds; up to `tolerated` of the processor may others take.
+pub(super) fn host_use(attempt: &Attempt, stretch: (f64, f64), throughput: &[f64], tolerated: f64) -> HostUse {
+    let cores = telemetry::cores(attempt);
+    let disturbance = Disturbance::of(&processor(attempt, &cores, stretch), cores.len() as f64);
+    let mean_of = |series: SeriesName| {
+        let values = total(&traces(attempt, series))?.within(stretch).values();
+        (!values.is_empty()).then(|| mean(&values))
+    };
+    let estimand = estimand(attempt, stretch, throughput, &disturbance, tolerated);
+    let client = mean_of(series::foreign::CLIENT_WAIT).zip(mean_of(series::foreign::CLIENT_CPU));
+    HostUse {
+        processes: processes(attempt, stretch),
+        foreign_requests: foreign_requests(attempt, stretch),
+        client_wait: client.filter(|(wait, cpu)| wait + cpu > 0.0).map(|(wait, cpu)| wait / (wait + cpu)),
+        throttled: mean_of(series::group::THROTTLED).map(|percent| percent / 100.0),
+        estimand,
+        disturbance,
+    }
+}
+
+/// The seconds in which the cores were read; others are read within the same second.
+fn processor(attempt: &Attempt, cores: &[Trace], stretch: (f64, f64)) -> Vec<ProcessorSecond> {
+    let count = cores.len() as f64;
+    // The probe counts what was stolen as use.
+    let used = average(cores).map(|trace| trace.within(stretch).samples).unwrap_or_default();
+    let stolen = by_second(telemetry::steal(attempt), stretch);
+    let foreign = by_second(total(&traces(attempt, series::foreign::CPU)), stretch);
+    let second = |(at, percent): (f64, f64)| {
+        let second = at.floor() as i64;
+        let stolen = stolen.get(&second).map(|percent| percent / 100.0 * count);
+        let busy = percent / 100.0 * count - stolen.unwrap_or(0.0);
+        ProcessorSecond { busy: busy.max(0.0), stolen, foreign: foreign.get(&second).copied() }
+    };
+    used.into_iter().map(second).collect()
+}
+
+fn by_second(trace: Option<Trace>, stretch: (f64, f64)) -> BTreeMap<i64, f64> {
+    let samples = trace.map(|trace| trace.within(stretch).samples).unwrap_or_default();
+    samples.into_iter().map(|(at, value)| (at.floor() as i64, value)).collect()
+}
+
+fn processes(attempt: &Attempt, (from, to): (f64, f64)) -> Vec<(String, f64)> {
+    let of_each = traces(attempt, series::foreign::PROCESS).into_iter().map(|trace| {
+        let sum: f64 = trace.within((from, to)).values().iter().sum();
+        (trace.instance, sum / (to - from))
+    });
+    let mut found: Vec<(String, f64)> = of_each.filter(|(_, rate)| *rate > 0.0).collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    found.truncate(NAMED);
+    found
+}
+
+fn foreign_requests(attempt: &Attempt, stretch: (f64, f64)) -> Option<f64> {
+    let requests = |reads: SeriesName, writes: SeriesName| {
+        let all: Vec<Trace> = [reads, writes].into_iter().flat_map(|series| traces(attempt, series)).collect();
+        let values = total(&all)?.within(stretch).values();
+        (!values.is_empty()).then(|| mean(&values))
+    };
+    let device = requests(series::device::READS, series::device::WRITES)?;
+    let own = requests(series::group::READS, series::group::WRITES)?;
+    (device > 0.0).then(|| (1.0 - own / device).clamp(0.0, 1.0))
+}
+
+fn estimand(
+    attempt: &Attempt,
+    stretch: (f64, f64),
+    throughput: &[f64],
+    disturbance: &Disturbance,
+    tolerated: f64,
+) -> Estimand {
+    match reached(attempt, stretch) {
+        // A reached limit of CPU time takes away most of the host, not all: caches and sibling threads are shared.
+        Some(("limits.cpu", used)) => {
+            let work: Vec<f64> = throughput.iter().zip(&used).map(|(done, used)| done / used).collect();
+            if depends(&work, &disturbance.seconds) { Estimand::AsGiven } else { Estimand::BoundBy("limits.cpu") }
+        }
+        Some((setting, _)) => Estimand::BoundBy(setting),
+        None if disturbance.observed().is_some_and(|taken| taken <= tolerated) => Estimand::QuietHost,
+        None => Estimand::AsGiven,
+    }
+}
+
+/// The first limit that was reached all the time, and what was used of it in each second.
+fn reached(attempt: &Attempt, stretch: (f64, f64)) -> Option<(&'static str, Vec<f64>)> {
+    limits_used(attempt).find_map(|(setting, limit, trace)| {
+        let used = trace.within(stretch).values();
+        was_reached(&used, limit).then_some((setting, used))
+    })
+}
+
+/// Limits of CPU time and of the device with their use: setting, limit as read back, use in the limit's unit.
+pub(super) fn limits_used(attempt: &Attempt) -> impl Iterator<Item = (&'static str, f64, Trace)> + '_ {
+    let facts = &attempt.facts;
+    let limits = [
+        ("limits.cpu", cpu_allowed(attempt), series::group::CPU),
+        ("limits.read_iops", limit::READ_IOPS.number(facts), series::group::READS),
+        ("limits.write_iops", limit::WRITE_IOPS.number(facts), series::group::WRITES),
+        ("limits.read_bandwidth", limit::READ_BANDWIDTH.number(facts), series::group::READ_BYTES),
+        ("limits.write_bandwidth", limit::WRITE_BANDWIDTH.number(facts), series::group::WRITE_BYTES),
+    ];
+    limits.into_iter().filter_map(|(setting, limit, series)| Some((setting, limit?, total(&traces(attempt, series))?)))
+}

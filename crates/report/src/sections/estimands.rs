@@ -1,0 +1,98 @@
+//! What the figures may claim, and what others did on the host: a sentence in the summary, a table in the section on validity. Judges
+//! nothing.
+
+use super::validity::name;
+use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
+use crate::findings::{Estimand, Findings, HostUse, PointFindings, RunFindings};
+use crate::numbers::short;
+
+/// The sentence of the summary; `None` where every figure is of a quiet host, or where no claim was told.
+pub(super) fn notice(findings: &Findings<'_>) -> Option<Block> {
+    let valid: Vec<&PointFindings> = findings.valid().filter(|point| point.estimand.is_some()).collect();
+    let given = valid.iter().filter(|point| point.estimand == Some(Estimand::AsGiven)).count();
+    let worst = findings.points.iter().filter_map(PointFindings::others).next();
+    let words = match given {
+        0 => return None,
+        all if all == valid.len() => prose!["all figures are ", "as given by this host"],
+        some => prose![some, " of ", valid.len(), " figures are as given by this host"],
+    };
+    let others = worst.map_or_else(
+        || prose![": who else used it could not be observed"],
+        |_| prose![", with what others did on it: ", most(findings).unwrap_or_default()],
+    );
+    let compare = match findings.blocks {
+        Some(_) => "Ratios between them were formed inside repetitions, side by side with the same neighbours.",
+        None => "Compare them only with figures of the same run.",
+    };
+    let end = prose!["; a quiet host may give other ones. ", compare];
+    Some(Block::Notice(Notice::Caution, [words, others, end].concat()))
+}
+
+/// What others took, at the point where it was most.
+fn most(findings: &Findings<'_>) -> Option<String> {
+    let taken = |point: &&PointFindings| {
+        point.runs.iter().filter_map(|run| run.host.as_ref()).map(HostUse::taken).fold(0.0, f64::max)
+    };
+    let worst = findings.points.iter().max_by(|a, b| taken(a).total_cmp(&taken(b)))?;
+    worst.others().map(|others| format!("at {} {others}", worst.label()))
+}
+
+/// The table; `None` where no run tells it.
+pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
+    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
+    let rows: Vec<Vec<Cell>> = runs.filter_map(|(point, run)| row(point, run, run.host.as_ref()?)).collect();
+    (!rows.is_empty()).then(|| {
+        Block::Table(Table {
+            id: "table-host",
+            caption: prose![
+                "What others did on the host in the window of each run, and what its figures may claim for it."
+            ],
+            columns: [
+                "Run",
+                "Figures of",
+                "Taken by others",
+                "Largest processes",
+                "Requests to the device",
+                "Quota used up",
+                "Load generator waited",
+            ]
+            .map(Column::words)
+            .to_vec(),
+            rows,
+            note: note(),
+        })
+    })
+}
+
+fn note() -> Prose {
+    prose![
+        "Quiet host: others took no more of the processor than the study tolerates (",
+        crate::blocks::Inline::Code("procedure.steal_tolerance".to_owned()),
+        "), or a limit of the study was reached in at least 95 % of the seconds, so that they make no difference. As given: the mean on this host over this time, neighbours included. \
+         Taken by others: what the hypervisor gave to other guests as a share of what was demanded, and CPU time of processes that belong neither to the database nor to Proofload."
+    ]
+}
+
+fn row(point: &PointFindings, run: &RunFindings, host: &HostUse) -> Option<Vec<Cell>> {
+    let percent = |share: Option<f64>, missing: &str| {
+        share.map_or(Cell::Gap(missing.to_owned()), |share| Cell::datum(format!("{} %", short(100.0 * share))))
+    };
+    let part = |share: Option<f64>, what: &str| match share {
+        Some(share) => format!("{what} {} %", short(100.0 * share)),
+        None => format!("{what} not observed"),
+    };
+    let taken = [part(host.disturbance.stolen, "other guests"), part(host.disturbance.foreign, "processes")].join(", ");
+    let named: Vec<String> = host.processes.iter().map(|(name, rate)| format!("{name} {rate:.2} cores")).collect();
+    let named = if named.is_empty() { Cell::Gap("none seen".to_owned()) } else { Cell::datum(named.join(", ")) };
+    Some(vec![
+        Cell::datum(name(point, run)),
+        Cell::datum(host.estimand.to_string()),
+        Cell::datum(taken),
+        named,
+        host.foreign_requests.map_or(Cell::Gap("not observed".to_owned()), |share| {
+            Cell::datum(format!("{} % of others", short(100.0 * share)))
+        }),
+        percent(host.throttled, "no limit"),
+        percent(host.client_wait, "not observed"),
+    ])
+}

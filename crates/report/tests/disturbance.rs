@@ -1,0 +1,225 @@
+//! What others did on the host: what a figure may claim then, and what records from before said of it.
+
+mod support;
+
+use proofload_model::facts::{FactName, limit};
+use proofload_model::samples::Fact;
+use proofload_model::series::{self, SeriesName};
+use proofload_model::settings::Value;
+use proofload_record::{Attempt, Record, SeriesPoint};
+use proofload_report::findings::{Estimand, PointFindings, Verdict, VoidClass, evaluate, judge_again};
+use proofload_report::{Format, render};
+use serde_json::Value as Json;
+use support::{Shape, judged_before, record, unsettled};
+
+fn json_of(record: &Record) -> Json {
+    serde_json::from_str(&render(record, Format::Json).expect("the record has points")).expect("JSON is JSON")
+}
+
+/// Adds a series that has the seconds of the cores' series.
+fn observe(attempt: &mut Attempt, wanted: SeriesName, component: &str, value: impl Fn(usize) -> f64) {
+    let like = attempt.series.iter().find(|series| series::cores::BUSY.is_of(&series.probe, &series.name));
+    let mut added: SeriesPoint = like.expect("cores are observed").clone();
+    (added.probe, added.name) = (wanted.probe.to_owned(), wanted.name.to_owned());
+    added.component = component.to_owned();
+    added.samples.iter_mut().enumerate().for_each(|(second, sample)| sample.2 = value(second));
+    attempt.series.push(added);
+}
+
+/// A record of one point on a host where others use this share of both cores and nothing is stolen.
+fn beside(share: f64) -> Record {
+    let mut record = record(&Shape::memory(1));
+    for core in ["0", "1"] {
+        observe(&mut record.attempts[0], series::cores::STEAL, core, |_| 0.0);
+    }
+    observe(&mut record.attempts[0], series::foreign::CPU, "", |_| 2.0 * share);
+    observe(&mut record.attempts[0], series::foreign::PROCESS, "cc1", |_| 2.0 * share);
+    record
+}
+
+/// A limit that was read back.
+fn limited(record: &mut Record, name: &FactName, rate: f64) {
+    let fact = Fact { number: Some(rate), ..Fact::observed("limit", &name.name, rate.to_string(), "test") };
+    record.attempts[0].facts.push(fact);
+}
+
+fn point(record: &Record) -> PointFindings {
+    evaluate(record).points.remove(0)
+}
+
+#[test]
+fn a_figure_says_of_which_host_it_is() {
+    let quiet = point(&beside(0.01));
+    assert_eq!((quiet.estimand, quiet.verdict), (Some(Estimand::QuietHost), Verdict::Valid));
+    let busy = beside(0.4);
+    let found = point(&busy);
+    assert_eq!((&found.estimand, &found.verdict), (&Some(Estimand::AsGiven), &Verdict::Valid));
+    assert_eq!(found.others().as_deref(), Some("others took 40 % of the processor (cc1 0.8 cores)"));
+    let (text, page) = (render(&busy, Format::Text).unwrap(), render(&busy, Format::Markdown).unwrap());
+    assert!(text.contains("64 MiB is as given: others took 40 % of the processor (cc1 0.8 cores)"), "{text}");
+    assert!(page.contains("all figures are as given by this host") && page.contains("cc1 0.80 cores"), "{page}");
+    let json = &json_of(&busy)["points"][0];
+    assert_eq!(
+        (&json["estimand"]["name"], &json["runs"][0]["host"]["processes"][0]["name"]),
+        (&"as given".into(), &"cc1".into())
+    );
+    let blind = point(&record(&Shape::memory(1)));
+    assert_eq!((blind.estimand.clone(), blind.others()), (Some(Estimand::AsGiven), None), "nobody looked");
+}
+
+#[test]
+fn a_limit_that_was_reached_all_the_time_makes_the_host_irrelevant() {
+    let with = |used: fn(usize) -> f64| {
+        let mut record = beside(0.4);
+        limited(&mut record, &limit::CPU, 0.4);
+        observe(&mut record.attempts[0], series::group::CPU, "", used);
+        point(&record).estimand
+    };
+    assert_eq!(with(|_| 0.398), Some(Estimand::BoundBy("limits.cpu")));
+    assert_eq!(with(|second| if second % 3 == 0 { 0.2 } else { 0.398 }), Some(Estimand::AsGiven));
+    let mut reads = beside(0.4);
+    limited(&mut reads, &limit::READ_IOPS, 500.0);
+    observe(&mut reads.attempts[0], series::group::READS, "vda", |_| 499.0);
+    assert_eq!(point(&reads).estimand.unwrap().to_string(), "quiet host, bound by limits.read_iops");
+}
+
+/// The same movement is the host's fault where others were seen at work, and otherwise the system's.
+#[test]
+fn movement_beside_others_may_be_measured_again() {
+    let moving = |share: f64| {
+        let mut record = beside(share);
+        for interval in &mut record.attempts[0].intervals {
+            let slower = 1.0 - 0.015 * interval.index as f64;
+            for counts in &mut interval.counts {
+                counts.done = (counts.done as f64 * slower.max(0.1)) as u64;
+            }
+        }
+        let Verdict::Void(reasons) = point(&record).verdict else { panic!("it moves") };
+        reasons.into_iter().find(|reason| reason.text.contains("still falling")).expect("that is said")
+    };
+    let (alone, beside) = (moving(0.0), moving(0.4));
+    assert_eq!((alone.class, beside.class), (VoidClass::NotSteady, VoidClass::Host));
+    assert!(beside.text.ends_with("; others took 40 % of the processor (cc1 0.8 cores) meanwhile"), "{}", beside.text);
+}
+
+/// Core 0 alone may be used; of core 1's steal nothing is the database's.
+fn stolen(record: &mut Record, percent: f64) {
+    let attempt = &mut record.attempts[0];
+    attempt.facts.retain(|fact| fact.name != "cores");
+    attempt.facts.push(Fact::observed("limit", "cores", "1 (0-0)", "sched_getaffinity of every thread"));
+    let busy: Vec<SeriesPoint> =
+        attempt.series.iter().filter(|series| series.probe == "cores" && series.name == "busy").cloned().collect();
+    for mut series in busy {
+        let value = if series.component == "0" { percent } else { 99.0 };
+        series.name = "steal".to_owned();
+        series.samples.iter_mut().for_each(|sample| sample.2 = value);
+        attempt.series.push(series);
+    }
+}
+
+#[test]
+fn steal_is_shown_warned_of_and_named_where_a_run_was_not_steady() {
+    let with = |percent: f64, settled: bool| {
+        let mut record = record(&Shape::memory(1));
+        stolen(&mut record, percent);
+        judged_before(&mut record, |_| ());
+        if !settled {
+            unsettled(&mut record);
+        }
+        record
+    };
+    let markdown = |record: &Record| render(record, Format::Markdown).expect("the record has points");
+    let (quiet, beside) = (markdown(&with(1.5, true)), markdown(&with(17.0, true)));
+    assert!(quiet.contains("Steal") && !quiet.contains("other guests, at most"), "{quiet}");
+    assert!(
+        beside.contains(
+            "in 1 of 1 runs the hypervisor gave more than 2 % of the processor to other guests, at most 17 %"
+        )
+    );
+    assert_eq!(json_of(&with(17.0, true))["points"][0]["metrics"]["cpu_steal_percent"]["value"], 17.0);
+    for (percent, tolerated, verdict) in [(9.0, None, "valid"), (17.0, None, "void"), (17.0, Some(0.2), "valid")] {
+        let mut record = with(percent, true);
+        let tolerated = tolerated.map(Value::Number);
+        record.study.settings.0.extend(tolerated.map(|share| ("procedure.steal_tolerance".to_owned(), share)));
+        let point = &json_of(&record)["points"][0];
+        assert_eq!(point["verdict"], verdict, "{percent} %");
+        let reason =
+            "other guests of the host took 17 % of the processor in the measured window, where 10 % are tolerated";
+        assert_eq!(point["reasons"].to_string().contains(reason), verdict == "void", "{point}");
+    }
+    assert!(!markdown(&record(&Shape::memory(1))).contains("Steal"), "not observed, not a column");
+    for (percent, expected) in [(17.0, true), (1.5, false)] {
+        let json = json_of(&with(percent, false));
+        let reasons = json["points"][0].to_string();
+        let named = reasons.contains("of warm-up; other guests of the host took 17 % of the processor meanwhile");
+        assert_eq!(named, expected, "{reasons}");
+    }
+}
+
+#[test]
+fn a_record_from_before_is_judged_again_only_when_asked() {
+    let mut record = record(&Shape::memory(1));
+    stolen(&mut record, 17.0);
+    judged_before(&mut record, unsettled);
+    let before = render(&record, Format::Markdown).unwrap();
+    assert!(matches!(point(&record).verdict, Verdict::Void(_)));
+    assert!(before.contains("judged by the rule of its time") && json_of(&record).get("judged_again").is_none());
+    judge_again(&mut record);
+    let found = point(&record);
+    assert_eq!((found.verdict, found.estimand), (Verdict::Valid, Some(Estimand::AsGiven)));
+    assert!(render(&record, Format::Markdown).unwrap().contains("judged again as asked"));
+    assert_eq!(json_of(&record)["judged_again"], true);
+    let mut todays = support::record(&Shape::memory(1));
+    judge_again(&mut todays);
+    assert!(!todays.judged_again, "it was judged by today's rule anyway");
+}
+
+/// Six repetitions of two points; others take ever more of the processor.
+fn in_blocks() -> Record {
+    let mut record = record(&Shape { repetitions: 6, ..Shape::memory(2) });
+    for (place, attempt) in record.attempts.iter_mut().enumerate() {
+        for core in ["0", "1"] {
+            observe(attempt, series::cores::STEAL, core, |_| 0.0);
+        }
+        observe(attempt, series::foreign::CPU, "", |_| 0.1 * place as f64);
+    }
+    record
+}
+
+#[test]
+fn ratios_are_formed_inside_repetitions() {
+    let mut record = in_blocks();
+    let json = json_of(&record);
+    let blocks = &json["blocks"];
+    assert_eq!((&blocks["count"], &blocks["left_out"]), (&6.into(), &0.into()));
+    let power = blocks["effect_of_others"]["power"].as_f64().expect("what others took varies");
+    assert!(power < 0.3, "these points do not depend on the neighbours: {power}");
+    let relative = &json["points"][0]["metrics"]["relative_percent"];
+    assert!(
+        relative["ci95_method"].as_str().is_some_and(|method| method.starts_with("ratios inside blocks")),
+        "{relative}"
+    );
+    assert_eq!(relative["n"], 6);
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(
+        page.contains(
+            "from ratios inside 6 repetitions, each of which visited every point once, in an order drawn anew"
+        ),
+        "{page}"
+    );
+    assert!(page.contains("Ratios between them were formed inside repetitions"), "{page}");
+    // A run that was measured again was not beside the others of its repetition.
+    let mut again = record.attempts[3].clone();
+    again.id = record.attempts.len() as i64 + 1;
+    record.attempts.push(again);
+    let blocks = &json_of(&record)["blocks"];
+    assert_eq!((&blocks["count"], &blocks["left_out"]), (&5.into(), &1.into()));
+    judged_before(&mut record, |_| ());
+    assert!(json_of(&record).get("blocks").is_none(), "records from before keep their figures");
+}
+
+#[test]
+fn one_repetition_is_no_block() {
+    let once = record(&Shape::memory(3));
+    assert_eq!(evaluate(&once).blocks, None);
+}

@@ -1,0 +1,241 @@
+//! Use of the host's processor by others: CPU time of processes that belong neither to the instance nor to Proofload, the largest of
+//! them by name, and how long the load generator's threads wait for a core. Only where the instance is a process that we started.
+
+use super::probe::{OpenedProbe, Probe, Subject, read_file};
+use super::rates::Rates;
+use crate::limits::{CgroupDir, Controller, cpu_time};
+use proofload_model::error::Error;
+use proofload_model::samples::Reading;
+use proofload_model::series::foreign;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `/proc/stat` and `/proc/<pid>/stat` count in hundredths of a second (`USER_HZ`).
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Foreign processes that are named each second, largest first.
+const NAMED: usize = 3;
+
+/// Share of a core below which nobody is named.
+const LEAST: f64 = 0.01;
+
+/// Most processes that are read each second: a reading costs some 10 µs each. With more, all are read less often.
+const READ_AT_ONCE: usize = 500;
+
+/// What kernel threads are called together.
+const KERNEL: &str = "kernel threads";
+
+/// Parent of all kernel threads.
+const KTHREADD: u32 = 2;
+
+struct Foreign {
+    /// Root of the processes of the instance.
+    instance: u32,
+    /// Where the kernel counts the instance's CPU time, and its members.
+    group: Option<CgroupDir>,
+    rates: Rates,
+    /// CPU ticks of each process at the last reading of all, by number and start.
+    ticks: HashMap<(u32, u64), u64>,
+    /// Processes of ours outside the group.
+    ours: BTreeSet<u32>,
+    since_all: usize,
+    processes: usize,
+    waited: Duration,
+}
+
+pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
+    let Some(instance) = subject.pid else { return Ok(None) };
+    let group = subject.group.dir(Controller::CpuAccounting).ok().cloned();
+    Ok(Some(Box::new(Foreign {
+        instance,
+        group,
+        rates: Rates::default(),
+        ticks: HashMap::new(),
+        ours: BTreeSet::new(),
+        since_all: 0,
+        processes: 0,
+        waited: Duration::ZERO,
+    })))
+}
+
+impl Probe for Foreign {
+    fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
+        let mut readings = Vec::new();
+        self.waited += span.unwrap_or_default();
+        self.since_all += 1;
+        if span.is_none() || self.since_all > self.processes / READ_AT_ONCE {
+            readings.extend(self.read_all());
+        }
+        let busy = busy_ticks(&read_file("/proc/stat")?) / TICKS_PER_SECOND;
+        let group = self.group.as_ref().and_then(|dir| cpu_time(dir).ok()).map_or(0.0, |time| time.total.as_secs_f64());
+        let times: Vec<(f64, f64)> = self.ours.iter().map(|process| scheduled(*process)).collect();
+        let (clients, wait) = times.iter().fold((0.0, 0.0), |sum, time| (sum.0 + time.0, sum.1 + time.1));
+        let mut rate = |key: &str, total: f64| self.rates.per_second(key, total, span);
+        let (busy, group) = (rate("busy", busy), rate("group", group));
+        let (clients, wait) = (rate("clients", clients), rate("wait", wait));
+        if let (Some(busy), Some(group), Some(clients)) = (busy, group, clients) {
+            readings.push(foreign::CPU.reading("", (busy - group - clients).max(0.0)));
+            readings.push(foreign::CLIENT_CPU.reading("", clients));
+        }
+        readings.extend(wait.map(|wait| foreign::CLIENT_WAIT.reading("", wait)));
+        Ok(readings)
+    }
+}
+
+impl Foreign {
+    /// Reads every process: finds those of ours, and names the largest of the others.
+    fn read_all(&mut self) -> Vec<Reading> {
+        let processes = processes();
+        let members: BTreeSet<u32> = self.group.iter().flat_map(CgroupDir::members).collect();
+        let own = own_processes(&processes, self.instance);
+        self.ours = own.difference(&members).copied().collect();
+        let (span, first) = (self.waited.as_secs_f64(), self.ticks.is_empty());
+        let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
+        for process in processes.iter().filter(|process| !own.contains(&process.pid) && !members.contains(&process.pid))
+        {
+            let before = self.ticks.get(&(process.pid, process.start)).copied().unwrap_or(0);
+            let used = process.ticks.saturating_sub(before) as f64 / TICKS_PER_SECOND;
+            *by_name.entry(process.name()).or_default() += used;
+        }
+        let mut named: Vec<(f64, &str)> = by_name.into_iter().map(|(name, used)| (used / span, name)).collect();
+        named.retain(|(rate, _)| !first && *rate >= LEAST);
+        named.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let readings = named.iter().take(NAMED).map(|(rate, name)| foreign::PROCESS.reading(*name, *rate)).collect();
+        self.ticks = processes.iter().map(|process| ((process.pid, process.start), process.ticks)).collect();
+        (self.processes, self.since_all, self.waited) = (processes.len(), 0, Duration::ZERO);
+        readings
+    }
+}
+
+/// A process as `/proc/<pid>/stat` shows it.
+#[derive(Debug, PartialEq, Eq)]
+struct Process {
+    pid: u32,
+    parent: u32,
+    command: String,
+    /// CPU time, ticks.
+    ticks: u64,
+    /// Start, ticks since boot.
+    start: u64,
+}
+
+impl Process {
+    fn name(&self) -> &str {
+        if self.parent == KTHREADD || self.pid == KTHREADD { KERNEL } else { &self.command }
+    }
+}
+
+fn processes() -> Vec<Process> {
+    let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = folders.filter_map(|folder| folder.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter_map(|pid| process(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).collect()
+}
+
+/// Source: proc_pid_stat(5); fields 4, 14, 15 and 22 after the name in parentheses, which may hold anything.
+fn process(stat: &str) -> Option<Process> {
+    let (head, rest) = stat.rsplit_once(')')?;
+    let (pid, command) = head.split_once('(')?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
+    Some(Process {
+        pid: pid.trim().parse().ok()?,
+        parent: number(1)? as u32,
+        command: command.to_owned(),
+        ticks: number(11)? + number(12)?,
+        start: number(19)?,
+    })
+}
+
+/// The instance and what descends from it; this program's processes and what descends from the first of them above us.
+fn own_processes(processes: &[Process], instance: u32) -> BTreeSet<u32> {
+    let me = std::process::id();
+    let parents: HashMap<u32, u32> = processes.iter().map(|process| (process.pid, process.parent)).collect();
+    let ours = program(me);
+    let is_ours = |pid: u32| ours.is_some() && program(pid) == ours;
+    let mut top = me;
+    while let Some(parent) = parents.get(&top).copied().filter(|parent| is_ours(*parent)) {
+        top = parent;
+    }
+    let command = processes.iter().find(|process| process.pid == me).map(|process| process.command.as_str());
+    let alike = processes.iter().filter(|process| Some(process.command.as_str()) == command && is_ours(process.pid));
+    let mut own: BTreeSet<u32> = alike.map(|process| process.pid).chain([me, top, instance]).collect();
+    loop {
+        let children = parents.iter().filter(|(pid, parent)| own.contains(parent) && !own.contains(pid));
+        let children: Vec<u32> = children.map(|(pid, _)| *pid).collect();
+        if children.is_empty() {
+            return own;
+        }
+        own.extend(children);
+    }
+}
+
+/// The file that a process runs.
+fn program(pid: u32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// CPU time and time of waiting for a core of all threads of a process, s. Source: Documentation/scheduler/sched-stats.rst.
+fn scheduled(pid: u32) -> (f64, f64) {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let times = tasks.filter_map(|task| {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        let mut numbers = text.split_ascii_whitespace().map_while(|field| field.parse::<f64>().ok());
+        Some((numbers.next()? / 1e9, numbers.next()? / 1e9))
+    });
+    times.fold((0.0, 0.0), |sum, time| (sum.0 + time.0, sum.1 + time.1))
+}
+
+/// Ticks of all cores at work since boot, without what the hypervisor took.
+fn busy_ticks(stat: &str) -> f64 {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
+    let ticks: Vec<f64> = line.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
+    [0, 1, 2, 5, 6].iter().filter_map(|place| ticks.get(*place)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn lines_of_the_kernel_are_taken_apart() {
+        let expected = Process { pid: 7, parent: 2, command: "a) (b".to_owned(), ticks: 30, start: 99 };
+        let stat = "7 (a) (b) S 2 0 0 0 0 0 0 0 0 0 10 20 0 0 20 0 1 0 99 0 0";
+        assert_eq!(process(stat), Some(expected));
+        assert_eq!(process("7 (short) S 2"), None);
+        assert_eq!(busy_ticks("cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n"), 19.0);
+        assert_eq!(busy_ticks(""), 0.0);
+    }
+
+    /// A shell whose child we are not: `setsid` forks, and its child is adopted by another process.
+    #[test]
+    fn a_busy_stranger_is_named_and_our_own_work_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let stranger = folder.path().join("pl-stranger");
+        std::fs::copy("/bin/sh", &stranger).unwrap();
+        let script = format!("setsid {} -c 'while :; do :; done' & echo started", stranger.display());
+        let started = Command::new("/bin/sh").args(["-c", &script]).stdout(Stdio::null()).status().unwrap();
+        assert!(started.success());
+        let mut probe = open(&mut Subject { pid: Some(std::process::id()), ..Subject::default() }).unwrap().unwrap();
+        probe.read(None).unwrap();
+        let begun = std::time::Instant::now();
+        std::thread::sleep(Duration::from_millis(1_500));
+        let readings = probe.read(Some(begun.elapsed()));
+        let found = processes();
+        for process in found.iter().filter(|process| process.command == "pl-stranger") {
+            let _ended = Command::new("kill").args(["-9", &process.pid.to_string()]).status();
+        }
+        let readings = readings.unwrap();
+        let value = |name: &str, component: &str| {
+            readings
+                .iter()
+                .find(|reading| reading.name == name && reading.component == component)
+                .map(|found| found.value)
+        };
+        let stranger = value("process", "pl-stranger");
+        assert!(stranger.is_some_and(|rate| rate > 0.05), "{readings:?}");
+        assert!(value("cpu", "").is_some_and(|rate| rate > 0.05), "{readings:?}");
+        assert!(value("client_wait", "").is_some(), "{readings:?}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Reads the data once in order, under the limits of their instance, so that a run does not begin with an empty page cache. What does not fit
+//! into its memory is pushed out again; pages belong to the group that read them.
+
+use crate::preconditioning::Within;
+use crate::sys::{self, Spawn};
+use proofload_model::error::Error;
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+
+/// Program that reads files in order; every system has it.
+const READER: &str = "/bin/cat";
+
+/// SIGKILL: the reader has nothing to save.
+const KILL: i32 = 9;
+
+/// Files given to one reader: far fewer than an argument list holds.
+const AT_ONCE: usize = 2_000;
+
+/// Reads every file below `folder`; answers with their bytes.
+pub(crate) fn prewarm(folder: &Path, within: Within) -> Result<u64, Error> {
+    let (mut files, mut bytes) = (Vec::new(), 0);
+    collect(folder, &mut files, &mut bytes)?;
+    files.sort();
+    let failed = |error: std::io::Error| Error::new(format!("prewarm {}: {error}", folder.display()));
+    let nowhere = OpenOptions::new().write(true).open("/dev/null").map_err(failed)?;
+    for some in files.chunks(AT_ONCE) {
+        let groups = within.groups.iter().map(fs::File::try_clone).collect::<Result<_, _>>().map_err(failed)?;
+        let mut reader = sys::spawn(Spawn {
+            program: Path::new(READER),
+            arguments: some,
+            environment: &[],
+            folder,
+            log: &nowhere,
+            groups,
+            cores: within.cores.clone(),
+            user: None,
+            at_our_death: KILL,
+        })?;
+        let status = reader.wait().map_err(failed)?;
+        if !status.success() {
+            return Err(Error::new(format!("prewarm {}: {READER} ended with {status}", folder.display())));
+        }
+    }
+    Ok(bytes)
+}
+
+fn collect(folder: &Path, files: &mut Vec<String>, bytes: &mut u64) -> Result<(), Error> {
+    let failed =
+        |path: PathBuf| move |error: std::io::Error| Error::new(format!("look at {}: {error}", path.display()));
+    for entry in fs::read_dir(folder).map_err(failed(folder.to_owned()))? {
+        let entry = entry.map_err(failed(folder.to_owned()))?;
+        let kind = entry.metadata().map_err(failed(entry.path()))?;
+        if kind.is_dir() {
+            collect(&entry.path(), files, bytes)?;
+        } else if kind.is_file() {
+            let path = entry.path();
+            let name =
+                path.to_str().ok_or_else(|| Error::new(format!("read {}: its name is no text", path.display())))?;
+            files.push(name.to_owned());
+            *bytes += kind.len();
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_given_to_the_reader_and_its_bytes_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("base")).unwrap();
+        fs::write(folder.path().join("one"), [1; 100]).unwrap();
+        fs::write(folder.path().join("base/two"), [2; 50]).unwrap();
+        assert_eq!(prewarm(folder.path(), Within::default()).unwrap(), 150);
+        let missing = prewarm(&folder.path().join("nothing"), Within::default()).unwrap_err().to_string();
+        assert!(missing.starts_with("look at") && missing.contains("nothing"), "{missing}");
+    }
+}

@@ -48,6 +48,8 @@ pub struct EngineFacts {
     pub minimum_memory_bytes: u64,
     /// Settings of its own below `engine.`.
     pub settings: &'static [SettingSpec],
+    /// Names below `engine.settings` that it takes, where it takes no others; `None` for an engine that alone knows them, once it runs.
+    pub setting_names: Option<fn() -> Vec<&'static str>>,
 }
 
 /// A workload as the study file sees it.

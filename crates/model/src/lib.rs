@@ -9,6 +9,7 @@ pub mod engines;
 pub mod error;
 pub mod events;
 pub mod facts;
+pub mod letters;
 pub mod load_share;
 pub mod plan;
 pub mod samples;

@@ -178,6 +178,16 @@ pub struct ClientSelf {
     /// the load did not last through.
     #[serde(default)]
     pub offered: Option<OfferedLoad>,
+    /// Time of the interval in which the agent did not run at all, nanoseconds; 0 in records from before it was told.
+    #[serde(default)]
+    pub paused_ns: u64,
+}
+
+impl ClientSelf {
+    /// Whether the interval tells nothing of the database, since the load generator stood still in it.
+    pub fn has_paused(&self) -> bool {
+        self.paused_ns > 0
+    }
 }
 
 /// What a schedule offered in one interval.

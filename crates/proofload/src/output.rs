@@ -2,12 +2,13 @@
 #![expect(clippy::print_stderr, reason = "this module is where the program prints")]
 
 use crate::exit::Exit;
+use proofload_model::letters::is_steering;
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
 /// Text without control characters other than ends of lines and tabs, so that nothing of a study or a record steers a terminal.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let steers = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    let steers = |letter: char| is_steering(letter) && !matches!(letter, '\n' | '\t');
     if text.contains(steers) { Cow::Owned(text.replace(steers, "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 

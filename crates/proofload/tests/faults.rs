@@ -161,3 +161,38 @@ fn a_limit_that_cannot_be_had_stops_a_study_before_it_begins_or_is_left_out_and_
     assert!(record.documents["study.toml"].contains("# --set 'limits.cores=none'"));
     bench.expect_no_process();
 }
+
+/// Threads of the load agent that belong to it alone.
+fn drives_load(pid: u32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+    tasks.map(name).any(|name| name.starts_with("client-"))
+}
+
+#[test]
+fn a_load_agent_that_was_stopped_for_a_while_leaves_a_gap_and_no_zeros() {
+    let bench = Bench::new("stopped");
+    bench.study(&small_study("null", "", 1).replace("measure = \"2s\"", "measure = \"8s\""));
+    let run = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    let signal = |name: &str, pid: u32| {
+        assert!(Command::new("kill").args([name, &pid.to_string()]).status().is_ok_and(|status| status.success()));
+    };
+    let agent = loop {
+        match bench.processes().into_iter().find(|(pid, _)| drives_load(*pid)) {
+            Some((pid, _)) => break pid,
+            None => std::thread::sleep(std::time::Duration::from_millis(50)),
+        }
+    };
+    // Load begins within 2 s of the threads, its warm-up ends within 3 s; the window lasts 8 s.
+    std::thread::sleep(std::time::Duration::from_secs(7));
+    signal("-STOP", agent);
+    std::thread::sleep(std::time::Duration::from_millis(2_600));
+    signal("-CONT", agent);
+    let output = run.wait_with_output().expect("it ends");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert!(said.contains("the load generator stood still for 2."), "{said}");
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    let paused: u64 = record.attempts[0].intervals.iter().map(|interval| interval.client.paused_ns).sum();
+    assert!((2_400_000_000..3_500_000_000).contains(&paused), "{paused} ns");
+}

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// An error of reading or writing a record.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Error {
     kind: RecordErrorKind,
     text: String,

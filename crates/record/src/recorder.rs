@@ -5,6 +5,7 @@ use crate::compat::Format;
 use crate::content::{AttemptEvent, LogLine};
 use crate::error::Error;
 use crate::events;
+use crate::file::is_record;
 use crate::lock::Lock;
 use crate::reader;
 use crate::{schema, seal};
@@ -15,7 +16,9 @@ use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, Interva
 use proofload_model::study::Study;
 use proofload_model::time::{Offset, WallTime};
 use rusqlite::{Connection, OpenFlags, ToSql, params};
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// Number of an attempt in its record.
@@ -58,6 +61,10 @@ pub struct Recorder {
     series: HashMap<SeriesKey, i64>,
     session: i64,
     path: PathBuf,
+    /// The file as it was opened.
+    file: FileIdentity,
+    /// The failure that ended the transaction: what came after it would stand alone.
+    failed: RefCell<Option<Error>>,
     _lock: Lock,
 }
 
@@ -66,10 +73,7 @@ impl Recorder {
     pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Self, Error> {
         let lock = Lock::take(path)?;
         if path.exists() {
-            return Err(Error::other(format!(
-                "the record {} exists; continue it with `proofload resume`, or choose another file with -o",
-                path.display()
-            )));
+            return Err(Error::other(format!("{}; choose another file with -o", existing(path))));
         }
         let draft = beside(path, "-draft");
         let drawn =
@@ -102,9 +106,11 @@ impl Recorder {
             connection.execute_batch("BEGIN")
         };
         open().map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
+        let file = FileIdentity::of(path)
+            .ok_or_else(|| Error::other(format!("opening {}: it was removed meanwhile", path.display())))?;
         let path = path.to_owned();
-        let series = HashMap::new();
-        Self { connection, format, chain, unchained: false, series, session: 0, path, _lock: lock }
+        let (series, failed) = (HashMap::new(), RefCell::new(None));
+        Self { connection, format, chain, unchained: false, series, session: 0, path, file, failed, _lock: lock }
             .begin_session(program, at)
     }
 
@@ -127,11 +133,33 @@ impl Recorder {
     }
 
     /// Makes all that was appended durable.
+    ///
+    /// # Errors
+    /// SQLite's, again after one that ended the transaction, and that the file is no longer where it was.
     pub fn commit(&mut self) -> Result<(), Error> {
+        self.expect_file()?;
         if self.unchained {
             self.link(LinkKind::Study, None)?;
         }
+        self.expect_no_failure()?;
         self.connection.execute_batch("COMMIT; BEGIN").map_err(|error| self.wrong(&error))
+    }
+
+    /// An error when the file was deleted or replaced: what is written from then on is read by nobody.
+    fn expect_file(&self) -> Result<(), Error> {
+        if FileIdentity::of(&self.path) == Some(self.file) {
+            return Ok(());
+        }
+        let text = "it was deleted or replaced while it was written; what was measured is lost with it";
+        Err(self.failed_with(Error::other(format!("writing the record {}: {text}", self.path.display()))))
+    }
+
+    fn expect_no_failure(&self) -> Result<(), Error> {
+        self.failed.borrow().clone().map_or(Ok(()), Err)
+    }
+
+    fn failed_with(&self, error: Error) -> Error {
+        self.failed.borrow_mut().get_or_insert(error).clone()
     }
 
     /// A document: text of another tool, or of the study.
@@ -314,6 +342,8 @@ impl Recorder {
 
     /// Closes the record as one file: the write-ahead log is folded in. The last link says that nothing came after it.
     pub fn close(mut self) -> Result<(), Error> {
+        self.expect_file()?;
+        self.expect_no_failure()?;
         self.end_open_attempts()?;
         self.link(LinkKind::Closed, None)?;
         let close = || -> rusqlite::Result<()> {
@@ -334,6 +364,7 @@ impl Recorder {
     }
 
     fn link(&mut self, kind: LinkKind, attempt: Option<i64>) -> Result<(), Error> {
+        self.expect_no_failure()?;
         self.unchained = false;
         if !self.format.has_chain() {
             return Ok(());
@@ -342,12 +373,42 @@ impl Recorder {
     }
 
     fn insert(&mut self, sql: &str, values: &[&dyn ToSql]) -> Result<(), Error> {
+        self.expect_no_failure()?;
         let run = || self.connection.prepare_cached(sql)?.execute(values);
         run().map(|_| ()).map_err(|error| self.wrong(&error))
     }
 
     fn wrong(&self, error: &rusqlite::Error) -> Error {
-        Error::sqlite(&format!("writing the record {}", self.path.display()), error)
+        let error = Error::sqlite(&format!("writing the record {}", self.path.display()), error);
+        // SQLite ends the transaction itself when, among others, the disk is full.
+        if self.connection.is_autocommit() { self.failed_with(error) } else { error }
+    }
+}
+
+/// What tells a file from another one of the same path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    fn of(path: &Path) -> Option<Self> {
+        let found = std::fs::metadata(path).ok()?;
+        Some(Self { device: found.dev(), inode: found.ino() })
+    }
+}
+
+/// What stands where a record shall be made.
+fn existing(path: &Path) -> String {
+    let shown = path.display();
+    if path.is_dir() {
+        return format!("{shown} is a folder, not a file for a record");
+    }
+    if is_record(path).unwrap_or(false) {
+        format!("the record {shown} exists; continue it with `proofload resume`")
+    } else {
+        format!("the file {shown} exists, and is no record")
     }
 }
 
@@ -404,4 +465,33 @@ fn big(count: u64) -> i64 {
 /// Plain data always has a JSON form.
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("plain data serialises")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::plan::expand;
+    use proofload_model::settings::Settings;
+
+    #[test]
+    fn a_full_disk_is_told_also_by_what_comes_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.proof");
+        let study = Study { settings: Settings::default(), factors: Vec::new() };
+        let opening =
+            Opening { study_text: "", study: &study, plan: &expand(&study), program: "test", at: WallTime(0) };
+        let mut recorder = Recorder::create(&path, &opening).unwrap();
+        recorder.begin_attempt(0, WallTime(0)).unwrap();
+        recorder.connection.query_row("PRAGMA max_page_count = 1", [], |_| Ok(())).unwrap();
+        let full = recorder.document(WallTime(0), "large", &"x".repeat(1 << 20)).unwrap_err();
+        assert!(full.is_out_of_space() && full.to_string().contains("database or disk is full"), "{full}");
+        let after = [
+            recorder.document(WallTime(0), "small", "").unwrap_err(),
+            recorder.commit().unwrap_err(),
+            recorder.close().unwrap_err(),
+        ];
+        assert!(after.iter().all(|error| error.to_string() == full.to_string()), "{after:?}");
+        let record = reader::read(&path).unwrap();
+        assert!(record.attempts.is_empty() && !record.documents.contains_key("small"));
+    }
 }

@@ -58,6 +58,7 @@ fn sample(index: u64) -> IntervalSample {
             resident_bytes: 7,
             send_lag_ns_p99: None,
             offered: Some(OfferedLoad { due: 4, waiting: 1 }),
+            paused_ns: 0,
         },
         engine: vec![],
     }
@@ -356,4 +357,17 @@ fn what_was_not_committed_is_lost_and_what_was_is_kept() {
     let record = read(&path).unwrap();
     assert_eq!(record.attempts[0].intervals, [sample(0)]);
     assert_eq!(record.attempts[0].state, State::Open);
+}
+
+#[test]
+fn a_record_that_is_deleted_or_replaced_is_missed_at_the_next_commit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.proof");
+    let mut recorder = create(&path);
+    recorder.commit().expect("it is there");
+    std::fs::rename(&path, folder.path().join("moved.proof")).expect("it can be moved");
+    std::fs::write(&path, "another file").expect("it can be written");
+    let told = recorder.commit().expect_err("it is another file").to_string();
+    assert!(told.contains("was deleted or replaced while it was written"), "{told}");
+    assert_eq!(recorder.close().expect_err("it stays so").to_string(), told);
 }

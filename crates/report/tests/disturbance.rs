@@ -223,3 +223,20 @@ fn one_repetition_is_no_block() {
     let once = record(&Shape::memory(3));
     assert_eq!(evaluate(&once).blocks, None);
 }
+
+#[test]
+fn seconds_in_which_the_generator_stood_still_are_a_gap_that_measuring_again_may_mend() {
+    let mut record = beside(0.01);
+    let (from, _) = record.attempts[0].window().unwrap();
+    for interval in &mut record.attempts[0].intervals {
+        interval.client.paused_ns = match interval.index {
+            second if second == from + 20 => 600_000_000,
+            second if second == from + 21 => 1_000_000_000,
+            _ => 0,
+        };
+    }
+    let Verdict::Void(reasons) = point(&record).verdict else { panic!("the point is valid") };
+    let expected = format!("the load generator stood still for 1.6 s (2 seconds from second {})", from + 20);
+    assert!(reasons[0].text.starts_with(&expected), "{reasons:?}");
+    assert!(reasons.iter().all(|reason| reason.class == VoidClass::Host), "{reasons:?}");
+}

@@ -56,6 +56,12 @@ pub fn diagnose(folder: &Path) -> Vec<Diagnosis> {
 /// # Errors
 /// What stands in the way.
 pub fn try_limits(asked: LimitsAsked, folder: &Path) -> Result<(), Error> {
+    let has = crate::facts::memory();
+    if let (Some(memory), Some(has)) = (asked.memory, has)
+        && memory > has
+    {
+        return Err(Error::new(format!("limits.memory {memory} is more than this machine has ({has})")));
+    }
     crate::limits::try_out(asked, Devices::under(folder)).map(|_version| ())
 }
 

@@ -70,6 +70,11 @@ pub trait Engine: Sync {
     /// Finds it on this machine; the error says what is missing and how to get it.
     fn locate(&self) -> Result<Installation, Error>;
 
+    /// Names of the settings that it takes, where it takes no others; `None` where only the running engine knows.
+    fn setting_names(&self) -> Option<fn() -> Vec<&'static str>> {
+        None
+    }
+
     /// How a local instance is run.
     fn server(&self) -> Option<&dyn ServerRecipe> {
         None

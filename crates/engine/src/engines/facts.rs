@@ -21,6 +21,7 @@ impl dyn Engine + '_ {
             password: self.existing().map(|existing| existing.password),
             minimum_memory_bytes: about.minimum_memory_bytes,
             settings: about.settings,
+            setting_names: self.setting_names(),
         }
     }
 }

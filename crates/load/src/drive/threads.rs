@@ -11,11 +11,11 @@ use super::schedule::Schedule;
 use super::stop::{AfterCount, Stop, StopFlag};
 use super::wait::Wait;
 use crate::events::LoadEvents;
-use crate::intervals::{Collector, ThreadRecorder};
+use crate::intervals::{Collector, Pauses, ThreadRecorder};
 use crate::workload::{SessionSpan, WorkloadRun};
 use proofload_model::error::Error;
 use proofload_model::load_share::LoadShare;
-use proofload_model::samples::{OperationCounts, add_counts};
+use proofload_model::samples::{IntervalSample, OperationCounts, add_counts};
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::Event;
 use std::cell::RefCell;
@@ -103,7 +103,8 @@ impl ClientThreads {
             acknowledged: spec.acknowledged.clone(),
             stop: stop.clone(),
         };
-        let collecting = std::thread::spawn(move || collect(&collector, &conductor, &finish));
+        let seconds = Seconds { collector, start: started, pauses: Pauses::watch(Arc::clone(&spec.clock)) };
+        let collecting = std::thread::spawn(move || collect(&seconds, &conductor, &finish));
         let threads = Self { start, stop, threads: handles, collecting };
         for _ in 0..workload_run.sessions() {
             match connections.blocking_recv() {
@@ -165,10 +166,29 @@ impl ConductorWatch {
     }
 }
 
+/// Seconds of load as the collector completes them, with what they hold of pauses.
+struct Seconds {
+    collector: Arc<Collector>,
+    start: watch::Receiver<Option<Option<Moment>>>,
+    pauses: Pauses,
+}
+
+impl Seconds {
+    fn next(&self) -> Option<IntervalSample> {
+        let mut sample = self.collector.next()?;
+        if let Some(Some(origin)) = *self.start.borrow() {
+            let from = origin + Duration::from_secs(sample.index);
+            let paused = self.pauses.within(from, from + Duration::from_secs(1));
+            sample.client.paused_ns = u64::try_from(paused.as_nanos()).unwrap_or(u64::MAX);
+        }
+        Some(sample)
+    }
+}
+
 /// Sends each second as soon as it is complete, then the end of the load; returns the number of seconds.
-fn collect(collector: &Collector, conductor: &ConductorWatch, finish: &Finish) -> u64 {
+fn collect(load: &Seconds, conductor: &ConductorWatch, finish: &Finish) -> u64 {
     let mut seconds = 0;
-    while let Some(sample) = collector.next() {
+    while let Some(sample) = load.next() {
         seconds = sample.index + 1;
         if conductor.is_gone_at(sample.index) {
             conductor.stop.set();

@@ -263,6 +263,7 @@ impl Collector {
             resident_bytes: self_measure::resident_bytes(),
             send_lag_ns_p99: merged.lag.quantile(0.99),
             offered,
+            paused_ns: 0,
         };
         let (errors, engine) = (std::mem::take(&mut merged.errors), std::mem::take(&mut merged.engine));
         IntervalSample { index, counts, histograms, errors, client, engine }

@@ -6,6 +6,7 @@ mod histograms;
 mod merger;
 #[cfg(test)]
 mod merger_tests;
+mod pauses;
 mod self_measure;
 mod sums;
 mod thread_recorder;
@@ -13,4 +14,5 @@ mod thread_recorder;
 pub use collector::{Collector, Handover};
 pub use histograms::{Latencies, new_histogram};
 pub use merger::{MergedSecond, Merger};
+pub use pauses::Pauses;
 pub use thread_recorder::ThreadRecorder;

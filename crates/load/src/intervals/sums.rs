@@ -53,11 +53,13 @@ pub(super) fn add_readings(into: &mut Vec<Reading>, more: Vec<Reading>) {
     }
 }
 
-/// Appends the threads of a further load generator. Offered load is summed only when every agent reports it. `first`:
+/// Appends the threads of a further load generator. Offered load is summed only when every agent reports it; a
+/// second in which one stood still is a second of the longest such time. `first`:
 /// `into` is still empty.
 pub(super) fn add_client(into: &mut ClientSelf, more: &ClientSelf, first: bool) {
     into.thread_cpu_ns.extend(&more.thread_cpu_ns);
     into.resident_bytes += more.resident_bytes;
+    into.paused_ns = into.paused_ns.max(more.paused_ns);
     into.offered = match (into.offered, more.offered) {
         (_, offered) if first => offered,
         (Some(sum), Some(more)) => Some(OfferedLoad { due: sum.due + more.due, waiting: sum.waiting + more.waiting }),

@@ -35,6 +35,8 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     device_limits,
     open_load_needs,
     load_hosts_need,
+    engine_settings_known,
+    cpu_fits_cores,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.
@@ -385,5 +387,42 @@ fn device_limits(look: &mut RuleContext<'_>) {
         for engine in look.engines().iter().filter(|engine| !engine.capabilities.durable) {
             look.fault(path, format!("{} keeps no data on a device, so there is nothing to limit", engine.name));
         }
+    }
+}
+
+/// An engine that takes a fixed list of settings is given no others, be they constant or factors.
+fn engine_settings_known(look: &mut RuleContext<'_>) {
+    const BELOW: &str = "engine.settings.";
+    let factors = look.study.factors.iter().map(|factor| factor.setting.as_str());
+    let given: BTreeSet<String> =
+        look.given.paths().chain(factors).filter(|path| path.starts_with(BELOW)).map(str::to_owned).collect();
+    for engine in look.engines() {
+        let Some(names) = engine.setting_names.map(|names| names()) else { continue };
+        for path in &given {
+            let rest = path.strip_prefix(BELOW).unwrap_or_default();
+            let name = match rest.split_once('.') {
+                Some((owner, name)) if owner == engine.name => name,
+                Some(_) => continue,
+                None => rest,
+            };
+            if !names.contains(&name) {
+                let reason = format!("{} has no setting {name:?}; there are {}", engine.name, names.join(", "));
+                look.fault(path, reason);
+            }
+        }
+    }
+}
+
+/// CPU time per second that is allowed fits on the cores that are.
+fn cpu_fits_cores(look: &mut RuleContext<'_>) {
+    let too_much = |settings: &Settings| {
+        let (cores, cpu) = (settings.count("limits.cores").ok()?, settings.number("limits.cpu").ok()?);
+        (cpu > f64::from(cores)).then(|| format!("{cpu} CPU s/s do not fit on {cores} cores (limits.cores)"))
+    };
+    let points = expand(look.study).points;
+    let reasons: BTreeSet<String> =
+        points.iter().filter_map(|point| too_much(&look.study.settings.with(&point.levels))).collect();
+    for reason in reasons {
+        look.fault("limits.cpu", reason);
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct ParsedStudy {
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) factors: Vec<FactorText>,
     pub(crate) faults: Vec<Fault>,
+    /// Tables without a key, with their lines.
+    pub(crate) empty_tables: Vec<(String, Option<usize>)>,
 }
 
 /// Takes a study file apart; a fault of syntax leaves nothing else to say.
@@ -100,6 +102,9 @@ fn take_factors(text: &str, item: &Item, parsed: &mut ParsedStudy) {
 /// Leaves of a table, inline or not, with their dotted paths.
 fn flatten(text: &str, path: &str, item: &Item, parsed: &mut ParsedStudy) {
     if let Some(table) = item.as_table_like() {
+        if table.is_empty() {
+            parsed.empty_tables.push((path.to_owned(), line_of_item(text, item)));
+        }
         for (key, inner) in table.iter() {
             flatten(text, &format!("{path}.{key}"), inner, parsed);
         }

@@ -59,6 +59,10 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
     let kinds = Kinds::of(&parsed);
     let mut faults = std::mem::take(&mut parsed.faults);
     let mut settings = Settings::default();
+    let known = |path: &str| catalogue.settings().any(|spec| spec.path.starts_with(&format!("{path}.")));
+    for (path, line) in parsed.empty_tables.iter().filter(|(path, _)| !known(path)) {
+        faults.push(unknown(path, *line, catalogue));
+    }
     for assignment in &parsed.assignments {
         read_setting(assignment, (catalogue, &kinds), &mut settings, &mut faults);
     }
@@ -74,7 +78,12 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
     source.kinds(&settings, &factors, &mut faults);
     source.scopes(&settings, &mut faults);
     let study = Study { settings, factors };
-    if faults.is_empty() {
+    // A fault that leaves its setting a value, or is of no setting at all, hides no contradiction.
+    let is_harmless = |fault: &Fault| {
+        !fault.key.is_empty()
+            && (study.settings.get(&fault.key).is_some() || find(catalogue, &fault.key, &kinds).is_none())
+    };
+    if faults.iter().all(is_harmless) {
         super::contradictions::find_all(&study, &source, &mut faults);
     }
     faults.sort_by_key(|fault| fault.line.unwrap_or(usize::MAX));
@@ -252,7 +261,10 @@ fn read_factor(
     for item in items {
         match spec.kind.read(item) {
             Ok(value) if values.contains(&value) => {
-                faults.push(fault(levels.line, setting, format!("level {value} stands twice"), None))
+                let twice = fault(levels.line, setting, format!("level {value} stands twice"), None);
+                if !faults.contains(&twice) {
+                    faults.push(twice);
+                }
             }
             Ok(value) => values.push(value),
             Err(reason) => faults.push(fault(levels.line, setting, reason, near_word(spec, item))),
@@ -354,8 +366,9 @@ impl StudySource<'_> {
         for (index, factor) in factors.iter().enumerate() {
             if factors[..index].iter().any(|earlier| earlier.setting == factor.setting) {
                 let reason = "two factors vary this setting".to_owned();
+                let lines = self.parsed.factors.iter().filter(|of| factor_setting(of) == Some(&factor.setting));
                 faults.push(Fault {
-                    line: self.line(&factor.setting),
+                    line: lines.into_iter().next_back().and_then(|of| of.line),
                     key: factor.setting.clone(),
                     reason,
                     suggestion: None,

@@ -48,6 +48,7 @@ fn catalogue() -> Catalogue {
         password: capabilities.url.then_some("set SERVER_PASSWORD for the load agent"),
         minimum_memory_bytes,
         settings: &[],
+        setting_names: (name == "sqlite").then_some(|| vec!["cache_size", "synchronous"]),
     };
     Catalogue {
         engines: vec![

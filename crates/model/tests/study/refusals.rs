@@ -53,3 +53,43 @@ fn only_a_limit_is_left_out_by_none() {
     let faults = refusal(GOOD, &["workload.warehouses=none"]);
     assert!(faults.len() == 1 && faults[0].contains("is not a whole number"), "{faults:?}");
 }
+
+#[test]
+fn a_setting_that_the_engine_does_not_have_is_a_fault_of_the_study() {
+    let faults =
+        refusal(GOOD, &["factor.engine.settings.shared_buffers=[1, 2]", "engine.settings.sqlite.cache_size=1"]);
+    let expected =
+        "engine.settings.shared_buffers: sqlite has no setting \"shared_buffers\"; there are cache_size, synchronous";
+    assert_eq!(faults, [expected]);
+    assert_eq!(refusal(GOOD, &["engine.settings.server.shared_buffers=1"]), [""; 0], "another engine's");
+    assert_eq!(refusal(GOOD, &["engine.kind=server", "engine.settings.work_mem=1"]), [""; 0], "only it knows");
+}
+
+#[test]
+fn cpu_time_that_does_not_fit_on_the_cores_is_refused() {
+    let faults = refusal(GOOD, &["limits.cores=1", "limits.cpu=4"]);
+    assert_eq!(faults, ["limits.cpu: 4 CPU s/s do not fit on 1 cores (limits.cores)"]);
+    assert_eq!(refusal(GOOD, &["limits.cores=4", "limits.cpu=4"]), [""; 0]);
+}
+
+#[test]
+fn contradictions_are_told_beside_faults_that_do_not_hide_them() {
+    let faults = refusal(GOOD, &["no.such=1", "factor.no.other=[1]", "limits.cores=1", "limits.cpu=4"]);
+    assert_eq!(faults.len(), 3, "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.starts_with("limits.cpu: 4 CPU s/s")), "{faults:?}");
+}
+
+#[test]
+fn faults_name_the_line_where_they_stand_and_are_told_once() {
+    let again = "\n[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"64MiB\", \"65536KiB\"]\n[unknown]\n";
+    let text = format!("{GOOD}{again}");
+    let line = |of: &str| text.lines().count() - text.lines().rev().position(|line| line == of).expect("it is there");
+    let faults = refusal(&text, &[]);
+    let at = |line: usize, fault: &str| format!("line {line}: {fault}");
+    assert!(
+        faults.contains(&at(line("setting = \"limits.memory\""), "limits.memory: two factors vary this setting")),
+        "{faults:?}"
+    );
+    assert_eq!(faults.iter().filter(|fault| fault.contains("stands twice")).count(), 1, "{faults:?}");
+    assert!(faults.contains(&at(line("[unknown]"), "unknown: this setting is not known")), "{faults:?}");
+}

@@ -46,7 +46,17 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         preconditioned: false,
         confirmed: arguments.yes.clone(),
     };
-    go(recorder, &mut assignment, &path, &arguments.show)
+    let exit = go(recorder, &mut assignment, &path, &arguments.show);
+    if exit == Exit::Failure && remove_if_empty(&path) {
+        output::note("nothing was measured, so no record is kept; once the cause is fixed, run the study again");
+    }
+    exit
+}
+
+/// Removes a record that holds no attempt; tells whether it did.
+fn remove_if_empty(path: &Path) -> bool {
+    let is_empty = proofload_record::read(path).is_ok_and(|record| record.attempts.is_empty());
+    is_empty && std::fs::remove_file(path).is_ok()
 }
 
 /// Finishes a record.
@@ -173,7 +183,12 @@ fn end(outcome: &Outcome, path: &Path, show: &ShowArguments) -> Exit {
 /// The study could not go on at all.
 fn stopped_by(error: &Error, path: &Path) -> Exit {
     output::error(&error.to_string());
-    output::note(&format!("what was finished is kept; once the cause is fixed: proofload resume {}", path.display()));
+    if proofload_record::read(path).is_ok_and(|record| !record.attempts.is_empty()) {
+        output::note(&format!(
+            "what was finished is kept; once the cause is fixed: proofload resume {}",
+            path.display()
+        ));
+    }
     Exit::Failure
 }
 

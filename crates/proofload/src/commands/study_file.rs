@@ -56,8 +56,9 @@ pub(crate) fn faults_json(faults: &[Fault]) -> Json {
 
 /// Reads and checks.
 pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusal> {
-    let text = std::fs::read_to_string(path)
+    let bytes = std::fs::read(path)
         .map_err(|error| Refusal::Usage(format!("reading the study {}: {error}", path.display())))?;
+    let text = String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))?;
     let overrides: Result<Vec<_>, _> = set.iter().map(|assignment| parse_assignment(assignment)).collect();
     let overrides = overrides.map_err(|error| Refusal::Usage(error.to_string()))?;
     match validate(&text, &overrides, &catalogue()) {
@@ -67,6 +68,15 @@ pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusa
             Err(Refusal::Faults { text: format!("the study {} has {count}", path.display()), faults })
         }
     }
+}
+
+/// A file that is no text, with the first byte that says so.
+fn not_utf8(path: &Path, error: &std::string::FromUtf8Error) -> Refusal {
+    let (bytes, at) = (error.as_bytes(), error.utf8_error().valid_up_to());
+    let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let reason = format!("not UTF-8: byte {:#04x} at offset {at}; a study is a text file", bytes[at]);
+    let fault = Fault { line: Some(line), key: String::new(), reason, suggestion: None };
+    Refusal::Faults { text: format!("the study {} has 1 fault", path.display()), faults: vec![fault] }
 }
 
 /// The text as it goes into the record: with the changes of the command line as comments at its end.

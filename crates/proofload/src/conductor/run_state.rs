@@ -15,7 +15,7 @@ pub(crate) struct RunState {
     agent_ends: Vec<Option<LoadEnd>>,
     /// Time zero on the conductor's clock; `None` before the start.
     pub(crate) origin: Option<Moment>,
-    /// Completed operations of each second; a missing second is not a number.
+    /// Completed operations of each second; one that is missing, or in which an agent stood still, is not a number.
     pub(crate) throughput: Vec<f64>,
     /// Rounds that virtual users have ended, where the workload deals operations in rounds.
     pub(crate) rounds: Vec<UserRound>,
@@ -52,7 +52,8 @@ impl RunState {
         while self.throughput.len() < index {
             self.throughput.push(f64::NAN);
         }
-        self.throughput.push(sample.counts.iter().map(OperationCounts::completed).sum::<u64>() as f64);
+        let completed = sample.counts.iter().map(OperationCounts::completed).sum::<u64>() as f64;
+        self.throughput.push(if sample.client.has_paused() { f64::NAN } else { completed });
     }
 
     /// Notes how one of `agents` load agents came to its end.

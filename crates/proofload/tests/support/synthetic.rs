@@ -184,6 +184,7 @@ fn second(index: u64, rate: f64, chance: &mut Chance) -> IntervalSample {
             resident_bytes: 1 << 20,
             send_lag_ns_p99: None,
             offered: None,
+            paused_ns: 0,
         },
         engine: vec![reading("statement_runs", "", "1/s", rate)],
     }

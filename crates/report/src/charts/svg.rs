@@ -1,5 +1,6 @@
 //! Writing SVG: escaped text, coordinates with at most one decimal.
 
+use proofload_model::letters::is_steering;
 use std::fmt::Write;
 
 /// An SVG drawing in the making.
@@ -130,7 +131,7 @@ pub(crate) fn escape(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
             '\n' | '\t' => escaped.push(letter),
-            control if control.is_control() => {}
+            steering if is_steering(steering) => {}
             other => escaped.push(other),
         }
     }

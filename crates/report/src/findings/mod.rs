@@ -29,6 +29,7 @@ mod run;
 mod search;
 mod search_words;
 mod sentinel;
+mod standstill;
 mod steal;
 mod telemetry;
 mod verdict;

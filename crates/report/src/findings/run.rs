@@ -9,6 +9,7 @@ use super::latencies::{ByKind, decoded};
 use super::load::{CompletedLoad, Failure, OfferedRate, completed, failures as failure_classes, offered, stalls_of};
 use super::lost_sessions::{LostSessions, lost_sessions};
 use super::pacing::{Pacing, pacing};
+use super::standstill::Standstill;
 use super::steal::steal;
 use super::verdict;
 use super::void::Void;
@@ -146,10 +147,11 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     let (failures, audits) = (FailureCount::over(&rated), audits(attempt, workload));
     let pacing = pacing(&latencies, attempt, workload, settings);
     let host = host(attempt, stretch, measured, procedure.as_ref());
+    let stood = Standstill::within(&inside);
     let voids = [
         verdict::of_facts(attempt),
         verdict::of_start(attempt, window, whole.as_ref(), warm_up.as_ref(), judged.is_some()),
-        verdict::of_window(stability.as_ref(), host.as_ref(), steal.as_ref(), tolerated(procedure.as_ref())),
+        verdict::of_window(stability.as_ref(), host.as_ref(), steal.as_ref(), tolerated(procedure.as_ref()), &stood),
         verdict::of_telemetry(attempt, stretch),
         verdict::of_failures(failures, procedure.as_ref().map_or(0.0, |procedure| procedure.error_budget)),
         verdict::of_limits(pacing.as_ref()),
@@ -278,7 +280,8 @@ fn per_second(attempt: &Attempt, window: Option<Window>) -> Vec<f64> {
     let length = last.max(window.map_or(0, |window| window.to)).min(10_000_000);
     let mut values = vec![f64::NAN; length as usize];
     for interval in &attempt.intervals {
-        if let Some(value) = values.get_mut(interval.index as usize) {
+        let value = values.get_mut(interval.index as usize).filter(|_| !interval.client.has_paused());
+        if let Some(value) = value {
             *value = ended(interval) as f64;
         }
     }

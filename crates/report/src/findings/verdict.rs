@@ -3,6 +3,7 @@
 use super::audits::Audit;
 use super::disturbance::{Estimand, HostUse};
 use super::pacing::{KeptLimit, Pacing};
+use super::standstill::Standstill;
 use super::steal::{beyond, blamed, steal};
 use super::telemetry::longest_silence;
 use super::void::Void;
@@ -91,8 +92,10 @@ pub(super) fn of_window(
     host: Option<&HostUse>,
     stolen: Option<&Quantity>,
     tolerated: f64,
+    stood: &Standstill,
 ) -> Vec<Void> {
     let void = |reason: &VoidReason| match (reason, host) {
+        (VoidReason::Gap { .. }, _) if stood.seconds > 0 => Void::host(stood.to_string()),
         (VoidReason::Gap { .. }, _) => Void::verification(reason.to_string()),
         (_, None) => Void::not_steady(format!("{reason}{}", blamed(stolen))),
         (_, Some(host)) => match disturbed(Some(host)) {

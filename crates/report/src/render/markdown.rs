@@ -3,6 +3,7 @@
 use crate::blocks::{Align, Block, Cell, Document, Inline, Numbering, Prose, Table};
 use crate::numbers::{PrintedQuantity, count, shown, shown_as_is};
 use proofload_analysis::quantity::Quantity;
+use proofload_model::letters::is_steering;
 
 /// Renders a document.
 pub(crate) fn markdown(document: &Document) -> String {
@@ -33,7 +34,7 @@ fn quoted(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
             '\n' | '\r' | '\t' => escaped.push(' '),
-            control if control.is_control() => {}
+            steering if is_steering(steering) => {}
             other => escaped.push(other),
         }
     }
@@ -42,7 +43,7 @@ fn quoted(text: &str) -> String {
 
 /// A code span that holds any text: one more backtick than the text has in a row.
 fn code_span(text: &str) -> String {
-    let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let text: String = text.chars().map(|letter| if is_steering(letter) { ' ' } else { letter }).collect();
     let fence = "`".repeat(longest_run(&text) + 1);
     let padding = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{padding}{}{padding}{fence}", text.replace('|', "\\|"))

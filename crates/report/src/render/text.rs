@@ -3,6 +3,7 @@
 use crate::findings::{Estimand, Findings, PointFindings, SearchFindings, setting_title};
 use crate::metrics::{Digits, MetricName};
 use crate::numbers::grouped;
+use proofload_model::letters::is_steering;
 
 /// Most columns of a line.
 const WIDTH: usize = 100;
@@ -73,7 +74,7 @@ fn hundredths(value: f64) -> String {
 
 /// Text of a record without control characters, so that it cannot steer a terminal.
 pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() || letter == '\u{a0}' { ' ' } else { letter }).collect()
+    text.chars().map(|letter| if is_steering(letter) || letter == '\u{a0}' { ' ' } else { letter }).collect()
 }
 
 /// Columns lined up; the first ones, which are words, to the left. A line that would be too long is cut at its factors.

@@ -127,6 +127,7 @@ fn second(index: u64, wanted: f64, level: f64, chance: &mut Chance) -> IntervalS
             resident_bytes: 90 << 20,
             send_lag_ns_p99: None,
             offered: None,
+            paused_ns: 0,
         },
         engine: vec![Reading {
             name: "statement_runs".to_owned(),

@@ -40,7 +40,15 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
         replication: false,
         durable: true,
     };
-    EngineFacts { name, title: name, capabilities, password: None, minimum_memory_bytes: 1, settings: &[] }
+    EngineFacts {
+        name,
+        title: name,
+        capabilities,
+        password: None,
+        minimum_memory_bytes: 1,
+        settings: &[],
+        setting_names: None,
+    }
 }
 
 const fn workload(name: &'static str, settings: &'static [SettingSpec]) -> WorkloadFacts {

@@ -149,6 +149,7 @@ fn second(shape: &KeyValue, index: u64, capacity: u64, chance: &mut Chance) -> I
             resident_bytes: 20 << 20,
             send_lag_ns_p99: shape.rate.map(|_| 20_000),
             offered: None,
+            paused_ns: 0,
         },
         engine: Vec::new(),
     };

@@ -207,6 +207,7 @@ fn second(shape: &Appliance, store: &Store, index: u64, drawn: &mut Drawn, chanc
             resident_bytes: 20 << 20,
             send_lag_ns_p99: None,
             offered: None,
+            paused_ns: 0,
         },
         engine: shape.driver.into_iter().map(driver).collect(),
     };

@@ -26,6 +26,11 @@ pub(super) fn facts() -> Vec<Fact> {
     ]
 }
 
+/// Memory of this machine.
+pub(crate) fn memory() -> Option<Bytes> {
+    meminfo(&std::fs::read_to_string("/proc/meminfo").unwrap_or_default(), "MemTotal")
+}
+
 /// Value of the first line `key : value`.
 fn field<'a>(info: &'a str, key: &str) -> Option<&'a str> {
     info.lines()

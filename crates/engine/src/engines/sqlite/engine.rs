@@ -31,6 +31,10 @@ impl Engine for Sqlite {
         Ok(Installation { version: rusqlite::version().to_owned(), place: "built in".to_owned() })
     }
 
+    fn setting_names(&self) -> Option<fn() -> Vec<&'static str>> {
+        Some(pragma::names)
+    }
+
     fn snapshots(&self) -> Option<Snapshots> {
         Some(Snapshots::Files)
     }

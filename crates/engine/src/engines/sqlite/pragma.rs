@@ -81,6 +81,11 @@ pub(super) fn statement_timeout(settings: &[(String, String)]) -> Result<Option<
     given.map(read).transpose()
 }
 
+/// Names of all settings.
+pub(super) fn names() -> Vec<&'static str> {
+    PRAGMAS.iter().map(|(name, _)| *name).chain([STATEMENT_TIMEOUT]).collect()
+}
+
 /// The pragmas that settings ask for, ours as defaults, later settings over earlier ones; in order of application.
 pub(super) fn asked(settings: &[(String, String)]) -> Result<Vec<Pragma>, Error> {
     if let Some((name, _)) = settings

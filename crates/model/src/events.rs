@@ -61,6 +61,17 @@ pub enum RunEvent {
         /// How long it ran, seconds.
         seconds: u64,
     },
+    /// The host was looked at before a run, and waited for if the study allows.
+    QuietChecked {
+        /// Share of the processor that others took in the last look; `None` where not observed.
+        taken: Option<f64>,
+        /// Share that the study tolerates.
+        tolerated: f64,
+        /// How long was looked and waited in all, seconds.
+        seconds: f64,
+        /// The largest processes of others by name with their CPU time, CPU s/s.
+        processes: Vec<(String, f64)>,
+    },
     /// The data were read once before the load, under the limits.
     Prewarmed {
         /// Bytes of the files.
@@ -218,6 +229,7 @@ impl RunEvent {
             Self::NotSteady { .. } => "not_steady",
             Self::WarmedUp { .. } => "warmed_up",
             Self::EndedEarly { .. } => "ended_early",
+            Self::QuietChecked { .. } => "quiet_checked",
             Self::Prewarmed { .. } => "prewarmed",
             Self::Window { .. } => "window",
             Self::Rounds(_) => "rounds",

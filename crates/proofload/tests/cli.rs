@@ -324,3 +324,27 @@ fn completions_and_manual_pages_know_every_command() {
     assert!(text(&again.stderr).contains("pages/proofload.1 exists"), "{}", text(&again.stderr));
     assert_eq!(bench.run(&["man", "-o", "pages", "--overwrite"]).status.code(), Some(0));
 }
+
+#[test]
+fn doctor_holds_a_study_against_the_machine() {
+    let bench = Bench::new("doctor");
+    bench.study(&small_study("sqlite", "", 1));
+    let good = bench.run(&["doctor", "study.toml", "--json"]);
+    let found: serde_json::Value = serde_json::from_slice(&good.stdout).expect("it is JSON");
+    let parts: Vec<&str> =
+        found["findings"].as_array().expect("a list").iter().filter_map(|one| one["part"].as_str()).collect();
+    assert!(["run", "quiet", "machine"].iter().all(|part| parts.contains(part)), "{found}");
+    let neighbours = &found["neighbours"];
+    assert!(neighbours["seconds"].as_f64().is_some_and(|seconds| seconds >= 10.0), "{found}");
+    assert_eq!(neighbours["tolerated"], 1.0, "{found}");
+    assert!(neighbours["spin_p99_s"].as_f64().is_some_and(|seconds| seconds >= 0.005), "{found}");
+    let large = bench.run(&["doctor", "study.toml", "--set", "limits.memory=900TiB"]);
+    let told = text(&large.stdout);
+    assert_eq!(large.status.code(), Some(1), "{told}");
+    assert!(told.starts_with("Can it run?  no, one thing is missing\n"), "{told}");
+    assert!(told.contains("is more than this machine has"), "{told}");
+    assert!(told.contains("\nIs it quiet?  ") && told.contains("\nnext: what is missing above"), "{told}");
+    let run = bench.run(&["run", "study.toml", "-o", "x.proof", "--set", "limits.memory=900TiB"]);
+    assert!(run.status.code() == Some(1) && !bench.path("x.proof").exists(), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("nothing was started: limits.memory"), "{}", text(&run.stderr));
+}

@@ -3,6 +3,7 @@
 
 mod support;
 
+use proofload_model::events::RunEvent;
 use proofload_record::State;
 use std::path::PathBuf;
 use std::process::Command;
@@ -195,4 +196,48 @@ fn a_load_agent_that_was_stopped_for_a_while_leaves_a_gap_and_no_zeros() {
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     let paused: u64 = record.attempts[0].intervals.iter().map(|interval| interval.client.paused_ns).sum();
     assert!((2_400_000_000..3_500_000_000).contains(&paused), "{paused} ns");
+}
+
+/// A process that takes a core, and is no child of ours.
+struct Neighbour(PathBuf);
+
+impl Neighbour {
+    fn start(bench: &Bench) -> Self {
+        let program = bench.path("pl-loud");
+        std::fs::copy("/bin/sh", &program).expect("it can be copied");
+        let script = format!("for i in 1 2 3; do setsid {} -c 'while :; do :; done' & done", program.display());
+        assert!(Command::new("/bin/sh").args(["-c", &script]).status().is_ok_and(|status| status.success()));
+        Self(program)
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        let _ended = Command::new("pkill").args(["-9", "-f", &self.0.to_string_lossy()]).status();
+    }
+}
+
+#[test]
+fn a_run_beside_a_neighbour_is_measured_again_and_all_attempts_are_told() {
+    let bench = Bench::new("retry");
+    let study = small_study("null", "retries = 2", 1).replace("steal_tolerance = 1.0", "steal_tolerance = 0.2");
+    bench.study(&study.replace("measure = \"2s\"", "measure = \"8s\""));
+    let neighbour = Neighbour::start(&bench);
+    let run = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    let is_noisy_again = || {
+        let record = proofload_record::read(&bench.path("x.proof")).ok();
+        record.is_some_and(|record| record.finished(0).is_some())
+    };
+    while !is_noisy_again() {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    drop(neighbour);
+    let output = run.wait_with_output().expect("it ends");
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    let finished = record.attempts.iter().filter(|attempt| attempt.state == State::Finished).count();
+    assert!((2..=3).contains(&finished), "{finished} attempts: {}", text(&output.stderr));
+    let looked = record.events.iter().any(|event| matches!(event.event, RunEvent::QuietChecked { .. }));
+    assert!(looked, "{:?}", record.events);
+    let table = text(&bench.run(&["report", "x.proof", "--format", "text", "-o", "-"]).stdout);
+    assert!(table.contains("was measured again") && table.contains("others took"), "{table}");
 }

@@ -138,7 +138,7 @@ fn what_is_built_in_is_listed() {
     assert_eq!(tprocc["needs_sql"], true);
     let findings = json(&bench, &["doctor"], 0)["findings"].clone();
     let states = ["good", "warning", "missing"];
-    let keys = ["found", "remedy", "state", "subject"];
+    let keys = ["found", "part", "remedy", "state", "subject"];
     for finding in findings.as_array().expect("findings") {
         assert!(states.iter().any(|state| finding["state"] == *state), "{finding}");
         assert!(finding.as_object().is_some_and(|finding| finding.keys().eq(keys)), "{finding}");

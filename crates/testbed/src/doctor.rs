@@ -32,35 +32,56 @@ pub struct Diagnosis {
     pub remedy: Option<String>,
 }
 
+impl Diagnosis {
+    /// Makes one of what is as it should be.
+    pub fn good(subject: &str, found: impl Into<String>) -> Self {
+        good(subject, found)
+    }
+
+    /// Makes one of what is not.
+    pub fn bad(subject: &str, state: State, found: impl Into<String>, remedy: &str) -> Self {
+        bad(subject, state, found, remedy)
+    }
+}
+
 /// Looks at everything. `folder`: where a study's data would lie.
 pub fn diagnose(folder: &Path) -> Vec<Diagnosis> {
     let mut found = limits(folder);
     found.push(fio());
     found.extend(engines());
-    found.extend([
-        unprivileged_user(),
-        governor(),
-        smt(),
-        swap(),
-        huge_pages(),
-        clock_source(),
-        scheduler(folder),
-        space(folder),
-        build(),
-    ]);
+    found.push(unprivileged_user());
+    found.push(space(folder));
+    found.extend(machine(folder));
     found
+}
+
+/// Looks at what moves results on this machine whatever is measured.
+pub fn machine(folder: &Path) -> Vec<Diagnosis> {
+    vec![governor(), smt(), swap(), huge_pages(), clock_source(), scheduler(folder), build()]
+}
+
+/// Room for data in a folder, or in the nearest folder above it that is there; `None` where it cannot be read.
+pub fn free_space(folder: &Path) -> Option<Bytes> {
+    free(folder)
+}
+
+/// Memory of this machine.
+pub fn memory() -> Option<Bytes> {
+    crate::facts::memory()
 }
 
 /// Makes a control group with these limits for data in a folder, reads them back and removes the group.
 ///
 /// # Errors
-/// What stands in the way.
+/// What stands in the way; of kind refused where the machine is too small.
 pub fn try_limits(asked: LimitsAsked, folder: &Path) -> Result<(), Error> {
     let has = crate::facts::memory();
     if let (Some(memory), Some(has)) = (asked.memory, has)
         && memory > has
     {
-        return Err(Error::new(format!("limits.memory {memory} is more than this machine has ({has})")));
+        let gib = |bytes: Bytes| format!("{:.1} GiB", bytes.0 as f64 / f64::from(1 << 30));
+        let text = format!("limits.memory {} is more than this machine has, {}", gib(memory), gib(has));
+        return Err(Error::refused(text));
     }
     crate::limits::try_out(asked, Devices::under(folder)).map(|_version| ())
 }
@@ -114,7 +135,8 @@ fn limit(subject: &str, controller: &str, asked: LimitsAsked, folder: &Path) -> 
     }
 }
 
-fn fio() -> Diagnosis {
+/// Looks for fio.
+pub fn fio() -> Diagnosis {
     match fio_version() {
         Some(version) => good("fio", version),
         None => bad(
@@ -127,17 +149,20 @@ fn fio() -> Diagnosis {
 }
 
 fn engines() -> Vec<Diagnosis> {
-    let each = proofload_engine::ENGINES.iter().map(|engine| {
-        let name = engine.facts().name;
-        match engine.locate() {
-            Ok(found) => good(name, format!("{} ({})", found.version, found.place)),
-            Err(error) => bad(name, State::Warning, "not found; needed by studies of this engine", &error.to_string()),
-        }
-    });
-    each.collect()
+    proofload_engine::ENGINES.iter().map(|one| engine(*one)).collect()
 }
 
-fn unprivileged_user() -> Diagnosis {
+/// Looks for an engine on this machine.
+pub fn engine(engine: &dyn proofload_engine::Engine) -> Diagnosis {
+    let name = engine.facts().name;
+    match engine.locate() {
+        Ok(found) => good(name, format!("{} ({})", found.version, found.place)),
+        Err(error) => bad(name, State::Warning, "not found; needed by studies of this engine", &error.to_string()),
+    }
+}
+
+/// Looks for a user that servers run as.
+pub fn unprivileged_user() -> Diagnosis {
     let subject = "user for servers";
     if !crate::sys::is_root() {
         return good(subject, "this one; it is not root");

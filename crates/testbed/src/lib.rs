@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod facts;
 pub mod preconditioning;
 pub mod probes;
+pub mod quiet_check;
 
 mod host;
 mod instances;

@@ -11,8 +11,9 @@ use proofload_model::wire::host::{
     StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{Event, LimitsAsked, Preconditioning, ScrapeSpec};
+use proofload_testbed::quiet_check::check_quiet;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use support::{Bench, of, one};
 
@@ -213,4 +214,20 @@ fn a_host_of_exporters_is_read_through_them_alone() {
         !events.iter().any(|event| matches!(event, Event::Telemetry(told) if told.probe == "pressure")),
         "not this host"
     );
+}
+
+#[test]
+fn a_busy_neighbour_is_seen_and_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stranger = folder.path().join("pl-neighbour");
+    std::fs::copy("/bin/sh", &stranger).expect("it can be copied");
+    let script = format!("setsid {} -c 'while :; do :; done' & echo $!", stranger.display());
+    let started = Command::new("/bin/sh").args(["-c", &script]).stdout(Stdio::null()).status();
+    assert!(started.is_ok_and(|status| status.success()));
+    let bench = Bench::new();
+    let found = check_quiet(&folder.path().join("missing/too"), Duration::from_secs(3), &*bench.clock);
+    let _ended = Command::new("pkill").args(["-9", "-f", &stranger.to_string_lossy()]).status();
+    let found = found.expect("/proc is there");
+    assert!(found.cores > 0 && found.seconds.len() >= 2 && found.sync_p99.is_some(), "{found:?}");
+    assert!(found.processes.iter().any(|process| process.name == "pl-neighbour"), "{found:?}");
 }

@@ -151,6 +151,8 @@ fn procedure(scale: &Scale, measure: usize, period: Option<usize>) -> Procedure 
         precision: None,
         steal_tolerance: 1.0,
         error_budget: 0.0,
+        retries: 0,
+        wait_for_quiet: Duration::ZERO,
     }
 }
 

@@ -39,6 +39,10 @@ pub struct Procedure {
     pub steal_tolerance: f64,
     /// Share of operations that may fail.
     pub error_budget: f64,
+    /// How often a run is measured again for what happened outside it.
+    pub retries: u32,
+    /// How long a run waits for others to leave the processor alone; zero: nobody looks.
+    pub wait_for_quiet: Duration,
 }
 
 /// A measurement at least this long may begin as soon as the detector declares the load steady; before a shorter one the warm-up has a
@@ -69,6 +73,8 @@ pub fn procedure(settings: &Settings) -> Result<Procedure, Error> {
         // Records from before there was a limit have none.
         steal_tolerance: settings.number("procedure.steal_tolerance").unwrap_or(1.0),
         error_budget: settings.number("procedure.error_budget")?,
+        retries: settings.count("procedure.retries").unwrap_or(0),
+        wait_for_quiet: settings.duration("procedure.wait_for_quiet").unwrap_or_default(),
     })
 }
 

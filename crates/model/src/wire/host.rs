@@ -38,6 +38,43 @@ pub struct PrewarmResult {
     pub took: Duration,
 }
 
+/// The processor in one second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ProcessorUse {
+    /// CPU seconds at work on all cores.
+    pub busy: f64,
+    /// CPU seconds wanted and given to other guests; `None` where it is not told.
+    pub stolen: Option<f64>,
+    /// CPU seconds of processes that are not Proofload's; `None` where they cannot be seen.
+    pub foreign: Option<f64>,
+}
+
+/// What a process used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProcessUse {
+    /// Its name; processes of one name are taken together.
+    pub name: String,
+    /// Mean CPU time, CPU s/s.
+    pub cpu: f64,
+}
+
+/// What others did on a host while nothing was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QuietCheck {
+    /// How long it was looked at.
+    pub time: Duration,
+    /// Cores of the host.
+    pub cores: u32,
+    /// The processor, second by second.
+    pub seconds: Vec<ProcessorUse>,
+    /// The largest processes of others.
+    pub processes: Vec<ProcessUse>,
+    /// Time in which 5 ms of computing were done, 99th percentile; `None` if none were.
+    pub spin_p99: Option<Duration>,
+    /// Time in which a written page was made durable in the folder, 99th percentile; `None` where nothing can be written.
+    pub sync_p99: Option<Duration>,
+}
+
 /// Documents to keep, such as fio's JSON, and facts drawn from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PreconditioningResult {
@@ -68,6 +105,14 @@ asks! {
         /// The study's folder.
         folder: String,
     } -> Vec<Fact>;
+
+    /// Look what others do on the host.
+    check_quiet: CheckQuiet {
+        /// The study's folder.
+        folder: String,
+        /// How long.
+        time: Duration,
+    } -> QuietCheck;
 
     /// Free what earlier, killed processes of ours left in `folder`: instances, control groups.
     sweep: Sweep {

@@ -4,7 +4,7 @@ use super::study_file::{Refusal, StudyFile, read_with};
 use crate::cli::RunArguments;
 use crate::exit::Exit;
 use crate::output;
-use proofload_model::error::Error;
+use proofload_model::error::{Error, ErrorKind};
 use proofload_model::plan::expand;
 use proofload_model::settings::Settings;
 use proofload_model::study::{Study, limits_asked};
@@ -14,11 +14,18 @@ use proofload_testbed::doctor::try_limits;
 use std::path::Path;
 
 /// A limit that cannot be had.
-struct RefusedLimit {
+pub(super) struct RefusedLimit {
     /// Its setting.
-    setting: &'static str,
+    pub(super) setting: &'static str,
     /// What stands in the way.
-    why: Error,
+    pub(super) why: Error,
+}
+
+impl RefusedLimit {
+    /// Whether the machine is too small, rather than the rights of this user.
+    pub(super) fn is_beyond_the_machine(&self) -> bool {
+        self.why.kind() == ErrorKind::Refused
+    }
 }
 
 /// Reads the study of a run. Without the limits that cannot be had, if the study or the command line allows it; else they are said and
@@ -49,7 +56,7 @@ pub(super) fn study_of(arguments: &RunArguments) -> Result<StudyFile, Exit> {
 }
 
 /// Tries every limit of the study's points for itself; none of a study whose host is another one.
-fn refused(study: &Study) -> Vec<RefusedLimit> {
+pub(super) fn refused(study: &Study) -> Vec<RefusedLimit> {
     let settings = &study.settings;
     if settings.get("engine.url").is_some() || !settings.list("agents.host").is_empty() {
         return Vec::new();
@@ -100,6 +107,13 @@ fn names(refused: &[RefusedLimit]) -> String {
 /// Why nothing was started, and what to try.
 fn stops(refused: &[RefusedLimit]) -> String {
     let (names, first) = (names(refused), &refused[0].why);
+    if refused.iter().all(RefusedLimit::is_beyond_the_machine) {
+        return format!(
+            "this machine does not allow {names}, and nothing was started: {first}\n\
+             try less, such as --set {}=…, or --without-limits (the title of the result says so)",
+            refused[0].setting
+        );
+    }
     format!(
         "this machine does not allow {names}, and nothing was started: {first}\n\
          try one of\n  \

@@ -10,6 +10,8 @@ mod journal;
 mod labels;
 mod load;
 mod preparation;
+pub(crate) mod quiet_check;
+mod retry;
 mod run;
 mod run_context;
 mod run_state;

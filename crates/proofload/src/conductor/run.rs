@@ -4,6 +4,7 @@ use super::agents::LoadCommand;
 use super::drill::{Drill, Seconds as _};
 use super::load;
 use super::preparation::PreparedRun;
+use super::quiet_check;
 use super::run_context::RunContext;
 use super::run_state::{LoadEnd, RunState};
 use super::warm_up::WarmUpWatch;
@@ -24,6 +25,7 @@ pub(super) fn carry_out(
     load_commands: &[LoadCommand],
 ) -> Result<(), Error> {
     context.heard.state = RunState::before(load_commands.len(), prepared.patience());
+    quiet_check::wait(context, prepared, prepared.procedure.wait_for_quiet)?;
     prepare(context, prepared, load_commands)?;
     match prepared.rating() {
         Rating::Window | Rating::ToItsEnd => {

@@ -7,7 +7,7 @@ use super::journal::Journal;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use super::run_state::RunState;
-use super::{data, run, search, testbed};
+use super::{data, retry, run, search, testbed};
 use crate::interrupt::Interrupt;
 use crate::live::{Phase, View};
 use proofload_model::deployment::HostName;
@@ -97,7 +97,10 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
         for run in assignment.missing(&tried) {
             context.agents.expect_no_interrupt()?;
             tried.insert(run.index);
-            match one_run(assignment, context, &commands, run) {
+            let prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
+            let ended =
+                retry::attempts(context, &prepared, |context| one_run(assignment, context, &commands, &prepared));
+            match ended {
                 Ok(()) => assignment.finished.extend([run.index]),
                 Err(error) if error.is_interrupted() => return Err(error),
                 Err(error) => {
@@ -122,17 +125,17 @@ fn one_run(
     assignment: &mut Assignment,
     context: &mut RunContext<'_>,
     commands: &Commands,
-    run: Run,
+    prepared: &PreparedRun,
 ) -> Result<(), Error> {
-    let prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
+    let run = prepared.run;
     context.heard.view.begin_run(run.index);
     context.heard.journal.begin(run.index)?;
     context.heard.state = RunState::default();
     let hosted = if has_host(context) { Ok(()) } else { start_host(context, &assignment.study, commands) };
     let ran = hosted
-        .and_then(|()| data::ensure(context, &prepared, &commands.load))
-        .and_then(|()| calibrate(assignment, context, commands, &prepared))
-        .and_then(|()| run::carry_out(context, &prepared, &commands.loads));
+        .and_then(|()| data::ensure(context, prepared, &commands.load))
+        .and_then(|()| calibrate(assignment, context, commands, prepared))
+        .and_then(|()| run::carry_out(context, prepared, &commands.loads));
     match ran {
         Ok(()) => {
             context.heard.journal.finish()?;
@@ -143,7 +146,7 @@ fn one_run(
             let error = if error.is_interrupted() {
                 error
             } else {
-                with_kills(context, &prepared, error).context(format!("run {}", run.index))
+                with_kills(context, prepared, error).context(format!("run {}", run.index))
             };
             context.heard.journal.fail(&error.to_string())?;
             context.heard.view.end_run(run.index, Some(&error.to_string()));

@@ -90,6 +90,12 @@ impl<'t> Testbed<'t, '_> {
         Ok(())
     }
 
+    /// Looks what others do on the host of the primary.
+    pub(super) fn check_quiet(&mut self, time: Duration) -> Result<host::QuietCheck, Error> {
+        let folder = self.primary().place.folder.clone();
+        self.ask(self.primary(), host::CheckQuiet { folder, time })
+    }
+
     /// Drops what the page cache holds of the data.
     pub(super) fn drop_page_cache(&mut self) -> Result<(), Error> {
         for instance in self.ours() {

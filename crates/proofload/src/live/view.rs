@@ -30,6 +30,7 @@ pub(crate) trait View {
 pub(crate) enum Phase {
     Starting,
     Preconditioning,
+    WaitingForQuiet,
     Preparing,
     Restoring,
     CalibratingDevice,
@@ -47,6 +48,7 @@ impl Phase {
         match self {
             Self::Starting => "starting",
             Self::Preconditioning => "preconditioning storage",
+            Self::WaitingForQuiet => "looking whether the host is quiet",
             Self::Preparing => "preparing",
             Self::Restoring => "restoring",
             Self::CalibratingDevice => "calibrating the device",

@@ -79,11 +79,12 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::WarmedUp { .. } => 25,
         RunEvent::EndedEarly { .. } => 26,
         RunEvent::Prewarmed { .. } => 27,
+        RunEvent::QuietChecked { .. } => 28,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 28;
+const LAST: u64 = 29;
 
 fn random(position: u64, chance: &mut Chance) -> RunEvent {
     match position {
@@ -132,6 +133,12 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
         25 => RunEvent::WarmedUp { seconds: chance.number() },
         26 => RunEvent::EndedEarly { seconds: chance.number() },
         27 => RunEvent::Prewarmed { bytes: chance.number(), seconds: chance.seconds() },
+        28 => RunEvent::QuietChecked {
+            taken: chance.maybe(Chance::seconds),
+            tolerated: chance.seconds(),
+            seconds: chance.seconds(),
+            processes: chance.list(|chance| (chance.text(), chance.seconds())),
+        },
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }

@@ -56,7 +56,8 @@ pub(super) fn blocks(record: &Record, points: &[PointFindings]) -> Option<BlockF
     let repetitions = record.study.repetitions();
     let is_block = |repetition: &u32| {
         valid.iter().all(|point| {
-            visit(point, *repetition).is_some() && point.earlier.iter().all(|attempt| attempt.repetition != *repetition)
+            visit(point, *repetition).is_some()
+                && point.earlier.iter().all(|attempt| attempt.repetition != *repetition || attempt.made_again_at_once)
         })
     };
     let kept: Vec<u32> = (0..repetitions).filter(is_block).collect();

@@ -1,10 +1,14 @@
 //! What others did on the host while a run was measured, and what its figures may claim for it. Decides nothing about validity.
 
+use super::standstill::Standstill;
 use super::telemetry::{self, Trace, average, cpu_allowed, total, traces};
+use super::verdict::silence;
 use proofload_analysis::distribution::mean;
 use proofload_analysis::disturbance::{Disturbance, ProcessorSecond, depends, was_reached};
 use proofload_model::facts::limit;
 use proofload_model::series::{self, SeriesName};
+use proofload_model::settings::Settings;
+use proofload_model::study::procedure;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -76,14 +80,19 @@ impl HostUse {
 
     /// The same in words with who it was: `others took 23 % of the processor (cc1 1.4 cores)`; `None` below a hundredth.
     pub fn text(&self) -> Option<String> {
-        let percent = 100.0 * self.taken();
-        let name = |(name, rate): &(String, f64)| format!("{name} {rate:.1} cores");
-        let mut who: Vec<String> = self.processes.iter().filter(|(_, rate)| *rate >= 0.05).map(name).collect();
-        let stolen = self.disturbance.stolen.filter(|stolen| *stolen >= 0.01);
-        who.extend(stolen.map(|stolen| format!("other guests {:.0} %", 100.0 * stolen)));
-        let who = if who.is_empty() { String::new() } else { format!(" ({})", who.join(", ")) };
-        (percent >= 1.0).then(|| format!("others took {percent:.0} % of the processor{who}"))
+        (self.taken() >= 0.01).then(|| taken_in_words(&self.disturbance, &self.processes))
     }
+}
+
+/// What others took, and who: `others took 23 % of the processor (cc1 1.4 cores)`.
+pub fn taken_in_words(disturbance: &Disturbance, processes: &[(String, f64)]) -> String {
+    let percent = 100.0 * disturbance.at_least();
+    let name = |(name, rate): &(String, f64)| format!("{name} {rate:.1} cores");
+    let mut who: Vec<String> = processes.iter().filter(|(_, rate)| *rate >= 0.05).map(name).collect();
+    let stolen = disturbance.stolen.filter(|stolen| *stolen >= 0.01);
+    who.extend(stolen.map(|stolen| format!("other guests {:.0} %", 100.0 * stolen)));
+    let who = if who.is_empty() { String::new() } else { format!(" ({})", who.join(", ")) };
+    format!("others took {percent:.0} % of the processor{who}")
 }
 
 /// Looks at a stretch of an attempt with the throughput of its seconds; up to `tolerated` of the processor may others take.
@@ -104,6 +113,30 @@ pub(super) fn host_use(attempt: &Attempt, stretch: (f64, f64), throughput: &[f64
         estimand,
         disturbance,
     }
+}
+
+/// What happened outside the database while a finished attempt was measured, in words: others took more of the processor than the study
+/// tolerates and no limit of the study made that irrelevant, the load generator stood still, or telemetry is missing. Throughput is not looked
+/// at, so that measuring again does not choose the result.
+pub fn disturbed_from_outside(attempt: &Attempt, settings: &Settings) -> Option<String> {
+    let (from, to) = attempt.window()?;
+    let stretch = (from as f64, to as f64);
+    let inside: Vec<_> = attempt.intervals.iter().filter(|interval| (from..to).contains(&interval.index)).collect();
+    let stood = Standstill::within(&inside);
+    if stood.seconds > 0 {
+        return Some(stood.to_string());
+    }
+    if let Some(silence) = silence(attempt, stretch) {
+        return Some(silence);
+    }
+    let cores = telemetry::cores(attempt);
+    let disturbance = Disturbance::of(&processor(attempt, &cores, stretch), cores.len() as f64);
+    let tolerated = procedure(settings).ok()?.steal_tolerance;
+    let taken = disturbance.at_least();
+    if taken <= tolerated || reached(attempt, stretch).is_some() {
+        return None;
+    }
+    Some(taken_in_words(&disturbance, &processes(attempt, stretch)))
 }
 
 /// The seconds in which the cores were read; others are read within the same second.

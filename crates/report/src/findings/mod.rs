@@ -45,7 +45,7 @@ pub use blocks::BlockFindings;
 pub use bottleneck::{NOT_CONFIRMED, Ranking};
 pub use counted::CountedTwice;
 pub use curve::{Curve, CurveGroup};
-pub use disturbance::{Estimand, HostUse};
+pub use disturbance::{Estimand, HostUse, disturbed_from_outside, taken_in_words};
 pub use evaluate::{Findings, evaluate, evaluate_beside};
 pub use factor::{level_number, level_text, setting_title, size_text};
 pub(crate) use judge::is_judged_by_movement;

@@ -1,13 +1,15 @@
 //! One point of the study: its levels, its runs, its verdict, its metrics.
 
-use super::disturbance::Estimand;
+use super::disturbance::{Estimand, disturbed_from_outside};
 use super::factor::level_text;
 use super::level::Measured;
 use super::metrics::{metrics, throughput};
 use super::run::{Pair, RunFindings, run};
 use super::void::Void;
 use crate::metrics::RELATIVE;
+use crate::numbers::short;
 use proofload_analysis::bootstrap::Estimate;
+use proofload_analysis::quantity::Quantity;
 use proofload_model::settings::{Settings, Value};
 use proofload_record::{Attempt, Record, State};
 use std::collections::BTreeMap;
@@ -59,15 +61,21 @@ impl Verdict {
     }
 }
 
-/// An attempt that came to its end, was void, and was made again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An attempt that came to its end and was made again.
+#[derive(Debug, Clone, PartialEq)]
 pub struct EarlierAttempt {
     /// Number of the repetition, from 0.
     pub repetition: u32,
     /// Number of the attempt in the record.
     pub attempt: i64,
+    /// Its throughput.
+    pub throughput: Quantity,
     /// Why it is void.
     pub voids: Vec<Void>,
+    /// What happened outside the database while it was measured.
+    pub disturbed: Option<String>,
+    /// Whether no other run was measured between it and the next attempt.
+    pub made_again_at_once: bool,
 }
 
 /// A point of the study.
@@ -127,9 +135,8 @@ impl PointFindings {
     pub(crate) fn told_earlier(&self) -> Option<String> {
         let reasons: Vec<String> = self.earlier.iter().map(EarlierAttempt::reasons).collect();
         let attempts = self.earlier.len() + self.runs.len();
-        (!reasons.is_empty()).then(|| {
-            format!("{} of {attempts} attempts were void and were made again: {}", reasons.len(), reasons.join("; "))
-        })
+        (!reasons.is_empty())
+            .then(|| format!("{} of {attempts} attempts were made again: {}", reasons.len(), reasons.join("; ")))
     }
 
     /// Its levels in words.
@@ -145,10 +152,13 @@ impl PointFindings {
 }
 
 impl EarlierAttempt {
-    /// Its number and why it is void, in words.
+    /// Its number, why it was made again and what it came to, in words.
     fn reasons(&self) -> String {
-        let reasons: Vec<String> = self.voids.iter().map(ToString::to_string).collect();
-        format!("attempt {} of run {}: {}", self.attempt, self.repetition + 1, reasons.join(", "))
+        let mut reasons: Vec<String> = self.disturbed.iter().cloned().collect();
+        let voids = self.voids.iter().map(ToString::to_string);
+        reasons.extend(voids.filter(|void| self.disturbed.as_ref() != Some(void)));
+        let (number, run, came_to) = (self.attempt, self.repetition + 1, short(self.throughput.value()));
+        format!("attempt {number} of run {run}, {came_to}/s: {}", reasons.join(", "))
     }
 }
 
@@ -162,10 +172,16 @@ pub(super) fn point(record: &Record, id: u32) -> PointFindings {
         let of_this = attempt.run.point == id && !attempt.run.sentinel && attempt.state == State::Finished;
         of_this && !attempts.iter().any(|last| last.id == attempt.id)
     };
-    let earlier = record.attempts.iter().filter(is_earlier).map(|attempt| EarlierAttempt {
-        repetition: attempt.run.repetition,
-        attempt: attempt.id,
-        voids: run(attempt, &settings).voids,
+    let earlier = record.attempts.iter().filter(is_earlier).map(|attempt| {
+        let found = run(attempt, &settings);
+        EarlierAttempt {
+            repetition: attempt.run.repetition,
+            attempt: attempt.id,
+            throughput: found.throughput(),
+            voids: found.voids,
+            disturbed: disturbed_from_outside(attempt, &settings),
+            made_again_at_once: record.attempts.iter().any(|next| next.id == attempt.id + 1 && next.run == attempt.run),
+        }
     });
     let earlier = earlier.collect();
     let pairs: Vec<Pair<'_>> = runs.iter().zip(attempts.iter().copied()).collect();

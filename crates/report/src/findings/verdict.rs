@@ -109,10 +109,14 @@ pub(super) fn of_window(
 
 /// A stretch of the window without telemetry.
 pub(super) fn of_telemetry(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
-    let silence = stretch.and_then(|stretch| longest_silence(attempt, stretch));
-    let silence = silence.filter(|(_, seconds)| *seconds > LONGEST_SILENCE);
-    let text = |(probe, seconds)| format!("telemetry of {probe} is missing for {seconds:.1} s of the measured window");
-    silence.map(|silence| Void::verification(text(silence))).into_iter().collect()
+    let silence = stretch.and_then(|stretch| silence(attempt, stretch));
+    silence.map(Void::verification).into_iter().collect()
+}
+
+/// The longest stretch without telemetry in words, if it is too long.
+pub(super) fn silence(attempt: &Attempt, stretch: (f64, f64)) -> Option<String> {
+    let (probe, seconds) = longest_silence(attempt, stretch).filter(|(_, seconds)| *seconds > LONGEST_SILENCE)?;
+    Some(format!("telemetry of {probe} is missing for {seconds:.1} s of the measured window"))
 }
 
 /// More failed operations than the budget, a share of those that became due.

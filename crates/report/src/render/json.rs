@@ -1,7 +1,7 @@
 //! JSON of the findings: keys are stable, every number has unit, interval and sample size, or says why it has none.
 
 use crate::findings::{
-    BlockFindings, Curve, CurveGroup, Findings, HostUse, Measured, PointFindings, RunFindings, WholeRun,
+    BlockFindings, Curve, CurveGroup, EarlierAttempt, Findings, HostUse, Measured, PointFindings, RunFindings, WholeRun,
 };
 use crate::metrics::RELATIVE;
 use proofload_analysis::knee::Knee;
@@ -97,7 +97,19 @@ fn point_json(findings: &Findings<'_>, point: &PointFindings) -> Json {
     if let Some((name, text)) = estimand {
         body["estimand"] = json!({ "name": name, "text": text });
     }
+    if !point.earlier.is_empty() {
+        body["earlier_attempts"] = point.earlier.iter().map(earlier_json).collect();
+    }
     body
+}
+
+/// An attempt that was made again.
+fn earlier_json(earlier: &EarlierAttempt) -> Json {
+    let reasons: Vec<String> = earlier.voids.iter().map(ToString::to_string).collect();
+    json!({
+        "attempt": earlier.attempt, "repetition": earlier.repetition, "throughput": earlier.throughput.to_json(),
+        "disturbed": earlier.disturbed, "reasons": reasons,
+    })
 }
 
 /// `name.kind` becomes an object below `name`.

@@ -8,6 +8,7 @@ use crate::facts;
 use crate::instances;
 use crate::limits::of_machine;
 use crate::preconditioning;
+use crate::quiet_check;
 use crate::snapshots::{self, FolderLock};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::{Error, ErrorKind};
@@ -15,10 +16,10 @@ use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Attach, Create, Describe, Detach, DropPageCache, FindSnapshot, HostService, JoinLimits, LabelSnapshot,
-    MeasureReads, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, ReadUsage, ReadUsed,
-    ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartProbes, StartedInstance,
-    Stop, StopProbes, Sweep, Verify,
+    Attach, CheckQuiet, Create, Describe, Detach, DropPageCache, FindSnapshot, HostService, JoinLimits, LabelSnapshot,
+    MeasureReads, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, QuietCheck, ReadUsage,
+    ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartProbes,
+    StartedInstance, Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -91,6 +92,10 @@ impl HostRole {
 impl HostService for HostRole {
     fn describe(&mut self, ask: Describe) -> Result<Vec<Fact>, Error> {
         Ok(facts::describe(Path::new(&ask.folder)))
+    }
+
+    fn check_quiet(&mut self, ask: CheckQuiet) -> Result<QuietCheck, Error> {
+        quiet_check::check_quiet(Path::new(&ask.folder), ask.time, &*self.clock)
     }
 
     /// Takes the study's folder for this agent, then frees what others left.

@@ -5,6 +5,7 @@ mod device;
 mod engine;
 mod foreign;
 mod group;
+mod host;
 mod memory;
 mod power;
 mod pressure;
@@ -19,6 +20,7 @@ mod toy;
 use proofload_model::series;
 
 pub(crate) use device::device_counters;
+pub(crate) use host::host_probes;
 pub(crate) use probe::read_file;
 pub use probe::{OpenedProbe, Probe, ProbeSpec, Subject};
 pub use runner::Probes;

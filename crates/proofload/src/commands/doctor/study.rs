@@ -1,0 +1,248 @@
+//! What a study asks of this machine, held against what there is. Starts nothing of the study.
+
+use crate::clock::SystemClock;
+use crate::commands::{plan, refused_limits};
+use crate::conductor::quiet_check::{self, disturbance, named};
+use proofload_analysis::disturbance::Disturbance;
+use proofload_engine::{ENGINES, Engine};
+use proofload_model::error::Error;
+use proofload_model::plan::expand;
+use proofload_model::settings::{Settings, Value};
+use proofload_model::study::{Study, preconditioning};
+use proofload_model::units::Bytes;
+use proofload_model::wire::host::QuietCheck;
+use proofload_report::findings::taken_in_words;
+use proofload_testbed::doctor::{self, Diagnosis, State};
+use proofload_testbed::quiet_check::{SPIN, check_quiet};
+use serde_json::{Value as Json, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// Cores that the clients should have outside a limit of the database, CPU s/s. Source: docs/method.md, results on a busy host.
+const LEFT_TO_CLIENTS: f64 = 0.3;
+
+/// A piece of computing that took this many times its CPU time shows a crowded processor.
+const CROWDED: f64 = 2.0;
+
+/// What others did while the host was looked at.
+pub(super) struct Neighbours {
+    check: QuietCheck,
+    disturbance: Disturbance,
+    tolerated: f64,
+}
+
+/// Looks at the host.
+pub(super) fn neighbours(study: &Study, folder: &Path) -> Result<Neighbours, Error> {
+    let check = check_quiet(folder, quiet_check::LOOK, &SystemClock)?;
+    let tolerated = study.settings.number("procedure.steal_tolerance").unwrap_or(1.0);
+    Ok(Neighbours { disturbance: disturbance(&check), check, tolerated })
+}
+
+impl Neighbours {
+    fn is_quiet(&self) -> bool {
+        self.disturbance.observed().is_some_and(|taken| taken <= self.tolerated)
+    }
+
+    /// The answer in words.
+    pub(super) fn verdict(&self) -> String {
+        let said = taken_in_words(&self.disturbance, &named(&self.check));
+        let bar = format!("up to {:.0} % counts as quiet", 100.0 * self.tolerated);
+        match (self.disturbance.observed(), self.is_quiet()) {
+            (None, _) => format!("not known: what others take cannot be seen here ({said})"),
+            (_, true) => format!("yes: {said}; {bar}"),
+            (_, false) => format!("no: {said}; {bar}"),
+        }
+    }
+
+    pub(super) fn json(&self) -> Json {
+        let processes: Vec<Json> =
+            self.check.processes.iter().map(|one| json!({ "name": one.name, "cpu_s_per_s": one.cpu })).collect();
+        json!({
+            "seconds": self.check.time.as_secs_f64(), "quiet": self.is_quiet(), "taken": self.disturbance.observed(),
+            "stolen": self.disturbance.stolen, "foreign": self.disturbance.foreign, "tolerated": self.tolerated,
+            "processes": processes, "spin_p99_s": self.check.spin_p99.map(|time| time.as_secs_f64()),
+            "sync_p99_s": self.check.sync_p99.map(|time| time.as_secs_f64()),
+        })
+    }
+}
+
+/// Whether everything that the study asks for is here.
+pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
+    let mut found = limits(study);
+    found.extend(memory(study));
+    found.extend(space(study, folder));
+    let used = used_engines(study);
+    if study.settings.get("engine.url").is_none() {
+        found.extend(used.iter().map(|engine| {
+            let found = doctor::engine(*engine);
+            let state = if found.state == State::Good { State::Good } else { State::Missing };
+            Diagnosis { subject: format!("engine {}", found.subject), state, ..found }
+        }));
+        if used.iter().any(|engine| engine.server().is_some()) {
+            found.push(doctor::unprivileged_user());
+        }
+    }
+    if preconditioning(&study.settings, None).is_ok_and(|how| how.is_some()) {
+        let fio = doctor::fio();
+        let state = if fio.state == State::Good { State::Good } else { State::Missing };
+        found.push(Diagnosis { state, ..fio });
+    }
+    found
+}
+
+/// Every limit that the study asks for, tried; one that may be left out is no obstacle.
+fn limits(study: &Study) -> Vec<Diagnosis> {
+    let refused = refused_limits::refused(study);
+    let without = study.settings.text("limits.when_refused") == Ok("without");
+    let asked = plan::limits(study).into_iter().filter(|(_, values)| !values.is_empty());
+    let each = asked.map(|(setting, values)| {
+        let values = values.join(", ");
+        match refused.iter().find(|limit| limit.setting == setting) {
+            None => Diagnosis::good(setting, format!("{values}; can be set and read back")),
+            Some(limit) if limit.is_beyond_the_machine() => Diagnosis::bad(
+                setting,
+                if without { State::Warning } else { State::Missing },
+                format!("{values}; {}", limit.why),
+                "ask for less than the machine has",
+            ),
+            Some(limit) if without => Diagnosis::bad(
+                setting,
+                State::Warning,
+                format!("{values}; not allowed here: {}", limit.why),
+                "run as root, or in a delegated control group; else it is left out and the title of the result says so",
+            ),
+            Some(limit) => Diagnosis::bad(
+                setting,
+                State::Missing,
+                format!("{values}; not allowed here: {}", limit.why),
+                "run as root, or in a delegated control group (systemd-run --user --scope -p Delegate=yes), or with --without-limits",
+            ),
+        }
+    });
+    each.collect()
+}
+
+/// The largest value of a setting over all points.
+fn largest(study: &Study, of: impl Fn(&Settings) -> Option<f64>) -> Option<f64> {
+    let points = expand(study).points;
+    points.iter().filter_map(|point| of(&study.settings.with(&point.levels))).reduce(f64::max)
+}
+
+/// Memory that the study lets the database have against what the machine has.
+fn memory(study: &Study) -> Option<Diagnosis> {
+    let asked = Bytes(largest(study, |settings| Some(settings.bytes("limits.memory").ok()?.0 as f64))? as u64);
+    let has = doctor::memory()?;
+    (asked <= has).then(|| {
+        let found = format!("{} for the database, the machine has {}", gib(asked), gib(has));
+        if asked.0 as f64 > 0.9 * has.0 as f64 {
+            let remedy = "leave the kernel and the clients a tenth of the machine: lower limits.memory";
+            Diagnosis::bad("memory", State::Warning, found, remedy)
+        } else {
+            Diagnosis::good("memory", found)
+        }
+    })
+}
+
+fn space(study: &Study, folder: &Path) -> Option<Diagnosis> {
+    let plan = expand(study);
+    let needed = plan::space(&plan::data_sizes(study, &plan).ok()?, plan::copies(study).ok()?);
+    let shown = folder.display();
+    Some(match doctor::free_space(folder) {
+        Some(free) if free >= needed => {
+            Diagnosis::good("space", format!("about {} in {shown}, {} are free", gib(needed), gib(free)))
+        }
+        Some(free) => Diagnosis::bad(
+            "space",
+            State::Missing,
+            format!("about {} in {shown}, only {} are free", gib(needed), gib(free)),
+            "choose another storage.path, or less data",
+        ),
+        None => Diagnosis::bad(
+            "space",
+            State::Warning,
+            format!("about {} in {shown}; what is free cannot be read", gib(needed)),
+            "choose another storage.path",
+        ),
+    })
+}
+
+/// What the neighbours mean for this study.
+pub(super) fn quiet(study: &Study, neighbours: &Result<Neighbours, Error>) -> Vec<Diagnosis> {
+    let neighbours = match neighbours {
+        Ok(neighbours) => neighbours,
+        Err(error) => {
+            return vec![Diagnosis::bad(
+                "others",
+                State::Warning,
+                error.to_string(),
+                "look again where /proc is readable",
+            )];
+        }
+    };
+    let mut found = vec![claim(neighbours)];
+    found.extend(allowance(study, neighbours));
+    found.extend(neighbours.check.spin_p99.map(computing));
+    found.extend(neighbours.check.sync_p99.map(|time| {
+        Diagnosis::good("durable writes", format!("of a page: {} at the 99th percentile", milliseconds(time)))
+    }));
+    found
+}
+
+/// What figures may claim while the host stays as it is.
+fn claim(neighbours: &Neighbours) -> Diagnosis {
+    match neighbours.is_quiet() {
+        true => Diagnosis::good("figures", "of a quiet host, while it stays like this"),
+        false => Diagnosis::bad(
+            "figures",
+            State::Warning,
+            "as given by this host, unless a limit of the study is reached all the time",
+            "end what is named above, or set procedure.wait_for_quiet and procedure.retries; ratios formed inside repetitions hold all the same",
+        ),
+    }
+}
+
+/// Whether the processor gives what `limits.cpu` allows, with something left for the clients.
+fn allowance(study: &Study, neighbours: &Neighbours) -> Option<Diagnosis> {
+    let asked = largest(study, |settings| settings.number("limits.cpu").ok())?;
+    let has = f64::from(neighbours.check.cores) * (1.0 - neighbours.disturbance.at_least());
+    let found = format!("limits.cpu allows {asked} CPU s/s; others leave {has:.1}");
+    Some(if asked + LEFT_TO_CLIENTS <= has {
+        Diagnosis::good("allowance", found)
+    } else {
+        let remedy = "lower limits.cpu so that it binds whatever others do; the database's group goes before others where it is set";
+        Diagnosis::bad("allowance", State::Warning, found, remedy)
+    })
+}
+
+fn computing(p99: Duration) -> Diagnosis {
+    let found = format!("of {} took {} at the 99th percentile", milliseconds(SPIN), milliseconds(p99));
+    if p99.as_secs_f64() > CROWDED * SPIN.as_secs_f64() {
+        Diagnosis::bad("computing", State::Warning, found, "tails of response times will hold such waits")
+    } else {
+        Diagnosis::good("computing", found)
+    }
+}
+
+fn gib(bytes: Bytes) -> String {
+    format!("{:.1} GiB", bytes.0 as f64 / f64::from(1 << 30))
+}
+
+fn milliseconds(time: Duration) -> String {
+    let milliseconds = 1e3 * time.as_secs_f64();
+    if milliseconds < 10.0 { format!("{milliseconds:.1} ms") } else { format!("{milliseconds:.0} ms") }
+}
+
+/// The engines of all points.
+fn used_engines(study: &Study) -> Vec<&'static dyn Engine> {
+    let points = expand(study).points;
+    let kind = |levels| study.settings.with(levels).get("engine.kind").map(Value::to_string);
+    let kinds: Vec<String> = points.iter().filter_map(|point| kind(&point.levels)).collect();
+    ENGINES.iter().copied().filter(|engine| kinds.iter().any(|kind| kind == engine.facts().name)).collect()
+}
+
+/// The engines of no point, in one line.
+pub(super) fn unused_engines(study: &Study) -> Diagnosis {
+    let used: Vec<&str> = used_engines(study).iter().map(|engine| engine.facts().name).collect();
+    let others = ENGINES.iter().map(|engine| engine.facts().name).filter(|name| !used.contains(name));
+    Diagnosis::good("not used", others.collect::<Vec<_>>().join(", "))
+}

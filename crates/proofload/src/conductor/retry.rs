@@ -1,0 +1,50 @@
+//! Measuring a run again because of what happened outside it. Throughput is not looked at: that would choose the result.
+
+use super::preparation::PreparedRun;
+use super::quiet_check;
+use super::run_context::RunContext;
+use proofload_model::error::Error;
+use proofload_report::findings::disturbed_from_outside;
+use std::time::Duration;
+
+/// How long a further attempt waits for a quiet host at most.
+const WAIT: Duration = Duration::from_secs(60);
+
+/// All attempts of a run together take at most this many times as long as the first before another one begins.
+const LONGEST: u32 = 3;
+
+/// Makes attempts with `attempt` until one was not disturbed or the budget is spent; the last one stands.
+pub(super) fn attempts<'a>(
+    context: &mut RunContext<'a>,
+    prepared: &PreparedRun,
+    mut attempt: impl FnMut(&mut RunContext<'a>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let began = context.agents.now();
+    let mut longest = Duration::MAX;
+    let mut left = prepared.procedure.retries;
+    loop {
+        let ended = attempt(context);
+        let spent = context.agents.now().since(began);
+        longest = longest.min(spent.saturating_mul(LONGEST));
+        if left == 0 || spent >= longest {
+            return ended;
+        }
+        let why = match &ended {
+            Ok(()) => disturbed(context, prepared)?,
+            Err(error) => error.is_lost().then(|| error.to_string()),
+        };
+        let Some(why) = why else { return ended };
+        context.agents.expect_no_interrupt()?;
+        left -= 1;
+        let text = format!("run {} is measured again, for what happened outside it: {why}", prepared.run.index);
+        context.heard.journal.log("info", "conductor", &text)?;
+        quiet_check::wait(context, prepared, WAIT)?;
+    }
+}
+
+/// What happened outside the attempt that has just ended.
+fn disturbed(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<Option<String>, Error> {
+    let record = context.heard.journal.read_back()?;
+    let attempt = record.finished(prepared.run.index);
+    Ok(attempt.and_then(|attempt| disturbed_from_outside(attempt, &prepared.settings)))
+}

@@ -1,0 +1,174 @@
+//! What others do on this host while Proofload measures nothing: a few seconds of looking, with a little work of our own, since a hypervisor
+//! takes only from those who ask. Judges nothing.
+
+use crate::probes::host_probes;
+use proofload_model::error::Error;
+use proofload_model::samples::Reading;
+use proofload_model::series::{cores, foreign};
+use proofload_model::time::Clock;
+use proofload_model::wire::host::{ProcessUse, ProcessorUse, QuietCheck};
+use rustix::fs::{Mode, OFlags};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use std::time::Duration;
+
+/// CPU time of one piece of work.
+pub const SPIN: Duration = Duration::from_millis(5);
+
+/// Rest between two pieces: each core is asked for a fifth of its time, enough for steal to show in every second.
+const REST: Duration = Duration::from_millis(20);
+
+/// Time between two writes that are made durable.
+const SYNC_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Bytes of such a write, a page.
+const SYNCED: usize = 4096;
+
+/// Processes that are named.
+const NAMED: usize = 3;
+
+/// Looks at the host for some time, at least 2 s. `folder`: where data would lie; if it is missing, the nearest folder above it that is there.
+///
+/// # Errors
+/// `/proc` is not readable.
+pub fn check_quiet(folder: &Path, time: Duration, clock: &dyn Clock) -> Result<QuietCheck, Error> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let spinning: Vec<_> = (0..workers).map(|_| scope.spawn(|| spin(&stop, clock))).collect();
+        let syncing = scope.spawn(|| sync(folder, &stop, clock));
+        let seen = watch(time, clock);
+        stop.store(true, Ordering::Relaxed);
+        let spins: Vec<Duration> = spinning.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect();
+        let syncs = syncing.join().unwrap_or_default();
+        let HostUse { time, cores, seconds, processes } = seen?;
+        Ok(QuietCheck { time, cores, seconds, processes, spin_p99: p99(spins), sync_p99: p99(syncs) })
+    })
+}
+
+/// What the probes read.
+struct HostUse {
+    time: Duration,
+    cores: u32,
+    seconds: Vec<ProcessorUse>,
+    processes: Vec<ProcessUse>,
+}
+
+fn watch(time: Duration, clock: &dyn Clock) -> Result<HostUse, Error> {
+    let mut probes = host_probes(std::process::id())?;
+    let mut read = |span: Option<Duration>| -> Result<Vec<Reading>, Error> {
+        probes.iter_mut().map(|probe| probe.read(span)).collect::<Result<Vec<_>, _>>().map(|lists| lists.concat())
+    };
+    read(None)?;
+    let begun = clock.now();
+    let mut last = begun;
+    let (mut seconds, mut by_name, mut cores) = (Vec::new(), BTreeMap::<String, f64>::new(), 0);
+    while clock.now().since(begun) < time.max(Duration::from_secs(2)) {
+        clock.sleep(Duration::from_secs(1));
+        let now = clock.now();
+        let span = now.since(last);
+        last = now;
+        let readings = read(Some(span))?;
+        let (found, second) = second(&readings);
+        cores = found;
+        seconds.push(second);
+        for reading in readings.iter().filter(|reading| reading.name == foreign::PROCESS.name) {
+            *by_name.entry(reading.component.clone()).or_default() += reading.value;
+        }
+    }
+    let count = seconds.len() as f64;
+    let mut processes: Vec<ProcessUse> =
+        by_name.into_iter().map(|(name, sum)| ProcessUse { name, cpu: sum / count }).collect();
+    processes.sort_by(|a, b| b.cpu.total_cmp(&a.cpu));
+    processes.truncate(NAMED);
+    Ok(HostUse { time: clock.now().since(begun), cores, seconds, processes })
+}
+
+/// Cores, and the processor in a second.
+fn second(readings: &[Reading]) -> (u32, ProcessorUse) {
+    let sum = |name: &str| {
+        let values: Vec<f64> =
+            readings.iter().filter(|reading| reading.name == name).map(|reading| reading.value).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>())
+    };
+    let count = readings.iter().filter(|reading| reading.name == cores::BUSY.name).count();
+    let stolen = sum(cores::STEAL.name).map(|percent| percent / 100.0);
+    // The probe counts what was stolen as use.
+    let busy = sum(cores::BUSY.name).unwrap_or(0.0) / 100.0 - stolen.unwrap_or(0.0);
+    (count as u32, ProcessorUse { busy: busy.max(0.0), stolen, foreign: sum(foreign::CPU.name) })
+}
+
+/// Works in pieces; gives how long each took.
+fn spin(stop: &AtomicBool, clock: &dyn Clock) -> Vec<Duration> {
+    let cpu_time = || clock.thread_cpu().unwrap_or(Duration::MAX);
+    let mut took = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let (begun, used) = (clock.now(), clock.thread_cpu());
+        while used.is_some_and(|used| cpu_time().saturating_sub(used) < SPIN) {}
+        took.push(clock.now().since(begun));
+        clock.sleep(REST);
+    }
+    took
+}
+
+/// Writes a page and makes it durable, again and again, in a file without a name, which a kill leaves nothing of.
+fn sync(folder: &Path, stop: &AtomicBool, clock: &dyn Clock) -> Vec<Duration> {
+    let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+    let opened =
+        rustix::fs::open(existing, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
+    let Ok(mut file) = opened.map(File::from) else { return Vec::new() };
+    let mut took = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let begun = clock.now();
+        if file.write_all(&[0; SYNCED]).and_then(|()| file.sync_data()).is_err() {
+            break;
+        }
+        took.push(clock.now().since(begun));
+        clock.sleep(SYNC_INTERVAL);
+    }
+    took
+}
+
+/// 99th percentile, the largest of fewer than 100; `None` of nothing.
+fn p99(mut values: Vec<Duration>) -> Option<Duration> {
+    values.sort();
+    let place = (values.len() * 99).div_ceil(100).checked_sub(1)?;
+    values.get(place).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_one_of_the_values() {
+        let ms = Duration::from_millis;
+        assert_eq!(p99((1..=200).rev().map(ms).collect()), Some(ms(198)));
+        assert_eq!((p99(vec![ms(7), ms(3)]), p99(Vec::new())), (Some(ms(7)), None));
+    }
+
+    #[test]
+    fn seconds_are_made_of_the_probes_readings() {
+        let reading = |name: &str, component: &str, value: f64| Reading {
+            name: name.to_owned(),
+            component: component.to_owned(),
+            unit: String::new(),
+            value,
+        };
+        let readings = [
+            reading("busy", "0", 80.0),
+            reading("busy", "1", 40.0),
+            reading("steal", "0", 20.0),
+            reading("steal", "1", 0.0),
+            reading("cpu", "", 0.5),
+        ];
+        let (cores, found) = second(&readings);
+        assert_eq!((cores, found), (2, ProcessorUse { busy: 1.0, stolen: Some(0.2), foreign: Some(0.5) }));
+        let blind = second(&readings[..2]).1;
+        assert_eq!((blind.stolen, blind.foreign), (None, None));
+    }
+}

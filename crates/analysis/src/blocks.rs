@@ -57,6 +57,17 @@ pub struct Effect {
     pub standard_error: f64,
 }
 
+/// Difference of two levels inside blocks, of logarithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockDifference {
+    /// Its mean.
+    pub log: f64,
+    /// Standard error.
+    pub error: f64,
+    /// Degrees of freedom of the error.
+    pub freedom: f64,
+}
+
 impl Blocks {
     /// Takes the visits of each level, the blocks in the same order in all; `None` with fewer than two levels or blocks, an incomplete block,
     /// or a throughput that is not positive.
@@ -104,6 +115,12 @@ impl Blocks {
         Quantity::new(ratio, Unit::RATIO, self.count() as u64, interval)
     }
 
+    /// The same as its logarithm, with the standard error and its degrees of freedom.
+    pub fn difference(&self, level: usize, to: usize) -> BlockDifference {
+        let log = mean(&self.differences(level, to));
+        BlockDifference { log, error: self.error(level, to), freedom: self.count() as f64 - 1.0 }
+    }
+
     /// Mean throughput of a level under the conditions that all levels had on average; its error holds nothing that is common to a block.
     pub fn mean(&self, level: usize) -> Estimate {
         let (levels, blocks) = (self.logs.len() as f64, self.count() as f64);
@@ -140,10 +157,13 @@ impl Blocks {
     }
 
     fn half_width(&self, level: usize, to: usize) -> f64 {
-        let blocks = self.count() as f64;
-        let spread = variance(&self.differences(level, to)) / blocks;
-        let error = (spread + self.error_of_effect(self.covariate[level] - self.covariate[to])).sqrt();
-        student_quantile(0.975, blocks - 1.0) * error
+        student_quantile(0.975, self.count() as f64 - 1.0) * self.error(level, to)
+    }
+
+    /// Standard error of the mean difference of two levels.
+    fn error(&self, level: usize, to: usize) -> f64 {
+        let spread = variance(&self.differences(level, to)) / self.count() as f64;
+        (spread + self.error_of_effect(self.covariate[level] - self.covariate[to])).sqrt()
     }
 
     /// Squared error that the correction adds where two means differ by this much in the covariate.

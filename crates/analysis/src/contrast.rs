@@ -1,6 +1,7 @@
 //! The ratio of two independent results: its interval at any level, how far from 1 it would have to be to be shown, and p values
 //! that agree with the interval. On the logarithmic scale, so that exchanging the two gives the reciprocal. No chance, no rendering.
 
+use super::blocks::{BlockDifference, Blocks, Visit};
 use super::bootstrap::Estimate;
 use super::distribution::{student_quantile, variance};
 use super::latency::Quantile;
@@ -86,6 +87,8 @@ pub enum Spread {
     OfTheOther,
     /// Both sides have a single run: only the spread within its window is seen.
     WithinWindows,
+    /// Both sides were measured in turns: the spread of the ratios inside blocks.
+    InsideBlocks,
 }
 
 impl Spread {
@@ -95,6 +98,7 @@ impl Spread {
             Self::BetweenRuns => "between runs",
             Self::OfTheOther => "between runs of the other record",
             Self::WithinWindows => "within the window",
+            Self::InsideBlocks => "of the ratios inside blocks",
         }
     }
 }
@@ -137,6 +141,17 @@ impl Contrast {
             _ => (Spread::BetweenRuns, welch(between(&candidate.runs), between(&baseline.runs))),
         };
         Ok(Self { log, shape, spread })
+    }
+
+    /// Makes one of two sides whose runs were measured in turns: their runs by block, in the same order, with what others took of the processor.
+    ///
+    /// # Errors
+    /// Fewer than two blocks, sides of different lengths, a value that is not positive.
+    pub fn in_turns(candidate: &[Visit], baseline: &[Visit]) -> Result<Self, String> {
+        let blocks = Blocks::of(&[baseline.to_vec(), candidate.to_vec()])
+            .ok_or("the two were not measured in at least two complete blocks with positive values")?;
+        let BlockDifference { log, error, freedom } = blocks.difference(1, 0);
+        Ok(Self { log, shape: ContrastShape::Student { error, freedom }, spread: Spread::InsideBlocks })
     }
 
     /// The ratio.

@@ -61,6 +61,13 @@ pub enum RunEvent {
         /// How long it ran, seconds.
         seconds: u64,
     },
+    /// The study is measured in turns with another one.
+    InTurns {
+        /// Name of the other study.
+        with: String,
+        /// Words that both records have in common, and no others.
+        token: String,
+    },
     /// The host was looked at before a run, and waited for if the study allows.
     QuietChecked {
         /// Share of the processor that others took in the last look; `None` where not observed.
@@ -229,6 +236,7 @@ impl RunEvent {
             Self::NotSteady { .. } => "not_steady",
             Self::WarmedUp { .. } => "warmed_up",
             Self::EndedEarly { .. } => "ended_early",
+            Self::InTurns { .. } => "in_turns",
             Self::QuietChecked { .. } => "quiet_checked",
             Self::Prewarmed { .. } => "prewarmed",
             Self::Window { .. } => "window",

@@ -235,6 +235,12 @@ pub(crate) struct PairArguments {
     pub(crate) baseline: PathBuf,
     /// The record to judge (B)
     pub(crate) candidate: PathBuf,
+    /// A and B are study files: run both in turns, or what is missing of their records, then go on with the records
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// Replace a setting of both studies, such as study.repetitions=12; may be repeated
+    #[arg(long, value_name = "SETTING=VALUE", requires = "run")]
+    pub(crate) set: Vec<String>,
     /// Compare only points with this level, such as `limits.memory=64MiB`; may be repeated
     #[arg(long = "point", value_name = "SETTING=LEVEL")]
     pub(crate) points: Vec<String>,

@@ -348,3 +348,36 @@ fn doctor_holds_a_study_against_the_machine() {
     assert!(run.status.code() == Some(1) && !bench.path("x.proof").exists(), "{}", text(&run.stderr));
     assert!(text(&run.stderr).contains("nothing was started: limits.memory"), "{}", text(&run.stderr));
 }
+
+#[test]
+fn two_studies_are_measured_in_turns_and_compared() {
+    let bench = Bench::new("turns");
+    let study = small_study("null", "", 3);
+    bench.study(&study);
+    for (name, users) in [("a.toml", 2), ("b.toml", 1)] {
+        let text = study.replace("virtual_users = 2", &format!("virtual_users = {users}"));
+        std::fs::write(bench.path(name), text).expect("the folder takes a file");
+    }
+    let output = bench.run(&["compare", "--run", "a.toml", "b.toml", "--json"]);
+    let told = text(&output.stderr);
+    let records = ["a.proof", "b.proof"].map(|name| proofload_record::read(&bench.path(name)).expect(&told));
+    assert!(records.iter().all(|record| (0..3).all(|run| record.finished(run).is_some())), "{told}");
+    // Each pair of runs is over before the next begins.
+    let ended = |block: usize| records.each_ref().map(|record| record.attempts[block].started.0);
+    for block in 0..2 {
+        assert!(ended(block).iter().max() < ended(block + 1).iter().min(), "{told}");
+    }
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    if output.status.code() == Some(0) {
+        assert_eq!(json["comparisons"][0]["spread"], "of the ratios inside blocks", "{json}");
+    }
+    let again = bench.run(&["compare", "--run", "a.toml", "b.toml"]);
+    assert!(!text(&again.stderr).contains("measuring"), "{}", text(&again.stderr));
+    std::fs::remove_file(bench.path("b.proof")).expect("it is there");
+    let alone = bench.run(&["compare", "--run", "a.toml", "b.toml"]);
+    assert!(
+        alone.status.code() == Some(1) && text(&alone.stderr).contains("neither or both"),
+        "{}",
+        text(&alone.stderr)
+    );
+}

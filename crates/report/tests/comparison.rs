@@ -3,9 +3,12 @@
 mod support;
 
 use expect_test::{Expect, expect};
+use proofload_analysis::contrast::Spread;
+use proofload_model::events::RunEvent;
 use proofload_model::samples::Fact;
 use proofload_model::settings::Value;
-use proofload_record::Record;
+use proofload_model::time::WallTime;
+use proofload_record::{AttemptEvent, Record};
 use proofload_report::findings::comparison::{
     Comparison, ComparisonFilter, Finding, Gate, GateOutcome, Level, NamedRecord, Policy, Rules, Verdict, compare, gate,
 };
@@ -465,4 +468,26 @@ fn records_of_different_hours_are_compared_with_a_warning() {
         attempt.started.0 += 3_600_000_000;
     }
     assert!(warned(&baseline, &candidate) && warned(&candidate, &baseline));
+}
+
+/// Six repetitions of one point.
+fn in_turns(speed: f64, token: &str) -> Record {
+    let mut record = record(&Shape { speed, repetitions: 6, ..Shape::memory(1) });
+    record.events.push(AttemptEvent::new(
+        WallTime(0),
+        RunEvent::InTurns { with: "the other".to_owned(), token: token.to_owned() },
+    ));
+    record
+}
+
+#[test]
+fn records_measured_in_turns_are_compared_inside_blocks() {
+    let (baseline, candidate) = (in_turns(1.0, "t"), in_turns(0.9, "t"));
+    let comparison = compared(&baseline, &candidate, &["tpm"]);
+    let (ratio, contrast) = (&comparison.rows[0].ratio, &comparison.rows[0].contrast);
+    assert_eq!((contrast.spread, ratio.n()), (Spread::InsideBlocks, 6));
+    assert!((0.88..0.92).contains(&ratio.value()), "{ratio:?}");
+    assert!(!comparison.warnings.iter().any(|text| text.contains("in turns")), "{:?}", comparison.warnings);
+    let other = in_turns(0.9, "another day");
+    assert_eq!(compared(&baseline, &other, &["tpm"]).rows[0].contrast.spread, Spread::BetweenRuns);
 }

@@ -1,6 +1,7 @@
 //! `compare`: two records side by side. What is compared and how is decided by `report::findings::comparison`.
 
 use super::target;
+use super::turns::{RecordFiles, record_files};
 use crate::cli::{CompareArguments, PairArguments, PairFormat};
 use crate::exit::Exit;
 use crate::output;
@@ -24,7 +25,7 @@ pub(super) type Failure = (Exit, String);
 fn carry_out(pair: &PairArguments, metrics: &[String]) -> Result<Exit, Failure> {
     let levels = levels(pair)?;
     let records = Records::read(pair)?;
-    let comparison = records.compare(pair, &ComparisonFilter { metrics: metrics.to_vec(), levels })?;
+    let comparison = records.compare(&ComparisonFilter { metrics: metrics.to_vec(), levels })?;
     let text = render_comparison(&comparison, format(pair));
     target::write(pair.output.as_deref(), pair.overwrite, &text).map_err(failed)?;
     Ok(if comparison.rows.is_empty() { Exit::Failure } else { Exit::Good })
@@ -32,22 +33,24 @@ fn carry_out(pair: &PairArguments, metrics: &[String]) -> Result<Exit, Failure> 
 
 /// The two records in memory.
 pub(super) struct Records {
+    files: RecordFiles,
     baseline: (Record, String),
     candidate: (Record, String),
 }
 
 impl Records {
     pub(super) fn read(pair: &PairArguments) -> Result<Self, Failure> {
-        Ok(Self { baseline: read(&pair.baseline)?, candidate: read(&pair.candidate)? })
+        let files = record_files(pair)?;
+        Ok(Self { baseline: read(&files.baseline)?, candidate: read(&files.candidate)?, files })
     }
 
     pub(super) fn baseline(&self) -> &Record {
         &self.baseline.0
     }
 
-    pub(super) fn compare(&self, pair: &PairArguments, chosen: &ComparisonFilter) -> Result<Comparison<'_>, Failure> {
-        let baseline = name(&pair.baseline, &self.baseline);
-        let candidate = name(&pair.candidate, &self.candidate);
+    pub(super) fn compare(&self, chosen: &ComparisonFilter) -> Result<Comparison<'_>, Failure> {
+        let baseline = name(&self.files.baseline, &self.baseline);
+        let candidate = name(&self.files.candidate, &self.candidate);
         compare(baseline, candidate, chosen).map_err(|error| (Exit::Failure, error.to_string()))
     }
 }

@@ -28,7 +28,7 @@ fn carry_out(arguments: &GateArguments) -> Result<Exit, Failure> {
     if metrics.is_empty() {
         metrics.push(workload(&records.baseline().study.settings).headline.name.to_owned());
     }
-    let comparison = records.compare(pair, &ComparisonFilter { metrics, levels })?;
+    let comparison = records.compare(&ComparisonFilter { metrics, levels })?;
     let gate = gate(&comparison, &rules).map_err(|error| (Exit::Usage, error.to_string()))?;
     let text = render_gate(&comparison, &gate, &rules, format(pair));
     target::write(pair.output.as_deref(), pair.overwrite, &text).map_err(|text| (Exit::Failure, text))?;

@@ -22,6 +22,7 @@ mod ssh_keygen;
 mod status;
 mod study_file;
 mod target;
+mod turns;
 mod validate;
 mod verdict;
 mod verify;

@@ -1,7 +1,6 @@
 //! Limits that this machine does not allow: tried before anything is built, then named at once or left out. Tries nothing on other hosts.
 
 use super::study_file::{Refusal, StudyFile, read_with};
-use crate::cli::RunArguments;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::error::{Error, ErrorKind};
@@ -30,9 +29,9 @@ impl RefusedLimit {
 
 /// Reads the study of a run. Without the limits that cannot be had, if the study or the command line allows it; else they are said and
 /// nothing is started.
-pub(super) fn study_of(arguments: &RunArguments) -> Result<StudyFile, Exit> {
-    let (path, mut set) = (&arguments.study.study, arguments.study.set.clone());
-    if arguments.without_limits {
+pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Result<StudyFile, Exit> {
+    let mut set = set.to_vec();
+    if without_limits {
         set.push("limits.when_refused=without".to_owned());
     }
     let tell = |refusal: Refusal| refusal.tell(false);

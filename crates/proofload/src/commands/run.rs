@@ -1,5 +1,6 @@
 //! `run` and `resume`: a study from its file, or from its record, to the last point.
 
+use super::study_file::StudyFile;
 use crate::cli::{ResumeArguments, RunArguments, ShowArguments};
 use crate::clock::SystemClock;
 use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct, labels};
@@ -22,35 +23,65 @@ pub(crate) const PROGRAM: &str = concat!("proofload ", env!("CARGO_PKG_VERSION")
 
 /// Runs a study file.
 pub(crate) fn run(arguments: &RunArguments) -> Exit {
-    let file = match super::refused_limits::study_of(arguments) {
-        Ok(file) => file,
-        Err(exit) => return exit,
-    };
-    let plan = expand(&file.study);
+    let file =
+        match super::refused_limits::study_of(&arguments.study.study, &arguments.study.set, arguments.without_limits) {
+            Ok(file) => file,
+            Err(exit) => return exit,
+        };
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.proof", file.study.name())));
     if let Err(text) = destructive_steps_named(&file.study, arguments.yes.as_deref()) {
         output::error(&text);
         return Exit::Usage;
     }
-    let opening =
-        Opening { study_text: &file.text, study: &file.study, plan: &plan, program: PROGRAM, at: SystemClock.wall() };
-    let recorder = match Recorder::create(&path, &opening) {
-        Ok(recorder) => recorder,
+    let (recorder, mut assignment) = match begun(file, &path, arguments.yes.clone()) {
+        Ok(begun) => begun,
         Err(error) => return failed(&error.to_string()),
-    };
-    let mut assignment = Assignment {
-        study: file.study,
-        plan,
-        finished: BTreeSet::new(),
-        calibrations: Calibrations::default(),
-        preconditioned: false,
-        confirmed: arguments.yes.clone(),
     };
     let exit = go(recorder, &mut assignment, &path, &arguments.show);
     if exit == Exit::Failure && remove_if_empty(&path) {
         output::note("nothing was measured, so no record is kept; once the cause is fixed, run the study again");
     }
     exit
+}
+
+/// A new record and all of its runs to do.
+pub(super) fn begun(
+    file: StudyFile,
+    path: &Path,
+    confirmed: Option<String>,
+) -> Result<(Recorder, Assignment), proofload_record::Error> {
+    let plan = expand(&file.study);
+    let opening =
+        Opening { study_text: &file.text, study: &file.study, plan: &plan, program: PROGRAM, at: SystemClock.wall() };
+    let recorder = Recorder::create(path, &opening)?;
+    let assignment = Assignment {
+        study: file.study,
+        plan,
+        finished: BTreeSet::new(),
+        calibrations: Calibrations::default(),
+        preconditioned: false,
+        confirmed,
+    };
+    Ok((recorder, assignment))
+}
+
+/// A record that is there, what it holds, and its runs that are missing.
+pub(super) fn continued(
+    path: &Path,
+    confirmed: Option<String>,
+) -> Result<(Recorder, Record, Assignment), proofload_record::Error> {
+    // The lock first: what is read afterwards cannot change under us.
+    let recorder = Recorder::resume(path, PROGRAM, SystemClock.wall())?;
+    let record = proofload_record::read(path)?;
+    let assignment = Assignment {
+        calibrations: Calibrations::of_events(&record.events),
+        study: record.study.clone(),
+        plan: record.plan.clone(),
+        finished: record.plan.runs.iter().map(|run| run.index).filter(|run| record.finished(*run).is_some()).collect(),
+        preconditioned: record.events.iter().any(|event| event.event == RunEvent::Preconditioned),
+        confirmed,
+    };
+    Ok((recorder, record, assignment))
 }
 
 /// Removes a record that holds no attempt; tells whether it did.
@@ -61,35 +92,21 @@ fn remove_if_empty(path: &Path) -> bool {
 
 /// Finishes a record.
 pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
-    // The lock first: what is read afterwards cannot change under us.
-    let recorder = match Recorder::resume(&arguments.record, PROGRAM, SystemClock.wall()) {
-        Ok(recorder) => recorder,
+    let (recorder, record, mut assignment) = match continued(&arguments.record, arguments.yes.clone()) {
+        Ok(continued) => continued,
         Err(error) => return failed(&error.to_string()),
     };
-    let record = match proofload_record::read(&arguments.record) {
-        Ok(record) => record,
-        Err(error) => return failed(&error.to_string()),
-    };
-    let mut finished: BTreeSet<u32> =
-        record.plan.runs.iter().map(|run| run.index).filter(|run| record.finished(*run).is_some()).collect();
     if arguments.void {
         let again = void_runs(&record);
         output::note(&format!("measuring {} again", super::verdict::counted(again.len(), "void run")));
-        finished.retain(|run| !again.contains(run));
+        assignment.finished.retain(|run| !again.contains(run));
     }
-    let preconditioned = record.events.iter().any(|event| event.event == RunEvent::Preconditioned);
-    if !preconditioned && let Err(text) = destructive_steps_named(&record.study, arguments.yes.as_deref()) {
+    if !assignment.preconditioned
+        && let Err(text) = destructive_steps_named(&record.study, arguments.yes.as_deref())
+    {
         output::error(&text);
         return Exit::Usage;
     }
-    let mut assignment = Assignment {
-        calibrations: Calibrations::of_events(&record.events),
-        study: record.study,
-        plan: record.plan,
-        finished,
-        preconditioned,
-        confirmed: arguments.yes.clone(),
-    };
     go(recorder, &mut assignment, &arguments.record, &arguments.show)
 }
 
@@ -111,7 +128,7 @@ pub(crate) fn is_mendable(reasons: &[Void]) -> bool {
 }
 
 /// Destructive steps are carried out only when their device is named twice.
-fn destructive_steps_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
+pub(super) fn destructive_steps_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
     let asked = preconditioning(&study.settings, confirmed).map_err(|error| error.to_string())?;
     match asked.and_then(|how| how.device) {
         Some(device) if confirmed != Some(device.as_str()) => Err(format!(

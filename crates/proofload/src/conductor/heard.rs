@@ -16,6 +16,8 @@ pub(crate) struct Heard<'a> {
     pub(crate) journal: &'a mut Journal,
     pub(crate) view: &'a mut dyn View,
     pub(crate) state: RunState,
+    /// Runs of another study that the view shows before those of this one.
+    pub(crate) shown_before: u32,
     events: u64,
 }
 
@@ -39,7 +41,17 @@ impl Teller<'_> {
 
 impl<'a> Heard<'a> {
     pub(crate) fn new(journal: &'a mut Journal, view: &'a mut dyn View) -> Self {
-        Self { journal, view, state: RunState::default(), events: 0 }
+        Self { journal, view, state: RunState::default(), shown_before: 0, events: 0 }
+    }
+
+    /// Shows that a run begins.
+    pub(super) fn show_begin(&mut self, run: u32) {
+        self.view.begin_run(self.shown_before + run);
+    }
+
+    /// Shows that a run ended, with what went wrong if something did.
+    pub(super) fn show_end(&mut self, run: u32, trouble: Option<&str>) {
+        self.view.end_run(self.shown_before + run, trouble);
     }
 
     /// Number of events so far.

@@ -18,6 +18,7 @@ mod run_state;
 mod search;
 mod study;
 mod testbed;
+mod turns;
 mod warm_up;
 mod whole_run;
 
@@ -26,3 +27,4 @@ pub(crate) use journal::Journal;
 pub(crate) use labels::labels;
 pub(crate) use preparation::PreparedRun;
 pub(crate) use study::{Assignment, Outcome, conduct};
+pub(crate) use turns::{Side, conduct_in_turns, half_done};

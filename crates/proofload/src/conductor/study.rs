@@ -59,6 +59,16 @@ pub(crate) enum Outcome {
     },
 }
 
+impl Outcome {
+    /// How a study ended whose runs failed for these reasons.
+    pub(super) fn of(reasons: &[String]) -> Self {
+        match reasons.first() {
+            None => Self::Complete,
+            Some(first) => Self::Failed { runs: reasons.len(), reason: first.clone() },
+        }
+    }
+}
+
 /// Carries out all that is missing.
 pub(crate) fn conduct(
     assignment: &mut Assignment,
@@ -83,41 +93,53 @@ pub(crate) fn conduct(
 fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Outcome, Error> {
     let commands = Commands::of(&assignment.study)?;
     start_host(context, &assignment.study, &commands)?;
-    let folder = study_folder(&assignment.study)?;
-    let facts = testbed::describe(&mut context.agents, &mut context.heard, folder)?;
-    context.heard.journal.facts(&facts)?;
-    if !assignment.preconditioned {
-        precondition(assignment, context)?;
-    }
+    begin(assignment, context)?;
     if assignment.study.settings.get("search.setting").is_some() {
         search::begin(assignment, context)?;
     }
     let (mut reasons, mut tried) = (Vec::new(), BTreeSet::new());
     loop {
         for run in assignment.missing(&tried) {
-            context.agents.expect_no_interrupt()?;
             tried.insert(run.index);
-            let prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
-            let ended =
-                retry::attempts(context, &prepared, |context| one_run(assignment, context, &commands, &prepared));
-            match ended {
-                Ok(()) => assignment.finished.extend([run.index]),
-                Err(error) if error.is_interrupted() => return Err(error),
-                Err(error) => {
-                    reasons.push(error.to_string());
-                    context.agents.expect_no_interrupt()?;
-                }
-            }
+            reasons.extend(attempt(assignment, context, &commands, run)?);
         }
         if !search::go_on(assignment, context)? {
             break;
         }
         context.agents.expect_no_interrupt()?;
     }
-    Ok(match reasons.first() {
-        None => Outcome::Complete,
-        Some(first) => Outcome::Failed { runs: reasons.len(), reason: first.clone() },
-    })
+    Ok(Outcome::of(&reasons))
+}
+
+/// Describes the host and preconditions its storage, once per study.
+pub(super) fn begin(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<(), Error> {
+    let folder = study_folder(&assignment.study)?;
+    let facts = testbed::describe(&mut context.agents, &mut context.heard, folder)?;
+    context.heard.journal.facts(&facts)?;
+    if assignment.preconditioned { Ok(()) } else { precondition(assignment, context) }
+}
+
+/// Measures a run; the reason why it failed, if it did. Only what ends the study is an error.
+pub(super) fn attempt(
+    assignment: &mut Assignment,
+    context: &mut RunContext<'_>,
+    commands: &Commands,
+    run: Run,
+) -> Result<Option<String>, Error> {
+    context.agents.expect_no_interrupt()?;
+    let prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
+    let ended = retry::attempts(context, &prepared, |context| one_run(assignment, context, commands, &prepared));
+    match ended {
+        Ok(()) => {
+            assignment.finished.extend([run.index]);
+            Ok(None)
+        }
+        Err(error) if error.is_interrupted() => Err(error),
+        Err(error) => {
+            context.agents.expect_no_interrupt()?;
+            Ok(Some(error.to_string()))
+        }
+    }
 }
 
 /// Makes one attempt at one run; whatever happens, the record gets its end and nothing of it stays behind.
@@ -128,7 +150,7 @@ fn one_run(
     prepared: &PreparedRun,
 ) -> Result<(), Error> {
     let run = prepared.run;
-    context.heard.view.begin_run(run.index);
+    context.heard.show_begin(run.index);
     context.heard.journal.begin(run.index)?;
     context.heard.state = RunState::default();
     let hosted = if has_host(context) { Ok(()) } else { start_host(context, &assignment.study, commands) };
@@ -139,7 +161,7 @@ fn one_run(
     match ran {
         Ok(()) => {
             context.heard.journal.finish()?;
-            context.heard.view.end_run(run.index, None);
+            context.heard.show_end(run.index, None);
             Ok(())
         }
         Err(error) => {
@@ -149,7 +171,7 @@ fn one_run(
                 with_kills(context, prepared, error).context(format!("run {}", run.index))
             };
             context.heard.journal.fail(&error.to_string())?;
-            context.heard.view.end_run(run.index, Some(&error.to_string()));
+            context.heard.show_end(run.index, Some(&error.to_string()));
             clean_up(context, &assignment.study, commands);
             Err(error)
         }
@@ -234,7 +256,7 @@ fn clean_up(context: &mut RunContext<'_>, study: &Study, commands: &Commands) {
 }
 
 /// Starts a host agent and lets it free what earlier, killed ones left.
-fn start_host(context: &mut RunContext<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
+pub(super) fn start_host(context: &mut RunContext<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
     context.agents.start_host(HostName::under_test(), &commands.host)?;
     testbed::sweep(&mut context.agents, &mut context.heard, study_folder(study)?)
 }
@@ -255,13 +277,14 @@ fn precondition(assignment: &Assignment, context: &mut RunContext<'_>) -> Result
 }
 
 /// The folder below which everything of a study lies.
-fn study_folder(study: &Study) -> Result<String, Error> {
+pub(super) fn study_folder(study: &Study) -> Result<String, Error> {
     let (root, name) = (study.settings.text("storage.path")?, study.settings.text("study.name")?);
     Ok(format!("{}/{name}", root.trim_end_matches('/')))
 }
 
 /// How agents are started.
-struct Commands {
+#[derive(PartialEq, Eq)]
+pub(super) struct Commands {
     host: Vec<String>,
     /// Command of the agent that builds, calibrates and checks: the first load agent's, under a name of its own.
     load: LoadCommand,
@@ -270,7 +293,7 @@ struct Commands {
 }
 
 impl Commands {
-    fn of(study: &Study) -> Result<Self, Error> {
+    pub(super) fn of(study: &Study) -> Result<Self, Error> {
         let local = || -> Result<Vec<String>, Error> {
             let program = std::env::current_exe()
                 .map_err(|error| Error::new(format!("finding this program's own file: {error}")))?;

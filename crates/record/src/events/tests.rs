@@ -80,11 +80,12 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::EndedEarly { .. } => 26,
         RunEvent::Prewarmed { .. } => 27,
         RunEvent::QuietChecked { .. } => 28,
+        RunEvent::InTurns { .. } => 29,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 29;
+const LAST: u64 = 30;
 
 fn random(position: u64, chance: &mut Chance) -> RunEvent {
     match position {
@@ -139,6 +140,7 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
             seconds: chance.seconds(),
             processes: chance.list(|chance| (chance.text(), chance.seconds())),
         },
+        29 => RunEvent::InTurns { with: chance.text(), token: chance.text() },
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }

@@ -1,10 +1,9 @@
 //! Ratios of the study's valid points inside its repetitions: each repetition visits every point once, so it is a block. Says nothing where
 //! there is one repetition, where a search chose its points, and of records from before windows were judged by movement.
 
-use super::disturbance::Estimand;
+use super::disturbance::HostUse;
 use super::judge::is_judged_by_movement;
 use super::point::PointFindings;
-use super::run::RunFindings;
 use proofload_analysis::blocks::{Blocks, Visit};
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::Quantity;
@@ -75,14 +74,9 @@ fn visit(point: &PointFindings, repetition: u32) -> Option<Visit> {
     let run = point.runs.iter().find(|run| run.run.repetition == repetition)?;
     let throughput = run.throughput().value();
     let ahead = run.judged.as_ref().map_or(0.0, |judged| judged.mean.ahead / judged.mean.value);
-    (throughput > 0.0).then(|| Visit { throughput, taken: taken(run), ahead })
-}
-
-/// What others took of the processor, as far as it matters: nothing where a limit of the study was reached all the time.
-fn taken(run: &RunFindings) -> Option<f64> {
-    let host = run.host.as_ref()?;
-    match host.estimand {
-        Estimand::BoundBy(_) => Some(0.0),
-        Estimand::QuietHost | Estimand::AsGiven => host.disturbance.observed(),
-    }
+    (throughput > 0.0).then(|| Visit {
+        throughput,
+        taken: run.host.as_ref().and_then(HostUse::taken_beside_limits),
+        ahead,
+    })
 }

@@ -78,6 +78,14 @@ impl HostUse {
         self.disturbance.at_least()
     }
 
+    /// What others took, as far as it matters: nothing where a limit of the study was reached all the time; `None` where not observed.
+    pub(super) fn taken_beside_limits(&self) -> Option<f64> {
+        match self.estimand {
+            Estimand::BoundBy(_) => Some(0.0),
+            Estimand::QuietHost | Estimand::AsGiven => self.disturbance.observed(),
+        }
+    }
+
     /// The same in words with who it was: `others took 23 % of the processor (cc1 1.4 cores)`; `None` below a hundredth.
     pub fn text(&self) -> Option<String> {
         (self.taken() >= 0.01).then(|| taken_in_words(&self.disturbance, &self.processes))

@@ -32,7 +32,7 @@ pub struct HostRole {
     events: EventSink,
     instances: BTreeMap<InstanceName, InstanceResources>,
     remains: Arc<Remains>,
-    lock: Option<FolderLock>,
+    locks: BTreeMap<PathBuf, FolderLock>,
 }
 
 impl std::fmt::Debug for HostRole {
@@ -44,7 +44,7 @@ impl std::fmt::Debug for HostRole {
 impl HostRole {
     /// A role that holds nothing yet. `events` is told of telemetry, warnings and servers that die.
     pub fn new(clock: Arc<dyn Clock>, events: EventSink) -> Self {
-        Self { clock, events, instances: BTreeMap::new(), remains: Arc::default(), lock: None }
+        Self { clock, events, instances: BTreeMap::new(), remains: Arc::default(), locks: BTreeMap::new() }
     }
 
     /// Gives a function that frees everything that must not stay behind, callable while a request is stuck: kills servers, removes limits.
@@ -101,8 +101,8 @@ impl HostService for HostRole {
     /// Takes the study's folder for this agent, then frees what others left.
     fn sweep(&mut self, ask: Sweep) -> Result<(), Error> {
         let folder = Path::new(&ask.folder);
-        if self.lock.is_none() {
-            self.lock = Some(snapshots::hold(folder, &*self.clock)?);
+        if !self.locks.contains_key(folder) {
+            self.locks.insert(folder.to_owned(), snapshots::hold(folder, &*self.clock)?);
         }
         for text in sweep(folder, &*self.clock)? {
             (self.events)(Event::Log { level: "info".to_owned(), text });

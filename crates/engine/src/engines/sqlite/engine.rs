@@ -3,11 +3,21 @@
 use super::{SqliteSession, database, pragma};
 use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
+use proofload_model::settings::{Kind, Scope, SettingSpec};
 use proofload_model::units::Bytes;
 
 /// SQLite, embedded.
 #[derive(Debug)]
 pub struct Sqlite;
+
+/// Settings of its own.
+const SETTINGS: &[SettingSpec] = &[SettingSpec::new(
+    "engine.writers",
+    Kind::OneOf(&["busy", "queue"]),
+    "busy",
+    "How writers of the load agent meet: `busy`, in SQLite, which lets the later one sleep and try again; `queue`, in the order in which they come.",
+)
+.only(Scope::Engine("sqlite"))];
 
 /// The part of a memory limit that the page caches of all sessions take together; the rest is for the kernel's page cache
 /// of the same file, which is charged to the same control group, and for the client itself.
@@ -23,7 +33,7 @@ impl Engine for Sqlite {
             title: "SQLite, compiled in; runs inside the load agent",
             keeps_data: true,
             minimum_memory_bytes: 16 << 20,
-            settings: &[],
+            settings: SETTINGS,
         }
     }
 
@@ -50,7 +60,9 @@ impl Engine for Sqlite {
     fn verify_settings<'a>(&'a self, target: &'a Target) -> Work<'a, Vec<Fact>> {
         Box::pin(async move {
             let connection = database::open(target)?;
-            pragma::facts(&connection, &pragma::asked(&target.place.settings)?)
+            let mut facts = pragma::facts(&connection, &pragma::asked(&target.place.settings)?)?;
+            facts.push(pragma::writers_fact(&target.place.settings));
+            Ok(facts)
         })
     }
 
@@ -65,7 +77,8 @@ impl SqlEngine for Sqlite {
     fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, SqliteSession> {
         Box::pin(async move {
             let limit = pragma::statement_timeout(&target.place.settings)?;
-            SqliteSession::new(database::open(target)?, limit)
+            let queued = pragma::has_queue(&target.place.settings).then(|| database::file(target));
+            SqliteSession::new(database::open(target)?, limit, queued)
         })
     }
 }

@@ -7,6 +7,7 @@ mod pragma;
 mod runner;
 mod session;
 mod values;
+mod writers;
 
 pub use engine::Sqlite;
 pub use session::SqliteSession;

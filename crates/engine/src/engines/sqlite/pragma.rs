@@ -72,6 +72,26 @@ pub(super) struct Pragma {
 /// A setting that is no pragma: how long one query may take.
 const STATEMENT_TIMEOUT: &str = "statement_timeout";
 
+/// Another one: how writers of this process meet.
+const WRITERS: &str = "writers";
+
+/// The word for writers that come in their order.
+const QUEUE: &str = "queue";
+
+/// Whether the writers of this process come in their order.
+pub(super) fn has_queue(settings: &[(String, String)]) -> bool {
+    writers(settings) == QUEUE
+}
+
+/// How the writers of this process meet.
+pub(super) fn writers_fact(settings: &[(String, String)]) -> Fact {
+    engine::SETTING.of(WRITERS).observed(writers(settings), "Proofload's sessions")
+}
+
+fn writers(settings: &[(String, String)]) -> &str {
+    settings.iter().rev().find(|(name, _)| name == WRITERS).map_or("busy", |(_, value)| value)
+}
+
 /// How long one query may take, if the settings limit it.
 pub(super) fn statement_timeout(settings: &[(String, String)]) -> Result<Option<Duration>, Error> {
     let given = settings.iter().rev().find(|(name, _)| name == STATEMENT_TIMEOUT);
@@ -90,7 +110,7 @@ pub(super) fn names() -> Vec<&'static str> {
 pub(super) fn asked(settings: &[(String, String)]) -> Result<Vec<Pragma>, Error> {
     if let Some((name, _)) = settings
         .iter()
-        .find(|(name, _)| name != STATEMENT_TIMEOUT && !PRAGMAS.iter().any(|(known, _)| known == name))
+        .find(|(name, _)| ![STATEMENT_TIMEOUT, WRITERS].contains(&name.as_str()) && !PRAGMAS.iter().any(|(known, _)| known == name))
     {
         let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
         return Err(Error::other(format!("SQLite setting {name:?} is not known; there are {}", known.join(", "))));

@@ -6,6 +6,7 @@
 
 use super::failure::failed;
 use super::values;
+use super::writers::WriterTurn;
 use crate::contract::{Action, Control, Error, Flight, Statement, StatementId};
 use rusqlite::{Connection, StatementStatus};
 use std::cell::Cell;
@@ -35,9 +36,14 @@ pub(super) struct Runner {
 
 impl Runner {
     /// Prepares the statements.
-    pub(super) fn new(connection: Rc<Connection>, statements: &[Statement]) -> Result<Self, Error> {
+    pub(super) fn new(
+        connection: Rc<Connection>,
+        statements: &[Statement],
+        turn: Option<WriterTurn>,
+    ) -> Result<Self, Error> {
         let desk = Rc::new(Desk::default());
-        let mut runner = Self { desk: desk.clone(), work: Box::pin(serve(connection, statements.to_vec(), desk)) };
+        let work = Box::pin(serve(connection, statements.to_vec(), turn, desk.clone()));
+        let mut runner = Self { desk, work };
         runner.resume()?;
         Ok(runner)
     }
@@ -82,8 +88,13 @@ struct Desk {
 }
 
 /// Prepares, then serves one order after another for ever.
-async fn serve(connection: Rc<Connection>, statements: Vec<Statement>, desk: Rc<Desk>) -> Result<Infallible, Error> {
-    let mut prepared = SessionStatements::new(&connection, &statements)?;
+async fn serve(
+    connection: Rc<Connection>,
+    statements: Vec<Statement>,
+    turn: Option<WriterTurn>,
+    desk: Rc<Desk>,
+) -> Result<Infallible, Error> {
+    let mut prepared = SessionStatements::new(&connection, &statements, turn)?;
     loop {
         match desk.order.take() {
             Some(Order::Fly(mut flight)) => {
@@ -121,10 +132,12 @@ struct SessionStatements<'c> {
     entries: Vec<Entry<'c>>,
     /// A call of the open transaction has failed: nothing but a rollback may end it.
     spoilt: bool,
+    /// Place among the writers of this process; `None` where they meet in SQLite.
+    turn: Option<WriterTurn>,
 }
 
 impl<'c> SessionStatements<'c> {
-    fn new(connection: &'c Connection, statements: &[Statement]) -> Result<Self, Error> {
+    fn new(connection: &'c Connection, statements: &[Statement], turn: Option<WriterTurn>) -> Result<Self, Error> {
         let control = |sql: &str| connection.prepare(sql).map_err(failed);
         Ok(Self {
             connection,
@@ -134,6 +147,7 @@ impl<'c> SessionStatements<'c> {
             rollback: control("ROLLBACK")?,
             entries: statements.iter().map(|statement| entry(connection, statement)).collect::<Result<_, _>>()?,
             spoilt: false,
+            turn,
         })
     }
 
@@ -142,6 +156,7 @@ impl<'c> SessionStatements<'c> {
         if outcome.is_err() {
             self.spoilt = !self.connection.is_autocommit();
         }
+        self.end_turn();
         outcome
     }
 
@@ -155,8 +170,25 @@ impl<'c> SessionStatements<'c> {
         Ok(())
     }
 
+    /// Waits for this session's turn to write.
+    fn take_turn(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.take();
+        }
+    }
+
+    /// Ends this session's turn once no transaction is open.
+    fn end_turn(&mut self) {
+        if let Some(turn) = self.turn.as_mut().filter(|_| self.connection.is_autocommit()) {
+            turn.end();
+        }
+    }
+
     /// A rollback without a transaction is no error: SQLite has already undone some failed ones by itself.
     fn control(&mut self, control: Control) -> Result<(), Error> {
+        if control == Control::Begin {
+            self.take_turn();
+        }
         let (statement, what) = match control {
             Control::Begin => (&mut self.begin, "begin"),
             Control::BeginReadOnly => (&mut self.begin_read_only, "begin read only"),
@@ -169,16 +201,23 @@ impl<'c> SessionStatements<'c> {
         };
         statement.raw_execute().map_err(|error| failed(error).context(what))?;
         self.spoilt = false;
+        self.end_turn();
         Ok(())
     }
 
     fn run(&mut self, flight: &mut Flight, index: usize, statement: StatementId) -> Result<(), Error> {
         let known = self.entries.len();
+        let writes = self.entries.get(usize::from(statement.0)).is_some_and(|entry| !entry.statement.readonly());
+        if writes && self.connection.is_autocommit() {
+            self.take_turn();
+        }
         let entry = self
             .entries
             .get_mut(usize::from(statement.0))
             .ok_or_else(|| Error::other(format!("run statement {}: only {known} are prepared", statement.0)))?;
-        run_entry(entry, flight, index, self.connection).map_err(|error| error.context(&entry.name))
+        let ran = run_entry(entry, flight, index, self.connection).map_err(|error| error.context(&entry.name));
+        self.end_turn();
+        ran
     }
 
     fn work(&self) -> Work {

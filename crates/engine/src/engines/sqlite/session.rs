@@ -3,10 +3,12 @@
 use super::failure::failed;
 use super::runner::{Runner, Work};
 use super::values;
+use super::writers::WriterTurn;
 use crate::engines::watchdog::Watchdog;
 use crate::contract::{Error, ErrorClass, Flight, OwnedRow, RowSource, Statement, Table};
 use proofload_model::samples::Reading;
 use rusqlite::Connection;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ pub struct SqliteSession {
     watchdog: Option<Watchdog>,
     runner: Option<Runner>,
     connection: Rc<Connection>,
+    /// The database file, if its writers of this process queue.
+    queued: Option<PathBuf>,
     seen: Work,
 }
 
@@ -25,12 +29,21 @@ impl std::fmt::Debug for SqliteSession {
 }
 
 impl SqliteSession {
-    /// A session whose queries may take so long.
-    pub(super) fn new(connection: Connection, limit: Option<Duration>) -> Result<Self, Error> {
+    /// A session whose queries may take so long; `queued`: the database file, if its writers of this process queue.
+    pub(super) fn new(
+        connection: Connection,
+        limit: Option<Duration>,
+        queued: Option<PathBuf>,
+    ) -> Result<Self, Error> {
         let handle = connection.get_interrupt_handle();
         let watchdog = limit.map(|limit| Watchdog::start(limit, move || handle.interrupt())).transpose();
         let watchdog = watchdog.map_err(|error| Error::other(format!("start the thread of statement_timeout: {error}")))?;
-        Ok(Self { watchdog, runner: None, connection: Rc::new(connection), seen: Work::default() })
+        Ok(Self { watchdog, runner: None, connection: Rc::new(connection), queued, seen: Work::default() })
+    }
+
+    fn make_runner(&mut self, statements: &[Statement]) -> Result<&mut Runner, Error> {
+        let turn = self.queued.as_deref().map(WriterTurn::of);
+        Ok(self.runner.insert(Runner::new(self.connection.clone(), statements, turn)?))
     }
 
     /// All rows of a query.
@@ -66,16 +79,16 @@ impl SqliteSession {
 
 impl crate::contract::Session for SqliteSession {
     async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error> {
-        self.runner = Some(Runner::new(self.connection.clone(), statements)?);
+        self.make_runner(statements)?;
         self.seen = Work::default();
         Ok(())
     }
 
     async fn fly(&mut self, flight: &mut Flight) -> Result<(), Error> {
-        if self.runner.is_none() {
-            self.runner = Some(Runner::new(self.connection.clone(), &[])?);
+        match &mut self.runner {
+            Some(runner) => runner.fly(flight),
+            None => self.make_runner(&[])?.fly(flight),
         }
-        self.runner.as_mut().expect("made above").fly(flight)
     }
 
     async fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {

@@ -1,7 +1,10 @@
 //! Ratios of two records, candidate over baseline: a row for each metric of each pair of valid points, corrected for their number.
 
+use super::super::disturbance::HostUse;
 use super::super::evaluate::{Findings, evaluate};
-use super::super::point::PointFindings;
+use super::super::point::{PointFindings, Verdict as Validity};
+use super::super::run::RunFindings;
+use super::super::void::{Void, VoidClass};
 use super::differences::{Difference, differences};
 use super::filter::{ComparisonFilter, keep, metrics};
 use super::metric::{Better, Metric};
@@ -9,10 +12,13 @@ use super::outcome::outcome;
 use super::pairing::{Pair, Which, factors, pairs};
 use crate::error::Error;
 use crate::workloads::{named_profile, profile};
+use proofload_analysis::blocks::Visit;
 use proofload_analysis::compare::holm;
-use proofload_analysis::contrast::{Contrast, Spread};
+use proofload_analysis::contrast::{Contrast, Outcome, Spread};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::events::RunEvent;
 use proofload_record::Record;
+use std::collections::BTreeMap;
 
 /// Level of all intervals and verdicts.
 pub(super) const LEVEL: f64 = 0.05;
@@ -198,10 +204,11 @@ pub fn compare<'r>(
     let mut pairs = pairs(&factors, ours, theirs);
     keep(&mut pairs, chosen)?;
     let differences = differences(&factors, &pairs, ours, theirs);
+    let in_turns = are_in_turns(ours, theirs);
     let (rows, left_out) = rows(&metrics, &pairs, ours, theirs);
-    let void = void(&pairs);
+    let void = void(&pairs, in_turns);
     let alone = alone(&pairs);
-    let mut warnings = warnings(&rows, ours, theirs);
+    let mut warnings = warnings(&rows, &pairs, ours, theirs);
     if let Some(profile) = named_profile(&ours.record.study.settings) {
         warnings.insert(0, format!("the profile of both is {profile}: figures and ratios hold within it only"));
     }
@@ -252,10 +259,11 @@ fn rows(
     candidate: &Findings<'_>,
 ) -> (Vec<Row>, Vec<LeftOut>) {
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
+    let in_turns = are_in_turns(baseline, candidate);
     for metric in metrics {
         for (index, pair) in pairs.iter().enumerate() {
             let (Some(ours), Some(theirs)) = (pair.baseline, pair.candidate) else { continue };
-            if !ours.verdict.is_valid() || !theirs.verdict.is_valid() {
+            if ![ours, theirs].into_iter().all(|point| is_comparable(point, in_turns)) {
                 continue;
             }
             match row(metric, index, (baseline, ours), (candidate, theirs)) {
@@ -268,17 +276,32 @@ fn rows(
     (rows, left_out)
 }
 
+/// Whether a point may be compared: it is valid, or it was measured in turns with its partner and is void only for what moved in its runs. A
+/// ratio side by side needs no rest, only the same conditions.
+fn is_comparable(point: &PointFindings, in_turns: bool) -> bool {
+    point.verdict.is_valid() || (in_turns && moved_only(point))
+}
+
+fn moved_only(point: &PointFindings) -> bool {
+    let moved = |void: &Void| matches!(void.class, VoidClass::NotSteady | VoidClass::Host);
+    matches!(&point.verdict, Validity::Void(reasons) if reasons.iter().all(moved))
+}
+
 /// A point in its record.
 type Side<'s, 'r> = (&'s Findings<'r>, &'s PointFindings);
 
-fn row(metric: &Metric, pair: usize, baseline: Side<'_, '_>, candidate: Side<'_, '_>) -> Result<Row, String> {
+fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side: Side<'_, '_>) -> Result<Row, String> {
     let of = |(findings, point): Side<'_, '_>, letter: &str| {
         let outcome = outcome(findings.record, point, findings.workload, &metric.name);
         outcome.and_then(|outcome| Ok((outcome, point.metric(&metric.name)?))).map_err(|why| format!("{letter}: {why}"))
     };
-    let (ours, baseline) = of(baseline, "A")?;
-    let (theirs, candidate) = of(candidate, "B")?;
-    let contrast = Contrast::new(&theirs, &ours)?;
+    let (ours, baseline) = of(baseline_side, "A")?;
+    let (theirs, candidate) = of(candidate_side, "B")?;
+    let in_turns = turns(baseline_side, candidate_side, (&ours, &theirs));
+    let contrast = match &in_turns {
+        Some((ours, theirs)) => Contrast::in_turns(theirs, ours)?,
+        None => Contrast::new(&theirs, &ours)?,
+    };
     let (low, high) = contrast.bounds(LEVEL);
     if !(low > 0.0 && high.is_finite()) {
         return Err("too few values lie beyond the percentile for an interval of the ratio".to_owned());
@@ -286,6 +309,9 @@ fn row(metric: &Metric, pair: usize, baseline: Side<'_, '_>, candidate: Side<'_,
     let (method, n) = match contrast.spread {
         Spread::WithinWindows => {
             ("blocks of seconds within the two windows, on the logarithmic scale", baseline.n() + candidate.n())
+        }
+        Spread::InsideBlocks => {
+            ("ratios inside blocks on the logarithmic scale, Student's quantile", ours.runs.len() as u64)
         }
         _ => ("Student's t over runs, on the logarithmic scale", (ours.runs.len() + theirs.runs.len()) as u64),
     };
@@ -303,6 +329,50 @@ fn row(metric: &Metric, pair: usize, baseline: Side<'_, '_>, candidate: Side<'_,
         p_corrected: p,
         verdict: Verdict::NotShown,
         shown_from: (0.0, f64::INFINITY),
+    })
+}
+
+/// The runs of both sides by block, if the two records were measured in turns and both have every block.
+fn turns(
+    (baseline, ours): Side<'_, '_>,
+    (candidate, theirs): Side<'_, '_>,
+    (our, their): (&Outcome, &Outcome),
+) -> Option<(Vec<Visit>, Vec<Visit>)> {
+    let is_paired = are_in_turns(baseline, candidate);
+    let sides = [(ours, our), (theirs, their)];
+    if !is_paired || sides.iter().any(|(point, outcome)| point.runs.len() != outcome.runs.len()) {
+        return None;
+    }
+    let by_block = |(point, outcome): &(&PointFindings, &Outcome)| -> BTreeMap<u32, Visit> {
+        let runs = point.runs.iter().zip(&outcome.runs);
+        let visit = |(run, value): (&RunFindings, &f64)| {
+            (
+                run.run.repetition,
+                Visit {
+                    throughput: *value,
+                    taken: run.host.as_ref().and_then(HostUse::taken_beside_limits),
+                    ahead: 0.0,
+                },
+            )
+        };
+        runs.map(visit).collect()
+    };
+    let [ours, theirs] = sides.each_ref().map(by_block);
+    (ours.len() > 1 && ours.keys().eq(theirs.keys()))
+        .then(|| (ours.into_values().collect(), theirs.into_values().collect()))
+}
+
+/// Whether two records were measured in turns with each other.
+fn are_in_turns(baseline: &Findings<'_>, candidate: &Findings<'_>) -> bool {
+    let token = in_turns(baseline.record);
+    token.is_some() && token == in_turns(candidate.record)
+}
+
+/// What a record has in common with the one that it was measured in turns with.
+fn in_turns(record: &Record) -> Option<&str> {
+    record.events.iter().find_map(|event| match &event.event {
+        RunEvent::InTurns { token, .. } => Some(token.as_str()),
+        _ => None,
     })
 }
 
@@ -335,11 +405,11 @@ const fn verdict(better: Better, more: bool) -> Verdict {
     }
 }
 
-fn void(pairs: &[Pair<'_>]) -> Vec<VoidPoint> {
+fn void(pairs: &[Pair<'_>], in_turns: bool) -> Vec<VoidPoint> {
     let mut void = Vec::new();
     for (index, pair) in pairs.iter().enumerate() {
         for (which, point) in [(Which::Baseline, pair.baseline), (Which::Candidate, pair.candidate)] {
-            if let Some(point) = point.filter(|point| !point.verdict.is_valid()) {
+            if let Some(point) = point.filter(|point| !is_comparable(point, in_turns)) {
                 let verdict = &point.verdict;
                 void.push(VoidPoint { pair: index, which, verdict: verdict.word(), reasons: verdict.reasons() });
             }
@@ -359,6 +429,9 @@ fn alone(pairs: &[Pair<'_>]) -> Vec<(usize, Which)> {
 
 /// A caution where one record was measured as a whole before the other.
 fn not_in_turns(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<String> {
+    if are_in_turns(baseline, candidate) {
+        return None;
+    }
     let span = |findings: &Findings<'_>| {
         let started = findings.record.attempts.iter().map(|attempt| attempt.started.0);
         Some((started.clone().min()?, started.max()?))
@@ -366,13 +439,26 @@ fn not_in_turns(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<Str
     let ((begun, ended), (other_begun, other_ended)) = (span(baseline)?, span(candidate)?);
     let apart = ended < other_begun || other_ended < begun;
     apart.then(|| {
-        "A and B were not measured in turns: what neighbours on the host changed between them is not in these intervals; one study with \
-         both as levels of a factor and study.repetitions measures them in turns"
+        "A and B were not measured in turns: what neighbours on the host changed between them is not in these intervals; \
+         `proofload compare --run A.toml B.toml` measures two studies in turns, and so does one study with both as levels of a factor"
             .to_owned()
     })
 }
 
-fn warnings(rows: &[Row], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<String> {
+/// Points that moved within their runs, of two records measured in turns.
+fn moved(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<String> {
+    let sides = pairs.iter().flat_map(|pair| [(Which::Baseline, pair.baseline), (Which::Candidate, pair.candidate)]);
+    let moved = sides.filter_map(|(which, point)| Some((which, point?))).filter(|(_, point)| moved_only(point));
+    let names: Vec<String> = moved.map(|(which, point)| format!("{} in {}", point.label(), which.letter())).collect();
+    (are_in_turns(baseline, candidate) && !names.is_empty()).then(|| {
+        format!(
+            "throughput moved within runs of {}: figures there are no results by themselves, ratios were formed side by side",
+            names.join(", ")
+        )
+    })
+}
+
+fn warnings(rows: &[Row], pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     let single = |of: fn(&Row) -> usize| rows.iter().any(|row| of(row) == 1);
     let singles = match (single(|row| row.runs.0), single(|row| row.runs.1)) {
@@ -391,6 +477,7 @@ fn warnings(rows: &[Row], baseline: &Findings<'_>, candidate: &Findings<'_>) -> 
         warnings.push(format!("{who}: {unseen}; study.repetitions = 3 or more shows it"));
     }
     warnings.extend(not_in_turns(baseline, candidate));
+    warnings.extend(moved(pairs, baseline, candidate));
     for (which, findings) in [(Which::Baseline, baseline), (Which::Candidate, candidate)] {
         let letter = which.letter();
         if findings.sentinels.as_ref().is_some_and(|sentinels| sentinels.as_ref().is_ok_and(|found| found.drifted)) {

@@ -58,7 +58,7 @@ pub(super) fn differences(
     let mut found = settings(factors, baseline, candidate);
     found.extend(versions(baseline, candidate));
     found.extend(between(&read(&baseline.record.facts), &read(&candidate.record.facts)));
-    found.extend(between(&data_of(baseline), &data_of(candidate)));
+    found.extend(of_data(&data_of(baseline), &data_of(candidate)));
     found.extend(of_points(pairs, baseline, candidate));
     let settings: Vec<Difference> =
         found.iter().filter(|difference| difference.subject == Subject::Setting).cloned().collect();
@@ -139,6 +139,16 @@ fn between(ours: &Read, theirs: &Read) -> Vec<Difference> {
         points: Vec::new(),
     };
     names.into_iter().map(difference).filter(differs).collect()
+}
+
+/// Differences of the data. A record that found them built by another study tells nothing of them, in one line.
+fn of_data(ours: &Read, theirs: &Read) -> Vec<Difference> {
+    if ours.is_empty() == theirs.is_empty() {
+        return between(ours, theirs);
+    }
+    let built = |of: &Read| Some(if of.is_empty() { "found, built before" } else { "built" }.to_owned());
+    let (baseline, candidate) = (built(ours), built(theirs));
+    vec![Difference { subject: Subject::Fact, name: "data".to_owned(), baseline, candidate, points: Vec::new() }]
 }
 
 /// Facts of the runs of paired points; the same difference at several points is listed once.

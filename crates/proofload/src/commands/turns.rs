@@ -1,0 +1,171 @@
+//! `compare --run` and `gate --run`: two studies measured in turns, each with its record.
+
+use super::compare::Failure;
+use super::refused_limits::study_of;
+use super::run::{begun, continued, destructive_steps_named};
+use super::study_file::StudyFile;
+use crate::cli::PairArguments;
+use crate::clock::SystemClock;
+use crate::conductor::{Assignment, Journal, Outcome, Side, conduct_in_turns, half_done, labels};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::{live, output};
+use proofload_model::events::RunEvent;
+use proofload_model::study::Study;
+use proofload_model::time::Clock as _;
+use proofload_record::Record;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The records of two studies, baseline and candidate.
+pub(super) struct RecordFiles {
+    pub(super) baseline: PathBuf,
+    pub(super) candidate: PathBuf,
+}
+
+/// The files to compare: those that were given, or the records of two studies after they were run in turns.
+pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure> {
+    let given = RecordFiles { baseline: pair.baseline.clone(), candidate: pair.candidate.clone() };
+    if !pair.run {
+        return Ok(given);
+    }
+    let files = RecordFiles { baseline: record_of(&pair.baseline), candidate: record_of(&pair.candidate) };
+    if files.baseline == files.candidate {
+        let text =
+            format!("both studies would be recorded in {}: give their files different names", files.baseline.display());
+        return Err((Exit::Usage, text));
+    }
+    let mut sides = match (files.baseline.exists(), files.candidate.exists()) {
+        (false, false) => new_sides(pair, &files)?,
+        (true, true) => old_sides(&files)?,
+        (true, false) => return Err(alone(&files.baseline, &files.candidate)),
+        (false, true) => return Err(alone(&files.candidate, &files.baseline)),
+    };
+    expect_data_apart(&sides)?;
+    run(&mut sides)?;
+    for side in sides {
+        side.journal.close().map_err(|error| (Exit::Failure, error.to_string()))?;
+    }
+    Ok(files)
+}
+
+/// The record of a study: the name of its file, in this folder.
+fn record_of(study: &Path) -> PathBuf {
+    PathBuf::from(study.with_extension("proof").file_name().unwrap_or_default())
+}
+
+fn alone(there: &Path, missing: &Path) -> Failure {
+    let text = format!(
+        "{} exists and {} does not: measured in turns were neither or both; move the record away to run both",
+        there.display(),
+        missing.display()
+    );
+    (Exit::Failure, text)
+}
+
+fn new_sides(pair: &PairArguments, files: &RecordFiles) -> Result<[Side; 2], Failure> {
+    let read = |path: &Path| {
+        study_of(path, &pair.set, false).map_err(|exit| (exit, format!("{} was not started", path.display())))
+    };
+    let (first, second) = (read(&pair.baseline)?, read(&pair.candidate)?);
+    let names = [first.study.name().to_owned(), second.study.name().to_owned()];
+    let token = format!("{}-{}", SystemClock.wall().0, std::process::id());
+    let [name, other] = names;
+    Ok([
+        new_side(first, &files.baseline, RunEvent::InTurns { with: other, token: token.clone() })?,
+        new_side(second, &files.candidate, RunEvent::InTurns { with: name, token })?,
+    ])
+}
+
+fn new_side(file: StudyFile, path: &Path, in_turns: RunEvent) -> Result<Side, Failure> {
+    let usage = |text: String| (Exit::Usage, text);
+    destructive_steps_named(&file.study, None).map_err(usage)?;
+    if file.study.settings.get("search.setting").is_some() {
+        let text =
+            format!("{} searches: which loads it measures is not known before, so it has no turns", file.study.name());
+        return Err(usage(text));
+    }
+    let (recorder, assignment) = begun(file, path, None).map_err(|error| (Exit::Failure, error.to_string()))?;
+    let mut journal = Journal::new(recorder, Arc::new(SystemClock));
+    journal.study_event(in_turns).map_err(|error| (Exit::Failure, error.to_string()))?;
+    Ok(Side { assignment, journal })
+}
+
+/// What is missing of two records that were measured in turns with each other.
+fn old_sides(files: &RecordFiles) -> Result<[Side; 2], Failure> {
+    let failed = |text: String| (Exit::Failure, text);
+    let open = |path: &Path| continued(path, None).map_err(|error| failed(error.to_string()));
+    let (first, second) = (open(&files.baseline)?, open(&files.candidate)?);
+    if token(&first.1).is_none() || token(&first.1) != token(&second.1) {
+        let (one, other) = (files.baseline.display(), files.candidate.display());
+        return Err(failed(format!(
+            "{one} and {other} exist and were not measured in turns; move them away to run both"
+        )));
+    }
+    let side = |(recorder, _, assignment): (_, Record, Assignment)| Side {
+        assignment,
+        journal: Journal::new(recorder, Arc::new(SystemClock)),
+    };
+    let mut sides = [side(first), side(second)];
+    let again = half_done([&sides[0].assignment, &sides[1].assignment]);
+    for (side, again) in sides.iter_mut().zip(again) {
+        side.assignment.finished.retain(|run| !again.contains(run));
+    }
+    Ok(sides)
+}
+
+fn token(record: &Record) -> Option<&str> {
+    record.events.iter().find_map(|event| match &event.event {
+        RunEvent::InTurns { token, .. } => Some(token.as_str()),
+        _ => None,
+    })
+}
+
+/// Two studies in one folder restore its data before every run, else each would go on with what the other left.
+fn expect_data_apart(sides: &[Side; 2]) -> Result<(), Failure> {
+    let of = |study: &Study, path: &str| study.settings.text(path).unwrap_or_default().to_owned();
+    let [one, other] = sides.each_ref().map(|side| &side.assignment.study);
+    let shared = of(one, "storage.path") == of(other, "storage.path") && one.name() == other.name();
+    let keeps = [one, other].iter().any(|study| of(study, "procedure.restore") == "never");
+    if shared && keeps {
+        let text = "both studies have the same name and storage.path, and procedure.restore = \"never\": each would go on with the \
+                    data that the other left; give them different names";
+        return Err((Exit::StudyInvalid, text.to_owned()));
+    }
+    Ok(())
+}
+
+fn run(sides: &mut [Side; 2]) -> Result<(), Failure> {
+    let clock = Arc::new(SystemClock);
+    let interrupt =
+        Interrupt::install().map_err(|error| (Exit::Failure, format!("installing signal handlers: {error}")))?;
+    let [one, other] = sides.each_ref().map(|side| &side.assignment);
+    let title = format!("{} and {} in turns", one.study.name(), other.study.name());
+    let labelled = |letter: &str, assignment: &Assignment| -> Vec<(String, bool)> {
+        let labels = labels(&assignment.plan).into_iter().zip(&assignment.plan.runs);
+        labels.map(|(label, run)| (format!("{letter} {label}"), assignment.finished.contains(&run.index))).collect()
+    };
+    let runs = [labelled("A", one), labelled("B", other)].concat();
+    let program = live::Program {
+        title: &title,
+        work: proofload_report::workloads::workload(&one.study.settings).work.many,
+        most: runs.len(),
+        runs: &runs,
+    };
+    let mut view = live::show(None, &program, clock.clone());
+    let outcome = conduct_in_turns(sides, view.as_mut(), clock, interrupt);
+    view.close();
+    drop(view);
+    match outcome {
+        Ok(Outcome::Complete) => Ok(()),
+        Ok(Outcome::Interrupted) => {
+            output::note("interrupted; the same command goes on with what is missing");
+            Err((Exit::Interrupted, "the two studies are not complete".to_owned()))
+        }
+        Ok(Outcome::Failed { runs, reason }) => {
+            let text = format!("{runs} runs failed, the first: {reason}; the same command runs what is missing");
+            Err((Exit::Failure, text))
+        }
+        Err(error) => Err((Exit::Failure, format!("{error}; the same command goes on with what is missing"))),
+    }
+}

@@ -21,6 +21,7 @@ pub mod latency;
 #[path = "../tests/steady/noise.rs"]
 mod noise;
 pub mod quantity;
+pub mod quiet;
 pub mod random;
 pub mod rounds;
 pub mod search;

@@ -21,7 +21,7 @@ pub(crate) enum Command {
     /// Check a study file and list all its faults
     Validate(CheckArguments),
     /// Show what a study would do: points in order, time, space, limits, destructive steps
-    Plan(CheckArguments),
+    Plan(PlanArguments),
     /// Run a study and write its record
     Run(RunArguments),
     /// Run what is missing in a record
@@ -76,6 +76,16 @@ pub(crate) struct CheckArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What `plan` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    pub(crate) check: CheckArguments,
+    /// Record of a short run of this study: how many repetitions and seconds wanted intervals take, by its spread
+    #[arg(long, value_name = "RECORD")]
+    pub(crate) pilot: Option<PathBuf>,
 }
 
 /// What `engines` and `workloads` take.

@@ -371,6 +371,9 @@ fn two_studies_are_measured_in_turns_and_compared() {
     if output.status.code() == Some(0) {
         assert_eq!(json["comparisons"][0]["spread"], "of the ratios inside blocks", "{json}");
     }
+    let plan = bench.run(&["plan", "a.toml", "--pilot", "a.proof", "--json"]);
+    let planned = text(&plan.stdout) + &text(&plan.stderr);
+    assert!(planned.contains("no valid point") || planned.contains("\"measure_s\""), "{planned}");
     let again = bench.run(&["compare", "--run", "a.toml", "b.toml"]);
     assert!(!text(&again.stderr).contains("measuring"), "{}", text(&again.stderr));
     std::fs::remove_file(bench.path("b.proof")).expect("it is there");

@@ -63,6 +63,7 @@ fn a_study_is_checked_and_planned() {
             form: 1
             limits: {"limits.cores":[],"limits.cpu":[],"limits.memory":["64MiB","128MiB"],"limits.memory_per_data":[],"limits.read_bandwidth":[],"limits.read_iops":[],"limits.write_bandwidth":[],"limits.write_iops":[]}
             load_s: {"at_least":6.0,"at_most":6.0}
+            pilot: null
             points: [{"id":0,"levels":{"limits.memory":"64MiB"}},{"id":1,"levels":{"limits.memory":"128MiB"}}]
             runs: [{"index":0,"load_s":{"at_least":3.0,"at_most":3.0},"operations":null,"point":1,"repetition":0,"sentinel":false},{"index":1,"load_s":{"at_least":3.0,"at_most":3.0},"operations":null,"point":0,"repetition":0,"sentinel":false}]
             search: null

@@ -240,3 +240,17 @@ fn seconds_in_which_the_generator_stood_still_are_a_gap_that_measuring_again_may
     assert!(reasons[0].text.starts_with(&expected), "{reasons:?}");
     assert!(reasons.iter().all(|reason| reason.class == VoidClass::Host), "{reasons:?}");
 }
+
+#[test]
+fn quiet_seconds_are_told_or_why_there_are_too_few() {
+    let mut record = beside(0.0);
+    let loud = |second: usize| if second.is_multiple_of(9) { 1.0 } else { 0.0 };
+    record.attempts[0].series.retain(|series| series.probe != series::foreign::CPU.probe);
+    observe(&mut record.attempts[0], series::foreign::CPU, "", loud);
+    let found = point(&record);
+    let host = found.runs[0].host.as_ref().expect("it was observed");
+    assert_eq!(host.estimand, Estimand::AsGiven);
+    let why = host.quiet.as_ref().expect("it was looked for").as_ref().expect_err("30 s are too few");
+    assert!(why.contains("quiet stretches"), "{why}");
+    assert!(point(&beside(0.01)).runs[0].host.as_ref().is_some_and(|host| host.quiet.is_none()), "all are quiet");
+}

@@ -152,6 +152,7 @@ fn procedure(scale: &Scale, measure: usize, period: Option<usize>) -> Procedure 
         steal_tolerance: 1.0,
         error_budget: 0.0,
         retries: 0,
+        quiet_seconds: 0,
         wait_for_quiet: Duration::ZERO,
     }
 }

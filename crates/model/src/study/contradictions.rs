@@ -37,6 +37,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     load_hosts_need,
     engine_settings_known,
     cpu_fits_cores,
+    quiet_seconds_need,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.
@@ -424,5 +425,29 @@ fn cpu_fits_cores(look: &mut RuleContext<'_>) {
         points.iter().filter_map(|point| too_much(&look.study.settings.with(&point.levels))).collect();
     for reason in reasons {
         look.fault("limits.cpu", reason);
+    }
+}
+
+/// Quiet seconds are a result only where nothing that was left undone is done later, and where one agent tells its seconds.
+fn quiet_seconds_need(look: &mut RuleContext<'_>) {
+    const PATH: &str = "procedure.quiet_seconds";
+    let settings = &look.study.settings;
+    if settings.count(PATH).unwrap_or(0) == 0 {
+        return;
+    }
+    let catches_up = settings.get("workload.rate").is_some()
+        || settings.text("search.setting") == Ok("workload.rate")
+        || values_of("workload.pacing", settings, &look.study.factors)
+            .iter()
+            .any(|pacing| pacing.to_string() != "saturated");
+    let several = load_hosts(settings).is_ok_and(|hosts| hosts.len() > 1);
+    if catches_up {
+        look.fault(
+            PATH,
+            "users that are paced, or operations at a rate, catch up in quiet seconds what they left undone".to_owned(),
+        );
+    }
+    if several {
+        look.fault(PATH, "is for one load agent; leave agents.load_hosts out".to_owned());
     }
 }

@@ -41,6 +41,8 @@ pub struct Procedure {
     pub error_budget: f64,
     /// How often a run is measured again for what happened outside it.
     pub retries: u32,
+    /// Quiet seconds that the measured load wants before it ends; 0: it lasts `measure`.
+    pub quiet_seconds: u32,
     /// How long a run waits for others to leave the processor alone; zero: nobody looks.
     pub wait_for_quiet: Duration,
 }
@@ -74,6 +76,7 @@ pub fn procedure(settings: &Settings) -> Result<Procedure, Error> {
         steal_tolerance: settings.number("procedure.steal_tolerance").unwrap_or(1.0),
         error_budget: settings.number("procedure.error_budget")?,
         retries: settings.count("procedure.retries").unwrap_or(0),
+        quiet_seconds: settings.count("procedure.quiet_seconds").unwrap_or(0),
         wait_for_quiet: settings.duration("procedure.wait_for_quiet").unwrap_or_default(),
     })
 }

@@ -93,3 +93,13 @@ fn faults_name_the_line_where_they_stand_and_are_told_once() {
     assert_eq!(faults.iter().filter(|fault| fault.contains("stands twice")).count(), 1, "{faults:?}");
     assert!(faults.contains(&at(line("[unknown]"), "unknown: this setting is not known")), "{faults:?}");
 }
+
+#[test]
+fn quiet_seconds_are_for_loads_that_leave_nothing_undone() {
+    assert_eq!(refusal(GOOD, &["procedure.quiet_seconds=60"]), [""; 0]);
+    let faults = refusal(GOOD, &["procedure.quiet_seconds=60", "workload.rate=100"]);
+    assert!(
+        faults.iter().any(|fault| fault.starts_with("procedure.quiet_seconds: users that are paced")),
+        "{faults:?}"
+    );
+}

@@ -10,6 +10,7 @@ mod export;
 mod gate;
 mod import;
 mod man;
+mod pilot;
 mod plan;
 mod plan_json;
 mod plan_times;

@@ -1,7 +1,8 @@
 //! `plan`: what a study would do, before it does it.
 
+use super::pilot::Pilot;
 use super::plan_times::{CalibrationPlan, Span, Times, minutes};
-use crate::cli::CheckArguments;
+use crate::cli::PlanArguments;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::error::Error;
@@ -13,12 +14,22 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Prints the plan.
-pub(crate) fn run(arguments: &CheckArguments) -> Exit {
+pub(crate) fn run(arguments: &PlanArguments) -> Exit {
+    let pilot = match arguments.pilot.as_deref().map(Pilot::read).transpose() {
+        Ok(pilot) => pilot,
+        Err(text) => return output::failure(arguments.check.json, Exit::Failure, &text),
+    };
+    let arguments = &arguments.check;
     let file = match super::study_file::read_with(&arguments.study.study, &arguments.study.set) {
         Ok(file) => file,
         Err(refusal) => return refusal.tell(arguments.json),
     };
-    match if arguments.json { super::plan_json::plan_json(&file.study) } else { text(&file.study) } {
+    let told = if arguments.json {
+        super::plan_json::plan_json(&file.study, pilot.as_ref())
+    } else {
+        text(&file.study).map(|text| text + &pilot.as_ref().map(Pilot::text).unwrap_or_default())
+    };
+    match told {
         Ok(text) => {
             output::result(&text);
             Exit::Good

@@ -1,5 +1,6 @@
 //! The plan for programs: described in `docs/guides/machine-readable.md`.
 
+use super::pilot::Pilot;
 use super::plan::{build_time, copies, data_sizes, destroyed, limits, space};
 use super::plan_times::{CalibrationPlan, Span, Times};
 use proofload_model::error::Error;
@@ -8,7 +9,7 @@ use proofload_model::study::{Study, search};
 use serde_json::{Map, Value as Json, json};
 
 /// The plan of a study.
-pub(super) fn plan_json(study: &Study) -> Result<String, Error> {
+pub(super) fn plan_json(study: &Study, pilot: Option<&Pilot>) -> Result<String, Error> {
     let plan = expand(study);
     let sizes = data_sizes(study, &plan)?;
     let copies = copies(study)?;
@@ -30,6 +31,7 @@ pub(super) fn plan_json(study: &Study) -> Result<String, Error> {
         },
         "limits": limits,
         "destroyed_devices": destroyed(study)?.into_iter().collect::<Vec<_>>(),
+        "pilot": pilot.map(Pilot::json),
     });
     Ok(format!("{body:#}"))
 }

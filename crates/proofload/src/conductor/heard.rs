@@ -86,6 +86,7 @@ impl<'a> Heard<'a> {
     fn take_of_host(&mut self, agent: &Agent, event: Event) -> Result<(), Error> {
         let (Event::Telemetry(telemetry), Some(origin)) = (event, self.state.origin) else { return Ok(()) };
         let at = agent.in_our_time(telemetry.moment).offset_from(origin);
+        self.state.host.take(at, &telemetry);
         self.journal.telemetry(at, &telemetry)
     }
 

@@ -11,6 +11,7 @@ mod labels;
 mod load;
 mod preparation;
 pub(crate) mod quiet_check;
+mod quiet_window;
 mod retry;
 mod run;
 mod run_context;

@@ -5,6 +5,7 @@ use super::drill::{Drill, Seconds as _};
 use super::load;
 use super::preparation::PreparedRun;
 use super::quiet_check;
+use super::quiet_window;
 use super::run_context::RunContext;
 use super::run_state::{LoadEnd, RunState};
 use super::warm_up::WarmUpWatch;
@@ -122,8 +123,9 @@ fn measure<'a>(
     let began = context.wait_for(from)?;
     context.mark("window_start")?;
     let lasted = began && drill.carry_out(context, from, to)?;
+    let end = if lasted { quiet_window::extend(context, prepared, from, to)? } else { None };
     context.mark("window_end")?;
-    if lasted {
+    if let Some(to) = end {
         return keep_window(context, warmed_up, from, to);
     }
     // The last whole second in which every user still had work.

@@ -1,5 +1,6 @@
 //! The state of one attempt: what its load has shown so far. May not know where it comes from.
 
+use super::quiet_window::HostSeconds;
 use proofload_load::intervals::Merger;
 use proofload_model::error::Error;
 use proofload_model::samples::{IntervalSample, LostSession, OperationCounts, UserRound};
@@ -17,6 +18,8 @@ pub(crate) struct RunState {
     pub(crate) origin: Option<Moment>,
     /// Completed operations of each second; one that is missing, or in which an agent stood still, is not a number.
     pub(crate) throughput: Vec<f64>,
+    /// The processor of the host under test since time zero.
+    pub(crate) host: HostSeconds,
     /// Rounds that virtual users have ended, where the workload deals operations in rounds.
     pub(crate) rounds: Vec<UserRound>,
     /// Sessions whose connection was lost.

@@ -3,8 +3,11 @@
 use super::standstill::Standstill;
 use super::telemetry::{self, Trace, average, cpu_allowed, total, traces};
 use super::verdict::silence;
+use crate::workloads::Workload;
 use proofload_analysis::distribution::mean;
 use proofload_analysis::disturbance::{Disturbance, ProcessorSecond, depends, was_reached};
+use proofload_analysis::quantity::{Quantity, Unit};
+use proofload_analysis::quiet::{ObservedSecond, QuietMean, quiet_mean};
 use proofload_model::facts::limit;
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
@@ -70,6 +73,8 @@ pub struct HostUse {
     pub throttled: Option<f64>,
     /// What the run's figures may claim.
     pub estimand: Estimand,
+    /// Operations per second in quiet seconds, or why there is no such figure; `None` where the figures are of a quiet host anyway.
+    pub quiet: Option<Result<QuietMean, String>>,
 }
 
 impl HostUse {
@@ -84,6 +89,15 @@ impl HostUse {
             Estimand::BoundBy(_) => Some(0.0),
             Estimand::QuietHost | Estimand::AsGiven => self.disturbance.observed(),
         }
+    }
+
+    /// What it did in quiet seconds, in the unit of a metric, and how many there were; `None` where there is no such figure.
+    pub(crate) fn in_quiet_seconds(&self, workload: &Workload) -> Option<(Quantity, &QuietMean)> {
+        let quiet = self.quiet.as_ref()?.as_ref().ok()?;
+        let headline = workload.headline;
+        let factor =
+            workload.rates.iter().find(|(metric, _)| metric.name == headline.name).map_or(1.0, |(_, factor)| *factor);
+        Some((quiet.mean.quantity(Unit::PER_SECOND).scaled(factor, headline.quantity_unit()), quiet))
     }
 
     /// The same in words with who it was: `others took 23 % of the processor (cc1 1.4 cores)`; `None` below a hundredth.
@@ -103,8 +117,20 @@ pub fn taken_in_words(disturbance: &Disturbance, processes: &[(String, f64)]) ->
     format!("others took {percent:.0} % of the processor{who}")
 }
 
-/// Looks at a stretch of an attempt with the throughput of its seconds; up to `tolerated` of the processor may others take.
-pub(super) fn host_use(attempt: &Attempt, stretch: (f64, f64), throughput: &[f64], tolerated: f64) -> HostUse {
+/// The load that a host is held against.
+#[derive(Clone, Copy)]
+pub(super) struct HostLoad<'a> {
+    /// Operations in each second of the stretch.
+    pub(super) throughput: &'a [f64],
+    /// Share of the processor that others may take.
+    pub(super) tolerated: f64,
+    /// Whether users catch up what they left undone: they are paced, or operations arrive at a rate.
+    pub(super) catches_up: bool,
+}
+
+/// Looks at a stretch of an attempt.
+pub(super) fn host_use(attempt: &Attempt, stretch: (f64, f64), load: HostLoad<'_>) -> HostUse {
+    let HostLoad { throughput, tolerated, .. } = load;
     let cores = telemetry::cores(attempt);
     let disturbance = Disturbance::of(&processor(attempt, &cores, stretch), cores.len() as f64);
     let mean_of = |series: SeriesName| {
@@ -113,7 +139,9 @@ pub(super) fn host_use(attempt: &Attempt, stretch: (f64, f64), throughput: &[f64
     };
     let estimand = estimand(attempt, stretch, throughput, &disturbance, tolerated);
     let client = mean_of(series::foreign::CLIENT_WAIT).zip(mean_of(series::foreign::CLIENT_CPU));
+    let is_given = estimand == Estimand::AsGiven;
     HostUse {
+        quiet: is_given.then(|| quiet(attempt, stretch, load, &disturbance)),
         processes: processes(attempt, stretch),
         foreign_requests: foreign_requests(attempt, stretch),
         client_wait: client.filter(|(wait, cpu)| wait + cpu > 0.0).map(|(wait, cpu)| wait / (wait + cpu)),
@@ -121,6 +149,31 @@ pub(super) fn host_use(attempt: &Attempt, stretch: (f64, f64), throughput: &[f64
         estimand,
         disturbance,
     }
+}
+
+/// The mean over quiet seconds of a load that leaves nothing undone.
+fn quiet(
+    attempt: &Attempt,
+    stretch: (f64, f64),
+    load: HostLoad<'_>,
+    disturbance: &Disturbance,
+) -> Result<QuietMean, String> {
+    if load.catches_up {
+        return Err("users catch up what they left undone, so that quiet seconds are too fast".to_owned());
+    }
+    if load.throughput.len() as f64 != stretch.1 - stretch.0 {
+        return Err("the run is rated whole, not by its seconds".to_owned());
+    }
+    disturbance.observed().ok_or("what others took was not observed")?;
+    let cores = average(&telemetry::cores(attempt)).map(|trace| trace.within(stretch).samples).unwrap_or_default();
+    let read: BTreeMap<i64, f64> =
+        cores.iter().map(|(at, _)| at.floor() as i64).zip(disturbance.seconds.iter().copied()).collect();
+    // A reading tells of the second before it, and its moment lies anywhere in its own.
+    let taken = |second: i64| [second, second + 1].iter().filter_map(|at| read.get(at).copied()).reduce(f64::max);
+    let first = stretch.0.floor() as i64;
+    let seconds =
+        (first..).zip(load.throughput).map(|(second, done)| ObservedSecond { done: *done, taken: taken(second) });
+    quiet_mean(&seconds.collect::<Vec<_>>(), load.tolerated)
 }
 
 /// What happened outside the database while a finished attempt was measured, in words: others took more of the processor than the study

@@ -40,7 +40,7 @@ pub struct Findings<'r> {
 
 impl Findings<'_> {
     /// The valid point with the largest throughput.
-    pub(crate) fn largest(&self) -> Option<&PointFindings> {
+    pub fn largest(&self) -> Option<&PointFindings> {
         let value = |point: &&PointFindings| point.throughput.as_ref().map_or(f64::NAN, |estimate| estimate.value);
         self.points.iter().filter(|point| point.verdict.is_valid()).max_by(|a, b| value(a).total_cmp(&value(b)))
     }
@@ -51,7 +51,7 @@ impl Findings<'_> {
     }
 
     /// Valid points.
-    pub(crate) fn valid(&self) -> impl Iterator<Item = &PointFindings> {
+    pub fn valid(&self) -> impl Iterator<Item = &PointFindings> {
         self.points.iter().filter(|point| point.verdict.is_valid())
     }
 

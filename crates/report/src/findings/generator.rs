@@ -60,10 +60,14 @@ fn bound_by_agents(agents: &[AgentFindings]) -> Vec<Doubt> {
     agents.iter().flat_map(of_agent).collect()
 }
 
+/// Whether each user sends its next operation as soon as the last one has ended.
+pub(super) fn is_saturated(settings: &Settings) -> bool {
+    settings.text("workload.pacing").map_or(true, |pacing| pacing == "saturated") && asked_rate(settings).is_none()
+}
+
 /// Little's law where users never wait: over a saturated load that has a window.
 pub(super) fn little_of(latencies: &ByKind, seconds: usize, settings: &Settings) -> Option<LittleAudit> {
-    let saturated = settings.text("workload.pacing").map_or(true, |pacing| pacing == "saturated");
-    let saturated = saturated && asked_rate(settings).is_none();
+    let saturated = is_saturated(settings);
     let users = settings.number("workload.virtual_users").ok().filter(|users| *users > 0.0)?;
     let total = Sparse::merged(latencies.values().flatten());
     (saturated && total.count() > 0 && seconds > 0).then(|| {

@@ -3,8 +3,8 @@
 use super::agents::{AgentFindings, agents};
 use super::audits::{Audit, audits};
 use super::counted::{CountedTwice, counted};
-use super::disturbance::{HostUse, host_use};
-use super::generator::{generator, is_in_process, little_of};
+use super::disturbance::{HostLoad, HostUse, host_use};
+use super::generator::{generator, is_in_process, is_saturated, little_of};
 use super::latencies::{ByKind, decoded};
 use super::load::{CompletedLoad, Failure, OfferedRate, completed, failures as failure_classes, offered, stalls_of};
 use super::lost_sessions::{LostSessions, lost_sessions};
@@ -93,7 +93,7 @@ pub struct RunFindings {
 
 impl RunFindings {
     /// Transactions in each second of the window.
-    pub(crate) fn measured(&self) -> &[f64] {
+    pub fn measured(&self) -> &[f64] {
         self.window.map_or(&[], |window| window.of(&self.per_second))
     }
 
@@ -146,7 +146,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     let generator = generator(attempt, &inside, &agents, embedded, measured);
     let (failures, audits) = (FailureCount::over(&rated), audits(attempt, workload));
     let pacing = pacing(&latencies, attempt, workload, settings);
-    let host = host(attempt, stretch, measured, procedure.as_ref());
+    let host = host(attempt, stretch, measured, settings, procedure.as_ref());
     let stood = Standstill::within(&inside);
     let voids = [
         verdict::of_facts(attempt),
@@ -209,10 +209,13 @@ fn host(
     attempt: &Attempt,
     stretch: Option<(f64, f64)>,
     measured: &[f64],
+    settings: &Settings,
     procedure: Option<&Procedure>,
 ) -> Option<HostUse> {
     let procedure = procedure.filter(|procedure| procedure.precision.is_some())?;
-    Some(host_use(attempt, stretch?, measured, procedure.steal_tolerance))
+    let load =
+        HostLoad { throughput: measured, tolerated: procedure.steal_tolerance, catches_up: !is_saturated(settings) };
+    Some(host_use(attempt, stretch?, load))
 }
 
 /// Share of steal beyond which a run is void: infinite, except in records that were judged so.

@@ -180,6 +180,12 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
     });
     if let Some(host) = &run.host {
         body["host"] = host_json(host);
+        if let Some((quantity, quiet)) = host.in_quiet_seconds(findings.workload) {
+            body["host"]["in_quiet_seconds"] = json!({
+                "metric": findings.workload.headline.name, "value": quantity.to_json(), "quiet_s": quiet.quiet, "of_s": quiet.of,
+                "guard_s": quiet.guard,
+            });
+        }
     }
     for (metric, factor) in findings.workload.rates {
         body[metric.name] = mean.scaled(*factor, metric.quantity_unit()).to_json();

@@ -143,6 +143,7 @@ fn claims(findings: &Findings<'_>) -> Vec<String> {
         let Some(estimand) = &point.estimand else { continue };
         let others = point.others().filter(|_| *estimand == Estimand::AsGiven);
         let text = others.map_or_else(|| estimand.to_string(), |others| format!("{estimand}: {others}"));
+        let text = text + &in_quiet_seconds(findings, point).unwrap_or_default();
         match found.iter_mut().find(|(known, _)| *known == text) {
             Some((_, points)) => points.push(point),
             None => found.push((text, vec![point])),
@@ -153,6 +154,16 @@ fn claims(findings: &Findings<'_>) -> Vec<String> {
     };
     let lines: Vec<String> = found.iter().flat_map(line).collect();
     if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
+}
+
+/// The only run of a point in its quiet seconds.
+fn in_quiet_seconds(findings: &Findings<'_>, point: &PointFindings) -> Option<String> {
+    let [run] = point.runs.as_slice() else { return None };
+    let (quantity, quiet) = run.host.as_ref()?.in_quiet_seconds(findings.workload)?;
+    let bounds =
+        quantity.interval().bounds().map(|(low, high)| format!(" [{}, {}]", grouped(low, 0), grouped(high, 0)));
+    let (value, title) = (grouped(quantity.value(), 0), findings.workload.headline.title);
+    Some(format!("; in {} quiet seconds of {}: {value}{} {title}", quiet.quiet, quiet.of, bounds.unwrap_or_default()))
 }
 
 /// What the searches found.

@@ -5,6 +5,7 @@ use super::validity::name;
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::{Estimand, Findings, HostUse, PointFindings, RunFindings};
 use crate::numbers::short;
+use crate::workloads::Workload;
 
 /// The sentence of the summary; `None` where every figure is of a quiet host, or where no claim was told.
 pub(super) fn notice(findings: &Findings<'_>) -> Option<Block> {
@@ -40,7 +41,8 @@ fn most(findings: &Findings<'_>) -> Option<String> {
 /// The table; `None` where no run tells it.
 pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
     let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
-    let rows: Vec<Vec<Cell>> = runs.filter_map(|(point, run)| row(point, run, run.host.as_ref()?)).collect();
+    let rows: Vec<Vec<Cell>> =
+        runs.filter_map(|(point, run)| row(findings.workload, point, run, run.host.as_ref()?)).collect();
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
             id: "table-host",
@@ -51,6 +53,7 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
                 "Run",
                 "Figures of",
                 "Taken by others",
+                "In quiet seconds",
                 "Largest processes",
                 "Requests to the device",
                 "Quota used up",
@@ -69,11 +72,21 @@ fn note() -> Prose {
         "Quiet host: others took no more of the processor than the study tolerates (",
         crate::blocks::Inline::Code("procedure.steal_tolerance".to_owned()),
         "), or a limit of the study was reached in at least 95 % of the seconds, so that they make no difference. As given: the mean on this host over this time, neighbours included. \
-         Taken by others: what the hypervisor gave to other guests as a share of what was demanded, and CPU time of processes that belong neither to the database nor to Proofload."
+         In quiet seconds: the workload's main figure over those seconds in which others took no more than that, and in which the system had forgotten \
+         when they last did. Taken by others: what the hypervisor gave to other guests as a share of what was demanded, and CPU time of processes that belong neither to the database nor to Proofload."
     ]
 }
 
-fn row(point: &PointFindings, run: &RunFindings, host: &HostUse) -> Option<Vec<Cell>> {
+/// What the run did in its quiet seconds.
+fn in_quiet_seconds(workload: &Workload, host: &HostUse) -> Cell {
+    match (host.in_quiet_seconds(workload), &host.quiet) {
+        (Some((quantity, quiet)), _) => Cell::Prose(prose![quantity, format!(", {} of {} s", quiet.quiet, quiet.of)]),
+        (None, Some(Err(why))) => Cell::Gap(why.clone()),
+        (None, _) => Cell::Gap("of a quiet host as it is".to_owned()),
+    }
+}
+
+fn row(workload: &Workload, point: &PointFindings, run: &RunFindings, host: &HostUse) -> Option<Vec<Cell>> {
     let percent = |share: Option<f64>, missing: &str| {
         share.map_or(Cell::Gap(missing.to_owned()), |share| Cell::datum(format!("{} %", short(100.0 * share))))
     };
@@ -88,6 +101,7 @@ fn row(point: &PointFindings, run: &RunFindings, host: &HostUse) -> Option<Vec<C
         Cell::datum(name(point, run)),
         Cell::datum(host.estimand.to_string()),
         Cell::datum(taken),
+        in_quiet_seconds(workload, host),
         named,
         host.foreign_requests.map_or(Cell::Gap("not observed".to_owned()), |share| {
             Cell::datum(format!("{} % of others", short(100.0 * share)))

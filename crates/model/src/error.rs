@@ -75,6 +75,11 @@ impl Error {
         self
     }
 
+    /// What came back in the first place, without what we were doing.
+    pub fn cause(&self) -> &str {
+        self.chain.last().map_or("", String::as_str)
+    }
+
     /// Its kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind

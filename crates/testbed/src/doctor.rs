@@ -2,6 +2,7 @@
 //! the machine beyond what it takes back at once.
 
 use crate::facts::{chosen, control_groups, fio_version, free};
+pub use crate::limits::{Way, ways};
 use crate::storages::Devices;
 use proofload_model::error::Error;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
@@ -127,12 +128,18 @@ fn limit(subject: &str, controller: &str, asked: LimitsAsked, folder: &Path) -> 
             subject,
             State::Missing,
             format!("control groups: {}; {error}", control_groups()),
-            &format!(
-                "run as root, or delegate a control group with the controller {controller} to this user \
-                 (systemd-run --user --scope -p Delegate=yes)"
-            ),
+            &ways_in_words(controller),
         ),
     }
+}
+
+/// What may help, in one line.
+fn ways_in_words(controller: &str) -> String {
+    let ways = ways();
+    if ways.is_empty() {
+        return format!("see whether the kernel has the controller {controller}");
+    }
+    ways.iter().map(|way| format!("{} ({})", way.command.trim_end(), way.when)).collect::<Vec<_>>().join("; or ")
 }
 
 /// Looks for fio.

@@ -9,7 +9,7 @@ use proofload_model::settings::Settings;
 use proofload_model::study::{Study, limits_asked};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
-use proofload_testbed::doctor::try_limits;
+use proofload_testbed::doctor::{Way, try_limits, ways};
 use std::path::Path;
 
 /// A limit that cannot be had.
@@ -105,7 +105,7 @@ fn names(refused: &[RefusedLimit]) -> String {
 
 /// Why nothing was started, and what to try.
 fn stops(refused: &[RefusedLimit]) -> String {
-    let (names, first) = (names(refused), &refused[0].why);
+    let (names, first) = (names(refused), refused[0].why.cause());
     if refused.iter().all(RefusedLimit::is_beyond_the_machine) {
         return format!(
             "this machine does not allow {names}, and nothing was started: {first}\n\
@@ -113,11 +113,10 @@ fn stops(refused: &[RefusedLimit]) -> String {
             refused[0].setting
         );
     }
-    format!(
-        "this machine does not allow {names}, and nothing was started: {first}\n\
-         try one of\n  \
-         sudo proofload run …\n  \
-         systemd-run --user --scope -p Delegate=yes proofload run …   (where systemd gives users control groups)\n  \
-         proofload run … --without-limits                             (the title of the result says what it lacks)"
-    )
+    let mut text = format!("this machine does not allow {names}, and nothing was started: {first}\ntry one of\n");
+    let program = |way: &Way| if way.command.ends_with(' ') { "proofload run …" } else { "" };
+    for way in ways() {
+        text.push_str(&format!("  {}{}   ({})\n", way.command, program(&way), way.when));
+    }
+    text + "  proofload run … --without-limits   (the title of the result says what it lacks)"
 }

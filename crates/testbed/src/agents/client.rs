@@ -88,7 +88,7 @@ impl AgentProcess {
             stderr: lines,
         };
         let watchdog = agent.watch_greeting();
-        let greeted = greeting::expect_greeting(&mut stdout);
+        let greeted = greeting::expect_greeting(&mut stdout).and_then(|()| agent.answer_greeting());
         let _met = watchdog.send(());
         if let Err(error) = greeted {
             agent.kill();
@@ -97,6 +97,13 @@ impl AgentProcess {
         }
         agent.listen(stdout, silence, events);
         Ok(agent)
+    }
+
+    /// Says who we are; the agent does nothing before.
+    fn answer_greeting(&self) -> Result<(), Error> {
+        let mut stdin = lock(&self.stdin);
+        let stdin = stdin.as_mut().expect("it was asked for");
+        greeting::answer(stdin).map_err(|error| Error::new(format!("answering the agent's greeting: {error}")))
     }
 
     /// Kills an agent that has not greeted in time, such as an `ssh` that asks for a password; a message to the sender calls it off.

@@ -1,4 +1,5 @@
-//! The first line of an agent: magic, protocol version, program version. Noise of launchers before it is skipped, up to a bound.
+//! The first line of an agent, and the conductor's answer: magic, protocol version, program version. Noise of launchers before the agent's is skipped, up
+//! to a bound; before the conductor's there is none, and an agent does nothing for whoever does not say it.
 
 use proofload_model::error::Error;
 use proofload_model::wire::PROTOCOL;
@@ -7,6 +8,9 @@ use std::io::{Read, Write};
 /// Begins the greeting line.
 const MAGIC: &str = "PROOFLOAD-AGENT";
 
+/// Begins the conductor's line.
+const CONDUCTOR: &str = "PROOFLOAD-CONDUCTOR";
+
 /// Noise before the greeting that is skipped: a login banner, not a stream of something else.
 const NOISE: usize = 64 * 1024;
 
@@ -14,6 +18,38 @@ const NOISE: usize = 64 * 1024;
 pub(super) fn greet(output: &mut impl Write) -> std::io::Result<()> {
     writeln!(output, "{MAGIC} {PROTOCOL} {}", env!("CARGO_PKG_VERSION"))?;
     output.flush()
+}
+
+/// Answers an agent's greeting.
+pub(super) fn answer(output: &mut impl Write) -> std::io::Result<()> {
+    writeln!(output, "{}", conductor_line())?;
+    output.flush()
+}
+
+fn conductor_line() -> String {
+    format!("{CONDUCTOR} {PROTOCOL} {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Reads the conductor's answer; false when the stream ended before it.
+pub(super) fn expect_conductor(input: &mut impl Read) -> Result<bool, Error> {
+    let expected = conductor_line() + "\n";
+    let mut line = Vec::new();
+    // A byte at a time: what follows the line is not ours.
+    for wanted in expected.bytes() {
+        let mut byte = [0];
+        match input.read(&mut byte) {
+            Ok(0) => return Ok(false),
+            Ok(_) => line.push(byte[0]),
+            Err(error) => return Err(Error::new(format!("waiting for the conductor: {error}"))),
+        }
+        if byte[0] != wanted {
+            return Err(Error::refused(format!(
+                "{:?} on standard input is not what a conductor of this version says; `proofload run` starts agents and speaks to them",
+                String::from_utf8_lossy(&line)
+            )));
+        }
+    }
+    Ok(true)
 }
 
 /// Reads up to and including the greeting line; refuses another protocol or program version.
@@ -87,5 +123,18 @@ mod tests {
         check_greeting("PROOFLOAD-AGENT 999 0.1.0\n", Some("another version"));
         check_greeting("ssh: connect to host db1: refused\n", Some("does the command start"));
         check_greeting(&"noise\n".repeat(20_000), Some("without a terminal"));
+    }
+
+    #[test]
+    fn an_agent_serves_conductors_of_its_version_only() {
+        let mut good = Vec::new();
+        answer(&mut good).unwrap();
+        good.extend(b"rest");
+        let mut input = good.as_slice();
+        assert_eq!((expect_conductor(&mut input), input), (Ok(true), &b"rest"[..]));
+        assert_eq!(expect_conductor(&mut &b""[..]), Ok(false), "the conductor has gone");
+        for other in [&b"\x07\0\0\0 a frame of somebody"[..], b"PROOFLOAD-CONDUCTOR 999 0.1.0\n"] {
+            assert!(expect_conductor(&mut &other[..]).is_err());
+        }
     }
 }

@@ -41,6 +41,9 @@ pub fn serve<H: Handler + 'static>(
     make: impl FnOnce(EventSink) -> H,
 ) -> Result<(), Error> {
     greeting::greet(&mut output).map_err(|error| Error::new(format!("greeting the conductor: {error}")))?;
+    if !greeting::expect_conductor(&mut input)? {
+        return Ok(());
+    }
     let (messages, to_write) = sync_channel::<Message>(WAITING_MESSAGES);
     let gone = Arc::new(AtomicBool::new(false));
     let writer = std::thread::spawn(move || write_all(&to_write, &mut output));

@@ -54,12 +54,12 @@ impl CgroupDir {
             }
         }
         let purpose: Vec<&str> = wanted.required.iter().map(|controller| controller.word()).collect();
-        Err(Error::new(format!(
-            "make a control group for the {} limit: {}; run as root, or in a scope with delegated controllers: \
-             systemd-run --user --scope -p Delegate=yes",
-            purpose.join(" and "),
-            reasons.join("; ")
-        )))
+        let above = match reasons.len() {
+            0 | 1 => String::new(),
+            many => format!(" and in {} above it", many - 1),
+        };
+        let nearest = reasons.into_iter().next().unwrap_or_else(|| "there is no folder to try".to_owned());
+        Err(Error::new(format!("no control group for the {} limit: {nearest}{above}", purpose.join(" and "))))
     }
 
     /// One that exists.
@@ -171,7 +171,7 @@ fn make_below(parent: &Path, wanted: CgroupRequest<'_>, version: Version) -> Res
     let folder = parent.join(wanted.name);
     match std::fs::create_dir(&folder) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            return Err(Error::new(format!("make {}: {error}", folder.display())));
+            return Err(Error::new(format!("{error} in {}", parent.display())));
         }
         _ => {}
     }

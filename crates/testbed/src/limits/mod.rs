@@ -18,6 +18,7 @@ mod throttle;
 #[cfg(test)]
 mod toy;
 mod usage;
+mod ways;
 mod write_bandwidth;
 mod write_iops;
 
@@ -28,6 +29,7 @@ pub(crate) use counters::{cpu_time, throttling, transfers};
 pub(crate) use hierarchy::Controller;
 pub(crate) use sweep::orphans;
 pub(crate) use usage::{group_use, kills, of_machine};
+pub use ways::{Way, ways};
 
 #[cfg(test)]
 pub(crate) use applied::tests::{cold_file, enclose};

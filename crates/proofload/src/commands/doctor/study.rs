@@ -102,24 +102,30 @@ fn limits(study: &Study) -> Vec<Diagnosis> {
             Some(limit) if limit.is_beyond_the_machine() => Diagnosis::bad(
                 setting,
                 if without { State::Warning } else { State::Missing },
-                format!("{values}; {}", limit.why),
+                format!("{values}; {}", limit.why.cause()),
                 "ask for less than the machine has",
             ),
-            Some(limit) if without => Diagnosis::bad(
-                setting,
-                State::Warning,
-                format!("{values}; not allowed here: {}", limit.why),
-                "run as root, or in a delegated control group; else it is left out and the title of the result says so",
-            ),
-            Some(limit) => Diagnosis::bad(
-                setting,
-                State::Missing,
-                format!("{values}; not allowed here: {}", limit.why),
-                "run as root, or in a delegated control group (systemd-run --user --scope -p Delegate=yes), or with --without-limits",
-            ),
+            Some(limit) => Diagnosis {
+                subject: setting.to_owned(),
+                state: if without { State::Warning } else { State::Missing },
+                found: format!("{values}; {}", limit.why.cause()),
+                // The same for all of them, said once.
+                remedy: refused.first().filter(|first| first.setting == setting).map(|_| ways_in_words(without)),
+            },
         }
     });
     each.collect()
+}
+
+/// What gives this user the right to set limits, in one line.
+fn ways_in_words(without: bool) -> String {
+    let ways: Vec<&str> = doctor::ways().iter().map(|way| way.command.trim_end()).collect();
+    let ways =
+        if ways.is_empty() { "see whether the kernel has the controller".to_owned() } else { ways.join("; or ") };
+    match without {
+        true => format!("{ways}; else they are left out, and the title of the result says so"),
+        false => format!("{ways}; or --without-limits"),
+    }
 }
 
 /// The largest value of a setting over all points.

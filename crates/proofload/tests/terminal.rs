@@ -71,7 +71,7 @@ fn void_points_are_measured_again_and_earlier_attempts_stay() {
     let finished = record.attempts.iter().filter(|attempt| attempt.state == State::Finished).count();
     assert_eq!((record.plan.runs.len(), finished), (2, 3));
     let after = text(&bench.run(&["report", "small.proof", "--format", "markdown"]).stdout);
-    assert!(after.contains("1 of 2 attempts were void and were made again"), "{after}");
+    assert!(after.contains("1 of 2 attempts were made again: attempt 1 of run 1, "), "{after}");
     let verified = bench.run(&["verify", "small.proof"]);
     assert!(verified.status.success(), "{}", text(&verified.stdout));
 }

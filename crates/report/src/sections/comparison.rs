@@ -139,7 +139,9 @@ fn verdict(row: &Row) -> Prose {
 }
 
 fn note(comparison: &Comparison<'_>) -> Prose {
+    let how = comparison.in_turns().map_or_else(String::new, |how| format!("{how} "));
     prose![
+        how,
         "B/A is the candidate over the baseline, with the 95 % confidence interval of its row alone. p values and verdicts hold for all ",
         comparison.rows.len(),
         " rows together (Holm, 5 %). That no difference was shown is not to say that there is none."

@@ -4,7 +4,7 @@
 use super::validity::name;
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::{Estimand, Findings, HostUse, PointFindings, RunFindings};
-use crate::numbers::short;
+use crate::numbers::{grouped, short};
 use crate::workloads::Workload;
 
 /// The sentence of the summary; `None` where every figure is of a quiet host, or where no claim was told.
@@ -35,7 +35,19 @@ fn most(findings: &Findings<'_>) -> Option<String> {
         point.runs.iter().filter_map(|run| run.host.as_ref()).map(HostUse::taken).fold(0.0, f64::max)
     };
     let worst = findings.points.iter().max_by(|a, b| taken(a).total_cmp(&taken(b)))?;
-    worst.others().map(|others| format!("at {} {others}", worst.label()))
+    let quiet = in_quiet_words(findings, worst).unwrap_or_default();
+    worst.others().map(|others| format!("at {} {others}{quiet}", worst.label()))
+}
+
+/// What the only run of a point did in its quiet seconds.
+fn in_quiet_words(findings: &Findings<'_>, point: &PointFindings) -> Option<String> {
+    let [run] = point.runs.as_slice() else { return None };
+    let (quantity, quiet) = run.host.as_ref()?.in_quiet_seconds(findings.workload)?;
+    let (value, title) = (grouped(quantity.value(), 0), findings.workload.headline.title);
+    Some(format!(
+        ", and in the {} of its {} seconds in which they were quiet it made {value} {title}",
+        quiet.quiet, quiet.of
+    ))
 }
 
 /// The table; `None` where no run tells it.
@@ -80,7 +92,7 @@ fn note() -> Prose {
 /// What the run did in its quiet seconds.
 fn in_quiet_seconds(workload: &Workload, host: &HostUse) -> Cell {
     match (host.in_quiet_seconds(workload), &host.quiet) {
-        (Some((quantity, quiet)), _) => Cell::Prose(prose![quantity, format!(", {} of {} s", quiet.quiet, quiet.of)]),
+        (Some((quantity, quiet)), _) => Cell::Prose(prose![quantity, format!(" in {} of {} s", quiet.quiet, quiet.of)]),
         (None, Some(Err(why))) => Cell::Gap(why.clone()),
         (None, _) => Cell::Gap("of a quiet host as it is".to_owned()),
     }
@@ -95,7 +107,8 @@ fn row(workload: &Workload, point: &PointFindings, run: &RunFindings, host: &Hos
         None => format!("{what} not observed"),
     };
     let taken = [part(host.disturbance.stolen, "other guests"), part(host.disturbance.foreign, "processes")].join(", ");
-    let named: Vec<String> = host.processes.iter().map(|(name, rate)| format!("{name} {rate:.2} cores")).collect();
+    let seen = host.processes.iter().filter(|(_, rate)| *rate >= 0.005);
+    let named: Vec<String> = seen.map(|(name, rate)| format!("{name} {rate:.2} cores")).collect();
     let named = if named.is_empty() { Cell::Gap("none seen".to_owned()) } else { Cell::datum(named.join(", ")) };
     Some(vec![
         Cell::datum(name(point, run)),

@@ -161,6 +161,15 @@ impl Comparison<'_> {
         }
     }
 
+    /// How the two were measured, where in turns; `None` where one after the other.
+    pub(crate) fn in_turns(&self) -> Option<String> {
+        let blocks = self.rows.iter().filter(|row| row.contrast.spread == Spread::InsideBlocks).map(|row| row.runs.0);
+        let blocks = blocks.max()?;
+        Some(format!(
+            "Both were measured in turns: each ratio was formed inside {blocks} repetitions, where both had the same neighbours."
+        ))
+    }
+
     /// What a pair is called.
     pub fn label(&self, pair: usize) -> &str {
         self.pairs.get(pair).map_or("", |pair| pair.label.as_str())

@@ -51,6 +51,9 @@ fn legend(comparison: &Comparison<'_>) -> String {
         "B/A is the candidate over the baseline. Each interval is of its row alone; p values and verdicts hold for all {rows} rows \
          together (Holm, 5 %)."
     );
+    if let Some(how) = comparison.in_turns() {
+        text = format!("{how} {text}");
+    }
     if comparison.rows.iter().any(|row| row.verdict == Verdict::NotShown) {
         text.push_str(
             " Where no difference was shown there may be one all the same; in brackets stands the observed change that would have \

@@ -374,8 +374,11 @@ fn two_studies_are_measured_in_turns_and_compared() {
     let plan = bench.run(&["plan", "a.toml", "--pilot", "a.proof", "--json"]);
     let planned = text(&plan.stdout) + &text(&plan.stderr);
     assert!(planned.contains("no valid point") || planned.contains("\"measure_s\""), "{planned}");
+    let before = ["a.proof", "b.proof"].map(|name| std::fs::read(bench.path(name)).expect("it is there"));
     let again = bench.run(&["compare", "--run", "a.toml", "b.toml"]);
     assert!(!text(&again.stderr).contains("measuring"), "{}", text(&again.stderr));
+    let after = ["a.proof", "b.proof"].map(|name| std::fs::read(bench.path(name)).expect("it is there"));
+    assert!(before == after, "complete records are only read");
     std::fs::remove_file(bench.path("b.proof")).expect("it is there");
     let alone = bench.run(&["compare", "--run", "a.toml", "b.toml"]);
     assert!(

@@ -13,7 +13,7 @@ use crate::{live, output};
 use proofload_model::events::RunEvent;
 use proofload_model::study::Study;
 use proofload_model::time::Clock as _;
-use proofload_record::Record;
+use proofload_record::{Record, Recorder};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,15 +37,18 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
     }
     let mut sides = match (files.baseline.exists(), files.candidate.exists()) {
         (false, false) => new_sides(pair, &files)?,
-        (true, true) => old_sides(&files)?,
+        (true, true) => match old_sides(&files)? {
+            Some(sides) => sides,
+            // Nothing is missing: the records stay as they are, with their signatures.
+            None => return Ok(files),
+        },
         (true, false) => return Err(alone(&files.baseline, &files.candidate)),
         (false, true) => return Err(alone(&files.candidate, &files.baseline)),
     };
-    expect_data_apart(&sides)?;
-    run(&mut sides)?;
-    for side in sides {
-        side.journal.close().map_err(|error| (Exit::Failure, error.to_string()))?;
-    }
+    let ran = run(&mut sides);
+    let closed = sides.map(|side| side.journal.close().map_err(|error| (Exit::Failure, error.to_string())));
+    ran?;
+    closed.into_iter().collect::<Result<Vec<()>, Failure>>()?;
     Ok(files)
 }
 
@@ -68,6 +71,8 @@ fn new_sides(pair: &PairArguments, files: &RecordFiles) -> Result<[Side; 2], Fai
         study_of(path, &pair.set, false).map_err(|exit| (exit, format!("{} was not started", path.display())))
     };
     let (first, second) = (read(&pair.baseline)?, read(&pair.candidate)?);
+    [&first.study, &second.study].into_iter().try_for_each(expect_turns)?;
+    expect_data_apart(&first.study, &second.study)?;
     let names = [first.study.name().to_owned(), second.study.name().to_owned()];
     let token = format!("{}-{}", SystemClock.wall().0, std::process::id());
     let [name, other] = names;
@@ -77,41 +82,49 @@ fn new_sides(pair: &PairArguments, files: &RecordFiles) -> Result<[Side; 2], Fai
     ])
 }
 
-fn new_side(file: StudyFile, path: &Path, in_turns: RunEvent) -> Result<Side, Failure> {
-    let usage = |text: String| (Exit::Usage, text);
-    destructive_steps_named(&file.study, None).map_err(usage)?;
-    if file.study.settings.get("search.setting").is_some() {
+/// A study that can be measured in turns.
+fn expect_turns(study: &Study) -> Result<(), Failure> {
+    destructive_steps_named(study, None).map_err(|text| (Exit::Usage, text))?;
+    if study.settings.get("search.setting").is_some() {
         let text =
-            format!("{} searches: which loads it measures is not known before, so it has no turns", file.study.name());
-        return Err(usage(text));
+            format!("{} searches: which loads it measures is not known before, so it has no turns", study.name());
+        return Err((Exit::Usage, text));
     }
+    Ok(())
+}
+
+fn new_side(file: StudyFile, path: &Path, in_turns: RunEvent) -> Result<Side, Failure> {
     let (recorder, assignment) = begun(file, path, None).map_err(|error| (Exit::Failure, error.to_string()))?;
     let mut journal = Journal::new(recorder, Arc::new(SystemClock));
     journal.study_event(in_turns).map_err(|error| (Exit::Failure, error.to_string()))?;
     Ok(Side { assignment, journal })
 }
 
-/// What is missing of two records that were measured in turns with each other.
-fn old_sides(files: &RecordFiles) -> Result<[Side; 2], Failure> {
+/// What is missing of two records that were measured in turns with each other; `None` when nothing is.
+fn old_sides(files: &RecordFiles) -> Result<Option<[Side; 2]>, Failure> {
     let failed = |text: String| (Exit::Failure, text);
-    let open = |path: &Path| continued(path, None).map_err(|error| failed(error.to_string()));
-    let (first, second) = (open(&files.baseline)?, open(&files.candidate)?);
-    if token(&first.1).is_none() || token(&first.1) != token(&second.1) {
+    let read = |path: &Path| proofload_record::read(path).map_err(|error| failed(error.to_string()));
+    let records = [read(&files.baseline)?, read(&files.candidate)?];
+    if token(&records[0]).is_none() || token(&records[0]) != token(&records[1]) {
         let (one, other) = (files.baseline.display(), files.candidate.display());
         return Err(failed(format!(
             "{one} and {other} exist and were not measured in turns; move them away to run both"
         )));
     }
-    let side = |(recorder, _, assignment): (_, Record, Assignment)| Side {
+    if records.iter().all(|record| record.plan.runs.iter().all(|run| record.finished(run.index).is_some())) {
+        return Ok(None);
+    }
+    let open = |path: &Path| continued(path, None).map_err(|error| failed(error.to_string()));
+    let side = |(recorder, _, assignment): (Recorder, Record, Assignment)| Side {
         assignment,
         journal: Journal::new(recorder, Arc::new(SystemClock)),
     };
-    let mut sides = [side(first), side(second)];
+    let mut sides = [side(open(&files.baseline)?), side(open(&files.candidate)?)];
     let again = half_done([&sides[0].assignment, &sides[1].assignment]);
     for (side, again) in sides.iter_mut().zip(again) {
         side.assignment.finished.retain(|run| !again.contains(run));
     }
-    Ok(sides)
+    Ok(Some(sides))
 }
 
 fn token(record: &Record) -> Option<&str> {
@@ -122,9 +135,8 @@ fn token(record: &Record) -> Option<&str> {
 }
 
 /// Two studies in one folder restore its data before every run, else each would go on with what the other left.
-fn expect_data_apart(sides: &[Side; 2]) -> Result<(), Failure> {
+fn expect_data_apart(one: &Study, other: &Study) -> Result<(), Failure> {
     let of = |study: &Study, path: &str| study.settings.text(path).unwrap_or_default().to_owned();
-    let [one, other] = sides.each_ref().map(|side| &side.assignment.study);
     let shared = of(one, "storage.path") == of(other, "storage.path") && one.name() == other.name();
     let keeps = [one, other].iter().any(|study| of(study, "procedure.restore") == "never");
     if shared && keeps {

@@ -11,15 +11,16 @@ use crate::workloads::Workload;
 pub(super) fn notice(findings: &Findings<'_>) -> Option<Block> {
     let valid: Vec<&PointFindings> = findings.valid().filter(|point| point.estimand.is_some()).collect();
     let given = valid.iter().filter(|point| point.estimand == Some(Estimand::AsGiven)).count();
-    let worst = findings.points.iter().filter_map(PointFindings::others).next();
+    let others = most(findings);
     let words = match given {
         0 => return None,
         all if all == valid.len() => prose!["all figures are ", "as given by this host"],
+        1 => prose!["1 of ", valid.len(), " figures is as given by this host"],
         some => prose![some, " of ", valid.len(), " figures are as given by this host"],
     };
-    let others = worst.map_or_else(
+    let others = others.map_or_else(
         || prose![": who else used it could not be observed"],
-        |_| prose![", with what others did on it: ", most(findings).unwrap_or_default()],
+        |others| prose![", with what others did on it: ", others],
     );
     let compare = match findings.blocks {
         Some(_) => "Ratios between them were formed inside repetitions, side by side with the same neighbours.",
@@ -29,12 +30,13 @@ pub(super) fn notice(findings: &Findings<'_>) -> Option<Block> {
     Some(Block::Notice(Notice::Caution, [words, others, end].concat()))
 }
 
-/// What others took, at the point where it was most.
+/// What others took, at the point as given where it was most.
 fn most(findings: &Findings<'_>) -> Option<String> {
     let taken = |point: &&PointFindings| {
         point.runs.iter().filter_map(|run| run.host.as_ref()).map(HostUse::taken).fold(0.0, f64::max)
     };
-    let worst = findings.points.iter().max_by(|a, b| taken(a).total_cmp(&taken(b)))?;
+    let given = findings.valid().filter(|point| point.estimand == Some(Estimand::AsGiven));
+    let worst = given.max_by(|a, b| taken(a).total_cmp(&taken(b)))?;
     let quiet = in_quiet_words(findings, worst).unwrap_or_default();
     worst.others().map(|others| format!("at {} {others}{quiet}", worst.label()))
 }

@@ -338,6 +338,8 @@ fn doctor_holds_a_study_against_the_machine() {
     assert!(neighbours["seconds"].as_f64().is_some_and(|seconds| seconds >= 10.0), "{found}");
     assert_eq!(neighbours["tolerated"], 1.0, "{found}");
     assert!(neighbours["spin_p99_s"].as_f64().is_some_and(|seconds| seconds >= 0.005), "{found}");
+    let remote = text(&bench.run(&["doctor", "study.toml", "--set", "agents.host=[\"ssh\", \"db1\"]"]).stdout);
+    assert!(remote.contains("nothing of it was looked at") && !remote.contains("read back"), "{remote}");
     let large = bench.run(&["doctor", "study.toml", "--set", "limits.memory=900TiB"]);
     let told = text(&large.stdout);
     assert_eq!(large.status.code(), Some(1), "{told}");

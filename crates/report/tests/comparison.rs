@@ -491,3 +491,38 @@ fn records_measured_in_turns_are_compared_inside_blocks() {
     let other = in_turns(0.9, "another day");
     assert_eq!(compared(&baseline, &other, &["tpm"]).rows[0].contrast.spread, Spread::BetweenRuns);
 }
+
+/// The same whose seconds come in the order of their throughput, so that it rises; every sum is as it was.
+fn rising(speed: f64, token: &str) -> Record {
+    let mut record = in_turns(speed, token);
+    for attempt in &mut record.attempts {
+        let (from, to) = attempt.window().expect("it was measured");
+        let inside = &mut attempt.intervals[from as usize..to as usize];
+        inside.sort_by_key(|interval| interval.counts.iter().map(|counts| counts.done).sum::<u64>());
+        (from..).zip(inside).for_each(|(index, interval)| interval.index = index);
+    }
+    record
+}
+
+/// Only blocks make a ratio of points that moved.
+#[test]
+fn points_that_moved_are_compared_in_turns_only() {
+    let (baseline, candidate, other) = (rising(1.0, "t"), rising(0.9, "t"), rising(0.9, "another day"));
+    let turned = compared(&baseline, &candidate, &["tpm"]);
+    assert!((0.88..0.92).contains(&turned.rows[0].ratio.value()), "{:?}", turned.rows[0].ratio);
+    assert!(
+        turned.warnings.iter().any(|text| text.starts_with("throughput moved within runs")),
+        "{:?}",
+        turned.warnings
+    );
+    let apart = compared(&baseline, &other, &["tpm"]);
+    assert!(apart.rows.is_empty() && apart.void.len() == 2, "{:?}", apart.void);
+    let mut single = [rising(1.0, "t"), rising(0.9, "t")];
+    for record in &mut single {
+        let first = record.attempts[0].run;
+        record.attempts.retain(|attempt| attempt.run == first);
+    }
+    let [one, another] = &single;
+    let alone = compared(one, another, &["tpm"]);
+    assert!(alone.rows.is_empty() && alone.left_out[0].why.contains("two blocks or more"), "{:?}", alone.left_out);
+}

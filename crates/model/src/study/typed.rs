@@ -51,7 +51,15 @@ pub struct Procedure {
 /// fixed length, since an early declaration would choose the result.
 const DETECTED_FROM: Duration = Duration::from_secs(180);
 
+/// A load that wants quiet seconds ends at this many times their number, quiet or not.
+const LONGEST_FOR_QUIET: u32 = 5;
+
 impl Procedure {
+    /// Longest measured load: it goes on beyond `measure` for quiet seconds that are still missing.
+    pub fn longest_measured(&self) -> Duration {
+        self.measure.max(Duration::from_secs(u64::from(self.quiet_seconds) * u64::from(LONGEST_FOR_QUIET)))
+    }
+
     /// Whether the warm-up lasts as long as planned, whatever is seen in it.
     pub fn has_fixed_warm_up(&self) -> bool {
         self.precision.is_some() && self.measure < DETECTED_FROM

@@ -34,10 +34,9 @@ impl Times {
         let procedure = procedure(settings)?;
         let least = procedure.warm_up.at_least;
         let most = if procedure.has_fixed_warm_up() { least } else { procedure.warm_up.at_most };
-        Ok(Self {
-            span: Span { at_least: least + procedure.measure, at_most: Some(most + procedure.measure) },
-            work: None,
-        })
+        let once = most.saturating_add(procedure.longest_measured());
+        let at_most = Some(once.saturating_mul(1 + procedure.retries));
+        Ok(Self { span: Span { at_least: least + procedure.measure, at_most }, work: None })
     }
 
     /// Describes it in words.

@@ -54,10 +54,15 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
     read_with(path, &set).map_err(tell)
 }
 
+/// Whether the host under test is, or may be, another machine than this one.
+pub(super) fn is_elsewhere(study: &Study) -> bool {
+    study.settings.get("engine.url").is_some() || !study.settings.list("agents.host").is_empty()
+}
+
 /// Tries every limit of the study's points for itself; none of a study whose host is another one.
 pub(super) fn refused(study: &Study) -> Vec<RefusedLimit> {
     let settings = &study.settings;
-    if settings.get("engine.url").is_some() || !settings.list("agents.host").is_empty() {
+    if is_elsewhere(study) {
         return Vec::new();
     }
     let plan = expand(study);

@@ -11,9 +11,6 @@ use proofload_model::series::{cores, foreign};
 use proofload_model::time::Offset;
 use std::collections::BTreeMap;
 
-/// The load ends at this many times the wanted seconds, quiet or not.
-const LONGEST: usize = 5;
-
 /// The processor of the host under test, second by second since time zero.
 #[derive(Debug, Default)]
 pub(crate) struct HostSeconds {
@@ -67,7 +64,7 @@ pub(super) fn extend(
     planned: usize,
 ) -> Result<Option<usize>, Error> {
     let (wanted, tolerated) = (prepared.procedure.quiet_seconds as usize, prepared.procedure.steal_tolerance);
-    let longest = planned.max(from + LONGEST * wanted);
+    let longest = planned.max(from + prepared.procedure.longest_measured().as_secs() as usize);
     let mut to = planned;
     if context.heard.state.host.taken(from, planned).iter().all(Option::is_none) {
         return Ok(Some(planned));

@@ -21,7 +21,7 @@ use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::generator::{GeneratorCheck, LittleAudit};
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::stall::Stalls;
-use proofload_analysis::validity::{Check as WindowCheck, Limits, check_window};
+use proofload_analysis::validity::{Check as WindowCheck, Limits, VoidReason, check_window};
 use proofload_analysis::window::{JudgedWindow, WindowRule, WindowVerdict, judge_window};
 use proofload_model::plan::Run;
 use proofload_model::samples::{Check, IntervalSample, LatencyClock, OperationCounts};
@@ -104,6 +104,13 @@ impl RunFindings {
             None => mean_of(self.measured()).quantity(Unit::PER_SECOND),
         };
         self.whole.as_ref().map_or_else(of_seconds, WholeRun::throughput)
+    }
+
+    /// Whether its one reason to be void is that throughput moved or varied too much within its window.
+    pub(super) fn only_moved(&self) -> bool {
+        let reason = self.judged.as_ref().map(|judged| &judged.verdict);
+        let moved = matches!(reason, Some(WindowVerdict::Void(VoidReason::Moving { .. } | VoidReason::Useless { .. })));
+        moved && self.voids.len() == 1
     }
 
     /// Window in seconds, for telemetry.

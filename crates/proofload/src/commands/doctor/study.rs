@@ -18,10 +18,10 @@ use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// Cores that the clients should have outside a limit of the database, CPU s/s. Source: docs/method.md, results on a busy host.
+/// Cores that the clients should have outside a limit of the database, CPU s/s; ours.
 const LEFT_TO_CLIENTS: f64 = 0.3;
 
-/// A piece of computing that took this many times its CPU time shows a crowded processor.
+/// A piece of computing that took this many times its CPU time shows a crowded processor; ours.
 const CROWDED: f64 = 2.0;
 
 /// What others did while the host was looked at.
@@ -68,19 +68,25 @@ impl Neighbours {
 
 /// Whether everything that the study asks for is here.
 pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
+    if refused_limits::is_elsewhere(study) {
+        return vec![Diagnosis::bad(
+            "host under test",
+            State::Warning,
+            "another machine, or one that may be (engine.url, agents.host); nothing of it was looked at, and what follows is of this one",
+            "proofload doctor with this study on that machine, without engine.url and agents.host",
+        )];
+    }
     let mut found = limits(study);
     found.extend(memory(study));
     found.extend(space(study, folder));
     let used = used_engines(study);
-    if study.settings.get("engine.url").is_none() {
-        found.extend(used.iter().map(|engine| {
-            let found = doctor::engine(*engine);
-            let state = if found.state == State::Good { State::Good } else { State::Missing };
-            Diagnosis { subject: format!("engine {}", found.subject), state, ..found }
-        }));
-        if used.iter().any(|engine| engine.server().is_some()) {
-            found.push(doctor::unprivileged_user());
-        }
+    found.extend(used.iter().map(|engine| {
+        let found = doctor::engine(*engine);
+        let state = if found.state == State::Good { State::Good } else { State::Missing };
+        Diagnosis { subject: format!("engine {}", found.subject), state, ..found }
+    }));
+    if used.iter().any(|engine| engine.server().is_some()) {
+        found.push(doctor::unprivileged_user());
     }
     if preconditioning(&study.settings, None).is_ok_and(|how| how.is_some()) {
         let fio = doctor::fio();

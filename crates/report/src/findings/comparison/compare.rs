@@ -4,7 +4,6 @@ use super::super::disturbance::HostUse;
 use super::super::evaluate::{Findings, evaluate};
 use super::super::point::{PointFindings, Verdict as Validity};
 use super::super::run::RunFindings;
-use super::super::void::{Void, VoidClass};
 use super::differences::{Difference, differences};
 use super::filter::{ComparisonFilter, keep, metrics};
 use super::metric::{Better, Metric};
@@ -292,8 +291,7 @@ fn is_comparable(point: &PointFindings, in_turns: bool) -> bool {
 }
 
 fn moved_only(point: &PointFindings) -> bool {
-    let moved = |void: &Void| matches!(void.class, VoidClass::NotSteady | VoidClass::Host);
-    matches!(&point.verdict, Validity::Void(reasons) if reasons.iter().all(moved))
+    matches!(point.verdict, Validity::Void(_)) && point.runs.iter().all(|run| run.voids.is_empty() || run.only_moved())
 }
 
 /// A point in its record.
@@ -309,7 +307,12 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
     let in_turns = turns(baseline_side, candidate_side, (&ours, &theirs));
     let contrast = match &in_turns {
         Some((ours, theirs)) => Contrast::in_turns(theirs, ours)?,
-        None => Contrast::new(&theirs, &ours)?,
+        None if [baseline_side, candidate_side].iter().all(|(_, point)| point.verdict.is_valid()) => {
+            Contrast::new(&theirs, &ours)?
+        }
+        None => {
+            return Err("throughput moved within runs, and the two do not have the same two blocks or more".to_owned());
+        }
     };
     let (low, high) = contrast.bounds(LEVEL);
     if !(low > 0.0 && high.is_finite()) {

@@ -16,7 +16,7 @@ const LEAST_SPREAD: f64 = 0.01;
 const LEAST_FREEDOM: usize = 3;
 
 /// Largest power of what is left of the processor that throughput is taken to follow: beyond it is noise.
-const MOST_EFFECT: f64 = 2.0;
+pub(crate) const MOST_EFFECT: f64 = 2.0;
 
 /// How the interval comes about.
 const METHOD: &str = "ratios inside blocks on the logarithmic scale, Student's quantile";

@@ -12,9 +12,11 @@ pub mod contrast;
 pub mod distribution;
 pub mod disturbance;
 pub mod elasticity;
+mod equations;
 pub mod error;
 pub mod generator;
 pub mod hierarchy;
+pub mod incomplete_blocks;
 pub mod knee;
 pub mod latency;
 #[cfg(test)]

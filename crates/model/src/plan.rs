@@ -2,7 +2,7 @@
 //! a search begins with the smallest load and grows by what its results ask for: same study and additions give a byte-equal plan.
 
 use crate::settings::{Settings, Value};
-use crate::study::{Factor, Study, load_of, search};
+use crate::study::{Factor, Search, Study, load_of, search};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,6 +27,9 @@ pub struct Run {
     pub repetition: u32,
     /// Whether it is a sentinel: the same point again and again, to see drift of the testbed.
     pub sentinel: bool,
+    /// Number of its block, from 0, in a search that measures loads side by side; elsewhere the repetition is the block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<u32>,
     /// Seed of the run's inputs.
     pub seed: u64,
 }
@@ -60,43 +63,71 @@ impl Plan {
         factors
     }
 
-    /// A point that a search asks for, with as many runs as the study has repetitions. Its number.
-    pub fn add_point(&mut self, study: &Study, levels: BTreeMap<String, Value>) -> u32 {
+    /// Whether its search measures loads side by side.
+    pub fn has_blocks(&self) -> bool {
+        self.runs.iter().any(|run| run.block.is_some())
+    }
+
+    /// A point that a search asks for, without runs. Its number.
+    pub fn add_point(&mut self, levels: BTreeMap<String, Value>) -> u32 {
         let id = u32::try_from(self.points.len()).unwrap_or(u32::MAX);
         self.points.push(Point { id, levels });
-        self.repeat_point(study, id);
         id
     }
 
-    /// Adds further runs of a point, one for each repetition of the study.
-    pub fn repeat_point(&mut self, study: &Study, point: u32) {
+    /// Adds one run of each of these points for each repetition of the study: side by side in an order that is drawn, in a block of their
+    /// own if `in_blocks`.
+    pub fn measure(&mut self, study: &Study, points: &[u32], in_blocks: bool) {
         for _ in 0..study.repetitions() {
-            self.push_next(study, point, false);
+            let block =
+                in_blocks.then(|| self.runs.iter().filter_map(|run| run.block).max().map_or(0, |last| last + 1));
+            let mut order = points.to_vec();
+            shuffle(&mut order, mix(study.seed(), self.runs.len() as u64));
+            for point in order {
+                self.push_next(study, point, block);
+            }
             let every = study.settings.count("study.sentinel_every").ok();
             let ordinary = self.runs.iter().filter(|run| !run.sentinel).count() as u32;
-            if every.is_some_and(|every| ordinary.is_multiple_of(every)) {
-                self.push_next(study, self.runs[0].point, true);
+            if every.is_some_and(|every| {
+                (ordinary + 1 - points.len() as u32..=ordinary).any(|run| run.is_multiple_of(every))
+            }) {
+                self.push_sentinel(study);
             }
         }
     }
 
     /// The next run of a point, numbered on after those that it has: inputs of its own.
-    fn push_next(&mut self, study: &Study, point: u32, sentinel: bool) {
-        let earlier = self.runs.iter().filter(|run| run.point == point).count();
-        push(&mut self.runs, study, point, u32::try_from(earlier).unwrap_or(u32::MAX), sentinel);
+    fn push_next(&mut self, study: &Study, point: u32, block: Option<u32>) {
+        let earlier = self.runs_of(point);
+        push(&mut self.runs, study, point, earlier, false);
+        if let Some(run) = self.runs.last_mut() {
+            run.block = block;
+        }
+    }
+
+    /// One more run of the first point.
+    fn push_sentinel(&mut self, study: &Study) {
+        let first = self.runs[0].point;
+        let earlier = self.runs_of(first);
+        push(&mut self.runs, study, first, earlier, true);
+    }
+
+    fn runs_of(&self, point: u32) -> u32 {
+        u32::try_from(self.runs.iter().filter(|run| run.point == point).count()).unwrap_or(u32::MAX)
     }
 }
 
 /// The first plan of a search: its smallest load under each combination of the factors' levels.
-fn begin_search(study: &Study, setting: &str, from: &Value) -> Plan {
+fn begin_search(study: &Study, search: &Search) -> Plan {
     let mut combinations: Vec<BTreeMap<String, Value>> = product(study).into_iter().map(|point| point.levels).collect();
     if study.settings.text("study.order") != Ok("given") {
         shuffle(&mut combinations, mix(study.seed(), 0));
     }
     let mut plan = Plan { points: Vec::new(), runs: Vec::new() };
     for mut levels in combinations {
-        levels.insert(setting.to_owned(), from.clone());
-        plan.add_point(study, levels);
+        levels.insert(search.setting.clone(), search.from.clone());
+        let point = plan.add_point(levels);
+        plan.measure(study, &[point], search.blocks);
     }
     plan
 }
@@ -104,7 +135,7 @@ fn begin_search(study: &Study, setting: &str, from: &Value) -> Plan {
 /// Expands a study; of a search, what is known before its first result.
 pub fn expand(study: &Study) -> Plan {
     if let Ok(Some(search)) = search(&study.settings) {
-        return begin_search(study, &search.setting, &search.from);
+        return begin_search(study, &search);
     }
     let points = product(study);
     let shuffled = study.settings.text("study.order") != Ok("given");
@@ -133,7 +164,9 @@ pub fn expand(study: &Study) -> Plan {
 pub fn most_runs(study: &Study) -> usize {
     let plan = expand(study);
     let Ok(Some(search)) = search(&study.settings) else { return plan.runs.len() };
-    let ordinary = plan.points.len() * search.points as usize * study.repetitions() as usize;
+    // Every load but the first has another beside it.
+    let beside = if search.blocks { search.points.saturating_sub(1) } else { 0 };
+    let ordinary = plan.points.len() * (search.points + beside) as usize * study.repetitions() as usize;
     let every = study.settings.count("study.sentinel_every").ok();
     ordinary + every.map_or(0, |every| ordinary / every.max(1) as usize)
 }
@@ -141,7 +174,14 @@ pub fn most_runs(study: &Study) -> usize {
 /// Adds one run.
 fn push(runs: &mut Vec<Run>, study: &Study, point: u32, repetition: u32, sentinel: bool) {
     let seed = mix(mix(study.seed(), u64::from(point) + 1), u64::from(repetition) + 1);
-    runs.push(Run { index: u32::try_from(runs.len()).unwrap_or(u32::MAX), point, repetition, sentinel, seed });
+    runs.push(Run {
+        index: u32::try_from(runs.len()).unwrap_or(u32::MAX),
+        point,
+        repetition,
+        sentinel,
+        block: None,
+        seed,
+    });
 }
 
 /// The product of all factors; one point without levels when there is none.

@@ -28,13 +28,14 @@ fn steps(record: &Record) -> Vec<(u64, String)> {
     record.events.iter().filter_map(step).collect()
 }
 
-/// The record as it was when so many steps had been taken and their runs were finished.
+/// The record as it was when so many steps had been taken and their runs were finished: one a step, or side by side two but for the first.
 fn after(record: &Record, steps: usize) -> Record {
     let mut early = record.clone();
-    early.plan.runs.truncate(steps);
+    let runs = if record.plan.has_blocks() { 2 * steps - 1 } else { steps };
+    early.plan.runs.truncate(runs);
     let points = early.plan.runs.iter().map(|run| run.point as usize + 1).max().unwrap_or(0);
     early.plan.points.truncate(points);
-    early.attempts.retain(|attempt| (attempt.run.index as usize) < steps);
+    early.attempts.retain(|attempt| (attempt.run.index as usize) < runs);
     early
 }
 
@@ -42,12 +43,14 @@ fn after(record: &Record, steps: usize) -> Record {
 #[track_caller]
 fn expect_choices_that_follow_from_results(record: &Record) {
     let chosen = steps(record);
-    assert_eq!(chosen.len(), record.plan.runs.len(), "one step a run, with one repetition: {chosen:?}");
+    let runs = if record.plan.has_blocks() { 2 * chosen.len() - 1 } else { chosen.len() };
+    assert_eq!(runs, record.plan.runs.len(), "{chosen:?}");
     for (taken, (point, why)) in chosen.iter().enumerate().skip(1) {
         let search = &searches(&after(record, taken))[0];
         let SearchState::Next(next) = &search.state else { panic!("step {taken} was taken after {:?}", search.state) };
         let level = &record.plan.points[*point as usize].levels["workload.virtual_users"];
-        assert_eq!((level.to_string(), why), (next.load.to_string(), &search.why(next)), "step {taken}");
+        let beside = search.beside(next, &record.plan).map(|(load, _)| load);
+        assert_eq!((level.to_string(), why), (next.load.to_string(), &search.why(next, beside)), "step {taken}");
     }
     let state = &searches(record)[0].state;
     assert!(matches!(state, SearchState::Ended(_)), "{state:?}");

@@ -1,6 +1,8 @@
 //! The curves that compete for a sweep: continuous segmented lines of two and three pieces, a straight
 //! line, and a saturating exponential. Least squares and AICc; nothing is decided here.
 
+use super::super::equations::solve;
+
 /// A family of curves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -160,29 +162,6 @@ fn regress(rows: &[Vec<f64>], y: &[f64]) -> Option<(f64, Vec<f64>)> {
     let fitted: Vec<f64> = rows.iter().map(|row| (0..width).map(|c| solution[c] * cell(row, c)).sum()).collect();
     let squares = fitted.iter().zip(y).map(|(f, v)| (v - f).powi(2)).sum();
     Some((squares, fitted))
-}
-
-/// Gauss's elimination with row exchange.
-fn solve(mut system: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    let size = system.len();
-    for column in 0..size {
-        let pivot = (column..size).max_by(|&a, &b| system[a][column].abs().total_cmp(&system[b][column].abs()))?;
-        system.swap(column, pivot);
-        if system[column][column].abs() < 1e-11 {
-            return None;
-        }
-        let head = system[column].clone();
-        for row in system.iter_mut().skip(column + 1) {
-            let factor = row[column] / head[column];
-            row.iter_mut().zip(&head).for_each(|(value, above)| *value -= factor * above);
-        }
-    }
-    let mut solution = vec![0.0; size];
-    for row in (0..size).rev() {
-        let known: f64 = (row + 1..size).map(|c| system[row][c] * solution[c]).sum();
-        solution[row] = (system[row][size] - known) / system[row][row];
-    }
-    Some(solution)
 }
 
 #[cfg(test)]

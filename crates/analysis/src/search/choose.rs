@@ -12,8 +12,8 @@ pub(super) trait Rule {
     fn so_far(&self, seen: &[LoadResult]) -> Option<SearchAnswer>;
 }
 
-/// The next step. Depends on what was measured and not on its order.
-pub fn next(question: &Question, tried: &[MeasuredLoad]) -> Step {
+/// The next step after so many measurements. Depends on what was measured and not on its order.
+pub fn next(question: &Question, tried: &[MeasuredLoad], spent: usize) -> Step {
     let rule: &dyn Rule = match &question.goal {
         Goal::Peak { plateau } => &peak::Peak { plateau: *plateau },
         Goal::Limit { at_most } => &limit::Limit { at_most: *at_most },
@@ -23,14 +23,20 @@ pub fn next(question: &Question, tried: &[MeasuredLoad]) -> Step {
         Some((load, why, true)) => {
             return Step::Ended(Ending::CannotTell { load, why, so_far: rule.so_far(&seen) });
         }
-        Some((load, _, false)) => Step::Try(Try { load, again: false, why: Why::AfterVoid }),
+        Some((load, _, false)) => Step::Try(Try::new(load, Why::AfterVoid)),
         None => rule.step(question, &seen),
     };
-    let spent: usize = tried.iter().map(|one| one.times).sum();
     match step {
         Step::Try(_) if spent >= question.points => Step::Ended(Ending::Exhausted { so_far: rule.so_far(&seen) }),
-        step => step,
+        Step::Try(step) => Step::Try(Try { beside: beside(&seen, step.load), ..step }),
+        ended => ended,
     }
+}
+
+/// The load with the largest value of the others.
+fn beside(seen: &[LoadResult], load: f64) -> Option<f64> {
+    let others = seen.iter().filter(|one| one.load != load);
+    others.max_by(|a, b| a.value.total_cmp(&b.value)).map(|one| one.load)
 }
 
 /// The smallest load that has no result but void ones, why, and whether it was void more than once.
@@ -47,16 +53,16 @@ fn void(tried: &[MeasuredLoad]) -> Option<(f64, String, bool)> {
 /// The step upwards; `None` when the largest load was tried.
 pub(super) fn climb(question: &Question, top: &LoadResult) -> Option<Step> {
     let load = question.above(top.load)?;
-    Some(Step::Try(Try { load, again: false, why: Why::Climb { after: top.load } }))
+    Some(Step::Try(Try::new(load, Why::Climb { after: top.load })))
 }
 
-/// Once more, for want of certainty, the first of these loads that was measured only once.
-pub(super) fn again<'a>(unsure: impl IntoIterator<Item = &'a LoadResult>) -> Option<Step> {
-    let once = unsure.into_iter().find(|one| one.times < 2)?;
-    Some(Step::Try(Try { load: once.load, again: true, why: Why::Unsure }))
+/// Once more, for want of certainty, the one of these loads that was measured least, if it may be measured again.
+pub(super) fn again<'a>(question: &Question, unsure: impl IntoIterator<Item = &'a LoadResult>) -> Option<Step> {
+    let least = unsure.into_iter().filter(|one| one.times < question.times).min_by_key(|one| one.times)?;
+    Some(Step::Try(Try { again: true, ..Try::new(least.load, Why::Unsure) }))
 }
 
 /// The first step.
 pub(super) fn start(question: &Question) -> Step {
-    Step::Try(Try { load: question.from, again: false, why: Why::Start })
+    Step::Try(Try::new(question.from, Why::Start))
 }

@@ -36,17 +36,17 @@ impl Rule for Limit {
         let (Some(first), Some(top)) = (seen.first(), seen.last()) else { return start(question) };
         let unsure = |one: &&LoadResult| one.straddles(self.at_most);
         if self.breaks(first) {
-            return again(Some(first).filter(unsure)).unwrap_or(Step::Ended(Ending::BeforeStart));
+            return again(question, Some(first).filter(unsure)).unwrap_or(Step::Ended(Ending::BeforeStart));
         }
         let Some((low, high)) = self.turn(seen) else {
-            let up = climb(question, top).or_else(|| again(Some(top).filter(unsure)));
+            let up = climb(question, top).or_else(|| again(question, Some(top).filter(unsure)));
             return up.unwrap_or(Step::Ended(Ending::BeyondEnd));
         };
         if let Some(load) = question.middle(low.load, high.load) {
             let why = Why::Between { low: low.load, high: high.load };
-            return Step::Try(Try { load, again: false, why });
+            return Step::Try(Try::new(load, why));
         }
-        again([low, high].into_iter().filter(unsure)).unwrap_or_else(|| {
+        again(question, [low, high].into_iter().filter(unsure)).unwrap_or_else(|| {
             let doubts = self.doubts(seen, (low, high));
             Step::Ended(Ending::Found(SearchAnswer {
                 load: low.load,

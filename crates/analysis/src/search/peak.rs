@@ -144,14 +144,14 @@ impl Rule for Peak {
         {
             return up;
         }
-        if let Some(step) = again(shape.lucky(self.plateau)) {
+        if let Some(step) = again(question, shape.lucky(self.plateau)) {
             return step;
         }
         let (best, edge) = (shape.best(), shape.edge());
         if let Some(right) = shape.right_first(question)
             && let Some(load) = question.middle(best.load, right.load)
         {
-            return Step::Try(Try { load, again: false, why: Why::Fall { best: best.load, fallen: right.load } });
+            return Step::Try(Try::new(load, Why::Fall { best: best.load, fallen: right.load }));
         }
         // On the plateau up to the end: is there enough of it to be one?
         let width = 1.0 + WIDTH * self.plateau;
@@ -161,12 +161,12 @@ impl Rule for Peak {
             Some(below) => {
                 if let Some(load) = question.middle(below.load, edge.load) {
                     let why = Why::Between { low: below.load, high: edge.load };
-                    return Step::Try(Try { load, again: false, why });
+                    return Step::Try(Try::new(load, why));
                 }
             }
             None => {}
         }
-        if let Some(step) = again(shape.unsure()) {
+        if let Some(step) = again(question, shape.unsure()) {
             return step;
         }
         // The smallest load that there is may be the answer; any other smallest one hides what is below it.

@@ -1,7 +1,14 @@
 //! The search against simulated machines: curves with a knee, a plateau, a fall, noise, voids, and ends that hide the answer.
 
 use super::*;
+use crate::distribution::student_quantile;
+use crate::incomplete_blocks::{BlockVisit, IncompleteBlocks};
 use crate::random::Random;
+
+/// The next step where each measurement is of one load.
+fn next(question: &Question, tried: &[MeasuredLoad]) -> Step {
+    super::next(question, tried, tried.iter().map(|one| one.times).sum())
+}
 
 /// A machine that is measured.
 struct Machine<'a> {
@@ -66,7 +73,7 @@ fn void() -> Outcome {
 
 /// A search for the users with the largest throughput.
 fn peak(from: f64, to: f64) -> Question {
-    Question { goal: Goal::Peak { plateau: 0.02 }, from, to, whole: true, resolution: 0.05, points: 24 }
+    Question { goal: Goal::Peak { plateau: 0.02 }, from, to, whole: true, resolution: 0.05, points: 24, times: 2 }
 }
 
 fn limit(from: f64, to: f64, at_most: f64) -> Question {
@@ -199,6 +206,100 @@ fn noise_moves_an_answer_by_little() {
     }
 }
 
+/// A host whose neighbours change from minute to minute, in steps and slowly.
+struct Host {
+    chance: Random,
+    level: f64,
+    slow: f64,
+}
+
+impl Host {
+    /// ln of the throughput of one run, and the error that its window states.
+    fn measure(&mut self, value: f64) -> (f64, f64) {
+        if self.chance.uniform() < 0.15 {
+            self.level = -0.35 * self.chance.uniform();
+        }
+        self.slow = 0.9 * self.slow + 0.03 * self.chance.normal();
+        (value.ln() + self.level + self.slow + 0.008 * self.chance.normal(), 0.008)
+    }
+}
+
+/// A search on such a host: each load alone, or side by side with the best so far and judged by their ratio.
+fn searched(question: &Question, curve: &dyn Fn(f64) -> f64, seed: u64, in_blocks: bool) -> (Ending, usize) {
+    let mut host = Host { chance: Random::new(seed), level: 0.0, slow: 0.0 };
+    let (mut loads, mut visits): (Vec<f64>, Vec<BlockVisit>) = (Vec::new(), Vec::new());
+    for spent in 0..=question.points {
+        let step = match super::next(question, &results(&loads, &visits, in_blocks), spent) {
+            Step::Ended(ending) => return (ending, visits.len()),
+            Step::Try(step) => step,
+        };
+        let beside = step.beside.filter(|_| in_blocks);
+        for load in beside.into_iter().chain([step.load]) {
+            let level = loads.iter().position(|known| *known == load).unwrap_or_else(|| {
+                loads.push(load);
+                loads.len() - 1
+            });
+            let (log, error) = host.measure(curve(load));
+            visits.push(BlockVisit { block: spent, level, throughput: log.exp(), error, taken: None });
+        }
+    }
+    unreachable!("a search ends within its points");
+}
+
+fn results(loads: &[f64], visits: &[BlockVisit], in_blocks: bool) -> Vec<MeasuredLoad> {
+    if !in_blocks {
+        let of = |level: usize| visits.iter().filter(move |visit| visit.level == level);
+        let one = |(level, load): (usize, &f64)| {
+            let times = of(level).count();
+            let value = of(level).map(|visit| visit.throughput).sum::<f64>() / times as f64;
+            let half = 1.96 * 0.008 * value / (times as f64).sqrt();
+            MeasuredLoad {
+                load: *load,
+                times,
+                outcome: Outcome::Measured { value, bounds: Some((value - half, value + half)) },
+            }
+        };
+        return loads.iter().enumerate().map(one).collect();
+    }
+    let Some(blocks) = IncompleteBlocks::of(visits) else { return Vec::new() };
+    let mean = |level: usize| blocks.mean(level).expect("all loads are connected");
+    let best = (0..loads.len()).max_by(|a, b| mean(*a).total_cmp(&mean(*b))).expect("one load");
+    let one = |(level, load): (usize, &f64)| {
+        let found = blocks.difference(level, best).expect("all loads are connected");
+        let half = student_quantile(0.975, found.freedom) * found.error;
+        let bounds = Some((mean(level) * (-half).exp(), mean(level) * half.exp()));
+        MeasuredLoad {
+            load: *load,
+            times: blocks.visits(level),
+            outcome: Outcome::Measured { value: mean(level), bounds },
+        }
+    };
+    loads.iter().enumerate().map(one).collect()
+}
+
+/// Loads that are measured side by side lead to a right answer where neighbours change between runs, and distant runs do not.
+#[test]
+fn loads_side_by_side_are_told_apart_on_a_host_that_changes() {
+    let curve = |load: f64| load.min(40.0);
+    let right = |in_blocks: bool| {
+        let question =
+            Question { goal: Goal::Peak { plateau: 0.05 }, times: if in_blocks { 3 } else { 2 }, ..peak(1.0, 512.0) };
+        let (mut right, mut runs, mut ended) = (0, 0, 0);
+        for seed in 0..300 {
+            let (ending, visits) = searched(&question, &curve, seed, in_blocks);
+            runs += visits;
+            let (Ending::Found(found) | Ending::Exhausted { so_far: Some(found) }) = &ending else { continue };
+            ended += usize::from(matches!(ending, Ending::Found(_)));
+            right += usize::from((30.0..=60.0).contains(&found.load));
+        }
+        (right, ended, runs / 300)
+    };
+    let (alone, side_by_side) = (right(false), right(true));
+    assert!(alone.0 <= 195 && alone.1 >= 285, "{alone:?} of 300: the host of this test confuses nobody");
+    assert!(side_by_side.0 >= 245 && side_by_side.1 >= 225, "{side_by_side:?} of 300");
+    assert!(side_by_side.2 <= 40, "{side_by_side:?}");
+}
+
 #[test]
 fn a_limit_under_noise_is_found_near_its_crossing() {
     let curve = |load: f64| 2.0 + 0.2 * load;
@@ -224,7 +325,7 @@ fn a_void_load_is_tried_once_more_and_then_nothing_can_be_told() {
         outcome: Outcome::Measured { value: load, bounds: Some((load, load)) },
     };
     let nothing = |load: f64| MeasuredLoad { load, times: 1, outcome: void() };
-    let again = Step::Try(Try { load: 2.0, again: false, why: Why::AfterVoid });
+    let again = Step::Try(Try { beside: Some(1.0), ..Try::new(2.0, Why::AfterVoid) });
     assert_eq!(next(&question, &[measured(1.0), nothing(2.0)]), again);
     let ended = next(&question, &[measured(1.0), nothing(2.0), nothing(2.0)]);
     assert!(matches!(ended, Step::Ended(Ending::CannotTell { load: 2.0, so_far: Some(_), .. })), "{ended:?}");
@@ -273,7 +374,7 @@ fn every_search_ends_with_a_load_that_was_measured() {
             Goal::Limit { at_most: chance.uniform() * 500.0 }
         };
         let resolution = 0.001 + chance.uniform() * 0.5;
-        let question = Question { goal, from, to, whole: seed % 3 != 0, resolution, points };
+        let question = Question { goal, from, to, whole: seed % 3 != 0, resolution, points, times: 2 };
         let mut machine = Machine { noise, void, chance: Random::new(seed), ..Machine::exact(&curve) };
         let (ending, tried, steps) = machine.search(&question);
         assert!(steps <= points, "{steps} of {points}");

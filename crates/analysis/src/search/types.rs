@@ -30,6 +30,8 @@ pub struct Question {
     pub resolution: f64,
     /// Measurements at most.
     pub points: usize,
+    /// How often a load may be measured while its interval does not tell.
+    pub times: usize,
 }
 
 /// A load that was measured.
@@ -78,8 +80,17 @@ pub struct Try {
     pub load: f64,
     /// Whether it is to be added to what was measured of this load.
     pub again: bool,
+    /// Load with the largest value of the others, beside which it may be measured; `None` without another result.
+    pub beside: Option<f64>,
     /// Why this one.
     pub why: Why,
+}
+
+impl Try {
+    /// A load for the first time.
+    pub(super) fn new(load: f64, why: Why) -> Self {
+        Self { load, again: false, beside: None, why }
+    }
 }
 
 /// Why a load is measured.

@@ -53,6 +53,8 @@ pub struct Search {
     pub resolution: f64,
     /// Measurements at most, of each combination of the factors' levels; each of them has the study's repetitions.
     pub points: u32,
+    /// Whether each load is measured side by side with the best so far and judged by their ratio.
+    pub blocks: bool,
 }
 
 /// The search of a study; `None` when it has no search. Valid studies give no error.
@@ -66,6 +68,7 @@ pub fn search(settings: &Settings) -> Result<Option<Search>, Error> {
         to: end("search.to")?,
         resolution: settings.number("search.resolution").unwrap_or(RESOLUTION),
         points: settings.count("search.points").unwrap_or(POINTS),
+        blocks: settings.get("search.find").is_some() && settings.boolean("search.blocks").unwrap_or(true),
     }))
 }
 
@@ -178,8 +181,10 @@ impl Check<'_> {
                 "names the operation whose percentile is limited; leave it out with find = \"max\"",
             );
         }
-        if !max && !percentiles.is_empty() && self.source.is_given("search.plateau") {
-            self.fault("search.plateau", "only used with find = \"max\"; leave it out with the limit of a percentile");
+        for path in ["search.plateau", "search.blocks"] {
+            if !max && !percentiles.is_empty() && self.source.is_given(path) {
+                self.fault(path, "only used with find = \"max\"; leave it out with the limit of a percentile");
+            }
         }
         self.operation();
     }

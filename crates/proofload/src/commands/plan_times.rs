@@ -105,7 +105,7 @@ impl CalibrationPlan {
     pub(super) fn of(study: &Study, plan: &Plan) -> Result<Self, Error> {
         let (mut known, mut count) = (BTreeSet::new(), Self::default());
         for point in &plan.points {
-            let run = Run { index: 0, point: point.id, repetition: 0, sentinel: false, seed: 0 };
+            let run = Run { index: 0, point: point.id, repetition: 0, sentinel: false, block: None, seed: 0 };
             let prepared = PreparedRun::of(study, plan, run)?;
             for step in CalibrationStep::wanted(&prepared) {
                 if known.insert(step.key(&prepared)) {

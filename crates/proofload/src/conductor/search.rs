@@ -49,22 +49,18 @@ pub(super) fn begin(assignment: &Assignment, context: &mut RunContext<'_>) -> Re
     context.heard.journal.search(None, events)
 }
 
-/// One more point, or more runs of one.
+/// One more point, or more runs of one, alone or side by side with the best so far.
 fn extend(record: &Record, plan: &mut Plan, search: &SearchFindings, step: &Try) -> RunEvent {
-    let known = search.path.iter().rev().find(|chosen| step.again && chosen.load == step.load && chosen.value.is_ok());
     let load = value_of(&search.asked, step.load);
-    let point = match known {
-        Some(chosen) => {
-            plan.repeat_point(&record.study, record.plan.points[chosen.point].id);
-            chosen.point
-        }
-        None => {
-            let mut levels = search.levels.clone();
-            levels.insert(search.asked.setting.clone(), load.clone());
-            plan.add_point(&record.study, levels) as usize
-        }
-    };
-    step_event(search, point, &load.to_string(), &search.why(step))
+    let point = search.point_of(step, &record.plan).unwrap_or_else(|| {
+        let mut levels = search.levels.clone();
+        levels.insert(search.asked.setting.clone(), load.clone());
+        plan.add_point(levels)
+    });
+    let beside = search.beside(step, &record.plan);
+    let points: Vec<u32> = beside.iter().map(|(_, point)| *point).chain([point]).collect();
+    plan.measure(&record.study, &points, record.plan.has_blocks());
+    step_event(search, point as usize, &load.to_string(), &search.why(step, beside.map(|(load, _)| load)))
 }
 
 fn step_event(search: &SearchFindings, point: usize, load: &str, why: &str) -> RunEvent {

@@ -27,6 +27,7 @@ mod percentiles;
 mod point;
 mod run;
 mod search;
+mod search_blocks;
 mod search_words;
 mod sentinel;
 mod standstill;

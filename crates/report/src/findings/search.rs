@@ -4,14 +4,21 @@
 use super::factor::{level_text, setting_title};
 use super::level::Measured;
 use super::point::{PointFindings, Verdict, point};
+use super::search_blocks::SideBySide;
 use crate::metrics::THROUGHPUT;
 use proofload_analysis::search::{Ending, MeasuredLoad, Outcome, Question, SearchAnswer, Step, Try, next};
 use proofload_analysis::{quantity::Quantity, search};
 use proofload_model::events::RunEvent;
+use proofload_model::plan::Plan;
 use proofload_model::settings::Value;
 use proofload_model::study::{Goal, Search, load_of};
 use proofload_record::Record;
 use std::collections::BTreeMap;
+
+/// How often a load is measured at most while its interval does not tell: alone, where distant runs differ by more than their intervals
+/// know of, and side by side with others, where each block narrows the interval of the ratio. Source: docs/guides/search.md, noise.
+const TIMES_ALONE: usize = 2;
+const TIMES_IN_BLOCKS: usize = 3;
 
 /// The search under one combination of the factors' levels.
 #[derive(Debug, Clone)]
@@ -41,6 +48,8 @@ pub struct ChosenLoad {
     pub whys: Vec<String>,
     /// What the goal looks at: throughput, or the percentile.
     pub value: Measured,
+    /// Throughput over the largest, both measured side by side; `None` where each load was measured alone.
+    pub of_largest: Option<Measured>,
 }
 
 /// How a search stands.
@@ -112,25 +121,30 @@ fn one(
             load: point.level(&asked.setting).and_then(load_of).unwrap_or(f64::NAN),
             whys: whys.get(&u64::from(point.id)).cloned().unwrap_or_default(),
             value: point.result(&metric(&asked.goal)),
+            of_largest: None,
         }
     };
-    let path: Vec<ChosenLoad> = members.iter().map(chosen).collect();
+    let mut path: Vec<ChosenLoad> = members.iter().map(chosen).collect();
     let repetitions = record.study.repetitions().max(1) as usize;
-    let times = |chosen: &ChosenLoad| points[chosen.point].planned / repetitions;
-    let spent = path.iter().map(times).sum();
-    let complete = |chosen: &ChosenLoad| points[chosen.point].runs.len() == points[chosen.point].planned;
-    let state = if path.iter().all(complete) {
+    let complete = path.iter().all(|chosen| points[chosen.point].runs.len() == points[chosen.point].planned);
+    let (tried, spent) = if record.plan.has_blocks() {
+        let side_by_side = SideBySide::of(points, &path);
+        side_by_side.tell(&mut path);
+        (side_by_side.tried(&path, repetitions), side_by_side.blocks() / repetitions)
+    } else {
         let tried = path.iter().map(|chosen| MeasuredLoad {
             load: chosen.load,
-            times: times(chosen),
+            times: points[chosen.point].planned / repetitions,
             outcome: outcome(&asked.goal, &points[chosen.point], &chosen.value),
         });
-        match next(&question(asked), &tried.collect::<Vec<_>>()) {
-            Step::Try(step) => SearchState::Next(step),
-            Step::Ended(ending) => SearchState::Ended(ending),
-        }
-    } else {
-        SearchState::Waiting
+        let tried: Vec<MeasuredLoad> = tried.collect();
+        let spent = tried.iter().map(|one| one.times).sum();
+        (tried, spent)
+    };
+    let state = match next(&question(asked, record.plan.has_blocks()), &tried, spent) {
+        _ if !complete => SearchState::Waiting,
+        Step::Try(step) => SearchState::Next(step),
+        Step::Ended(ending) => SearchState::Ended(ending),
     };
     let label = label(&levels);
     SearchFindings { asked: asked.clone(), levels, label, path, spent, state }
@@ -152,7 +166,7 @@ fn metric(goal: &Goal) -> String {
     }
 }
 
-fn question(asked: &Search) -> Question {
+fn question(asked: &Search, in_blocks: bool) -> Question {
     let goal = match &asked.goal {
         Goal::Max { plateau } => search::Goal::Peak { plateau: *plateau },
         Goal::Percentile { at_most, .. } => search::Goal::Limit { at_most: at_most.as_nanos() as f64 },
@@ -165,6 +179,7 @@ fn question(asked: &Search) -> Question {
         whole: matches!(asked.from, Value::Integer(_)),
         resolution: asked.resolution,
         points: asked.points as usize,
+        times: if in_blocks { TIMES_IN_BLOCKS } else { TIMES_ALONE },
     }
 }
 
@@ -184,12 +199,32 @@ fn outcome(goal: &Goal, point: &PointFindings, value: &Measured) -> Outcome {
 }
 
 impl SearchFindings {
+    /// Number of the point to which a step adds runs; `None` where it takes a new one. A void load gets a new point if each is measured
+    /// alone, since its void run would void all of them.
+    pub fn point_of(&self, step: &Try, plan: &Plan) -> Option<u32> {
+        let is_usable = |chosen: &&ChosenLoad| plan.has_blocks() || step.again && chosen.value.is_ok();
+        let known = self.path.iter().rev().find(|chosen| chosen.load == step.load && is_usable(chosen))?;
+        Some(plan.points[known.point].id)
+    }
+
+    /// The load beside which a step is measured, with the number of its point; `None` where each is measured alone.
+    pub fn beside(&self, step: &Try, plan: &Plan) -> Option<(f64, u32)> {
+        let load = step.beside.filter(|_| plan.has_blocks())?;
+        let known = self.path.iter().find(|chosen| chosen.load == load)?;
+        Some((load, plan.points[known.point].id))
+    }
+
     /// The answer, if there is one at the resolution that was asked for.
     pub fn found(&self) -> Option<&SearchAnswer> {
         match &self.state {
             SearchState::Ended(Ending::Found(found)) => Some(found),
             _ => None,
         }
+    }
+
+    /// Whether loads were measured side by side.
+    pub(crate) fn is_side_by_side(&self) -> bool {
+        self.path.iter().any(|chosen| chosen.of_largest.is_some())
     }
 
     /// What is known: the answer, or what there was when the search had to end.

@@ -42,8 +42,13 @@ impl SearchFindings {
         }
     }
 
-    /// Why a load is next, for the record.
-    pub fn why(&self, step: &Try) -> String {
+    /// Why a load is next, and beside which other, for the record.
+    pub fn why(&self, step: &Try, beside: Option<f64>) -> String {
+        let why = self.reason(step);
+        beside.map_or_else(|| why.clone(), |other| format!("{why}; side by side with {}", self.load(other)))
+    }
+
+    fn reason(&self, step: &Try) -> String {
         let load = |load: f64| self.load(load);
         let percentile = matches!(self.asked.goal, Goal::Percentile { .. });
         match &step.why {
@@ -143,7 +148,7 @@ impl SearchFindings {
                 told.push(SentencePart::Words(format!(
                     "Not ended: next is {}, because {}.",
                     self.of(step.load),
-                    self.why(step)
+                    self.reason(step)
                 )));
             }
             _ => told.push(SentencePart::Words("Not ended: runs that were chosen are missing.".to_owned())),
@@ -173,8 +178,20 @@ impl SearchFindings {
         }
         if let Some(best) = found.best.filter(|best| *best != found.load) {
             part(", and the largest, ", best, format!(", at {}", self.load(best)));
+            self.tell_share(found.load, told);
         }
         told.push(SentencePart::Words(".".to_owned()));
+    }
+
+    /// What the answer's throughput is of the largest, where loads were measured side by side.
+    fn tell_share(&self, load: f64, told: &mut Vec<SentencePart>) {
+        let of_load = self.path.iter().rev().filter(|chosen| chosen.load == load);
+        let share = of_load.filter_map(|chosen| chosen.of_largest.as_ref()?.as_ref().ok()).next();
+        if let Some(share) = share {
+            told.push(SentencePart::Words("; measured side by side, the answer has ".to_owned()));
+            told.push(SentencePart::Number(Box::new(share.clone())));
+            told.push(SentencePart::Words(" times the largest".to_owned()));
+        }
     }
 
     /// The same as plain text.

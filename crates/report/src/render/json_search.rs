@@ -48,5 +48,6 @@ fn chosen_json(findings: &Findings<'_>, chosen: &ChosenLoad) -> Json {
     json!({
         "point": point.id, "load": chosen.load, "why": chosen.whys, "verdict": point.verdict.word(),
         "overloaded": point.overload(), "value": super::json::measured(&chosen.value),
+        "of_largest": chosen.of_largest.as_ref().map(super::json::measured),
     })
 }

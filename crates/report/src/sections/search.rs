@@ -87,6 +87,9 @@ fn path(findings: &Findings<'_>, first: &SearchFindings) -> Table {
             Column::quantities(format!("{}, {statistic}", RESPONSE_P99.axis), RESPONSE_P99.axis_unit)
         }
     });
+    if first.is_side_by_side() {
+        columns.push(Column::quantities("Of the largest, side by side", ""));
+    }
     columns.push(Column::words("Verdict"));
     let rows = findings.searches.iter().flat_map(|search| {
         search.path.iter().enumerate().map(move |(step, chosen)| row(findings, search, (step, chosen), several))
@@ -117,6 +120,7 @@ fn row(
         Goal::Max { .. } => value,
         Goal::Percentile { .. } => super::charts::milliseconds(value),
     }));
+    cells.extend(chosen.of_largest.clone().map(measured_cell));
     cells.push(verdict(search, chosen, point));
     cells
 }

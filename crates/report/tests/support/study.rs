@@ -159,19 +159,19 @@ pub(crate) fn searched(shape: &Shape) -> Record {
         let (mut plan, mut events) = (record.plan.clone(), Vec::new());
         for search in &searches(&record) {
             let SearchState::Next(step) = &search.state else { continue };
-            let known =
-                search.path.iter().find(|chosen| step.again && chosen.load == step.load && chosen.value.is_ok());
-            let point = known.map(|chosen| record.plan.points[chosen.point].id);
-            let point = point.inspect(|point| plan.repeat_point(&record.study, *point)).unwrap_or_else(|| {
+            let point = search.point_of(step, &record.plan).unwrap_or_else(|| {
                 let mut levels = search.levels.clone();
                 levels.insert(search.asked.setting.clone(), value_of(&search.asked, step.load));
-                plan.add_point(&record.study, levels)
+                plan.add_point(levels)
             });
+            let beside = search.beside(step, &record.plan);
+            let points: Vec<u32> = beside.iter().map(|(_, point)| *point).chain([point]).collect();
+            plan.measure(&record.study, &points, record.plan.has_blocks());
             events.push(RunEvent::SearchStep {
                 others: BTreeMap::new(),
                 point: u64::from(point),
                 load: step.load.to_string(),
-                why: search.why(step),
+                why: search.why(step, beside.map(|(load, _)| load)),
             });
         }
         if events.is_empty() {

@@ -89,6 +89,8 @@ pub enum Spread {
     WithinWindows,
     /// Both sides were measured in turns: the spread of the ratios inside blocks.
     InsideBlocks,
+    /// Both sides were measured at once: seconds that both have, or the spread of pairs of runs.
+    AtOnce,
 }
 
 impl Spread {
@@ -99,6 +101,7 @@ impl Spread {
             Self::OfTheOther => "between runs of the other record",
             Self::WithinWindows => "within the window",
             Self::InsideBlocks => "of the ratios inside blocks",
+            Self::AtOnce => "of the ratio over the same seconds",
         }
     }
 }
@@ -152,6 +155,12 @@ impl Contrast {
             .ok_or("the two were not measured in at least two complete blocks with positive values")?;
         let BlockDifference { log, error, freedom } = blocks.difference(1, 0);
         Ok(Self { log, shape: ContrastShape::Student { error, freedom }, spread: Spread::InsideBlocks })
+    }
+
+    /// Makes one of two sides that were measured at once.
+    pub const fn at_once(found: BlockDifference) -> Self {
+        let BlockDifference { log, error, freedom } = found;
+        Self { log, shape: ContrastShape::Student { error, freedom }, spread: Spread::AtOnce }
     }
 
     /// The ratio.

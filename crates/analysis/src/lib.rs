@@ -11,6 +11,7 @@ pub mod compare;
 pub mod contrast;
 pub mod distribution;
 pub mod disturbance;
+pub mod duet;
 pub mod elasticity;
 mod equations;
 pub mod error;

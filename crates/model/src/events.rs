@@ -61,12 +61,15 @@ pub enum RunEvent {
         /// How long it ran, seconds.
         seconds: u64,
     },
-    /// The study is measured in turns with another one.
+    /// The study is measured in turns with another one, or at once with it.
     InTurns {
         /// Name of the other study.
         with: String,
         /// Words that both records have in common, and no others.
         token: String,
+        /// Whether both run at once, not one after the other.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        at_once: bool,
     },
     /// The host was looked at before a run, and waited for if the study allows.
     QuietChecked {

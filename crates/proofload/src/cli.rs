@@ -248,6 +248,9 @@ pub(crate) struct PairArguments {
     /// A and B are study files: run both in turns, or what is missing of their records, then go on with the records
     #[arg(long)]
     pub(crate) run: bool,
+    /// Measure both at once, each on cores of its own, instead of in turns
+    #[arg(long, requires = "run")]
+    pub(crate) duet: bool,
     /// Replace a setting of both studies, such as study.repetitions=12; may be repeated
     #[arg(long, value_name = "SETTING=VALUE", requires = "run")]
     pub(crate) set: Vec<String>,

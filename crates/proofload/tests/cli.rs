@@ -3,6 +3,7 @@
 mod support;
 
 use expect_test::{Expect, expect};
+use proofload_model::events::RunEvent;
 use support::{Bench, small_study, text};
 
 /// Runs, and compares exit code, stdout and stderr.
@@ -349,6 +350,44 @@ fn doctor_holds_a_study_against_the_machine() {
     let run = bench.run(&["run", "study.toml", "-o", "x.proof", "--set", "limits.memory=900TiB"]);
     assert!(run.status.code() == Some(1) && !bench.path("x.proof").exists(), "{}", text(&run.stderr));
     assert!(text(&run.stderr).contains("nothing was started: limits.memory"), "{}", text(&run.stderr));
+}
+
+#[test]
+fn two_studies_are_measured_at_once_and_compared() {
+    let bench = Bench::new("duet");
+    let study = small_study("null", "", 2).replace("measure = \"2s\"", "measure = \"12s\"");
+    for (name, users, repetitions) in [("a", 2, 2), ("b", 1, 2), ("c", 1, 3)] {
+        let text = study
+            .replace("virtual_users = 2", &format!("virtual_users = {users}"))
+            .replace("repetitions = 2", &format!("repetitions = {repetitions}"))
+            .replace("name = \"small\"", &format!("name = \"{name}\""));
+        std::fs::write(bench.path(&format!("{name}.toml")), text).expect("the folder takes a file");
+    }
+    let refused = bench.run(&["compare", "--run", "--duet", "c.toml", "c.toml", "--set", "limits.cores=1000"]);
+    let told = text(&refused.stderr);
+    assert!(refused.status.code() != Some(0) && !bench.path("c.proof").exists(), "{told}");
+    let refused = bench.run(&["compare", "--run", "--duet", "a.toml", "c.toml", "--set", "procedure.retries=1"]);
+    let told = text(&refused.stderr);
+    let faults = ["c: study.repetitions = 3", "a: procedure.retries", "different points or repetitions"];
+    assert!(faults.iter().all(|fault| told.contains(fault)), "{told}");
+    assert!(refused.status.code() == Some(3) && !bench.path("a.proof").exists(), "{told}");
+
+    let output = bench.run(&["compare", "--run", "--duet", "a.toml", "b.toml", "--json"]);
+    let told = text(&output.stderr);
+    let records = ["a.proof", "b.proof"].map(|name| proofload_record::read(&bench.path(name)).expect(&told));
+    for repetition in 0..2 {
+        let began = records.each_ref().map(|record| {
+            let attempt = record.finished(repetition).expect(&told);
+            let is_start = |event: &&proofload_record::AttemptEvent| matches!(event.event, RunEvent::LoadStarted(_));
+            attempt.events.iter().find(is_start).expect("its load began").at.0
+        });
+        assert!(began[0].abs_diff(began[1]) < 1_500_000, "the loads began at once: {began:?}");
+    }
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    if output.status.code() == Some(0) && json["comparisons"].as_array().is_some_and(|found| !found.is_empty()) {
+        assert_eq!(json["comparisons"][0]["spread"], "of the ratio over the same seconds", "{json}");
+    }
+    bench.expect_no_process();
 }
 
 #[test]

@@ -475,7 +475,7 @@ fn in_turns(speed: f64, token: &str) -> Record {
     let mut record = record(&Shape { speed, repetitions: 6, ..Shape::memory(1) });
     record.events.push(AttemptEvent::new(
         WallTime(0),
-        RunEvent::InTurns { with: "the other".to_owned(), token: token.to_owned() },
+        RunEvent::InTurns { with: "the other".to_owned(), token: token.to_owned(), at_once: false },
     ));
     record
 }
@@ -490,6 +490,39 @@ fn records_measured_in_turns_are_compared_inside_blocks() {
     assert!(!comparison.warnings.iter().any(|text| text.contains("in turns")), "{:?}", comparison.warnings);
     let other = in_turns(0.9, "another day");
     assert_eq!(compared(&baseline, &other, &["tpm"]).rows[0].contrast.spread, Spread::BetweenRuns);
+}
+
+/// The same measured at once with another one.
+fn at_once(speed: f64) -> Record {
+    let mut record = in_turns(speed, "t");
+    for event in &mut record.events {
+        if let RunEvent::InTurns { at_once, .. } = &mut event.event {
+            *at_once = true;
+        }
+    }
+    record
+}
+
+#[test]
+fn records_measured_at_once_are_compared_over_the_same_seconds() {
+    let (baseline, candidate) = (at_once(1.0), at_once(0.9));
+    let comparison = compared(&baseline, &candidate, &["tpm", "nopm", "response_ns_p99.all"]);
+    for row in &comparison.rows[..2] {
+        assert_eq!(row.contrast.spread, Spread::AtOnce, "{}", row.metric.name);
+        assert!((160..=180).contains(&row.ratio.n()), "six windows of 30 s at most: {:?}", row.ratio);
+        assert!((0.88..0.92).contains(&row.ratio.value()), "{:?}", row.ratio);
+    }
+    assert_eq!(comparison.rows[2].contrast.spread, Spread::InsideBlocks, "a percentile has no value each second");
+    assert!(comparison.warnings.iter().any(|text| text.contains("contention")), "{:?}", comparison.warnings);
+    let told = render_comparison(&comparison, ComparisonFormat::Text);
+    assert!(told.contains("Both were measured at once, in 6 runs each that swapped places"), "{told}");
+    let mut odd = [at_once(1.0), at_once(0.9)];
+    for record in &mut odd {
+        let last = record.attempts.last().expect("there are some").run;
+        record.attempts.retain(|attempt| attempt.run != last);
+    }
+    let left_out = compared(&odd[0], &odd[1], &["tpm"]).left_out;
+    assert!(left_out[0].why.contains("do not make pairs that swap places"), "{left_out:?}");
 }
 
 /// The same whose seconds come in the order of their throughput, so that it rises; every sum is as it was.

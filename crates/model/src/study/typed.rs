@@ -100,6 +100,7 @@ pub fn limits_asked(settings: &Settings) -> LimitsAsked {
         write_bandwidth: bandwidth("limits.write_bandwidth"),
         read_iops: settings.count("limits.read_iops").ok(),
         write_iops: settings.count("limits.write_iops").ok(),
+        cores_before: 0,
     }
 }
 

@@ -39,6 +39,8 @@ pub struct LimitsAsked {
     pub memory: Option<Bytes>,
     /// Number of cores.
     pub cores: Option<u32>,
+    /// How many of the cores that the agent may use come before them: those of another study that is measured at once.
+    pub cores_before: u32,
     /// CPU time per time, on whatever cores.
     pub cpu: Option<CpuRate>,
     /// Reads from the block device under the data.

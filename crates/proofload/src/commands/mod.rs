@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod dispatch;
 mod doctor;
+mod duet;
 mod ending;
 mod export;
 mod gate;

@@ -1,18 +1,19 @@
-//! `compare --run` and `gate --run`: two studies measured in turns, each with its record.
+//! `compare --run` and `gate --run`: two studies measured in turns or at once, each with its record.
 
 use super::compare::Failure;
+use super::duet::{crowded, expect_duet};
 use super::refused_limits::study_of;
 use super::run::{begun, continued, destructive_steps_named};
 use super::study_file::StudyFile;
 use crate::cli::PairArguments;
 use crate::clock::SystemClock;
-use crate::conductor::{Assignment, Journal, Outcome, Side, conduct_in_turns, half_done, labels};
+use crate::conductor::{Assignment, Journal, Outcome, Side, conduct_duet, conduct_in_turns, half_done, labels};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::{live, output};
 use proofload_model::events::RunEvent;
 use proofload_model::study::Study;
-use proofload_model::time::Clock as _;
+use proofload_model::time::Clock;
 use proofload_record::{Record, Recorder};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,17 +36,17 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
             format!("both studies would be recorded in {}: give their files different names", files.baseline.display());
         return Err((Exit::Usage, text));
     }
-    let mut sides = match (files.baseline.exists(), files.candidate.exists()) {
-        (false, false) => new_sides(pair, &files)?,
+    let (mut sides, at_once) = match (files.baseline.exists(), files.candidate.exists()) {
+        (false, false) => (new_sides(pair, &files)?, pair.duet),
         (true, true) => match old_sides(&files)? {
-            Some(sides) => sides,
+            Some(found) => found,
             // Nothing is missing: the records stay as they are, with their signatures.
             None => return Ok(files),
         },
         (true, false) => return Err(alone(&files.baseline, &files.candidate)),
         (false, true) => return Err(alone(&files.candidate, &files.baseline)),
     };
-    let ran = run(&mut sides);
+    let ran = run(&mut sides, at_once);
     let closed = sides.map(|side| side.journal.close().map_err(|error| (Exit::Failure, error.to_string())));
     ran?;
     closed.into_iter().collect::<Result<Vec<()>, Failure>>()?;
@@ -73,12 +74,16 @@ fn new_sides(pair: &PairArguments, files: &RecordFiles) -> Result<[Side; 2], Fai
     let (first, second) = (read(&pair.baseline)?, read(&pair.candidate)?);
     [&first.study, &second.study].into_iter().try_for_each(expect_turns)?;
     expect_data_apart(&first.study, &second.study)?;
+    if pair.duet {
+        expect_duet(&first.study, &second.study)?;
+        crowded(&first.study, &second.study).iter().for_each(|text| output::note(text));
+    }
     let names = [first.study.name().to_owned(), second.study.name().to_owned()];
     let token = format!("{}-{}", SystemClock.wall().0, std::process::id());
     let [name, other] = names;
     Ok([
-        new_side(first, &files.baseline, RunEvent::InTurns { with: other, token: token.clone() })?,
-        new_side(second, &files.candidate, RunEvent::InTurns { with: name, token })?,
+        new_side(first, &files.baseline, RunEvent::InTurns { with: other, token: token.clone(), at_once: pair.duet })?,
+        new_side(second, &files.candidate, RunEvent::InTurns { with: name, token, at_once: pair.duet })?,
     ])
 }
 
@@ -100,12 +105,13 @@ fn new_side(file: StudyFile, path: &Path, in_turns: RunEvent) -> Result<Side, Fa
     Ok(Side { assignment, journal })
 }
 
-/// What is missing of two records that were measured in turns with each other; `None` when nothing is.
-fn old_sides(files: &RecordFiles) -> Result<Option<[Side; 2]>, Failure> {
+/// What is missing of two records that were measured with each other, and whether at once; `None` when nothing is.
+fn old_sides(files: &RecordFiles) -> Result<Option<([Side; 2], bool)>, Failure> {
     let failed = |text: String| (Exit::Failure, text);
     let read = |path: &Path| proofload_record::read(path).map_err(|error| failed(error.to_string()));
     let records = [read(&files.baseline)?, read(&files.candidate)?];
-    if token(&records[0]).is_none() || token(&records[0]) != token(&records[1]) {
+    let together = token(&records[0]);
+    if together.is_none() || together != token(&records[1]) {
         let (one, other) = (files.baseline.display(), files.candidate.display());
         return Err(failed(format!(
             "{one} and {other} exist and were not measured in turns; move them away to run both"
@@ -124,12 +130,13 @@ fn old_sides(files: &RecordFiles) -> Result<Option<[Side; 2]>, Failure> {
     for (side, again) in sides.iter_mut().zip(again) {
         side.assignment.finished.retain(|run| !again.contains(run));
     }
-    Ok(Some(sides))
+    Ok(Some((sides, together.is_some_and(|(_, at_once)| at_once))))
 }
 
-fn token(record: &Record) -> Option<&str> {
+/// What two records have in common that were measured with each other, and whether they were at once.
+fn token(record: &Record) -> Option<(&str, bool)> {
     record.events.iter().find_map(|event| match &event.event {
-        RunEvent::InTurns { token, .. } => Some(token.as_str()),
+        RunEvent::InTurns { token, at_once, .. } => Some((token.as_str(), *at_once)),
         _ => None,
     })
 }
@@ -147,12 +154,13 @@ fn expect_data_apart(one: &Study, other: &Study) -> Result<(), Failure> {
     Ok(())
 }
 
-fn run(sides: &mut [Side; 2]) -> Result<(), Failure> {
-    let clock = Arc::new(SystemClock);
+fn run(sides: &mut [Side; 2], at_once: bool) -> Result<(), Failure> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let interrupt =
         Interrupt::install().map_err(|error| (Exit::Failure, format!("installing signal handlers: {error}")))?;
     let [one, other] = sides.each_ref().map(|side| &side.assignment);
-    let title = format!("{} and {} in turns", one.study.name(), other.study.name());
+    let how = if at_once { "at once" } else { "in turns" };
+    let title = format!("{} and {} {how}", one.study.name(), other.study.name());
     let labelled = |letter: &str, assignment: &Assignment| -> Vec<(String, bool)> {
         let labels = labels(&assignment.plan).into_iter().zip(&assignment.plan.runs);
         labels.map(|(label, run)| (format!("{letter} {label}"), assignment.finished.contains(&run.index))).collect()
@@ -165,7 +173,11 @@ fn run(sides: &mut [Side; 2]) -> Result<(), Failure> {
         runs: &runs,
     };
     let mut view = live::show(None, &program, clock.clone());
-    let outcome = conduct_in_turns(sides, view.as_mut(), clock, interrupt);
+    let outcome = if at_once {
+        conduct_duet(sides, view.as_mut(), &clock, &interrupt)
+    } else {
+        conduct_in_turns(sides, view.as_mut(), clock, interrupt)
+    };
     view.close();
     drop(view);
     match outcome {

@@ -28,6 +28,7 @@ pub(super) fn carry_out(
     context.heard.state = RunState::before(load_commands.len(), prepared.patience());
     quiet_check::wait(context, prepared, prepared.procedure.wait_for_quiet)?;
     prepare(context, prepared, load_commands)?;
+    context.meet()?;
     match prepared.rating() {
         Rating::Window | Rating::ToItsEnd => {
             begin_load(context, prepared)?;

@@ -3,6 +3,7 @@
 use super::agents::Agents;
 use super::drill::Seconds;
 use super::heard::Heard;
+use super::meeting::Meeting;
 use super::preparation::PreparedRun;
 use super::testbed::Testbed;
 use proofload_model::error::Error;
@@ -16,6 +17,8 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) struct RunContext<'a> {
     pub(crate) agents: Agents,
     pub(crate) heard: Heard<'a>,
+    /// Where a run waits for the one that is measured at once with it.
+    pub(crate) meeting: Option<Meeting>,
 }
 
 impl<'a> RunContext<'a> {
@@ -37,6 +40,11 @@ impl<'a> RunContext<'a> {
     /// Process to observe when the engine is embedded.
     pub(super) fn load_pid(&self, prepared: &PreparedRun) -> Option<u32> {
         self.agents.load().first().filter(|_| prepared.is_embedded()).map(|agent| agent.pid)
+    }
+
+    /// Waits for the run that is measured at once with this one, if there is one.
+    pub(super) fn meet(&self) -> Result<(), Error> {
+        self.meeting.as_ref().map_or(Ok(()), |meeting| meeting.wait(|| self.agents.expect_no_interrupt()))
     }
 
     /// An error when somebody asked to stop, or when the run cannot go on.

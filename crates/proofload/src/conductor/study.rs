@@ -77,7 +77,8 @@ pub(crate) fn conduct(
     clock: Arc<dyn Clock>,
     interrupt: Interrupt,
 ) -> Result<Outcome, Error> {
-    let mut context = RunContext { agents: Agents::new(clock, interrupt), heard: Heard::new(journal, view) };
+    let mut context =
+        RunContext { agents: Agents::new(clock, interrupt), heard: Heard::new(journal, view), meeting: None };
     let outcome = runs(assignment, &mut context);
     context.agents.stop_load();
     context.agents.stop_hosts();
@@ -126,8 +127,21 @@ pub(super) fn attempt(
     commands: &Commands,
     run: Run,
 ) -> Result<Option<String>, Error> {
+    attempt_behind(assignment, context, commands, (run, 0))
+}
+
+/// The same on cores behind the first so many, which are another study's.
+pub(super) fn attempt_behind(
+    assignment: &mut Assignment,
+    context: &mut RunContext<'_>,
+    commands: &Commands,
+    (run, cores_before): (Run, u32),
+) -> Result<Option<String>, Error> {
     context.agents.expect_no_interrupt()?;
-    let prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
+    let mut prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
+    for instance in &mut prepared.deployment.instances {
+        instance.limits.cores_before = cores_before;
+    }
     let ended = retry::attempts(context, &prepared, |context| one_run(assignment, context, commands, &prepared));
     match ended {
         Ok(()) => {

@@ -38,7 +38,8 @@ pub(crate) fn conduct_in_turns(
     let [first, second] = sides;
     let Side { assignment: one, journal } = first;
     let Side { assignment: other, journal: other_journal } = second;
-    let mut context = RunContext { agents: Agents::new(clock, interrupt), heard: Heard::new(journal, view) };
+    let mut context =
+        RunContext { agents: Agents::new(clock, interrupt), heard: Heard::new(journal, view), meeting: None };
     let mut both = Both { assignments: [one, other], waiting: other_journal, current: 0 };
     let outcome = both.runs(&mut context);
     context.agents.stop_load();
@@ -112,7 +113,7 @@ fn turns(plans: [&Plan; 2]) -> Vec<Turn> {
 }
 
 /// Runs of the first plan with those of the second that have the same repetition and levels; without one, the next of that repetition.
-fn partners([first, second]: [&Plan; 2]) -> Vec<(Option<Run>, Option<Run>)> {
+pub(super) fn partners([first, second]: [&Plan; 2]) -> Vec<(Option<Run>, Option<Run>)> {
     let levels = |plan: &Plan, run: &Run| plan.points[run.point as usize].levels.clone();
     let mut left: Vec<Run> = second.runs.clone();
     let mut pairs = Vec::new();

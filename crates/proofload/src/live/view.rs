@@ -8,7 +8,7 @@ use proofload_model::time::Clock;
 use std::sync::Arc;
 
 /// Shows what goes on.
-pub(crate) trait View {
+pub(crate) trait View: Send {
     /// A run begins.
     fn begin_run(&mut self, run: u32);
     /// A search added these runs to the plan.

@@ -140,7 +140,9 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
             seconds: chance.seconds(),
             processes: chance.list(|chance| (chance.text(), chance.seconds())),
         },
-        29 => RunEvent::InTurns { with: chance.text(), token: chance.text() },
+        29 => {
+            RunEvent::InTurns { with: chance.text(), token: chance.text(), at_once: chance.number().is_multiple_of(2) }
+        }
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }

@@ -1,4 +1,4 @@
-//! `limits.cores`: affinity of every thread to the first cores that this agent may use.
+//! `limits.cores`: affinity of every thread to the first cores that this agent may use, or to those behind another study's.
 
 use super::hierarchy::Controller;
 use super::limit::{Limit, LimitState, verified};
@@ -26,13 +26,14 @@ impl Limit for Cores {
         state.all_cores = sys::allowed_cores(None)?;
         let Some(count) = state.asked.cores else { return Ok(()) };
         let wanted = usize::try_from(count).unwrap_or(usize::MAX);
-        let there = state.all_cores.len();
-        if wanted == 0 || wanted > there {
+        let (before, there) = (state.asked.cores_before as usize, state.all_cores.len());
+        if wanted == 0 || wanted.saturating_add(before) > there {
+            let others = if before > 0 { format!(", {before} of them for the other study") } else { String::new() };
             return Err(Error::new(format!(
-                "limit cores to {count}: this agent may use {there}; change limits.cores or start the agent with more"
+                "limit cores to {count}: this agent may use {there}{others}; change limits.cores or start the agent with more"
             )));
         }
-        state.cores = Some(state.all_cores[..wanted].to_vec());
+        state.cores = Some(state.all_cores[before..before + wanted].to_vec());
         Ok(())
     }
 

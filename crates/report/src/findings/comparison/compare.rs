@@ -9,11 +9,13 @@ use super::filter::{ComparisonFilter, keep, metrics};
 use super::metric::{Better, Metric};
 use super::outcome::outcome;
 use super::pairing::{Pair, Which, factors, pairs};
+use super::same_seconds::{SameSeconds, same_seconds};
 use crate::error::Error;
 use crate::workloads::{named_profile, profile};
 use proofload_analysis::blocks::Visit;
 use proofload_analysis::compare::holm;
 use proofload_analysis::contrast::{Contrast, Outcome, Spread};
+use proofload_analysis::duet::duet;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::events::RunEvent;
 use proofload_record::Record;
@@ -160,8 +162,14 @@ impl Comparison<'_> {
         }
     }
 
-    /// How the two were measured, where in turns; `None` where one after the other.
+    /// How the two were measured, where in turns or at once; `None` where one after the other.
     pub(crate) fn in_turns(&self) -> Option<String> {
+        if let Some(row) = self.rows.iter().find(|row| row.contrast.spread == Spread::AtOnce) {
+            return Some(format!(
+                "Both were measured at once, in {} runs each that swapped places: throughput was compared over the same seconds.",
+                row.runs.0
+            ));
+        }
         let blocks = self.rows.iter().filter(|row| row.contrast.spread == Spread::InsideBlocks).map(|row| row.runs.0);
         let blocks = blocks.max()?;
         Some(format!(
@@ -305,12 +313,14 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
     let (ours, baseline) = of(baseline_side, "A")?;
     let (theirs, candidate) = of(candidate_side, "B")?;
     let in_turns = turns(baseline_side, candidate_side, (&ours, &theirs));
-    let contrast = match &in_turns {
-        Some((ours, theirs)) => Contrast::in_turns(theirs, ours)?,
-        None if [baseline_side, candidate_side].iter().all(|(_, point)| point.verdict.is_valid()) => {
+    let same_seconds = same_seconds(&metric.name, baseline_side, candidate_side);
+    let contrast = match (&same_seconds, &in_turns) {
+        (Some(seconds), _) => Contrast::at_once(duet(&seconds.iter().map(SameSeconds::run).collect::<Vec<_>>())?),
+        (None, Some((ours, theirs))) => Contrast::in_turns(theirs, ours)?,
+        (None, None) if [baseline_side, candidate_side].iter().all(|(_, point)| point.verdict.is_valid()) => {
             Contrast::new(&theirs, &ours)?
         }
-        None => {
+        (None, None) => {
             return Err("throughput moved within runs, and the two do not have the same two blocks or more".to_owned());
         }
     };
@@ -325,6 +335,10 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
         Spread::InsideBlocks => {
             ("ratios inside blocks on the logarithmic scale, Student's quantile", ours.runs.len() as u64)
         }
+        Spread::AtOnce => (
+            "ratio over the same seconds, their dependence counted, or spread of pairs of runs",
+            same_seconds.iter().flatten().map(|run| run.baseline.len() as u64).sum(),
+        ),
         _ => ("Student's t over runs, on the logarithmic scale", (ours.runs.len() + theirs.runs.len()) as u64),
     };
     let ratio = Quantity::new(contrast.ratio(), Unit::RATIO, n, Interval::known(low, high, method));
@@ -351,6 +365,7 @@ fn turns(
     (our, their): (&Outcome, &Outcome),
 ) -> Option<(Vec<Visit>, Vec<Visit>)> {
     let is_paired = are_in_turns(baseline, candidate);
+    let at_once = are_at_once(baseline, candidate);
     let sides = [(ours, our), (theirs, their)];
     if !is_paired || sides.iter().any(|(point, outcome)| point.runs.len() != outcome.runs.len()) {
         return None;
@@ -362,7 +377,8 @@ fn turns(
                 run.run.repetition,
                 Visit {
                     throughput: *value,
-                    taken: run.host.as_ref().and_then(HostUse::taken_beside_limits),
+                    // Of two at once each is the other's neighbour: what the one takes follows from how fast it is.
+                    taken: run.host.as_ref().and_then(HostUse::taken_beside_limits).filter(|_| !at_once),
                     ahead: 0.0,
                 },
             )
@@ -380,10 +396,15 @@ fn are_in_turns(baseline: &Findings<'_>, candidate: &Findings<'_>) -> bool {
     token.is_some() && token == in_turns(candidate.record)
 }
 
-/// What a record has in common with the one that it was measured in turns with.
-fn in_turns(record: &Record) -> Option<&str> {
+/// Whether two records were measured at once.
+pub(super) fn are_at_once(baseline: &Findings<'_>, candidate: &Findings<'_>) -> bool {
+    are_in_turns(baseline, candidate) && in_turns(baseline.record).is_some_and(|(_, at_once)| at_once)
+}
+
+/// What a record has in common with the one that it was measured with, and whether they were at once.
+fn in_turns(record: &Record) -> Option<(&str, bool)> {
     record.events.iter().find_map(|event| match &event.event {
-        RunEvent::InTurns { token, .. } => Some(token.as_str()),
+        RunEvent::InTurns { token, at_once, .. } => Some((token.as_str(), *at_once)),
         _ => None,
     })
 }
@@ -490,6 +511,13 @@ fn warnings(rows: &[Row], pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate
     }
     warnings.extend(not_in_turns(baseline, candidate));
     warnings.extend(moved(pairs, baseline, candidate));
+    if are_at_once(baseline, candidate) {
+        warnings.push(
+            "both shared the host while they were measured: only ratios are results, and contention for what they share is not excluded, \
+             which draws a ratio towards 1; a duet of a study with itself, and one of a known difference, show how far"
+                .to_owned(),
+        );
+    }
     for (which, findings) in [(Which::Baseline, baseline), (Which::Candidate, candidate)] {
         let letter = which.letter();
         if findings.sentinels.as_ref().is_some_and(|sentinels| sentinels.as_ref().is_ok_and(|found| found.drifted)) {

@@ -8,6 +8,7 @@ mod gate;
 mod metric;
 mod outcome;
 mod pairing;
+mod same_seconds;
 
 pub use compare::{Comparison, LeftOut, NamedRecord, PairLabel, Row, Verdict, VoidPoint, compare};
 pub use differences::{Difference, Subject};

@@ -51,6 +51,13 @@ pub(super) fn outcome(
     }
 }
 
+/// Whether a metric is the throughput of all units of work, in whatever unit of time.
+pub(super) fn is_throughput(workload: &Workload, name: &str) -> bool {
+    let by_database = workload.counted.iter().any(|counted| counted.metric_database.name == name);
+    let other = [RUN_TIME.name, RUN_THROUGHPUT.name, CPU.name].contains(&name);
+    !(by_database || other || latency(name).is_some() || series_of(name).is_some())
+}
+
 /// Throughput over the windows; for runs rated as a whole, one rate per run.
 fn throughput(runs: &[&RunFindings]) -> Result<Outcome, String> {
     if runs.iter().any(|run| run.whole.is_some()) {

@@ -1,0 +1,85 @@
+//! `--duet`: whether two studies can be measured at once. All that stands against it is told together.
+
+use super::compare::Failure;
+use crate::exit::Exit;
+use proofload_model::plan::expand;
+use proofload_model::settings::Settings;
+use proofload_model::study::Study;
+
+/// Cores that clients of both should have to themselves.
+const LEFT_TO_CLIENTS: u32 = 1;
+
+/// Two studies that can be measured at once.
+pub(super) fn expect_duet(one: &Study, other: &Study) -> Result<(), Failure> {
+    let mut faults: Vec<String> = Vec::new();
+    for study in [one, other] {
+        let name = study.name();
+        let asks = |path: &str| study.settings.count(path).is_ok_and(|count| count > 0);
+        if study.repetitions() % 2 == 1 {
+            faults.push(format!(
+                "{name}: study.repetitions = {}: runs swap places, so their number is even",
+                study.repetitions()
+            ));
+        }
+        for path in ["procedure.retries", "procedure.quiet_seconds", "study.sentinel_every"] {
+            if asks(path) {
+                faults.push(format!(
+                    "{name}: {path}: the partner of a run would not follow; set it to 0 or leave it out"
+                ));
+            }
+        }
+        if study.settings.get("workload.rounds").is_some() {
+            faults.push(format!("{name}: workload.rounds: a run that is rated whole has no seconds to compare"));
+        }
+    }
+    let place =
+        |study: &Study| (study.settings.text("storage.path").unwrap_or_default().to_owned(), study.name().to_owned());
+    if place(one) == place(other) {
+        faults
+            .push("both studies have the same name and storage.path: they would use the same data at once".to_owned());
+    }
+    if one.settings.get("engine.url").is_some() && one.settings.get("engine.url") == other.settings.get("engine.url") {
+        faults.push("both studies have the same engine.url: two loads on one server are not a duet".to_owned());
+    }
+    let levels = |study: &Study| expand(study).points.into_iter().map(|point| point.levels).collect::<Vec<_>>();
+    if one.repetitions() != other.repetitions() || levels(one) != levels(other) {
+        faults.push("the studies have different points or repetitions: each run needs a partner".to_owned());
+    }
+    faults.extend(room([one, other]));
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err((Exit::StudyInvalid, format!("the two cannot be measured at once:\n  {}", faults.join("\n  "))))
+}
+
+/// What both together ask for and this machine does not have.
+fn room(studies: [&Study; 2]) -> Vec<String> {
+    if studies.iter().any(|study| !study.settings.list("agents.host").is_empty()) {
+        return Vec::new();
+    }
+    let Ok(cores) = std::thread::available_parallelism() else { return Vec::new() };
+    let most = |study: &Study, of: &dyn Fn(&Settings) -> Option<f64>| {
+        let points = expand(study).points;
+        points.iter().filter_map(|point| of(&study.settings.with(&point.levels))).fold(0.0, f64::max)
+    };
+    let sum = |of: &dyn Fn(&Settings) -> Option<f64>| studies.iter().map(|study| most(study, of)).sum::<f64>();
+    let (there, mut faults) = (cores.get() as f64, Vec::new());
+    for path in ["limits.cores", "limits.cpu"] {
+        let asked = sum(&|settings| settings.number(path).ok());
+        if asked > there {
+            faults.push(format!("{path}: {asked} of both, and this machine has {there} cores"));
+        }
+    }
+    faults
+}
+
+/// What weakens a duet here, in words: clients that share the cores of the databases.
+pub(super) fn crowded(one: &Study, other: &Study) -> Option<String> {
+    let cores = std::thread::available_parallelism().ok()?.get() as u32;
+    let of = |study: &Study| study.settings.count("limits.cores").unwrap_or(0);
+    let taken = of(one) + of(other);
+    let remote = [one, other].into_iter().any(|study| !study.settings.list("agents.host").is_empty());
+    (!remote && taken + LEFT_TO_CLIENTS > cores).then(|| {
+        format!("the two databases have {taken} of {cores} cores, so the clients run beside them: the ratio may be drawn towards 1")
+    })
+}

@@ -1,0 +1,163 @@
+//! Two studies measured at once: each run beside its partner, each with agents, data and limits of its own, so that what neighbours take
+//! hits both in the same second. Runs swap their cores from repetition to repetition.
+
+use super::agents::Agents;
+use super::heard::Heard;
+use super::meeting::Meeting;
+use super::run_context::RunContext;
+use super::study::{self, Assignment, Commands, Outcome};
+use super::turns::{Side, partners};
+use crate::interrupt::Interrupt;
+use crate::live::{Phase, View};
+use proofload_model::error::Error;
+use proofload_model::plan::{Plan, Run};
+use proofload_model::time::Clock;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A run, and how many cores of its partner come before its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DuetRun {
+    pub(super) run: Run,
+    pub(super) cores_before: u32,
+}
+
+/// Carries out all pairs of which a run is missing.
+pub(crate) fn conduct_duet(
+    sides: &mut [Side; 2],
+    view: &mut dyn View,
+    clock: &Arc<dyn Clock>,
+    interrupt: &Interrupt,
+) -> Result<Outcome, Error> {
+    let pairs = pairs([&sides[0].assignment, &sides[1].assignment]);
+    let shown_before = sides[0].assignment.plan.runs.len() as u32;
+    let view = Mutex::new(view);
+    let outcomes = std::thread::scope(|scope| {
+        let begin = |(number, (side, meeting)): (usize, (_, Meeting))| {
+            let runs: Vec<DuetRun> = pairs.iter().map(|pair| pair[number]).collect();
+            let (clock, interrupt, view) = (Arc::clone(clock), interrupt.clone(), &view);
+            let mut shown = SharedView { view, leads: number == 0 };
+            let before = if number == 0 { 0 } else { shown_before };
+            scope.spawn(move || carry_out(side, &runs, meeting, (&mut shown, before), (clock, interrupt)))
+        };
+        let threads: Vec<_> = sides.iter_mut().zip(Meeting::of_two()).enumerate().map(begin).collect();
+        let ended = |thread: std::thread::ScopedJoinHandle<'_, Result<Outcome, Error>>| {
+            thread.join().unwrap_or_else(|_| Err(Error::new("one of the two studies ended by a fault of this program")))
+        };
+        threads.into_iter().map(ended).collect::<Vec<_>>()
+    });
+    let mut worst = Outcome::Complete;
+    for outcome in outcomes {
+        worst = match (worst, outcome?) {
+            (Outcome::Interrupted, _) | (_, Outcome::Interrupted) => Outcome::Interrupted,
+            (Outcome::Complete, other) => other,
+            (failed, _) => failed,
+        };
+    }
+    Ok(worst)
+}
+
+/// One of the two studies to its end.
+fn carry_out(
+    side: &mut Side,
+    runs: &[DuetRun],
+    meeting: Meeting,
+    (view, shown_before): (&mut dyn View, u32),
+    (clock, interrupt): (Arc<dyn Clock>, Interrupt),
+) -> Result<Outcome, Error> {
+    let heard = Heard::new(&mut side.journal, view);
+    let mut context = RunContext { agents: Agents::new(clock, interrupt), heard, meeting: Some(meeting) };
+    context.heard.shown_before = shown_before;
+    let outcome = measure(&mut side.assignment, &mut context, runs);
+    context.meeting = None;
+    context.agents.stop_load();
+    context.agents.stop_hosts();
+    match outcome {
+        Err(error) if error.is_interrupted() => Ok(Outcome::Interrupted),
+        other => other,
+    }
+}
+
+fn measure(assignment: &mut Assignment, context: &mut RunContext<'_>, runs: &[DuetRun]) -> Result<Outcome, Error> {
+    let commands = Commands::of(&assignment.study)?;
+    study::start_host(context, &assignment.study, &commands)?;
+    study::begin(assignment, context)?;
+    let mut reasons = Vec::new();
+    for (pair, DuetRun { run, cores_before }) in runs.iter().enumerate() {
+        if let Some(meeting) = &mut context.meeting {
+            meeting.prepare(pair);
+        }
+        reasons.extend(study::attempt_behind(assignment, context, &commands, (*run, *cores_before))?);
+        let Some(meeting) = &context.meeting else { break };
+        meeting.done();
+        if meeting.is_alone() && pair + 1 < runs.len() {
+            reasons.push("the other study ended before this one".to_owned());
+            break;
+        }
+    }
+    Ok(Outcome::of(&reasons))
+}
+
+/// The pairs of which a run is missing. The first study has the first cores in every other repetition.
+fn pairs(assignments: [&Assignment; 2]) -> Vec<[DuetRun; 2]> {
+    let plans = assignments.map(|assignment| &assignment.plan);
+    let both = partners(plans).into_iter().filter_map(|(one, other)| Some([one?, other?]));
+    let is_missing = |pair: &[Run; 2]| pair.iter().zip(assignments).any(|(run, of)| !of.finished.contains(&run.index));
+    let placed = |pair: [Run; 2]| {
+        let cores = [0, 1].map(|side| cores_of(assignments[side], plans[side], pair[side]));
+        let swapped = pair[0].repetition % 2 == 1;
+        let behind = |side: usize| if (side == 1) == swapped { 0 } else { cores[1 - side] };
+        [0, 1].map(|side| DuetRun { run: pair[side], cores_before: behind(side) })
+    };
+    both.filter(is_missing).map(placed).collect()
+}
+
+/// Cores that a run is limited to; 0 where it is not, so that nobody comes behind it.
+fn cores_of(assignment: &Assignment, plan: &Plan, run: Run) -> u32 {
+    plan.settings(&assignment.study, run.point).count("limits.cores").unwrap_or(0)
+}
+
+/// The view of two studies that run at once: the first leads, of the other the ends of runs are shown.
+struct SharedView<'v, 'w> {
+    view: &'v Mutex<&'w mut dyn View>,
+    leads: bool,
+}
+
+impl SharedView<'_, '_> {
+    fn show(&self, what: impl FnOnce(&mut dyn View)) {
+        what(&mut **self.view.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl View for SharedView<'_, '_> {
+    fn begin_run(&mut self, run: u32) {
+        if self.leads {
+            self.show(|view| view.begin_run(run));
+        }
+    }
+
+    fn planned(&mut self, _labels: &[String]) {}
+
+    fn phase(&mut self, phase: Phase) {
+        if self.leads {
+            self.show(|view| view.phase(phase));
+        }
+    }
+
+    fn progress(&mut self, what: &str, done: u64, total: u64) {
+        if self.leads {
+            self.show(|view| view.progress(what, done, total));
+        }
+    }
+
+    fn interval(&mut self, throughput: &[f64]) {
+        if self.leads {
+            self.show(|view| view.interval(throughput));
+        }
+    }
+
+    fn end_run(&mut self, run: u32, trouble: Option<&str>) {
+        self.show(|view| view.end_run(run, trouble));
+    }
+
+    fn close(&mut self) {}
+}

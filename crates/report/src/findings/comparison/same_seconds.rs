@@ -1,0 +1,56 @@
+//! Throughput of two points over the seconds that both measured, where they ran at once. May not judge.
+
+use super::super::evaluate::Findings;
+use super::super::point::PointFindings;
+use super::super::run::RunFindings;
+use super::super::window::Window;
+use super::compare::are_at_once;
+use super::outcome::is_throughput;
+use proofload_analysis::duet::DuetRun;
+
+/// One run of both.
+pub(super) struct SameSeconds {
+    pub(super) baseline: Vec<f64>,
+    pub(super) candidate: Vec<f64>,
+}
+
+impl SameSeconds {
+    /// Borrows both sides.
+    pub(super) fn run(&self) -> DuetRun<'_> {
+        DuetRun { baseline: &self.baseline, candidate: &self.candidate }
+    }
+}
+
+/// The seconds of each pair of runs, by repetition; `None` where the two were not measured at once, for a metric that has no value each
+/// second, and where a run has no partner.
+pub(super) fn same_seconds(
+    metric: &str,
+    (baseline, ours): (&Findings<'_>, &PointFindings),
+    (candidate, theirs): (&Findings<'_>, &PointFindings),
+) -> Option<Vec<SameSeconds>> {
+    if !are_at_once(baseline, candidate) || ours.runs.len() != theirs.runs.len() {
+        return None;
+    }
+    let mut runs: Vec<&RunFindings> = ours.runs.iter().collect();
+    runs.sort_by_key(|run| run.run.repetition);
+    let pair = |run: &&RunFindings| {
+        let partner = theirs.runs.iter().find(|other| other.run.repetition == run.run.repetition)?;
+        let (own, other) = (run.window?, partner.window?);
+        let both = Window { from: own.from.max(other.from), to: own.to.min(other.to) };
+        let cut = |findings: &Findings<'_>, run: &RunFindings, window: Window| {
+            let values = of_window(metric, findings, run)?;
+            let (skip, take) = ((both.from - window.from) as usize, both.to.saturating_sub(both.from) as usize);
+            values.get(skip..skip + take).map(<[f64]>::to_vec)
+        };
+        Some(SameSeconds { baseline: cut(baseline, run, own)?, candidate: cut(candidate, partner, other)? })
+    };
+    runs.iter().map(pair).collect()
+}
+
+/// Values of a run's window, one a second: of all units of work, or of a kind that clients count.
+fn of_window(metric: &str, findings: &Findings<'_>, run: &RunFindings) -> Option<Vec<f64>> {
+    match findings.workload.counted.iter().position(|counted| counted.metric.name == metric) {
+        Some(place) => run.counted.get(place)?.clients.clone(),
+        None => (run.whole.is_none() && is_throughput(findings.workload, metric)).then(|| run.measured().to_vec()),
+    }
+}

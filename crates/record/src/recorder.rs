@@ -69,12 +69,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes a new record; refuses a path that exists. A kill at any instant leaves the whole empty record or nothing.
+    /// Makes a new record; refuses a path that exists, and one beside which another record left its last commits. A kill at any instant leaves the whole empty record or nothing.
     pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Self, Error> {
         let lock = Lock::take(path)?;
         if path.exists() {
             return Err(Error::other(format!("{}; choose another file with -o", existing(path))));
         }
+        expect_no_rest(path)?;
         let draft = beside(path, "-draft");
         let drawn =
             draw_up(&draft, opening).and_then(|()| std::fs::rename(&draft, path).map_err(|error| error.to_string()));
@@ -427,6 +428,19 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// Checks that no commits of another record lie beside the path: `SQLite` would take them for the new one's.
+fn expect_no_rest(path: &Path) -> Result<(), Error> {
+    let left = ["-wal", "-journal"].map(|end| beside(path, end)).into_iter().find(|file| file.exists());
+    let Some(left) = left else { return Ok(()) };
+    Err(Error::other(format!(
+        "{} holds the last commits of a record that was at {} and was moved or deleted; put that record back beside it, or delete {}, \
+         or choose another file with -o",
+        left.display(),
+        path.display(),
+        left.display()
+    )))
 }
 
 /// Writes an empty record whole and durable under a name of its own.

@@ -344,6 +344,29 @@ fn a_second_writer_an_existing_file_a_foreign_file_and_a_newer_format_are_refuse
     assert!(read(&path).unwrap_err().is_newer_format());
 }
 
+/// A record that was killed and whose file alone was deleted leaves its last commits behind; they never get into the next one.
+#[test]
+fn commits_that_a_deleted_record_left_are_no_part_of_a_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let mut recorder = create(&path);
+    recorder.begin_attempt(0, WallTime(2)).unwrap();
+    recorder.commit().unwrap();
+    let (left, kept) = (folder.path().join("x.proof-wal"), folder.path().join("kept"));
+    std::fs::copy(&left, &kept).unwrap();
+    drop(recorder);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::rename(&kept, &left).unwrap();
+    let study = study();
+    let plan = expand(&study);
+    let opening = Opening { study_text: "text", study: &study, plan: &plan, program: "test", at: WallTime(1) };
+    let refused = Recorder::create(&path, &opening).err().expect("what was left is in the way").to_string();
+    assert!(refused.contains("x.proof-wal holds the last commits of a record"), "{refused}");
+    std::fs::remove_file(&left).unwrap();
+    drop(Recorder::create(&path, &opening).unwrap());
+    assert!(read(&path).unwrap().attempts.is_empty());
+}
+
 #[test]
 fn what_was_not_committed_is_lost_and_what_was_is_kept() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,9 +11,9 @@ const FEWEST_PAIRS: usize = 4;
 /// One run of both: throughput in the seconds that both measured, in order.
 #[derive(Debug, Clone, Copy)]
 pub struct DuetRun<'a> {
-    /// Of the baseline.
+    /// Throughput of the baseline.
     pub baseline: &'a [f64],
-    /// Of the candidate.
+    /// Throughput of the candidate.
     pub candidate: &'a [f64],
 }
 
@@ -22,7 +22,7 @@ pub struct DuetRun<'a> {
 /// from four pairs on, of the spread of pairs.
 ///
 /// # Errors
-/// An odd number of runs or none, sides of different lengths, fewer than ten seconds in common, a gap, nothing done.
+/// Runs that do not make pairs, sides of different lengths, fewer than ten seconds in common, a gap, nothing done.
 pub fn duet(runs: &[DuetRun<'_>]) -> Result<BlockDifference, String> {
     if runs.is_empty() || !runs.len().is_multiple_of(2) {
         return Err(format!("{} runs at once do not make pairs that swap places", runs.len()));

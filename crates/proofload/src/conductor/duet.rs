@@ -30,14 +30,14 @@ pub(crate) fn conduct_duet(
 ) -> Result<Outcome, Error> {
     let pairs = pairs([&sides[0].assignment, &sides[1].assignment]);
     let shown_before = sides[0].assignment.plan.runs.len() as u32;
-    let view = Mutex::new(view);
+    let shown = Mutex::new(Shown { view, is_busy: false, ended: Vec::new() });
     let outcomes = std::thread::scope(|scope| {
         let begin = |(number, (side, meeting)): (usize, (_, Meeting))| {
             let runs: Vec<DuetRun> = pairs.iter().map(|pair| pair[number]).collect();
-            let (clock, interrupt, view) = (Arc::clone(clock), interrupt.clone(), &view);
-            let mut shown = SharedView { view, leads: number == 0 };
+            let (clock, interrupt) = (Arc::clone(clock), interrupt.clone());
+            let mut view = SharedView { shown: &shown, leads: number == 0 };
             let before = if number == 0 { 0 } else { shown_before };
-            scope.spawn(move || carry_out(side, &runs, meeting, (&mut shown, before), (clock, interrupt)))
+            scope.spawn(move || carry_out(side, &runs, meeting, (&mut view, before), (clock, interrupt)))
         };
         let threads: Vec<_> = sides.iter_mut().zip(Meeting::of_two()).enumerate().map(begin).collect();
         let ended = |thread: std::thread::ScopedJoinHandle<'_, Result<Outcome, Error>>| {
@@ -116,48 +116,117 @@ fn cores_of(assignment: &Assignment, plan: &Plan, run: Run) -> u32 {
     plan.settings(&assignment.study, run.point).count("limits.cores").unwrap_or(0)
 }
 
-/// The view of two studies that run at once: the first leads, of the other the ends of runs are shown.
+/// What a view shows of two studies that run at once: the runs of the first as they go on, those of the other when they have ended.
+struct Shown<'w> {
+    view: &'w mut dyn View,
+    /// Whether a run of the first is shown.
+    is_busy: bool,
+    /// Runs of the other that ended meanwhile, with what went wrong.
+    ended: Vec<(u32, Option<String>)>,
+}
+
+impl Shown<'_> {
+    /// Shows the ended runs of the other study, where that disturbs no run of the first.
+    fn tell_ended(&mut self) {
+        if self.is_busy {
+            return;
+        }
+        for (run, trouble) in self.ended.drain(..) {
+            self.view.begin_run(run);
+            self.view.end_run(run, trouble.as_deref());
+        }
+    }
+}
+
+/// One side's part of the view.
 struct SharedView<'v, 'w> {
-    view: &'v Mutex<&'w mut dyn View>,
+    shown: &'v Mutex<Shown<'w>>,
     leads: bool,
 }
 
 impl SharedView<'_, '_> {
-    fn show(&self, what: impl FnOnce(&mut dyn View)) {
-        what(&mut **self.view.lock().unwrap_or_else(PoisonError::into_inner));
+    /// Shows something of the first study.
+    fn lead(&self, show: impl FnOnce(&mut Shown<'_>)) {
+        if self.leads {
+            show(&mut self.shown.lock().unwrap_or_else(PoisonError::into_inner));
+        }
     }
 }
 
 impl View for SharedView<'_, '_> {
     fn begin_run(&mut self, run: u32) {
-        if self.leads {
-            self.show(|view| view.begin_run(run));
-        }
+        self.lead(|shown| {
+            shown.is_busy = true;
+            shown.view.begin_run(run);
+        });
     }
 
     fn planned(&mut self, _labels: &[String]) {}
 
     fn phase(&mut self, phase: Phase) {
-        if self.leads {
-            self.show(|view| view.phase(phase));
-        }
+        self.lead(|shown| shown.view.phase(phase));
     }
 
     fn progress(&mut self, what: &str, done: u64, total: u64) {
-        if self.leads {
-            self.show(|view| view.progress(what, done, total));
-        }
+        self.lead(|shown| shown.view.progress(what, done, total));
     }
 
     fn interval(&mut self, throughput: &[f64]) {
-        if self.leads {
-            self.show(|view| view.interval(throughput));
-        }
+        self.lead(|shown| shown.view.interval(throughput));
     }
 
     fn end_run(&mut self, run: u32, trouble: Option<&str>) {
-        self.show(|view| view.end_run(run, trouble));
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.leads {
+            shown.view.end_run(run, trouble);
+            shown.is_busy = false;
+        } else {
+            shown.ended.push((run, trouble.map(str::to_owned)));
+        }
+        shown.tell_ended();
     }
 
     fn close(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A view that notes what it is told.
+    #[derive(Default)]
+    struct Noted(Vec<String>);
+
+    impl View for Noted {
+        fn begin_run(&mut self, run: u32) {
+            self.0.push(format!("begin {run}"));
+        }
+        fn planned(&mut self, _labels: &[String]) {}
+        fn phase(&mut self, phase: Phase) {
+            self.0.push(format!("{phase:?}"));
+        }
+        fn progress(&mut self, _what: &str, _done: u64, _total: u64) {}
+        fn interval(&mut self, _throughput: &[f64]) {}
+        fn end_run(&mut self, run: u32, trouble: Option<&str>) {
+            self.0.push(format!("end {run} {trouble:?}"));
+        }
+        fn close(&mut self) {}
+    }
+
+    #[test]
+    fn ends_of_the_other_study_disturb_no_run_of_the_first() {
+        let mut noted = Noted::default();
+        let shown = Mutex::new(Shown { view: &mut noted, is_busy: false, ended: Vec::new() });
+        let [mut first, mut other] = [true, false].map(|leads| SharedView { shown: &shown, leads });
+        first.begin_run(0);
+        other.begin_run(5);
+        other.end_run(5, Some("it broke"));
+        other.phase(Phase::Measuring);
+        first.phase(Phase::Verifying);
+        first.end_run(0, None);
+        other.end_run(6, None);
+        let expected =
+            ["begin 0", "Verifying", "end 0 None", "begin 5", "end 5 Some(\"it broke\")", "begin 6", "end 6 None"];
+        assert_eq!(noted.0, expected);
+    }
 }

@@ -30,7 +30,7 @@ pub(crate) fn conduct_duet(
 ) -> Result<Outcome, Error> {
     let pairs = pairs([&sides[0].assignment, &sides[1].assignment]);
     let shown_before = sides[0].assignment.plan.runs.len() as u32;
-    let shown = Mutex::new(Shown { view, is_busy: false, ended: Vec::new() });
+    let shown = Mutex::new(Screen { view, is_busy: false, ended: Vec::new() });
     let outcomes = std::thread::scope(|scope| {
         let begin = |(number, (side, meeting)): (usize, (_, Meeting))| {
             let runs: Vec<DuetRun> = pairs.iter().map(|pair| pair[number]).collect();
@@ -117,7 +117,7 @@ fn cores_of(assignment: &Assignment, plan: &Plan, run: Run) -> u32 {
 }
 
 /// What a view shows of two studies that run at once: the runs of the first as they go on, those of the other when they have ended.
-struct Shown<'w> {
+struct Screen<'w> {
     view: &'w mut dyn View,
     /// Whether a run of the first is shown.
     is_busy: bool,
@@ -125,7 +125,7 @@ struct Shown<'w> {
     ended: Vec<(u32, Option<String>)>,
 }
 
-impl Shown<'_> {
+impl Screen<'_> {
     /// Shows the ended runs of the other study, where that disturbs no run of the first.
     fn tell_ended(&mut self) {
         if self.is_busy {
@@ -140,13 +140,13 @@ impl Shown<'_> {
 
 /// One side's part of the view.
 struct SharedView<'v, 'w> {
-    shown: &'v Mutex<Shown<'w>>,
+    shown: &'v Mutex<Screen<'w>>,
     leads: bool,
 }
 
 impl SharedView<'_, '_> {
     /// Shows something of the first study.
-    fn lead(&self, show: impl FnOnce(&mut Shown<'_>)) {
+    fn lead(&self, show: impl FnOnce(&mut Screen<'_>)) {
         if self.leads {
             show(&mut self.shown.lock().unwrap_or_else(PoisonError::into_inner));
         }
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn ends_of_the_other_study_disturb_no_run_of_the_first() {
         let mut noted = Noted::default();
-        let shown = Mutex::new(Shown { view: &mut noted, is_busy: false, ended: Vec::new() });
+        let shown = Mutex::new(Screen { view: &mut noted, is_busy: false, ended: Vec::new() });
         let [mut first, mut other] = [true, false].map(|leads| SharedView { shown: &shown, leads });
         first.begin_run(0);
         other.begin_run(5);

@@ -85,5 +85,5 @@ fn what_is_not_found_is_said_in_words() {
     let once = Shape { void: vec![1], ..shape("find = \"max\"\nfrom = 8\nto = 64\nplateau = 0.05\nresolution = 1.0") };
     let search = &searches(&searched(&once))[0];
     assert!(search.found().is_some(), "{}", search.text());
-    assert_eq!(search.path[2].whys, ["it was void"]);
+    assert_eq!(search.path[2].whys, ["it was void; side by side with 8"]);
 }

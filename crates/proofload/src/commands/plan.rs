@@ -11,6 +11,7 @@ use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings};
 use proofload_model::study::{Goal, Study, preconditioning, search};
 use proofload_model::units::{Bytes, duration_text};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 /// Prints the plan.
@@ -64,8 +65,9 @@ fn search_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     } else {
         format!(" for each of {} combinations of levels", plan.points.len())
     };
+    let beside = if search.blocks { ", each but the first side by side with the best so far" } else { "" };
     Ok(format!(
-        "a search over {} from {} to {}: {goal}, to {} %\nat most {} points{combinations}, at most {} runs in all; each point is chosen from the results before it\n\n",
+        "a search over {} from {} to {}: {goal}, to {} %\nat most {} points{combinations}{beside}, at most {} runs in all; each point is chosen from the results before it\n\n",
         search.setting,
         search.from,
         search.to,
@@ -193,7 +195,13 @@ pub(super) fn destroyed(study: &Study) -> Result<Option<String>, Error> {
 
 fn destructive_text(study: &Study) -> Result<String, Error> {
     Ok(match destroyed(study)? {
-        Some(device) => format!("DESTRUCTIVE: all data on {device} is lost; run requires --yes {device}\n"),
+        Some(device) => {
+            let lost = format!("DESTRUCTIVE: all data on {device} is lost; run requires --yes {device}\n");
+            let folder = Path::new(study.settings.text("storage.path")?).join(study.name());
+            let local = study.settings.list("agents.host").is_empty();
+            let refused = local.then(|| proofload_testbed::preconditioning::refusal(&device, &folder)).flatten();
+            lost + &refused.map(|why| format!("this machine would {why}\n")).unwrap_or_default()
+        }
         None => "destructive steps: none\n".to_owned(),
     })
 }

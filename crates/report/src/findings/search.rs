@@ -52,6 +52,13 @@ pub struct ChosenLoad {
     pub of_largest: Option<Measured>,
 }
 
+impl ChosenLoad {
+    /// Whether the search has a result of it: a value, or a share of the largest where loads were measured side by side.
+    fn has_result(&self) -> bool {
+        self.of_largest.as_ref().unwrap_or(&self.value).is_ok()
+    }
+}
+
 /// How a search stands.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SearchState {
@@ -199,18 +206,17 @@ fn outcome(goal: &Goal, point: &PointFindings, value: &Measured) -> Outcome {
 }
 
 impl SearchFindings {
-    /// Number of the point to which a step adds runs; `None` where it takes a new one. A void load gets a new point if each is measured
-    /// alone, since its void run would void all of them.
+    /// Number of the point to which a step adds runs; `None` where it takes a new one, as a void load does: its void run would void all
+    /// runs of the point.
     pub fn point_of(&self, step: &Try, plan: &Plan) -> Option<u32> {
-        let is_usable = |chosen: &&ChosenLoad| plan.has_blocks() || step.again && chosen.value.is_ok();
-        let known = self.path.iter().rev().find(|chosen| chosen.load == step.load && is_usable(chosen))?;
-        Some(plan.points[known.point].id)
+        let known = self.path.iter().rev().find(|chosen| chosen.load == step.load && chosen.has_result())?;
+        step.again.then(|| plan.points[known.point].id)
     }
 
     /// The load beside which a step is measured, with the number of its point; `None` where each is measured alone.
     pub fn beside(&self, step: &Try, plan: &Plan) -> Option<(f64, u32)> {
         let load = step.beside.filter(|_| plan.has_blocks())?;
-        let known = self.path.iter().find(|chosen| chosen.load == load)?;
+        let known = self.path.iter().rev().find(|chosen| chosen.load == load && chosen.has_result())?;
         Some((load, plan.points[known.point].id))
     }
 

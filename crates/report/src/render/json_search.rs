@@ -45,9 +45,12 @@ fn found_json(search: &SearchFindings, found: &SearchAnswer) -> Json {
 
 fn chosen_json(findings: &Findings<'_>, chosen: &ChosenLoad) -> Json {
     let point = &findings.points[chosen.point];
-    json!({
+    let mut chosen_json = json!({
         "point": point.id, "load": chosen.load, "why": chosen.whys, "verdict": point.verdict.word(),
         "overloaded": point.overload(), "value": super::json::measured(&chosen.value),
-        "of_largest": chosen.of_largest.as_ref().map(super::json::measured),
-    })
+    });
+    if let Some(share) = &chosen.of_largest {
+        chosen_json["of_largest"] = super::json::measured(share);
+    }
+    chosen_json
 }

@@ -19,7 +19,7 @@ mod steady;
 mod summary;
 mod target;
 
-pub use procedure::precondition;
+pub use procedure::{precondition, refusal};
 pub(crate) use reads::{ToRead, measure_reads};
 pub(crate) use run::{Within, abandon};
 pub use scratch::sweep;

@@ -32,7 +32,22 @@ pub fn precondition(
     how: &Preconditioning,
     progress: Progress<'_>,
 ) -> Result<PreconditioningResult, Error> {
-    precondition_with(&Fio::find(WITHOUT_FIO)?, place, how, progress)
+    let fio = Fio::find(WITHOUT_FIO);
+    if fio.is_err()
+        && let Some(device) = &how.device
+    {
+        // What stands against the device weighs more than a program that is missing.
+        let scratch = Scratch::open(Path::new(&place.folder))?;
+        drop(guard::claim(device, how.device_confirmed.as_deref(), scratch.folder())?);
+    }
+    precondition_with(&fio?, place, how, progress)
+}
+
+/// Why a device of this machine would be refused even if it were named twice; `None` when nothing stands against it. Writes nothing. `folder`:
+/// the study's.
+pub fn refusal(device: &str, folder: &Path) -> Option<String> {
+    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    guard::claim(device, Some(device), &folder).err().map(|error| error.to_string())
 }
 
 /// The same with a given fio.

@@ -128,6 +128,7 @@ mod tests {
                 narrower.push(in_turns.error * 2.0 / (found.error * (runs as f64 / 2.0).sqrt()));
             }
             let share = f64::from(covered as u32) / 600.0;
+            println!("covers {share} of {runs} runs with {ratio}, narrower {}", mean(&narrower));
             assert!((0.925..=0.975).contains(&share), "{share} of {runs} runs with {ratio}");
             assert!(mean(&narrower) > 3.0, "{} of {runs} runs", mean(&narrower));
         }

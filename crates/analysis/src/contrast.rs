@@ -89,7 +89,7 @@ pub enum Spread {
     WithinWindows,
     /// Both sides were measured in turns: the spread of the ratios inside blocks.
     InsideBlocks,
-    /// Both sides were measured at once: seconds that both have, or the spread of pairs of runs.
+    /// Both sides were measured at once: seconds that both have, or the spread of runs.
     AtOnce,
 }
 

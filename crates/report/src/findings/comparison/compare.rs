@@ -336,7 +336,7 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
             ("ratios inside blocks on the logarithmic scale, Student's quantile", ours.runs.len() as u64)
         }
         Spread::AtOnce => (
-            "ratio over the same seconds, their dependence counted, or spread of pairs of runs",
+            "ratio over the same seconds, their dependence counted, or spread of runs",
             same_seconds.iter().flatten().map(|run| run.baseline.len() as u64).sum(),
         ),
         _ => ("Student's t over runs, on the logarithmic scale", (ours.runs.len() + theirs.runs.len()) as u64),

@@ -10,10 +10,10 @@ use super::quantity::{Interval, Quantity, Unit};
 const MOST_TAKEN: f64 = 0.95;
 
 /// Least spread of ln(1 − share taken), once blocks and levels are removed, from which its effect is estimated.
-const LEAST_SPREAD: f64 = 0.01;
+pub(crate) const LEAST_SPREAD: f64 = 0.01;
 
-/// Least degrees of freedom with which it is.
-const LEAST_FREEDOM: usize = 3;
+/// Least degrees of freedom with which an effect, or the scatter of visits, is estimated.
+pub(crate) const LEAST_FREEDOM: usize = 3;
 
 /// Largest power of what is left of the processor that throughput is taken to follow: beyond it is noise.
 pub(crate) const MOST_EFFECT: f64 = 2.0;
@@ -82,7 +82,7 @@ impl Blocks {
         let ahead = levels.iter().map(|visits| mean(&visits.iter().map(|visit| visit.ahead).collect::<Vec<_>>()));
         let ahead = ahead.collect();
         let observed = levels.iter().flatten().all(|visit| visit.taken.is_some());
-        let left = by_visit(levels, |visit| (1.0 - visit.taken.unwrap_or(0.0).clamp(0.0, MOST_TAKEN)).ln());
+        let left = by_visit(levels, |visit| log_left(visit.taken));
         let effect = if observed { effect(&logs, &left) } else { None };
         let power = effect.map_or(0.0, |effect| effect.power);
         let covariate: Vec<f64> = left.iter().map(|visits| mean(visits)).collect();
@@ -170,6 +170,11 @@ impl Blocks {
     fn error_of_effect(&self, difference: f64) -> f64 {
         self.effect.map_or(0.0, |effect| (effect.standard_error * difference).powi(2))
     }
+}
+
+/// Logarithm of what others left of the processor; 0 where that was not observed.
+pub(crate) fn log_left(taken: Option<f64>) -> f64 {
+    (1.0 - taken.unwrap_or(0.0).clamp(0.0, MOST_TAKEN)).ln()
 }
 
 fn by_visit(levels: &[Vec<Visit>], value: impl Fn(&Visit) -> f64) -> Vec<Vec<f64>> {

@@ -2,18 +2,9 @@
 //! (the neighbours of a host, the time of day) is common to its visits and falls out. Source: intra-block analysis of incomplete block
 //! designs, Montgomery, Design and Analysis of Experiments, chapter 4. May not choose which levels a block visits.
 
-use super::blocks::BlockDifference;
+use super::blocks::{BlockDifference, LEAST_FREEDOM, LEAST_SPREAD, MOST_EFFECT, log_left};
 use super::distribution::mean;
 use super::equations::solve;
-
-/// Largest share of the processor that others may have taken in a visit that is corrected for it.
-const MOST_TAKEN: f64 = 0.95;
-
-/// Least spread of ln(1 − share taken), once blocks and levels are removed, from which its effect is estimated.
-const LEAST_SPREAD: f64 = 0.01;
-
-/// Least degrees of freedom with which it is, and with which visits tell how far they scatter.
-const LEAST_FREEDOM: usize = 3;
 
 /// Degrees of freedom of the error that a window states of itself: it is made of ten batches.
 const FREEDOM_OF_WINDOW: f64 = 9.0;
@@ -60,8 +51,7 @@ impl IncompleteBlocks {
         let design = Design::of(&levels, &usable);
         let observed = design.visits.iter().all(|visit| visit.taken.is_some());
         let mut logs: Vec<f64> = design.visits.iter().map(|visit| visit.throughput.ln()).collect();
-        let left: Vec<f64> =
-            design.visits.iter().map(|visit| (1.0 - visit.taken.unwrap_or(0.0).clamp(0.0, MOST_TAKEN)).ln()).collect();
+        let left: Vec<f64> = design.visits.iter().map(|visit| log_left(visit.taken)).collect();
         let (mut freedom, mut squares) = (design.freedom(), design.squares(&logs)?);
         if let Some(power) = observed.then(|| design.power(&logs, &left)).flatten() {
             let centre = mean(&left);
@@ -198,9 +188,8 @@ impl<'a> Design<'a> {
         let (y, x) = (self.residuals(logs)?, self.residuals(left)?);
         let squares: f64 = x.iter().map(|x| x * x).sum();
         let varied = (squares / x.len() as f64).sqrt() >= LEAST_SPREAD;
-        (varied && self.freedom() > LEAST_FREEDOM).then(|| {
-            (x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / squares).clamp(0.0, super::blocks::MOST_EFFECT)
-        })
+        (varied && self.freedom() > LEAST_FREEDOM)
+            .then(|| (x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / squares).clamp(0.0, MOST_EFFECT))
     }
 }
 

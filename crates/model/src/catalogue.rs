@@ -2,6 +2,7 @@
 //! May not know any engine or workload by name.
 
 use crate::error::Error;
+use crate::replication::ReplicationMode;
 use crate::settings::{SettingSpec, Settings};
 use crate::units::Bytes;
 use serde::Serialize;
@@ -27,8 +28,8 @@ pub struct Capabilities {
     pub file_snapshot: bool,
     /// Has a memory setting of its own.
     pub memory_setting: bool,
-    /// An instance can follow another.
-    pub replication: bool,
+    /// How instances follow another; `None` for an engine that has no standbys.
+    pub replication: Option<ReplicationFacts>,
     /// Keeps data; false for an engine that measures Proofload itself.
     pub durable: bool,
 }
@@ -50,6 +51,15 @@ pub struct EngineFacts {
     pub settings: &'static [SettingSpec],
     /// Names below `engine.settings` that it takes, where it takes no others; `None` for an engine that alone knows them, once it runs.
     pub setting_names: Option<fn() -> Vec<&'static str>>,
+}
+
+/// Replication of an engine as the study file sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ReplicationFacts {
+    /// Modes that it has beside `none`.
+    pub modes: &'static [ReplicationMode],
+    /// Names of its settings by which a mode is put in force; a study with standbys may not give them.
+    pub settings: &'static [&'static str],
 }
 
 /// A workload as the study file sees it.

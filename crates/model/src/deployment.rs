@@ -5,6 +5,9 @@ use crate::wire::{DataLocation, LimitsAsked};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// How the names of standbys begin.
+const STANDBY: &str = "standby-";
+
 /// Name of an instance in its deployment. The empty name, the default, belongs to no instance; records of formats 1 to 3 know no other.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -19,6 +22,16 @@ impl InstanceName {
     /// The name of the only instance of a deployment of one.
     pub fn primary() -> Self {
         Self::new("primary")
+    }
+
+    /// The name of the standby of this number, from 1.
+    pub fn standby(number: u32) -> Self {
+        Self(format!("{STANDBY}{number}"))
+    }
+
+    /// Tells whether this is the name of a standby.
+    pub fn is_standby(&self) -> bool {
+        self.0.starts_with(STANDBY)
     }
 
     /// The name as text.
@@ -117,12 +130,39 @@ impl Deployment {
         Self { instances: vec![InstancePlan { name, role: Role::Primary, host, place, storage, limits }] }
     }
 
+    /// The same with standbys of these names beside the primary: same host, settings and limits, folders and cores of their own.
+    #[must_use]
+    pub fn with_standbys(mut self, names: &[InstanceName]) -> Self {
+        let primary = self.primary().clone();
+        for (before, name) in (1..).zip(names) {
+            let mut standby = InstancePlan { name: name.clone(), role: Role::Standby, ..primary.clone() };
+            standby.place.folder = format!("{}.{name}", primary.place.folder);
+            standby.limits.cores_before += before * primary.limits.cores.unwrap_or(0);
+            self.instances.push(standby);
+        }
+        self
+    }
+
+    /// Instances that follow the primary.
+    pub fn standbys(&self) -> impl Iterator<Item = &InstancePlan> {
+        self.instances.iter().filter(|instance| instance.role == Role::Standby)
+    }
+
     /// The instance that takes the writes of the load.
     ///
     /// # Panics
     /// On a deployment without a primary, which is made nowhere.
     pub fn primary(&self) -> &InstancePlan {
         let primary = self.instances.iter().find(|instance| instance.role == Role::Primary);
+        primary.expect("every deployment has a primary")
+    }
+
+    /// The same, to be changed.
+    ///
+    /// # Panics
+    /// Likewise.
+    pub fn primary_mut(&mut self) -> &mut InstancePlan {
+        let primary = self.instances.iter_mut().find(|instance| instance.role == Role::Primary);
         primary.expect("every deployment has a primary")
     }
 }

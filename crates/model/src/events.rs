@@ -1,5 +1,6 @@
 //! What happens to a run and to its study, as values. The record keeps each under its name with a version; may not know how it is stored.
 
+use crate::replication::ReplicationMode;
 use crate::samples::{Fact, LostSession, OperationCounts, UserRound};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -82,6 +83,8 @@ pub enum RunEvent {
         /// The largest processes of others by name with their CPU time, CPU s/s.
         processes: Vec<(String, f64)>,
     },
+    /// The mode of replication was proved in force before the load.
+    ReplicationProved(ReplicationProof),
     /// The data were read once before the load, under the limits.
     Prewarmed {
         /// Bytes of the files.
@@ -188,6 +191,19 @@ pub struct DataCopy {
     pub seconds: f64,
 }
 
+/// Proof of a mode by withholding: what a commit did while standbys were held.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ReplicationProof {
+    /// Mode.
+    pub mode: ReplicationMode,
+    /// Time from the start of the last instance until the mode was in force, seconds.
+    pub in_force_after: f64,
+    /// Whether a commit waited while standbys received nothing.
+    pub waited_for_link: bool,
+    /// Whether a commit waited while standbys applied nothing.
+    pub waited_for_apply: bool,
+}
+
 /// A load agent at the start of a load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadAgentStart {
@@ -241,6 +257,7 @@ impl RunEvent {
             Self::EndedEarly { .. } => "ended_early",
             Self::InTurns { .. } => "in_turns",
             Self::QuietChecked { .. } => "quiet_checked",
+            Self::ReplicationProved(_) => "replication_proved",
             Self::Prewarmed { .. } => "prewarmed",
             Self::Window { .. } => "window",
             Self::Rounds(_) => "rounds",

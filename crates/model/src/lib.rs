@@ -12,6 +12,7 @@ pub mod facts;
 pub mod letters;
 pub mod load_share;
 pub mod plan;
+pub mod replication;
 pub mod samples;
 pub mod series;
 pub mod settings;

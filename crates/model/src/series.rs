@@ -89,6 +89,8 @@ series! {
     /// Threads of the database.
     threads = "threads" {
         CPU = "cpu", "CPU of the thread", "%", "thread", Rate;
+        ROLE = "role", "CPU of all threads of one role", "%", "role", Rate;
+        ROLE_THREADS = "role_threads", "Threads of one role", "threads", "role", Level;
         CPU_SUM = "cpu_sum", "CPU of all threads; those that end between two readings are missed", "%", "", Rate;
     }
 
@@ -133,6 +135,16 @@ series! {
     /// Power of the host; the zones are taken to be disjoint.
     power = "power" {
         WATTS = "watts", "Power", "W", "zone", Rate;
+    }
+
+    /// Replication as the primary sees it.
+    replication = "replication" {
+        OUT_OF_FORCE = "out_of_force", "1 while the mode is not in force, 0 while it is", "", "why", Level;
+        LOG = "log", "Log that the primary flushed", "B/s", "", Rate;
+        UNSENT = "unsent", "Log that the primary has flushed and not sent", "B", "standby", Level;
+        UNWRITTEN = "unwritten", "Log that the primary has flushed and the standby has not written", "B", "standby", Level;
+        UNFLUSHED = "unflushed", "Log that the primary has flushed and the standby has not", "B", "standby", Level;
+        UNAPPLIED = "unapplied", "Log that the primary has flushed and the standby has not applied", "B", "standby", Level;
     }
 
     /// The server's own statistics; its counters have the server's names.

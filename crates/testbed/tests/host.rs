@@ -63,7 +63,7 @@ fn data_is_made_saved_found_restored_and_dropped_from_the_cache() {
     bench.ask(LabelSnapshot { place: here(), label: label() });
     assert!(bench.ask(find()));
     std::fs::write(&file, "other").unwrap();
-    bench.ask(RestoreSnapshot { instance: one(), place: here() });
+    bench.ask(RestoreSnapshot { instance: one(), from: here().folder, place: here() });
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "rows");
     bench.ask(DropPageCache { place: here() });
     bench.ask(Create { instance: one(), place: here() });
@@ -79,7 +79,7 @@ fn a_folder_of_somebody_else_is_refused() {
     std::fs::write(Path::new(&place.folder).join("thesis"), "x").unwrap();
     let error = bench.refused(Create { instance: one(), place: place.clone() });
     assert!(error.contains("not empty and not ours"), "{error}");
-    let error = bench.refused(RestoreSnapshot { instance: one(), place });
+    let error = bench.refused(RestoreSnapshot { instance: one(), from: place.folder.clone(), place });
     assert!(error.contains("is not ours"), "{error}");
 }
 

@@ -7,13 +7,13 @@ use proofload_engine::Target;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::host::{
     Create, DropPageCache, HostService as _, LabelSnapshot, PrepareLimits, ReadUsage, Release, RestoreSnapshot,
-    SaveSnapshot, Start, StartProbes, Stop, StopProbes, Sweep, Verify,
+    SaveSnapshot, StartProbes, Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Bench, of, one};
+use support::{Bench, alone, of, one};
 
 /// A bench with an instance made; `None` where there is no PostgreSQL.
 fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataLocation)> {
@@ -93,7 +93,7 @@ fn a_limited_server_is_verified_watched_stopped_and_copied() {
     expect_gone(process);
     bench.ask(SaveSnapshot { instance: one(), place: place.clone() });
     bench.ask(LabelSnapshot { place: place.clone(), label: "x".to_owned() });
-    bench.ask(RestoreSnapshot { instance: one(), place: place.clone() });
+    bench.ask(RestoreSnapshot { instance: one(), from: place.folder.clone(), place: place.clone() });
     bench.ask(DropPageCache { place: place.clone() });
     let again = start(&mut bench, &place);
     assert!(!bench.events.lock().expect("no panic").iter().any(|event| matches!(event, Event::InstanceEnded { .. })));
@@ -148,12 +148,12 @@ fn a_server_is_born_under_limits_of_every_controller() {
 #[test]
 fn a_server_that_cannot_start_says_why() {
     let Some((mut bench, place)) = bench(&[("max_connections", "-3")]) else { return };
-    let error = bench.refused(Start { instance: one(), place: place.clone() });
+    let error = bench.refused(alone(place.clone()));
     assert!(error.contains("ended at once") && error.contains("max_connections"), "{error}");
     let mut missing = place;
     missing.folder.push_str("-missing");
     bench.attach(&missing);
-    let error = bench.refused(Start { instance: one(), place: missing });
+    let error = bench.refused(alone(missing));
     assert!(error.contains("there is no instance in"), "{error}");
 }
 
@@ -161,7 +161,7 @@ fn a_server_that_cannot_start_says_why() {
 fn a_limit_that_is_too_small_for_the_server_is_named() {
     let Some((mut bench, place)) = bench(&[("shared_buffers", "128MB")]) else { return };
     if limit(&mut bench, 2) {
-        let error = bench.refused(Start { instance: one(), place });
+        let error = bench.refused(alone(place));
         assert!(error.contains("killed by the memory limit"), "{error}");
     }
 }

@@ -3,8 +3,9 @@
 use super::documents::Documents;
 use super::endpoints::Endpoints;
 use super::error::Error;
-use super::facets::{ExistingServer, Memory, Replication, Snapshots};
+use super::facets::{ExistingServer, Memory, Snapshots};
 use super::observer::Observer;
+use super::replication::Replication;
 use super::server::ServerRecipe;
 use super::session::Session;
 use proofload_model::samples::Fact;

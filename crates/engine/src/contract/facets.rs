@@ -1,9 +1,6 @@
 //! Facets of an engine: what it may have beside sessions. An engine that has none of them needs no word of them.
 
-use super::error::Error;
-use super::server::CommandLine;
 use proofload_model::units::Bytes;
-use std::path::Path;
 
 /// How the data of an engine are kept, and put back between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,22 +35,4 @@ pub trait Memory: Sync {
     fn reaches_existing_servers(&self) -> bool {
         false
     }
-}
-
-/// Instances that follow another. No engine has this facet yet.
-pub trait Replication: Sync {
-    /// The modes of `replication.mode` that the engine has, beside `none`.
-    fn modes(&self) -> &'static [&'static str];
-
-    /// Settings of a primary that make a mode hold for standbys of these names; the study's own settings win.
-    fn primary_settings(&self, mode: &str, standbys: &[&str]) -> Vec<(String, String)>;
-
-    /// Commands that make a standby of the instance at `primary` in `folder`, which exists and is empty, as the instance's user.
-    fn create_standby(&self, folder: &Path, primary: &str) -> Result<Vec<CommandLine>, Error>;
-
-    /// Tells whether the instance at this address follows another. Blocking.
-    fn is_standby(&self, address: &str) -> Result<bool, Error>;
-
-    /// Asks the standby at this address to lead from now on, and does not wait until it does. Blocking.
-    fn promote(&self, address: &str) -> Result<(), Error>;
 }

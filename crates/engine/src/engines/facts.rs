@@ -1,6 +1,6 @@
 //! What a study may ask of an engine, derived from the facets that it has. May not know any engine by name.
 
-use crate::contract::{Engine, Memory, Snapshots};
+use crate::contract::{Engine, Memory, Replication, Snapshots};
 use proofload_model::catalogue::{Capabilities, EngineFacts};
 
 /// The kinds of sessions that a line of the registry names.
@@ -40,7 +40,7 @@ fn capabilities(engine: &dyn Engine, sessions: SessionKinds) -> Capabilities {
         restore_at_url: url && engine.snapshots().is_some_and(Snapshots::reach_existing_servers),
         file_snapshot: engine.snapshots() == Some(Snapshots::Files),
         memory_setting: engine.memory().is_some(),
-        replication: engine.replication().is_some(),
+        replication: engine.replication().map(Replication::facts),
         durable: engine.about().keeps_data,
     }
 }
@@ -108,7 +108,7 @@ mod tests {
             restore_at_url: false,
             file_snapshot: false,
             memory_setting: true,
-            replication: false,
+            replication: None,
             durable: true,
         };
         assert_eq!(found, expected);

@@ -105,9 +105,9 @@ impl FactName {
         fact.subject == self.subject && fact.name == self.name
     }
 
-    /// The last fact of this name.
+    /// The last fact of this name, of a standby none.
     pub fn last<'f>(&self, facts: &'f [Fact]) -> Option<&'f Fact> {
-        facts.iter().rev().find(|fact| self.is_of(fact))
+        facts.iter().rev().find(|fact| self.is_of(fact) && !fact.instance.is_standby())
     }
 
     /// Text of the last fact of this name.

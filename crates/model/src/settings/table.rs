@@ -2,6 +2,7 @@
 
 use super::kind::Kind;
 use super::spec::SettingSpec;
+use crate::replication::{Confirmation, MOST_STANDBYS, ReplicationMode};
 
 /// A span between a millisecond floor and 30 days.
 const fn span(least_ms: u64) -> Kind {
@@ -65,6 +66,9 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("limits.read_iops", count(IOPS), "Read requests per second that the database may send to the block device under its data.").titled("read requests per second (limit)"),
     SettingSpec::optional("limits.write_iops", count(IOPS), "Write requests per second that the database may send to the block device under its data; with control groups of version 1 as for `limits.write_bandwidth`.").titled("write requests per second (limit)"),
     SettingSpec::optional("limits.when_refused", Kind::OneOf(&["fail", "without"]), "What happens where this machine does not allow a limit, as to most users who are not root: `fail` (the default), nothing is started; `without`, the study is carried out without the limit, and its title says so.").fixed(),
+    SettingSpec::optional("replication.mode", Kind::OneOf(ReplicationMode::WORDS), "What a commit of the load waits for: `none` (the default), there is no standby; `async`, its own log alone; `remote_write`, `remote_flush`, `remote_apply`, that standbys have written, flushed or applied its log. Proved before each run by holding the link, and looked at in each second.").titled("replication"),
+    SettingSpec::optional("replication.standbys", count(MOST_STANDBYS as i64), "Standbys beside the primary, 1..=3; by default 1. They are started by us from the same snapshot, and have the same limits and, with `limits.cores`, cores of their own.").titled("standbys"),
+    SettingSpec::optional("replication.confirm", Kind::OneOf(Confirmation::WORDS), "Standbys that must confirm a commit: `any n`, whichever answer first (by default `any 1`); `first n`, the first of those that are connected, in the order of their numbers.").titled("standbys that confirm"),
     SettingSpec::optional("hardware.watts", Kind::Number { least: 0.1, most: 1e6 }, "Power of the host under load by its data sheet, W; printed beside the measured power.").fixed(),
     SettingSpec::optional("hardware.capacity", Kind::Bytes { least: 1 }, "Capacity of the drives by their data sheet.").fixed(),
     SettingSpec::optional("hardware.rack_units", Kind::Number { least: 0.1, most: 1e4 }, "Height of the host in a rack, rack units.").fixed(),

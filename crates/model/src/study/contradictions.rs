@@ -7,6 +7,7 @@ use super::validate::{Study, StudySource, values_of};
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
 use crate::load_share::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
+use crate::replication::{ReplicationAsked, ReplicationMode, replication};
 use crate::settings::{Settings, Value, limit_settings};
 use crate::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,8 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     engine_settings_known,
     cpu_fits_cores,
     quiet_seconds_need,
+    replication_needs,
+    replication_settings_are_ours,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.
@@ -449,5 +452,74 @@ fn quiet_seconds_need(look: &mut RuleContext<'_>) {
     }
     if several {
         look.fault(PATH, "is for one load agent; leave agents.load_hosts out".to_owned());
+    }
+}
+
+/// Standbys need an engine that has them, a mode of it, enough of them to confirm, and a snapshot to start from.
+fn replication_needs(look: &mut RuleContext<'_>) {
+    let settings = &look.study.settings;
+    let points = expand(look.study).points;
+    let mut found: BTreeSet<(&str, String)> = BTreeSet::new();
+    let mut replicated = false;
+    for settings in points.iter().map(|point| settings.with(&point.levels)) {
+        let Ok(Some(asked)) = replication(&settings) else { continue };
+        replicated = true;
+        let engine = settings.text("engine.kind").ok().and_then(|name| look.given.catalogue().engine(name));
+        found.extend(engine.and_then(|engine| mode_missing(engine, asked.mode)).map(|why| ("replication.mode", why)));
+        found.extend(too_few_standbys(&asked).map(|why| ("replication.confirm", why)));
+        if settings.text("procedure.restore") == Ok("never") {
+            let reason = "standbys start from the snapshot of the primary before each run; say \"every-run\"";
+            found.insert(("procedure.restore", reason.to_owned()));
+        }
+    }
+    if replicated && settings.get("engine.url").is_some() {
+        let reason = "standbys of an existing server (engine.url) are not ours to start; leave replication.mode out";
+        found.insert(("replication.mode", reason.to_owned()));
+    }
+    for path in ["replication.standbys", "replication.confirm"] {
+        if !replicated && look.given.is_given(path) {
+            found.insert((path, "only used with standbys; set replication.mode too, or leave it out".to_owned()));
+        }
+    }
+    for (path, reason) in found {
+        look.fault(path, reason);
+    }
+}
+
+fn mode_missing(engine: &EngineFacts, mode: ReplicationMode) -> Option<String> {
+    let Some(replication) = engine.capabilities.replication else {
+        return Some(format!("{} has no standbys; leave it out or say \"none\"", engine.name));
+    };
+    let words: Vec<&str> = replication.modes.iter().map(|mode| mode.word()).collect();
+    (!replication.modes.contains(&mode))
+        .then(|| format!("{} has no mode {mode}; it has {}", engine.name, words.join(", ")))
+}
+
+fn too_few_standbys(asked: &ReplicationAsked) -> Option<String> {
+    let there = asked.standbys.len();
+    (asked.confirmation.count() as usize > there)
+        .then(|| format!("{} cannot confirm of {there} (replication.standbys)", asked.confirmation))
+}
+
+/// What puts a mode in force is set by the mode alone.
+fn replication_settings_are_ours(look: &mut RuleContext<'_>) {
+    let modes = values_of("replication.mode", &look.study.settings, &look.study.factors);
+    if modes.iter().all(|mode| mode.to_string() == ReplicationMode::None.word()) {
+        return;
+    }
+    let factors = look.study.factors.iter().map(|factor| factor.setting.as_str());
+    let given: BTreeSet<String> = look.given.paths().chain(factors).map(str::to_owned).collect();
+    let ours = look
+        .engines()
+        .iter()
+        .filter_map(|engine| engine.capabilities.replication)
+        .flat_map(|facts| facts.settings)
+        .collect();
+    let ours: BTreeSet<&&str> = ours;
+    for path in given.iter().filter(|path| path.starts_with("engine.settings.")) {
+        let name = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+        if ours.iter().any(|setting| **setting == name) {
+            look.fault(path, "is set by replication.mode; leave it out".to_owned());
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::ask::asks;
 use super::{DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
 use crate::deployment::{InstanceName, StoragePlan};
+use crate::replication::{HeldPart, ReplicationPart, ReplicationReading};
 use crate::samples::Fact;
 use crate::time::Moment;
 use crate::units::{Bytes, BytesPerSecond};
@@ -182,7 +183,41 @@ asks! {
         instance: InstanceName,
         /// Where.
         place: DataLocation,
+        /// Part in the replication.
+        part: ReplicationPart,
     } -> StartedInstance;
+
+    /// Read how a primary's replication stands.
+    read_replication: ReadReplication {
+        /// Name of the primary.
+        instance: InstanceName,
+    } -> ReplicationReading;
+
+    /// Begin a commit at a primary as users commit; tells whether it ended within a time, else it goes on.
+    begin_commit: BeginCommit {
+        /// Name of the primary.
+        instance: InstanceName,
+        /// Time.
+        within: Duration,
+    } -> bool;
+
+    /// Wait for the end of a commit that goes on; tells whether it ended within a time.
+    end_commit: EndCommit {
+        /// Name of the primary.
+        instance: InstanceName,
+        /// Time.
+        within: Duration,
+    } -> bool;
+
+    /// Hold a part of what a standby does, or let it go on.
+    hold_standby: HoldStandby {
+        /// Name of the standby.
+        instance: InstanceName,
+        /// What is held.
+        part: HeldPart,
+        /// Whether it is held from now on.
+        held: bool,
+    } -> ();
 
     /// Read back each limit and setting that should be in force, the storage, and the engine's own view.
     verify: Verify {
@@ -247,12 +282,14 @@ asks! {
         label: String,
     } -> ();
 
-    /// Replace the data by the snapshot.
+    /// Replace the data of an instance by a snapshot.
     restore_snapshot: RestoreSnapshot {
         /// Name of the instance.
         instance: InstanceName,
         /// Where.
         place: DataLocation,
+        /// Folder whose snapshot it is: that of the instance, or of the one that it shall follow.
+        from: String,
     } -> SnapshotCopy;
 
     /// Write back and drop the page cache of the data files.

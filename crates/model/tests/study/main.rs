@@ -4,8 +4,11 @@ mod refusals;
 mod searches;
 
 use expect_test::{Expect, expect};
-use proofload_model::catalogue::{Capabilities, Catalogue, Contradiction, EngineFacts, WorkloadFacts};
+use proofload_model::catalogue::{
+    Capabilities, Catalogue, Contradiction, EngineFacts, ReplicationFacts, WorkloadFacts,
+};
 use proofload_model::plan::expand;
+use proofload_model::replication::ReplicationMode;
 use proofload_model::settings::{Kind, STANDARD, Scope, SettingSpec, Settings, json_schema};
 use proofload_model::study::{faults_text, parse_assignment, validate};
 use proofload_model::units::Bytes;
@@ -27,8 +30,19 @@ const CAPABILITIES: Capabilities = Capabilities {
     restore_at_url: false,
     file_snapshot: true,
     memory_setting: true,
-    replication: false,
+    replication: None,
     durable: true,
+};
+
+/// A server that has standbys.
+const SERVER: Capabilities = Capabilities {
+    url: true,
+    embedded: false,
+    replication: Some(ReplicationFacts {
+        modes: &[ReplicationMode::Async, ReplicationMode::RemoteFlush],
+        settings: &["synchronous_commit"],
+    }),
+    ..CAPABILITIES
 };
 
 /// A server that limits its own memory and restores its own backups, wherever it runs.
@@ -54,7 +68,7 @@ fn catalogue() -> Catalogue {
     Catalogue {
         engines: vec![
             engine("sqlite", 16 << 20, CAPABILITIES),
-            engine("server", 64 << 20, Capabilities { url: true, embedded: false, ..CAPABILITIES }),
+            engine("server", 64 << 20, SERVER),
             engine("restorer", 0, RESTORER),
             engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),
             engine("nothing", 0, Capabilities { durable: false, ..CAPABILITIES }),

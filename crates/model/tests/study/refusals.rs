@@ -103,3 +103,35 @@ fn quiet_seconds_are_for_loads_that_leave_nothing_undone() {
         "{faults:?}"
     );
 }
+
+#[test]
+fn standbys_need_an_engine_a_mode_and_a_snapshot() {
+    const SERVER: [&str; 2] = ["engine.kind=server", "replication.mode=remote_flush"];
+    let with = |more: &[&str]| refusal(GOOD, &[&SERVER[..], more].concat());
+    assert_eq!(with(&["limits.memory=64MiB", "factor.limits.memory=[\"64MiB\"]"]), [""; 0]);
+    for (more, told) in [
+        (&["engine.kind=sqlite"][..], "replication.mode: sqlite has no standbys; leave it out or say \"none\""),
+        (
+            &["replication.mode=remote_apply"],
+            "replication.mode: server has no mode remote_apply; it has async, remote_flush",
+        ),
+        (&["replication.confirm=any 2"], "replication.confirm: any 2 cannot confirm of 1 (replication.standbys)"),
+        (&["procedure.restore=never"], "procedure.restore: standbys start from the snapshot"),
+        (
+            &["engine.url=x://h/d"],
+            "replication.mode: standbys of an existing server (engine.url) are not ours to start",
+        ),
+        (&["engine.settings.synchronous_commit=off"], "engine.settings.synchronous_commit: is set by replication.mode"),
+        (&["engine.settings.server.synchronous_commit=off"], "engine.settings.server.synchronous_commit: is set by"),
+        (&["replication.standbys=4"], "replication.standbys: "),
+        (&["replication.mode=none", "replication.confirm=any 1"], "replication.confirm: only used with standbys"),
+    ] {
+        let faults = with(more);
+        assert!(faults.iter().any(|fault| fault.contains(told)), "{more:?}: {faults:#?}");
+    }
+    assert_eq!(
+        refusal(GOOD, &["factor.replication.mode=[\"none\"]", "engine.settings.synchronous=off"]),
+        [""; 0],
+        "none asks for nothing"
+    );
+}

@@ -140,7 +140,7 @@ pub(super) fn find_out(
 fn read_device(context: &mut RunContext<'_>, prepared: &PreparedRun, number: usize) -> Result<Vec<Fact>, Error> {
     context.heard.view.phase(Phase::CalibratingDevice);
     let size = prepared.raw_size().clamp(SMALLEST_FILE, LARGEST_FILE);
-    let mut testbed = context.testbed(prepared);
+    let mut testbed = context.primary_alone(prepared);
     testbed.prepare(|_| prepared.calibration_limits())?;
     let ReadsMeasured { rate, how, documents } = testbed.measure_reads(size, READ_TIME)?;
     testbed.stop()?;
@@ -160,7 +160,7 @@ fn scan(
 ) -> Result<Vec<Fact>, Error> {
     context.heard.view.phase(Phase::CalibratingConsumption);
     open(context, prepared, command)?;
-    context.testbed(prepared).drop_page_cache()?;
+    context.primary_alone(prepared).drop_page_cache()?;
     let cold = pass(context, prepared, query)?;
     let mut warm = Vec::new();
     for done in 0..WARM_PASSES {
@@ -189,7 +189,7 @@ fn cost_of(
     let mut facts = Vec::new();
     for (done, query) in queries.iter().enumerate() {
         context.heard.view.progress(query, done as u64, queries.len() as u64);
-        context.testbed(prepared).drop_page_cache()?;
+        context.primary_alone(prepared).drop_page_cache()?;
         context.ask_load(OpenProbe {})?;
         let (pass, failed) = pass(context, prepared, query)?;
         facts.extend(query_facts(query, &pass, failed.as_deref()));
@@ -200,17 +200,17 @@ fn cost_of(
 
 /// Starts the instance under the limits but memory, with a session for probe queries.
 fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
-    let mut testbed = context.testbed(prepared);
+    let mut testbed = context.primary_alone(prepared);
     testbed.restore(prepared.procedure.restore_every_run)?;
     testbed.prepare(|_| prepared.calibration_limits())?;
     let mut endpoints = Vec::new();
     if prepared.starts_instance() {
-        (endpoints, _) = testbed.start(|_| prepared.building_place())?;
+        (endpoints, _) = testbed.start(|_, _| prepared.building())?;
     }
     context.agents.start_load(std::slice::from_ref(command))?;
     let pid = context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints)) })?;
     if prepared.is_embedded() {
-        context.testbed(prepared).join(pid)?;
+        context.primary_alone(prepared).join(pid)?;
     }
     context.ask_load(OpenProbe {})
 }
@@ -218,15 +218,15 @@ fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadComm
 fn close(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     context.ask_load(Close {})?;
     context.agents.stop_load();
-    context.testbed(prepared).stop()
+    context.primary_alone(prepared).stop()
 }
 
 /// Runs one query; gives what it used, and why it failed if it did.
 fn pass(context: &mut RunContext<'_>, prepared: &PreparedRun, query: &str) -> Result<(Pass, Option<String>), Error> {
     let pid = context.load_pid(prepared);
-    let before = context.testbed(prepared).used(pid)?;
+    let before = context.primary_alone(prepared).used(pid)?;
     let probed = context.ask_load(Probe { query: query.to_owned() })?;
-    let after = context.testbed(prepared).used(pid)?;
+    let after = context.primary_alone(prepared).used(pid)?;
     context.expect_no_trouble()?;
     Ok((Pass::between(&before, &probed, &after), probed.failed))
 }

@@ -16,15 +16,15 @@ pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &PreparedRun, comma
     if prepared.primary().place.url.is_some() {
         return ensure_at_url(context, prepared, command);
     }
-    if context.testbed(prepared).has_snapshot(&prepared.label)? {
+    if context.primary_alone(prepared).has_snapshot(&prepared.label)? {
         return Ok(());
     }
     context.heard.journal.event(RunEvent::Building(prepared.label.clone()))?;
-    context.testbed(prepared).create()?;
+    context.primary_alone(prepared).create()?;
     build(context, prepared, command)?;
-    context.testbed(prepared).stop()?;
+    context.primary_alone(prepared).stop()?;
     context.heard.view.progress("saving the snapshot", 0, 0);
-    let copied = context.testbed(prepared).save(&prepared.label)?;
+    let copied = context.primary_alone(prepared).save(&prepared.label)?;
     context.heard.journal.event(RunEvent::Built(copied))
 }
 
@@ -48,8 +48,8 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, command: 
 fn build(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
     let mut endpoints = Vec::new();
     if prepared.starts_instance() {
-        context.testbed(prepared).prepare(|_| LimitsAsked::default())?;
-        (endpoints, _) = context.testbed(prepared).start(|_| prepared.building_place())?;
+        context.primary_alone(prepared).prepare(|_| LimitsAsked::default())?;
+        (endpoints, _) = context.primary_alone(prepared).start(|_, _| prepared.building())?;
     }
     context.agents.start_load(std::slice::from_ref(command))?;
     context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints)) })?;

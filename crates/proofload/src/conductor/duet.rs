@@ -11,6 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::live::{Phase, View};
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run};
+use proofload_model::replication::instances;
 use proofload_model::time::Clock;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -113,7 +114,8 @@ fn pairs(assignments: [&Assignment; 2]) -> Vec<[DuetRun; 2]> {
 
 /// Cores that a run is limited to; 0 where it is not, so that nobody comes behind it.
 fn cores_of(assignment: &Assignment, plan: &Plan, run: Run) -> u32 {
-    plan.settings(&assignment.study, run.point).count("limits.cores").unwrap_or(0)
+    let settings = plan.settings(&assignment.study, run.point);
+    settings.count("limits.cores").unwrap_or(0) * instances(&settings)
 }
 
 /// What a view shows of two studies that run at once: the runs of the first as they go on, those of the other when they have ended.

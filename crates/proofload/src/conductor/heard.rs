@@ -86,7 +86,9 @@ impl<'a> Heard<'a> {
     fn take_of_host(&mut self, agent: &Agent, event: Event) -> Result<(), Error> {
         let (Event::Telemetry(telemetry), Some(origin)) = (event, self.state.origin) else { return Ok(()) };
         let at = agent.in_our_time(telemetry.moment).offset_from(origin);
-        self.state.host.take(at, &telemetry);
+        if !telemetry.instance.is_standby() {
+            self.state.host.take(at, &telemetry);
+        }
         self.journal.telemetry(at, &telemetry)
     }
 

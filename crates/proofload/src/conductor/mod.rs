@@ -14,6 +14,7 @@ mod meeting;
 mod preparation;
 pub(crate) mod quiet_check;
 mod quiet_window;
+mod replication;
 mod retry;
 mod run;
 mod run_context;

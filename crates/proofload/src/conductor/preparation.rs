@@ -4,10 +4,11 @@ use super::drill::Drill;
 use super::run_context::RunContext;
 use proofload_engine::{Engine, place_settings};
 use proofload_load::{Calibration, Rating, Workload};
-use proofload_model::deployment::{Deployment, InstancePlan};
+use proofload_model::deployment::{Deployment, InstancePlan, Role};
 use proofload_model::error::Error;
 use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
 use proofload_model::plan::{Plan, Run};
+use proofload_model::replication::{ReplicationAsked, ReplicationPart, replication};
 use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure, with_memory};
 use proofload_model::time::WallTime;
@@ -23,6 +24,10 @@ pub(crate) struct PreparedRun {
     pub(crate) run: Run,
     pub(crate) settings: Settings,
     pub(crate) deployment: Deployment,
+    /// The primary alone: data are built and calibrated without standbys.
+    pub(crate) alone: Deployment,
+    /// Replication of the deployment; `None` for an instance alone.
+    pub(crate) replication: Option<ReplicationAsked>,
     pub(crate) procedure: Procedure,
     pub(crate) engine: &'static dyn Engine,
     pub(crate) workload: &'static dyn Workload,
@@ -49,9 +54,13 @@ impl PreparedRun {
         let mut place = data_place(&settings, place_settings(engine, &settings, sessions))?;
         let label = format!("{engine_name} {}", workload.data_label(&settings, study.seed()));
         place.folder = format!("{}/{}", place.folder, folder_name(&label));
+        let replication = replication(&settings)?;
+        let alone = Deployment::of_one(place, limits);
         Ok(Self {
             run,
-            deployment: Deployment::of_one(place, limits),
+            deployment: replicated(alone.clone(), engine, replication.as_ref()),
+            alone,
+            replication,
             procedure: procedure(&settings)?,
             engine,
             workload,
@@ -65,6 +74,15 @@ impl PreparedRun {
     /// The instance that takes the writes of the load.
     pub(crate) fn primary(&self) -> &InstancePlan {
         self.deployment.primary()
+    }
+
+    /// The part of an instance in the replication; `upstream`: address of the primary, once it runs.
+    pub(crate) fn part(&self, instance: &InstancePlan, upstream: Option<&String>) -> ReplicationPart {
+        match (instance.role, &self.replication, upstream) {
+            (Role::Primary, Some(asked), _) => ReplicationPart::Primary(asked.clone()),
+            (Role::Standby, _, Some(upstream)) => ReplicationPart::Standby { upstream: upstream.clone() },
+            _ => ReplicationPart::Alone,
+        }
     }
 
     /// The part of the run that makes its result.
@@ -117,6 +135,11 @@ impl PreparedRun {
         usize::try_from(self.procedure.measure.as_secs()).unwrap_or(usize::MAX)
     }
 
+    /// How an instance alone is started for a build.
+    pub(crate) fn building(&self) -> (DataLocation, ReplicationPart) {
+        (self.building_place(), ReplicationPart::Alone)
+    }
+
     /// The place without the settings that a memory limit implies: a build may use the machine.
     pub(crate) fn building_place(&self) -> DataLocation {
         let mut unlimited = self.settings.clone();
@@ -162,6 +185,14 @@ impl PreparedRun {
     pub(crate) fn keeps_data(&self) -> bool {
         self.engine.facts().capabilities.durable
     }
+}
+
+/// A deployment with the standbys of a replication, and its primary with the settings of the mode.
+fn replicated(alone: Deployment, engine: &'static dyn Engine, asked: Option<&ReplicationAsked>) -> Deployment {
+    let (Some(asked), Some(facet)) = (asked, engine.replication()) else { return alone };
+    let mut deployment = alone.with_standbys(&asked.standbys);
+    deployment.primary_mut().place.settings.extend(facet.primary_settings(asked));
+    deployment
 }
 
 /// A label as the name of a folder.

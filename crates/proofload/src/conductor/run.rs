@@ -6,12 +6,14 @@ use super::load;
 use super::preparation::PreparedRun;
 use super::quiet_check;
 use super::quiet_window;
+use super::replication;
 use super::run_context::RunContext;
 use super::run_state::{LoadEnd, RunState};
 use super::warm_up::WarmUpWatch;
 use super::whole_run;
 use crate::live::Phase;
 use proofload_load::Rating;
+use proofload_model::deployment::InstancePlan;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::samples::OperationCounts;
@@ -52,9 +54,13 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
     context.heard.journal.facts(&facts)?;
     let mut endpoints = Vec::new();
     if prepared.starts_instance() {
-        let (addresses, facts) = context.testbed(prepared).start(|instance| instance.place.clone())?;
+        let part = |instance: &InstancePlan, upstream: Option<&String>| {
+            (instance.place.clone(), prepared.part(instance, upstream))
+        };
+        let (addresses, facts) = context.testbed(prepared).start(part)?;
         context.heard.journal.facts(&facts)?;
         endpoints = addresses;
+        replication::establish(context, prepared)?;
     }
     context.agents.start_load(load_commands)?;
     let pid = load::open(context, prepared, &endpoints)?;

@@ -27,6 +27,11 @@ impl<'a> RunContext<'a> {
         Testbed { agents: &mut self.agents, heard: &mut self.heard, deployment: &prepared.deployment }
     }
 
+    /// The primary alone, as data are built and calibrated.
+    pub(super) fn primary_alone<'c>(&'c mut self, prepared: &'c PreparedRun) -> Testbed<'c, 'a> {
+        Testbed { agents: &mut self.agents, heard: &mut self.heard, deployment: &prepared.alone }
+    }
+
     /// Asks the first load agent.
     pub(super) fn ask_load<A: Ask>(&mut self, ask: A) -> Result<A::Answer, Error> {
         self.agents.ask_load(0, ask, &mut self.heard)

@@ -140,7 +140,7 @@ pub(super) fn attempt_behind(
     context.agents.expect_no_interrupt()?;
     let mut prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
     for instance in &mut prepared.deployment.instances {
-        instance.limits.cores_before = cores_before;
+        instance.limits.cores_before += cores_before;
     }
     let ended = retry::attempts(context, &prepared, |context| one_run(assignment, context, commands, &prepared));
     match ended {

@@ -4,9 +4,10 @@
 use super::agents::Agents;
 use super::heard::Heard;
 use crate::live::Phase;
-use proofload_model::deployment::{Deployment, HostName, InstancePlan};
+use proofload_model::deployment::{Deployment, HostName, InstancePlan, Role};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
+use proofload_model::replication::{HeldPart, ReplicationPart, ReplicationReading};
 use proofload_model::samples::Fact;
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
@@ -78,11 +79,13 @@ impl<'t> Testbed<'t, '_> {
 
     /// Gives every instance the data of its snapshot, where `anew`, and nothing of it in the page cache.
     pub(super) fn restore(&mut self, anew: bool) -> Result<(), Error> {
+        let from = self.primary().place.folder.clone();
         for instance in self.ours() {
             let InstancePlan { name, place, .. } = instance.clone();
             if anew {
                 self.heard.view.phase(Phase::Restoring);
-                let copied = self.ask(instance, host::RestoreSnapshot { instance: name, place: place.clone() })?;
+                let ask = host::RestoreSnapshot { instance: name, place: place.clone(), from: from.clone() };
+                let copied = self.ask(instance, ask)?;
                 self.heard.journal.event(RunEvent::Restored(data_copy(copied)))?;
             }
             self.ask(instance, host::DropPageCache { place })?;
@@ -115,19 +118,47 @@ impl<'t> Testbed<'t, '_> {
         Ok(facts)
     }
 
-    /// Starts every instance from the place that is given for it; their addresses, and facts about the starts.
+    /// Starts every instance from the place and in the part that are given for it, of which the address of the primary is known where it
+    /// runs; the addresses that the load goes to, and facts about the starts.
     pub(super) fn start(
         &mut self,
-        place: impl Fn(&InstancePlan) -> DataLocation,
+        how: impl Fn(&InstancePlan, Option<&String>) -> (DataLocation, ReplicationPart),
     ) -> Result<(Vec<String>, Vec<Fact>), Error> {
         let (mut endpoints, mut facts) = (Vec::new(), Vec::new());
         for instance in self.ours() {
-            let ask = host::Start { instance: instance.name.clone(), place: place(instance) };
-            let started = self.ask(instance, ask)?;
-            endpoints.push(started.address);
+            let (place, part) = how(instance, endpoints.first());
+            let started = self.ask(instance, host::Start { instance: instance.name.clone(), place, part })?;
+            if instance.role == Role::Primary {
+                endpoints.push(started.address);
+            }
             facts.extend(started.facts);
         }
         Ok((endpoints, facts))
+    }
+
+    /// Reads how the replication of the primary stands.
+    pub(super) fn read_replication(&mut self) -> Result<ReplicationReading, Error> {
+        self.ask(self.primary(), host::ReadReplication { instance: self.primary().name.clone() })
+    }
+
+    /// Begins a commit at the primary; true if it ended within a time.
+    pub(super) fn begin_commit(&mut self, within: Duration) -> Result<bool, Error> {
+        self.ask(self.primary(), host::BeginCommit { instance: self.primary().name.clone(), within })
+    }
+
+    /// Waits for the end of a commit that goes on; true if it ended within a time.
+    pub(super) fn end_commit(&mut self, within: Duration) -> Result<bool, Error> {
+        self.ask(self.primary(), host::EndCommit { instance: self.primary().name.clone(), within })
+    }
+
+    /// Holds a part of what every standby does, or lets all go on.
+    pub(super) fn hold_standbys(&mut self, part: HeldPart, held: bool) -> Result<(), Error> {
+        let mut outcome = Ok(());
+        for standby in self.deployment.standbys() {
+            let ask = host::HoldStandby { instance: standby.name.clone(), part, held };
+            outcome = outcome.and(self.ask(standby, ask));
+        }
+        outcome
     }
 
     /// Puts the process of an embedded engine under the limits of the primary.

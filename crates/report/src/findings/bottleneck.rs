@@ -5,7 +5,7 @@ use super::disturbance::limits_used;
 use super::factor::level_number;
 use super::point::PointFindings;
 use super::run::RunFindings;
-use super::telemetry::{Trace, cores, threads, traces};
+use super::telemetry::{Trace, cores, of_primary, threads, traces};
 use proofload_analysis::bottleneck::{Candidate, Observations, Resource, ResourceKind, Wait, rank};
 use proofload_analysis::distribution::mean;
 use proofload_model::series;
@@ -122,7 +122,7 @@ fn others(point: &PointFindings) -> Option<f64> {
 
 /// Pressure-stall series: shares of time in per cent in which some task stalled; those in which all did are part of them.
 fn pressure(attempt: &Attempt) -> Vec<Trace> {
-    let series = attempt.series.iter().filter(|series| series::pressure::SOME.is_of(&series.probe, &series.name));
+    let series = of_primary(attempt).filter(|series| series::pressure::SOME.is_of(&series.probe, &series.name));
     let trace = |series: &proofload_record::SeriesPoint| {
         let what = STALLS
             .iter()
@@ -141,7 +141,7 @@ fn waits(attempts: &[(&RunFindings, &Attempt)]) -> Vec<Wait> {
     let mut sums: BTreeMap<&str, (f64, u64)> = BTreeMap::new();
     for (run, attempt) in attempts {
         let Some((from, to)) = run.window_seconds() else { continue };
-        for series in attempt.series.iter().filter(|series| series.name == series::engine::ACTIVE_SESSIONS.name) {
+        for series in of_primary(attempt).filter(|series| series.name == series::engine::ACTIVE_SESSIONS.name) {
             let inside = series.samples.iter().filter(|(offset, ..)| (from..to).contains(&offset.as_seconds()));
             let sum = sums.entry(&series.component).or_default();
             for (_, _, value) in inside {

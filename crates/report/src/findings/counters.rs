@@ -3,6 +3,7 @@
 use super::estimate::{estimate, measured};
 use super::level::Measured;
 use super::run::Pair;
+use super::telemetry::of_primary;
 use proofload_analysis::quantity::Unit;
 use proofload_model::samples::IntervalSample;
 use proofload_model::series::engine::{ACTIVE_SESSIONS, PROBE};
@@ -63,7 +64,7 @@ pub(super) fn embedded((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>
 
 fn server_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
     let mut names = Vec::new();
-    for series in runs.iter().flat_map(|(_, attempt)| &attempt.series) {
+    for series in runs.iter().flat_map(|(_, attempt)| of_primary(attempt)) {
         if series.probe == PROBE && series.name != ACTIVE_SESSIONS.name {
             push(&mut names, &series.name, &series.unit);
         }
@@ -78,7 +79,7 @@ fn server((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>> {
 
 /// A server's counter summed over its instances, by moment. An instance that has nothing to say at a moment adds nothing.
 pub(super) fn server_sums(attempt: &Attempt, (from, to): (f64, f64), name: &str) -> Option<Vec<f64>> {
-    let series = attempt.series.iter().filter(|series| series.probe == PROBE && series.name == name);
+    let series = of_primary(attempt).filter(|series| series.probe == PROBE && series.name == name);
     let mut sums: BTreeMap<i64, f64> = BTreeMap::new();
     let samples = |series: &SeriesPoint| series.samples.clone();
     for (offset, span, value) in series.flat_map(samples) {

@@ -25,6 +25,7 @@ mod observed;
 mod pacing;
 mod percentiles;
 mod point;
+pub mod replication;
 mod run;
 mod search;
 mod search_blocks;

@@ -160,6 +160,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         verdict::of_start(attempt, window, whole.as_ref(), warm_up.as_ref(), judged.is_some()),
         verdict::of_window(stability.as_ref(), host.as_ref(), steal.as_ref(), tolerated(procedure.as_ref()), &stood),
         verdict::of_telemetry(attempt, stretch),
+        verdict::of_replication(attempt, stretch),
         verdict::of_failures(failures, procedure.as_ref().map_or(0.0, |procedure| procedure.error_budget)),
         verdict::of_limits(pacing.as_ref()),
         verdict::of_generator(&generator, host.as_ref()),

@@ -1,5 +1,6 @@
 //! Telemetry of an attempt: which series mean what, and their values over a window. Rates come from the probes as they are.
 
+use proofload_model::deployment::InstanceName;
 use proofload_model::facts::{CoreSet, limit};
 use proofload_model::series::{self, SeriesName};
 use proofload_record::{Attempt, SeriesPoint};
@@ -26,9 +27,23 @@ impl Trace {
     }
 }
 
-/// All series of a kind, one per instance, over the whole attempt.
+/// Series of the instance that takes the load, and of its host.
+pub(super) fn of_primary(attempt: &Attempt) -> impl Iterator<Item = &SeriesPoint> {
+    attempt.series.iter().filter(|series| !series.instance.is_standby())
+}
+
+/// All series of a kind, one per component, over the whole attempt: of the instance that takes the load, and of its host.
 pub fn traces(attempt: &Attempt, wanted: SeriesName) -> Vec<Trace> {
-    let found = attempt.series.iter().filter(|series| wanted.is_of(&series.probe, &series.name));
+    traces_among(of_primary(attempt), wanted)
+}
+
+/// The same of one instance.
+pub(super) fn traces_of(attempt: &Attempt, instance: &InstanceName, wanted: SeriesName) -> Vec<Trace> {
+    traces_among(attempt.series.iter().filter(|series| series.instance == *instance), wanted)
+}
+
+fn traces_among<'a>(all: impl Iterator<Item = &'a SeriesPoint>, wanted: SeriesName) -> Vec<Trace> {
+    let found = all.filter(|series| wanted.is_of(&series.probe, &series.name));
     let mut traces: Vec<Trace> = found.map(trace).collect();
     traces.sort_by_key(|trace| (trace.instance.parse::<u64>().unwrap_or(u64::MAX), trace.instance.clone()));
     traces
@@ -95,7 +110,7 @@ pub(super) fn mean_of_cores(attempt: &Attempt) -> Option<Trace> {
 /// Use of each thread. Probes leave out what is hardly busy: at a moment that the probe read, an absent thread counts as idle.
 pub(super) fn threads(attempt: &Attempt) -> Vec<Trace> {
     let mut threads = traces(attempt, series::threads::CPU);
-    let all = attempt.series.iter().filter(|series| series.probe == series::threads::PROBE).map(trace);
+    let all = of_primary(attempt).filter(|series| series.probe == series::threads::PROBE).map(trace);
     let mut moments: Vec<f64> = all.flat_map(|trace| trace.samples.into_iter().map(|(at, _)| at)).collect();
     moments.sort_by(f64::total_cmp);
     moments.dedup();
@@ -110,14 +125,15 @@ pub(super) fn threads(attempt: &Attempt) -> Vec<Trace> {
 /// The longest stretch without a sample of any probe that was running, seconds, with the probe's name; over the window.
 pub(super) fn longest_silence(attempt: &Attempt, (from, to): (f64, f64)) -> Option<(String, f64)> {
     let mut worst: Option<(String, f64)> = None;
-    let mut probes: Vec<&str> = attempt.series.iter().map(|series| series.probe.as_str()).collect();
+    let of = |series: &SeriesPoint| (series.probe.clone(), series.instance.clone());
+    let mut probes: Vec<(String, InstanceName)> = attempt.series.iter().map(of).collect();
     probes.sort_unstable();
     probes.dedup();
-    for probe in probes {
+    for (probe, instance) in probes {
         let mut ends: Vec<f64> = attempt
             .series
             .iter()
-            .filter(|series| series.probe == probe)
+            .filter(|series| series.probe == probe && series.instance == instance)
             .flat_map(|series| series.samples.iter().map(|(offset, ..)| offset.as_seconds()))
             .filter(|at| (from..=to).contains(at))
             .collect();
@@ -125,7 +141,8 @@ pub(super) fn longest_silence(attempt: &Attempt, (from, to): (f64, f64)) -> Opti
         ends.sort_by(f64::total_cmp);
         let silence = ends.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
         if worst.as_ref().is_none_or(|(_, known)| silence > *known) {
-            worst = Some((probe.to_owned(), silence));
+            let of = if instance.is_standby() { format!(" of {instance}") } else { String::new() };
+            worst = Some((format!("{probe}{of}"), silence));
         }
     }
     worst

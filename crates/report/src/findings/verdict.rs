@@ -5,7 +5,7 @@ use super::disturbance::{Estimand, HostUse};
 use super::pacing::{KeptLimit, Pacing};
 use super::standstill::Standstill;
 use super::steal::{beyond, blamed, steal};
-use super::telemetry::longest_silence;
+use super::telemetry::{longest_silence, traces};
 use super::void::Void;
 use super::warm_up::{WarmUp, WarmUpEnd};
 use super::whole_run::WholeRun;
@@ -16,7 +16,9 @@ use proofload_analysis::validity::{Check as WindowCheck, VoidReason};
 use proofload_model::events::RunEvent;
 use proofload_model::facts::limit;
 use proofload_model::samples::{Check, CheckOutcome};
+use proofload_model::series::replication;
 use proofload_record::Attempt;
+use std::collections::BTreeMap;
 
 /// A stretch without telemetry that is longer than this within the window is a gap, seconds.
 const LONGEST_SILENCE: f64 = 3.0;
@@ -38,12 +40,13 @@ pub(super) fn of_facts(attempt: &Attempt) -> Vec<Void> {
     for fact in &attempt.facts {
         let asked = fact.requested.as_deref().unwrap_or("nothing");
         let found = fact.effective.as_deref().unwrap_or("an unknown value");
+        let of = if fact.instance.is_standby() { format!("{}: ", fact.instance) } else { String::new() };
         let text = match fact.holds {
             Some(false) => {
-                format!("{} {}: asked for {asked}, in force {found} ({})", fact.subject, fact.name, fact.source)
+                format!("{of}{} {}: asked for {asked}, in force {found} ({})", fact.subject, fact.name, fact.source)
             }
             None if fact.subject == limit::SUBJECT && fact.requested.is_some() => {
-                format!("limit {} could not be verified: {}", fact.name, fact.source)
+                format!("{of}limit {} could not be verified: {}", fact.name, fact.source)
             }
             _ => continue,
         };
@@ -111,6 +114,24 @@ pub(super) fn of_window(
 pub(super) fn of_telemetry(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
     let silence = stretch.and_then(|stretch| silence(attempt, stretch));
     silence.map(Void::verification).into_iter().collect()
+}
+
+/// Seconds of the window in which the mode of replication was not in force.
+pub(super) fn of_replication(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
+    let Some(stretch) = stretch else { return Vec::new() };
+    let mut seconds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for trace in traces(attempt, replication::OUT_OF_FORCE) {
+        let out = trace.within(stretch).samples.into_iter().filter(|(_, value)| *value > 0.0);
+        seconds.entry(trace.instance).or_default().extend(out.map(|(at, _)| at));
+    }
+    let void = |(why, at): (String, Vec<f64>)| {
+        let (first, last) = (at.first()?.floor(), at.last()?.ceil());
+        let count = at.len();
+        Some(Void::verification(format!(
+            "replication was out of force in {count} readings from second {first} to {last}: {why}"
+        )))
+    };
+    seconds.into_iter().filter_map(void).collect()
 }
 
 /// The longest stretch without telemetry in words, if it is too long.

@@ -4,6 +4,7 @@ use super::document::{date, instant};
 use super::section::{Section, always};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::Findings;
+use proofload_model::samples::Fact;
 use proofload_record::State;
 
 /// The section.
@@ -128,7 +129,7 @@ fn settings(findings: &Findings<'_>) -> Table {
 fn facts(findings: &Findings<'_>) -> Table {
     let record = findings.record;
     let none = || "–".to_owned();
-    let row = |place: String, fact: &proofload_model::samples::Fact| {
+    let row = |place: String, fact: &Fact| {
         vec![
             Cell::datum(place),
             Cell::datum(fact.subject.clone()),
@@ -140,7 +141,8 @@ fn facts(findings: &Findings<'_>) -> Table {
     };
     let mut rows: Vec<Vec<Cell>> = record.facts.iter().map(|fact| row("study".to_owned(), fact)).collect();
     for attempt in record.attempts.iter().filter(|attempt| attempt.state == State::Finished) {
-        rows.extend(attempt.facts.iter().map(|fact| row(format!("attempt {}", attempt.id), fact)));
+        let of = |fact: &Fact| if fact.instance.is_standby() { format!(", {}", fact.instance) } else { String::new() };
+        rows.extend(attempt.facts.iter().map(|fact| row(format!("attempt {}{}", attempt.id, of(fact)), fact)));
     }
     Table {
         caption: prose!["Facts: what was asked and what was read, in the order of the record."],

@@ -22,6 +22,7 @@ mod offered;
 mod pacing;
 mod reference;
 mod registry;
+mod replication;
 mod resources;
 mod results;
 mod rounds;

@@ -10,6 +10,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     super::method::SECTION,
     super::search::SECTION,
     super::results::SECTION,
+    super::replication::SECTION,
     super::pacing::SECTION,
     super::throughput::SECTION,
     super::reference::SECTION,

@@ -100,7 +100,7 @@ fn of_point<'a>(findings: &'a Findings<'_>, point: &PointFindings) -> Vec<&'a Fa
     let attempts = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index));
     let mut chosen: Vec<&Fact> = Vec::new();
     for (number, attempt) in attempts.enumerate() {
-        for fact in attempt.facts.iter().filter(|fact| fact.requested.is_some()) {
+        for fact in attempt.facts.iter().filter(|fact| fact.requested.is_some() && !fact.instance.is_standby()) {
             let known = chosen.iter_mut().find(|known| known.subject == fact.subject && known.name == fact.name);
             match known {
                 None => chosen.push(fact),

@@ -153,7 +153,10 @@ fn what_was_found(findings: &Findings<'_>) -> Vec<Prose> {
             let sentences = curve.groups.iter().filter_map(|group| group_sentence(findings, curve, group));
             sentences.collect()
         }
-        Err(_) => vec![best_point(findings)],
+        Err(_) => {
+            let protected = super::replication::answer(findings);
+            vec![if protected.is_empty() { best_point(findings) } else { protected }]
+        }
     }
 }
 

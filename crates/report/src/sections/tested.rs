@@ -83,7 +83,8 @@ fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
     let record = findings.record;
     let counted = |attempt: &'a Attempt| {
         let is_finished = record.finished(attempt.run.index).is_some_and(|last| last.id == attempt.id);
-        attempt.facts.iter().filter(move |fact| is_finished || fact.subject == facts::data::SUBJECT)
+        let of_primary = attempt.facts.iter().filter(|fact| !fact.instance.is_standby());
+        of_primary.filter(move |fact| is_finished || fact.subject == facts::data::SUBJECT)
     };
     record.facts.iter().chain(record.attempts.iter().flat_map(counted)).collect()
 }

@@ -37,7 +37,7 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
         restore_at_url: false,
         file_snapshot: true,
         memory_setting: true,
-        replication: false,
+        replication: None,
         durable: true,
     };
     EngineFacts {

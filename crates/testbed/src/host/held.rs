@@ -2,6 +2,7 @@
 //! else. May not know of other instances.
 
 use super::remains::InstanceRemains;
+use super::replication::{self, InstanceReplication};
 use super::used::used;
 use crate::agents::EventSink;
 use crate::instances::{self, Server, Start};
@@ -10,10 +11,11 @@ use crate::preconditioning::Within;
 use crate::probes::{Probes, Subject};
 use crate::snapshots;
 use crate::storages::{self, AttachedStorage, Devices};
-use proofload_engine::{Engine, Target};
+use proofload_engine::{Engine, ReplicationWatch, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::error::Error;
 use proofload_model::facts::engine as names;
+use proofload_model::replication::{HeldPart, ReplicationPart};
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use proofload_model::wire::host::{StartProbes, StartedInstance};
@@ -29,6 +31,7 @@ pub(super) struct InstanceResources {
     remains: Arc<InstanceRemains>,
     // In this order they are dropped: nobody watches what is gone, the limits outlive who is under them, and the storage all of them.
     probes: Option<Probes>,
+    replication: Option<InstanceReplication>,
     server: Option<RunningServer>,
     limits: Option<AppliedLimits>,
     storage: Option<Box<dyn AttachedStorage>>,
@@ -58,7 +61,17 @@ impl InstanceResources {
         remains: Arc<InstanceRemains>,
     ) -> Self {
         let events = stamping(&name, events);
-        Self { name, clock, events, remains, probes: None, server: None, limits: None, storage: None }
+        Self {
+            name,
+            clock,
+            events,
+            remains,
+            probes: None,
+            replication: None,
+            server: None,
+            limits: None,
+            storage: None,
+        }
     }
 
     /// Attaches its storage, in the place of what was attached before.
@@ -124,8 +137,8 @@ impl InstanceResources {
         snapshots::prewarm(&folder, self.within()?)
     }
 
-    /// Starts the server.
-    pub(super) fn start(&mut self, place: DataLocation) -> Result<StartedInstance, Error> {
+    /// Starts the server in its part.
+    pub(super) fn start(&mut self, place: DataLocation, part: ReplicationPart) -> Result<StartedInstance, Error> {
         self.refuse_while_running("start the server")?;
         let without = || Error::new(format!("start the server: no recipe says how to run {}", place.engine));
         let data = self.folder().map_err(|error| error.context("start the server"))?;
@@ -134,14 +147,28 @@ impl InstanceResources {
             recipe: engine(&place)?.server().ok_or_else(without)?,
             data,
             settings: &place.settings,
+            standby: replication::files(self.name.as_str(), &place, &part)?,
             limits: self.limits.as_mut(),
             clock: &self.clock,
             events: &self.events,
             remains: &self.remains,
         })?;
         let address = server.address().to_owned();
-        self.server = Some(RunningServer { server, target: Target::new(place, Some(address.clone())) });
+        let target = Target::new(place, Some(address.clone()));
+        self.server = Some(RunningServer { server, target });
+        self.replication = self.server.as_ref().map_or(Ok(None), |one| InstanceReplication::of(&one.target, part))?;
         Ok(StartedInstance { address, facts: self.stamped(facts) })
+    }
+
+    /// The watch of its standbys.
+    pub(super) fn replication(&mut self) -> Result<&mut Box<dyn ReplicationWatch>, Error> {
+        self.replication.as_mut().ok_or_else(alone)?.watch()
+    }
+
+    /// Holds a part of what it does as a standby, or lets it go on.
+    pub(super) fn hold(&self, part: HeldPart, held: bool) -> Result<(), Error> {
+        let server = self.process().ok_or_else(|| Error::new("hold a standby: it does not run"))?;
+        self.replication.as_ref().ok_or_else(alone)?.hold(server, part, held, &*self.clock)
     }
 
     /// Reads back storage, limits and settings.
@@ -167,12 +194,14 @@ impl InstanceResources {
         used(self.limits.as_ref().map(AppliedLimits::group), self.process().or(pid), &self.devices())
     }
 
-    fn process(&self) -> Option<u32> {
+    /// Root of the processes of its server.
+    pub(super) fn process(&self) -> Option<u32> {
         self.server.as_ref().map(|running| running.server.process())
     }
 
     /// Stops the server, if there is one.
     pub(super) fn stop(&mut self) -> Result<(), Error> {
+        self.replication = None;
         self.server.take().map_or(Ok(()), |running| running.server.stop())
     }
 
@@ -183,8 +212,8 @@ impl InstanceResources {
         })
     }
 
-    /// Starts the probes, in the place of earlier ones.
-    pub(super) fn start_probes(&mut self, ask: StartProbes) -> Result<(), Error> {
+    /// Starts the probes, in the place of earlier ones; `beside`: roots of the processes of other instances of ours on this host.
+    pub(super) fn start_probes(&mut self, ask: StartProbes, beside: Vec<u32>) -> Result<(), Error> {
         let StartProbes { origin, place, pid, scraped, .. } = ask;
         self.probes = None;
         let address = self.server.as_ref().map(|running| running.server.address().to_owned());
@@ -200,6 +229,8 @@ impl InstanceResources {
             group: self.limits.as_ref().map(AppliedLimits::group).cloned().unwrap_or_default(),
             cores: self.limits.as_ref().and_then(AppliedLimits::cores).cloned(),
             observer,
+            replication: self.replication.as_ref().map_or(Ok(None), InstanceReplication::open_watch)?,
+            beside,
             scraped,
         };
         self.probes = Some(Probes::start(&self.clock, &self.events, origin, subject));
@@ -220,6 +251,10 @@ impl InstanceResources {
         facts.iter_mut().for_each(|fact| fact.instance = self.name.clone());
         facts
     }
+}
+
+fn alone() -> Error {
+    Error::new("look at the replication: the instance has no part in one")
 }
 
 /// A sink that says of telemetry whose it is.

@@ -2,6 +2,7 @@
 
 mod held;
 mod remains;
+mod replication;
 mod role;
 mod sweep;
 mod used;

@@ -12,14 +12,15 @@ use crate::quiet_check;
 use crate::snapshots::{self, FolderLock};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::{Error, ErrorKind};
+use proofload_model::replication::ReplicationReading;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Attach, CheckQuiet, Create, Describe, Detach, DropPageCache, FindSnapshot, HostService, JoinLimits, LabelSnapshot,
-    MeasureReads, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, QuietCheck, ReadUsage,
-    ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartProbes,
-    StartedInstance, Stop, StopProbes, Sweep, Verify,
+    Attach, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, FindSnapshot, HoldStandby,
+    HostService, JoinLimits, LabelSnapshot, MeasureReads, Precondition, PreconditioningResult, PrepareLimits, Prewarm,
+    PrewarmResult, QuietCheck, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot,
+    SaveSnapshot, SnapshotCopy, Start, StartProbes, StartedInstance, Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -152,7 +153,23 @@ impl HostService for HostRole {
     }
 
     fn start(&mut self, ask: Start) -> Result<StartedInstance, Error> {
-        self.held(&ask.instance).start(ask.place)
+        self.held(&ask.instance).start(ask.place, ask.part)
+    }
+
+    fn read_replication(&mut self, ask: ReadReplication) -> Result<ReplicationReading, Error> {
+        Ok(self.held(&ask.instance).replication()?.read()?)
+    }
+
+    fn begin_commit(&mut self, ask: BeginCommit) -> Result<bool, Error> {
+        Ok(self.held(&ask.instance).replication()?.begin_commit(ask.within)?)
+    }
+
+    fn end_commit(&mut self, ask: EndCommit) -> Result<bool, Error> {
+        Ok(self.held(&ask.instance).replication()?.end_commit(ask.within)?)
+    }
+
+    fn hold_standby(&mut self, ask: HoldStandby) -> Result<(), Error> {
+        self.held(&ask.instance).hold(ask.part, ask.held)
     }
 
     fn verify(&mut self, ask: Verify) -> Result<Vec<Fact>, Error> {
@@ -196,7 +213,11 @@ impl HostService for HostRole {
 
     fn restore_snapshot(&mut self, ask: RestoreSnapshot) -> Result<SnapshotCopy, Error> {
         self.held(&ask.instance).refuse_while_running("restore the snapshot")?;
-        snapshots::restore(Path::new(&ask.place.folder), &*self.clock)
+        let folder = Path::new(&ask.place.folder);
+        if ask.from != ask.place.folder {
+            snapshots::claim(folder)?;
+        }
+        snapshots::restore(Path::new(&ask.from), folder, &*self.clock)
     }
 
     fn drop_page_cache(&mut self, ask: DropPageCache) -> Result<(), Error> {
@@ -210,7 +231,9 @@ impl HostService for HostRole {
     }
 
     fn start_probes(&mut self, ask: StartProbes) -> Result<(), Error> {
-        self.held(&ask.instance.clone()).start_probes(ask)
+        let beside = self.instances.iter().filter(|(name, _)| **name != ask.instance);
+        let beside = beside.filter_map(|(_, held)| held.process()).collect();
+        self.held(&ask.instance.clone()).start_probes(ask, beside)
     }
 
     fn stop_probes(&mut self, ask: StopProbes) -> Result<(), Error> {

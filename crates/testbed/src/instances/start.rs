@@ -7,7 +7,7 @@ use crate::agents::EventSink;
 use crate::host::{InstanceRemains, is_server_of};
 use crate::limits::AppliedLimits;
 use crate::sys::{self, Spawn};
-use proofload_engine::{CommandLine, FileToWrite, ServerRecipe};
+use proofload_engine::{CommandLine, FileToWrite, ServerRecipe, StandbyFiles};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::facts::engine;
@@ -33,6 +33,8 @@ pub(crate) struct Start<'a> {
     pub(crate) data: PathBuf,
     /// Names and values, later ones win.
     pub(crate) settings: &'a [(String, String)],
+    /// What makes it a standby; empty for another instance.
+    pub(crate) standby: StandbyFiles,
     pub(crate) limits: Option<&'a mut AppliedLimits>,
     pub(crate) clock: &'a Arc<dyn Clock>,
     pub(crate) events: &'a EventSink,
@@ -44,14 +46,16 @@ pub(crate) struct Start<'a> {
 /// # Errors
 /// No instance in the folder, one that runs already, a start that failed or took longer than 60 s, with the end of its log.
 pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
-    let Start { instance, recipe, data, settings, limits, clock, events, remains } = order;
+    let Start { instance, recipe, data, settings, standby, limits, clock, events, remains } = order;
     let begun = clock.now();
     let user = User::for_server(recipe.unprivileged_users())?;
     refuse_unfit(recipe, &data, user.as_ref())?;
     let port = free_port()?;
-    for file in recipe.configure(&data, settings, port)? {
-        write(&data, &file, user.as_ref())?;
+    let settings: Vec<(String, String)> = settings.iter().cloned().chain(standby.settings).collect();
+    for file in recipe.configure(&data, &settings, port)?.iter().chain(&standby.files) {
+        write(&data, file, user.as_ref())?;
     }
+    standby.links.iter().try_for_each(|(name, to)| link(&data.join(name), to))?;
     let command = recipe.start(&data)?;
     let (log, file) = Log::open(&data.join(recipe.log_file()), user.as_ref())?;
     let group = limits.as_deref().map(AppliedLimits::group).cloned();
@@ -93,6 +97,15 @@ fn write(data: &Path, file: &FileToWrite, user: Option<&User>) -> Result<(), Err
     let path = data.join(&file.path);
     std::fs::write(&path, &file.content).map_err(|error| Error::new(format!("write {}: {error}", path.display())))?;
     user.map_or(Ok(()), |user| user.own(&path))
+}
+
+fn link(path: &Path, to: &Path) -> Result<(), Error> {
+    let made = std::fs::remove_file(path).or_else(not_there).and_then(|()| std::os::unix::fs::symlink(to, path));
+    made.map_err(|error| Error::new(format!("link {} to {}: {error}", path.display(), to.display())))
+}
+
+fn not_there(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 /// All that the thread needs that gives birth to the server.

@@ -28,7 +28,8 @@ impl Limit for Cores {
         let wanted = usize::try_from(count).unwrap_or(usize::MAX);
         let (before, there) = (state.asked.cores_before as usize, state.all_cores.len());
         if wanted == 0 || wanted.saturating_add(before) > there {
-            let others = if before > 0 { format!(", {before} of them for the other study") } else { String::new() };
+            let others =
+                if before > 0 { format!(", {before} of them for the instances before it") } else { String::new() };
             return Err(Error::new(format!(
                 "limit cores to {count}: this agent may use {there}{others}; change limits.cores or start the agent with more"
             )));

@@ -3,6 +3,7 @@
 
 use super::probe::{OpenedProbe, Probe, Subject, read_file};
 use super::rates::Rates;
+use super::scheduled::ScheduledTimes;
 use crate::limits::{CgroupDir, Controller, cpu_time};
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
@@ -32,6 +33,10 @@ const KTHREADD: u32 = 2;
 struct Foreign {
     /// Root of the processes of the instance.
     instance: u32,
+    /// Roots of the processes of other instances of ours on this host.
+    beside: Vec<u32>,
+    /// Processes of those other instances.
+    theirs: BTreeSet<u32>,
     /// Where the kernel counts the instance's CPU time, and its members.
     group: Option<CgroupDir>,
     rates: Rates,
@@ -39,6 +44,8 @@ struct Foreign {
     ticks: HashMap<(u32, u64), u64>,
     /// Processes of ours outside the group.
     ours: BTreeSet<u32>,
+    of_ours: ScheduledTimes,
+    of_theirs: ScheduledTimes,
     since_all: usize,
     processes: usize,
     waited: Duration,
@@ -49,10 +56,14 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
     let group = subject.group.dir(Controller::CpuAccounting).ok().cloned();
     Ok(Some(Box::new(Foreign {
         instance,
+        beside: std::mem::take(&mut subject.beside),
+        theirs: BTreeSet::new(),
         group,
         rates: Rates::default(),
         ticks: HashMap::new(),
         ours: BTreeSet::new(),
+        of_ours: ScheduledTimes::default(),
+        of_theirs: ScheduledTimes::default(),
         since_all: 0,
         processes: 0,
         waited: Duration::ZERO,
@@ -69,13 +80,13 @@ impl Probe for Foreign {
         }
         let busy = busy_ticks(&read_file("/proc/stat")?) / TICKS_PER_SECOND;
         let group = self.group.as_ref().and_then(|dir| cpu_time(dir).ok()).map_or(0.0, |time| time.total.as_secs_f64());
-        let times: Vec<(f64, f64)> = self.ours.iter().map(|process| scheduled(*process)).collect();
-        let (clients, wait) = times.iter().fold((0.0, 0.0), |sum, time| (sum.0 + time.0, sum.1 + time.1));
+        let (ours, theirs) = (self.of_ours.read(&self.ours), self.of_theirs.read(&self.theirs));
         let mut rate = |key: &str, total: f64| self.rates.per_second(key, total, span);
         let (busy, group) = (rate("busy", busy), rate("group", group));
-        let (clients, wait) = (rate("clients", clients), rate("wait", wait));
-        if let (Some(busy), Some(group), Some(clients)) = (busy, group, clients) {
-            readings.push(foreign::CPU.reading("", (busy - group - clients).max(0.0)));
+        let (clients, wait) = (rate("clients", ours.cpu), rate("wait", ours.waited));
+        let theirs = rate("theirs", theirs.cpu);
+        if let (Some(busy), Some(group), Some(clients), Some(theirs)) = (busy, group, clients, theirs) {
+            readings.push(foreign::CPU.reading("", (busy - group - clients - theirs).max(0.0)));
             readings.push(foreign::CLIENT_CPU.reading("", clients));
         }
         readings.extend(wait.map(|wait| foreign::CLIENT_WAIT.reading("", wait)));
@@ -88,8 +99,9 @@ impl Foreign {
     fn read_all(&mut self) -> Vec<Reading> {
         let processes = processes();
         let members: BTreeSet<u32> = self.group.iter().flat_map(CgroupDir::members).collect();
+        self.theirs = with_descendants(&processes, self.beside.iter().copied().collect());
         let own = own_processes(&processes, self.instance);
-        self.ours = own.difference(&members).copied().collect();
+        self.ours = own.iter().filter(|pid| !members.contains(pid) && !self.theirs.contains(pid)).copied().collect();
         let (span, first) = (self.waited.as_secs_f64(), self.ticks.is_empty());
         let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
         for process in processes.iter().filter(|process| !own.contains(&process.pid) && !members.contains(&process.pid))
@@ -159,31 +171,25 @@ fn own_processes(processes: &[Process], instance: u32) -> BTreeSet<u32> {
     }
     let command = processes.iter().find(|process| process.pid == me).map(|process| process.command.as_str());
     let alike = processes.iter().filter(|process| Some(process.command.as_str()) == command && is_ours(process.pid));
-    let mut own: BTreeSet<u32> = alike.map(|process| process.pid).chain([me, top, instance]).collect();
+    let own: BTreeSet<u32> = alike.map(|process| process.pid).chain([me, top, instance]).collect();
+    with_descendants(processes, own)
+}
+
+/// Processes with all that descend from them.
+fn with_descendants(processes: &[Process], mut roots: BTreeSet<u32>) -> BTreeSet<u32> {
     loop {
-        let children = parents.iter().filter(|(pid, parent)| own.contains(parent) && !own.contains(pid));
-        let children: Vec<u32> = children.map(|(pid, _)| *pid).collect();
+        let is_new = |process: &&Process| roots.contains(&process.parent) && !roots.contains(&process.pid);
+        let children: Vec<u32> = processes.iter().filter(is_new).map(|process| process.pid).collect();
         if children.is_empty() {
-            return own;
+            return roots;
         }
-        own.extend(children);
+        roots.extend(children);
     }
 }
 
 /// The file that a process runs.
 fn program(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/exe")).ok()
-}
-
-/// CPU time and time of waiting for a core of all threads of a process, s. Source: Documentation/scheduler/sched-stats.rst.
-fn scheduled(pid: u32) -> (f64, f64) {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let times = tasks.filter_map(|task| {
-        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-        let mut numbers = text.split_ascii_whitespace().map_while(|field| field.parse::<f64>().ok());
-        Some((numbers.next()? / 1e9, numbers.next()? / 1e9))
-    });
-    times.fold((0.0, 0.0), |sum, time| (sum.0 + time.0, sum.1 + time.1))
 }
 
 /// Ticks of all cores at work since boot, without what the hypervisor took.

@@ -11,7 +11,9 @@ mod power;
 mod pressure;
 mod probe;
 mod rates;
+mod replication;
 mod runner;
+mod scheduled;
 mod scrape;
 mod threads;
 #[cfg(test)]
@@ -24,6 +26,7 @@ pub(crate) use host::host_probes;
 pub(crate) use probe::read_file;
 pub use probe::{OpenedProbe, Probe, ProbeSpec, Subject};
 pub use runner::Probes;
+pub(crate) use threads::role_of as threads_role;
 
 /// Every probe of the host.
 pub const PROBES: &[ProbeSpec] = &[
@@ -35,6 +38,7 @@ pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: series::memory::PROBE, open: memory::open },
     ProbeSpec { name: series::pressure::PROBE, open: pressure::open },
     ProbeSpec { name: series::power::PROBE, open: power::open },
+    ProbeSpec { name: series::replication::PROBE, open: replication::open },
     #[cfg(test)]
     ProbeSpec { name: "toy", open: toy::open },
 ];

@@ -2,7 +2,7 @@
 
 use crate::limits::Cgroup;
 use crate::storages::Devices;
-use proofload_engine::Observer;
+use proofload_engine::{Observer, ReplicationWatch};
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::wire::ScrapeSpec;
@@ -21,6 +21,10 @@ pub struct Subject {
     pub cores: Option<Vec<usize>>,
     /// The engine's own statistics; taken by the probe that reads them.
     pub observer: Option<Box<dyn Observer>>,
+    /// Looks at the standbys of a primary; taken by the probe that reads it.
+    pub replication: Option<Box<dyn ReplicationWatch>>,
+    /// Roots of the processes of other instances of ours on this host.
+    pub beside: Vec<u32>,
     /// Exporters that observe the host; with any, the host is not the one that we run on, and no probe of ours looks at it.
     pub scraped: ScrapeSpec,
 }

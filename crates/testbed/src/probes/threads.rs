@@ -11,6 +11,12 @@ use std::time::Duration;
 /// Threads kept each second, busiest first; the rest is summed.
 const KEPT: usize = 16;
 
+/// Roles kept each second, busiest first: more than a server has whose threads tell their roles.
+const KEPT_ROLES: usize = 24;
+
+/// The name that we give to each instance, with which the titles of its processes begin.
+const CLUSTER_NAME: &str = "proofload: ";
+
 struct Threads {
     root: u32,
     rates: Rates,
@@ -23,11 +29,15 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
 impl Probe for Threads {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let mut busy: Vec<(f64, String)> = Vec::new();
+        let mut roles: BTreeMap<String, (f64, u32)> = BTreeMap::new();
         for process in tree(self.root) {
             for (thread, nanos) in threads_of(process) {
                 let key = format!("{process}/{thread}");
                 if let Some(rate) = self.rates.per_second(&key, nanos as f64, span) {
-                    busy.push((rate / 1e9 * 100.0, name_of(process, thread)));
+                    let (percent, name) = (rate / 1e9 * 100.0, name_of(process, thread));
+                    let of_role = roles.entry(without_number(&name).to_owned()).or_default();
+                    *of_role = (of_role.0 + percent, of_role.1 + 1);
+                    busy.push((percent, format!("{thread}:{name}")));
                 }
             }
         }
@@ -39,6 +49,12 @@ impl Probe for Threads {
             .filter(|(percent, _)| *percent >= 0.1)
             .map(|(percent, name)| threads::CPU.reading(name.as_str(), *percent))
             .collect();
+        let mut roles: Vec<_> = roles.into_iter().collect();
+        roles.sort_by(|(_, a), (_, b)| b.0.total_cmp(&a.0));
+        for (role, (percent, count)) in roles.into_iter().take(KEPT_ROLES) {
+            readings.push(threads::ROLE.reading(role.as_str(), percent));
+            readings.push(threads::ROLE_THREADS.reading(role, f64::from(count)));
+        }
         if !busy.is_empty() {
             readings.push(threads::CPU_SUM.reading("", total));
         }
@@ -87,32 +103,44 @@ fn threads_of(pid: u32) -> Vec<(u32, u64)> {
         .collect()
 }
 
-/// `<thread>:<name>`: the role that a process gives itself in its title, `<program>: <role>`, else the thread's name.
+/// The role that a process gives itself in its title, `<program>: <role>`, else the thread's name.
 fn name_of(pid: u32, thread: u32) -> String {
+    let own = || std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default();
+    role_of(pid).unwrap_or_else(|| own().trim().to_owned())
+}
+
+/// The role that a process gives itself in its title.
+pub(crate) fn role_of(pid: u32) -> Option<String> {
     let title = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let title = String::from_utf8_lossy(&title).replace('\0', " ");
-    let comm = |path: String| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-    let program = comm(format!("/proc/{pid}/comm"));
-    let name = match role(&title, &program) {
-        Some(role) => shortened(role),
-        None => comm(format!("/proc/{pid}/task/{thread}/comm")),
-    };
-    format!("{thread}:{name}")
+    let program = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    role(&title, program.trim()).map(shortened)
 }
 
 /// The role in the title of a process of this program.
 fn role<'a>(title: &'a str, program: &str) -> Option<&'a str> {
-    title.trim().strip_prefix(program)?.strip_prefix(": ")
+    let role = title.trim().strip_prefix(program)?.strip_prefix(": ")?;
+    Some(role.strip_prefix(CLUSTER_NAME).unwrap_or(role))
 }
 
-/// A server process's role without what changes from moment to moment: `walwriter`, `proofload proofload`.
+/// A thread's name without the number that tells it from others of its role: `conn` of `conn12`.
+fn without_number(name: &str) -> &str {
+    let role = name.trim_end_matches(|last: char| last.is_ascii_digit());
+    if role.is_empty() { name } else { role.trim_end_matches(['-', '_', ' ', '.']) }
+}
+
+/// Words at which what changes from moment to moment begins in the role of a server process.
+const CHANGING: &[&str] = &["recovering", "streaming", "waiting", "idle"];
+
+/// A server process's role without what changes: `walwriter`, `walsender`, `proofload proofload`.
 fn shortened(role: &str) -> String {
-    let words: Vec<&str> = role
-        .split_ascii_whitespace()
-        .take_while(|word| !word.starts_with('[') && !word.contains('('))
-        .take(2)
-        .collect();
-    words.join(" ")
+    let changes = |word: &&str| word.starts_with('[') || word.contains('(') || CHANGING.contains(word);
+    let words: Vec<&str> = role.split_ascii_whitespace().take_while(|word| !changes(word)).take(2).collect();
+    match words[..] {
+        // Beside its role a walsender tells whose it is.
+        [role @ "walsender", ..] => role.to_owned(),
+        _ => words.join(" "),
+    }
 }
 
 #[cfg(test)]
@@ -122,6 +150,8 @@ mod tests {
     #[test]
     fn a_role_is_told_by_the_title_of_a_process() {
         assert_eq!(role("postgres: walwriter ", "postgres"), Some("walwriter"));
+        assert_eq!(role("postgres: proofload: walwriter ", "postgres"), Some("walwriter"));
+        assert_eq!(["conn12", "ftdc", "12", "WT-cache-3"].map(without_number), ["conn", "ftdc", "12", "WT-cache"]);
         assert_eq!(role("postgres -D /data", "postgres"), None);
         assert_eq!(role("mongod --config a: b", "mongod"), None);
     }
@@ -154,6 +184,9 @@ mod tests {
     fn titles_lose_what_changes() {
         assert_eq!(shortened("proofload proofload 127.0.0.1(40000) idle in transaction"), "proofload proofload");
         assert_eq!(shortened("walwriter "), "walwriter");
+        assert_eq!(shortened("walsender proofload [local] streaming 0/3000060"), "walsender");
+        assert_eq!(shortened("walreceiver streaming 0/3000060"), "walreceiver");
+        assert_eq!(shortened("startup recovering 000000010000000000000003"), "startup");
         assert_eq!(shortened("proofload proofload [local] COMMIT"), "proofload proofload");
     }
 }

@@ -42,21 +42,22 @@ pub(crate) fn find(folder: &Path, label: &str) -> bool {
     snapshot_folder(folder).is_dir() && fs::read_to_string(label_file(folder)).is_ok_and(|found| found == label)
 }
 
-/// Replaces the data by the snapshot, whose files must contain what was saved. Files whose blocks are shared are compared by size, since
-/// nothing reads them.
-pub(crate) fn restore(folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
+/// Replaces the data of `folder` by the snapshot of `from`, whose files must contain what was saved. Files whose blocks are shared are
+/// compared by size, since nothing reads them.
+pub(crate) fn restore(from: &Path, folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
+    expect_ours(from)?;
     expect_ours(folder)?;
-    if !label_file(folder).exists() {
-        return Err(Error::new(format!("{} has no whole snapshot to restore", folder.display())));
+    if !label_file(from).exists() {
+        return Err(Error::new(format!("{} has no whole snapshot to restore", from.display())));
     }
     let begun = clock.now();
-    let expected = |contents: &Contents| match fs::read_to_string(contents_file(folder)) {
-        Ok(noted) => contents.expect(&noted).map_err(|difference| damaged(folder, &difference)),
+    let expected = |contents: &Contents| match fs::read_to_string(contents_file(from)) {
+        Ok(noted) => contents.expect(&noted).map_err(|difference| damaged(from, &difference)),
         // A snapshot of an earlier version has no list.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(damaged(folder, &format!("its list of files cannot be read: {error}"))),
+        Err(error) => Err(damaged(from, &format!("its list of files cannot be read: {error}"))),
     };
-    let tally = replace(&snapshot_folder(folder), &data_folder(folder), expected)?;
+    let tally = replace(&snapshot_folder(from), &data_folder(folder), expected)?;
     Ok(SnapshotCopy { bytes: Bytes(tally.bytes), method: method(&tally), took: clock.now().since(begun) })
 }
 
@@ -179,7 +180,7 @@ mod tests {
         label(place.path(), "sqlite w=1").unwrap();
         fs::write(data.join("base/1/table"), "spoiled").unwrap();
         fs::write(data.join("new"), "new").unwrap();
-        restore(place.path(), &Still).unwrap();
+        restore(place.path(), place.path(), &Still).unwrap();
         assert_eq!(fs::read(data.join("base/1/table")).unwrap(), vec![7; 300_000]);
         assert!(!data.join("new").exists());
         assert_eq!(fs::metadata(data.join("secret")).unwrap().mode() & 0o777, 0o600);
@@ -188,10 +189,22 @@ mod tests {
     }
 
     #[test]
+    fn a_snapshot_is_restored_elsewhere_and_stays() {
+        let (place, other) = (study(), tempfile::tempdir().unwrap());
+        save(place.path(), &Still).unwrap();
+        label(place.path(), "a").unwrap();
+        assert!(restore(place.path(), other.path(), &Still).unwrap_err().to_string().contains("not ours"));
+        claim(other.path()).unwrap();
+        restore(place.path(), other.path(), &Still).unwrap();
+        assert_eq!(fs::read(data_folder(other.path()).join("base/1/table")).unwrap(), vec![7; 300_000]);
+        assert!(find(place.path(), "a") && !find(other.path(), "a"));
+    }
+
+    #[test]
     fn a_snapshot_counts_only_with_its_own_label() {
         let place = study();
         assert!(!find(place.path(), "a"));
-        assert!(restore(place.path(), &Still).unwrap_err().to_string().contains("no whole snapshot"));
+        assert!(restore(place.path(), place.path(), &Still).unwrap_err().to_string().contains("no whole snapshot"));
         save(place.path(), &Still).unwrap();
         assert!(!find(place.path(), "a"), "saved, and the kill came before the label");
         label(place.path(), "a").unwrap();
@@ -209,12 +222,12 @@ mod tests {
         let mut bytes = fs::read(&table).unwrap();
         bytes[150_000] ^= 1;
         fs::write(&table, bytes).unwrap();
-        let error = restore(place.path(), &Still).unwrap_err().to_string();
+        let error = restore(place.path(), place.path(), &Still).unwrap_err().to_string();
         assert!(error.contains("base/1/table has another content than was saved"), "{error}");
         assert!(error.contains("delete that folder"), "{error}");
         assert!(!data_folder(place.path()).exists() && !draft_of(&data_folder(place.path())).exists());
         fs::remove_file(&table).unwrap();
-        let error = restore(place.path(), &Still).unwrap_err().to_string();
+        let error = restore(place.path(), place.path(), &Still).unwrap_err().to_string();
         assert!(error.contains("base/1/table is missing"), "{error}");
     }
 
@@ -234,7 +247,7 @@ mod tests {
         fs::remove_file(place.path().join(".proofload")).unwrap();
         for done in [
             save(place.path(), &Still).map(|_| ()),
-            restore(place.path(), &Still).map(|_| ()),
+            restore(place.path(), place.path(), &Still).map(|_| ()),
             label(place.path(), "x"),
         ] {
             assert!(done.unwrap_err().to_string().contains("not ours"));

@@ -27,6 +27,11 @@ pub(crate) fn is_running(process: u32) -> bool {
     fields(process).is_some_and(|fields| !matches!(fields.first().map(String::as_str), Some("Z" | "X")))
 }
 
+/// Whether a process stands still since it was told to stop.
+pub(crate) fn is_stopped(process: u32) -> bool {
+    fields(process).is_some_and(|fields| fields.first().map(String::as_str) == Some("T"))
+}
+
 /// Whether we are the super-user.
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()

@@ -3,6 +3,7 @@
 
 use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::error::Error;
+use proofload_model::replication::ReplicationPart;
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::host::{Attach, Start};
@@ -89,7 +90,7 @@ impl Bench {
     /// Starts the server on a directory.
     #[track_caller]
     pub fn start(&mut self, place: &DataLocation) -> Vec<Fact> {
-        let started = self.ask(Start { instance: one(), place: place.clone() });
+        let started = self.ask(alone(place.clone()));
         self.address = Some(started.address);
         started.facts
     }
@@ -106,6 +107,11 @@ impl Bench {
         }
         panic!("{what} was not told: {:?}", self.events.lock());
     }
+}
+
+/// Order to start the instance without standbys.
+pub fn alone(place: DataLocation) -> Start {
+    Start { instance: one(), place, part: ReplicationPart::Alone }
 }
 
 /// Name of the instance under test.

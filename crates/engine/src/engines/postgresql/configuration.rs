@@ -5,7 +5,7 @@ use crate::contract::Error;
 use std::fmt::Write as _;
 
 /// Sessions through the private socket only.
-pub(super) const PG_HBA_CONF: &str = "# Written by Proofload: the private socket is the only way in.\nlocal all all trust\n";
+pub(super) const PG_HBA_CONF: &str = "# Written by Proofload: the private socket is the only way in.\nlocal all all trust\nlocal replication all trust\n";
 
 /// Defaults that differ from the server's own or that a reader of a study wants to see said. A study may overrule them.
 /// `huge_pages` is off so that shared buffers are charged to the control group that limits the instance.

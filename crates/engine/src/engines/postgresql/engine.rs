@@ -2,7 +2,7 @@
 
 use super::recipe::Recipe;
 use super::{PostgresqlSession, database, installation, observer, settings};
-use crate::contract::{About, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerRecipe, Snapshots, SqlEngine, Target, Work};
+use crate::contract::{About, Engine, Error, ExistingServer, Installation, Memory, Observer, Replication, ServerRecipe, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -36,6 +36,10 @@ impl Engine for Postgresql {
     }
 
     fn memory(&self) -> Option<&dyn Memory> {
+        Some(self)
+    }
+
+    fn replication(&self) -> Option<&dyn Replication> {
         Some(self)
     }
 

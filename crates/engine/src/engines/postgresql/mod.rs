@@ -11,6 +11,8 @@ mod numeric;
 mod observer;
 mod quantity;
 mod recipe;
+mod replication;
+mod replication_watch;
 mod secret;
 mod session;
 mod settings;

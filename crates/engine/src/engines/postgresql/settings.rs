@@ -23,6 +23,7 @@ const OBSERVED: &[&str] = &[
     "fsync",
     "full_page_writes",
     "synchronous_commit",
+    "synchronous_standby_names",
     "wal_level",
     "wal_compression",
     "wal_buffers",

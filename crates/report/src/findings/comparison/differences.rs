@@ -179,7 +179,8 @@ fn of_points(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'
 fn facts_of(findings: &Findings<'_>, point: &PointFindings) -> Read {
     let attempts =
         findings.record.attempts.iter().filter(|attempt| point.runs.iter().any(|run| run.attempt == attempt.id));
-    read(attempts.flat_map(|attempt| &attempt.facts).filter(|fact| fact.subject != data::SUBJECT))
+    let facts = attempts.flat_map(|attempt| &attempt.facts).filter(|fact| !fact.instance.is_standby());
+    read(facts.filter(|fact| fact.subject != data::SUBJECT))
 }
 
 /// Facts of the data, compared over the whole record: the attempt that built the data has them, whichever point came first, and even if

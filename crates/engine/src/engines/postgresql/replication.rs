@@ -1,0 +1,164 @@
+//! Streaming replication: the settings of a mode, the files of a standby. Source: PostgreSQL manual, "Streaming Replication",
+//! "Synchronous Replication", `synchronous_standby_names`.
+
+use super::connection::{self, PATIENCE, runtime};
+use super::engine::Postgresql;
+use super::failure::failed;
+use super::replication_watch::PrimaryWatch;
+use crate::contract::{Error, FileToWrite, Replication, ReplicationWatch, StandbyFiles, Target};
+use proofload_model::catalogue::ReplicationFacts;
+use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+/// Link in a standby's folder to that of the socket of the instance that it follows. The standby works in its folder, so that the
+/// socket's path stays within the 107 bytes of its address however long the folders' names are.
+const UPSTREAM: &str = "upstream";
+
+/// The same link as the process that opens the connection sees it.
+const UPSTREAM_OF_PROCESS: &str = "/proc/self/cwd/upstream";
+
+/// How long a standby may take to stop applying.
+const APPLY_STOPS_WITHIN: Duration = Duration::from_secs(3);
+
+const MODES: &[ReplicationMode] = &[
+    ReplicationMode::Async,
+    ReplicationMode::RemoteWrite,
+    ReplicationMode::RemoteFlush,
+    ReplicationMode::RemoteApply,
+];
+
+const SETTINGS: &[&str] = &["synchronous_commit", "synchronous_standby_names", "primary_conninfo", "primary_slot_name"];
+
+/// Log that a primary keeps for a standby that is late. No slot: that of an absent standby would fill the disk.
+const LOG_KEPT: &str = "512MB";
+
+/// A standby that lost its connection tries again this often. With the default of 5 s a promotion sometimes waits so long.
+const TRY_AGAIN: &str = "100ms";
+
+impl Replication for Postgresql {
+    fn facts(&self) -> ReplicationFacts {
+        ReplicationFacts { modes: MODES, settings: SETTINGS }
+    }
+
+    fn primary_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
+        let settings = [
+            ("synchronous_commit", level(asked.mode).to_owned()),
+            ("synchronous_standby_names", standby_names(asked)),
+            ("wal_keep_size", LOG_KEPT.to_owned()),
+        ];
+        settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn standby(&self, name: &str, upstream: &str) -> Result<StandbyFiles, Error> {
+        let config: Config = upstream.parse().map_err(|error| failed(error).context("read the primary's address"))?;
+        let (host, links) = match config.get_hosts().first() {
+            Some(Host::Unix(folder)) => {
+                (UPSTREAM_OF_PROCESS.to_owned(), vec![(PathBuf::from(UPSTREAM), folder.clone())])
+            }
+            Some(Host::Tcp(host)) => (host.clone(), Vec::new()),
+            None => return Err(Error::other(format!("the primary's address {upstream:?} names no host"))),
+        };
+        let (port, user) = (config.get_ports().first().copied().unwrap_or(5432), config.get_user().unwrap_or_default());
+        let address = format!("host='{host}' port={port} user={user} application_name='{name}'");
+        let settings = [
+            ("primary_conninfo", address),
+            ("wal_retrieve_retry_interval", TRY_AGAIN.to_owned()),
+            ("wal_keep_size", LOG_KEPT.to_owned()),
+        ];
+        Ok(StandbyFiles {
+            settings: settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            files: vec![FileToWrite { path: PathBuf::from("standby.signal"), content: String::new() }],
+            links,
+        })
+    }
+
+    fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
+        Ok(Box::new(PrimaryWatch::new(primary, asked)?))
+    }
+
+    fn receiver(&self) -> &'static str {
+        "walreceiver"
+    }
+
+    fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error> {
+        let mut config = connection::config(standby)?;
+        config.connect_timeout(PATIENCE);
+        let hold = async {
+            let client = connection::open(config).await?;
+            if !held {
+                return client.batch_execute("SELECT pg_wal_replay_resume()").await.map_err(failed);
+            }
+            client.batch_execute("SELECT pg_wal_replay_pause()").await.map_err(failed)?;
+            loop {
+                let row = client.query_one("SELECT pg_get_wal_replay_pause_state()", &[]).await.map_err(failed)?;
+                if row.try_get::<_, &str>(0).map_err(failed)? == "paused" {
+                    return Ok(());
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let late = |_| Err(Error::other(format!("it still applies log after {APPLY_STOPS_WITHIN:?}")));
+        let outcome = runtime()?
+            .block_on(async { tokio::time::timeout(APPLY_STOPS_WITHIN, hold).await.unwrap_or_else(late) });
+        outcome.map_err(|error| error.context(if held { "pause the standby's replay" } else { "resume the standby's replay" }))
+    }
+}
+
+/// What `synchronous_commit` is called.
+pub(super) fn level(mode: ReplicationMode) -> &'static str {
+    match mode {
+        ReplicationMode::RemoteWrite => "remote_write",
+        ReplicationMode::RemoteApply => "remote_apply",
+        ReplicationMode::None | ReplicationMode::Async | ReplicationMode::RemoteFlush => "on",
+    }
+}
+
+/// The value of `synchronous_standby_names`; empty where no commit waits.
+pub(super) fn standby_names(asked: &ReplicationAsked) -> String {
+    if !asked.mode.waits() {
+        return String::new();
+    }
+    let names: Vec<String> = asked.standbys.iter().map(|name| format!("\"{name}\"")).collect();
+    let names = names.join(", ");
+    match asked.confirmation {
+        Confirmation::Any(count) => format!("ANY {count} ({names})"),
+        Confirmation::First(count) => format!("FIRST {count} ({names})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::deployment::InstanceName;
+
+    fn asked(mode: ReplicationMode, confirmation: Confirmation) -> ReplicationAsked {
+        ReplicationAsked { mode, standbys: vec![InstanceName::standby(1), InstanceName::standby(2)], confirmation }
+    }
+
+    #[test]
+    fn a_mode_is_a_level_and_names() {
+        let check = |mode, confirmation, expected: [&str; 2]| {
+            let found = Postgresql.primary_settings(&asked(mode, confirmation));
+            let value = |name: &str| found.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str());
+            assert_eq!([value("synchronous_commit"), value("synchronous_standby_names")], expected.map(Some));
+        };
+        check(ReplicationMode::Async, Confirmation::Any(1), ["on", ""]);
+        check(ReplicationMode::RemoteWrite, Confirmation::Any(2), ["remote_write", r#"ANY 2 ("standby-1", "standby-2")"#]);
+        check(ReplicationMode::RemoteFlush, Confirmation::First(1), ["on", r#"FIRST 1 ("standby-1", "standby-2")"#]);
+        check(ReplicationMode::RemoteApply, Confirmation::Any(1), ["remote_apply", r#"ANY 1 ("standby-1", "standby-2")"#]);
+    }
+
+    #[test]
+    fn a_standby_follows_by_a_short_path_or_by_a_host() {
+        let long = format!("/{}/data", "x".repeat(200));
+        let by_socket = Postgresql.standby("standby-1", &format!("host='{long}' port=5433 user=proofload")).unwrap();
+        let expected = "host='/proc/self/cwd/upstream' port=5433 user=proofload application_name='standby-1'";
+        assert_eq!(by_socket.settings[0], ("primary_conninfo".to_owned(), expected.to_owned()));
+        assert_eq!(by_socket.links, [(PathBuf::from("upstream"), PathBuf::from(long))]);
+        let by_host = Postgresql.standby("standby-2", "host=db1 port=5433 user=proofload").unwrap();
+        assert!(by_host.settings[0].1.starts_with("host='db1' ") && by_host.links.is_empty(), "{by_host:?}");
+    }
+}

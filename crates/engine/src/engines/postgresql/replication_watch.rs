@@ -1,0 +1,188 @@
+//! Looks at a primary's replication: whether the mode is in force for its users, and how far its standbys are. Source: PostgreSQL
+//! manual, `pg_stat_replication`, `pg_db_role_setting`.
+
+use super::connection::{self, PATIENCE, runtime};
+use super::failure::failed;
+use super::replication::{level, standby_names};
+use crate::contract::{Error, ReplicationWatch, Target};
+use proofload_model::deployment::InstanceName;
+use proofload_model::replication::{ReplicationAsked, ReplicationReading, StandbyReading};
+use proofload_model::units::Bytes;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio_postgres::{Client, Config, Row};
+
+/// What is in force for a user's connection that is open, and what would be for a new one.
+const IN_FORCE: &str = "SELECT current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), \
+     (SELECT string_agg(DISTINCT value, ', ') FROM pg_db_role_setting, unnest(setconfig) AS value \
+      WHERE value LIKE 'synchronous_commit=%'), \
+     (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::int8";
+
+/// Standbys as the primary sees them; a place that a standby has not told yet counts from the begin of the log.
+const STANDBYS: &str = "SELECT application_name, state = 'streaming', sync_state IN ('sync', 'quorum'), \
+     greatest(here - coalesce(sent_lsn, '0/0'), 0)::int8, greatest(here - coalesce(write_lsn, '0/0'), 0)::int8, \
+     greatest(here - coalesce(flush_lsn, '0/0'), 0)::int8, greatest(here - coalesce(replay_lsn, '0/0'), 0)::int8 \
+     FROM pg_stat_replication, pg_current_wal_flush_lsn() AS here ORDER BY application_name";
+
+/// A commit that writes log, and waits as every writing transaction does, but changes no table.
+const COMMIT: &str = "BEGIN; SELECT pg_logical_emit_message(true, 'proofload', 'proof'); COMMIT";
+
+/// The watch. Connects at the first reading, and again at the next one after the connection was lost.
+pub(super) struct PrimaryWatch {
+    asked: ReplicationAsked,
+    /// Declared before the runtime, on which their drivers run.
+    client: Option<Client>,
+    commit: Option<JoinHandle<Result<(), Error>>>,
+    config: Config,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl PrimaryWatch {
+    pub(super) fn new(primary: &Target, asked: &ReplicationAsked) -> Result<Self, Error> {
+        let mut config = connection::config(primary)?;
+        config.connect_timeout(PATIENCE);
+        Ok(Self { asked: asked.clone(), client: None, commit: None, config, runtime: runtime()? })
+    }
+}
+
+impl ReplicationWatch for PrimaryWatch {
+    fn read(&mut self) -> Result<ReplicationReading, Error> {
+        let (client, config, asked) = (&mut self.client, &self.config, &self.asked);
+        let read = async {
+            if client.is_none() {
+                *client = Some(connection::open(config.clone()).await?);
+            }
+            read(client.as_ref().expect("opened above"), asked).await
+        };
+        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
+        let outcome =
+            self.runtime.block_on(async { tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late) });
+        if outcome.is_err() {
+            self.client = None;
+        }
+        outcome.map_err(|error| error.context("read the primary's replication"))
+    }
+
+    fn begin_commit(&mut self, within: Duration) -> Result<bool, Error> {
+        let config = self.config.clone();
+        let opened = self.runtime.block_on(connection::open(config))?;
+        let commit = async move { opened.batch_execute(COMMIT).await.map_err(failed) };
+        self.commit = Some(self.runtime.spawn(commit));
+        self.end_commit(within)
+    }
+
+    fn end_commit(&mut self, within: Duration) -> Result<bool, Error> {
+        let Some(commit) = &mut self.commit else { return Ok(true) };
+        let ended = self.runtime.block_on(async { tokio::time::timeout(within, commit).await });
+        let Ok(ended) = ended else { return Ok(false) };
+        self.commit = None;
+        let broke_off = |error| Err(Error::other(format!("the commit broke off: {error}")));
+        ended.unwrap_or_else(broke_off).map(|()| true).map_err(|error| error.context("commit as users do"))
+    }
+}
+
+async fn read(client: &Client, asked: &ReplicationAsked) -> Result<ReplicationReading, Error> {
+    let force = client.query_one(IN_FORCE, &[]).await.map_err(failed)?;
+    let rows = client.query(STANDBYS, &[]).await.map_err(failed)?;
+    let rows: Vec<StandbyRow> = rows.iter().map(StandbyRow::of).collect::<Result<_, _>>().map_err(failed)?;
+    let setting = |place: usize| force.try_get::<_, Option<String>>(place).map_err(failed);
+    let settings = [setting(0)?, setting(1)?, setting(2)?].map(Option::unwrap_or_default);
+    Ok(ReplicationReading {
+        out_of_force: out_of_force(asked, &settings, &rows),
+        log_end: bytes(force.try_get(3).map_err(failed)?),
+        standbys: rows.into_iter().map(|row| row.reading).collect(),
+    })
+}
+
+/// A row of the primary's view.
+struct StandbyRow {
+    streams: bool,
+    /// Whether commits wait for it, as the view says.
+    counts: bool,
+    reading: StandbyReading,
+}
+
+impl StandbyRow {
+    fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
+        let behind = |place: usize| row.try_get(place).map(bytes);
+        let reading = StandbyReading {
+            name: InstanceName::new(row.try_get::<_, String>(0)?),
+            unsent: behind(3)?,
+            unwritten: behind(4)?,
+            unflushed: behind(5)?,
+            unapplied: behind(6)?,
+        };
+        Ok(Self { streams: row.try_get(1)?, counts: row.try_get(2)?, reading })
+    }
+}
+
+fn bytes(number: i64) -> Bytes {
+    Bytes(u64::try_from(number).unwrap_or(0))
+}
+
+/// Why a mode is not in force; `settings`: level, names, and levels that roles or databases override.
+fn out_of_force(asked: &ReplicationAsked, settings: &[String; 3], rows: &[StandbyRow]) -> Option<String> {
+    let [found_level, found_names, overrides] = settings;
+    let (level, names) = (level(asked.mode), standby_names(asked));
+    if found_level != level {
+        return Some(format!("synchronous_commit is {found_level} where {} takes {level}", asked.mode));
+    }
+    if *found_names != names {
+        return Some(format!("synchronous_standby_names is {found_names:?} where {} takes {names:?}", asked.mode));
+    }
+    if !overrides.is_empty() {
+        return Some(format!("a role or database overrides the level: {overrides}"));
+    }
+    let streaming = |name: &&InstanceName| rows.iter().any(|row| row.streams && row.reading.name == **name);
+    if let Some(absent) = asked.standbys.iter().find(|name| !streaming(name)) {
+        return Some(format!("{absent} does not stream"));
+    }
+    let counting = rows.iter().filter(|row| row.counts && row.streams).count();
+    let wanted = asked.confirmation.count() as usize;
+    (asked.mode.waits() && counting < wanted)
+        .then(|| format!("commits wait for {counting} standbys where {} are asked for", asked.confirmation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::replication::{Confirmation, ReplicationMode};
+
+    fn row(name: &str, streams: bool, counts: bool) -> StandbyRow {
+        let reading = StandbyReading {
+            name: InstanceName::new(name),
+            unsent: Bytes(0),
+            unwritten: Bytes(0),
+            unflushed: Bytes(0),
+            unapplied: Bytes(0),
+        };
+        StandbyRow { streams, counts, reading }
+    }
+
+    fn check(mode: ReplicationMode, settings: [&str; 3], rows: &[StandbyRow], expected: Option<&str>) {
+        let standbys = vec![InstanceName::standby(1)];
+        let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1) };
+        let found = out_of_force(&asked, &settings.map(str::to_owned), rows);
+        match expected {
+            None => assert_eq!(found, None),
+            Some(part) => assert!(found.as_deref().is_some_and(|found| found.contains(part)), "{found:?}"),
+        }
+    }
+
+    #[test]
+    fn every_way_out_of_force_is_named() {
+        const NAMES: &str = r#"ANY 1 ("standby-1")"#;
+        let good = [row("standby-1", true, true)];
+        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &good, None);
+        check(ReplicationMode::RemoteFlush, ["local", NAMES, ""], &good, Some("synchronous_commit is local"));
+        check(ReplicationMode::RemoteFlush, ["on", "", ""], &good, Some("synchronous_standby_names is \"\""));
+        let overridden = ["on", NAMES, "synchronous_commit=local"];
+        check(ReplicationMode::RemoteFlush, overridden, &good, Some("overrides the level"));
+        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[], Some("standby-1 does not stream"));
+        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", false, true)], Some("not stream"));
+        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", true, false)], Some("wait for 0"));
+        check(ReplicationMode::Async, ["on", "", ""], &[row("standby-1", true, false)], None);
+        check(ReplicationMode::Async, ["on", NAMES, ""], &good, Some("synchronous_standby_names"));
+        check(ReplicationMode::RemoteApply, ["on", NAMES, ""], &good, Some("where remote_apply takes remote_apply"));
+    }
+}

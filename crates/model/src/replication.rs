@@ -1,0 +1,219 @@
+//! Replication of a deployment: what a commit waits for, on how many standbys, and how standbys stand. Pure. May not know how an
+//! engine does it.
+
+use crate::deployment::InstanceName;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a commit waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplicationMode {
+    /// No standby.
+    None,
+    /// Its own log alone; standbys follow.
+    Async,
+    /// A standby has written its log, not flushed it.
+    RemoteWrite,
+    /// A standby has flushed its log.
+    RemoteFlush,
+    /// A standby has applied its log, so that its readers see it.
+    RemoteApply,
+}
+
+impl ReplicationMode {
+    /// Words of `replication.mode`, in the order of what they promise.
+    pub const WORDS: &[&str] = &["none", "async", "remote_write", "remote_flush", "remote_apply"];
+
+    const ALL: [Self; 5] = [Self::None, Self::Async, Self::RemoteWrite, Self::RemoteFlush, Self::RemoteApply];
+
+    /// The word in a study.
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+
+    /// The mode of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.word() == word)
+    }
+
+    /// Tells whether a commit waits for a standby.
+    pub fn waits(self) -> bool {
+        self >= Self::RemoteWrite
+    }
+}
+
+impl fmt::Display for ReplicationMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// Standbys that must confirm a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confirmation {
+    /// Any so many of them.
+    Any(u32),
+    /// The first so many in the order of their names.
+    First(u32),
+}
+
+impl Confirmation {
+    /// Words of `replication.confirm`.
+    pub const WORDS: &[&str] = &["any 1", "any 2", "any 3", "first 1", "first 2", "first 3"];
+
+    /// The confirmation of such words.
+    pub fn of(words: &str) -> Option<Self> {
+        let (kind, count) = words.split_once(' ')?;
+        let count = count.parse().ok()?;
+        match kind {
+            "any" => Some(Self::Any(count)),
+            "first" => Some(Self::First(count)),
+            _ => None,
+        }
+    }
+
+    /// How many must confirm.
+    pub fn count(self) -> u32 {
+        match self {
+            Self::Any(count) | Self::First(count) => count,
+        }
+    }
+}
+
+impl fmt::Display for Confirmation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any(count) => write!(f, "any {count}"),
+            Self::First(count) => write!(f, "first {count}"),
+        }
+    }
+}
+
+/// Replication that a point asks for; its mode is never [`ReplicationMode::None`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplicationAsked {
+    /// What a commit waits for.
+    pub mode: ReplicationMode,
+    /// Standbys in the order of their names.
+    pub standbys: Vec<InstanceName>,
+    /// How many of them must confirm.
+    pub confirmation: Confirmation,
+}
+
+/// Most standbys of a study.
+pub const MOST_STANDBYS: u32 = 3;
+
+/// The replication of a point; `None` for a single instance.
+///
+/// # Errors
+/// A word that no study can hold.
+pub fn replication(settings: &Settings) -> Result<Option<ReplicationAsked>, Error> {
+    let word = settings.text("replication.mode").unwrap_or(ReplicationMode::None.word());
+    let mode = ReplicationMode::of(word).ok_or_else(|| Error::new(format!("there is no replication.mode {word:?}")))?;
+    if mode == ReplicationMode::None {
+        return Ok(None);
+    }
+    let words = settings.text("replication.confirm").unwrap_or("any 1");
+    let confirmation =
+        Confirmation::of(words).ok_or_else(|| Error::new(format!("there is no replication.confirm {words:?}")))?;
+    let count = settings.count("replication.standbys").unwrap_or(1);
+    let standbys = (1..=count).map(InstanceName::standby).collect();
+    Ok(Some(ReplicationAsked { mode, standbys, confirmation }))
+}
+
+/// Number of instances of a point, each of which has the limits of the study.
+pub fn instances(settings: &Settings) -> u32 {
+    1 + replication(settings).ok().flatten().map_or(0, |asked| asked.standbys.len() as u32)
+}
+
+/// Part of an instance in the replication of its deployment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReplicationPart {
+    /// It has no standby and follows nobody.
+    Alone,
+    /// Standbys follow it.
+    Primary(ReplicationAsked),
+    /// It follows the instance at this address.
+    Standby {
+        /// Address of the instance that it follows.
+        upstream: String,
+    },
+}
+
+/// Part of what a standby does that can be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HeldPart {
+    /// Taking what the primary sends.
+    Link,
+    /// Applying what it has taken.
+    Apply,
+}
+
+/// How a primary sees its standbys at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplicationReading {
+    /// Why the mode is not in force, for people; `None` while it is.
+    pub out_of_force: Option<String>,
+    /// Standbys that are connected.
+    pub standbys: Vec<StandbyReading>,
+    /// End of the primary's own log: bytes since a fixed, unknown begin.
+    pub log_end: Bytes,
+}
+
+/// How a primary sees one standby.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandbyReading {
+    /// Standby.
+    pub name: InstanceName,
+    /// Bytes of log that the primary has flushed and not sent.
+    pub unsent: Bytes,
+    /// Bytes of log that the primary has flushed and the standby has not written.
+    pub unwritten: Bytes,
+    /// Bytes of log that the primary has flushed and the standby has not.
+    pub unflushed: Bytes,
+    /// Bytes of log that the primary has flushed and the standby has not applied.
+    pub unapplied: Bytes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Value;
+
+    fn settings(given: &[(&str, Value)]) -> Settings {
+        Settings(given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect())
+    }
+
+    #[test]
+    fn words_and_modes_belong_to_each_other() {
+        for word in ReplicationMode::WORDS {
+            assert_eq!(ReplicationMode::of(word).map(ReplicationMode::word), Some(*word));
+        }
+        for words in Confirmation::WORDS {
+            assert_eq!(Confirmation::of(words).map(|found| found.to_string()).as_deref(), Some(*words));
+        }
+        assert_eq!(ReplicationMode::of("sync"), None);
+        let waiting: Vec<_> = ReplicationMode::ALL.into_iter().filter(|mode| mode.waits()).collect();
+        assert_eq!(waiting, ReplicationMode::ALL[2..]);
+    }
+
+    #[test]
+    fn a_study_without_a_mode_has_a_single_instance() {
+        assert_eq!(replication(&settings(&[])).unwrap(), None);
+        assert_eq!(replication(&settings(&[("replication.mode", Value::Text("none".to_owned()))])).unwrap(), None);
+        let given = [
+            ("replication.mode", Value::Text("remote_apply".to_owned())),
+            ("replication.standbys", Value::Integer(2)),
+            ("replication.confirm", Value::Text("first 2".to_owned())),
+        ];
+        let found = replication(&settings(&given)).unwrap().unwrap();
+        assert_eq!((found.mode, found.confirmation), (ReplicationMode::RemoteApply, Confirmation::First(2)));
+        let names: Vec<&str> = found.standbys.iter().map(InstanceName::as_str).collect();
+        assert_eq!(names, ["standby-1", "standby-2"]);
+    }
+}

@@ -1,0 +1,204 @@
+//! What protection costs: each point with standbys beside the one without, its log, how far standbys were behind, and the CPU time of
+//! every role on every node.
+
+use super::estimate::{estimate, informative, measured};
+use super::evaluate::Findings;
+use super::factor::level_number;
+use super::level::Measured;
+use super::observed::in_windows;
+use super::point::PointFindings;
+use super::run::Pair;
+use super::telemetry::{Trace, total, traces, traces_of};
+use proofload_analysis::bootstrap::ratio_of_means;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::deployment::InstanceName;
+use proofload_model::replication::{ReplicationAsked, ReplicationMode, replication};
+use proofload_model::series::{self, SeriesName};
+use proofload_record::Attempt;
+use std::collections::BTreeSet;
+
+/// Setting that the modes are levels of.
+pub const MODE: &str = "replication.mode";
+
+/// Share of a core from which a role with a single thread is a stage that can do no more, %. Source: a thread that is measured from outside
+/// never shows all of its core.
+pub const SERIAL_FROM: f64 = 95.0;
+
+/// Unit of megabytes.
+const MEGABYTES: Unit = Unit::named("MB");
+
+/// A point of a study with standbys.
+#[derive(Debug, Clone)]
+pub struct ReplicatedPoint {
+    /// Its number.
+    pub point: u32,
+    /// What a commit waited for.
+    pub mode: ReplicationMode,
+    /// Throughput in per cent of that without standbys; `None` for that point itself.
+    pub kept: Option<Measured>,
+    /// Log that the primary wrote, MB/s.
+    pub log: Measured,
+    /// Log that standbys had not applied when a second was read, mean over the window, MB.
+    pub behind: Measured,
+    /// The most of it in any second, MB.
+    pub most_behind: Measured,
+    /// Primary and standbys.
+    pub nodes: Vec<NodeUse>,
+}
+
+/// CPU time of one node.
+#[derive(Debug, Clone)]
+pub struct NodeUse {
+    /// Its instance.
+    pub instance: InstanceName,
+    /// CPU time of all of its processes, CPU s/s.
+    pub cpu: Measured,
+    /// Roles by CPU time, the busiest first.
+    pub roles: Vec<RoleUse>,
+}
+
+/// CPU time of one role.
+#[derive(Debug, Clone)]
+pub struct RoleUse {
+    /// Role, as the server names it.
+    pub role: String,
+    /// Most threads that it had.
+    pub threads: u32,
+    /// CPU time of all of them, % of one core.
+    pub cpu: Quantity,
+}
+
+impl RoleUse {
+    /// Whether a single thread of it can do no more.
+    pub fn is_serial_limit(&self) -> bool {
+        self.threads == 1 && self.cpu.value() >= SERIAL_FROM
+    }
+}
+
+impl ReplicatedPoint {
+    /// The busiest role with a single thread, and its node.
+    pub fn busiest_single(&self) -> Option<(&InstanceName, &RoleUse)> {
+        let all = self.nodes.iter().flat_map(|node| node.roles.iter().map(move |role| (&node.instance, role)));
+        all.filter(|(_, role)| role.threads == 1).max_by(|(_, a), (_, b)| a.cpu.value().total_cmp(&b.cpu.value()))
+    }
+}
+
+/// The points of a study in which any has standbys, in the order of the study; empty for others.
+pub fn replicated(findings: &Findings<'_>) -> Vec<ReplicatedPoint> {
+    let asked = |point: &PointFindings| {
+        let settings = findings.record.plan.settings(&findings.record.study, point.id);
+        replication(&settings).ok().flatten()
+    };
+    let all: Vec<(&PointFindings, Option<ReplicationAsked>)> =
+        findings.points.iter().map(|point| (point, asked(point))).collect();
+    if all.iter().all(|(_, asked)| asked.is_none()) {
+        return Vec::new();
+    }
+    let alone: Vec<&PointFindings> = all.iter().filter(|(_, asked)| asked.is_none()).map(|(point, _)| *point).collect();
+    let measured = all.iter().filter(|(point, _)| !point.runs.is_empty());
+    measured.map(|(point, asked)| replicated_point(findings, point, asked.as_ref(), &alone)).collect()
+}
+
+fn replicated_point(
+    findings: &Findings<'_>,
+    point: &PointFindings,
+    asked: Option<&ReplicationAsked>,
+    alone: &[&PointFindings],
+) -> ReplicatedPoint {
+    let attempts = point.runs.iter().filter_map(|run| Some((run, findings.record.finished(run.run.index)?)));
+    let runs: Vec<Pair<'_>> = attempts.collect();
+    let standbys: &[InstanceName] = asked.map_or(&[], |asked| &asked.standbys);
+    let nodes = std::iter::once(InstanceName::primary()).chain(standbys.iter().cloned());
+    ReplicatedPoint {
+        point: point.id,
+        mode: asked.map_or(ReplicationMode::None, |asked| asked.mode),
+        kept: asked.map(|_| kept(findings, point, alone)),
+        log: over_windows(&runs, series::replication::LOG, 1e-6, Unit::MB_PER_SECOND),
+        behind: over_windows(&runs, series::replication::UNAPPLIED, 1e-6, MEGABYTES),
+        most_behind: largest(&runs, series::replication::UNAPPLIED),
+        nodes: nodes.map(|instance| node(&runs, instance)).collect(),
+    }
+}
+
+/// Throughput beside that of the point without standbys whose other levels are the same; inside blocks, where there are any.
+fn kept(findings: &Findings<'_>, point: &PointFindings, alone: &[&PointFindings]) -> Measured {
+    let others = |point: &PointFindings| -> Vec<(String, String)> {
+        let levels = point.levels.iter().filter(|(setting, _)| !setting.starts_with("replication."));
+        levels.map(|(setting, value)| (setting.clone(), value.to_string())).collect()
+    };
+    let base = alone.iter().find(|base| others(base) == others(point));
+    let base = base.ok_or_else(|| "the study has no point without standbys beside it".to_owned())?;
+    for one in [point, base] {
+        if !one.verdict.is_valid() {
+            return Err(format!("{} is {}", one.label(), one.verdict.word()));
+        }
+    }
+    let inside = findings.blocks.as_ref().and_then(|blocks| blocks.ratio(point.id, base.id));
+    let ratio = match inside {
+        Some(ratio) => ratio,
+        None => ratio_of_means(
+            point.throughput.as_ref().map_err(Clone::clone)?,
+            base.throughput.as_ref().map_err(Clone::clone)?,
+        ),
+    };
+    Ok(informative(ratio.scaled(100.0, Unit::PERCENT)))
+}
+
+/// A series of the primary over the windows of all runs, its components added up.
+fn over_windows(runs: &[Pair<'_>], wanted: SeriesName, factor: f64, unit: Unit) -> Measured {
+    let windows = in_windows(runs, |attempt| total(&traces(attempt, wanted)), "it")?;
+    of_windows(&windows, factor, unit)
+}
+
+fn of_windows(windows: &[Vec<f64>], factor: f64, unit: Unit) -> Measured {
+    let slices: Vec<&[f64]> = windows.iter().map(Vec::as_slice).collect();
+    measured(&estimate(&slices), unit, factor).map(informative)
+}
+
+/// The most of any second, standby and run.
+fn largest(runs: &[Pair<'_>], wanted: SeriesName) -> Measured {
+    let all = |(run, attempt): &Pair<'_>| -> Vec<f64> {
+        let Some(window) = run.window_seconds() else { return Vec::new() };
+        traces(attempt, wanted).iter().flat_map(|trace| trace.within(window).values()).collect()
+    };
+    let values: Vec<f64> = runs.iter().flat_map(all).collect();
+    let most = values.iter().copied().reduce(f64::max).ok_or("it was not observed")?;
+    let why = Interval::none("the largest of readings a second apart");
+    Ok(Quantity::new(most * 1e-6, MEGABYTES, values.len() as u64, why))
+}
+
+fn node(runs: &[Pair<'_>], instance: InstanceName) -> NodeUse {
+    let by_group = in_windows(runs, |attempt| total(&traces_of(attempt, &instance, series::group::CPU)), "");
+    let by_threads = || in_windows(runs, |attempt| threads_together(attempt, &instance), "its CPU time");
+    let cpu = by_group.or_else(|_| by_threads()).and_then(|windows| of_windows(&windows, 1.0, Unit::named("CPU s/s")));
+    let of_role = |attempt: &Attempt| traces_of(attempt, &instance, series::threads::ROLE);
+    let names: BTreeSet<String> =
+        runs.iter().flat_map(|(_, attempt)| of_role(attempt)).map(|trace| trace.instance).collect();
+    let mut roles: Vec<RoleUse> = names.into_iter().filter_map(|name| role(runs, &instance, name)).collect();
+    roles.sort_by(|a, b| b.cpu.value().total_cmp(&a.cpu.value()));
+    NodeUse { instance, cpu, roles }
+}
+
+/// CPU seconds per second of all threads, where there is no control group that counts them.
+fn threads_together(attempt: &Attempt, instance: &InstanceName) -> Option<Trace> {
+    let mut all = total(&traces_of(attempt, instance, series::threads::CPU_SUM))?;
+    all.samples.iter_mut().for_each(|(_, value)| *value /= 100.0);
+    Some(all)
+}
+
+fn role(runs: &[Pair<'_>], instance: &InstanceName, role: String) -> Option<RoleUse> {
+    let pick = |attempt: &Attempt, wanted| {
+        traces_of(attempt, instance, wanted).into_iter().find(|trace| trace.instance == role)
+    };
+    let windows = in_windows(runs, |attempt| pick(attempt, series::threads::ROLE), "").ok()?;
+    let threads = in_windows(runs, |attempt| pick(attempt, series::threads::ROLE_THREADS), "").ok()?;
+    let threads = threads.into_iter().flatten().fold(0.0, f64::max) as u32;
+    let cpu = of_windows(&windows, 1.0, Unit::PERCENT).ok()?;
+    Some(RoleUse { role, threads, cpu })
+}
+
+/// Virtual users of a point, where its workload counts them.
+pub fn users(findings: &Findings<'_>, point: u32) -> Option<u64> {
+    let settings = findings.record.plan.settings(&findings.record.study, point);
+    level_number(settings.get("workload.virtual_users")?).map(|users| users as u64)
+}

@@ -1,0 +1,212 @@
+//! What protection costs: modes of replication beside each other, and which role pays.
+
+use super::charts::{measured_cell, metric_column, milliseconds, shown_value};
+use super::section::{Section, always};
+use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
+use crate::findings::replication::{MODE, NodeUse, ReplicatedPoint, RoleUse, SERIAL_FROM, replicated, users};
+use crate::findings::{Findings, PointFindings};
+use crate::metrics::RESPONSE_P99;
+use crate::numbers::short;
+use proofload_model::events::{ReplicationProof, RunEvent};
+use proofload_model::replication::ReplicationMode;
+use std::collections::BTreeSet;
+
+/// The section.
+pub(super) const SECTION: Section =
+    Section { id: "replication", title: "What protection costs", level: 2, numbered: true, needs: always, render };
+
+/// Roles that are listed of each node.
+const LISTED: usize = 5;
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let points = replicated(findings);
+    if points.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        Block::Paragraph(answer(findings)),
+        Block::Table(modes(findings, &points)),
+        Block::Paragraph(proved(findings, &points)),
+        Block::Table(roles(findings, &points)),
+        Block::Paragraph(limits_of_this()),
+    ]
+}
+
+/// The answer: what each point with standbys keeps, and whether a single thread is the reason; empty in a study without standbys.
+pub(super) fn answer(findings: &Findings<'_>) -> Prose {
+    let points = replicated(findings);
+    [kept(findings, &points), serial(findings, &points)].concat()
+}
+
+fn kept(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
+    let known = points.iter().filter_map(|one| Some((point(findings, one)?, one.kept.as_ref()?.as_ref().ok()?)));
+    let mut text = Prose::new();
+    for (number, (point, kept)) in known.enumerate() {
+        let lead = if number == 0 { "Of the throughput without standbys, " } else { ", " };
+        let verb = if number == 0 { " keeps " } else { " " };
+        text.extend(prose![lead, Inline::Strong(prose![point.label()]), verb, (kept, "%")]);
+    }
+    let users: BTreeSet<u64> = points.iter().filter_map(|one| users(findings, one.point)).collect();
+    if let (false, [users]) = (text.is_empty(), users.into_iter().collect::<Vec<_>>().as_slice()) {
+        text.extend(prose![", at ", *users, if *users == 1 { " virtual user" } else { " virtual users" }, " each"]);
+    }
+    if !text.is_empty() {
+        text.extend(prose![". "]);
+    }
+    text
+}
+
+/// The role with a single thread that used most of a core at any point with standbys.
+fn serial(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
+    let with_standbys = points.iter().filter(|one| one.mode != ReplicationMode::None);
+    let all = with_standbys.filter_map(|one| Some((point(findings, one)?, one.busiest_single()?)));
+    let busiest = all.max_by(|(_, (_, a)), (_, (_, b))| a.cpu.value().total_cmp(&b.cpu.value()));
+    let Some((point, (node, role))) = busiest else { return Prose::new() };
+    let lead = match role.is_serial_limit() {
+        true => "One thread can do no more: ",
+        false => "No role with a single thread is at its limit; the busiest is ",
+    };
+    prose![
+        lead,
+        role.role.clone(),
+        " of ",
+        node.to_string(),
+        " at ",
+        point.label(),
+        ", with ",
+        (&role.cpu, "%"),
+        " of a core. "
+    ]
+}
+
+fn point<'a>(findings: &'a Findings<'_>, replicated: &ReplicatedPoint) -> Option<&'a PointFindings> {
+    findings.points.iter().find(|point| point.id == replicated.point)
+}
+
+fn modes(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
+    let headline = findings.workload.headline;
+    let mut columns = vec![Column::words("Point"), Column::counts("Users"), metric_column(&headline)];
+    columns.extend([
+        Column::quantities("Kept", "%"),
+        Column::quantities("Mean response time", "ms"),
+        Column::quantities(RESPONSE_P99.title, "ms"),
+        Column::quantities("Log", "MB/s"),
+        Column::quantities("Behind, mean", "MB"),
+        Column::quantities("Behind, most", "MB"),
+        Column::words("Verdict"),
+    ]);
+    let row = |replicated: &ReplicatedPoint| {
+        let point = point(findings, replicated)?;
+        let of_standbys = |value: &crate::findings::Measured| match replicated.mode {
+            ReplicationMode::None => Cell::Empty,
+            _ => measured_cell(value.clone()),
+        };
+        Some(vec![
+            Cell::datum(point.label()),
+            users(findings, point.id).map_or(Cell::Empty, Cell::Count),
+            measured_cell(shown_value(point, headline.name)),
+            replicated.kept.clone().map_or(Cell::Empty, measured_cell),
+            measured_cell(milliseconds(point.metric("response_ns_mean.all"))),
+            measured_cell(milliseconds(point.metric(RESPONSE_P99.name))),
+            of_standbys(&replicated.log),
+            of_standbys(&replicated.behind),
+            of_standbys(&replicated.most_behind),
+            Cell::Verdict(point.verdict.is_valid(), point.verdict.word()),
+        ])
+    };
+    Table {
+        id: "table-replication",
+        caption: prose!["Points with standbys beside the one without, with 95 % confidence intervals."],
+        columns,
+        rows: points.iter().filter_map(row).collect(),
+        note: prose![
+            "Kept: throughput in per cent of that without standbys at the same other levels. Behind: log that the primary had flushed and \
+             the standbys had not applied, all standbys together for the mean, read once a second."
+        ],
+    }
+}
+
+/// What was proved before the runs.
+fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
+    let runs = points.iter().filter_map(|replicated| point(findings, replicated)).flat_map(|point| &point.runs);
+    let proofs: Vec<ReplicationProof> = runs
+        .filter_map(|run| {
+            findings.record.finished(run.run.index)?.last_event(|event| match event {
+                RunEvent::ReplicationProved(proof) => Some(*proof),
+                _ => None,
+            })
+        })
+        .collect();
+    let latest = proofs.iter().map(|proof| proof.in_force_after).fold(0.0, f64::max);
+    let waiting = proofs.iter().filter(|proof| proof.waited_for_link).count();
+    let applying = proofs.iter().filter(|proof| proof.waited_for_apply).count();
+    prose![
+        "Proved before each of ",
+        proofs.len(),
+        " runs with standbys, whose mode was in force at most ",
+        short(latest),
+        " s after the last start: while the standbys received no log, a commit waited more than 0.5 s in ",
+        waiting,
+        " runs and ended in the others, as their modes say; while they applied none, in ",
+        applying,
+        ". The mode was looked at in each second; one out of force voids the point. Standbys were started from the primary's snapshot and \
+         connected directly: no delay was added."
+    ]
+}
+
+fn roles(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
+    let rows = points.iter().flat_map(|replicated| {
+        let label = point(findings, replicated).map(PointFindings::label).unwrap_or_default();
+        replicated.nodes.iter().map(move |node| {
+            vec![
+                Cell::datum(label.clone()),
+                Cell::datum(node.instance.to_string()),
+                measured_cell(node.cpu.clone()),
+                busiest(node).map_or(Cell::Empty, |role| Cell::Quantity(role.cpu.clone())),
+                busiest(node).map_or(Cell::Empty, |role| Cell::datum(role.role.clone())),
+                Cell::Prose(prose![in_words(node)]),
+            ]
+        })
+    });
+    Table {
+        id: "table-roles",
+        caption: prose!["CPU time of each node and of its roles."],
+        columns: vec![
+            Column::words("Point"),
+            Column::words("Node"),
+            Column::quantities("All processes", "CPU s/s"),
+            Column::quantities("Busiest single thread", "% of a core"),
+            Column::words("Its role"),
+            Column::words("Roles, % of a core"),
+        ],
+        rows: rows.collect(),
+        note: prose![
+            "A role with a single thread at ",
+            short(SERIAL_FROM),
+            " % of a core or more can do no more, however many cores are idle. Client sessions are the role that is named after user and \
+             database."
+        ],
+    }
+}
+
+/// The busiest role of a node that has a single thread.
+fn busiest(node: &NodeUse) -> Option<&RoleUse> {
+    node.roles.iter().find(|role| role.threads == 1)
+}
+
+fn in_words(node: &NodeUse) -> String {
+    let role = |role: &RoleUse| {
+        let threads = if role.threads == 1 { String::new() } else { format!(" ({} threads)", role.threads) };
+        format!("{}{threads} {}", role.role, short(role.cpu.value()))
+    };
+    node.roles.iter().take(LISTED).map(role).collect::<Vec<_>>().join(", ")
+}
+
+fn limits_of_this() -> Prose {
+    prose![
+        "All nodes share this host, its cores and its device: what a standby uses is taken from the primary, and flushes of both follow each \
+         other on one device. What is kept here is a lower bound of what two machines keep, but for the network, which is missing. ",
+        Inline::Code(MODE.to_owned()),
+        " is defined in the reference of settings."
+    ]
+}

@@ -1,0 +1,254 @@
+//! The host role with real PostgreSQL standbys: made from one snapshot, proved by withholding, watched, and every way out of force seen.
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod support;
+
+use proofload_engine::{Engine, Target};
+use proofload_model::deployment::{InstanceName, StoragePlan};
+use proofload_model::replication::{
+    Confirmation, HeldPart, ReplicationAsked, ReplicationMode, ReplicationPart, ReplicationReading,
+};
+use proofload_model::wire::host::{
+    Attach, BeginCommit, Create, EndCommit, HoldStandby, LabelSnapshot, PrepareLimits, ReadReplication,
+    RestoreSnapshot, SaveSnapshot, Start, StartProbes, Stop, StopProbes,
+};
+use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use support::{Bench, alone, of, one};
+
+const SHORT: Duration = Duration::from_millis(400);
+const LONG: Duration = Duration::from_secs(20);
+
+fn postgresql() -> &'static dyn Engine {
+    proofload_engine::engine("postgresql").expect("it is built in")
+}
+
+/// A bench with a snapshot of an instance; `None` where there is no PostgreSQL.
+fn bench() -> Option<(Bench, DataLocation)> {
+    if let Err(error) = postgresql().locate() {
+        println!("SKIPPED: {error}");
+        return None;
+    }
+    let mut bench = Bench::new();
+    let place = bench.place("postgresql", &[("shared_buffers", "16MB")]);
+    bench.ask(Create { instance: one(), place: place.clone() });
+    bench.attach(&place);
+    let address = bench.ask(alone(place.clone())).address;
+    let target = Target::new(place.clone(), Some(address));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(postgresql().create_database(&target)).unwrap_or_else(|error| panic!("{error}"));
+    bench.ask(Stop { instance: one() });
+    bench.ask(SaveSnapshot { instance: one(), place: place.clone() });
+    bench.ask(LabelSnapshot { place: place.clone(), label: "x".to_owned() });
+    Some((bench, place))
+}
+
+/// A primary with its standbys, all running.
+struct Pair {
+    bench: Bench,
+    /// Process of each standby.
+    standbys: Vec<(InstanceName, u32)>,
+    address: String,
+}
+
+impl Pair {
+    fn start(
+        mut bench: Bench,
+        place: &DataLocation,
+        mode: ReplicationMode,
+        confirmation: Confirmation,
+        count: u32,
+    ) -> Self {
+        let names: Vec<InstanceName> = (1..=count).map(InstanceName::standby).collect();
+        let asked = ReplicationAsked { mode, standbys: names.clone(), confirmation };
+        let mut primary = place.clone();
+        primary.settings.extend(postgresql().replication().expect("it has standbys").primary_settings(&asked));
+        let (_, address) = up(&mut bench, &one(), primary, &place.folder, ReplicationPart::Primary(asked));
+        let standby = |name: &InstanceName| {
+            let folder = format!("{}.{name}", place.folder);
+            let part = ReplicationPart::Standby { upstream: address.clone() };
+            (name.clone(), up(&mut bench, name, DataLocation { folder, ..place.clone() }, &place.folder, part).0)
+        };
+        let standbys = names.iter().map(standby).collect();
+        Self { bench, standbys, address }
+    }
+
+    /// Stops all of them; the snapshot stays.
+    fn end(mut self) -> Bench {
+        for name in std::iter::once(one()).chain(self.standbys.iter().map(|(name, _)| name.clone())) {
+            self.bench.ask(Stop { instance: name });
+        }
+        self.bench
+    }
+
+    fn read(&mut self) -> ReplicationReading {
+        self.bench.ask(ReadReplication { instance: one() })
+    }
+
+    /// Waits until the mode is in force, or out of it for a reason.
+    #[track_caller]
+    fn expect(&mut self, why: Option<&str>) {
+        let begun = Instant::now();
+        loop {
+            let found = self.read().out_of_force;
+            let fits = match (&found, why) {
+                (None, None) => true,
+                (Some(found), Some(why)) => found.contains(why),
+                _ => false,
+            };
+            if fits {
+                return;
+            }
+            assert!(begun.elapsed() < LONG, "{why:?} was expected, and it is {found:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn hold(&mut self, part: HeldPart, held: bool) {
+        for (name, _) in self.standbys.clone() {
+            self.bench.ask(HoldStandby { instance: name, part, held });
+        }
+    }
+
+    /// Whether a commit waits while a part is held; afterwards it must end.
+    #[track_caller]
+    fn waits(&mut self, part: HeldPart) -> bool {
+        self.hold(part, true);
+        let ended = self.bench.ask(BeginCommit { instance: one(), within: SHORT });
+        self.hold(part, false);
+        assert!(self.bench.ask(EndCommit { instance: one(), within: LONG }), "a commit waits for ever");
+        !ended
+    }
+
+    /// Runs a statement on the primary as its super-user.
+    fn sql(&self, statement: &str) {
+        let (host, port) = self.address.split_once("' port=").expect("an address of a socket");
+        let host = host.trim_start_matches("host='");
+        let port = port.split(' ').next().expect("a port");
+        let done = Command::new("psql")
+            .args(["-h", host, "-p", port, "-U", "proofload", "-d", "proofload", "-X", "-q", "-c", statement])
+            .stdout(Stdio::null())
+            .output()
+            .expect("psql is installed with the server");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+/// Restores, attaches and starts an instance; its process and address.
+fn up(bench: &mut Bench, name: &InstanceName, place: DataLocation, from: &str, part: ReplicationPart) -> (u32, String) {
+    bench.ask(RestoreSnapshot { instance: name.clone(), place: place.clone(), from: from.to_owned() });
+    bench.ask(Attach { instance: name.clone(), place: place.clone(), storage: StoragePlan::directory() });
+    bench.ask(PrepareLimits { instance: name.clone(), limits: LimitsAsked::default() });
+    let started = bench.ask(Start { instance: name.clone(), place, part });
+    let process = of(&started.facts, "instance.process").0.expect("it is told").parse().expect("a number");
+    (process, started.address)
+}
+
+#[test]
+fn a_commit_waits_for_what_its_mode_says() {
+    use ReplicationMode::{Async, RemoteApply, RemoteFlush, RemoteWrite};
+    let Some((mut bench, place)) = bench() else { return };
+    for (mode, link, apply) in
+        [(Async, false, false), (RemoteWrite, true, false), (RemoteFlush, true, false), (RemoteApply, true, true)]
+    {
+        let mut pair = Pair::start(bench, &place, mode, Confirmation::Any(1), 1);
+        pair.expect(None);
+        assert_eq!((pair.waits(HeldPart::Link), pair.waits(HeldPart::Apply)), (link, apply), "{mode}");
+        pair.expect(None);
+        let reading = pair.read();
+        assert_eq!(reading.standbys.iter().map(|standby| standby.name.as_str()).collect::<Vec<_>>(), ["standby-1"]);
+        bench = pair.end();
+    }
+}
+
+#[test]
+fn any_one_of_two_goes_on_without_the_other_and_first_one_does_not() {
+    let Some((mut bench, place)) = bench() else { return };
+    for (confirmation, waits) in
+        [(Confirmation::Any(1), false), (Confirmation::First(1), true), (Confirmation::Any(2), true)]
+    {
+        let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, confirmation, 2);
+        pair.expect(None);
+        let first = InstanceName::standby(1);
+        pair.bench.ask(HoldStandby { instance: first.clone(), part: HeldPart::Link, held: true });
+        let ended = pair.bench.ask(BeginCommit { instance: one(), within: SHORT });
+        assert_eq!(!ended, waits, "{confirmation} with the first standby held");
+        pair.bench.ask(HoldStandby { instance: first, part: HeldPart::Link, held: false });
+        assert!(pair.bench.ask(EndCommit { instance: one(), within: LONG }));
+        bench = pair.end();
+    }
+}
+
+#[test]
+fn every_way_out_of_force_is_seen_and_told_by_its_reason() {
+    let Some((bench, place)) = bench() else { return };
+    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
+    pair.expect(None);
+    for (change, undo, why) in [
+        (
+            "ALTER SYSTEM SET synchronous_standby_names = ''",
+            "ALTER SYSTEM RESET synchronous_standby_names",
+            "synchronous_standby_names is \"\"",
+        ),
+        (
+            "ALTER SYSTEM SET synchronous_commit = local",
+            "ALTER SYSTEM RESET synchronous_commit",
+            "synchronous_commit is local",
+        ),
+        (
+            "ALTER ROLE proofload SET synchronous_commit = local",
+            "ALTER ROLE proofload RESET synchronous_commit",
+            "a role or database overrides the level: synchronous_commit=local",
+        ),
+        (
+            "ALTER DATABASE proofload SET synchronous_commit = off",
+            "ALTER DATABASE proofload RESET synchronous_commit",
+            "a role or database overrides the level: synchronous_commit=off",
+        ),
+    ] {
+        // The change itself must not wait for the standby, nor must what takes it back.
+        for (statement, expected) in [(change, Some(why)), (undo, None)] {
+            pair.sql(statement);
+            pair.sql("SELECT pg_reload_conf()");
+            pair.expect(expected);
+        }
+    }
+    let process = pair.standbys[0].1.to_string();
+    assert!(Command::new("kill").args(["-9", &process]).status().expect("kill is installed").success());
+    pair.expect(Some("standby-1 does not stream"));
+    pair.bench.expect_event(
+        "the end of the standby",
+        |event| matches!(event, Event::InstanceEnded { instance, .. } if *instance == InstanceName::standby(1)),
+    );
+}
+
+#[test]
+fn both_nodes_are_watched_under_their_names_and_roles_are_always_told() {
+    let Some((bench, place)) = bench() else { return };
+    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteApply, Confirmation::Any(1), 1);
+    pair.expect(None);
+    let origin = pair.bench.clock.now();
+    for instance in [one(), InstanceName::standby(1)] {
+        let scraped = ScrapeSpec::default();
+        pair.bench.ask(StartProbes { instance, origin, place: place.clone(), pid: None, scraped });
+    }
+    let told = |instance: InstanceName, probe: &'static str, name: &'static str, component: &'static str| {
+        let what = format!("{probe} {name} {component} of {instance}");
+        pair.bench.expect_event(&what, |event| {
+            matches!(event, Event::Telemetry(told) if told.instance == instance && told.probe == probe
+                && told.readings.iter().any(|one| one.name == name && one.component == component))
+        });
+    };
+    told(one(), "threads", "role", "walsender");
+    told(one(), "threads", "role", "checkpointer");
+    told(InstanceName::standby(1), "threads", "role", "walreceiver");
+    told(InstanceName::standby(1), "threads", "role", "startup");
+    told(one(), "replication", "out_of_force", "");
+    told(one(), "replication", "unapplied", "standby-1");
+    for instance in [one(), InstanceName::standby(1)] {
+        pair.bench.ask(StopProbes { instance });
+    }
+    let of_standby = |event: &Event| matches!(event, Event::Telemetry(told) if told.probe == "replication" && told.instance.is_standby());
+    assert!(!pair.bench.events.lock().expect("no panic").iter().any(of_standby), "a standby has none of its own");
+}

@@ -4,9 +4,10 @@
 use crate::deployment::InstanceName;
 use crate::error::Error;
 use crate::settings::Settings;
-use crate::units::Bytes;
+use crate::units::{Bytes, BytesPerSecond};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// What a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,6 +104,31 @@ pub struct ReplicationAsked {
     pub standbys: Vec<InstanceName>,
     /// How many of them must confirm.
     pub confirmation: Confirmation,
+}
+
+/// Network that a study asks for between a primary and each of its standbys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkAsked {
+    /// Time there and back that is added.
+    pub rtt: Duration,
+    /// Bytes per second in each direction; `None`: as many as go.
+    pub bandwidth: Option<BytesPerSecond>,
+}
+
+/// The network of a point; `None` where standbys are connected directly.
+pub fn link(settings: &Settings) -> Option<LinkAsked> {
+    let rtt = settings.duration("replication.rtt").ok();
+    let bandwidth = settings.bytes("replication.bandwidth").ok().map(|bytes| BytesPerSecond(bytes.0));
+    (rtt.is_some() || bandwidth.is_some()).then(|| LinkAsked { rtt: rtt.unwrap_or_default(), bandwidth })
+}
+
+/// What a link was found to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkMeasured {
+    /// Time of each round trip, the shortest first.
+    pub round_trips: Vec<Duration>,
+    /// Bytes per second in one direction; `None` where no limit was asked for.
+    pub bandwidth: Option<BytesPerSecond>,
 }
 
 /// Most standbys of a study.

@@ -12,6 +12,7 @@ pub mod quiet_check;
 mod host;
 mod instances;
 mod limits;
+mod relay;
 mod snapshots;
 mod storages;
 mod sys;

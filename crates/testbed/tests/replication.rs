@@ -6,11 +6,12 @@ mod support;
 use proofload_engine::{Engine, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::replication::{
-    Confirmation, HeldPart, ReplicationAsked, ReplicationMode, ReplicationPart, ReplicationReading,
+    Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode, ReplicationPart, ReplicationReading,
 };
+use proofload_model::units::BytesPerSecond;
 use proofload_model::wire::host::{
-    Attach, BeginCommit, Create, EndCommit, HoldStandby, LabelSnapshot, PrepareLimits, ReadReplication,
-    RestoreSnapshot, SaveSnapshot, Start, StartProbes, Stop, StopProbes,
+    Attach, BeginCommit, Create, EndCommit, HoldStandby, LabelSnapshot, MeasureLink, PrepareLimits, ReadReplication,
+    RestoreSnapshot, SaveSnapshot, Start, StartLink, StartProbes, Stop, StopProbes,
 };
 use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
 use std::process::{Command, Stdio};
@@ -54,21 +55,30 @@ struct Pair {
 
 impl Pair {
     fn start(
-        mut bench: Bench,
+        bench: Bench,
         place: &DataLocation,
         mode: ReplicationMode,
         confirmation: Confirmation,
         count: u32,
     ) -> Self {
+        Self::start_through(None, bench, place, (mode, confirmation, count))
+    }
+
+    fn start_through(
+        link: Option<LinkAsked>,
+        mut bench: Bench,
+        place: &DataLocation,
+        (mode, confirmation, count): (ReplicationMode, Confirmation, u32),
+    ) -> Self {
         let names: Vec<InstanceName> = (1..=count).map(InstanceName::standby).collect();
         let asked = ReplicationAsked { mode, standbys: names.clone(), confirmation };
         let mut primary = place.clone();
         primary.settings.extend(postgresql().replication().expect("it has standbys").primary_settings(&asked));
-        let (_, address) = up(&mut bench, &one(), primary, &place.folder, ReplicationPart::Primary(asked));
+        let (_, address) = up(&mut bench, &one(), primary, &place.folder, ReplicationPart::Primary(asked), None);
         let standby = |name: &InstanceName| {
             let folder = format!("{}.{name}", place.folder);
             let part = ReplicationPart::Standby { upstream: address.clone() };
-            (name.clone(), up(&mut bench, name, DataLocation { folder, ..place.clone() }, &place.folder, part).0)
+            (name.clone(), up(&mut bench, name, DataLocation { folder, ..place.clone() }, &place.folder, part, link).0)
         };
         let standbys = names.iter().map(standby).collect();
         Self { bench, standbys, address }
@@ -136,10 +146,21 @@ impl Pair {
 }
 
 /// Restores, attaches and starts an instance; its process and address.
-fn up(bench: &mut Bench, name: &InstanceName, place: DataLocation, from: &str, part: ReplicationPart) -> (u32, String) {
+fn up(
+    bench: &mut Bench,
+    name: &InstanceName,
+    place: DataLocation,
+    from: &str,
+    mut part: ReplicationPart,
+    link: Option<LinkAsked>,
+) -> (u32, String) {
     bench.ask(RestoreSnapshot { instance: name.clone(), place: place.clone(), from: from.to_owned() });
     bench.ask(Attach { instance: name.clone(), place: place.clone(), storage: StoragePlan::directory() });
     bench.ask(PrepareLimits { instance: name.clone(), limits: LimitsAsked::default() });
+    if let (ReplicationPart::Standby { upstream }, Some(link)) = (&mut part, link) {
+        let ask = StartLink { instance: name.clone(), place: place.clone(), upstream: upstream.clone(), link };
+        *upstream = bench.ask(ask);
+    }
     let started = bench.ask(Start { instance: name.clone(), place, part });
     let process = of(&started.facts, "instance.process").0.expect("it is told").parse().expect("a number");
     (process, started.address)
@@ -251,4 +272,26 @@ fn both_nodes_are_watched_under_their_names_and_roles_are_always_told() {
     }
     let of_standby = |event: &Event| matches!(event, Event::Telemetry(told) if told.probe == "replication" && told.instance.is_standby());
     assert!(!pair.bench.events.lock().expect("no panic").iter().any(of_standby), "a standby has none of its own");
+}
+
+#[test]
+fn a_standby_behind_a_relay_confirms_after_its_round_trip_and_is_held_by_it() {
+    let Some((bench, place)) = bench() else { return };
+    let link = LinkAsked { rtt: Duration::from_millis(60), bandwidth: Some(BytesPerSecond(20_000_000)) };
+    let asked = (ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
+    let mut pair = Pair::start_through(Some(link), bench, &place, asked);
+    pair.expect(None);
+    let found = pair.bench.ask(MeasureLink { instance: InstanceName::standby(1), count: 10 });
+    assert!(found.round_trips.first().is_some_and(|trip| *trip >= link.rtt), "{found:?}");
+    assert!(found.bandwidth.is_some_and(|rate| rate.0 <= 20_500_000), "{found:?}");
+    let begun = Instant::now();
+    assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }));
+    assert!(begun.elapsed() >= link.rtt, "a commit that took {:?}", begun.elapsed());
+    assert!(pair.waits(HeldPart::Link));
+    assert!(!pair.waits(HeldPart::Apply));
+    pair.expect(None);
+    let folder = format!("{}.standby-1/link", place.folder);
+    assert_eq!(std::fs::read_dir(&folder).expect("the relay's folder").count(), 1);
+    drop(pair.end());
+    assert!(!std::path::Path::new(&folder).exists() || std::fs::read_dir(&folder).is_ok_and(|left| left.count() == 0));
 }

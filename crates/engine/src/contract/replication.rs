@@ -6,7 +6,8 @@ use super::error::Error;
 use super::server::FileToWrite;
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::replication::{ReplicationAsked, ReplicationReading};
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Instances that follow another.
@@ -20,6 +21,9 @@ pub trait Replication: Sync {
     /// What makes an instance of the same data follow the one at `upstream`, under the name of the standby.
     fn standby(&self, name: &str, upstream: &str) -> Result<StandbyFiles, Error>;
 
+    /// Places of a relay to the instance at `upstream`, whose socket lies in a folder.
+    fn relayed(&self, upstream: &str, folder: &Path) -> Result<RelayPlaces, Error>;
+
     /// Opens a watch of a primary; nothing is connected yet.
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error>;
 
@@ -28,6 +32,40 @@ pub trait Replication: Sync {
 
     /// Keeps the standby at this address from applying what it has received, or lets it go on. Blocking.
     fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error>;
+}
+
+/// Place of a socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SocketPlace {
+    /// File of a Unix socket.
+    File(PathBuf),
+    /// Host and port.
+    Host {
+        /// Name or address.
+        host: String,
+        /// Port.
+        port: u16,
+    },
+}
+
+impl fmt::Display for SocketPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Host { host, port } => write!(f, "{host} port {port}"),
+        }
+    }
+}
+
+/// Places of a relay between a standby and the instance that it follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelayPlaces {
+    /// File of the socket that the relay listens at.
+    pub at: PathBuf,
+    /// Where it leads.
+    pub to: SocketPlace,
+    /// Address that the standby is told.
+    pub address: String,
 }
 
 /// What an instance needs before its start to be a standby.

@@ -118,6 +118,14 @@ facts! {
         * ENGINE = "" .. "", Text;
     }
 
+    /// The network between a primary and a standby.
+    replication = "replication" {
+        RTT = "link.rtt", "Round trip, shortest tenth", Seconds;
+        RTT_P50 = "link.rtt.p50", "Round trip, median", Seconds, passing;
+        RTT_P99 = "link.rtt.p99", "Round trip, 99th percentile", Seconds, passing;
+        BANDWIDTH = "link.bandwidth", "Bandwidth", Text;
+    }
+
     /// The database: its version, its instance, its settings as it says them itself.
     engine = "engine" {
         VERSION = "version", "Version", Text;

@@ -41,6 +41,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     quiet_seconds_need,
     replication_needs,
     replication_settings_are_ours,
+    link_needs_standbys,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.
@@ -476,7 +477,7 @@ fn replication_needs(look: &mut RuleContext<'_>) {
         let reason = "standbys of an existing server (engine.url) are not ours to start; leave replication.mode out";
         found.insert(("replication.mode", reason.to_owned()));
     }
-    for path in ["replication.standbys", "replication.confirm"] {
+    for path in ["replication.standbys", "replication.confirm", "replication.rtt", "replication.bandwidth"] {
         if !replicated && look.given.is_given(path) {
             found.insert((path, "only used with standbys; set replication.mode too, or leave it out".to_owned()));
         }
@@ -499,6 +500,23 @@ fn too_few_standbys(asked: &ReplicationAsked) -> Option<String> {
     let there = asked.standbys.len();
     (asked.confirmation.count() as usize > there)
         .then(|| format!("{} cannot confirm of {there} (replication.standbys)", asked.confirmation))
+}
+
+/// A network, or a number of standbys, changes nothing at a level without standbys: their product measures the same several times.
+fn link_needs_standbys(look: &mut RuleContext<'_>) {
+    let factors = &look.study.factors;
+    let crossed = |path: &str| factors.iter().any(|factor| factor.setting == path && factor.levels.len() > 1);
+    let alone = factors.iter().any(|factor| {
+        factor.setting == "replication.mode"
+            && factor.levels.iter().any(|mode| mode.to_string() == ReplicationMode::None.word())
+    });
+    for path in ["replication.rtt", "replication.bandwidth", "replication.standbys", "replication.confirm"] {
+        if alone && crossed(path) {
+            let reason =
+                "changes nothing without standbys: leave \"none\" out of the modes, or this out of the factors";
+            look.fault(path, reason.to_owned());
+        }
+    }
 }
 
 /// What puts a mode in force is set by the mode alone.

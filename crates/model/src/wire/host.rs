@@ -3,7 +3,7 @@
 use super::ask::asks;
 use super::{DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
 use crate::deployment::{InstanceName, StoragePlan};
-use crate::replication::{HeldPart, ReplicationPart, ReplicationReading};
+use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationPart, ReplicationReading};
 use crate::samples::Fact;
 use crate::time::Moment;
 use crate::units::{Bytes, BytesPerSecond};
@@ -186,6 +186,26 @@ asks! {
         /// Part in the replication.
         part: ReplicationPart,
     } -> StartedInstance;
+
+    /// Start the relay through which a standby shall follow; answers with the address that it is told. Replaces an earlier one.
+    start_link: StartLink {
+        /// Name of the standby.
+        instance: InstanceName,
+        /// Where.
+        place: DataLocation,
+        /// Address of the instance that it shall follow.
+        upstream: String,
+        /// What the relay does.
+        link: LinkAsked,
+    } -> String;
+
+    /// Measure the relay of a standby.
+    measure_link: MeasureLink {
+        /// Name of the standby.
+        instance: InstanceName,
+        /// Round trips to make.
+        count: u32,
+    } -> LinkMeasured;
 
     /// Read how a primary's replication stands.
     read_replication: ReadReplication {

@@ -5,7 +5,9 @@ use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_model::error::Error;
 use proofload_model::events::{ReplicationProof, RunEvent};
-use proofload_model::replication::{HeldPart, ReplicationAsked, ReplicationMode};
+use proofload_model::facts::replication;
+use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationMode, link};
+use proofload_model::samples::Fact;
 use std::time::Duration;
 
 /// How long standbys may take until the mode is in force.
@@ -19,12 +21,24 @@ const WAITS_AFTER: Duration = Duration::from_millis(500);
 /// How long a commit may take that nothing withholds.
 const ENDS_WITHIN: Duration = Duration::from_secs(20);
 
+/// Round trips by which a link is measured.
+const ROUND_TRIPS: u32 = 100;
+
+/// How far a round trip may be longer than asked: a share of it, and at least a time. Of the shortest tenth, since what comes later was
+/// kept from a core by others, which a wire would not be.
+const RTT_TOLERANCE: f64 = 0.05;
+const RTT_FLOOR: Duration = Duration::from_micros(150);
+
+/// How far the rate may be off, as a share of it.
+const BANDWIDTH_TOLERANCE: f64 = 0.1;
+
 /// Waits until the mode is in force and proves it; nothing happens to an instance alone.
 pub(super) fn establish(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let Some(asked) = &prepared.replication else { return Ok(()) };
     let begun = context.agents.now();
     wait_until_in_force(context, prepared, asked)?;
     let seconds = context.agents.now().since(begun).as_secs_f64();
+    measure_links(context, prepared)?;
     let unheld = commits(context, prepared, ENDS_WITHIN)?;
     if !unheld {
         return Err(unproved(asked, &format!("a commit had not ended after {ENDS_WITHIN:?} though nothing was held")));
@@ -39,6 +53,40 @@ pub(super) fn establish(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
         waited_for_link,
         waited_for_apply,
     }))
+}
+
+/// Measures the network that was asked for, and notes what was found.
+fn measure_links(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
+    let Some(link) = link(&prepared.settings) else { return Ok(()) };
+    let mut facts = Vec::new();
+    for (standby, found) in context.testbed(prepared).measure_links(ROUND_TRIPS)? {
+        facts.extend(link_facts(link, &found).into_iter().map(|fact| Fact { instance: standby.clone(), ..fact }));
+    }
+    context.heard.journal.facts(&facts)
+}
+
+/// Facts of a link; one that is not what was asked for does not hold.
+fn link_facts(asked: LinkAsked, found: &LinkMeasured) -> Vec<Fact> {
+    let trip = |share: f64| {
+        let place = (share * found.round_trips.len() as f64) as usize;
+        found.round_trips.get(place).copied().unwrap_or_default()
+    };
+    let tolerated = asked.rtt.mul_f64(RTT_TOLERANCE).max(RTT_FLOOR);
+    let holds = trip(0.1) >= asked.rtt && trip(0.1) <= asked.rtt + tolerated;
+    let source = format!("{} round trips through the relay", found.round_trips.len());
+    let in_words = |time: Duration| format!("{:.3}ms", time.as_secs_f64() * 1e3);
+    let mut facts = vec![
+        replication::RTT.compared(in_words(asked.rtt), Some(trip(0.1)), holds, format!("{source}, 10th percentile")),
+        replication::RTT_P50.observed(trip(0.5), format!("{source}, median")),
+        replication::RTT_P99.observed(trip(0.99), format!("{source}, 99th percentile")),
+    ];
+    if let (Some(asked), Some(found)) = (asked.bandwidth, found.bandwidth) {
+        let off = (found.0 as f64 / asked.0 as f64 - 1.0).abs();
+        let source = "bytes sent through the relay";
+        let holds = off <= BANDWIDTH_TOLERANCE;
+        facts.push(replication::BANDWIDTH.compared(asked.to_string(), Some(found.to_string()), holds, source));
+    }
+    facts
 }
 
 fn wait_until_in_force(

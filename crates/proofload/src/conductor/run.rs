@@ -16,6 +16,7 @@ use proofload_load::Rating;
 use proofload_model::deployment::InstancePlan;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
+use proofload_model::replication::link;
 use proofload_model::samples::OperationCounts;
 use proofload_model::study::scraped;
 use proofload_model::time::Moment;
@@ -57,7 +58,7 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         let part = |instance: &InstancePlan, upstream: Option<&String>| {
             (instance.place.clone(), prepared.part(instance, upstream))
         };
-        let (addresses, facts) = context.testbed(prepared).start(part)?;
+        let (addresses, facts) = context.testbed(prepared).start(link(&prepared.settings), part)?;
         context.heard.journal.facts(&facts)?;
         endpoints = addresses;
         replication::establish(context, prepared)?;

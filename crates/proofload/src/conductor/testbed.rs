@@ -4,10 +4,10 @@
 use super::agents::Agents;
 use super::heard::Heard;
 use crate::live::Phase;
-use proofload_model::deployment::{Deployment, HostName, InstancePlan, Role};
+use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePlan, Role};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
-use proofload_model::replication::{HeldPart, ReplicationPart, ReplicationReading};
+use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationPart, ReplicationReading};
 use proofload_model::samples::Fact;
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
@@ -119,14 +119,16 @@ impl<'t> Testbed<'t, '_> {
     }
 
     /// Starts every instance from the place and in the part that are given for it, of which the address of the primary is known where it
-    /// runs; the addresses that the load goes to, and facts about the starts.
+    /// runs; the addresses that the load goes to, and facts about the starts. Standbys follow through a relay where there is a link.
     pub(super) fn start(
         &mut self,
+        link: Option<LinkAsked>,
         how: impl Fn(&InstancePlan, Option<&String>) -> (DataLocation, ReplicationPart),
     ) -> Result<(Vec<String>, Vec<Fact>), Error> {
         let (mut endpoints, mut facts) = (Vec::new(), Vec::new());
         for instance in self.ours() {
-            let (place, part) = how(instance, endpoints.first());
+            let upstream = self.upstream_of(instance, link, endpoints.first())?;
+            let (place, part) = how(instance, upstream.as_ref());
             let started = self.ask(instance, host::Start { instance: instance.name.clone(), place, part })?;
             if instance.role == Role::Primary {
                 endpoints.push(started.address);
@@ -134,6 +136,30 @@ impl<'t> Testbed<'t, '_> {
             facts.extend(started.facts);
         }
         Ok((endpoints, facts))
+    }
+
+    /// Address that a standby follows: that of the primary, or of a relay to it.
+    fn upstream_of(
+        &mut self,
+        instance: &InstancePlan,
+        link: Option<LinkAsked>,
+        primary: Option<&String>,
+    ) -> Result<Option<String>, Error> {
+        let (Role::Standby, Some(link), Some(upstream)) = (instance.role, link, primary.cloned()) else {
+            return Ok(primary.cloned());
+        };
+        let InstancePlan { name, place, .. } = instance.clone();
+        self.ask(instance, host::StartLink { instance: name, place, upstream, link }).map(Some)
+    }
+
+    /// Measures the relay of every standby, one after the other.
+    pub(super) fn measure_links(&mut self, count: u32) -> Result<Vec<(InstanceName, LinkMeasured)>, Error> {
+        let mut measured = Vec::new();
+        for standby in self.deployment.standbys() {
+            let name = standby.name.clone();
+            measured.push((name.clone(), self.ask(standby, host::MeasureLink { instance: name, count })?));
+        }
+        Ok(measured)
     }
 
     /// Reads how the replication of the primary stands.

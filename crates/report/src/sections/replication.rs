@@ -8,6 +8,7 @@ use crate::findings::{Findings, PointFindings};
 use crate::metrics::RESPONSE_P99;
 use crate::numbers::short;
 use proofload_model::events::{ReplicationProof, RunEvent};
+use proofload_model::facts::replication as facts;
 use proofload_model::replication::ReplicationMode;
 use std::collections::BTreeSet;
 
@@ -141,17 +142,46 @@ fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
     let waiting = proofs.iter().filter(|proof| proof.waited_for_link).count();
     let applying = proofs.iter().filter(|proof| proof.waited_for_apply).count();
     prose![
-        "Proved before each of ",
-        proofs.len(),
-        " runs with standbys, whose mode was in force at most ",
+        "Proved before ",
+        runs_of(proofs.len()),
+        " with standbys, whose mode was in force at most ",
         short(latest),
         " s after the last start: while the standbys received no log, a commit waited more than 0.5 s in ",
-        waiting,
-        " runs and ended in the others, as their modes say; while they applied none, in ",
+        runs_of(waiting),
+        " and ended in the others, as their modes say; while they applied none, in ",
         applying,
-        ". The mode was looked at in each second; one out of force voids the point. Standbys were started from the primary's snapshot and \
-         connected directly: no delay was added."
+        ". The mode was looked at in each second; one out of force voids the point. Standbys were started from the primary's snapshot, and ",
+        network(findings, points),
     ]
+}
+
+/// A number of runs.
+fn runs_of(count: usize) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+/// How standbys were connected.
+fn network(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> String {
+    let trips: Vec<f64> = points.iter().filter_map(|one| round_trip(findings, one)).collect();
+    let least = trips.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = trips.iter().copied().fold(0.0, f64::max);
+    if trips.is_empty() {
+        return "connected directly: no delay was added.".to_owned();
+    }
+    let range = if trips.len() == 1 { short(most) } else { format!("{} to {}", short(least), short(most)) };
+    format!(
+        "connected through a relay of ours, whose round trip was measured 100 times before each run: medians of {range} ms. It adds a delay \
+         and a rate to what is sent; nothing is lost, reordered or resent as on a network."
+    )
+}
+
+/// Median round trip to the standbys of a point, over its runs, ms; `None` where they were connected directly.
+fn round_trip(findings: &Findings<'_>, replicated: &ReplicatedPoint) -> Option<f64> {
+    let runs = &point(findings, replicated)?.runs;
+    let facts =
+        runs.iter().filter_map(|run| findings.record.finished(run.run.index)).flat_map(|attempt| &attempt.facts);
+    let trips: Vec<f64> = facts.filter(|fact| facts::RTT_P50.is_of(fact)).filter_map(|fact| fact.number).collect();
+    (!trips.is_empty()).then(|| 1e3 * trips.iter().sum::<f64>() / trips.len() as f64)
 }
 
 fn roles(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {

@@ -9,13 +9,14 @@ use crate::instances::{self, Server, Start};
 use crate::limits::AppliedLimits;
 use crate::preconditioning::Within;
 use crate::probes::{Probes, Subject};
+use crate::relay::Relay;
 use crate::snapshots;
 use crate::storages::{self, AttachedStorage, Devices};
 use proofload_engine::{Engine, ReplicationWatch, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::error::Error;
 use proofload_model::facts::engine as names;
-use proofload_model::replication::{HeldPart, ReplicationPart};
+use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationPart};
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use proofload_model::wire::host::{StartProbes, StartedInstance};
@@ -33,6 +34,7 @@ pub(super) struct InstanceResources {
     probes: Option<Probes>,
     replication: Option<InstanceReplication>,
     server: Option<RunningServer>,
+    link: Option<Relay>,
     limits: Option<AppliedLimits>,
     storage: Option<Box<dyn AttachedStorage>>,
 }
@@ -69,6 +71,7 @@ impl InstanceResources {
             probes: None,
             replication: None,
             server: None,
+            link: None,
             limits: None,
             storage: None,
         }
@@ -165,8 +168,34 @@ impl InstanceResources {
         self.replication.as_mut().ok_or_else(alone)?.watch()
     }
 
-    /// Holds a part of what it does as a standby, or lets it go on.
+    /// Starts the relay through which it shall follow, in the place of an earlier one; the address that it is told.
+    pub(super) fn start_link(
+        &mut self,
+        place: &DataLocation,
+        upstream: &str,
+        link: LinkAsked,
+    ) -> Result<String, Error> {
+        self.refuse_while_running("start a relay")?;
+        self.link = None;
+        let (relay, address) = replication::start_relay(place, upstream, link, Arc::clone(&self.clock))?;
+        self.link = Some(relay);
+        Ok(address)
+    }
+
+    /// Measures its relay.
+    pub(super) fn measure_link(&self, count: u32) -> Result<LinkMeasured, Error> {
+        let relay = self.link.as_ref().ok_or_else(|| Error::new("measure the link: there is no relay"))?;
+        let mut round_trips = relay.round_trips(count)?;
+        round_trips.sort_unstable();
+        Ok(LinkMeasured { round_trips, bandwidth: relay.bandwidth()? })
+    }
+
+    /// Holds a part of what it does as a standby, or lets it go on. The link is held in its relay, where there is one.
     pub(super) fn hold(&self, part: HeldPart, held: bool) -> Result<(), Error> {
+        if let (HeldPart::Link, Some(relay)) = (part, &self.link) {
+            relay.hold(held);
+            return Ok(());
+        }
         let server = self.process().ok_or_else(|| Error::new("hold a standby: it does not run"))?;
         self.replication.as_ref().ok_or_else(alone)?.hold(server, part, held, &*self.clock)
     }
@@ -202,7 +231,9 @@ impl InstanceResources {
     /// Stops the server, if there is one.
     pub(super) fn stop(&mut self) -> Result<(), Error> {
         self.replication = None;
-        self.server.take().map_or(Ok(()), |running| running.server.stop())
+        let stopped = self.server.take().map_or(Ok(()), |running| running.server.stop());
+        self.link = None;
+        stopped
     }
 
     /// Refuses what must not happen under a server.

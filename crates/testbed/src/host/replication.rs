@@ -2,17 +2,24 @@
 //! which instances there are.
 
 use super::held::engine;
+use crate::instances;
 use crate::probes::threads_role;
+use crate::relay::{LinkLaw, Relay};
 use crate::sys;
 use proofload_engine::{Replication, ReplicationWatch, StandbyFiles, Target};
 use proofload_model::error::Error;
-use proofload_model::replication::{HeldPart, ReplicationAsked, ReplicationPart};
+use proofload_model::replication::{HeldPart, LinkAsked, ReplicationAsked, ReplicationPart};
 use proofload_model::time::Clock;
 use proofload_model::wire::DataLocation;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 const STOP: i32 = 19;
 const CONTINUE: i32 = 18;
+
+/// Folder of a standby in which its relay listens.
+const LINK: &str = "link";
 
 /// How often is looked whether a process has stopped, and with which pauses.
 const LOOKS: u32 = 200;
@@ -38,6 +45,24 @@ pub(super) fn files(name: &str, place: &DataLocation, part: &ReplicationPart) ->
         ReplicationPart::Standby { upstream } => Ok(facet(place)?.standby(name, upstream)?),
         ReplicationPart::Alone | ReplicationPart::Primary(_) => Ok(StandbyFiles::default()),
     }
+}
+
+/// Starts a relay to `upstream` in a folder that the standby's server may use alone; the address that the standby is told.
+pub(super) fn start_relay(
+    place: &DataLocation,
+    upstream: &str,
+    link: LinkAsked,
+    clock: Arc<dyn Clock>,
+) -> Result<(Relay, String), Error> {
+    let recipe = engine(place)?.server().ok_or_else(|| Error::refused("start a relay: the engine has no server"))?;
+    let folder = std::path::absolute(Path::new(&place.folder).join(LINK));
+    let folder = folder.map_err(|error| Error::new(format!("find the folder of the relay: {error}")))?;
+    std::fs::create_dir_all(&folder).map_err(|error| Error::new(format!("make {}: {error}", folder.display())))?;
+    let places = facet(place)?.relayed(upstream, &folder)?;
+    let law = LinkLaw { delay: link.rtt / 2, rate: link.bandwidth };
+    let relay = Relay::start(&places.at, places.to, law, clock)?;
+    instances::give_to_server(recipe, &[&folder, &places.at])?;
+    Ok((relay, places.address))
 }
 
 fn facet(place: &DataLocation) -> Result<&'static dyn Replication, Error> {

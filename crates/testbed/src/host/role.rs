@@ -12,15 +12,16 @@ use crate::quiet_check;
 use crate::snapshots::{self, FolderLock};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::{Error, ErrorKind};
-use proofload_model::replication::ReplicationReading;
+use proofload_model::replication::{LinkMeasured, ReplicationReading};
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
     Attach, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, FindSnapshot, HoldStandby,
-    HostService, JoinLimits, LabelSnapshot, MeasureReads, Precondition, PreconditioningResult, PrepareLimits, Prewarm,
-    PrewarmResult, QuietCheck, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot,
-    SaveSnapshot, SnapshotCopy, Start, StartProbes, StartedInstance, Stop, StopProbes, Sweep, Verify,
+    HostService, JoinLimits, LabelSnapshot, MeasureLink, MeasureReads, Precondition, PreconditioningResult,
+    PrepareLimits, Prewarm, PrewarmResult, QuietCheck, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release,
+    Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartLink, StartProbes, StartedInstance, Stop,
+    StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -154,6 +155,14 @@ impl HostService for HostRole {
 
     fn start(&mut self, ask: Start) -> Result<StartedInstance, Error> {
         self.held(&ask.instance).start(ask.place, ask.part)
+    }
+
+    fn start_link(&mut self, ask: StartLink) -> Result<String, Error> {
+        self.held(&ask.instance).start_link(&ask.place, &ask.upstream, ask.link)
+    }
+
+    fn measure_link(&mut self, ask: MeasureLink) -> Result<LinkMeasured, Error> {
+        self.held(&ask.instance).measure_link(ask.count)
     }
 
     fn read_replication(&mut self, ask: ReadReplication) -> Result<ReplicationReading, Error> {

@@ -9,3 +9,4 @@ mod user;
 pub(crate) use create::create;
 pub(crate) use server::Server;
 pub(crate) use start::{Start, start};
+pub(crate) use user::give_to_server;

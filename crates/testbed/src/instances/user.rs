@@ -1,6 +1,7 @@
 //! The user that servers run as: ourselves, or an unprivileged one where the server refuses root.
 
 use crate::sys;
+use proofload_engine::ServerRecipe;
 use proofload_model::error::Error;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -11,6 +12,18 @@ pub(crate) struct User {
     pub(crate) name: String,
     pub(crate) user: u32,
     pub(crate) group: u32,
+}
+
+/// Gives files and folders to the user that a server runs as, and to nobody else.
+pub(crate) fn give_to_server(recipe: &dyn ServerRecipe, paths: &[&Path]) -> Result<(), Error> {
+    let user = User::for_server(recipe.unprivileged_users())?;
+    for path in paths {
+        let alone = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        let closed = std::fs::set_permissions(path, alone);
+        closed.map_err(|error| Error::new(format!("close {} to others: {error}", path.display())))?;
+        user.as_ref().map_or(Ok(()), |user| user.own(path))?;
+    }
+    Ok(())
 }
 
 impl User {

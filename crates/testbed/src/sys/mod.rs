@@ -11,7 +11,8 @@ pub(crate) use affinity::{allowed_cores, restrict};
 pub(crate) use direct::takes_direct;
 pub(crate) use files::{clone_file, drop_cached, set_owner, space_at, sync_file_system};
 pub(crate) use process::{
-    cpu_time, descendants, folder_of, is_root, is_running, is_stopped, kill_group, signal, start_time, threads,
+    cpu_time, descendants, folder_of, is_root, is_running, is_stopped, kill_group, peer_has_closed, signal, start_time,
+    threads,
 };
 pub(crate) use slice::{set_slice, slice};
 pub(crate) use spawn::{Spawn, spawn};

@@ -1,7 +1,9 @@
 //! Signals and what `/proc` says of processes. May not decide whom to signal.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,6 +32,14 @@ pub(crate) fn is_running(process: u32) -> bool {
 /// Whether a process stands still since it was told to stop.
 pub(crate) fn is_stopped(process: u32) -> bool {
     fields(process).is_some_and(|fields| fields.first().map(String::as_str) == Some("T"))
+}
+
+/// Whether the process at the other end of a stream has closed it, also while bytes of it wait to be read.
+pub(crate) fn peer_has_closed(stream: &impl AsFd) -> bool {
+    let mut asked = [PollFd::new(stream, PollFlags::RDHUP)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let answered = poll(&mut asked, Some(&now)).is_ok_and(|count| count > 0);
+    answered && asked[0].revents().intersects(PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR)
 }
 
 /// Whether we are the super-user.

@@ -5,10 +5,12 @@ use super::connection::{self, PATIENCE, runtime};
 use super::engine::Postgresql;
 use super::failure::failed;
 use super::replication_watch::PrimaryWatch;
-use crate::contract::{Error, FileToWrite, Replication, ReplicationWatch, StandbyFiles, Target};
+use crate::contract::{
+    Error, FileToWrite, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target,
+};
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
@@ -53,15 +55,11 @@ impl Replication for Postgresql {
     }
 
     fn standby(&self, name: &str, upstream: &str) -> Result<StandbyFiles, Error> {
-        let config: Config = upstream.parse().map_err(|error| failed(error).context("read the primary's address"))?;
-        let (host, links) = match config.get_hosts().first() {
-            Some(Host::Unix(folder)) => {
-                (UPSTREAM_OF_PROCESS.to_owned(), vec![(PathBuf::from(UPSTREAM), folder.clone())])
-            }
-            Some(Host::Tcp(host)) => (host.clone(), Vec::new()),
-            None => return Err(Error::other(format!("the primary's address {upstream:?} names no host"))),
+        let UpstreamAddress { host, port, user } = UpstreamAddress::of(upstream)?;
+        let (host, links) = match host {
+            Host::Unix(folder) => (UPSTREAM_OF_PROCESS.to_owned(), vec![(PathBuf::from(UPSTREAM), folder)]),
+            Host::Tcp(host) => (host, Vec::new()),
         };
-        let (port, user) = (config.get_ports().first().copied().unwrap_or(5432), config.get_user().unwrap_or_default());
         let address = format!("host='{host}' port={port} user={user} application_name='{name}'");
         let settings = [
             ("primary_conninfo", address),
@@ -73,6 +71,17 @@ impl Replication for Postgresql {
             files: vec![FileToWrite { path: PathBuf::from("standby.signal"), content: String::new() }],
             links,
         })
+    }
+
+    fn relayed(&self, upstream: &str, folder: &Path) -> Result<RelayPlaces, Error> {
+        let UpstreamAddress { host, port, user } = UpstreamAddress::of(upstream)?;
+        let name = format!(".s.PGSQL.{port}");
+        let to = match host {
+            Host::Unix(folder) => SocketPlace::File(folder.join(&name)),
+            Host::Tcp(host) => SocketPlace::Host { host, port },
+        };
+        let place = folder.display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
+        Ok(RelayPlaces { at: folder.join(name), to, address: format!("host='{place}' port={port} user={user}") })
     }
 
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
@@ -104,6 +113,23 @@ impl Replication for Postgresql {
         let outcome = runtime()?
             .block_on(async { tokio::time::timeout(APPLY_STOPS_WITHIN, hold).await.unwrap_or_else(late) });
         outcome.map_err(|error| error.context(if held { "pause the standby's replay" } else { "resume the standby's replay" }))
+    }
+}
+
+/// Address of the instance that a standby follows.
+struct UpstreamAddress {
+    host: Host,
+    port: u16,
+    user: String,
+}
+
+impl UpstreamAddress {
+    fn of(text: &str) -> Result<Self, Error> {
+        let config: Config = text.parse().map_err(|error| failed(error).context("read the primary's address"))?;
+        let host = config.get_hosts().first().cloned();
+        let host = host.ok_or_else(|| Error::other(format!("the primary's address {text:?} names no host")))?;
+        let port = config.get_ports().first().copied().unwrap_or(5432);
+        Ok(Self { host, port, user: config.get_user().unwrap_or_default().to_owned() })
     }
 }
 
@@ -158,6 +184,11 @@ mod tests {
         let expected = "host='/proc/self/cwd/upstream' port=5433 user=proofload application_name='standby-1'";
         assert_eq!(by_socket.settings[0], ("primary_conninfo".to_owned(), expected.to_owned()));
         assert_eq!(by_socket.links, [(PathBuf::from("upstream"), PathBuf::from(long))]);
+        let relayed = Postgresql.relayed(&format!("host='{long}' port=5433 user=proofload"), Path::new("/l")).unwrap();
+        assert_eq!(relayed.at, PathBuf::from("/l/.s.PGSQL.5433"));
+        assert_eq!(relayed.to, SocketPlace::File(PathBuf::from(format!("{long}/.s.PGSQL.5433"))));
+        let through = Postgresql.standby("standby-1", &relayed.address).unwrap();
+        assert_eq!(through.links, [(PathBuf::from("upstream"), PathBuf::from("/l"))]);
         let by_host = Postgresql.standby("standby-2", "host=db1 port=5433 user=proofload").unwrap();
         assert!(by_host.settings[0].1.starts_with("host='db1' ") && by_host.links.is_empty(), "{by_host:?}");
     }

@@ -1,0 +1,93 @@
+//! One direction of a link: its delay, its rate, which all connections share, and the gate that holds it.
+
+use proofload_model::time::{Clock, Moment};
+use proofload_model::units::BytesPerSecond;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often a wait looks whether the link is gone.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// One direction.
+pub(super) struct Direction {
+    clock: Arc<dyn Clock>,
+    delay: Duration,
+    rate: Option<BytesPerSecond>,
+    gate: Mutex<Gate>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Gate {
+    held: bool,
+    gone: bool,
+    /// When the bytes before have left, at the rate of the link.
+    free_at: Moment,
+}
+
+impl Direction {
+    pub(super) fn new(clock: Arc<dyn Clock>, delay: Duration, rate: Option<BytesPerSecond>) -> Self {
+        Self { clock, delay, rate, gate: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// When what arrives now may leave at the earliest.
+    pub(super) fn due(&self) -> Moment {
+        self.clock.now() + self.delay
+    }
+
+    /// Holds all bytes, or lets them go on.
+    pub(super) fn hold(&self, held: bool) {
+        self.gate().held = held;
+        self.changed.notify_all();
+    }
+
+    /// Ends all waits.
+    pub(super) fn end(&self) {
+        self.gate().gone = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits while the direction is held; false when the link is gone.
+    pub(super) fn wait_until_open(&self) -> bool {
+        let mut state = self.gate();
+        while state.held && !state.gone {
+            state = self.wait(state, GLANCE);
+        }
+        !state.gone
+    }
+
+    /// Waits until so many bytes that were due at a moment have passed at the rate of the link; false when the link is gone.
+    pub(super) fn pass(&self, due: Moment, bytes: usize) -> bool {
+        if !self.wait_until(due) || !self.wait_until_open() {
+            return false;
+        }
+        let Some(rate) = self.rate else { return true };
+        let takes = Duration::from_secs_f64(bytes as f64 / rate.0.max(1) as f64);
+        let passed = {
+            let mut state = self.gate();
+            state.free_at = state.free_at.max(self.clock.now()) + takes;
+            state.free_at
+        };
+        self.wait_until(passed) && self.wait_until_open()
+    }
+
+    /// Waits for a moment; false when the link is gone.
+    fn wait_until(&self, moment: Moment) -> bool {
+        let mut state = self.gate();
+        loop {
+            let left = moment.since(self.clock.now());
+            if state.gone || left.is_zero() {
+                return !state.gone;
+            }
+            state = self.wait(state, left);
+        }
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, Gate>, at_most: Duration) -> MutexGuard<'s, Gate> {
+        self.changed.wait_timeout(state, at_most).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn gate(&self) -> MutexGuard<'_, Gate> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,95 @@
+//! Where a relay listens and where it leads to: a socket's file or a host. Long paths are reached through a handle of their folder.
+
+use proofload_engine::SocketPlace;
+use proofload_model::error::Error;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+
+/// An open end of a connection.
+#[derive(Debug)]
+pub(super) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// Connects.
+    pub(super) fn connect(to: &SocketPlace) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| Error::new(format!("connect the relay to {to}: {error}"));
+        match to {
+            SocketPlace::File(path) => {
+                by_handle(path, |path| UnixStream::connect(path)).map(Self::Unix).map_err(failed)
+            }
+            SocketPlace::Host { host, port } => {
+                let stream = TcpStream::connect((host.as_str(), *port)).map_err(failed)?;
+                stream.set_nodelay(true).map_err(failed)?;
+                Ok(Self::Tcp(stream))
+            }
+        }
+    }
+
+    /// Another handle of the same end.
+    pub(super) fn another(&self) -> std::io::Result<Self> {
+        match self {
+            Self::Unix(stream) => stream.try_clone().map(Self::Unix),
+            Self::Tcp(stream) => stream.try_clone().map(Self::Tcp),
+        }
+    }
+
+    /// Ends a direction, or both. What is closed already stays so.
+    pub(super) fn shut(&self, how: Shutdown) {
+        let _closed = match self {
+            Self::Unix(stream) => stream.shutdown(how),
+            Self::Tcp(stream) => stream.shutdown(how),
+        };
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}
+
+/// Listens at a socket's file, in the place of one that is left from before.
+pub(super) fn listen(path: &Path) -> Result<UnixListener, Error> {
+    let _left = std::fs::remove_file(path);
+    by_handle(path, |path| UnixListener::bind(path))
+        .map_err(|error| Error::new(format!("let the relay listen at {}: {error}", path.display())))
+}
+
+/// Does something with a path that is short however long the folder's is.
+fn by_handle<T>(path: &Path, with: impl FnOnce(&Path) -> std::io::Result<T>) -> std::io::Result<T> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return with(path) };
+    let folder = File::open(folder)?;
+    with(&Path::new(&format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name))
+}

@@ -1,0 +1,10 @@
+//! The network between a primary and its standby where both are on one host: a relay with a delay, a rate and a gate. Chunks are not
+//! packets: nothing is lost, reordered or resent. Knows sockets and bytes, no engine. Lists and re-exports.
+
+mod connection;
+mod direction;
+mod echo;
+mod ends;
+mod relay;
+
+pub(crate) use relay::{LinkLaw, Relay};

@@ -1,0 +1,163 @@
+//! Relays between real sockets: order and content under holds, delay, rate, half-closed streams, ends that die.
+
+use super::*;
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::time::Instant;
+
+struct TestClock(Instant);
+
+impl Clock for TestClock {
+    fn now(&self) -> proofload_model::time::Moment {
+        proofload_model::time::Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
+    }
+    fn wall(&self) -> proofload_model::time::WallTime {
+        proofload_model::time::WallTime(0)
+    }
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+struct Wire {
+    relay: Relay,
+    near: UnixStream,
+    far: UnixStream,
+    server: UnixListener,
+    folder: tempfile::TempDir,
+}
+
+fn wire(delay: Duration, rate: Option<u64>) -> Wire {
+    let folder = tempfile::tempdir().unwrap();
+    // A path that no socket's address can hold.
+    let long = folder.path().join("x".repeat(150));
+    std::fs::create_dir(&long).unwrap();
+    let (at, to) = (long.join("relay"), long.join("server"));
+    let server = listen(&to).unwrap();
+    let law = LinkLaw { delay, rate: rate.map(BytesPerSecond) };
+    let relay = Relay::start(&at, SocketPlace::File(to), law, Arc::new(TestClock(Instant::now()))).unwrap();
+    let Stream::Unix(near) = Stream::connect(&SocketPlace::File(at)).unwrap() else { unreachable!("a file") };
+    let (far, _) = server.accept().unwrap();
+    for end in [&near, &far] {
+        end.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    }
+    Wire { relay, near, far, server, folder }
+}
+
+/// Bytes of which each position is known.
+fn content(length: usize) -> Vec<u8> {
+    (0..length as u64).map(|place| (place.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
+}
+
+#[test]
+fn content_and_order_stay_whatever_is_held_meanwhile() {
+    let Wire { relay, mut near, mut far, .. } = wire(Duration::ZERO, None);
+    let sent = content(40_000_000);
+    let expected = sent.clone();
+    let writer = std::thread::spawn(move || {
+        near.write_all(&sent).unwrap();
+        near.shutdown(Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        near.read_to_end(&mut answer).unwrap();
+        answer
+    });
+    let holder = std::thread::spawn(move || {
+        for pause in [3, 1, 7, 2, 5] {
+            relay.hold(true);
+            std::thread::sleep(Duration::from_millis(pause));
+            relay.hold(false);
+            std::thread::sleep(Duration::from_millis(pause));
+        }
+        relay
+    });
+    let mut found = Vec::new();
+    far.read_to_end(&mut found).unwrap();
+    assert!(found == expected, "{} of {} bytes came, or others", found.len(), expected.len());
+    // The other direction is open still.
+    far.write_all(b"thanks").unwrap();
+    drop(far);
+    assert_eq!(writer.join().unwrap(), b"thanks");
+    drop(holder.join().unwrap());
+}
+
+#[test]
+fn every_byte_takes_the_delay_and_none_waits_for_another() {
+    let Wire { relay, mut near, mut far, .. } = wire(Duration::from_millis(40), None);
+    let begun = Instant::now();
+    let mut byte = [0];
+    for number in 0..20 {
+        near.write_all(&[number]).unwrap();
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    for number in 0..20 {
+        far.read_exact(&mut byte).unwrap();
+        assert_eq!(byte, [number]);
+        assert!(begun.elapsed() >= Duration::from_millis(40));
+    }
+    assert!(begun.elapsed() < Duration::from_millis(400), "twenty delays of 40 ms one after the other");
+    let trips = relay.round_trips(5).unwrap();
+    assert!(trips.iter().all(|trip| *trip >= Duration::from_millis(80)), "{trips:?}");
+}
+
+#[test]
+fn all_connections_share_the_rate_of_the_link() {
+    let Wire { relay, near, far, server, folder } = wire(Duration::ZERO, Some(10_000_000));
+    let at = folder.path().join("x".repeat(150)).join("relay");
+    let Stream::Unix(second) = Stream::connect(&SocketPlace::File(at)).unwrap() else { unreachable!("a file") };
+    let (second_far, _) = server.accept().unwrap();
+    let begun = Instant::now();
+    let both = [(near, far), (second, second_far)].map(|(mut near, mut far)| {
+        std::thread::spawn(move || near.write_all(&content(1_000_000)).unwrap());
+        std::thread::spawn(move || {
+            let mut found = vec![0; 1_000_000];
+            far.read_exact(&mut found).unwrap();
+            assert!(found == content(1_000_000));
+        })
+    });
+    both.into_iter().for_each(|one| one.join().unwrap());
+    assert!(begun.elapsed() >= Duration::from_millis(190), "two megabytes at ten a second in {:?}", begun.elapsed());
+    drop(relay);
+}
+
+#[test]
+fn what_is_held_does_not_come_and_comes_afterwards() {
+    let Wire { relay, mut near, mut far, .. } = wire(Duration::ZERO, None);
+    relay.hold(true);
+    near.write_all(b"late").unwrap();
+    far.set_read_timeout(Some(Duration::from_millis(150))).unwrap();
+    let mut found = [0; 4];
+    assert!(far.read(&mut found).is_err(), "nothing passes a link that is held");
+    relay.hold(false);
+    far.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    far.read_exact(&mut found).unwrap();
+    assert_eq!(&found, b"late");
+}
+
+#[test]
+fn what_an_end_sent_that_died_while_the_link_was_held_is_lost() {
+    let Wire { relay, mut near, mut far, .. } = wire(Duration::ZERO, None);
+    let mut byte = [0];
+    near.write_all(b"a").unwrap();
+    far.read_exact(&mut byte).unwrap();
+    relay.hold(true);
+    near.write_all(b"acknowledged and gone").unwrap();
+    drop(near);
+    relay.hold(false);
+    let mut found = Vec::new();
+    let _broken = far.read_to_end(&mut found);
+    assert_eq!(found, b"", "a partition does not deliver for the dead");
+}
+
+#[test]
+fn a_relay_that_ends_closes_its_connections_and_leaves_no_file() {
+    let Wire { relay, mut near, far, folder, .. } = wire(Duration::from_secs(30), None);
+    near.write_all(b"under way").unwrap();
+    relay.hold(true);
+    let begun = Instant::now();
+    drop(relay);
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    let mut found = Vec::new();
+    let _broken = (&far).read_to_end(&mut found);
+    assert_eq!(found, b"");
+    assert!(!folder.path().join("x".repeat(150)).join("relay").exists());
+}

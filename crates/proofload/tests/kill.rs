@@ -184,3 +184,19 @@ fn the_server_is_killed() {
         check("kill-server", &small_study("postgresql", "", 3), Victim::Server, kills(4), Duration::from_secs(4));
     }
 }
+
+#[test]
+fn the_conductor_is_killed_beside_a_standby() {
+    if postgresql_here("kill-standby") {
+        let study = small_study("postgresql", "[replication]\nmode = \"remote_apply\"\n", 2);
+        check("kill-standby", &study, Victim::Conductor, kills(4), Duration::from_secs(12));
+    }
+}
+
+#[test]
+fn an_agent_with_a_relay_is_killed() {
+    if postgresql_here("kill-relay") {
+        let study = small_study("postgresql", "[replication]\nmode = \"remote_flush\"\nrtt = \"2ms\"\n", 2);
+        check("kill-relay", &study, Victim::Agent, kills(3), Duration::from_secs(8));
+    }
+}

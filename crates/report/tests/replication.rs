@@ -89,7 +89,7 @@ fn the_network_is_told_as_it_was_measured() {
     let mut record = replicated();
     let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == 1).unwrap();
     let name = proofload_model::facts::replication::RTT_P50;
-    let measured = name.observed(std::time::Duration::from_micros(1_250), "a test");
+    let measured = name.observed(1.25, "a test");
     attempt.facts.push(Fact { instance: InstanceName::standby(1), ..measured });
     let page = render(&record, Format::Markdown).unwrap();
     assert!(page.contains("medians of 1.25 ms"), "{page}");

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 use support::{Bench, alone, of, one};
 
 const SHORT: Duration = Duration::from_millis(400);
+/// How far the shortest round trip may be off.
+const NEAR: Duration = Duration::from_millis(3);
 const LONG: Duration = Duration::from_secs(20);
 
 fn postgresql() -> &'static dyn Engine {
@@ -282,11 +284,11 @@ fn a_standby_behind_a_relay_confirms_after_its_round_trip_and_is_held_by_it() {
     let mut pair = Pair::start_through(Some(link), bench, &place, asked);
     pair.expect(None);
     let found = pair.bench.ask(MeasureLink { instance: InstanceName::standby(1), count: 10 });
-    assert!(found.round_trips.first().is_some_and(|trip| *trip >= link.rtt), "{found:?}");
+    assert!(found.round_trips.first().is_some_and(|trip| trip.abs_diff(link.rtt) < NEAR), "{found:?}");
     assert!(found.bandwidth.is_some_and(|rate| rate.0 <= 20_500_000), "{found:?}");
     let begun = Instant::now();
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }));
-    assert!(begun.elapsed() >= link.rtt, "a commit that took {:?}", begun.elapsed());
+    assert!(begun.elapsed() >= link.rtt - NEAR, "a commit that took {:?}", begun.elapsed());
     assert!(pair.waits(HeldPart::Link));
     assert!(!pair.waits(HeldPart::Apply));
     pair.expect(None);

@@ -120,9 +120,9 @@ facts! {
 
     /// The network between a primary and a standby.
     replication = "replication" {
-        RTT = "link.rtt", "Round trip, shortest tenth", Seconds;
-        RTT_P50 = "link.rtt.p50", "Round trip, median", Seconds, passing;
-        RTT_P99 = "link.rtt.p99", "Round trip, 99th percentile", Seconds, passing;
+        RTT = "link.rtt", "Shortest round trip", Milliseconds;
+        RTT_P50 = "link.rtt.p50", "Round trip, median", Milliseconds, passing;
+        RTT_P99 = "link.rtt.p99", "Round trip, 99th percentile", Milliseconds, passing;
         BANDWIDTH = "link.bandwidth", "Bandwidth", Text;
     }
 

@@ -181,7 +181,7 @@ fn round_trip(findings: &Findings<'_>, replicated: &ReplicatedPoint) -> Option<f
     let facts =
         runs.iter().filter_map(|run| findings.record.finished(run.run.index)).flat_map(|attempt| &attempt.facts);
     let trips: Vec<f64> = facts.filter(|fact| facts::RTT_P50.is_of(fact)).filter_map(|fact| fact.number).collect();
-    (!trips.is_empty()).then(|| 1e3 * trips.iter().sum::<f64>() / trips.len() as f64)
+    (!trips.is_empty()).then(|| trips.iter().sum::<f64>() / trips.len() as f64)
 }
 
 fn roles(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {

@@ -2,6 +2,7 @@
 
 use proofload_model::time::{Clock, Moment};
 use proofload_model::units::BytesPerSecond;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// One direction.
 pub(super) struct Direction {
     clock: Arc<dyn Clock>,
-    delay: Duration,
+    delay_ns: AtomicU64,
     rate: Option<BytesPerSecond>,
     gate: Mutex<Gate>,
     changed: Condvar,
@@ -26,13 +27,19 @@ struct Gate {
 }
 
 impl Direction {
-    pub(super) fn new(clock: Arc<dyn Clock>, delay: Duration, rate: Option<BytesPerSecond>) -> Self {
-        Self { clock, delay, rate, gate: Mutex::default(), changed: Condvar::new() }
+    /// A direction that adds no delay yet.
+    pub(super) fn new(clock: Arc<dyn Clock>, rate: Option<BytesPerSecond>) -> Self {
+        Self { clock, delay_ns: AtomicU64::new(0), rate, gate: Mutex::default(), changed: Condvar::new() }
     }
 
     /// When what arrives now may leave at the earliest.
     pub(super) fn due(&self) -> Moment {
-        self.clock.now() + self.delay
+        self.clock.now() + Duration::from_nanos(self.delay_ns.load(Ordering::Relaxed))
+    }
+
+    /// Sets the delay of what arrives from now on.
+    pub(super) fn set_delay(&self, delay: Duration) {
+        self.delay_ns.store(u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Holds all bytes, or lets them go on.

@@ -28,6 +28,12 @@ pub(crate) struct LinkLaw {
 const LEAST_MEASURED: u64 = 64 << 10;
 const MOST_MEASURED: u64 = 8 << 20;
 
+/// Round trips by which the time of the relay itself is found.
+const OWN_TRIPS: u32 = 20;
+
+/// Delay beside which that time is nothing.
+const LONGEST_MENDED: Duration = Duration::from_millis(100);
+
 /// Longest time for a round trip beside the delay itself.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -54,19 +60,34 @@ impl std::fmt::Debug for Relay {
 }
 
 impl Relay {
-    /// Listens at a socket's file and leads each connection to a place.
+    /// Listens at a socket's file and leads each connection to a place. What the relay itself takes is part of the delay.
     ///
     /// # Errors
-    /// The file cannot be listened at.
+    /// The file cannot be listened at, or nothing passes the relay.
     pub(crate) fn start(at: &Path, to: SocketPlace, law: LinkLaw, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let listener = listen(at)?;
-        let direction = || Arc::new(Direction::new(Arc::clone(&clock), law.delay, law.rate));
+        let direction = || Arc::new(Direction::new(Arc::clone(&clock), law.rate));
         let directions = [direction(), direction()];
         let (connections, stopped) = (Mutex::default(), AtomicBool::new(false));
         let link = Arc::new(Link { clock, law, directions, connections, stopped });
         let accepting = Arc::clone(&link);
         let listener = std::thread::spawn(move || accepting.accept(&listener, &to));
-        Ok(Self { link, file: at.to_owned(), listener: Some(listener) })
+        let relay = Self { link, file: at.to_owned(), listener: Some(listener) };
+        relay.set_delay()?;
+        Ok(relay)
+    }
+
+    /// Adds as much delay as is missing beside what the relay itself takes, timers included, at its quickest.
+    fn set_delay(&self) -> Result<(), Error> {
+        let asked = self.link.law.delay;
+        let set = |delay: Duration| self.link.directions.iter().for_each(|direction| direction.set_delay(delay));
+        set(asked);
+        if asked > LONGEST_MENDED {
+            return Ok(());
+        }
+        let shortest = self.round_trips(OWN_TRIPS)?.into_iter().min().unwrap_or_default();
+        set(asked.saturating_sub(shortest.saturating_sub(2 * asked) / 2));
+        Ok(())
     }
 
     /// Holds both directions: nothing passes and nothing is closed. Let go on, what an end sent that has died meanwhile is lost, as where

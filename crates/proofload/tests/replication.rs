@@ -1,0 +1,79 @@
+//! Studies with standbys by the program itself, with real PostgreSQL servers.
+
+mod support;
+
+use proofload_model::deployment::InstanceName;
+use proofload_model::events::{ReplicationProof, RunEvent};
+use proofload_model::replication::ReplicationMode;
+use proofload_model::series::{replication, threads};
+use proofload_record::Attempt;
+use support::{Bench, postgresql_here, small_study, text};
+
+const MODES: &str = r#"
+[replication]
+rtt = "3ms"
+[[factor]]
+setting = "replication.mode"
+levels = ["async", "remote_apply"]
+"#;
+
+fn proof(attempt: &Attempt) -> ReplicationProof {
+    let found = attempt.last_event(|event| match event {
+        RunEvent::ReplicationProved(proof) => Some(*proof),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("attempt {} was not proved: {:?}", attempt.id, attempt.events))
+}
+
+#[test]
+fn modes_are_proved_watched_measured_and_told_and_nothing_is_left() {
+    if !postgresql_here("replication-modes") {
+        return;
+    }
+    let bench = Bench::new("replication-modes");
+    bench.study(&small_study("postgresql", MODES, 1));
+    let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    // A window of two seconds may be too short to say anything; everything else must hold.
+    assert!(matches!(done.status.code(), Some(0 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert_eq!(record.attempts.len(), 2);
+    for attempt in &record.attempts {
+        let proof = proof(attempt);
+        let waits = proof.mode == ReplicationMode::RemoteApply;
+        assert_eq!((proof.waited_for_link, proof.waited_for_apply), (waits, waits), "{proof:?}");
+        let has = |instance: &InstanceName, probe: &str, component: &str| {
+            let of = |series: &&proofload_record::SeriesPoint| series.probe == probe && series.component == component;
+            attempt.series.iter().filter(of).any(|series| series.instance == *instance)
+        };
+        let standby = InstanceName::standby(1);
+        assert!(has(&InstanceName::primary(), threads::PROBE, "walsender"));
+        assert!(has(&standby, threads::PROBE, "startup") && has(&standby, threads::PROBE, "walreceiver"));
+        assert!(has(&InstanceName::primary(), replication::PROBE, "standby-1"));
+        let trip = attempt.facts.iter().find(|fact| fact.name == "link.rtt").expect("the link was measured");
+        assert_eq!(trip.instance, standby);
+        assert!(trip.number.is_some_and(|milliseconds| (2.8..3.2).contains(&milliseconds)), "{trip:?}");
+    }
+    let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
+    let page = text(&page.stdout);
+    assert!(page.contains("What protection costs") && page.contains("through a relay of ours"), "{page}");
+    bench.expect_no_process();
+    let sockets = bench.path("data/small");
+    let mut left = Vec::new();
+    for study in std::fs::read_dir(&sockets).expect("the study's folder").flatten() {
+        left.extend(std::fs::read_dir(study.path().join("link")).into_iter().flatten().flatten());
+    }
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_study_with_standbys_that_cannot_be_is_refused_before_anything_is_built() {
+    let bench = Bench::new("replication-refused");
+    bench.study(&small_study("sqlite", "[replication]\nmode = \"remote_flush\"\nconfirm = \"any 2\"\n", 1));
+    let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    let told = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(3), "{told}");
+    for part in ["sqlite has no standbys", "any 2 cannot confirm of 1"] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert!(!bench.path("x.proof").exists() && !bench.path("data").exists());
+}

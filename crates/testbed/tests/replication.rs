@@ -267,13 +267,15 @@ fn both_nodes_are_watched_under_their_names_and_roles_are_always_told() {
     told(one(), "threads", "role", "checkpointer");
     told(InstanceName::standby(1), "threads", "role", "walreceiver");
     told(InstanceName::standby(1), "threads", "role", "startup");
+    told(one(), "cores", "busy", "0");
     told(one(), "replication", "out_of_force", "");
     told(one(), "replication", "unapplied", "standby-1");
     for instance in [one(), InstanceName::standby(1)] {
         pair.bench.ask(StopProbes { instance });
     }
-    let of_standby = |event: &Event| matches!(event, Event::Telemetry(told) if told.probe == "replication" && told.instance.is_standby());
-    assert!(!pair.bench.events.lock().expect("no panic").iter().any(of_standby), "a standby has none of its own");
+    let once = ["replication", "cores", "foreign", "pressure"];
+    let twice = |event: &Event| matches!(event, Event::Telemetry(told) if told.instance.is_standby() && once.contains(&told.probe.as_str()));
+    assert!(!pair.bench.events.lock().expect("no panic").iter().any(twice), "the host is watched once");
 }
 
 #[test]

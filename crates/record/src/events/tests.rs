@@ -4,7 +4,8 @@ use super::{decode, encode};
 use crate::compat::Format;
 use crate::schema::FORMAT;
 use proofload_model::deployment::InstanceName;
-use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, RunEvent, VERSION};
+use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, ReplicationProof, RunEvent, VERSION};
+use proofload_model::replication::ReplicationMode;
 use proofload_model::samples::{Fact, LostSession, OperationCounts, UserRound};
 use proofload_model::time::Offset;
 use std::collections::BTreeMap;
@@ -81,11 +82,12 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::Prewarmed { .. } => 27,
         RunEvent::QuietChecked { .. } => 28,
         RunEvent::InTurns { .. } => 29,
+        RunEvent::ReplicationProved(_) => 30,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 30;
+const LAST: u64 = 31;
 
 fn random(position: u64, chance: &mut Chance) -> RunEvent {
     match position {
@@ -143,6 +145,12 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
         29 => {
             RunEvent::InTurns { with: chance.text(), token: chance.text(), at_once: chance.number().is_multiple_of(2) }
         }
+        30 => RunEvent::ReplicationProved(ReplicationProof {
+            mode: ReplicationMode::RemoteFlush,
+            in_force_after: chance.seconds(),
+            waited_for_link: chance.number().is_multiple_of(2),
+            waited_for_apply: chance.number().is_multiple_of(2),
+        }),
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }

@@ -39,6 +39,14 @@ pub(super) struct InstanceResources {
     storage: Option<Box<dyn AttachedStorage>>,
 }
 
+/// Other instances of ours on the same host.
+pub(super) struct Beside {
+    /// Roots of their processes.
+    pub(super) processes: Vec<u32>,
+    /// Whether the host is watched beside one of them.
+    pub(super) host_is_watched: bool,
+}
+
 /// A server that we started, and from what.
 #[derive(Debug)]
 struct RunningServer {
@@ -243,8 +251,13 @@ impl InstanceResources {
         })
     }
 
-    /// Starts the probes, in the place of earlier ones; `beside`: roots of the processes of other instances of ours on this host.
-    pub(super) fn start_probes(&mut self, ask: StartProbes, beside: Vec<u32>) -> Result<(), Error> {
+    /// Whether its probes run.
+    pub(super) fn is_watched(&self) -> bool {
+        self.probes.is_some()
+    }
+
+    /// Starts the probes, in the place of earlier ones.
+    pub(super) fn start_probes(&mut self, ask: StartProbes, beside: Beside) -> Result<(), Error> {
         let StartProbes { origin, place, pid, scraped, .. } = ask;
         self.probes = None;
         let address = self.server.as_ref().map(|running| running.server.address().to_owned());
@@ -261,7 +274,8 @@ impl InstanceResources {
             cores: self.limits.as_ref().and_then(AppliedLimits::cores).cloned(),
             observer,
             replication: self.replication.as_ref().map_or(Ok(None), InstanceReplication::open_watch)?,
-            beside,
+            beside: beside.processes,
+            host_is_watched: beside.host_is_watched,
             scraped,
         };
         self.probes = Some(Probes::start(&self.clock, &self.events, origin, subject));

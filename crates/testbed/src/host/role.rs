@@ -1,6 +1,6 @@
 //! The host role: one method per request. Knows the order of things; how they are done stands in the other modules.
 
-use super::held::{InstanceResources, engine};
+use super::held::{Beside, InstanceResources, engine};
 use super::remains::Remains;
 use super::sweep::sweep;
 use crate::agents::EventSink;
@@ -240,8 +240,11 @@ impl HostService for HostRole {
     }
 
     fn start_probes(&mut self, ask: StartProbes) -> Result<(), Error> {
-        let beside = self.instances.iter().filter(|(name, _)| **name != ask.instance);
-        let beside = beside.filter_map(|(_, held)| held.process()).collect();
+        let others = || self.instances.iter().filter(|(name, _)| **name != ask.instance).map(|(_, held)| held);
+        let beside = Beside {
+            processes: others().filter_map(InstanceResources::process).collect(),
+            host_is_watched: others().any(InstanceResources::is_watched),
+        };
         self.held(&ask.instance.clone()).start_probes(ask, beside)
     }
 

@@ -1,6 +1,6 @@
 //! The server's own statistics, as its engine reads them.
 
-use super::probe::{OpenedProbe, Probe, ProbeSpec, Subject};
+use super::probe::{OpenedProbe, Probe, ProbeScope, ProbeSpec, Subject};
 use super::rates::Rates;
 use proofload_engine::Observer;
 use proofload_model::error::Error;
@@ -14,7 +14,7 @@ struct Engine {
 }
 
 /// The probe that asks the server and not its host.
-pub(super) const OF_SERVER: ProbeSpec = ProbeSpec { name: series::engine::PROBE, open };
+pub(super) const OF_SERVER: ProbeSpec = ProbeSpec { name: series::engine::PROBE, of: ProbeScope::Instance, open };
 
 fn open(subject: &mut Subject) -> OpenedProbe {
     Ok(subject.observer.take().map(|observer| Box::new(Engine { observer, rates: Rates::default() }) as Box<dyn Probe>))

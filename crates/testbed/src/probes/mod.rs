@@ -23,22 +23,23 @@ use proofload_model::series;
 
 pub(crate) use device::device_counters;
 pub(crate) use host::host_probes;
+use probe::ProbeScope::{Host, Instance};
 pub(crate) use probe::read_file;
-pub use probe::{OpenedProbe, Probe, ProbeSpec, Subject};
+pub use probe::{OpenedProbe, Probe, ProbeScope, ProbeSpec, Subject};
 pub use runner::Probes;
 pub(crate) use threads::role_of as threads_role;
 
 /// Every probe of the host.
 pub const PROBES: &[ProbeSpec] = &[
-    ProbeSpec { name: series::cores::PROBE, open: cores::open },
-    ProbeSpec { name: series::threads::PROBE, open: threads::open },
-    ProbeSpec { name: series::group::PROBE, open: group::open },
-    ProbeSpec { name: series::foreign::PROBE, open: foreign::open },
-    ProbeSpec { name: series::device::PROBE, open: device::open },
-    ProbeSpec { name: series::memory::PROBE, open: memory::open },
-    ProbeSpec { name: series::pressure::PROBE, open: pressure::open },
-    ProbeSpec { name: series::power::PROBE, open: power::open },
-    ProbeSpec { name: series::replication::PROBE, open: replication::open },
+    ProbeSpec { name: series::cores::PROBE, of: Host, open: cores::open },
+    ProbeSpec { name: series::threads::PROBE, of: Instance, open: threads::open },
+    ProbeSpec { name: series::group::PROBE, of: Instance, open: group::open },
+    ProbeSpec { name: series::foreign::PROBE, of: Host, open: foreign::open },
+    ProbeSpec { name: series::device::PROBE, of: Instance, open: device::open },
+    ProbeSpec { name: series::memory::PROBE, of: Instance, open: memory::open },
+    ProbeSpec { name: series::pressure::PROBE, of: Host, open: pressure::open },
+    ProbeSpec { name: series::power::PROBE, of: Host, open: power::open },
+    ProbeSpec { name: series::replication::PROBE, of: Instance, open: replication::open },
     #[cfg(test)]
-    ProbeSpec { name: "toy", open: toy::open },
+    ProbeSpec { name: "toy", of: Instance, open: toy::open },
 ];

@@ -23,6 +23,8 @@ pub struct Subject {
     pub observer: Option<Box<dyn Observer>>,
     /// Looks at the standbys of a primary; taken by the probe that reads it.
     pub replication: Option<Box<dyn ReplicationWatch>>,
+    /// Whether the host is watched already, beside another instance.
+    pub host_is_watched: bool,
     /// Roots of the processes of other instances of ours on this host.
     pub beside: Vec<u32>,
     /// Exporters that observe the host; with any, the host is not the one that we run on, and no probe of ours looks at it.
@@ -41,10 +43,21 @@ pub trait Probe: Send {
 /// A probe; `None` when there is nothing for it to watch.
 pub type OpenedProbe = Result<Option<Box<dyn Probe>>, Error>;
 
+/// Scope of a probe: what it watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProbeScope {
+    /// The host, whichever of its instances the subject is.
+    Host,
+    /// The instance, its processes, its group, its devices.
+    Instance,
+}
+
 /// A probe that is built in.
 pub struct ProbeSpec {
     /// Name in the record.
     pub name: &'static str,
+    /// What it watches.
+    pub of: ProbeScope,
     /// Opens it for a subject; `None` when there is nothing for it to watch.
     pub open: fn(&mut Subject) -> OpenedProbe,
 }

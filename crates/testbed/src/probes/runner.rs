@@ -1,7 +1,7 @@
 //! Reads every probe on the second, each on a thread of its own so that a slow one delays no other. A missed second stays missed.
 
 use super::engine::OF_SERVER;
-use super::probe::{Probe, ProbeReadings, ProbeSpec, Subject};
+use super::probe::{Probe, ProbeReadings, ProbeScope, ProbeSpec, Subject};
 use super::{PROBES, scrape};
 use crate::agents::EventSink;
 use proofload_model::deployment::InstanceName;
@@ -34,7 +34,10 @@ impl Probes {
         let endpoints = scrape::open(&subject.scraped);
         let of_host = if endpoints.is_empty() { PROBES } else { &[] };
         let mut sources: Vec<Opened> = Vec::new();
-        for spec in of_host.iter().chain([&OF_SERVER]) {
+        let watched_already = |spec: &&ProbeSpec| subject.host_is_watched && spec.of == ProbeScope::Host;
+        let wanted: Vec<&ProbeSpec> =
+            of_host.iter().filter(|spec| !watched_already(spec)).chain([&OF_SERVER]).collect();
+        for spec in wanted {
             match open(spec, &mut subject) {
                 Ok(source) => sources.extend(source),
                 Err(error) => events(warning(spec.name, &error.to_string())),

@@ -5,6 +5,6 @@ mod connection;
 mod direction;
 mod echo;
 mod ends;
-mod relay;
+mod link;
 
-pub(crate) use relay::{LinkLaw, Relay};
+pub(crate) use link::{LinkLaw, Relay};

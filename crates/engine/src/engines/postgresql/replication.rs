@@ -183,7 +183,7 @@ mod tests {
         let by_socket = Postgresql.standby("standby-1", &format!("host='{long}' port=5433 user=proofload")).unwrap();
         let expected = "host='/proc/self/cwd/upstream' port=5433 user=proofload application_name='standby-1'";
         assert_eq!(by_socket.settings[0], ("primary_conninfo".to_owned(), expected.to_owned()));
-        assert_eq!(by_socket.links, [(PathBuf::from("upstream"), PathBuf::from(long))]);
+        assert_eq!(by_socket.links, [(PathBuf::from("upstream"), PathBuf::from(&long))]);
         let relayed = Postgresql.relayed(&format!("host='{long}' port=5433 user=proofload"), Path::new("/l")).unwrap();
         assert_eq!(relayed.at, PathBuf::from("/l/.s.PGSQL.5433"));
         assert_eq!(relayed.to, SocketPlace::File(PathBuf::from(format!("{long}/.s.PGSQL.5433"))));

@@ -11,6 +11,7 @@ use proofload_model::settings::Value;
 use proofload_model::study::Factor;
 use proofload_model::time::WallTime;
 use proofload_record::{Attempt, AttemptEvent, Record, SeriesPoint};
+use proofload_report::export::{Selection, write_openmetrics};
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
 use support::{Shape, record};
@@ -77,7 +78,7 @@ fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
         "{summary}"
     );
     assert!(page.contains("What protection costs"), "{page}");
-    assert!(page.contains("walreceiver 20") && page.contains("proofload proofload (8 threads) 300"), "{page}");
+    assert!(page.contains("walreceiver 20") && page.contains("client sessions (8 threads) 300"), "{page}");
     assert!(page.contains("a commit waited more than 0.5 s in 1 run and"), "{page}");
     assert!(page.contains("connected directly"), "{page}");
     let single = render(&support::record(&Shape::memory(2)), Format::Markdown).unwrap();
@@ -144,4 +145,18 @@ fn figures_of_the_database_are_those_of_the_primary() {
         ..fact
     }));
     assert_eq!(told(&record), before, "a standby changed what is said of the primary");
+}
+
+#[test]
+fn exports_tell_a_standby_from_the_primary() {
+    let record = replicated();
+    let mut page = Vec::new();
+    write_openmetrics(&record, &Selection::default(), &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    let of_receiver = page.lines().filter(|line| line.contains("\"walreceiver\""));
+    assert!(
+        of_receiver.clone().count() > 0 && of_receiver.clone().all(|line| line.contains("standby=\"standby-1\"")),
+        "{page}"
+    );
+    assert!(page.lines().filter(|line| line.contains("\"walsender\"")).all(|line| !line.contains("standby=")));
 }

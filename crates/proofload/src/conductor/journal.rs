@@ -41,8 +41,14 @@ impl Journal {
 
     /// Writes an event of the attempt, or of the study while there is no attempt.
     pub(crate) fn event(&mut self, event: RunEvent) -> Result<(), Error> {
+        self.event_of(&InstanceName::default(), event)
+    }
+
+    /// Writes an event of one instance.
+    pub(crate) fn event_of(&mut self, instance: &InstanceName, event: RunEvent) -> Result<(), Error> {
         let offset = self.origin.filter(|_| self.attempt.is_some()).map(|origin| self.clock.now().offset_from(origin));
-        let event = AttemptEvent { offset, ..AttemptEvent::new(self.clock.wall(), event) };
+        let instance = instance.clone();
+        let event = AttemptEvent { offset, instance, ..AttemptEvent::new(self.clock.wall(), event) };
         self.recorder.event(self.attempt, &event)?;
         Ok(self.recorder.commit()?)
     }

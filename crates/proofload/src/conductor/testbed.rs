@@ -86,7 +86,7 @@ impl<'t> Testbed<'t, '_> {
                 self.heard.view.phase(Phase::Restoring);
                 let ask = host::RestoreSnapshot { instance: name, place: place.clone(), from: from.clone() };
                 let copied = self.ask(instance, ask)?;
-                self.heard.journal.event(RunEvent::Restored(data_copy(copied)))?;
+                self.heard.journal.event_of(&instance.name, RunEvent::Restored(data_copy(copied)))?;
             }
             self.ask(instance, host::DropPageCache { place })?;
         }
@@ -197,7 +197,7 @@ impl<'t> Testbed<'t, '_> {
         for instance in self.ours() {
             let read = self.ask(instance, host::Prewarm { instance: instance.name.clone() })?;
             let event = RunEvent::Prewarmed { bytes: read.bytes.0, seconds: read.took.as_secs_f64() };
-            self.heard.journal.event(event)?;
+            self.heard.journal.event_of(&instance.name, event)?;
         }
         Ok(())
     }

@@ -140,7 +140,7 @@ pub const TABLES: &[ExportTable] = &[
     ExportTable {
         name: "telemetry",
         row: "a reading of a probe",
-        columns: &["attempt", "run", "probe", "name", "instance", "unit", "offset_ns", "span_ns", "value"],
+        columns: &["attempt", "run", "probe", "name", "instance", "unit", "offset_ns", "span_ns", "value", "standby"],
         rows: telemetry,
     },
     ExportTable {
@@ -152,7 +152,7 @@ pub const TABLES: &[ExportTable] = &[
     ExportTable {
         name: "facts",
         row: "a fact; about the study if attempt is empty",
-        columns: &["attempt", "run", "subject", "name", "requested", "effective", "source", "holds"],
+        columns: &["attempt", "run", "subject", "name", "requested", "effective", "source", "holds", "standby"],
         rows: facts,
     },
     ExportTable {

@@ -5,6 +5,7 @@ use super::table::{Cell, Emit};
 use super::time::{load_started, time_zero_us};
 use crate::findings::PERCENTILES;
 use proofload_analysis::latency::Sparse;
+use proofload_model::deployment::InstanceName;
 use proofload_model::samples::{Fact, IntervalSample};
 use proofload_record::{Attempt, AttemptEvent, Record, State};
 use std::io::Result;
@@ -201,12 +202,17 @@ pub(super) fn telemetry(record: &Record, selection: &Selection, emit: &mut Emit<
             let words = [&series.probe, &series.name, &series.component, &series.unit].map(|word| Cell::Text(word));
             for (offset, span, value) in &series.samples {
                 let mut row = joined(&head(attempt), &words);
-                row.extend([Cell::Integer(offset.0), whole(*span), Cell::Number(*value)]);
+                row.extend([Cell::Integer(offset.0), whole(*span), Cell::Number(*value), standby(&series.instance)]);
                 emit(&row)?;
             }
         }
     }
     Ok(())
+}
+
+/// The standby that a row is of; empty for the primary and its host.
+fn standby(instance: &InstanceName) -> Cell<'_> {
+    if instance.is_standby() { Cell::Text(instance.as_str()) } else { Cell::Empty }
 }
 
 pub(super) fn marks(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
@@ -235,6 +241,7 @@ pub(super) fn facts(record: &Record, selection: &Selection, emit: &mut Emit<'_>)
                 text(fact.effective.as_ref()),
                 Cell::Text(&fact.source),
                 optional(fact.holds, Cell::Boolean),
+                standby(&fact.instance),
             ];
             emit(&joined(&head, &cells))
         })

@@ -4,6 +4,7 @@ use super::document::{date, instant};
 use super::section::{Section, always};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::Findings;
+use proofload_model::deployment::InstanceName;
 use proofload_model::samples::Fact;
 use proofload_record::State;
 
@@ -141,8 +142,7 @@ fn facts(findings: &Findings<'_>) -> Table {
     };
     let mut rows: Vec<Vec<Cell>> = record.facts.iter().map(|fact| row("study".to_owned(), fact)).collect();
     for attempt in record.attempts.iter().filter(|attempt| attempt.state == State::Finished) {
-        let of = |fact: &Fact| if fact.instance.is_standby() { format!(", {}", fact.instance) } else { String::new() };
-        rows.extend(attempt.facts.iter().map(|fact| row(format!("attempt {}{}", attempt.id, of(fact)), fact)));
+        rows.extend(attempt.facts.iter().map(|fact| row(place(attempt.id, &fact.instance), fact)));
     }
     Table {
         caption: prose!["Facts: what was asked and what was read, in the order of the record."],
@@ -150,6 +150,11 @@ fn facts(findings: &Findings<'_>) -> Table {
         rows,
         ..Table::default()
     }
+}
+
+/// An attempt, and the standby of it that a row is about.
+fn place(attempt: i64, of: &InstanceName) -> String {
+    if of.is_standby() { format!("attempt {attempt}, {of}") } else { format!("attempt {attempt}") }
 }
 
 fn events(findings: &Findings<'_>) -> Table {
@@ -165,7 +170,7 @@ fn events(findings: &Findings<'_>) -> Table {
     };
     let mut rows: Vec<Vec<Cell>> = record.events.iter().map(|event| row("study".to_owned(), event)).collect();
     for attempt in &record.attempts {
-        rows.extend(attempt.events.iter().map(|event| row(format!("attempt {}", attempt.id), event)));
+        rows.extend(attempt.events.iter().map(|event| row(place(attempt.id, &event.instance), event)));
     }
     Table {
         caption: prose!["Events, UTC; long details are cut, the record has them whole."],

@@ -14,10 +14,16 @@ use std::collections::BTreeSet;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "replication", title: "What protection costs", level: 2, numbered: true, needs: always, render };
+    Section { id: "replication", title: "What protection costs", level: 3, numbered: true, needs: always, render };
 
 /// Roles that are listed of each node.
 const LISTED: usize = 5;
+
+/// Use of a core below which a role is not listed, %.
+const LEAST_LISTED: f64 = 0.1;
+
+/// What sessions of the load are called by their processes: user and database of an instance that is ours.
+const SESSIONS: &str = "proofload proofload";
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let points = replicated(findings);
@@ -28,6 +34,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         Block::Paragraph(answer(findings)),
         Block::Table(modes(findings, &points)),
         Block::Paragraph(proved(findings, &points)),
+        Block::Table(behind(findings, &points)),
         Block::Table(roles(findings, &points)),
         Block::Paragraph(limits_of_this()),
     ]
@@ -86,32 +93,22 @@ fn point<'a>(findings: &'a Findings<'_>, replicated: &ReplicatedPoint) -> Option
 
 fn modes(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
     let headline = findings.workload.headline;
-    let mut columns = vec![Column::words("Point"), Column::counts("Users"), metric_column(&headline)];
-    columns.extend([
+    let columns = vec![
+        Column::words("Point"),
+        metric_column(&headline),
         Column::quantities("Kept", "%"),
         Column::quantities("Mean response time", "ms"),
         Column::quantities(RESPONSE_P99.title, "ms"),
-        Column::quantities("Log", "MB/s"),
-        Column::quantities("Behind, mean", "MB"),
-        Column::quantities("Behind, most", "MB"),
         Column::words("Verdict"),
-    ]);
+    ];
     let row = |replicated: &ReplicatedPoint| {
         let point = point(findings, replicated)?;
-        let of_standbys = |value: &crate::findings::Measured| match replicated.mode {
-            ReplicationMode::None => Cell::Empty,
-            _ => measured_cell(value.clone()),
-        };
         Some(vec![
             Cell::datum(point.label()),
-            users(findings, point.id).map_or(Cell::Empty, Cell::Count),
             measured_cell(shown_value(point, headline.name)),
             replicated.kept.clone().map_or(Cell::Empty, measured_cell),
             measured_cell(milliseconds(point.metric("response_ns_mean.all"))),
             measured_cell(milliseconds(point.metric(RESPONSE_P99.name))),
-            of_standbys(&replicated.log),
-            of_standbys(&replicated.behind),
-            of_standbys(&replicated.most_behind),
             Cell::Verdict(point.verdict.is_valid(), point.verdict.word()),
         ])
     };
@@ -120,9 +117,32 @@ fn modes(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
         caption: prose!["Points with standbys beside the one without, with 95 % confidence intervals."],
         columns,
         rows: points.iter().filter_map(row).collect(),
+        note: prose!["Kept: throughput in per cent of that without standbys at the same other levels."],
+    }
+}
+
+/// Log of the primary, and how far standbys were behind it.
+fn behind(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
+    let with_standbys = points.iter().filter(|one| one.mode != ReplicationMode::None);
+    let row = |replicated: &ReplicatedPoint| {
+        let label = point(findings, replicated)?.label();
+        let cells =
+            [&replicated.log, &replicated.behind, &replicated.most_behind].map(|one| measured_cell(one.clone()));
+        Some(std::iter::once(Cell::datum(label)).chain(cells).collect())
+    };
+    Table {
+        id: "table-behind",
+        caption: prose!["Log, and how far standbys were behind."],
+        columns: vec![
+            Column::words("Point"),
+            Column::quantities("Log", "MB/s"),
+            Column::quantities("Behind, mean", "MB"),
+            Column::quantities("Behind, most", "MB"),
+        ],
+        rows: with_standbys.filter_map(row).collect(),
         note: prose![
-            "Kept: throughput in per cent of that without standbys at the same other levels. Behind: log that the primary had flushed and \
-             the standbys had not applied, all standbys together for the mean, read once a second."
+            "Behind: log that the primary had flushed and the standbys had not applied, read once a second; the mean is of all standbys together, the \
+             most of any."
         ],
     }
 }
@@ -213,10 +233,14 @@ fn roles(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
         note: prose![
             "A role with a single thread at ",
             short(SERIAL_FROM),
-            " % of a core or more can do no more, however many cores are idle. Client sessions are the role that is named after user and \
-             database."
+            " % of a core or more can do no more, however many cores are idle."
         ],
     }
+}
+
+/// A role for readers.
+fn title(role: &str) -> &str {
+    if role == SESSIONS { "client sessions" } else { role }
 }
 
 /// The busiest role of a node that has a single thread.
@@ -227,9 +251,15 @@ fn busiest(node: &NodeUse) -> Option<&RoleUse> {
 fn in_words(node: &NodeUse) -> String {
     let role = |role: &RoleUse| {
         let threads = if role.threads == 1 { String::new() } else { format!(" ({} threads)", role.threads) };
-        format!("{}{threads} {}", role.role, short(role.cpu.value()))
+        format!("{}{threads} {}", title(&role.role), short(role.cpu.value()))
     };
-    node.roles.iter().take(LISTED).map(role).collect::<Vec<_>>().join(", ")
+    node.roles
+        .iter()
+        .filter(|role| role.cpu.value() >= LEAST_LISTED)
+        .take(LISTED)
+        .map(role)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn limits_of_this() -> Prose {

@@ -219,7 +219,7 @@ fn engine(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
             }
         }
         for ((name, unit, instance), samples) in series {
-            put(&mut families, run, ("proofload_engine_", name, unit, instance), samples);
+            put(&mut families, run.labels().with("instance", instance), ("proofload_engine_", name, unit), samples);
         }
     }
     gauges(&families, "A counter of the engine or of the load in it, over the second.", page)
@@ -235,19 +235,22 @@ fn telemetry(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
             // Times must ascend; of two readings of one moment the first stays.
             samples.sort_by_key(|(at, _)| *at);
             samples.dedup_by_key(|(at, _)| *at);
-            put(&mut families, run, (&prefix, &series.name, &series.unit, &series.component), samples);
+            let mut labels = run.labels().with("instance", &series.component);
+            if series.instance.is_standby() {
+                labels = labels.with("standby", series.instance.as_str());
+            }
+            put(&mut families, labels, (&prefix, &series.name, &series.unit), samples);
         }
     }
     gauges(&families, "What a probe read; rates are over the time since its last reading.", page)
 }
 
-/// A series with its prefix, name, unit and instance.
-fn put(families: &mut Families, run: &Run<'_>, of: (&str, &str, &str, &str), mut samples: Samples) {
-    let (prefix, name, unit, instance) = of;
+/// A series with its labels, prefix, name and unit.
+fn put(families: &mut Families, labels: Labels, of: (&str, &str, &str), mut samples: Samples) {
+    let (prefix, name, unit) = of;
     let (unit, factor) = base(unit);
     samples.iter_mut().for_each(|(_, value)| *value *= factor);
     let name = family_name(&format!("{prefix}{}", named(name, &unit)));
-    let labels = run.labels().with("instance", instance);
     families.entry(name).or_insert_with(|| (unit, Vec::new())).1.push((labels, samples));
 }
 

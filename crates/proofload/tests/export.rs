@@ -126,7 +126,10 @@ fn tables_are_the_same_as_csv_and_as_json() {
     assert_eq!(first["time_zero_us"], BEGUN.0 + 1_000_000);
     assert_eq!((&first["window_from_s"], &first["state"]), (&5.into(), &"finished".into()));
     let one = exported(&bench, &["--format", "csv", "--table", "facts"]);
-    assert!(one.starts_with("attempt,run,subject,name,requested,effective,source,holds,standby\r\n,,host,cores,,2,"), "{one}");
+    assert!(
+        one.starts_with("attempt,run,subject,name,requested,effective,source,holds,standby\r\n,,host,cores,,2,"),
+        "{one}"
+    );
 }
 
 #[test]

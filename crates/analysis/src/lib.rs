@@ -23,6 +23,7 @@ pub mod latency;
 #[cfg(test)]
 #[path = "../tests/steady/noise.rs"]
 mod noise;
+pub mod order_statistics;
 pub mod quantity;
 pub mod quiet;
 pub mod random;

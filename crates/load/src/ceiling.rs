@@ -1,7 +1,7 @@
 //! What this load generator reaches at most: the same users against the null engine, for a moment before the run. May not touch the
 //! engine under test.
 
-use crate::drive::{ClientThreads, SaturatedSchedule, ThreadsSpec};
+use crate::drive::{ClientThreads, Patience, SaturatedSchedule, ThreadsSpec};
 use crate::workload::{RunRequest, WorkloadRun};
 use crate::workloads::workload;
 use proofload_engine::{Target, engine};
@@ -46,7 +46,7 @@ fn measured(request: &RunRequest, threads: u32, clock: &Arc<dyn Clock>) -> Resul
         blocking: false,
         schedule: Arc::new(SaturatedSchedule),
         queue_at_most: Duration::ZERO,
-        reconnect_within: Duration::ZERO,
+        patience: Patience::reconnecting(Duration::ZERO),
         operations: None,
         part: request.spec.part.clone(),
         sessions: run.session_span(),

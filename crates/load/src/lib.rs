@@ -8,6 +8,7 @@ pub mod drive;
 mod events;
 pub mod intervals;
 mod operation;
+mod prober;
 mod role;
 pub mod workload;
 pub mod workloads;

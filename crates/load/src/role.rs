@@ -2,20 +2,22 @@
 //! happens.
 
 use crate::ceiling::ceiling;
-use crate::drive::{ClientThreads, ConstantRate, PoissonRate, SaturatedSchedule, Schedule, ThreadsSpec};
+use crate::drive::{ClientThreads, ConstantRate, Patience, PoissonRate, SaturatedSchedule, Schedule, ThreadsSpec};
 use crate::events::LoadEvents;
+use crate::prober::Prober;
 use crate::workload::{RunRequest, WorkloadRun};
 use crate::workloads::workload;
 use proofload_engine::{ErrorClass, Target};
 use proofload_gen::Seed;
+use proofload_model::drill::ProberReport;
 use proofload_model::error::Error;
 use proofload_model::facts::client;
 use proofload_model::samples::{Check, Fact, Mark};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
-    Acknowledge, Build, CheckData, Close, Connect, DataState, Evidence, GiveEvidence, LoadService, LoadTotals, Open,
-    OpenProbe, Probe, ReadMark, Request, Start, Stop, TakeEvidence, Verify,
+    Acknowledge, Build, CheckData, Close, Connect, ConnectProber, DataState, EndProber, Evidence, GiveEvidence,
+    LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark, Request, Start, Stop, TakeEvidence, Verify,
 };
 use proofload_model::wire::{Event, LoadSpec, ProbeResult, Reply};
 use std::sync::Arc;
@@ -28,6 +30,7 @@ pub struct LoadRole {
     events: LoadEvents,
     workload_run: Option<(RunRequest, Arc<dyn WorkloadRun>)>,
     threads: Option<ClientThreads>,
+    prober: Option<Prober>,
     origin: Option<Moment>,
     /// Seconds of load that the conductor has acknowledged.
     acknowledged: Arc<AtomicU64>,
@@ -48,6 +51,7 @@ impl LoadRole {
             events,
             workload_run: None,
             threads: None,
+            prober: None,
             origin: None,
             acknowledged: Arc::default(),
             given: Vec::new(),
@@ -79,6 +83,9 @@ impl LoadRole {
     fn close_all(&mut self) {
         if let Some(threads) = self.threads.take() {
             let _ended = threads.stop();
+        }
+        if let Some(prober) = self.prober.take() {
+            let _ended = prober.end();
         }
         self.workload_run = None;
         self.origin = None;
@@ -121,7 +128,7 @@ impl LoadService for LoadRole {
             blocking: request.is_blocking(),
             schedule: schedule(&request.spec),
             queue_at_most: queue_at_most(&request.spec),
-            reconnect_within: reconnect_within(&request.spec),
+            patience: patience(&request.spec),
             operations: workload_run.operations(),
             part: request.spec.part.clone(),
             sessions: workload_run.session_span(),
@@ -154,6 +161,7 @@ impl LoadService for LoadRole {
         let origin = at.max(now);
         self.origin = Some(origin);
         threads.start(origin);
+        self.prober.iter_mut().for_each(|prober| prober.start(origin));
         Ok(origin)
     }
 
@@ -174,7 +182,7 @@ impl LoadService for LoadRole {
     fn mark(&mut self, _ask: ReadMark) -> Result<Mark, Error> {
         let workload_run = self.workload_run()?;
         let patience =
-            self.workload_run.as_ref().map_or(Duration::ZERO, |(request, _)| reconnect_within(&request.spec));
+            self.workload_run.as_ref().map_or(Duration::ZERO, |(request, _)| patience(&request.spec).reconnect_within);
         let began = self.clock.now();
         let (before, counters) = loop {
             let before = self.clock.now();
@@ -230,6 +238,16 @@ impl LoadService for LoadRole {
         Ok(LoadTotals { intervals, totals })
     }
 
+    fn connect_prober(&mut self, ask: ConnectProber) -> Result<(), Error> {
+        let (request, _) = self.workload_run.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
+        self.prober = Some(Prober::connect(request, ask.asked, &self.clock)?);
+        Ok(())
+    }
+
+    fn end_prober(&mut self, _ask: EndProber) -> Result<ProberReport, Error> {
+        self.prober.take().ok_or_else(|| Error::new("no prober is connected"))?.end()
+    }
+
     fn close(&mut self, _ask: Close) -> Result<(), Error> {
         self.close_all();
         Ok(())
@@ -256,8 +274,11 @@ fn queue_at_most(spec: &LoadSpec) -> Duration {
 /// Pause between two tries to read the counters of a server that is away.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
-fn reconnect_within(spec: &LoadSpec) -> Duration {
-    spec.settings.duration("workload.reconnect_within").unwrap_or_default()
+fn patience(spec: &LoadSpec) -> Patience {
+    let time = |path: &str| spec.settings.duration(path).ok();
+    let usual = Patience::reconnecting(time("workload.reconnect_within").unwrap_or_default());
+    let longest_wait = time("workload.reconnect_wait").unwrap_or(usual.longest_wait);
+    Patience { longest_wait, deadline: time("workload.deadline"), ..usual }
 }
 
 /// Facts about the arrivals, for the report.

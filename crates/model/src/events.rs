@@ -1,5 +1,6 @@
 //! What happens to a run and to its study, as values. The record keeps each under its name with a version; may not know how it is stored.
 
+use crate::drill::DrillReport;
 use crate::replication::ReplicationMode;
 use crate::samples::{Fact, LostSession, OperationCounts, UserRound};
 use serde::{Deserialize, Serialize};
@@ -99,6 +100,8 @@ pub enum RunEvent {
         /// Number of the first interval after it.
         to: u64,
     },
+    /// A fault was made while load went on, and this came of it.
+    Drilled(Box<DrillReport>),
     /// Every round of every user, in the order of their ends, of a run that is rated whole.
     Rounds(Vec<UserRound>),
     /// What is rated of a run that is rated whole.
@@ -260,6 +263,7 @@ impl RunEvent {
             Self::ReplicationProved(_) => "replication_proved",
             Self::Prewarmed { .. } => "prewarmed",
             Self::Window { .. } => "window",
+            Self::Drilled(_) => "drilled",
             Self::Rounds(_) => "rounds",
             Self::WholeRun { .. } => "whole_run",
             Self::Completed { .. } => "completed",

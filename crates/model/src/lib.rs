@@ -5,6 +5,7 @@
 pub mod catalogue;
 pub mod data_file;
 pub mod deployment;
+pub mod drill;
 pub mod engines;
 pub mod error;
 pub mod events;

@@ -9,6 +9,7 @@ pub mod preconditioning;
 pub mod probes;
 pub mod quiet_check;
 
+mod faults;
 mod host;
 mod instances;
 mod limits;

@@ -1,172 +1,20 @@
 //! The host role with real PostgreSQL standbys: made from one snapshot, proved by withholding, watched, and every way out of force seen.
-#![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
+mod pair;
 mod support;
 
-use proofload_engine::{Engine, Target};
-use proofload_model::deployment::{InstanceName, StoragePlan};
-use proofload_model::replication::{
-    Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode, ReplicationPart, ReplicationReading,
-};
+use pair::{LONG, Pair, SHORT, bench};
+use proofload_model::deployment::InstanceName;
+use proofload_model::replication::{Confirmation, HeldPart, LinkAsked, ReplicationMode};
 use proofload_model::units::BytesPerSecond;
-use proofload_model::wire::host::{
-    Attach, BeginCommit, Create, EndCommit, HoldStandby, LabelSnapshot, MeasureLink, PrepareLimits, ReadReplication,
-    RestoreSnapshot, SaveSnapshot, Start, StartLink, StartProbes, Stop, StopProbes,
-};
-use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
-use std::process::{Command, Stdio};
+use proofload_model::wire::host::{BeginCommit, EndCommit, HoldStandby, MeasureLink, StartProbes, StopProbes};
+use proofload_model::wire::{Event, ScrapeSpec};
+use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Bench, alone, of, one};
+use support::one;
 
-const SHORT: Duration = Duration::from_millis(400);
 /// How far the shortest round trip may be off.
 const NEAR: Duration = Duration::from_millis(3);
-const LONG: Duration = Duration::from_secs(20);
-
-fn postgresql() -> &'static dyn Engine {
-    proofload_engine::engine("postgresql").expect("it is built in")
-}
-
-/// A bench with a snapshot of an instance; `None` where there is no PostgreSQL.
-fn bench() -> Option<(Bench, DataLocation)> {
-    if let Err(error) = postgresql().locate() {
-        println!("SKIPPED: {error}");
-        return None;
-    }
-    let mut bench = Bench::new();
-    let place = bench.place("postgresql", &[("shared_buffers", "16MB")]);
-    bench.ask(Create { instance: one(), place: place.clone() });
-    bench.attach(&place);
-    let address = bench.ask(alone(place.clone())).address;
-    let target = Target::new(place.clone(), Some(address));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(postgresql().create_database(&target)).unwrap_or_else(|error| panic!("{error}"));
-    bench.ask(Stop { instance: one() });
-    bench.ask(SaveSnapshot { instance: one(), place: place.clone() });
-    bench.ask(LabelSnapshot { place: place.clone(), label: "x".to_owned() });
-    Some((bench, place))
-}
-
-/// A primary with its standbys, all running.
-struct Pair {
-    bench: Bench,
-    /// Process of each standby.
-    standbys: Vec<(InstanceName, u32)>,
-    address: String,
-}
-
-impl Pair {
-    fn start(
-        bench: Bench,
-        place: &DataLocation,
-        mode: ReplicationMode,
-        confirmation: Confirmation,
-        count: u32,
-    ) -> Self {
-        Self::start_through(None, bench, place, (mode, confirmation, count))
-    }
-
-    fn start_through(
-        link: Option<LinkAsked>,
-        mut bench: Bench,
-        place: &DataLocation,
-        (mode, confirmation, count): (ReplicationMode, Confirmation, u32),
-    ) -> Self {
-        let names: Vec<InstanceName> = (1..=count).map(InstanceName::standby).collect();
-        let asked = ReplicationAsked { mode, standbys: names.clone(), confirmation };
-        let mut primary = place.clone();
-        primary.settings.extend(postgresql().replication().expect("it has standbys").primary_settings(&asked));
-        let (_, address) = up(&mut bench, &one(), primary, &place.folder, ReplicationPart::Primary(asked), None);
-        let standby = |name: &InstanceName| {
-            let folder = format!("{}.{name}", place.folder);
-            let part = ReplicationPart::Standby { upstream: address.clone() };
-            (name.clone(), up(&mut bench, name, DataLocation { folder, ..place.clone() }, &place.folder, part, link).0)
-        };
-        let standbys = names.iter().map(standby).collect();
-        Self { bench, standbys, address }
-    }
-
-    /// Stops all of them; the snapshot stays.
-    fn end(mut self) -> Bench {
-        for name in std::iter::once(one()).chain(self.standbys.iter().map(|(name, _)| name.clone())) {
-            self.bench.ask(Stop { instance: name });
-        }
-        self.bench
-    }
-
-    fn read(&mut self) -> ReplicationReading {
-        self.bench.ask(ReadReplication { instance: one() })
-    }
-
-    /// Waits until the mode is in force, or out of it for a reason.
-    #[track_caller]
-    fn expect(&mut self, why: Option<&str>) {
-        let begun = Instant::now();
-        loop {
-            let found = self.read().out_of_force;
-            let fits = match (&found, why) {
-                (None, None) => true,
-                (Some(found), Some(why)) => found.contains(why),
-                _ => false,
-            };
-            if fits {
-                return;
-            }
-            assert!(begun.elapsed() < LONG, "{why:?} was expected, and it is {found:?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn hold(&mut self, part: HeldPart, held: bool) {
-        for (name, _) in self.standbys.clone() {
-            self.bench.ask(HoldStandby { instance: name, part, held });
-        }
-    }
-
-    /// Whether a commit waits while a part is held; afterwards it must end.
-    #[track_caller]
-    fn waits(&mut self, part: HeldPart) -> bool {
-        self.hold(part, true);
-        let ended = self.bench.ask(BeginCommit { instance: one(), within: SHORT });
-        self.hold(part, false);
-        assert!(self.bench.ask(EndCommit { instance: one(), within: LONG }), "a commit waits for ever");
-        !ended
-    }
-
-    /// Runs a statement on the primary as its super-user.
-    fn sql(&self, statement: &str) {
-        let (host, port) = self.address.split_once("' port=").expect("an address of a socket");
-        let host = host.trim_start_matches("host='");
-        let port = port.split(' ').next().expect("a port");
-        let done = Command::new("psql")
-            .args(["-h", host, "-p", port, "-U", "proofload", "-d", "proofload", "-X", "-q", "-c", statement])
-            .stdout(Stdio::null())
-            .output()
-            .expect("psql is installed with the server");
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    }
-}
-
-/// Restores, attaches and starts an instance; its process and address.
-fn up(
-    bench: &mut Bench,
-    name: &InstanceName,
-    place: DataLocation,
-    from: &str,
-    mut part: ReplicationPart,
-    link: Option<LinkAsked>,
-) -> (u32, String) {
-    bench.ask(RestoreSnapshot { instance: name.clone(), place: place.clone(), from: from.to_owned() });
-    bench.ask(Attach { instance: name.clone(), place: place.clone(), storage: StoragePlan::directory() });
-    bench.ask(PrepareLimits { instance: name.clone(), limits: LimitsAsked::default() });
-    if let (ReplicationPart::Standby { upstream }, Some(link)) = (&mut part, link) {
-        let ask = StartLink { instance: name.clone(), place: place.clone(), upstream: upstream.clone(), link };
-        *upstream = bench.ask(ask);
-    }
-    let started = bench.ask(Start { instance: name.clone(), place, part });
-    let process = of(&started.facts, "instance.process").0.expect("it is told").parse().expect("a number");
-    (process, started.address)
-}
 
 #[test]
 fn a_commit_waits_for_what_its_mode_says() {

@@ -11,12 +11,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Endpoints {
     addresses: Arc<[String]>,
     turn: Arc<AtomicUsize>,
+    /// Whether another instance may have become the one that takes writes.
+    role_moves: bool,
 }
 
 impl Endpoints {
     /// The endpoint whose turn it is.
     pub fn address(&self) -> Option<&str> {
         self.at(self.turn.load(Ordering::Relaxed))
+    }
+
+    /// Tells whether a connection must make sure that its instance is the one that takes writes.
+    pub fn role_moves(&self) -> bool {
+        self.role_moves
+    }
+
+    /// Each endpoint alone, in order.
+    pub fn each(&self) -> impl Iterator<Item = Self> + '_ {
+        let alone = |address: &String| Self { role_moves: self.role_moves, ..Some(address.clone()).into() };
+        self.addresses.iter().map(alone)
     }
 
     fn at(&self, turn: usize) -> Option<&str> {
@@ -35,7 +48,8 @@ impl Eq for Endpoints {}
 
 impl From<Vec<String>> for Endpoints {
     fn from(addresses: Vec<String>) -> Self {
-        Self { addresses: addresses.into(), turn: Arc::default() }
+        let role_moves = addresses.len() > 1;
+        Self { addresses: addresses.into(), turn: Arc::default(), role_moves }
     }
 }
 

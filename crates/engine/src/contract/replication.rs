@@ -6,6 +6,7 @@ use super::error::Error;
 use super::server::FileToWrite;
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::replication::{ReplicationAsked, ReplicationReading};
+use proofload_model::units::Bytes;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,6 +33,12 @@ pub trait Replication: Sync {
 
     /// Keeps the standby at this address from applying what it has received, or lets it go on. Blocking.
     fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error>;
+
+    /// Reads how much of the primary's log the standby at this address has received: bytes since a fixed, unknown begin. Blocking.
+    fn received(&self, standby: &Target) -> Result<Bytes, Error>;
+
+    /// Makes the standby at this address a primary that takes writes, and waits until it is. No commit waits there. Blocking.
+    fn promote(&self, standby: &Target) -> Result<(), Error>;
 }
 
 /// Place of a socket.

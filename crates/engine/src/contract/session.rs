@@ -75,6 +75,16 @@ pub trait Session {
     /// Appends rows by the fastest way that the engine has, inside the open transaction if there is one; returns their number.
     async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error>;
 
+    /// Tells, without waiting, whether the connection has ended, so that nothing is sent in vain; false where that cannot be known.
+    fn has_ended(&mut self) -> bool {
+        false
+    }
+
+    /// Tells whether the server has warned since this was last asked; false where it cannot.
+    fn take_warning(&mut self) -> bool {
+        false
+    }
+
     /// Counters of an embedded engine since the last call (differences), such as cache hits; nothing for servers.
     fn counters(&mut self, into: &mut Vec<Reading>);
 }

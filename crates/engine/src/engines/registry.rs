@@ -102,6 +102,14 @@ macro_rules! sql_sessions {
                 match self { $($($when)* Self::$engine(session) => session.append(table, rows).await,)+ }
             }
 
+            fn has_ended(&mut self) -> bool {
+                match self { $($($when)* Self::$engine(session) => session.has_ended(),)+ }
+            }
+
+            fn take_warning(&mut self) -> bool {
+                match self { $($($when)* Self::$engine(session) => session.take_warning(),)+ }
+            }
+
             fn counters(&mut self, into: &mut Vec<proofload_model::samples::Reading>) {
                 match self { $($($when)* Self::$engine(session) => session.counters(into),)+ }
             }

@@ -29,6 +29,7 @@ mod wait;
 pub use context::{Retry, UserContext};
 pub use due_terminals::DueTerminals;
 pub use queue::OfferedWalk;
+pub use reconnect::Patience;
 pub use schedule::{Arrivals, ConstantRate, PoissonRate, SaturatedSchedule, Schedule};
 pub use stop::{AfterCount, Stop, StopFlag};
 pub use threads::{ClientThreads, ThreadsSpec};

@@ -13,18 +13,39 @@ use proofload_model::units::duration_text;
 use proofload_model::wire::Event;
 use std::time::Duration;
 
-/// The wait after the first try; each is twice the one before, up to [`LONGEST_WAIT`].
+/// The wait after the first try; each is twice the one before, up to [`Patience::longest_wait`].
 const FIRST_WAIT: Duration = Duration::from_millis(10);
-/// Longest wait between tries: bounds both how late a recovered server is noticed and how often a server is asked that
-/// has many users to take back.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// Longest wait for the answer to a try: the host may be gone and say nothing.
 const TRY_AT_MOST: Duration = Duration::from_secs(5);
 
+/// Patience of sessions with a database that does not answer, or is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// Time within which a session that lost its connection must reconnect; zero: the loss ends the load.
+    pub reconnect_within: Duration,
+    /// Longest wait between tries: bounds both how late a recovered server is noticed and how often a server is asked
+    /// that has many users to take back.
+    pub longest_wait: Duration,
+    /// Time after which an operation without an answer is given up with its connection; `None`: never.
+    pub deadline: Option<Duration>,
+}
+
+impl Patience {
+    /// Patience without deadline, with the usual longest wait.
+    pub const fn reconnecting(within: Duration) -> Self {
+        Self { reconnect_within: within, longest_wait: Duration::from_secs(1), deadline: None }
+    }
+
+    /// Longest wait for the answer to a try to connect.
+    fn try_at_most(&self) -> Duration {
+        self.deadline.map_or(TRY_AT_MOST, |deadline| deadline.min(TRY_AT_MOST))
+    }
+}
+
 /// Rule by which a session reconnects.
 pub(super) struct Reconnect {
-    /// Time within which it must succeed; zero: a lost connection ends the user.
-    pub(super) within: Duration,
+    /// How long it tries, and how.
+    pub(super) patience: Patience,
     /// Number of the session in the whole load.
     pub(super) session: u32,
     /// Sink of the report.
@@ -35,7 +56,7 @@ impl Reconnect {
     /// A rule by which a lost connection ends the user.
     #[cfg(test)]
     pub(super) fn never() -> Self {
-        Self { within: Duration::ZERO, session: 0, events: std::sync::Arc::new(|_| {}) }
+        Self { patience: Patience::reconnecting(Duration::ZERO), session: 0, events: std::sync::Arc::new(|_| {}) }
     }
 
     /// Tries until the session is back; false when the load was stopped before. An error when the time is up.
@@ -61,13 +82,14 @@ impl Reconnect {
         lost: Moment,
         tries: &mut u32,
     ) -> Result<bool, Error> {
-        let mut waits = Waits::of(self.session);
+        let within = self.patience.reconnect_within;
+        let mut waits = Waits::of(self.session, self.patience.longest_wait);
         while !pause.stop.reached(0) {
             *tries += 1;
-            let Err(error) = attempt(user).await else { return Ok(true) };
+            let Err(error) = attempt(user, self.patience.try_at_most()).await else { return Ok(true) };
             let next = pause.clock.now() + waits.next();
-            if next.since(lost) > self.within {
-                let what = format!("connecting again, {tries} tries within {}", duration_text(self.within));
+            if next.since(lost) > within {
+                let what = format!("connecting again, {tries} tries within {}", duration_text(within));
                 return Err(Error::from(error).context(what));
             }
             pause.until(next).await;
@@ -76,11 +98,13 @@ impl Reconnect {
     }
 }
 
-async fn attempt<U: VirtualUser>(user: &mut U) -> Result<(), EngineError> {
-    tokio::time::timeout(TRY_AT_MOST, user.reconnect()).await.unwrap_or_else(|_| {
-        let text = format!("no answer within {}", duration_text(TRY_AT_MOST));
-        Err(EngineError::new(ErrorClass::ConnectionLost, "", text))
-    })
+async fn attempt<U: VirtualUser>(user: &mut U, at_most: Duration) -> Result<(), EngineError> {
+    tokio::time::timeout(at_most, user.reconnect()).await.unwrap_or_else(|_| Err(no_answer(at_most)))
+}
+
+/// The error of what was given up after a time.
+pub(super) fn no_answer(within: Duration) -> EngineError {
+    EngineError::new(ErrorClass::ConnectionLost, "", format!("no answer within {}", duration_text(within)))
 }
 
 /// Waits between tries: half of each is fixed, the other half drawn, so that users who lost their connections together
@@ -88,16 +112,17 @@ async fn attempt<U: VirtualUser>(user: &mut U) -> Result<(), EngineError> {
 pub(super) struct Waits {
     rng: Rng,
     full: Duration,
+    longest: Duration,
 }
 
 impl Waits {
-    pub(super) fn of(session: u32) -> Self {
-        Self { rng: Seed(0).of(session.into()).rng(), full: FIRST_WAIT }
+    pub(super) fn of(session: u32, longest: Duration) -> Self {
+        Self { rng: Seed(0).of(session.into()).rng(), full: FIRST_WAIT.min(longest), longest }
     }
 
     pub(super) fn next(&mut self) -> Duration {
-        let half = u64::try_from(self.full.as_micros() / 2).expect("no wait is longer than a second");
-        self.full = (2 * self.full).min(LONGEST_WAIT);
+        let half = u64::try_from(self.full.as_micros() / 2).expect("no wait is longer than a month");
+        self.full = (2 * self.full).min(self.longest);
         Duration::from_micros(half + self.rng.below(half))
     }
 }

@@ -1,7 +1,7 @@
 //! Users whose connection is lost, under a simulated clock: who comes back, what is reported, and that the outage is in
 //! the response times.
 
-use super::reconnect::{Reconnect, Waits};
+use super::reconnect::{Patience, Reconnect, Waits};
 use super::rounds::Rounds;
 use super::schedule::{ConstantRate, SaturatedSchedule, Schedule};
 use super::tests::{Step, check_sums, fails, merged, run_through, well};
@@ -29,7 +29,7 @@ fn run(schedule: Arc<dyn Schedule>, (within, down): (Duration, Duration), loses:
     let events: Arc<dyn Fn(Event) + Send + Sync> = Arc::new(move |event| sender.send(event).expect("the test listens"));
     let rounds = Rounds { user: 7, length: None, events: Arc::clone(&events) };
     let script = |number, _| if loses(number) { fails(ErrorClass::ConnectionLost) } else { well(100 * MS) };
-    let reconnect = Reconnect { within, session: 7, events };
+    let reconnect = Reconnect { patience: Patience::reconnecting(within), session: 7, events };
     let (samples, totals, went_well) = run_through(rounds, (reconnect, down), schedule, 200, script);
     check_sums(&samples, &totals);
     let lost = told.try_iter().map(|event| match event {
@@ -46,7 +46,7 @@ fn failed(ran: &Ran) -> u64 {
 #[test]
 fn waits_grow_to_their_limit_and_differ_between_sessions() {
     let of = |session| {
-        let mut waits = Waits::of(session);
+        let mut waits = Waits::of(session, Duration::from_secs(1));
         (0..12).map(|_| waits.next().as_secs_f64()).collect::<Vec<_>>()
     };
     let full = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -109,7 +109,8 @@ fn a_connection_that_is_found_lost_after_a_deadlock_is_made_again() {
         (20, _) => fails(ErrorClass::ConnectionLost),
         _ => Step { takes: MS, ends: Ok(Completion::Done) },
     };
-    let reconnect = Reconnect { within: 1_000 * MS, session: 0, events: Arc::new(|_| {}) };
+    let patience = Patience::reconnecting(1_000 * MS);
+    let reconnect = Reconnect { patience, session: 0, events: Arc::new(|_| {}) };
     let rounds = Rounds { user: 0, length: None, events: Arc::new(|_| {}) };
     let (samples, totals, went_well) =
         run_through(rounds, (reconnect, Duration::ZERO), Arc::new(SaturatedSchedule), 100, deadlock);

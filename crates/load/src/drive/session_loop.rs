@@ -2,6 +2,7 @@
 //! to stop. It may not allocate, lock or format, except on errors.
 
 use super::context::{Retry, UserContext};
+use super::reconnect::{Patience, no_answer};
 use super::virtual_user::VirtualUser;
 use crate::operation::{Completion, OperationTimes};
 use proofload_engine::{Error as EngineError, ErrorClass};
@@ -86,7 +87,7 @@ pub(super) async fn carry_out<U: VirtualUser>(
 ) -> Result<(Moment, bool), Error> {
     let DueOperation { intended, started, lag } = operation;
     context.recorder.borrow_mut().begin(kind, started, lag);
-    let (ended, retries) = run_with_retries(user, progress.retry).await;
+    let (ended, retries) = run_in_time(context, user, progress.retry).await;
     let finished = context.clock.now();
     let well = matches!(ended, AttemptOutcome::Well(_));
     match ended {
@@ -101,7 +102,7 @@ pub(super) async fn carry_out<U: VirtualUser>(
         AttemptOutcome::Failed(error) => {
             progress.failures += u32::from(!user.expects(&error));
             context.recorder.borrow_mut().end_failed(kind, &error, finished, retries);
-            give_up_if_hopeless(&error, progress.failures, context.reconnect.within)?;
+            give_up_if_hopeless(&error, progress.failures, &context.reconnect.patience)?;
             restore_session(context, user, (&error, finished), progress).await?;
         }
     }
@@ -147,6 +148,20 @@ async fn next_operation(context: &UserContext, progress: &mut SessionProgress, k
     }
 }
 
+/// Runs one operation with its retries, and gives it up at the deadline, if there is one: its outcome is unknown then.
+async fn run_in_time<U: VirtualUser>(context: &UserContext, user: &mut U, retry: Retry) -> (AttemptOutcome, u32) {
+    let ended = match context.reconnect.patience.deadline {
+        None => run_with_retries(user, retry).await,
+        Some(deadline) => tokio::time::timeout(deadline, run_with_retries(user, retry))
+            .await
+            .unwrap_or_else(|_| (AttemptOutcome::Failed(no_answer(deadline)), 0)),
+    };
+    if matches!(&ended.0, AttemptOutcome::Failed(error) if is_lost(error)) {
+        user.lost();
+    }
+    ended
+}
+
 /// Runs one operation with its retries, with the same inputs each time.
 async fn run_with_retries<U: VirtualUser>(user: &mut U, retry: Retry) -> (AttemptOutcome, u32) {
     let mut retries = 0;
@@ -174,7 +189,7 @@ async fn restore_session<U: VirtualUser>(
 ) -> Result<(), Error> {
     if !is_lost(error) {
         match user.recover().await {
-            Err(error) if !is_lost(&error) || context.reconnect.within.is_zero() => {
+            Err(error) if !is_lost(&error) || context.reconnect.patience.reconnect_within.is_zero() => {
                 return Err(Error::from(error).context("recovering after a failed transaction"));
             }
             Err(_lost) => {}
@@ -191,10 +206,11 @@ fn is_lost(error: &EngineError) -> bool {
 }
 
 /// Ends the user after errors that make going on useless or harmful.
-fn give_up_if_hopeless(error: &EngineError, failures: u32, reconnect_within: Duration) -> Result<(), Error> {
+fn give_up_if_hopeless(error: &EngineError, failures: u32, patience: &Patience) -> Result<(), Error> {
     let why = match error.class() {
-        ErrorClass::ConnectionLost if reconnect_within.is_zero() => "the connection to the database was lost",
-        ErrorClass::ConnectionLost if failures >= MOST_FAILURES_IN_A_ROW => {
+        ErrorClass::ConnectionLost if patience.reconnect_within.is_zero() => "the connection to the database was lost",
+        // Users with a deadline are there to see how long a database is away.
+        ErrorClass::ConnectionLost if failures >= MOST_FAILURES_IN_A_ROW && patience.deadline.is_none() => {
             "the connection to the database is lost again before any transaction is done"
         }
         ErrorClass::ConnectionLost => return Ok(()),

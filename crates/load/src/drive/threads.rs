@@ -5,7 +5,7 @@ use super::alarm::Alarm;
 use super::context::{ThreadValues, UserContext};
 use super::finish::Finish;
 use super::queue::{DueQueue, ThreadQueue};
-use super::reconnect::Reconnect;
+use super::reconnect::{Patience, Reconnect};
 use super::rounds::Rounds;
 use super::schedule::Schedule;
 use super::stop::{AfterCount, Stop, StopFlag};
@@ -40,8 +40,8 @@ pub struct ThreadsSpec {
     pub schedule: Arc<dyn Schedule>,
     /// Longest delay after which a scheduled operation may still begin; beyond it the operation is dropped.
     pub queue_at_most: Duration,
-    /// Time within which a session that lost its connection must reconnect; zero: the loss ends the load.
-    pub reconnect_within: Duration,
+    /// Patience of its sessions.
+    pub patience: Patience,
     /// Operations of all users of all agents together after which the load ends; `None` when it only ends by a stop.
     pub operations: Option<u64>,
     /// This agent's share of the load.
@@ -303,7 +303,7 @@ impl ClientThread {
                 events: Arc::clone(&self.spec.events),
             },
             reconnect: Reconnect {
-                within: self.spec.reconnect_within,
+                patience: self.spec.patience,
                 session: self.number(user),
                 events: Arc::clone(&self.spec.events),
             },

@@ -17,6 +17,9 @@ pub trait VirtualUser {
     /// [`VirtualUser::recover`].
     async fn run(&mut self) -> Result<Completion, EngineError>;
 
+    /// Notes that the connection was lost, or given up, under the drawn operation: its outcome is unknown.
+    fn lost(&mut self) {}
+
     /// Makes the session usable after an error: rolls back an open transaction.
     async fn recover(&mut self) -> Result<(), EngineError>;
 

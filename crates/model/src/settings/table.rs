@@ -2,6 +2,7 @@
 
 use super::kind::Kind;
 use super::spec::SettingSpec;
+use crate::drill::FAULT_WORDS;
 use crate::replication::{Confirmation, MOST_STANDBYS, ReplicationMode};
 
 /// A span between a millisecond floor and 30 days.
@@ -47,6 +48,8 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("workload.arrivals", Kind::OneOf(&["constant", "poisson"]), "With `workload.rate`: `constant` (the default), operations become due at equal distances; or `poisson`, at random with exponential distances, drawn from the seed."),
     SettingSpec::optional("workload.queue_at_most", Kind::Duration { least_ms: 0, most_ms: 24 * 3_600_000 }, "With `workload.rate`: an operation that has found no free user for this long after its due time is dropped and counted as dropped; by default 10s. `0s`: no operation may wait."),
     SettingSpec::new("workload.reconnect_within", Kind::Duration { least_ms: 0, most_ms: 24 * 3_600_000 }, "60s", "How long a session tries to reconnect after its connection is lost; then, and with `0s` at once, the run ends without a result. The operation in flight has failed with an unknown outcome; `procedure.error_budget` decides whether the point may count."),
+    SettingSpec::optional("workload.reconnect_wait", span(1), "Longest wait of a session between two tries to connect again, and the bound of how late it finds a server that is back; the waits grow from 10 ms. By default 1s."),
+    SettingSpec::optional("workload.deadline", span(10), "Time after which a session gives up an operation without an answer: it closes the connection, the outcome is unknown, and it connects again. Left out, it waits for ever, as for a host that is gone. For servers."),
     SettingSpec::required("engine.kind", Kind::Name, "The database engine; `proofload engines` lists them.").titled("engine"),
     SettingSpec::optional("engine.url", Kind::Text, "An existing server instead of an instance that Proofload starts. It must not contain a password: use the engine's own environment variable or file on the load host.").fixed(),
     SettingSpec::optional("engine.settings.*", Kind::Free, "A setting of the engine under its own name, such as `shared_buffers = \"64MiB\"`; read back before each run. In a study of several engines, put the settings of one below its name: `postgresql.jit = \"off\"`."),
@@ -71,6 +74,12 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("replication.confirm", Kind::OneOf(Confirmation::WORDS), "Standbys that must confirm a commit: `any n`, whichever answer first (by default `any 1`); `first n`, the first of those that are connected, in the order of their numbers.").titled("standbys that confirm"),
     SettingSpec::optional("replication.rtt", span(0), "Time there and back that a relay of ours adds between the primary and each standby, such as `1ms`; measured before each run. Left out, they are connected directly.").titled("round trip to the standby"),
     SettingSpec::optional("replication.bandwidth", Kind::Bandwidth { least: BANDWIDTH }, "Bytes per second that the relay lets pass between the primary and each standby, in each direction.").titled("bandwidth to the standby (per second)"),
+    SettingSpec::optional("drill.fault", Kind::OneOf(FAULT_WORDS), "What is made to fail after the measured window while load goes on, and how; each run of the point is one drill. Of the primary: `crash`, all its processes end at once; `kill`, its first process; `stop`, its clean stop; `freeze`, nothing runs and nothing is closed: then a standby is promoted. Of the first standby, or `partition` of its link: undone after `drill.lasts`. `none`: the prober alone, to compare with. Needs standbys and `workload.deadline`.").titled("fault"),
+    SettingSpec::optional("drill.lasts", span(1000), "How long a fault of a standby or of a link lasts, or a drill without a fault; by default 10s."),
+    SettingSpec::optional("drill.promote_after", span(0), "Time from a fault of the primary to the order to promote: the detection, which is declared and not measured; by default 0s.").titled("detection (declared)"),
+    SettingSpec::optional("drill.within", span(1000), "Longest time from the fault to the recovery; beyond it the drill has never recovered. By default 2m."),
+    SettingSpec::optional("prober.rate", Kind::Rate { least: 1.0, most: 1000.0 }, "Writes per second of the prober, and reads per second: due at fixed times, each a number of its own in a table of its own; beside them a twentieth as many new connections. By default 200/s."),
+    SettingSpec::optional("prober.deadline", span(100), "Time after which the prober gives up an operation: it closes the connection, and the outcome is unknown. By default 1s."),
     SettingSpec::optional("hardware.watts", Kind::Number { least: 0.1, most: 1e6 }, "Power of the host under load by its data sheet, W; printed beside the measured power.").fixed(),
     SettingSpec::optional("hardware.capacity", Kind::Bytes { least: 1 }, "Capacity of the drives by their data sheet.").fixed(),
     SettingSpec::optional("hardware.rack_units", Kind::Number { least: 0.1, most: 1e4 }, "Height of the host in a rack, rack units.").fixed(),

@@ -1,6 +1,7 @@
 //! Settings that are each valid and do not go together: missing capabilities, limits below the engine's minimum, crossed times.
 //! One function a rule; the list is [`RULES`].
 
+use super::drill_rules::drill_needs;
 use super::fault::Fault;
 use super::typed::with_memory;
 use super::validate::{Study, StudySource, values_of};
@@ -13,9 +14,9 @@ use crate::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a rule looks at, and where it puts its faults.
-struct RuleContext<'a> {
-    study: &'a Study,
-    given: &'a StudySource<'a>,
+pub(super) struct RuleContext<'a> {
+    pub(super) study: &'a Study,
+    pub(super) given: &'a StudySource<'a>,
     faults: &'a mut Vec<Fault>,
 }
 
@@ -42,6 +43,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     replication_needs,
     replication_settings_are_ours,
     link_needs_standbys,
+    drill_needs,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.
@@ -63,7 +65,8 @@ pub(super) fn find_all(study: &Study, given: &StudySource<'_>, faults: &mut Vec<
 }
 
 impl RuleContext<'_> {
-    fn fault(&mut self, key: &str, reason: String) {
+    /// Notes what is wrong with a setting.
+    pub(super) fn fault(&mut self, key: &str, reason: String) {
         let line = self.given.line(key);
         self.faults.push(Fault { line, key: key.to_owned(), reason, suggestion: None });
     }

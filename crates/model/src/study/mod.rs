@@ -1,6 +1,7 @@
 //! The study: what a study file says, checked as a whole. May not touch the world: existence of files, servers and rights is `doctor`'s business.
 
 mod contradictions;
+mod drill_rules;
 mod fault;
 mod read;
 mod search;

@@ -3,6 +3,7 @@
 use super::ask::asks;
 use super::{DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
 use crate::deployment::{InstanceName, StoragePlan};
+use crate::drill::{FaultInForce, FaultKind};
 use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationPart, ReplicationReading};
 use crate::samples::Fact;
 use crate::time::Moment;
@@ -238,6 +239,38 @@ asks! {
         /// Whether it is held from now on.
         held: bool,
     } -> ();
+
+    /// Make an instance fail, or its link; answers once the fault is found in force.
+    make_fault: MakeFault {
+        /// Name of the instance; of a link the standby behind it.
+        instance: InstanceName,
+        /// Way in which it fails.
+        kind: FaultKind,
+    } -> FaultInForce;
+
+    /// Undo the fault of an instance as far as that needs no start: what is frozen or parted goes on. Nothing happens when there is none.
+    undo_fault: UndoFault {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> ();
+
+    /// End what a fault has left of an instance: a frozen one is killed, not let go on.
+    end_faulty: EndFaulty {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> ();
+
+    /// Tell how much of the primary's log a standby has received, in bytes since a fixed, unknown begin.
+    read_received: ReadReceived {
+        /// Name of the standby.
+        instance: InstanceName,
+    } -> Bytes;
+
+    /// Make a standby a primary without standbys of its own; answers with the moment at which it was one.
+    promote: Promote {
+        /// Name of the standby.
+        instance: InstanceName,
+    } -> Moment;
 
     /// Read back each limit and setting that should be in force, the storage, and the engine's own view.
     verify: Verify {

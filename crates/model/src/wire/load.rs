@@ -2,6 +2,7 @@
 
 use super::ask::asks;
 use super::{LoadSpec, ProbeResult};
+use crate::drill::{ProberAsked, ProberReport};
 use crate::error::Error;
 use crate::samples::{Check, Fact, Mark, OperationCounts};
 use crate::time::Moment;
@@ -127,6 +128,15 @@ asks! {
         /// The piece.
         piece: Evidence,
     } -> ();
+
+    /// Connect a prober: its table is made, its connections are opened, and it begins at time zero. Users need not be connected.
+    connect_prober: ConnectProber {
+        /// What it does.
+        asked: ProberAsked,
+    } -> ();
+
+    /// End the prober, and look for each of its writes in the database.
+    end_prober: EndProber {} -> ProberReport;
 
     /// Check consistency, conservation, acknowledged operations and inputs.
     verify: Verify {

@@ -205,7 +205,7 @@ fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadComm
     testbed.prepare(|_| prepared.calibration_limits())?;
     let mut endpoints = Vec::new();
     if prepared.starts_instance() {
-        (endpoints, _) = testbed.start(None, |_, _| prepared.building())?;
+        endpoints = testbed.start(None, |_, _| prepared.building())?.endpoints(false);
     }
     context.agents.start_load(std::slice::from_ref(command))?;
     let pid = context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints)) })?;

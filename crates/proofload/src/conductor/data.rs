@@ -49,7 +49,7 @@ fn build(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCom
     let mut endpoints = Vec::new();
     if prepared.starts_instance() {
         context.primary_alone(prepared).prepare(|_| LimitsAsked::default())?;
-        (endpoints, _) = context.primary_alone(prepared).start(None, |_, _| prepared.building())?;
+        endpoints = context.primary_alone(prepared).start(None, |_, _| prepared.building())?.endpoints(false);
     }
     context.agents.start_load(std::slice::from_ref(command))?;
     context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints)) })?;

@@ -66,7 +66,7 @@ fn carry_out(
     (clock, interrupt): (Arc<dyn Clock>, Interrupt),
 ) -> Result<Outcome, Error> {
     let heard = Heard::new(&mut side.journal, view);
-    let mut context = RunContext { agents: Agents::new(clock, interrupt), heard, meeting: Some(meeting) };
+    let mut context = RunContext::new(Agents::new(clock, interrupt), heard, Some(meeting));
     context.heard.shown_before = shown_before;
     let outcome = measure(&mut side.assignment, &mut context, runs);
     context.meeting = None;

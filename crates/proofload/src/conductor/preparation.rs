@@ -1,10 +1,9 @@
 //! Everything that a run needs of its point: settings, deployment, procedure. Pure.
 
-use super::drill::Drill;
-use super::run_context::RunContext;
 use proofload_engine::{Engine, place_settings};
 use proofload_load::{Calibration, Rating, Workload};
 use proofload_model::deployment::{Deployment, InstancePlan, Role};
+use proofload_model::drill::{DrillAsked, drill};
 use proofload_model::error::Error;
 use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
 use proofload_model::plan::{Plan, Run};
@@ -28,6 +27,8 @@ pub(crate) struct PreparedRun {
     pub(crate) alone: Deployment,
     /// Replication of the deployment; `None` for an instance alone.
     pub(crate) replication: Option<ReplicationAsked>,
+    /// Drill after the measured window; `None` for a run without one.
+    pub(crate) drill: Option<DrillAsked>,
     pub(crate) procedure: Procedure,
     pub(crate) engine: &'static dyn Engine,
     pub(crate) workload: &'static dyn Workload,
@@ -61,6 +62,7 @@ impl PreparedRun {
             deployment: replicated(alone.clone(), engine, replication.as_ref()),
             alone,
             replication,
+            drill: drill(&settings)?,
             procedure: procedure(&settings)?,
             engine,
             workload,
@@ -113,11 +115,6 @@ impl PreparedRun {
     /// Share of the load that each load agent has.
     pub(crate) fn parts(&self) -> Vec<LoadShare> {
         LoadShare::all(&self.hosts)
-    }
-
-    /// Timed actions of the measured window; no study asks for any yet.
-    pub(super) fn drill<'a>(&self) -> Drill<RunContext<'a>> {
-        Drill::new(Vec::new())
     }
 
     /// Sessions of the run.

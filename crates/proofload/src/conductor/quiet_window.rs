@@ -1,6 +1,5 @@
 //! A measured load that goes on until the host was quiet for as long as the study wants. Knows what others took, not what was done.
 
-use super::drill::Seconds as _;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_analysis::disturbance::{Disturbance, ProcessorSecond};

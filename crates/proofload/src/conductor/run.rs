@@ -1,7 +1,7 @@
 //! One run of the plan, phase by phase: prepare, warm up, measure, verify, release. Phases are functions; what they work with is given.
 
 use super::agents::LoadCommand;
-use super::drill::{Drill, Seconds as _};
+use super::drill::{self, DrillCourse};
 use super::load;
 use super::preparation::PreparedRun;
 use super::quiet_check;
@@ -20,7 +20,7 @@ use proofload_model::replication::link;
 use proofload_model::samples::OperationCounts;
 use proofload_model::study::scraped;
 use proofload_model::time::Moment;
-use proofload_model::wire::load::{CheckData, Verify};
+use proofload_model::wire::load::{CheckData, ConnectProber, EndProber, Verify};
 
 /// Carries out one run. On an error the caller cleans up and marks the attempt.
 pub(super) fn carry_out(
@@ -32,15 +32,21 @@ pub(super) fn carry_out(
     quiet_check::wait(context, prepared, prepared.procedure.wait_for_quiet)?;
     prepare(context, prepared, load_commands)?;
     context.meet()?;
+    let mut drilled = None;
     match prepared.rating() {
         Rating::Window | Rating::ToItsEnd => {
             begin_load(context, prepared)?;
             let warmed_up = warm_up(context, prepared)?;
-            measure(context, prepared, warmed_up, prepared.drill())?;
+            let window = measure(context, prepared, warmed_up)?;
+            let drill = prepared.drill.as_ref().map(|asked| drill::carry_out(context, prepared, asked, window));
+            drilled = drill.transpose()?;
         }
         Rating::WholeRun { warm_up_rounds } => whole_run::measure(context, prepared, warm_up_rounds)?,
     }
     let totals = end_load(context, prepared)?;
+    if let Some(course) = drilled {
+        keep_drill(context, course)?;
+    }
     verify(context, prepared, totals)?;
     release(context, prepared)
 }
@@ -58,9 +64,10 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         let part = |instance: &InstancePlan, upstream: Option<&String>| {
             (instance.place.clone(), prepared.part(instance, upstream))
         };
-        let (addresses, facts) = context.testbed(prepared).start(link(&prepared.settings), part)?;
-        context.heard.journal.facts(&facts)?;
-        endpoints = addresses;
+        let started = context.testbed(prepared).start(link(&prepared.settings), part)?;
+        context.heard.journal.facts(&started.facts)?;
+        endpoints = started.endpoints(prepared.drill.is_some());
+        context.upstreams = started.upstreams;
         replication::establish(context, prepared)?;
     }
     context.agents.start_load(load_commands)?;
@@ -72,6 +79,9 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         context.ask_load(CheckData {})?.must_fit()?;
     }
     load::connect(context, prepared)?;
+    if let Some(asked) = &prepared.drill {
+        context.ask_load(ConnectProber { asked: asked.prober })?;
+    }
     if prepared.procedure.prewarm {
         context.testbed(prepared).prewarm()?;
     }
@@ -116,13 +126,8 @@ fn warm_up(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<RunEv
 }
 
 /// Measures a load of fixed length: whole seconds after the one that is running now, in every load agent. A load that ends by itself is
-/// measured to its end.
-fn measure<'a>(
-    context: &mut RunContext<'a>,
-    prepared: &PreparedRun,
-    warmed_up: RunEvent,
-    drill: Drill<RunContext<'a>>,
-) -> Result<(), Error> {
+/// measured to its end. Answers with the window.
+fn measure(context: &mut RunContext<'_>, prepared: &PreparedRun, warmed_up: RunEvent) -> Result<(usize, usize), Error> {
     let state = &mut context.heard.state;
     let from = (state.throughput.len() + 1).max(state.merger.furthest() as usize);
     let to = if prepared.rating() == Rating::ToItsEnd { usize::MAX } else { from + prepared.seconds() };
@@ -130,11 +135,12 @@ fn measure<'a>(
     context.heard.view.phase(Phase::Measuring);
     let began = context.wait_for(from)?;
     context.mark("window_start")?;
-    let lasted = began && drill.carry_out(context, from, to)?;
+    let lasted = began && context.wait_for(to)?;
     let end = if lasted { quiet_window::extend(context, prepared, from, to)? } else { None };
     context.mark("window_end")?;
     if let Some(to) = end {
-        return keep_window(context, warmed_up, from, to);
+        keep_window(context, warmed_up, from, to)?;
+        return Ok((from, to));
     }
     // The last whole second in which every user still had work.
     let state = &context.heard.state;
@@ -142,9 +148,17 @@ fn measure<'a>(
     let end = state.end.map_or(0.0, |end| end.first_without_work.as_seconds());
     let end = (end as usize).min(seconds);
     if end > from {
-        return keep_window(context, warmed_up, from, end);
+        keep_window(context, warmed_up, from, end)?;
+        return Ok((from, end));
     }
-    keep_window(context, RunEvent::EndedEarly { seconds: seconds as u64 }, 0, end.max(1))
+    keep_window(context, RunEvent::EndedEarly { seconds: seconds as u64 }, 0, end.max(1))?;
+    Ok((0, end.max(1)))
+}
+
+/// Ends the prober, and notes the drill with what it found.
+fn keep_drill(context: &mut RunContext<'_>, course: DrillCourse) -> Result<(), Error> {
+    let prober = context.ask_load(EndProber {})?;
+    context.heard.journal.event(RunEvent::Drilled(Box::new(course.report(prober))))
 }
 
 /// Notes how the warm-up ended, and the window.

@@ -1,13 +1,14 @@
 //! The agents and what is heard of them, together: what every phase works with. Waits for seconds of load; may not know a phase.
 
 use super::agents::Agents;
-use super::drill::Seconds;
 use super::heard::Heard;
 use super::meeting::Meeting;
 use super::preparation::PreparedRun;
 use super::testbed::Testbed;
+use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::wire::{Ask, load};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How often a wait for seconds of load looks whether the run can go on.
@@ -19,9 +20,16 @@ pub(crate) struct RunContext<'a> {
     pub(crate) heard: Heard<'a>,
     /// Where a run waits for the one that is measured at once with it.
     pub(crate) meeting: Option<Meeting>,
+    /// Address that each standby of the run follows.
+    pub(crate) upstreams: BTreeMap<InstanceName, String>,
 }
 
 impl<'a> RunContext<'a> {
+    /// What no phase has worked with yet.
+    pub(crate) fn new(agents: Agents, heard: Heard<'a>, meeting: Option<Meeting>) -> Self {
+        Self { agents, heard, meeting, upstreams: BTreeMap::new() }
+    }
+
     /// The host side of a run.
     pub(super) fn testbed<'c>(&'c mut self, prepared: &'c PreparedRun) -> Testbed<'c, 'a> {
         Testbed { agents: &mut self.agents, heard: &mut self.heard, deployment: &prepared.deployment }
@@ -87,8 +95,9 @@ impl<'a> RunContext<'a> {
     }
 }
 
-impl Seconds for RunContext<'_> {
-    fn wait_for(&mut self, count: usize) -> Result<bool, Error> {
+impl RunContext<'_> {
+    /// Waits until this many seconds of load have been reported; false when the load ended before.
+    pub(super) fn wait_for(&mut self, count: usize) -> Result<bool, Error> {
         while self.heard.state.throughput.len() < count {
             if !self.next_second()? {
                 return Ok(false);

@@ -77,8 +77,7 @@ pub(crate) fn conduct(
     clock: Arc<dyn Clock>,
     interrupt: Interrupt,
 ) -> Result<Outcome, Error> {
-    let mut context =
-        RunContext { agents: Agents::new(clock, interrupt), heard: Heard::new(journal, view), meeting: None };
+    let mut context = RunContext::new(Agents::new(clock, interrupt), Heard::new(journal, view), None);
     let outcome = runs(assignment, &mut context);
     context.agents.stop_load();
     context.agents.stop_hosts();

@@ -5,6 +5,7 @@ use super::agents::Agents;
 use super::heard::Heard;
 use crate::live::Phase;
 use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePlan, Role};
+use proofload_model::drill::{FaultInForce, FaultKind};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
 use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationPart, ReplicationReading};
@@ -12,6 +13,7 @@ use proofload_model::samples::Fact;
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
 use proofload_model::wire::{Ask, DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec, host};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Instances of one point on their hosts.
@@ -19,6 +21,24 @@ pub(crate) struct Testbed<'t, 'a> {
     pub(super) agents: &'t mut Agents,
     pub(super) heard: &'t mut Heard<'a>,
     pub(super) deployment: &'t Deployment,
+}
+
+/// Instances that were started.
+#[derive(Default)]
+pub(super) struct StartedDeployment {
+    /// Addresses, the primary's first.
+    pub(super) addresses: Vec<String>,
+    /// Address that each standby follows.
+    pub(super) upstreams: BTreeMap<InstanceName, String>,
+    /// Facts about the starts.
+    pub(super) facts: Vec<Fact>,
+}
+
+impl StartedDeployment {
+    /// Addresses that the load goes to: of all instances where another may take the primary's place, else the primary's.
+    pub(super) fn endpoints(&self, of_all: bool) -> Vec<String> {
+        self.addresses.iter().take(if of_all { usize::MAX } else { 1 }).cloned().collect()
+    }
 }
 
 /// Frees on the host under test what earlier, killed agents left in a study's folder.
@@ -119,23 +139,60 @@ impl<'t> Testbed<'t, '_> {
     }
 
     /// Starts every instance from the place and in the part that are given for it, of which the address of the primary is known where it
-    /// runs; the addresses that the load goes to, and facts about the starts. Standbys follow through a relay where there is a link.
+    /// runs. Standbys follow through a relay where there is a link.
     pub(super) fn start(
         &mut self,
         link: Option<LinkAsked>,
         how: impl Fn(&InstancePlan, Option<&String>) -> (DataLocation, ReplicationPart),
-    ) -> Result<(Vec<String>, Vec<Fact>), Error> {
-        let (mut endpoints, mut facts) = (Vec::new(), Vec::new());
+    ) -> Result<StartedDeployment, Error> {
+        let mut all = StartedDeployment::default();
         for instance in self.ours() {
-            let upstream = self.upstream_of(instance, link, endpoints.first())?;
+            let upstream = self.upstream_of(instance, link, all.addresses.first())?;
             let (place, part) = how(instance, upstream.as_ref());
             let started = self.ask(instance, host::Start { instance: instance.name.clone(), place, part })?;
-            if instance.role == Role::Primary {
-                endpoints.push(started.address);
-            }
-            facts.extend(started.facts);
+            all.addresses.push(started.address);
+            all.upstreams.extend(upstream.map(|upstream| (instance.name.clone(), upstream)));
+            all.facts.extend(started.facts);
         }
-        Ok((endpoints, facts))
+        Ok(all)
+    }
+
+    /// Starts an instance again that a fault has ended, on the data that it left.
+    pub(super) fn start_again(
+        &mut self,
+        instance: &InstancePlan,
+        place: DataLocation,
+        part: ReplicationPart,
+    ) -> Result<(), Error> {
+        self.ask(instance, host::Start { instance: instance.name.clone(), place, part }).map(drop)
+    }
+
+    /// Makes an instance fail, or its link.
+    pub(super) fn make_fault(&mut self, instance: &InstancePlan, kind: FaultKind) -> Result<FaultInForce, Error> {
+        self.ask(instance, host::MakeFault { instance: instance.name.clone(), kind })
+    }
+
+    /// Lets what is frozen or parted go on.
+    pub(super) fn undo_fault(&mut self, instance: &InstancePlan) -> Result<(), Error> {
+        self.ask(instance, host::UndoFault { instance: instance.name.clone() })
+    }
+
+    /// Ends what a fault has left of an instance.
+    pub(super) fn end_faulty(&mut self, name: &InstanceName) -> Result<(), Error> {
+        for instance in self.deployment.instances.iter().filter(|instance| instance.name == *name) {
+            self.ask(instance, host::EndFaulty { instance: name.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// Reads how much log a standby has received.
+    pub(super) fn received(&mut self, standby: &InstancePlan) -> Result<Bytes, Error> {
+        self.ask(standby, host::ReadReceived { instance: standby.name.clone() })
+    }
+
+    /// Makes a standby a primary.
+    pub(super) fn promote(&mut self, standby: &InstancePlan) -> Result<Moment, Error> {
+        self.ask(standby, host::Promote { instance: standby.name.clone() })
     }
 
     /// Address that a standby follows: that of the primary, or of a relay to it.

@@ -38,8 +38,7 @@ pub(crate) fn conduct_in_turns(
     let [first, second] = sides;
     let Side { assignment: one, journal } = first;
     let Side { assignment: other, journal: other_journal } = second;
-    let mut context =
-        RunContext { agents: Agents::new(clock, interrupt), heard: Heard::new(journal, view), meeting: None };
+    let mut context = RunContext::new(Agents::new(clock, interrupt), Heard::new(journal, view), None);
     let mut both = Both { assignments: [one, other], waiting: other_journal, current: 0 };
     let outcome = both.runs(&mut context);
     context.agents.stop_load();

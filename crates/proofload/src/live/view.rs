@@ -38,6 +38,7 @@ pub(crate) enum Phase {
     CalibratingQueries,
     WarmingUp,
     Measuring,
+    Drilling,
     Stopping,
     Verifying,
 }
@@ -56,6 +57,7 @@ impl Phase {
             Self::CalibratingQueries => "calibrating queries",
             Self::WarmingUp => "warming up",
             Self::Measuring => "measuring",
+            Self::Drilling => "drilling",
             Self::Stopping => "stopping",
             Self::Verifying => "verifying",
         }

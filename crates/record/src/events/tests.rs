@@ -4,6 +4,9 @@ use super::{decode, encode};
 use crate::compat::Format;
 use crate::schema::FORMAT;
 use proofload_model::deployment::InstanceName;
+use proofload_model::drill::{
+    DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport,
+};
 use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, ReplicationProof, RunEvent, VERSION};
 use proofload_model::replication::ReplicationMode;
 use proofload_model::samples::{Fact, LostSession, OperationCounts, UserRound};
@@ -83,11 +86,12 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::QuietChecked { .. } => 28,
         RunEvent::InTurns { .. } => 29,
         RunEvent::ReplicationProved(_) => 30,
+        RunEvent::Drilled(_) => 31,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 31;
+const LAST: u64 = 32;
 
 fn random(position: u64, chance: &mut Chance) -> RunEvent {
     match position {
@@ -151,7 +155,38 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
             waited_for_link: chance.number().is_multiple_of(2),
             waited_for_apply: chance.number().is_multiple_of(2),
         }),
+        31 => RunEvent::Drilled(Box::new(drilled(chance))),
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
+    }
+}
+
+fn drilled(chance: &mut Chance) -> DrillReport {
+    let offset = |chance: &mut Chance| Offset(i64::from(chance.small()));
+    let kind = ProbeReport {
+        kind: ProbeKind::Write,
+        due: chance.number(),
+        lag_p99_ms: chance.seconds(),
+        outages: vec![Outage {
+            from: offset(chance),
+            to: chance.maybe(|chance| Offset(i64::from(chance.small()))),
+            failed: 3,
+        }],
+        blips: chance.number(),
+        tenths: vec![ProbeTenth { acknowledged: chance.small(), failed: 1, unknown: 2 }],
+    };
+    let ledger = Ledger { sent: chance.number(), lost: chance.number(), lost_numbers: vec![7], ..Ledger::default() };
+    DrillReport {
+        fault: FaultAsked::of("crash primary").flatten(),
+        fault_after: chance.seconds(),
+        fault_at: chance.seconds(),
+        promote_asked_at: chance.maybe(Chance::seconds),
+        promoted_at: chance.maybe(Chance::seconds),
+        promoted: chance.maybe(|_| InstanceName::standby(1)),
+        undone_at: chance.maybe(Chance::seconds),
+        before: chance.seconds(),
+        recovered_at: chance.maybe(Chance::seconds),
+        work_missed: chance.seconds(),
+        prober: ProberReport { kinds: vec![kind], ledger },
     }
 }
 

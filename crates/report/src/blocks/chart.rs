@@ -104,6 +104,8 @@ pub(crate) enum BandKind {
     Window,
     /// Where the knee lies.
     Knee,
+    /// Time without service.
+    Away,
 }
 
 /// A shaded range of x.

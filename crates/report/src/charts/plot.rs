@@ -118,6 +118,7 @@ impl Plot<'_> {
                 BandKind::WarmUp => "warm",
                 BandKind::Window => "window",
                 BandKind::Knee => "knee",
+                BandKind::Away => "away",
             };
             let (from, to) = (self.x.place(band.from).max(self.left), self.x.place(band.to).min(self.right));
             self.svg.rectangle(&format!("band {kind}"), (from, self.top), (to, self.bottom));

@@ -17,6 +17,8 @@ pub struct Audit {
     pub found: String,
     /// Whether it holds.
     pub holds: bool,
+    /// Whether it asks the database, and not the clients alone.
+    pub by_database: bool,
 }
 
 /// All comparisons that the record allows.
@@ -41,6 +43,7 @@ fn continuity(intervals: &[IntervalSample]) -> Audit {
         rule: "every second of the load has exactly one interval in the record",
         found,
         holds: missing.is_empty(),
+        by_database: false,
     }
 }
 
@@ -63,6 +66,7 @@ fn conservation(intervals: &[IntervalSample]) -> Audit {
             format!("broken in {broken} intervals")
         },
         holds: broken == 0,
+        by_database: false,
     }
 }
 
@@ -85,6 +89,7 @@ fn offered(intervals: &[IntervalSample]) -> Option<Audit> {
             format!("broken in {broken} intervals")
         },
         holds: broken == 0,
+        by_database: false,
     })
 }
 
@@ -103,6 +108,7 @@ fn histograms(intervals: &[IntervalSample]) -> Audit {
         rule: "every completed operation has one response time",
         found: format!("{timed} response times, {completed} completed operations"),
         holds: timed == completed,
+        by_database: false,
     }
 }
 
@@ -130,7 +136,7 @@ fn totals(attempt: &Attempt) -> Option<Audit> {
         format!("differ for {}", wrong.join(", "))
     };
     let rule = "the sum of the intervals equals the clients' own totals";
-    Some(Audit { name: "intervals and totals", rule, found, holds: wrong.is_empty() })
+    Some(Audit { name: "intervals and totals", rule, found, holds: wrong.is_empty(), by_database: false })
 }
 
 /// A kind by the database's counter against what was acknowledged to clients, over the whole run.
@@ -149,5 +155,6 @@ fn agreement(attempt: &Attempt, counted: &CountedKind) -> Option<Audit> {
         rule: counted.rule,
         found: format!("{acknowledged} acknowledged, {stored} stored, {uncertain} uncertain"),
         holds: (acknowledged..=acknowledged + uncertain).contains(&stored),
+        by_database: true,
     })
 }

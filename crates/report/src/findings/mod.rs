@@ -10,6 +10,7 @@ mod counted;
 mod counters;
 mod curve;
 mod disturbance;
+pub mod drills;
 mod efficiency;
 mod estimate;
 mod evaluate;

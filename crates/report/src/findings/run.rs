@@ -23,6 +23,7 @@ use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::stall::Stalls;
 use proofload_analysis::validity::{Check as WindowCheck, Limits, VoidReason, check_window};
 use proofload_analysis::window::{JudgedWindow, WindowRule, WindowVerdict, judge_window};
+use proofload_model::drill::drill;
 use proofload_model::plan::Run;
 use proofload_model::samples::{Check, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Settings;
@@ -163,8 +164,8 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         verdict::of_replication(attempt, stretch),
         verdict::of_failures(failures, procedure.as_ref().map_or(0.0, |procedure| procedure.error_budget)),
         verdict::of_limits(pacing.as_ref()),
-        verdict::of_generator(&generator, host.as_ref()),
-        verdict::of_checks(&audits, &attempt.checks),
+        verdict::of_generator(&generator, host.as_ref(), is_drill(settings)),
+        verdict::of_drill_and_checks(attempt, settings, &audits),
         unreadable.into_iter().map(Void::verification).collect(),
     ];
     RunFindings {
@@ -197,6 +198,11 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         audits,
         failures,
     }
+}
+
+/// Whether a fault was made after the window.
+fn is_drill(settings: &Settings) -> bool {
+    drill(settings).is_ok_and(|asked| asked.is_some())
 }
 
 /// Intervals whose operations count. Of a run that is rated whole every one does, also when other users had no work left.

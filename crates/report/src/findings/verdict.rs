@@ -2,6 +2,7 @@
 
 use super::audits::Audit;
 use super::disturbance::{Estimand, HostUse};
+use super::drills::{promises_none_lost, report_of};
 use super::pacing::{KeptLimit, Pacing};
 use super::standstill::Standstill;
 use super::steal::{beyond, blamed, steal};
@@ -13,15 +14,26 @@ use super::window::{FailureCount, Window};
 use proofload_analysis::generator::{Doubt, GeneratorCheck};
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::validity::{Check as WindowCheck, VoidReason};
+use proofload_model::drill::drill;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::limit;
 use proofload_model::samples::{Check, CheckOutcome};
 use proofload_model::series::replication;
+use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 
 /// A stretch without telemetry that is longer than this within the window is a gap, seconds.
 const LONGEST_SILENCE: f64 = 3.0;
+
+/// Groups of checks that look for every acknowledged operation in the database.
+const LOOK_FOR_EACH: &[&str] = &["conservation", "acknowledged", "agreement"];
+
+/// Lost writes that are told by number.
+const NUMBERS_TOLD: usize = 20;
+
+/// Lateness of a prober from which on its outages are not exact enough to be told, ms.
+const LATEST_PROBE_MS: f64 = 50.0;
 
 /// A load generator whose threads waited for a core in this share of the time that they had work was kept from it.
 const WAITED: f64 = 0.2;
@@ -163,7 +175,8 @@ fn disturbed(host: Option<&HostUse>) -> Option<String> {
 }
 
 /// A load generator that was the limit. One that started late since its threads waited for a core that others had is the host's fault.
-pub(super) fn of_generator(check: &GeneratorCheck, host: Option<&HostUse>) -> Vec<Void> {
+/// Late starts say nothing against a drill, whose prober has a lateness of its own.
+pub(super) fn of_generator(check: &GeneratorCheck, host: Option<&HostUse>, is_drill: bool) -> Vec<Void> {
     let waited = host.and_then(|host| host.client_wait).filter(|share| *share >= WAITED);
     let others = disturbed(host);
     let void = |doubt: &Doubt| match (doubt, waited, &others) {
@@ -173,13 +186,58 @@ pub(super) fn of_generator(check: &GeneratorCheck, host: Option<&HostUse>) -> Ve
         )),
         _ => Void::generator(format!("generator-bound: {doubt}")),
     };
-    check.bound.iter().map(void).collect()
+    let counts = |doubt: &&Doubt| !(is_drill && matches!(doubt, Doubt::LateSends { .. }));
+    check.bound.iter().filter(counts).map(void).collect()
 }
 
-/// Sums that differ and checks that failed.
-pub(super) fn of_checks(audits: &[Audit], checks: &[Check]) -> Vec<Void> {
-    let audits = audits.iter().filter(|audit| !audit.holds).map(|audit| format!("{}: {}", audit.name, audit.found));
-    let checks = checks.iter().filter(|check| check.outcome == CheckOutcome::Failed);
+/// What a drill shows against itself, then sums that differ and checks that failed.
+pub(super) fn of_drill_and_checks(attempt: &Attempt, settings: &Settings, audits: &[Audit]) -> Vec<Void> {
+    [of_drill(attempt, settings), of_checks(audits, &attempt.checks, nothing_may_be_lost(settings))].concat()
+}
+
+/// A drill that is none, writes that were lost against a promise, and what no database may do.
+fn of_drill(attempt: &Attempt, settings: &Settings) -> Vec<Void> {
+    let Ok(Some(asked)) = drill(settings) else { return Vec::new() };
+    let Some(report) = report_of(attempt) else { return vec![Void::verification("no drill was recorded")] };
+    let (ledger, promised) = (&report.prober.ledger, promises_none_lost(asked.fault, settings));
+    let mut voids = Vec::new();
+    let mut found = |count: u64, what: &str| {
+        if count > 0 {
+            voids.push(Void::verification(format!("{count} of {} {what}", ledger.sent)));
+        }
+    };
+    let numbers: Vec<String> = ledger.lost_numbers.iter().take(NUMBERS_TOLD).map(u64::to_string).collect();
+    let lost = format!("writes were acknowledged and lost, where none may be: {}", numbers.join(", "));
+    found(if promised { ledger.lost } else { 0 }, &lost);
+    found(ledger.phantoms, "writes are there that had failed for certain");
+    found(
+        ledger.holes,
+        "writes are lost though later ones of the same node are there: two primaries, or another node was read",
+    );
+    if ledger.two_primaries_seconds > 0.0 {
+        let seconds = ledger.two_primaries_seconds;
+        voids.push(Void::verification(format!("two primaries took writes for {seconds:.3} s")));
+    }
+    let late = report.prober.kinds.iter().map(|kind| kind.lag_p99_ms).fold(0.0, f64::max);
+    if late > LATEST_PROBE_MS {
+        let text = format!("the prober came {late:.0} ms late (p99), more than {LATEST_PROBE_MS} ms");
+        voids.push(Void::generator(text));
+    }
+    voids
+}
+
+/// Whether sums and checks that look for every acknowledged operation decide: not where a drill may lose some.
+fn nothing_may_be_lost(settings: &Settings) -> bool {
+    drill(settings).ok().flatten().is_none_or(|asked| promises_none_lost(asked.fault, settings))
+}
+
+/// Sums that differ and checks that failed. Where acknowledged operations may be lost, those that look for each of them do not count.
+fn of_checks(audits: &[Audit], checks: &[Check], nothing_may_be_lost: bool) -> Vec<Void> {
+    let counts = |check: &&Check| nothing_may_be_lost || !LOOK_FOR_EACH.contains(&check.group.as_str());
+    let checks: Vec<&Check> = checks.iter().filter(counts).collect();
+    let audits = audits.iter().filter(|audit| nothing_may_be_lost || !audit.by_database);
+    let audits = audits.filter(|audit| !audit.holds).map(|audit| format!("{}: {}", audit.name, audit.found));
+    let checks = checks.into_iter().filter(|check| check.outcome == CheckOutcome::Failed);
     let checks = checks.map(|check| format!("{} {}: {}", check.group, check.name, check.found));
     audits.chain(checks).map(Void::verification).collect()
 }

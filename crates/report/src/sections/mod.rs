@@ -10,6 +10,7 @@ mod cores;
 mod departures;
 mod disclosure;
 mod document;
+mod drills;
 mod efficiency;
 mod estimands;
 mod facts;

@@ -154,7 +154,7 @@ fn what_was_found(findings: &Findings<'_>) -> Vec<Prose> {
             sentences.collect()
         }
         Err(_) => {
-            let protected = super::replication::answer(findings);
+            let protected = [super::drills::answer(findings), super::replication::answer(findings)].concat();
             vec![if protected.is_empty() { best_point(findings) } else { protected }]
         }
     }

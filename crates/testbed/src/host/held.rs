@@ -5,6 +5,7 @@ use super::remains::InstanceRemains;
 use super::replication::{self, InstanceReplication};
 use super::used::used;
 use crate::agents::EventSink;
+use crate::faults::{self, FaultSite, Process};
 use crate::instances::{self, Server, Start};
 use crate::limits::AppliedLimits;
 use crate::preconditioning::Within;
@@ -12,17 +13,24 @@ use crate::probes::{Probes, Subject};
 use crate::relay::Relay;
 use crate::snapshots;
 use crate::storages::{self, AttachedStorage, Devices};
-use proofload_engine::{Engine, ReplicationWatch, Target};
+use proofload_engine::{Engine, Replication, ReplicationWatch, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
+use proofload_model::drill::{FaultInForce, FaultKind};
 use proofload_model::error::Error;
 use proofload_model::facts::engine as names;
 use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationPart};
 use proofload_model::samples::Fact;
-use proofload_model::time::Clock;
+use proofload_model::time::{Clock, Moment};
+use proofload_model::units::Bytes;
 use proofload_model::wire::host::{StartProbes, StartedInstance};
 use proofload_model::wire::{DataLocation, Event, LimitsAsked, ResourceUse};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often is looked whether killed processes are gone, and with which pauses.
+const LOOKS_AT_DYING: u32 = 1_000;
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// Resources of an instance.
 pub(super) struct InstanceResources {
@@ -30,6 +38,10 @@ pub(super) struct InstanceResources {
     clock: Arc<dyn Clock>,
     events: EventSink,
     remains: Arc<InstanceRemains>,
+    /// Processes of a fault that is in force or was.
+    faulty: Vec<Process>,
+    /// Whether a fault has ended the server: nothing runs under the limits.
+    ended_by_fault: bool,
     // In this order they are dropped: nobody watches what is gone, the limits outlive who is under them, and the storage all of them.
     probes: Option<Probes>,
     replication: Option<InstanceReplication>,
@@ -76,6 +88,8 @@ impl InstanceResources {
             clock,
             events,
             remains,
+            faulty: Vec::new(),
+            ended_by_fault: false,
             probes: None,
             replication: None,
             server: None,
@@ -166,6 +180,7 @@ impl InstanceResources {
         })?;
         let address = server.address().to_owned();
         let target = Target::new(place, Some(address.clone()));
+        self.ended_by_fault = false;
         self.server = Some(RunningServer { server, target });
         self.replication = self.server.as_ref().map_or(Ok(None), |one| InstanceReplication::of(&one.target, part))?;
         Ok(StartedInstance { address, facts: self.stamped(facts) })
@@ -208,8 +223,11 @@ impl InstanceResources {
         self.replication.as_ref().ok_or_else(alone)?.hold(server, part, held, &*self.clock)
     }
 
-    /// Reads back storage, limits and settings.
+    /// Reads back storage, limits and settings; nothing of an instance that a fault has ended.
     pub(super) fn verify(&self) -> Result<Vec<Fact>, Error> {
+        if self.ended_by_fault {
+            return Ok(Vec::new());
+        }
         let limits = self.limits.as_ref().ok_or_else(|| Error::new("verify limits: none were prepared"))?;
         let mut facts = limits.verify();
         facts.extend(self.storage.iter().flat_map(|storage| storage.verify()));
@@ -236,8 +254,71 @@ impl InstanceResources {
         self.server.as_ref().map(|running| running.server.process())
     }
 
-    /// Stops the server, if there is one.
+    /// Makes it fail, or its link; answers once that is found.
+    pub(super) fn make_fault(&mut self, kind: FaultKind) -> Result<FaultInForce, Error> {
+        let running = self.server.as_ref().ok_or_else(|| Error::new("make a fault: the instance does not run"))?;
+        let processes = Process::family(running.server.process());
+        let site = FaultSite { server: &running.server, processes: &processes, relay: self.link.as_ref() };
+        let made = faults::make(kind, &site, &*self.clock)?;
+        // Behind a parted link the processes are well.
+        self.faulty = if kind == FaultKind::Partition { Vec::new() } else { processes };
+        self.forget_ended();
+        Ok(made)
+    }
+
+    /// Lets what is frozen or parted go on.
+    pub(super) fn undo_fault(&mut self) {
+        self.faulty.drain(..).for_each(|process| process.halt(false));
+        if let Some(relay) = &self.link {
+            relay.hold(false);
+        }
+    }
+
+    /// Ends what a fault has left: what is frozen must not go on.
+    pub(super) fn end_faulty(&mut self) {
+        let halted = std::mem::take(&mut self.faulty);
+        if let Some(running) = self.server.as_ref().filter(|_| !halted.is_empty()) {
+            running.server.expect_end();
+        }
+        let mut left = LOOKS_AT_DYING;
+        while left > 0 && halted.iter().any(|process| process.is_running()) {
+            halted.iter().for_each(|process| process.kill());
+            self.clock.sleep(GLANCE);
+            left -= 1;
+        }
+        self.forget_ended();
+    }
+
+    /// Forgets a server that has ended by our own doing.
+    fn forget_ended(&mut self) {
+        if self.server.as_ref().is_some_and(|running| running.server.has_ended()) {
+            self.replication = None;
+            self.server = None;
+            self.ended_by_fault = true;
+        }
+    }
+
+    /// Bytes of the primary's log that it has received as a standby.
+    pub(super) fn received(&self) -> Result<Bytes, Error> {
+        let (facet, target) = self.standby()?;
+        Ok(facet.received(target)?)
+    }
+
+    /// Makes it a primary.
+    pub(super) fn promote(&self) -> Result<Moment, Error> {
+        let (facet, target) = self.standby()?;
+        facet.promote(target)?;
+        Ok(self.clock.now())
+    }
+
+    fn standby(&self) -> Result<(&'static dyn Replication, &Target), Error> {
+        let running = self.server.as_ref().ok_or_else(|| Error::new("ask a standby: it does not run"))?;
+        Ok((replication::facet(&running.target.place)?, &running.target))
+    }
+
+    /// Stops the server, if there is one; what a fault has frozen is ended.
     pub(super) fn stop(&mut self) -> Result<(), Error> {
+        self.end_faulty();
         self.replication = None;
         let stopped = self.server.take().map_or(Ok(()), |running| running.server.stop());
         self.link = None;

@@ -65,7 +65,8 @@ pub(super) fn start_relay(
     Ok((relay, places.address))
 }
 
-fn facet(place: &DataLocation) -> Result<&'static dyn Replication, Error> {
+/// The replication of the engine of a place.
+pub(super) fn facet(place: &DataLocation) -> Result<&'static dyn Replication, Error> {
     let facet = engine(place)?.replication();
     facet.ok_or_else(|| Error::refused(format!("replicate: {} has no standbys", place.engine)))
 }

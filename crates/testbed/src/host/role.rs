@@ -11,17 +11,18 @@ use crate::preconditioning;
 use crate::quiet_check;
 use crate::snapshots::{self, FolderLock};
 use proofload_model::deployment::InstanceName;
+use proofload_model::drill::FaultInForce;
 use proofload_model::error::{Error, ErrorKind};
 use proofload_model::replication::{LinkMeasured, ReplicationReading};
 use proofload_model::samples::Fact;
-use proofload_model::time::Clock;
+use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Attach, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, FindSnapshot, HoldStandby,
-    HostService, JoinLimits, LabelSnapshot, MeasureLink, MeasureReads, Precondition, PreconditioningResult,
-    PrepareLimits, Prewarm, PrewarmResult, QuietCheck, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release,
-    Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartLink, StartProbes, StartedInstance, Stop,
-    StopProbes, Sweep, Verify,
+    Attach, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot,
+    HoldStandby, HostService, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, Precondition,
+    PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, QuietCheck, ReadReceived, ReadReplication,
+    ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start,
+    StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, UndoFault, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -179,6 +180,28 @@ impl HostService for HostRole {
 
     fn hold_standby(&mut self, ask: HoldStandby) -> Result<(), Error> {
         self.held(&ask.instance).hold(ask.part, ask.held)
+    }
+
+    fn make_fault(&mut self, ask: MakeFault) -> Result<FaultInForce, Error> {
+        self.held(&ask.instance).make_fault(ask.kind)
+    }
+
+    fn undo_fault(&mut self, ask: UndoFault) -> Result<(), Error> {
+        self.held(&ask.instance).undo_fault();
+        Ok(())
+    }
+
+    fn end_faulty(&mut self, ask: EndFaulty) -> Result<(), Error> {
+        self.held(&ask.instance).end_faulty();
+        Ok(())
+    }
+
+    fn read_received(&mut self, ask: ReadReceived) -> Result<Bytes, Error> {
+        self.held(&ask.instance).received()
+    }
+
+    fn promote(&mut self, ask: Promote) -> Result<Moment, Error> {
+        self.held(&ask.instance).promote()
     }
 
     fn verify(&mut self, ask: Verify) -> Result<Vec<Fact>, Error> {

@@ -55,9 +55,12 @@ pub(crate) fn is_server_of(process: u32, data: &Path) -> bool {
 
 /// Ends a server that is not our child: by its order to end at once, then by force with all its processes.
 fn end(process: u32, clock: &dyn Clock) -> Result<(), Error> {
-    sys::signal(process, AT_ONCE);
-    if has_ended(process, clock) {
-        return Ok(());
+    // One that a drill has frozen takes no order.
+    if !sys::is_stopped(process) {
+        sys::signal(process, AT_ONCE);
+        if has_ended(process, clock) {
+            return Ok(());
+        }
     }
     for each in sys::descendants(process) {
         sys::signal(each, KILL);

@@ -145,6 +145,25 @@ impl Server {
         )))
     }
 
+    /// Tells whether it has ended; where its process is gone, waits until that has been noticed.
+    pub(crate) fn has_ended(&self) -> bool {
+        !sys::is_running(self.process) && self.ends_within(DYING)
+    }
+
+    /// Notes that it is about to end by our own doing, so that nobody is told of it.
+    pub(crate) fn expect_end(&self) {
+        let mut life = self.watch.life();
+        if !matches!(*life, Life::Ended(_)) {
+            *life = Life::Stopping;
+        }
+    }
+
+    /// Tells it to stop cleanly, and does not wait.
+    pub(crate) fn tell_to_stop(&self) {
+        let (polite, _, _) = self.recipe.stop_signals();
+        self.tell(polite);
+    }
+
     fn tell(&self, signal: i32) {
         let mut life = self.watch.life();
         if !matches!(*life, Life::Ended(_)) {

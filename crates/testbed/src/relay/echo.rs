@@ -39,6 +39,26 @@ pub(super) fn round_trips(
     trips
 }
 
+/// Whether a byte comes back within a time. Does not wait for threads that are held.
+pub(super) fn passes(directions: &[Arc<Direction>; 2], within: Duration) -> bool {
+    let ends = || Some((UnixStream::pair().ok()?, UnixStream::pair().ok()?));
+    let Some(((mut near, near_end), (far_end, mut far))) = ends() else { return false };
+    let started = RelayedConnection::start([Stream::Unix(near_end), Stream::Unix(far_end)], directions.clone());
+    let Ok(connection) = started else { return false };
+    std::thread::spawn(move || {
+        let mut byte = [0];
+        far.read_exact(&mut byte).and_then(|()| far.write_all(&byte))
+    });
+    let mut byte = [1];
+    let came_back = near
+        .set_read_timeout(Some(within))
+        .and_then(|()| near.write_all(&byte))
+        .and_then(|()| near.read_exact(&mut byte))
+        .is_ok();
+    connection.break_off();
+    came_back
+}
+
 /// Time from the first of so many bytes to the answer to the last.
 pub(super) fn transfer(directions: &[Arc<Direction>; 2], bytes: usize, clock: &dyn Clock) -> Result<Duration, Error> {
     let failed = |error: std::io::Error| Error::new(format!("measure the rate of the link: {error}"));

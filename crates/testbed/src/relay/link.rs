@@ -2,7 +2,7 @@
 
 use super::connection::RelayedConnection;
 use super::direction::Direction;
-use super::echo::{round_trips, transfer};
+use super::echo::{passes, round_trips, transfer};
 use super::ends::{Stream, listen};
 use proofload_engine::SocketPlace;
 use proofload_model::error::Error;
@@ -98,6 +98,11 @@ impl Relay {
             connections.iter().filter(|one| one.has_lost_an_end()).for_each(RelayedConnection::break_off);
         }
         self.link.directions.iter().for_each(|direction| direction.hold(held));
+    }
+
+    /// Tells whether a byte comes back through the link within a time beside its delay.
+    pub(crate) fn passes(&self, within: Duration) -> bool {
+        passes(&self.link.directions, within + 2 * self.link.law.delay)
     }
 
     /// Measures round trips through the link.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::time::Duration;
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::{Client, Config, NoTls};
 
 /// The name under which the server lists our sessions.
@@ -25,7 +25,11 @@ pub(super) fn config(target: &Target) -> Result<Config, Error> {
     let text = target.address().or(target.place.url.as_deref()).ok_or_else(|| {
         Error::other("connect to PostgreSQL: neither a started instance nor engine.url is given")
     })?;
-    parse(text)
+    let mut config = parse(text)?;
+    if target.endpoints.role_moves() {
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    Ok(config)
 }
 
 /// Reads an address or URL; refuses what would leak a secret or promise an encryption that is not there.
@@ -158,6 +162,7 @@ fn shortened(config: Config) -> Result<(Config, Option<File>), Error> {
     if let Some(patience) = config.get_connect_timeout() {
         short.connect_timeout(*patience);
     }
+    short.target_session_attrs(config.get_target_session_attrs());
     Ok((short, Some(handle)))
 }
 

@@ -43,6 +43,8 @@ fn class(code: &str) -> ErrorClass {
         "53100" | "53200" | "53400" => ErrorClass::OutOfSpace,
         // The server shuts down, has crashed or does not accept sessions yet.
         "57P01" | "57P02" | "57P03" => ErrorClass::ConnectionLost,
+        // A write is refused as read only: the server is not the primary any more.
+        "25006" => ErrorClass::ConnectionLost,
         // A procedure finds no row, or several, where one must be.
         "P0002" | "P0003" => ErrorClass::Data,
         _ => match code.get(..2) {
@@ -64,6 +66,7 @@ mod tests {
             ("40P01", ErrorClass::Retryable),
             ("08006", ErrorClass::ConnectionLost),
             ("57P01", ErrorClass::ConnectionLost),
+            ("25006", ErrorClass::ConnectionLost),
             ("53100", ErrorClass::OutOfSpace),
             ("22003", ErrorClass::Data),
             ("23505", ErrorClass::Data),

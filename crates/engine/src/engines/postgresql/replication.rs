@@ -10,9 +10,10 @@ use crate::contract::{
 };
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
+use proofload_model::units::Bytes;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tokio_postgres::Config;
+use tokio_postgres::{Client, Config};
 use tokio_postgres::config::Host;
 
 /// Link in a standby's folder to that of the socket of the instance that it follows. The standby works in its folder, so that the
@@ -24,6 +25,14 @@ const UPSTREAM_OF_PROCESS: &str = "/proc/self/cwd/upstream";
 
 /// How long a standby may take to stop applying.
 const APPLY_STOPS_WITHIN: Duration = Duration::from_secs(3);
+
+/// How long a promotion may take, and how often is looked whether it is done. `pg_promote(true)` looks each 100 ms only.
+const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
+const PROMOTION_LOOK: Duration = Duration::from_millis(5);
+
+/// Log received and not yet applied counts as well.
+const RECEIVED: &str =
+    "SELECT (greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn(), '0/0'::pg_lsn) - '0/0'::pg_lsn)::int8";
 
 const MODES: &[ReplicationMode] = &[
     ReplicationMode::Async,
@@ -114,6 +123,37 @@ impl Replication for Postgresql {
             .block_on(async { tokio::time::timeout(APPLY_STOPS_WITHIN, hold).await.unwrap_or_else(late) });
         outcome.map_err(|error| error.context(if held { "pause the standby's replay" } else { "resume the standby's replay" }))
     }
+
+    fn received(&self, standby: &Target) -> Result<Bytes, Error> {
+        ask(standby, PATIENCE, async |client| {
+            let row = client.query_one(RECEIVED, &[]).await.map_err(failed)?;
+            Ok(Bytes(u64::try_from(row.try_get::<_, i64>(0).map_err(failed)?).unwrap_or(0)))
+        })
+        .map_err(|error| error.context("read what the standby has received"))
+    }
+
+    fn promote(&self, standby: &Target) -> Result<(), Error> {
+        ask(standby, PROMOTED_WITHIN, async |client| {
+            client.batch_execute("SELECT pg_promote(false)").await.map_err(failed)?;
+            loop {
+                let row = client.query_one("SELECT pg_is_in_recovery()", &[]).await.map_err(failed)?;
+                if !row.try_get::<_, bool>(0).map_err(failed)? {
+                    return Ok(());
+                }
+                tokio::time::sleep(PROMOTION_LOOK).await;
+            }
+        })
+        .map_err(|error| error.context("promote the standby"))
+    }
+}
+
+/// Does something with a connection of its own, within a time.
+fn ask<T>(target: &Target, within: Duration, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, Error> {
+    let mut config = connection::config(target)?;
+    config.connect_timeout(PATIENCE);
+    let work = async { work(&connection::open(config).await?).await };
+    let late = |_| Err(Error::other(format!("it was not done after {within:?}")));
+    runtime()?.block_on(async { tokio::time::timeout(within, work).await.unwrap_or_else(late) })
 }
 
 /// Address of the instance that a standby follows.

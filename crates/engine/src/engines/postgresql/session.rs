@@ -312,5 +312,13 @@ impl crate::contract::Session for PostgresqlSession {
         copy::append(&mut self.connection, table, rows).await
     }
 
+    fn has_ended(&mut self) -> bool {
+        self.connection.has_ended()
+    }
+
+    fn take_warning(&mut self) -> bool {
+        self.connection.take_warning()
+    }
+
     fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }

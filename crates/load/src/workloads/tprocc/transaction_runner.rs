@@ -7,7 +7,7 @@ use super::tally::Tally;
 use super::transactions::delivery::DeliveryOutput;
 use super::transactions::{delivery, new_order, order_status, payment, stock_level};
 use crate::operation::Completion;
-use proofload_engine::{Error, ErrorClass, Session as _};
+use proofload_engine::{Error, Session as _};
 use proofload_gen::tprocc::inputs::{Delivery, Input, NewOrder};
 use proofload_model::samples::Reading;
 use std::cell::RefCell;
@@ -30,15 +30,6 @@ impl TransactionRunner {
         Self { work, tally: Tally::new(warehouses), draws, acknowledged: AcknowledgedOrders::default() }
     }
 
-    /// Runs one transaction, a Delivery in line.
-    pub(super) async fn transact(&mut self, input: &Input) -> Result<Completion, Error> {
-        let ended = self.run(input).await;
-        if matches!(&ended, Err(error) if error.class() == ErrorClass::ConnectionLost) {
-            self.tally.unknown(input.transaction());
-        }
-        ended
-    }
-
     /// Runs one Delivery.
     pub(super) async fn deliver(&mut self, input: &Delivery) -> Result<DeliveryOutput, Error> {
         let output = delivery::run(&mut self.work, input).await?;
@@ -46,7 +37,8 @@ impl TransactionRunner {
         Ok(output)
     }
 
-    async fn run(&mut self, input: &Input) -> Result<Completion, Error> {
+    /// Runs one transaction, a Delivery in line.
+    pub(super) async fn transact(&mut self, input: &Input) -> Result<Completion, Error> {
         match input {
             Input::NewOrder(input) => return self.enter(input).await,
             Input::Payment(input) => {

@@ -36,6 +36,10 @@ impl VirtualUser for User {
         self.runner.transact(&self.input).await
     }
 
+    fn lost(&mut self) {
+        self.runner.tally.unknown(self.input.transaction());
+    }
+
     async fn recover(&mut self) -> Result<(), Error> {
         self.runner.recover().await
     }

@@ -209,12 +209,11 @@ impl VirtualUser for User {
     }
 
     async fn run(&mut self) -> Result<Completion, Error> {
-        let ended = self.operate().await;
-        let lost = matches!(&ended, Err(error) if error.class() == ErrorClass::ConnectionLost);
-        if lost && self.operation.kind == Kind::Insert {
-            self.tally.unknown_inserts += 1;
-        }
-        ended
+        self.operate().await
+    }
+
+    fn lost(&mut self) {
+        self.tally.unknown_inserts += u64::from(self.operation.kind == Kind::Insert);
     }
 
     async fn recover(&mut self) -> Result<(), Error> {

@@ -44,6 +44,8 @@ pub(in crate::engines::postgresql) struct Connection {
     copying: bool,
     state: State,
     lost: bool,
+    /// Whether the server has warned since somebody asked.
+    warned: bool,
 }
 
 impl Connection {
@@ -80,6 +82,7 @@ impl Connection {
             copying: false,
             state: State::Idle,
             lost: false,
+            warned: false,
         }
     }
 
@@ -203,11 +206,14 @@ impl Connection {
         Ok(())
     }
 
-    /// The next message that answers us, waiting for it. Notices and the like are passed over.
+    /// The next message that answers us, waiting for it. Of notices only is kept whether one was a warning.
     pub(in crate::engines::postgresql) async fn receive(&mut self) -> Result<Message, Error> {
         loop {
             match self.received()? {
-                Some(message) if matches!(message.tag, Tag::NOTICE | Tag::SETTING | Tag::NOTIFICATION) => {}
+                Some(message) if message.tag == Tag::NOTICE => {
+                    self.warned |= message::is_warning(self.body(&message));
+                }
+                Some(message) if matches!(message.tag, Tag::SETTING | Tag::NOTIFICATION) => {}
                 Some(message) => {
                     if message.tag == Tag::READY {
                         self.note_ready(&message);
@@ -233,6 +239,16 @@ impl Connection {
             }
         }
         Ok(None)
+    }
+
+    /// Tells whether the server has warned since this was last asked.
+    pub(in crate::engines::postgresql) fn take_warning(&mut self) -> bool {
+        std::mem::take(&mut self.warned)
+    }
+
+    /// Looks, without waiting, whether the server has ended the connection. What it has said meanwhile is kept for the next answer.
+    pub(in crate::engines::postgresql) fn has_ended(&mut self) -> bool {
+        self.lost || self.look().is_err()
     }
 
     /// The bytes of a message.

@@ -70,6 +70,12 @@ pub(super) fn error(body: &[u8]) -> Error {
     failure::of_server(&code, &text, more.iter().flatten().map(String::as_str))
 }
 
+/// Whether a notice is a warning: something that was asked for was done in another way.
+pub(super) fn is_warning(body: &[u8]) -> bool {
+    let mut fields = body.split(|byte| *byte == 0);
+    fields.any(|field| field == b"VWARNING")
+}
+
 /// Reader of numbers and names one after another; `None` where a message is too short.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading<'a>(pub(super) &'a [u8]);
@@ -130,5 +136,12 @@ mod tests {
         // Cut off, and empty: still an error.
         assert_eq!(error(b"C40001\0Mserial").class(), ErrorClass::Retryable);
         assert_eq!(error(b"").to_string(), "");
+    }
+
+    #[test]
+    fn a_warning_is_told_from_a_notice() {
+        assert!(is_warning(b"SWARNING\0VWARNING\0C01000\0Mcanceling wait for synchronous replication\0\0"));
+        assert!(!is_warning(b"SNOTICE\0VNOTICE\0C00000\0MVWARNING\0\0"));
+        assert!(!is_warning(b""));
     }
 }

@@ -134,11 +134,7 @@ impl VirtualUser for DeliveryWorker {
 
     async fn run(&mut self) -> Result<Completion, Error> {
         let Some(QueuedItem { item, at }) = self.current else { return Ok(Completion::Done) };
-        let ended = self.runner.deliver(&item).await;
-        if matches!(&ended, Err(error) if error.class() == ErrorClass::ConnectionLost) {
-            self.runner.tally.unknown(Transaction::Delivery);
-        }
-        let output = ended?;
+        let output = self.runner.deliver(&item).await?;
         self.log.0.push(LoggedDelivery {
             queued: at,
             ended: self.runner.work.clock.now(),
@@ -147,6 +143,10 @@ impl VirtualUser for DeliveryWorker {
             orders: output.orders,
         });
         Ok(Completion::Done)
+    }
+
+    fn lost(&mut self) {
+        self.runner.tally.unknown(Transaction::Delivery);
     }
 
     async fn recover(&mut self) -> Result<(), Error> {

@@ -59,6 +59,10 @@ impl VirtualUser for PacedSession {
         }
     }
 
+    fn lost(&mut self) {
+        self.runner.tally.unknown(self.input.transaction());
+    }
+
     async fn recover(&mut self) -> Result<(), Error> {
         self.runner.recover().await
     }

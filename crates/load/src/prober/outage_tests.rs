@@ -1,0 +1,117 @@
+//! Outages of scripted services: six shapes, a thousand of them, against what the script says. No clock: operations are computed.
+
+use super::*;
+use std::time::Duration;
+
+const RATE: u32 = 200;
+const PERIOD_MS: f64 = 5.0;
+const DEADLINE_MS: f64 = 1000.0;
+
+/// What a service does at a time, ms.
+type Service = Box<dyn Fn(f64) -> Answer>;
+
+/// Answer of a service.
+#[derive(Clone, Copy)]
+enum Answer {
+    After(f64),
+    Refused,
+    /// Nothing, while it is away: what was sent is lost.
+    Silence,
+}
+
+fn moment(ms: f64) -> Moment {
+    Moment((ms * 1e6) as u64)
+}
+
+fn operation(number: u64, service: &Service) -> ProbeOperation {
+    let due = number as f64 * PERIOD_MS;
+    let (outcome, ended) = match service(due) {
+        Answer::After(ms) if ms <= DEADLINE_MS => (ProbeOutcome::Acknowledged, due + ms),
+        Answer::Refused => (ProbeOutcome::Failed, due),
+        Answer::After(_) | Answer::Silence => (ProbeOutcome::Unknown, due + DEADLINE_MS),
+    };
+    ProbeOperation {
+        number,
+        due: moment(due),
+        lag: Duration::ZERO,
+        sent: Some(moment(due)),
+        ended: moment(ended),
+        outcome,
+        warned: false,
+        node: 0,
+        seen: None,
+    }
+}
+
+fn found(until_ms: f64, service: &Service) -> (Vec<Outage>, u64) {
+    let operations: Vec<_> = (0..(until_ms / PERIOD_MS) as u64).map(|number| operation(number, service)).collect();
+    outages(&operations, RATE, Moment(0))
+}
+
+/// A service that is away from one time to another in one of six shapes; what it takes when it works, ms.
+fn away(shape: u64, from: f64, to: f64, takes: f64) -> Service {
+    Box::new(move |at| {
+        let gone = (from..to).contains(&at);
+        match shape {
+            // Refuses, says nothing, answers far too late, answers reads only (a refusal of writes), dies under what is in flight.
+            0 | 3 if gone => Answer::Refused,
+            1 if gone => Answer::Silence,
+            2 if gone => Answer::After(DEADLINE_MS + 1.0),
+            4 if gone || (from - takes..from).contains(&at) => {
+                if gone {
+                    Answer::Refused
+                } else {
+                    Answer::Silence
+                }
+            }
+            // Flaps: back for ten operations in between, which are too few to count.
+            5 if gone => {
+                let middle = f64::midpoint(from, to);
+                if (middle..middle + 9.0 * PERIOD_MS).contains(&at) { Answer::After(takes) } else { Answer::Refused }
+            }
+            _ => Answer::After(takes),
+        }
+    })
+}
+
+#[test]
+fn a_thousand_scripted_outages_are_found_within_twenty_milliseconds() {
+    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut draw = |most: f64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64 * most
+    };
+    for number in 0..1000 {
+        let shape = number % 6;
+        let (from, takes) = (2_000.0 + draw(3_000.0), 0.5 + draw(5.0));
+        // 50 ms to 60 s, as many of each size.
+        let length = 50.0 * 1200f64.powf(draw(1.0));
+        // In a flap of less than twice ten operations the service is away for a moment only on both sides.
+        let length = if shape == 5 { length.max(300.0) } else { length };
+        let service = away(shape, from, from + length, takes);
+        let (outages, blips) = found(from + length + 3_000.0, &service);
+        assert_eq!((outages.len(), blips), (1, 0), "shape {shape}, {length} ms from {from}: {outages:?}");
+        let (begin, end) = (outages[0].from.0 as f64 / 1e6, outages[0].to.expect("it ended").0 as f64 / 1e6);
+        assert!((begin - from).abs() <= 20.0, "shape {shape}: from {from}, found {begin}");
+        assert!((end - from - length).abs() <= 20.0, "shape {shape}: to {}, found {end}", from + length);
+    }
+}
+
+#[test]
+fn no_outage_is_found_where_there_is_none() {
+    let steady: Service = Box::new(|_| Answer::After(3.0));
+    assert_eq!(found(60_000.0, &steady), (Vec::new(), 0));
+    let slow: Service = Box::new(|_| Answer::After(DEADLINE_MS));
+    assert_eq!(found(60_000.0, &slow), (Vec::new(), 0), "late is not away");
+    let blip: Service = Box::new(|at| if at == 3_000.0 { Answer::Refused } else { Answer::After(3.0) });
+    assert_eq!(found(60_000.0, &blip), (Vec::new(), 1));
+}
+
+#[test]
+fn an_outage_may_not_end() {
+    let gone: Service = Box::new(|at| if at >= 1_000.0 { Answer::Silence } else { Answer::After(1.0) });
+    let (outages, _) = found(3_000.0, &gone);
+    assert_eq!((outages.len(), outages[0].to, outages[0].failed), (1, None, 400));
+}

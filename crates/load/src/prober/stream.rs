@@ -1,0 +1,132 @@
+//! Operations of one kind, each due at a fixed time whatever became of the others.
+
+use super::operation::{ProbeOperation, ProbeOutcome};
+use super::pool::{ProbeConnection, ProbeHosts, ProbePool};
+use proofload_engine::{Error, ErrorClass, Flight, Session as _, StatementId, Value};
+use proofload_model::drill::ProbeKind;
+use proofload_model::time::{Clock, Moment};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The write: one number.
+pub(super) const WRITE: StatementId = StatementId(0);
+/// The read: the largest number that is there.
+pub(super) const READ: StatementId = StatementId(1);
+
+/// A write is refused since the server is not the primary any more. Source: PostgreSQL manual, appendix A.
+const READ_ONLY: &str = "25006";
+
+/// Operations of one kind.
+pub(super) struct ProbeStream {
+    pub(super) kind: ProbeKind,
+    pub(super) period: Duration,
+    pub(super) deadline: Duration,
+    pub(super) hosts: Rc<ProbeHosts>,
+    pub(super) pool: Rc<ProbePool>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) done: RefCell<Vec<ProbeOperation>>,
+    pub(super) under_way: Cell<usize>,
+}
+
+impl ProbeStream {
+    /// Begins each operation when it is due, until told to stop; then waits for those under way.
+    pub(super) async fn run(self: Rc<Self>, origin: Moment, stop: Rc<Cell<bool>>) {
+        let mut number = 0u64;
+        while !stop.get() {
+            let due = origin + self.period.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX));
+            let left = due.since(self.clock.now());
+            if !left.is_zero() {
+                tokio::time::sleep(left).await;
+            }
+            let lag = self.clock.now().since(due);
+            self.under_way.set(self.under_way.get() + 1);
+            tokio::task::spawn_local(Rc::clone(&self).carry_out(number, due, lag));
+            number += 1;
+        }
+        while self.under_way.get() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    async fn carry_out(self: Rc<Self>, number: u64, due: Moment, lag: Duration) {
+        let mut operation = ProbeOperation {
+            number,
+            due,
+            lag,
+            sent: None,
+            ended: due,
+            outcome: ProbeOutcome::Failed,
+            warned: false,
+            node: 0,
+            seen: None,
+        };
+        match self.kind {
+            ProbeKind::Connect => self.connect(&mut operation).await,
+            ProbeKind::Write | ProbeKind::Read => self.ask(&mut operation).await,
+        }
+        self.done.borrow_mut().push(operation);
+        self.under_way.set(self.under_way.get() - 1);
+    }
+
+    async fn connect(&self, operation: &mut ProbeOperation) {
+        operation.sent = Some(self.clock.now());
+        let dialled = tokio::time::timeout(self.deadline, self.hosts.dial(self.deadline)).await;
+        operation.ended = self.clock.now();
+        if let Ok(Ok(connection)) = dialled {
+            operation.outcome = ProbeOutcome::Acknowledged;
+            operation.node = connection.node;
+        }
+    }
+
+    async fn ask(&self, operation: &mut ProbeOperation) {
+        let until = operation.due + self.deadline;
+        // Who gets a connection later has too little time left, and would give it up in vain.
+        let taken = self.pool.take(operation.due + self.deadline / 2).await;
+        operation.ended = self.clock.now();
+        let Some(mut connection) = taken else { return };
+        operation.node = connection.node;
+        operation.sent = Some(operation.ended);
+        let left = until.since(operation.ended);
+        let answered = tokio::time::timeout(left, self.fly(&mut connection, operation.number)).await;
+        operation.ended = self.clock.now();
+        match answered {
+            Ok(Ok(seen)) => {
+                operation.outcome = ProbeOutcome::Acknowledged;
+                operation.seen = seen;
+                operation.warned = connection.session.take_warning();
+                self.pool.give_back(connection);
+            }
+            Ok(Err(error)) => {
+                operation.outcome = outcome_of(&error);
+                self.pool.forget();
+            }
+            // Dropping the connection closes its socket: no request to cancel, which would end a wait for standbys early.
+            Err(_late) => {
+                operation.outcome = ProbeOutcome::Unknown;
+                self.pool.forget();
+            }
+        }
+    }
+
+    /// Writes the number, or reads the largest.
+    async fn fly(&self, connection: &mut ProbeConnection, number: u64) -> Result<Option<i64>, Error> {
+        let mut flight = Flight::new();
+        let number = Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+        let call = match self.kind {
+            ProbeKind::Write => flight.call(WRITE, &[number]),
+            ProbeKind::Read | ProbeKind::Connect => flight.call(READ, &[]),
+        };
+        connection.session.fly(&mut flight).await?;
+        Ok(flight.row(call, 0).and_then(|row| row.value(0).integer()))
+    }
+}
+
+/// What an error says of an operation that was sent: lost with its connection it may have been done.
+fn outcome_of(error: &Error) -> ProbeOutcome {
+    match error.class() {
+        ErrorClass::ConnectionLost if error.code() != READ_ONLY => ProbeOutcome::Unknown,
+        _ => ProbeOutcome::Failed,
+    }
+}

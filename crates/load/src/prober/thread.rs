@@ -1,0 +1,219 @@
+//! The prober's thread: connects, waits for time zero, runs its streams until it is told to stop, and looks for its writes.
+
+use super::ledger::ledger;
+use super::operation::ProbeOperation;
+use super::outage::report;
+use super::pool::{ProbeHosts, ProbePool};
+use super::stream::ProbeStream;
+use crate::workload::RunRequest;
+use proofload_engine::{Error as EngineError, Session as _, Statement, Target};
+use proofload_model::drill::{ProbeKind, ProberAsked, ProberReport};
+use proofload_model::error::Error;
+use proofload_model::time::{Clock, Moment};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::Builder;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::LocalSet;
+
+/// Makes the table anew: data are restored before each run, and nothing of an earlier one may be mistaken for this one's.
+const TABLE: &str = "DROP TABLE IF EXISTS proofload_ledger; CREATE TABLE proofload_ledger (op bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())";
+
+/// All numbers that are there.
+const PRESENT: &str = "SELECT op FROM proofload_ledger";
+
+/// Connections at first and at most, of writes and of reads. A server does not see at once that a client has given up a commit that waits
+/// for standbys, so that more connections would use up all that it allows.
+const FIRST: usize = 4;
+const MOST: usize = 12;
+
+/// One new connection for so many writes.
+const WRITES_PER_CONNECTION: u32 = 20;
+
+/// How long the ledger's reader looks for a host that takes writes.
+const READ_WITHIN: Duration = Duration::from_secs(60);
+
+/// A prober with its thread.
+pub(crate) struct Prober {
+    start: Option<oneshot::Sender<Moment>>,
+    stop: mpsc::UnboundedSender<()>,
+    thread: JoinHandle<Result<ProberReport, Error>>,
+}
+
+impl Prober {
+    /// Makes the table and connects.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the table cannot be made.
+    pub(crate) fn connect(request: &RunRequest, asked: ProberAsked, clock: &Arc<dyn Clock>) -> Result<Self, Error> {
+        let ((start, started), (stop, stopped)) = (oneshot::channel(), mpsc::unbounded_channel());
+        let (ready, is_ready) = oneshot::channel();
+        let (request, clock) = (request.clone(), Arc::clone(clock));
+        let work = move || run(&request, asked, &clock, Orders { ready, started, stopped });
+        let thread = std::thread::Builder::new().name("prober".to_owned()).spawn(work);
+        let thread = thread.map_err(|error| Error::new(format!("starting the prober's thread: {error}")))?;
+        match is_ready.blocking_recv() {
+            Ok(()) => Ok(Self { start: Some(start), stop, thread }),
+            Err(_gone) => {
+                Err(joined(thread).err().unwrap_or_else(|| Error::new("the prober ended before it was connected")))
+            }
+        }
+    }
+
+    /// Announces time zero.
+    pub(crate) fn start(&mut self, origin: Moment) {
+        if let Some(start) = self.start.take() {
+            let _gone = start.send(origin);
+        }
+    }
+
+    /// Ends it and looks for its writes.
+    ///
+    /// # Errors
+    /// It broke off, or the database cannot be asked.
+    pub(crate) fn end(self) -> Result<ProberReport, Error> {
+        let Self { start, stop, thread } = self;
+        drop(start);
+        let _gone = stop.send(());
+        joined(thread)
+    }
+}
+
+fn joined(thread: JoinHandle<Result<ProberReport, Error>>) -> Result<ProberReport, Error> {
+    thread.join().unwrap_or_else(|_| Err(Error::new("the prober broke off")))
+}
+
+/// What the thread hears and tells.
+struct Orders {
+    ready: oneshot::Sender<()>,
+    started: oneshot::Receiver<Moment>,
+    stopped: mpsc::UnboundedReceiver<()>,
+}
+
+fn run(
+    request: &RunRequest,
+    asked: ProberAsked,
+    clock: &Arc<dyn Clock>,
+    orders: Orders,
+) -> Result<ProberReport, Error> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::new(format!("starting the prober's runtime: {error}")))?;
+    // Without it the kernel lets sleepers oversleep by 50 µs; where it is refused the lag shows it.
+    let _refused = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    LocalSet::new().block_on(&runtime, probe(request, asked, clock, orders))
+}
+
+async fn probe(
+    request: &RunRequest,
+    asked: ProberAsked,
+    clock: &Arc<dyn Clock>,
+    orders: Orders,
+) -> Result<ProberReport, Error> {
+    let Orders { ready, started, mut stopped } = orders;
+    let in_prober = |error: EngineError| Error::from(error.context("prober"));
+    request.engine.connect(&request.target).await.map_err(in_prober)?.script(TABLE).await.map_err(in_prober)?;
+    let hosts = Rc::new(hosts(request, clock));
+    let mut streams = Vec::new();
+    for (kind, rate) in kinds(asked.rate) {
+        streams.push((stream(kind, rate, asked, &hosts).await.map_err(in_prober)?, rate));
+    }
+    let _gone = ready.send(());
+    let stop = Rc::new(Cell::new(false));
+    let Ok(origin) = started.await else { return Err(Error::new("the prober was ended before time zero")) };
+    let running: Vec<_> = streams
+        .iter()
+        .map(|(stream, _)| {
+            tokio::task::spawn_local(Rc::clone(&stream.pool).keep_dialling());
+            tokio::task::spawn_local(Rc::clone(stream).run(origin, Rc::clone(&stop)))
+        })
+        .collect();
+    stopped.recv().await;
+    stop.set(true);
+    for stream in running {
+        stream.await.map_err(|error| Error::new(format!("the prober broke off: {error}")))?;
+    }
+    let present = present(&hosts, clock).await.map_err(in_prober)?;
+    Ok(reported(&streams, present, origin))
+}
+
+fn hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> ProbeHosts {
+    let target = |endpoints| Target { place: request.target.place.clone(), endpoints };
+    let mut targets: Vec<Target> = request.target.endpoints.each().map(target).collect();
+    if targets.is_empty() {
+        targets.push(request.target.clone());
+    }
+    let statement = |name: &str, sql: &str, parameters: &[&str], columns| Statement {
+        name: name.to_owned(),
+        sql: sql.to_owned(),
+        parameters: parameters.iter().map(|name| (*name).to_owned()).collect(),
+        columns,
+    };
+    let statements = vec![
+        statement("write a number", "INSERT INTO proofload_ledger (op) VALUES (:op)", &["op"], 0),
+        statement("read the largest number", "SELECT coalesce(max(op), -1) FROM proofload_ledger", &[], 1),
+    ];
+    ProbeHosts { engine: request.engine, targets, statements, clock: Arc::clone(clock) }
+}
+
+/// Kinds and their rates, 1/s.
+fn kinds(rate: u32) -> [(ProbeKind, u32); 3] {
+    let connections = (rate / WRITES_PER_CONNECTION).max(1);
+    [(ProbeKind::Write, rate), (ProbeKind::Read, rate), (ProbeKind::Connect, connections)]
+}
+
+async fn stream(
+    kind: ProbeKind,
+    rate: u32,
+    asked: ProberAsked,
+    hosts: &Rc<ProbeHosts>,
+) -> Result<Rc<ProbeStream>, EngineError> {
+    let first = if kind == ProbeKind::Connect { 0 } else { FIRST };
+    Ok(Rc::new(ProbeStream {
+        kind,
+        period: Duration::from_secs(1) / rate.max(1),
+        deadline: asked.deadline,
+        pool: ProbePool::open(Rc::clone(hosts), first, MOST).await?,
+        hosts: Rc::clone(hosts),
+        clock: Arc::clone(&hosts.clock),
+        done: RefCell::default(),
+        under_way: Cell::new(0),
+    }))
+}
+
+/// Numbers that are there, on the host that takes writes.
+async fn present(hosts: &Rc<ProbeHosts>, clock: &Arc<dyn Clock>) -> Result<Vec<i64>, EngineError> {
+    let began = clock.now();
+    loop {
+        let error = match hosts.dial(READ_WITHIN).await {
+            Ok(mut connection) => {
+                let rows = connection.session.query(PRESENT).await?;
+                return Ok(rows.iter().filter_map(|row| row.first()?.as_value().integer()).collect());
+            }
+            Err(error) => error,
+        };
+        if clock.now().since(began) > READ_WITHIN {
+            return Err(error.context("look for the writes"));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+fn reported(streams: &[(Rc<ProbeStream>, u32)], present: Vec<i64>, origin: Moment) -> ProberReport {
+    let sorted = |stream: &ProbeStream| {
+        let mut done = stream.done.take();
+        done.sort_by_key(|operation| operation.number);
+        done
+    };
+    let done: Vec<(ProbeKind, u32, Vec<ProbeOperation>)> =
+        streams.iter().map(|(stream, rate)| (stream.kind, *rate, sorted(stream))).collect();
+    let of = |wanted: ProbeKind| done.iter().filter(move |(kind, ..)| *kind == wanted).flat_map(|(.., list)| list);
+    let writes: Vec<ProbeOperation> = of(ProbeKind::Write).copied().collect();
+    let seen: Vec<i64> = of(ProbeKind::Read).filter_map(|read| read.seen).collect();
+    ProberReport {
+        kinds: done.iter().map(|(kind, rate, list)| report(*kind, list, *rate, origin)).collect(),
+        ledger: ledger(&writes, present, &seen, origin),
+    }
+}

@@ -1,0 +1,299 @@
+//! Drills: a fault of an instance or of a link while load runs, and what a prober counted around it. Pure. May not know how a fault is made.
+
+use crate::deployment::InstanceName;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::time::{Moment, Offset};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// Way in which something fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// All processes of the instance end at once, as those of a lost host.
+    Crash,
+    /// The first process of the instance is killed; the others see it and end.
+    Kill,
+    /// The engine's own fast and clean stop: maintenance.
+    Stop,
+    /// No process of the instance runs, and all its connections stay open.
+    Freeze,
+    /// Nothing passes the link, and nothing is closed.
+    Partition,
+}
+
+/// Thing that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultTarget {
+    /// The instance that takes the writes.
+    Primary,
+    /// The first standby.
+    Standby,
+    /// The link to the first standby.
+    Link,
+}
+
+/// A fault: what fails and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultAsked {
+    /// Way in which it fails.
+    pub kind: FaultKind,
+    /// What fails.
+    pub target: FaultTarget,
+}
+
+/// The faults by the words of `drill.fault`, in the order of the reference.
+const FAULTS: [(&str, Option<FaultAsked>); 9] = [
+    ("none", None),
+    ("crash primary", Some(FaultAsked { kind: FaultKind::Crash, target: FaultTarget::Primary })),
+    ("kill primary", Some(FaultAsked { kind: FaultKind::Kill, target: FaultTarget::Primary })),
+    ("stop primary", Some(FaultAsked { kind: FaultKind::Stop, target: FaultTarget::Primary })),
+    ("freeze primary", Some(FaultAsked { kind: FaultKind::Freeze, target: FaultTarget::Primary })),
+    ("crash standby-1", Some(FaultAsked { kind: FaultKind::Crash, target: FaultTarget::Standby })),
+    ("stop standby-1", Some(FaultAsked { kind: FaultKind::Stop, target: FaultTarget::Standby })),
+    ("freeze standby-1", Some(FaultAsked { kind: FaultKind::Freeze, target: FaultTarget::Standby })),
+    ("partition link-1", Some(FaultAsked { kind: FaultKind::Partition, target: FaultTarget::Link })),
+];
+
+/// Words of `drill.fault`.
+pub const FAULT_WORDS: &[&str] = &{
+    let mut words = [""; FAULTS.len()];
+    let mut number = 0;
+    while number < FAULTS.len() {
+        words[number] = FAULTS[number].0;
+        number += 1;
+    }
+    words
+};
+
+impl FaultAsked {
+    /// The fault of such words; the inner `None` is a drill without a fault.
+    pub fn of(words: &str) -> Option<Option<Self>> {
+        FAULTS.iter().find(|(known, _)| *known == words).map(|(_, fault)| *fault)
+    }
+
+    /// Tells whether the database needs another primary.
+    pub fn takes_the_primary(self) -> bool {
+        self.target == FaultTarget::Primary
+    }
+
+    /// Instance that the fault is made at: of a link the standby behind it.
+    pub fn instance(self) -> InstanceName {
+        match self.target {
+            FaultTarget::Primary => InstanceName::primary(),
+            FaultTarget::Standby | FaultTarget::Link => InstanceName::standby(1),
+        }
+    }
+}
+
+impl fmt::Display for FaultAsked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = FAULTS.iter().find(|(_, fault)| *fault == Some(*self)).map_or("a fault", |(words, _)| *words);
+        f.write_str(words)
+    }
+}
+
+/// A drill that a point asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrillAsked {
+    /// The fault; `None`: the prober alone, to compare with.
+    pub fault: Option<FaultAsked>,
+    /// How long a fault lasts that does not take the primary.
+    pub lasts: Duration,
+    /// Time from the fault to the order to promote.
+    pub promote_after: Duration,
+    /// Longest time from the fault to the recovery.
+    pub within: Duration,
+    /// What the prober does.
+    pub prober: ProberAsked,
+}
+
+/// Operations of a prober.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProberAsked {
+    /// Writes per second, and reads per second.
+    pub rate: u32,
+    /// Time after which an operation without an answer is given up, and its connection closed.
+    pub deadline: Duration,
+}
+
+/// The drill of a point; `None` for a run without one.
+///
+/// # Errors
+/// A word that no study can hold.
+pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
+    let Ok(words) = settings.text("drill.fault") else { return Ok(None) };
+    let fault = FaultAsked::of(words).ok_or_else(|| Error::new(format!("there is no drill.fault {words:?}")))?;
+    let time = |path: &str, default: u64| settings.duration(path).unwrap_or(Duration::from_secs(default));
+    let rate = settings.number("prober.rate").unwrap_or(200.0).round().max(1.0) as u32;
+    Ok(Some(DrillAsked {
+        fault,
+        lasts: time("drill.lasts", 10),
+        promote_after: time("drill.promote_after", 0),
+        within: time("drill.within", 120),
+        prober: ProberAsked { rate, deadline: time("prober.deadline", 1) },
+    }))
+}
+
+/// A fault that was found in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultInForce {
+    /// Last moment at which it was not yet.
+    pub after: Moment,
+    /// Moment at which it was first found so.
+    pub at: Moment,
+}
+
+/// Kind of a prober's operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProbeKind {
+    /// A number inserted and committed.
+    Write,
+    /// A number read back that was acknowledged before.
+    Read,
+    /// A new connection.
+    Connect,
+}
+
+impl ProbeKind {
+    /// The word for readers, in the plural.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Write => "writes",
+            Self::Read => "reads",
+            Self::Connect => "connections",
+        }
+    }
+}
+
+/// A stretch in which operations of one kind were not acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Outage {
+    /// When the first operation was due that was not acknowledged within the deadline, from time zero.
+    pub from: Offset,
+    /// When the first of enough operations in a row was acknowledged; `None` where that never came.
+    pub to: Option<Offset>,
+    /// Operations due in it that were not acknowledged.
+    pub failed: u64,
+}
+
+/// Operations of a kind in a tenth of a second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeTenth {
+    /// Operations acknowledged within the deadline, by their due times.
+    pub acknowledged: u32,
+    /// Operations that failed for certain.
+    pub failed: u32,
+    /// Operations whose outcome is unknown.
+    pub unknown: u32,
+}
+
+/// Operations of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReport {
+    /// Kind.
+    pub kind: ProbeKind,
+    /// Operations due.
+    pub due: u64,
+    /// Time by which they began after they were due, 99th percentile, milliseconds.
+    pub lag_p99_ms: f64,
+    /// Stretches without service, in order.
+    pub outages: Vec<Outage>,
+    /// Operations that failed alone, between others that were acknowledged.
+    pub blips: u64,
+    /// Tenths of seconds from time zero on.
+    pub tenths: Vec<ProbeTenth>,
+}
+
+/// Writes of the prober, compared with what the database holds after the drill.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Writes sent.
+    pub sent: u64,
+    /// Acknowledged and present.
+    pub kept: u64,
+    /// Acknowledged and absent.
+    pub lost: u64,
+    /// Acknowledged with a warning of the server, and absent.
+    pub lost_as_warned: u64,
+    /// Outcome unknown, and present.
+    pub unknown_present: u64,
+    /// Outcome unknown, and absent.
+    pub unknown_absent: u64,
+    /// Failed for certain, and present: a defect.
+    pub phantoms: u64,
+    /// Seen by a reader, not acknowledged, and absent.
+    pub seen_and_lost: u64,
+    /// Lost, though a write is present that was sent after the acknowledgement: two primaries, or another node was read.
+    pub holes: u64,
+    /// Numbers lost, the first thousand.
+    pub lost_numbers: Vec<u64>,
+    /// When the first of the lost writes was acknowledged, from time zero.
+    pub oldest_lost: Option<Offset>,
+    /// Seconds in which the old primary acknowledged writes after the new one had.
+    pub two_primaries_seconds: f64,
+}
+
+/// Everything that a prober found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProberReport {
+    /// Its kinds of operations.
+    pub kinds: Vec<ProbeReport>,
+    /// Its writes.
+    pub ledger: Ledger,
+}
+
+/// Drill as it came out. Times are from time zero of the run, in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DrillReport {
+    /// The fault; `None`: the prober alone.
+    pub fault: Option<FaultAsked>,
+    /// Last time at which the fault was not in force.
+    pub fault_after: f64,
+    /// When the fault was first found in force.
+    pub fault_at: f64,
+    /// When the order to promote was given.
+    pub promote_asked_at: Option<f64>,
+    /// When the standby was a primary.
+    pub promoted_at: Option<f64>,
+    /// Instance that was promoted.
+    pub promoted: Option<InstanceName>,
+    /// When the fault was undone.
+    pub undone_at: Option<f64>,
+    /// Throughput of the users in the measured window, 1/s.
+    pub before: f64,
+    /// First second of the first ten with the users' throughput back; `None` where that never came.
+    pub recovered_at: Option<f64>,
+    /// Work that the users missed from the fault to the recovery or the end, in seconds of the throughput before.
+    pub work_missed: f64,
+    /// What the prober found.
+    pub prober: ProberReport,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Value;
+
+    #[test]
+    fn words_and_faults_belong_to_each_other() {
+        for words in FAULT_WORDS {
+            let fault = FaultAsked::of(words).expect("a known word");
+            assert_eq!(fault.map_or("none".to_owned(), |fault| fault.to_string()), *words);
+            assert_eq!(fault.is_some_and(FaultAsked::takes_the_primary), words.ends_with(" primary"));
+        }
+        assert_eq!(FaultAsked::of("crash arbiter"), None);
+    }
+
+    #[test]
+    fn a_study_without_a_fault_has_no_drill() {
+        assert_eq!(drill(&Settings::default()).unwrap(), None);
+        let given = [("drill.fault".to_owned(), Value::Text("freeze primary".to_owned()))];
+        let asked = drill(&Settings(given.into_iter().collect())).unwrap().unwrap();
+        assert_eq!((asked.fault.unwrap().kind, asked.prober.rate), (FaultKind::Freeze, 200));
+    }
+}

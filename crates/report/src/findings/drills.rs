@@ -1,0 +1,130 @@
+//! What protection buys: the drills of each point with their outages, recoveries and ledgers, and whether a loss breaks a promise.
+
+use super::evaluate::Findings;
+use super::point::PointFindings;
+use super::run::RunFindings;
+use proofload_analysis::order_statistics::median;
+use proofload_analysis::quantity::{Quantity, Unit};
+use proofload_model::drill::{DrillReport, FaultAsked, Outage, ProbeKind, ProbeReport, drill};
+use proofload_model::events::RunEvent;
+use proofload_model::replication::{ReplicationMode, replication};
+use proofload_model::settings::Settings;
+use proofload_record::Attempt;
+
+/// Unit of seconds.
+const SECONDS: Unit = Unit::named("s");
+
+/// Drills of one point.
+#[derive(Debug, Clone)]
+pub struct DrilledPoint<'r> {
+    /// Its number.
+    pub point: u32,
+    /// The fault; `None`: the prober alone.
+    pub fault: Option<FaultAsked>,
+    /// What a commit waited for.
+    pub mode: ReplicationMode,
+    /// Whether no acknowledged write may be lost.
+    pub promises_none_lost: bool,
+    /// Drills that count, in the order of their runs.
+    pub drills: Vec<DrillOf<'r>>,
+    /// Drills that are void.
+    pub void: usize,
+}
+
+/// One drill with its run.
+#[derive(Debug, Clone, Copy)]
+pub struct DrillOf<'r> {
+    /// Number of the attempt in the record.
+    pub attempt: i64,
+    /// How it came out.
+    pub report: &'r DrillReport,
+}
+
+impl DrillOf<'_> {
+    /// Time without service for a kind of operations from the fault on, seconds: every outage that ends after it.
+    pub fn outage(&self, kind: ProbeKind) -> f64 {
+        let Some(probe) = self.probe(kind) else { return 0.0 };
+        let end = probe.tenths.len() as f64 / 10.0;
+        let after = probe.outages.iter().filter(|outage| is_after(outage, self.report));
+        after.map(|outage| outage.to.map_or(end, |to| to.as_seconds()) - outage.from.as_seconds()).sum()
+    }
+
+    /// What the prober found of a kind.
+    pub fn probe(&self, kind: ProbeKind) -> Option<&ProbeReport> {
+        self.report.prober.kinds.iter().find(|probe| probe.kind == kind)
+    }
+
+    /// Time from the fault to the first second with the users' throughput back, seconds; `None` where that never came.
+    pub fn recovery(&self) -> Option<f64> {
+        self.report.recovered_at.map(|at| (at - self.report.fault_at).max(0.0))
+    }
+
+    /// Time from the order to promote until the standby was a primary, seconds.
+    pub fn promotion(&self) -> Option<f64> {
+        Some(self.report.promoted_at? - self.report.promote_asked_at?)
+    }
+}
+
+/// Whether an outage belongs to the fault of a drill, and not to what came before it.
+pub fn is_after(outage: &Outage, report: &DrillReport) -> bool {
+    report.fault.is_none() || outage.to.is_none_or(|to| to.as_seconds() >= report.fault_after)
+}
+
+impl<'r> DrilledPoint<'r> {
+    /// The median over drills of what each has, with its interval.
+    pub fn median(&self, of: impl Fn(&DrillOf<'r>) -> Option<f64>) -> Option<Quantity> {
+        let values: Vec<f64> = self.drills.iter().filter_map(of).collect();
+        median(&values, SECONDS)
+    }
+
+    /// The drill whose outage of writes is the median, the lower of two.
+    pub fn median_drill(&self) -> Option<&DrillOf<'r>> {
+        let mut drills: Vec<&DrillOf<'r>> = self.drills.iter().collect();
+        drills.sort_by(|a, b| a.outage(ProbeKind::Write).total_cmp(&b.outage(ProbeKind::Write)));
+        drills.get(drills.len().checked_sub(1)? / 2).copied()
+    }
+
+    /// A count of the ledgers of all drills together.
+    pub fn count(&self, of: impl Fn(&proofload_model::drill::Ledger) -> u64) -> u64 {
+        self.drills.iter().map(|drill| of(&drill.report.prober.ledger)).sum()
+    }
+}
+
+/// The report of an attempt's drill.
+pub fn report_of(attempt: &Attempt) -> Option<&DrillReport> {
+    attempt.last_event(|event| match event {
+        RunEvent::Drilled(report) => Some(report.as_ref()),
+        _ => None,
+    })
+}
+
+/// Whether no acknowledged write may be lost: where the primary stays, or commits wait for a standby. All that a crash leaves here, it leaves
+/// in memory too, so that written is as good as flushed.
+pub(super) fn promises_none_lost(fault: Option<FaultAsked>, settings: &Settings) -> bool {
+    let mode = replication(settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode);
+    mode.waits() || !fault.is_some_and(FaultAsked::takes_the_primary)
+}
+
+/// Points with drills, in the order of the study; empty for other studies.
+pub fn drilled<'r>(findings: &Findings<'r>) -> Vec<DrilledPoint<'r>> {
+    findings.points.iter().filter_map(|point| drilled_point(findings, point)).collect()
+}
+
+fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<DrilledPoint<'r>> {
+    let settings = findings.record.plan.settings(&findings.record.study, point.id);
+    let asked = drill(&settings).ok().flatten()?;
+    let counts = |run: &&RunFindings| run.voids.is_empty();
+    let of_run = |run: &RunFindings| {
+        let report = report_of(findings.record.finished(run.run.index)?)?;
+        Some(DrillOf { attempt: run.attempt, report })
+    };
+    let drills: Vec<DrillOf<'r>> = point.runs.iter().filter(counts).filter_map(of_run).collect();
+    Some(DrilledPoint {
+        point: point.id,
+        fault: asked.fault,
+        mode: replication(&settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode),
+        promises_none_lost: promises_none_lost(asked.fault, &settings),
+        void: point.runs.len() - drills.len(),
+        drills,
+    })
+}

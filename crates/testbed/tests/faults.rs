@@ -1,0 +1,122 @@
+//! Faults with real PostgreSQL servers: each is found in force, is not taken for an end of its own, and is undone or survived by a standby.
+
+mod pair;
+mod support;
+
+use pair::{LONG, Pair, SHORT, bench};
+use proofload_model::deployment::InstanceName;
+use proofload_model::drill::FaultKind;
+use proofload_model::replication::{Confirmation, LinkAsked, ReplicationMode, ReplicationPart};
+use proofload_model::wire::DataLocation;
+use proofload_model::wire::Event;
+use proofload_model::wire::host::{
+    BeginCommit, EndCommit, EndFaulty, MakeFault, Promote, ReadReceived, Start, Stop, UndoFault,
+};
+use std::process::Command;
+use std::time::Duration;
+use support::one;
+
+fn standby() -> InstanceName {
+    InstanceName::standby(1)
+}
+
+fn pair(mode: ReplicationMode, link: Option<LinkAsked>) -> Option<(Pair, DataLocation)> {
+    let (bench, place) = bench()?;
+    let mut pair = Pair::start_through(link, bench, &place, (mode, Confirmation::Any(1), 1));
+    pair.expect(None);
+    Some((pair, place))
+}
+
+/// Processes that work in the folder of an instance and have not ended.
+fn processes(place: &DataLocation) -> usize {
+    let data = format!("{}/data", place.folder);
+    let all = std::fs::read_dir("/proc").expect("there is /proc").flatten();
+    let works_there = |entry: &std::fs::DirEntry| {
+        std::fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder == std::path::Path::new(&data))
+    };
+    all.filter(works_there).count()
+}
+
+#[track_caller]
+fn nobody_was_told(pair: &Pair) {
+    let events = pair.bench.events.lock().expect("no panic");
+    let told = events.iter().any(|event| matches!(event, Event::InstanceEnded { .. }));
+    assert!(!told, "an end of our own doing was told as another");
+}
+
+#[test]
+fn a_primary_that_fails_is_replaced_by_its_standby() {
+    for kind in [FaultKind::Crash, FaultKind::Kill, FaultKind::Stop, FaultKind::Freeze] {
+        let Some((mut pair, place)) = pair(ReplicationMode::RemoteFlush, None) else { return };
+        pair.sql("CREATE TABLE kept (id int); INSERT INTO kept VALUES (1)");
+        let received = pair.bench.ask(ReadReceived { instance: standby() });
+        assert!(received.0 > 0);
+        let made = pair.bench.ask(MakeFault { instance: one(), kind });
+        assert!(made.after <= made.at, "{made:?}");
+        let frozen = kind == FaultKind::Freeze;
+        if kind != FaultKind::Kill {
+            assert_eq!(processes(&place) > 0, frozen, "{kind:?}");
+        }
+        let promoted = pair.bench.ask(Promote { instance: standby() });
+        assert!(promoted >= made.at);
+        pair.address = pair.standby_address(&place);
+        pair.sql("INSERT INTO kept VALUES (2)");
+        pair.bench.ask(EndFaulty { instance: one() });
+        assert_eq!(processes(&place), 0, "{kind:?}");
+        nobody_was_told(&pair);
+        drop(pair.end());
+    }
+}
+
+#[test]
+fn a_standby_that_is_lost_stops_commits_until_it_is_back() {
+    for kind in [FaultKind::Crash, FaultKind::Freeze] {
+        let Some((mut pair, place)) = pair(ReplicationMode::RemoteFlush, None) else { return };
+        pair.bench.ask(MakeFault { instance: standby(), kind });
+        assert!(!pair.bench.ask(BeginCommit { instance: one(), within: SHORT }), "{kind:?}");
+        if kind == FaultKind::Freeze {
+            pair.bench.ask(UndoFault { instance: standby() });
+        } else {
+            let folder = format!("{}.standby-1", place.folder);
+            let part = ReplicationPart::Standby { upstream: pair.address.clone() };
+            pair.bench.ask(Start { instance: standby(), place: DataLocation { folder, ..place.clone() }, part });
+        }
+        assert!(pair.bench.ask(EndCommit { instance: one(), within: LONG }), "{kind:?}");
+        pair.expect(None);
+        nobody_was_told(&pair);
+        drop(pair.end());
+    }
+}
+
+#[test]
+fn a_link_that_is_parted_stops_commits_and_closes_nothing() {
+    let link = LinkAsked { rtt: Duration::from_millis(1), bandwidth: None };
+    let Some((mut pair, _)) = pair(ReplicationMode::RemoteFlush, Some(link)) else { return };
+    pair.bench.ask(MakeFault { instance: standby(), kind: FaultKind::Partition });
+    assert!(!pair.bench.ask(BeginCommit { instance: one(), within: SHORT }));
+    pair.expect(None);
+    pair.bench.ask(UndoFault { instance: standby() });
+    assert!(pair.bench.ask(EndCommit { instance: one(), within: LONG }));
+    drop(pair.end());
+}
+
+#[test]
+fn a_link_without_a_relay_cannot_be_parted() {
+    let Some((mut pair, _)) = pair(ReplicationMode::Async, None) else { return };
+    let refused = pair.bench.refused(MakeFault { instance: standby(), kind: FaultKind::Partition });
+    assert!(refused.contains("it has no relay"), "{refused}");
+    drop(pair.end());
+}
+
+#[test]
+fn what_is_frozen_ends_with_its_role() {
+    let Some((mut pair, place)) = pair(ReplicationMode::Async, None) else { return };
+    for instance in [one(), standby()] {
+        pair.bench.ask(MakeFault { instance, kind: FaultKind::Freeze });
+    }
+    pair.bench.ask(Stop { instance: one() });
+    assert_eq!(processes(&place), 0);
+    drop(pair);
+    let left = Command::new("pgrep").args(["-f", &place.folder]).output().expect("pgrep is installed");
+    assert!(left.stdout.is_empty(), "{}", String::from_utf8_lossy(&left.stdout));
+}

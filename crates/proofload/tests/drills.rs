@@ -7,11 +7,11 @@ use proofload_model::events::RunEvent;
 use proofload_record::{Attempt, Record};
 use support::{Bench, postgresql_here, small_study, text};
 
-/// Through a link of 64 KiB/s an asynchronous standby falls behind from the first second on.
+/// Through a link of 512 KiB/s an asynchronous standby falls behind from the first second on.
 const DRILLS: &str = r#"
 [replication]
 mode = "async"
-bandwidth = "64KiB"
+bandwidth = "512KiB"
 [drill]
 within = "30s"
 lasts = "2s"

@@ -15,10 +15,11 @@ const TRY_AT_MOST: Duration = Duration::from_millis(500);
 /// Pause between two tries.
 const TRY_EVERY: Duration = Duration::from_millis(20);
 
-/// Place of connections: the engine, each host, and what is prepared.
+/// Place of connections: the engine, each host, the script that makes what the statements need, and the statements.
 pub(super) struct ProbeHosts {
     pub(super) engine: &'static dyn Engine,
     pub(super) targets: Vec<Target>,
+    pub(super) script: &'static str,
     pub(super) statements: Vec<Statement>,
     pub(super) clock: Arc<dyn Clock>,
 }
@@ -33,7 +34,10 @@ impl ProbeHosts {
     /// Opens a connection to a host.
     async fn open(&self, node: usize) -> Result<ProbeConnection, Error> {
         let mut session = self.engine.connect(&self.targets[node]).await?;
-        session.prepare(&self.statements).await?;
+        if session.prepare(&self.statements).await.is_err() {
+            session.script(self.script).await?;
+            session.prepare(&self.statements).await?;
+        }
         Ok(ProbeConnection { session, node })
     }
 

@@ -19,8 +19,11 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
 
-/// Makes the table anew: data are restored before each run, and nothing of an earlier one may be mistaken for this one's.
-const TABLE: &str = "DROP TABLE IF EXISTS proofload_ledger; CREATE TABLE proofload_ledger (op bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())";
+/// Removes the table of an earlier run: nothing of it may be mistaken for this one's.
+const NO_TABLE: &str = "DROP TABLE IF EXISTS proofload_ledger";
+
+/// Makes the table, also where a standby was made a primary before it had received it: then every write before that is lost.
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS proofload_ledger (op bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())";
 
 /// All numbers that are there.
 const PRESENT: &str = "SELECT op FROM proofload_ledger";
@@ -114,7 +117,7 @@ async fn probe(
 ) -> Result<ProberReport, Error> {
     let Orders { ready, started, mut stopped } = orders;
     let in_prober = |error: EngineError| Error::from(error.context("prober"));
-    request.engine.connect(&request.target).await.map_err(in_prober)?.script(TABLE).await.map_err(in_prober)?;
+    request.engine.connect(&request.target).await.map_err(in_prober)?.script(NO_TABLE).await.map_err(in_prober)?;
     let hosts = Rc::new(hosts(request, clock));
     let mut streams = Vec::new();
     for (kind, rate) in kinds(asked.rate) {
@@ -155,7 +158,7 @@ fn hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> ProbeHosts {
         statement("write a number", "INSERT INTO proofload_ledger (op) VALUES (:op)", &["op"], 0),
         statement("read the largest number", "SELECT coalesce(max(op), -1) FROM proofload_ledger", &[], 1),
     ];
-    ProbeHosts { engine: request.engine, targets, statements, clock: Arc::clone(clock) }
+    ProbeHosts { engine: request.engine, targets, script: TABLE, statements, clock: Arc::clone(clock) }
 }
 
 /// Kinds and their rates, 1/s.

@@ -313,9 +313,10 @@ impl<'t> Testbed<'t, '_> {
         Ok(())
     }
 
-    /// Stops all servers and detaches their storage.
+    /// Stops all servers and detaches their storage: standbys first, since a primary that ends waits until they have received its log.
     pub(super) fn stop(&mut self) -> Result<(), Error> {
-        for instance in self.ours() {
+        let (primary, standbys): (Vec<_>, Vec<_>) = self.ours().partition(|instance| instance.role == Role::Primary);
+        for instance in standbys.into_iter().chain(primary) {
             self.ask(instance, host::Stop { instance: instance.name.clone() })?;
             self.ask(instance, host::Detach { instance: instance.name.clone() })?;
         }

@@ -56,8 +56,10 @@ pub struct EngineFacts {
 /// Replication of an engine as the study file sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ReplicationFacts {
-    /// Modes that it has beside `none`.
+    /// Modes that it has beside `none`, with standbys that Proofload starts.
     pub modes: &'static [ReplicationMode],
+    /// Modes that a connection to an existing server can ask for.
+    pub by_url: &'static [ReplicationMode],
     /// Names of its settings by which a mode is put in force; a study with standbys may not give them.
     pub settings: &'static [&'static str],
 }

@@ -187,8 +187,8 @@ pub struct ReplicationReading {
     pub out_of_force: Option<String>,
     /// Standbys that are connected.
     pub standbys: Vec<StandbyReading>,
-    /// End of the primary's own log: bytes since a fixed, unknown begin.
-    pub log_end: Bytes,
+    /// End of the primary's own log: bytes since a fixed, unknown begin; `None` where the server does not say it in bytes.
+    pub log_end: Option<Bytes>,
 }
 
 /// How a primary sees one standby.

@@ -5,10 +5,12 @@ mod support;
 
 use pair::{LONG, Pair, SHORT, bench};
 use proofload_model::deployment::InstanceName;
-use proofload_model::replication::{Confirmation, HeldPart, LinkAsked, ReplicationMode};
+use proofload_model::replication::{Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode};
 use proofload_model::units::BytesPerSecond;
-use proofload_model::wire::host::{BeginCommit, EndCommit, HoldStandby, MeasureLink, StartProbes, StopProbes};
-use proofload_model::wire::{Event, ScrapeSpec};
+use proofload_model::wire::host::{
+    BeginCommit, EndCommit, HoldStandby, MeasureLink, ReadReplication, StartProbes, Stop, StopProbes, WatchExisting,
+};
+use proofload_model::wire::{DataLocation, Event, ScrapeSpec};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use support::one;
@@ -146,4 +148,34 @@ fn a_standby_behind_a_relay_confirms_after_its_round_trip_and_is_held_by_it() {
     assert_eq!(std::fs::read_dir(&folder).expect("the relay's folder").count(), 1);
     drop(pair.end());
     assert!(!std::path::Path::new(&folder).exists() || std::fs::read_dir(&folder).is_ok_and(|left| left.count() == 0));
+}
+
+#[test]
+fn at_an_existing_server_each_connection_asks_for_its_mode() {
+    let Some((bench, place)) = bench() else { return };
+    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
+    pair.expect(None);
+    let existing = || InstanceName::new("existing");
+    let facet = pair::postgresql().existing_replication().expect("it has one");
+    let standby = InstanceName::standby(1);
+    for mode in [ReplicationMode::Async, ReplicationMode::RemoteWrite, ReplicationMode::RemoteApply] {
+        let settings = facet.session_settings(mode);
+        let place = DataLocation { url: Some(pair.address.clone()), settings, ..place.clone() };
+        let asked = ReplicationAsked { mode, standbys: vec![standby.clone()], confirmation: Confirmation::Any(1) };
+        pair.bench.ask(WatchExisting { instance: existing(), place, asked });
+        let read = |pair: &mut Pair| pair.bench.ask(ReadReplication { instance: existing() }).out_of_force;
+        assert_eq!(read(&mut pair), None, "{mode}: the server's own level is another, and its connection asks");
+        pair.bench.ask(HoldStandby { instance: standby.clone(), part: HeldPart::Link, held: true });
+        let ended = pair.bench.ask(BeginCommit { instance: existing(), within: SHORT });
+        pair.bench.ask(HoldStandby { instance: standby.clone(), part: HeldPart::Link, held: false });
+        assert_eq!(ended, !mode.waits(), "{mode}");
+        assert!(pair.bench.ask(EndCommit { instance: existing(), within: LONG }));
+    }
+    pair.bench.ask(Stop { instance: standby });
+    let begun = Instant::now();
+    let gone = |pair: &mut Pair| pair.bench.ask(ReadReplication { instance: existing() }).out_of_force;
+    while gone(&mut pair).is_none_or(|why| !why.contains("0 standbys stream")) {
+        assert!(begun.elapsed() < LONG, "a standby that is gone is seen");
+    }
+    pair.end();
 }

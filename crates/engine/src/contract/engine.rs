@@ -5,7 +5,7 @@ use super::endpoints::Endpoints;
 use super::error::Error;
 use super::facets::{ExistingServer, Memory, Snapshots};
 use super::observer::Observer;
-use super::replication::Replication;
+use super::replication::{ExistingReplication, Replication};
 use super::server::ServerRecipe;
 use super::session::Session;
 use proofload_model::samples::Fact;
@@ -98,6 +98,11 @@ pub trait Engine: Sync {
 
     /// Instances that follow another.
     fn replication(&self) -> Option<&dyn Replication> {
+        None
+    }
+
+    /// Standbys of a server that Proofload did not start.
+    fn existing_replication(&self) -> Option<&dyn ExistingReplication> {
         None
     }
 

@@ -5,7 +5,7 @@ use super::engine::Target;
 use super::error::Error;
 use super::server::FileToWrite;
 use proofload_model::catalogue::ReplicationFacts;
-use proofload_model::replication::{ReplicationAsked, ReplicationReading};
+use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
 use proofload_model::units::Bytes;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,22 @@ pub trait Replication: Sync {
 
     /// Makes the standby at this address a primary that takes writes, and waits until it is. No commit waits there. Blocking.
     fn promote(&self, standby: &Target) -> Result<(), Error>;
+}
+
+/// Standbys of a server that Proofload did not start: what its users' commits wait for is chosen by each connection, and nothing of the
+/// server is changed.
+pub trait ExistingReplication: Sync {
+    /// Modes that a connection can ask for.
+    fn modes(&self) -> &'static [ReplicationMode];
+
+    /// Names of the settings below, as a study writes their last part.
+    fn setting_names(&self) -> &'static [&'static str];
+
+    /// Settings of a place by which every connection of a mode asks for it; read back by [`super::Engine::verify_settings`].
+    fn session_settings(&self, mode: ReplicationMode) -> Vec<(String, String)>;
+
+    /// Opens a watch of the server that takes the writes; nothing is connected yet.
+    fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error>;
 }
 
 /// Place of a socket.
@@ -93,8 +109,12 @@ pub trait ReplicationWatch: Send {
 
     /// Begins a commit as users of the load commit, which changes no table, and waits for its end; false when it has not ended `within`
     /// this time, and goes on.
-    fn begin_commit(&mut self, within: Duration) -> Result<bool, Error>;
+    fn begin_commit(&mut self, _within: Duration) -> Result<bool, Error> {
+        Err(Error::other("begin a commit: this engine's standbys are only watched, nothing is withheld from them"))
+    }
 
     /// Waits for the end of a commit that goes on; true once it has ended. None goes on: true.
-    fn end_commit(&mut self, within: Duration) -> Result<bool, Error>;
+    fn end_commit(&mut self, _within: Duration) -> Result<bool, Error> {
+        Ok(true)
+    }
 }

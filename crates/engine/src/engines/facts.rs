@@ -1,7 +1,7 @@
 //! What a study may ask of an engine, derived from the facets that it has. May not know any engine by name.
 
 use crate::contract::{Engine, Memory, Replication, Snapshots};
-use proofload_model::catalogue::{Capabilities, EngineFacts};
+use proofload_model::catalogue::{Capabilities, EngineFacts, ReplicationFacts};
 
 /// The kinds of sessions that a line of the registry names.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,9 +40,17 @@ fn capabilities(engine: &dyn Engine, sessions: SessionKinds) -> Capabilities {
         restore_at_url: url && engine.snapshots().is_some_and(Snapshots::reach_existing_servers),
         file_snapshot: engine.snapshots() == Some(Snapshots::Files),
         memory_setting: engine.memory().is_some(),
-        replication: engine.replication().map(Replication::facts),
+        replication: replication(engine),
         durable: engine.about().keeps_data,
     }
+}
+
+/// Modes with standbys of ours, and those that a connection to an existing server asks for.
+fn replication(engine: &dyn Engine) -> Option<ReplicationFacts> {
+    let ours = engine.replication().map(Replication::facts);
+    let Some(existing) = engine.existing_replication() else { return ours };
+    let settings = ours.map_or(existing.setting_names(), |ours| ours.settings);
+    Some(ReplicationFacts { modes: ours.map_or(&[], |ours| ours.modes), settings, by_url: existing.modes() })
 }
 
 #[cfg(test)]

@@ -120,6 +120,7 @@ facts! {
 
     /// The network between a primary and a standby.
     replication = "replication" {
+        MODE = "mode", "Mode, as read", Text;
         RTT = "link.rtt", "Shortest round trip", Milliseconds;
         RTT_P50 = "link.rtt.p50", "Round trip, median", Milliseconds, passing;
         RTT_P99 = "link.rtt.p99", "Round trip, 99th percentile", Milliseconds, passing;

@@ -464,21 +464,25 @@ fn replication_needs(look: &mut RuleContext<'_>) {
     let settings = &look.study.settings;
     let points = expand(look.study).points;
     let mut found: BTreeSet<(&str, String)> = BTreeSet::new();
-    let mut replicated = false;
+    let by_url = settings.get("engine.url").is_some();
+    let (mut replicated, mut alone) = (false, false);
     for settings in points.iter().map(|point| settings.with(&point.levels)) {
-        let Ok(Some(asked)) = replication(&settings) else { continue };
+        let Ok(Some(asked)) = replication(&settings) else {
+            alone = true;
+            continue;
+        };
         replicated = true;
         let engine = settings.text("engine.kind").ok().and_then(|name| look.given.catalogue().engine(name));
-        found.extend(engine.and_then(|engine| mode_missing(engine, asked.mode)).map(|why| ("replication.mode", why)));
+        let missing = engine.and_then(|engine| mode_missing(engine, asked.mode, by_url));
+        found.extend(missing.map(|why| ("replication.mode", why)));
         found.extend(too_few_standbys(&asked).map(|why| ("replication.confirm", why)));
-        if settings.text("procedure.restore") == Ok("never") {
+        if !by_url && settings.text("procedure.restore") == Ok("never") {
             let reason = "standbys start from the snapshot of the primary before each run; say \"every-run\"";
             found.insert(("procedure.restore", reason.to_owned()));
         }
     }
-    if replicated && settings.get("engine.url").is_some() {
-        let reason = "standbys of an existing server (engine.url) are not ours to start; leave replication.mode out";
-        found.insert(("replication.mode", reason.to_owned()));
+    if by_url && replicated {
+        found.extend(not_ours(look, alone));
     }
     for path in ["replication.standbys", "replication.confirm", "replication.rtt", "replication.bandwidth"] {
         if !replicated && look.given.is_given(path) {
@@ -490,13 +494,32 @@ fn replication_needs(look: &mut RuleContext<'_>) {
     }
 }
 
-fn mode_missing(engine: &EngineFacts, mode: ReplicationMode) -> Option<String> {
-    let Some(replication) = engine.capabilities.replication else {
-        return Some(format!("{} has no standbys; leave it out or say \"none\"", engine.name));
-    };
-    let words: Vec<&str> = replication.modes.iter().map(|mode| mode.word()).collect();
-    (!replication.modes.contains(&mode))
-        .then(|| format!("{} has no mode {mode}; it has {}", engine.name, words.join(", ")))
+/// What a study of standbys of an existing server may not set; `alone`: some point has none.
+fn not_ours(look: &RuleContext<'_>, alone: bool) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    if alone {
+        let reason =
+            "an existing server (engine.url) keeps its standbys at every point; leave \"none\" out of the modes";
+        found.push(("replication.mode", reason.to_owned()));
+    }
+    for path in ["replication.confirm", "replication.rtt", "replication.bandwidth"] {
+        if look.given.is_given(path) || look.study.factors.iter().any(|factor| factor.setting == path) {
+            let reason = "is the existing server's own affair (engine.url); leave it out";
+            found.push((path, reason.to_owned()));
+        }
+    }
+    found
+}
+
+fn mode_missing(engine: &EngineFacts, mode: ReplicationMode, by_url: bool) -> Option<String> {
+    let replication = engine.capabilities.replication;
+    let modes = replication.map(|facts| if by_url { facts.by_url } else { facts.modes }).unwrap_or_default();
+    let place = if by_url { " by engine.url" } else { "" };
+    if modes.is_empty() {
+        return Some(format!("{} has no standbys{place}; leave it out or say \"none\"", engine.name));
+    }
+    let words: Vec<&str> = modes.iter().map(|mode| mode.word()).collect();
+    (!modes.contains(&mode)).then(|| format!("{} has no mode {mode}{place}; it has {}", engine.name, words.join(", ")))
 }
 
 fn too_few_standbys(asked: &ReplicationAsked) -> Option<String> {
@@ -537,7 +560,7 @@ fn replication_settings_are_ours(look: &mut RuleContext<'_>) {
         .flat_map(|facts| facts.settings)
         .collect();
     let ours: BTreeSet<&&str> = ours;
-    for path in given.iter().filter(|path| path.starts_with("engine.settings.")) {
+    for path in given.iter().filter(|path| path.starts_with("engine.")) {
         let name = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
         if ours.iter().any(|setting| **setting == name) {
             look.fault(path, "is set by replication.mode; leave it out".to_owned());

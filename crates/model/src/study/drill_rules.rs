@@ -40,6 +40,11 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         "a drill needs a standby: set replication.mode to another than \"none\"",
     );
     need(
+        settings.get("engine.url").is_none(),
+        "drill.fault",
+        "faults are made of instances that Proofload starts, never of an existing server; leave engine.url or the drill out",
+    );
+    need(
         settings.get("workload.deadline").is_some(),
         "drill.fault",
         "users of a database that fails need workload.deadline, such as \"1s\": without it they wait for a silent host for ever",

@@ -4,7 +4,7 @@ use super::ask::asks;
 use super::{DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
 use crate::deployment::{InstanceName, StoragePlan};
 use crate::drill::{FaultInForce, FaultKind};
-use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationPart, ReplicationReading};
+use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading};
 use crate::samples::Fact;
 use crate::time::Moment;
 use crate::units::{Bytes, BytesPerSecond};
@@ -207,6 +207,16 @@ asks! {
         /// Round trips to make.
         count: u32,
     } -> LinkMeasured;
+
+    /// Watch the standbys of a server that was not started here from now on.
+    watch_existing: WatchExisting {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where it is, with the settings by which a connection asks for the mode.
+        place: DataLocation,
+        /// What is asked for.
+        asked: ReplicationAsked,
+    } -> ();
 
     /// Read how a primary's replication stands.
     read_replication: ReadReplication {

@@ -41,6 +41,7 @@ const SERVER: Capabilities = Capabilities {
     replication: Some(ReplicationFacts {
         modes: &[ReplicationMode::Async, ReplicationMode::RemoteFlush],
         settings: &["synchronous_commit"],
+        by_url: &[ReplicationMode::RemoteFlush],
     }),
     ..CAPABILITIES
 };

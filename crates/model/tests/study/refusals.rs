@@ -118,8 +118,16 @@ fn standbys_need_an_engine_a_mode_and_a_snapshot() {
         (&["replication.confirm=any 2"], "replication.confirm: any 2 cannot confirm of 1 (replication.standbys)"),
         (&["procedure.restore=never"], "procedure.restore: standbys start from the snapshot"),
         (
-            &["engine.url=x://h/d"],
-            "replication.mode: standbys of an existing server (engine.url) are not ours to start",
+            &["engine.url=x://h/d", "replication.mode=async"],
+            "replication.mode: server has no mode async by engine.url; it has remote_flush",
+        ),
+        (
+            &["engine.url=x://h/d", "replication.rtt=1ms"],
+            "replication.rtt: is the existing server's own affair (engine.url); leave it out",
+        ),
+        (
+            &["engine.url=x://h/d", "factor.replication.mode=[\"none\", \"remote_flush\"]"],
+            "replication.mode: an existing server (engine.url) keeps its standbys at every point",
         ),
         (&["engine.settings.synchronous_commit=off"], "engine.settings.synchronous_commit: is set by replication.mode"),
         (&["engine.settings.server.synchronous_commit=off"], "engine.settings.server.synchronous_commit: is set by"),

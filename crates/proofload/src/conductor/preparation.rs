@@ -184,9 +184,16 @@ impl PreparedRun {
     }
 }
 
-/// A deployment with the standbys of a replication, and its primary with the settings of the mode.
+/// A deployment with the standbys of a replication, and its primary with the settings of the mode. An existing server keeps its standbys;
+/// what connections ask for is the mode's.
 fn replicated(alone: Deployment, engine: &'static dyn Engine, asked: Option<&ReplicationAsked>) -> Deployment {
-    let (Some(asked), Some(facet)) = (asked, engine.replication()) else { return alone };
+    let Some(asked) = asked else { return alone };
+    if let (Some(_), Some(existing)) = (&alone.primary().place.url, engine.existing_replication()) {
+        let mut deployment = alone;
+        deployment.primary_mut().place.settings.extend(existing.session_settings(asked.mode));
+        return deployment;
+    }
+    let Some(facet) = engine.replication() else { return alone };
     let mut deployment = alone.with_standbys(&asked.standbys);
     deployment.primary_mut().place.settings.extend(facet.primary_settings(asked));
     deployment

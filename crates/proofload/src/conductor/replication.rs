@@ -55,6 +55,16 @@ pub(super) fn establish(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
     }))
 }
 
+/// Waits until the mode is in force at an existing server, of which nothing is withheld; nothing happens to a study that asks for none.
+pub(super) fn establish_existing(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
+    let Some(asked) = &prepared.replication else { return Ok(()) };
+    context.testbed(prepared).watch_existing(asked.clone())?;
+    wait_until_in_force(context, prepared, asked)?;
+    let mode = asked.mode.to_string();
+    let source = "the server's own views and a connection of ours; nothing was withheld";
+    context.heard.journal.facts(&[replication::MODE.compared(mode.clone(), Some(mode), true, source)])
+}
+
 /// Measures the network that was asked for, and notes what was found.
 fn measure_links(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let Some(link) = link(&prepared.settings) else { return Ok(()) };

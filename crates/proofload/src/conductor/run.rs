@@ -69,6 +69,8 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         endpoints = started.endpoints(prepared.drill.is_some());
         context.upstreams = started.upstreams;
         replication::establish(context, prepared)?;
+    } else {
+        replication::establish_existing(context, prepared)?;
     }
     context.agents.start_load(load_commands)?;
     let pid = load::open(context, prepared, &endpoints)?;

@@ -8,7 +8,9 @@ use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePl
 use proofload_model::drill::{FaultInForce, FaultKind};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
-use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationPart, ReplicationReading};
+use proofload_model::replication::{
+    HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading,
+};
 use proofload_model::samples::Fact;
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
@@ -217,6 +219,12 @@ impl<'t> Testbed<'t, '_> {
             measured.push((name.clone(), self.ask(standby, host::MeasureLink { instance: name, count })?));
         }
         Ok(measured)
+    }
+
+    /// Watches the standbys of an existing server from now on.
+    pub(super) fn watch_existing(&mut self, asked: ReplicationAsked) -> Result<(), Error> {
+        let InstancePlan { name, place, .. } = self.primary().clone();
+        self.ask(self.primary(), host::WatchExisting { instance: name, place, asked })
     }
 
     /// Reads how the replication of the primary stands.

@@ -158,6 +158,11 @@ fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
             })
         })
         .collect();
+    if proofs.is_empty() {
+        return prose![
+            "The standbys are those of an existing server. Before each run and in each second the level that a connection had, the server's names and the              standbys that streamed were read; a second out of force voids the point. Nothing was withheld, so that the mode is as the server says it."
+        ];
+    }
     let latest = proofs.iter().map(|proof| proof.in_force_after).fold(0.0, f64::max);
     let waiting = proofs.iter().filter(|proof| proof.waited_for_link).count();
     let applying = proofs.iter().filter(|proof| proof.waited_for_apply).count();

@@ -18,7 +18,7 @@ use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::drill::{FaultInForce, FaultKind};
 use proofload_model::error::Error;
 use proofload_model::facts::engine as names;
-use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationPart};
+use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart};
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
@@ -184,6 +184,12 @@ impl InstanceResources {
         self.server = Some(RunningServer { server, target });
         self.replication = self.server.as_ref().map_or(Ok(None), |one| InstanceReplication::of(&one.target, part))?;
         Ok(StartedInstance { address, facts: self.stamped(facts) })
+    }
+
+    /// Watches the standbys of a server that was not started here.
+    pub(super) fn watch_existing(&mut self, place: DataLocation, asked: ReplicationAsked) -> Result<(), Error> {
+        self.replication = Some(InstanceReplication::of_existing(&Target::new(place, None), asked)?);
+        Ok(())
     }
 
     /// The watch of its standbys.

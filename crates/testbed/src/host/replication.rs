@@ -6,7 +6,7 @@ use crate::instances;
 use crate::probes::threads_role;
 use crate::relay::{LinkLaw, Relay};
 use crate::sys;
-use proofload_engine::{Replication, ReplicationWatch, StandbyFiles, Target};
+use proofload_engine::{ExistingReplication, Replication, ReplicationWatch, StandbyFiles, Target};
 use proofload_model::error::Error;
 use proofload_model::replication::{HeldPart, LinkAsked, ReplicationAsked, ReplicationPart};
 use proofload_model::time::Clock;
@@ -27,7 +27,8 @@ const GLANCE: Duration = Duration::from_millis(5);
 
 /// The part of an instance, once its server runs.
 pub(super) struct InstanceReplication {
-    facet: &'static dyn Replication,
+    /// Replication of a server that was started here; `None` for another, which is only watched.
+    facet: Option<&'static dyn Replication>,
     target: Target,
     asked: Option<ReplicationAsked>,
     watch: Option<Box<dyn ReplicationWatch>>,
@@ -79,12 +80,23 @@ impl InstanceReplication {
             ReplicationPart::Primary(asked) => Some(asked),
             ReplicationPart::Standby { .. } => None,
         };
-        Ok(Some(Self { facet: facet(&target.place)?, target: target.clone(), asked, watch: None }))
+        Ok(Some(Self { facet: Some(facet(&target.place)?), target: target.clone(), asked, watch: None }))
+    }
+
+    /// The part of a server that was not started here.
+    pub(super) fn of_existing(target: &Target, asked: ReplicationAsked) -> Result<Self, Error> {
+        existing(target)?;
+        Ok(Self { facet: None, target: target.clone(), asked: Some(asked), watch: None })
     }
 
     /// A watch of its own; `None` for a standby.
     pub(super) fn open_watch(&self) -> Result<Option<Box<dyn ReplicationWatch>>, Error> {
-        Ok(self.asked.as_ref().map(|asked| self.facet.watch(&self.target, asked)).transpose()?)
+        let Some(asked) = &self.asked else { return Ok(None) };
+        let watch = match self.facet {
+            Some(facet) => facet.watch(&self.target, asked)?,
+            None => existing(&self.target)?.watch(&self.target, asked)?,
+        };
+        Ok(Some(watch))
     }
 
     /// The watch of a primary, opened at the first call.
@@ -97,29 +109,34 @@ impl InstanceReplication {
 
     /// Holds a part of what a standby does, or lets it go on; `server`: the root of its processes.
     pub(super) fn hold(&self, server: u32, part: HeldPart, held: bool, clock: &dyn Clock) -> Result<(), Error> {
+        let facet = self.facet.ok_or_else(|| Error::refused("hold a standby: it was not started here"))?;
         match part {
-            HeldPart::Apply => Ok(self.facet.hold_apply(&self.target, held)?),
-            HeldPart::Link => self.hold_link(server, held, clock),
+            HeldPart::Apply => Ok(facet.hold_apply(&self.target, held)?),
+            HeldPart::Link => hold_link(facet.receiver(), server, held, clock),
         }
     }
+}
 
-    /// Stops the process that receives, and looks that it has stopped.
-    fn hold_link(&self, server: u32, held: bool, clock: &dyn Clock) -> Result<(), Error> {
-        let role = self.facet.receiver();
-        let receiver =
-            sys::descendants(server).into_iter().find(|process| threads_role(*process).as_deref() == Some(role));
-        let Some(receiver) = receiver else {
-            return if held { Err(Error::new(format!("hold the link: there is no process {role}"))) } else { Ok(()) };
-        };
-        let mut looks = if sys::signal(receiver, if held { STOP } else { CONTINUE }) { LOOKS } else { 0 };
-        while looks > 0 {
-            if sys::is_stopped(receiver) == held {
-                return Ok(());
-            }
-            clock.sleep(GLANCE);
-            looks -= 1;
+/// The standbys of an existing server of the engine of a target.
+fn existing(target: &Target) -> Result<&'static dyn ExistingReplication, Error> {
+    let facet = engine(&target.place)?.existing_replication();
+    facet.ok_or_else(|| Error::refused(format!("watch standbys: {} has none by URL", target.place.engine)))
+}
+
+/// Stops the process that receives, and looks that it has stopped.
+fn hold_link(role: &str, server: u32, held: bool, clock: &dyn Clock) -> Result<(), Error> {
+    let receiver = sys::descendants(server).into_iter().find(|process| threads_role(*process).as_deref() == Some(role));
+    let Some(receiver) = receiver else {
+        return if held { Err(Error::new(format!("hold the link: there is no process {role}"))) } else { Ok(()) };
+    };
+    let mut looks = if sys::signal(receiver, if held { STOP } else { CONTINUE }) { LOOKS } else { 0 };
+    while looks > 0 {
+        if sys::is_stopped(receiver) == held {
+            return Ok(());
         }
-        let what = if held { "stop" } else { "go on" };
-        Err(Error::new(format!("hold the link: process {receiver} ({role}) does not {what}")))
+        clock.sleep(GLANCE);
+        looks -= 1;
     }
+    let what = if held { "stop" } else { "go on" };
+    Err(Error::new(format!("hold the link: process {receiver} ({role}) does not {what}")))
 }

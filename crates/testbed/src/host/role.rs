@@ -22,7 +22,7 @@ use proofload_model::wire::host::{
     HoldStandby, HostService, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, Precondition,
     PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, QuietCheck, ReadReceived, ReadReplication,
     ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start,
-    StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, UndoFault, Verify,
+    StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -164,6 +164,10 @@ impl HostService for HostRole {
 
     fn measure_link(&mut self, ask: MeasureLink) -> Result<LinkMeasured, Error> {
         self.held(&ask.instance).measure_link(ask.count)
+    }
+
+    fn watch_existing(&mut self, ask: WatchExisting) -> Result<(), Error> {
+        self.held(&ask.instance).watch_existing(ask.place, ask.asked)
     }
 
     fn read_replication(&mut self, ask: ReadReplication) -> Result<ReplicationReading, Error> {

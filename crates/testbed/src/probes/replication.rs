@@ -23,7 +23,7 @@ impl Probe for Replication {
         let seen = self.watch.read()?;
         let why = seen.out_of_force.unwrap_or_default();
         let mut readings = vec![replication::OUT_OF_FORCE.reading(why.as_str(), f64::from(u8::from(!why.is_empty())))];
-        let log = self.rates.per_second("log", seen.log_end.0 as f64, span);
+        let log = seen.log_end.and_then(|end| self.rates.per_second("log", end.0 as f64, span));
         readings.extend(log.map(|log| replication::LOG.reading("", log)));
         for standby in seen.standbys {
             let behind = [
@@ -63,7 +63,7 @@ mod tests {
             Ok(ReplicationReading {
                 out_of_force: lost.then(|| "standby-1 does not stream".to_owned()),
                 standbys: if lost { Vec::new() } else { vec![here] },
-                log_end: Bytes(self.0 * 1000),
+                log_end: Some(Bytes(self.0 * 1000)),
             })
         }
 

@@ -3,7 +3,7 @@
 use super::options::SETTINGS;
 use super::recipe::Recipe;
 use super::{Documents, database, installation, observer, settings};
-use crate::contract::{About, DocumentEngine, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerRecipe, Snapshots, Target, Work};
+use crate::contract::{About, DocumentEngine, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, ServerRecipe, Snapshots, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -44,6 +44,10 @@ impl Engine for Mongodb {
 
     fn existing(&self) -> Option<ExistingServer> {
         Some(ExistingServer { password: "set MONGODB_USER and MONGODB_PASSWORD for the load agent" })
+    }
+
+    fn existing_replication(&self) -> Option<&dyn ExistingReplication> {
+        Some(self)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

@@ -17,6 +17,7 @@ mod names;
 mod observer;
 mod options;
 mod recipe;
+mod replication;
 #[cfg(feature = "mongodb-driver")]
 mod self_check;
 mod settings;

@@ -1,5 +1,6 @@
 //! Connections: the driver's configuration from an address or URL, passwords from the load host, long socket paths. No TLS.
 
+use super::existing_replication::LEVEL;
 use super::failure::failed;
 use super::secret::{self, Account};
 use super::wire::Connection;
@@ -26,10 +27,21 @@ pub(super) fn config(target: &Target) -> Result<Config, Error> {
         Error::other("connect to PostgreSQL: neither a started instance nor engine.url is given")
     })?;
     let mut config = parse(text)?;
+    if target.place.url.is_some() {
+        ask_for_level(&mut config, &target.place.settings);
+    }
     if target.endpoints.role_moves() {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
     Ok(config)
+}
+
+/// Asks for the level of a commit by the connection itself, where the server's settings are not ours.
+fn ask_for_level(config: &mut Config, settings: &[(String, String)]) {
+    if let Some((_, level)) = settings.iter().rev().find(|(name, _)| name == LEVEL) {
+        let others = config.get_options().map_or(String::new(), |options| format!("{options} "));
+        config.options(format!("{others}-c {LEVEL}={level}"));
+    }
 }
 
 /// Reads an address or URL; refuses what would leak a secret or promise an encryption that is not there.

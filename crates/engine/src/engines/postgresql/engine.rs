@@ -2,7 +2,7 @@
 
 use super::recipe::Recipe;
 use super::{PostgresqlSession, database, installation, observer, settings};
-use crate::contract::{About, Engine, Error, ExistingServer, Installation, Memory, Observer, Replication, ServerRecipe, Snapshots, SqlEngine, Target, Work};
+use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, Replication, ServerRecipe, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -40,6 +40,10 @@ impl Engine for Postgresql {
     }
 
     fn replication(&self) -> Option<&dyn Replication> {
+        Some(self)
+    }
+
+    fn existing_replication(&self) -> Option<&dyn ExistingReplication> {
         Some(self)
     }
 

@@ -5,6 +5,7 @@ mod connection;
 mod copy;
 mod database;
 mod engine;
+mod existing_replication;
 mod failure;
 mod installation;
 mod numeric;

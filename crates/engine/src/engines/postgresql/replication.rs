@@ -4,7 +4,7 @@
 use super::connection::{self, PATIENCE, runtime};
 use super::engine::Postgresql;
 use super::failure::failed;
-use super::replication_watch::PrimaryWatch;
+use super::replication_watch::{Asker, PrimaryWatch};
 use crate::contract::{
     Error, FileToWrite, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target,
 };
@@ -51,7 +51,7 @@ const TRY_AGAIN: &str = "100ms";
 
 impl Replication for Postgresql {
     fn facts(&self) -> ReplicationFacts {
-        ReplicationFacts { modes: MODES, settings: SETTINGS }
+        ReplicationFacts { modes: MODES, settings: SETTINGS, by_url: &[] }
     }
 
     fn primary_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
@@ -94,7 +94,7 @@ impl Replication for Postgresql {
     }
 
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
-        Ok(Box::new(PrimaryWatch::new(primary, asked)?))
+        Ok(Box::new(PrimaryWatch::new(primary, asked, Asker::Server)?))
     }
 
     fn receiver(&self) -> &'static str {

@@ -3,6 +3,7 @@
 
 use super::connection::{self, PATIENCE, runtime};
 use super::failure::failed;
+use super::existing_replication;
 use super::replication::{level, standby_names};
 use crate::contract::{Error, ReplicationWatch, Target};
 use proofload_model::deployment::InstanceName;
@@ -27,9 +28,19 @@ const STANDBYS: &str = "SELECT application_name, state = 'streaming', sync_state
 /// A commit that writes log, and waits as every writing transaction does, but changes no table.
 const COMMIT: &str = "BEGIN; SELECT pg_logical_emit_message(true, 'proofload', 'proof'); COMMIT";
 
+/// Choice of what a commit waits for, by whom it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// The server's own settings, which are ours.
+    Server,
+    /// Each connection, at a server whose settings are not ours.
+    Connection,
+}
+
 /// The watch. Connects at the first reading, and again at the next one after the connection was lost.
 pub(super) struct PrimaryWatch {
     asked: ReplicationAsked,
+    asker: Asker,
     /// Declared before the runtime, on which their drivers run.
     client: Option<Client>,
     commit: Option<JoinHandle<Result<(), Error>>>,
@@ -38,21 +49,21 @@ pub(super) struct PrimaryWatch {
 }
 
 impl PrimaryWatch {
-    pub(super) fn new(primary: &Target, asked: &ReplicationAsked) -> Result<Self, Error> {
+    pub(super) fn new(primary: &Target, asked: &ReplicationAsked, asker: Asker) -> Result<Self, Error> {
         let mut config = connection::config(primary)?;
         config.connect_timeout(PATIENCE);
-        Ok(Self { asked: asked.clone(), client: None, commit: None, config, runtime: runtime()? })
+        Ok(Self { asked: asked.clone(), asker, client: None, commit: None, config, runtime: runtime()? })
     }
 }
 
 impl ReplicationWatch for PrimaryWatch {
     fn read(&mut self) -> Result<ReplicationReading, Error> {
-        let (client, config, asked) = (&mut self.client, &self.config, &self.asked);
+        let (client, config, asked, asker) = (&mut self.client, &self.config, &self.asked, self.asker);
         let read = async {
             if client.is_none() {
                 *client = Some(connection::open(config.clone()).await?);
             }
-            read(client.as_ref().expect("opened above"), asked).await
+            read(client.as_ref().expect("opened above"), asked, asker).await
         };
         let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
         let outcome =
@@ -81,15 +92,19 @@ impl ReplicationWatch for PrimaryWatch {
     }
 }
 
-async fn read(client: &Client, asked: &ReplicationAsked) -> Result<ReplicationReading, Error> {
+async fn read(client: &Client, asked: &ReplicationAsked, asker: Asker) -> Result<ReplicationReading, Error> {
     let force = client.query_one(IN_FORCE, &[]).await.map_err(failed)?;
     let rows = client.query(STANDBYS, &[]).await.map_err(failed)?;
     let rows: Vec<StandbyRow> = rows.iter().map(StandbyRow::of).collect::<Result<_, _>>().map_err(failed)?;
     let setting = |place: usize| force.try_get::<_, Option<String>>(place).map_err(failed);
     let settings = [setting(0)?, setting(1)?, setting(2)?].map(Option::unwrap_or_default);
+    let out_of_force = match asker {
+        Asker::Server => out_of_force(asked, &settings, &rows),
+        Asker::Connection => out_of_force_by_url(asked, &settings, &rows),
+    };
     Ok(ReplicationReading {
-        out_of_force: out_of_force(asked, &settings, &rows),
-        log_end: bytes(force.try_get(3).map_err(failed)?),
+        out_of_force,
+        log_end: Some(bytes(force.try_get(3).map_err(failed)?)),
         standbys: rows.into_iter().map(|row| row.reading).collect(),
     })
 }
@@ -137,6 +152,28 @@ fn out_of_force(asked: &ReplicationAsked, settings: &[String; 3], rows: &[Standb
     if let Some(absent) = asked.standbys.iter().find(|name| !streaming(name)) {
         return Some(format!("{absent} does not stream"));
     }
+    too_few_wait(asked, rows)
+}
+
+/// The same at a server whose settings are not ours: a connection's own level goes before those of roles and databases, and which names the
+/// server has is its own affair.
+fn out_of_force_by_url(asked: &ReplicationAsked, settings: &[String; 3], rows: &[StandbyRow]) -> Option<String> {
+    let [found_level, found_names, _] = settings;
+    let level = existing_replication::level(asked.mode);
+    if found_level != level {
+        return Some(format!("a connection has synchronous_commit {found_level} where {} takes {level}", asked.mode));
+    }
+    if asked.mode.waits() && found_names.is_empty() {
+        return Some("synchronous_standby_names is empty: no commit waits for a standby".to_owned());
+    }
+    let (streaming, wanted) = (rows.iter().filter(|row| row.streams).count(), asked.standbys.len());
+    if streaming < wanted {
+        return Some(format!("{streaming} standbys stream where replication.standbys is {wanted}"));
+    }
+    too_few_wait(asked, rows)
+}
+
+fn too_few_wait(asked: &ReplicationAsked, rows: &[StandbyRow]) -> Option<String> {
     let counting = rows.iter().filter(|row| row.counts && row.streams).count();
     let wanted = asked.confirmation.count() as usize;
     (asked.mode.waits() && counting < wanted)
@@ -184,5 +221,24 @@ mod tests {
         check(ReplicationMode::Async, ["on", "", ""], &[row("standby-1", true, false)], None);
         check(ReplicationMode::Async, ["on", NAMES, ""], &good, Some("synchronous_standby_names"));
         check(ReplicationMode::RemoteApply, ["on", NAMES, ""], &good, Some("where remote_apply takes remote_apply"));
+    }
+
+    #[test]
+    fn at_a_url_the_connection_asks_and_the_server_keeps_its_names() {
+        let check = |mode, settings: [&str; 3], rows: &[StandbyRow], expected: Option<&str>| {
+            let standbys = vec![InstanceName::standby(1)];
+            let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1) };
+            let found = out_of_force_by_url(&asked, &settings.map(str::to_owned), rows);
+            assert_eq!(found.is_some(), expected.is_some(), "{found:?}");
+            assert!(found.as_deref().unwrap_or_default().contains(expected.unwrap_or_default()), "{found:?}");
+        };
+        let theirs = [row("db2", true, true), row("db3", true, false)];
+        let overridden = ["on", "FIRST 1 (db2, db3)", "synchronous_commit=local"];
+        check(ReplicationMode::RemoteFlush, overridden, &theirs, None);
+        check(ReplicationMode::Async, ["local", "*", ""], &theirs, None);
+        check(ReplicationMode::Async, ["on", "*", ""], &theirs, Some("has synchronous_commit on"));
+        check(ReplicationMode::RemoteFlush, ["on", "", ""], &theirs, Some("no commit waits"));
+        check(ReplicationMode::RemoteFlush, ["on", "*", ""], &[], Some("0 standbys stream"));
+        check(ReplicationMode::RemoteFlush, ["on", "*", ""], &[row("db2", true, false)], Some("wait for 0"));
     }
 }

@@ -81,6 +81,11 @@ impl InstanceWatch {
         }
     }
 
+    /// Tells whether it has ended, and by our own doing.
+    fn was_asked_to_end(&self) -> bool {
+        *self.life() == Life::Ended(None)
+    }
+
     pub(super) fn tail(&self) -> String {
         self.log.tail()
     }
@@ -145,9 +150,9 @@ impl Server {
         )))
     }
 
-    /// Tells whether it has ended; where its process is gone, waits until that has been noticed.
+    /// Tells whether it has ended by our own doing; where its process is gone, waits until that has been noticed.
     pub(crate) fn has_ended(&self) -> bool {
-        !sys::is_running(self.process) && self.ends_within(DYING)
+        !sys::is_running(self.process) && self.ends_within(DYING) && self.watch.was_asked_to_end()
     }
 
     /// Notes that it is about to end by our own doing, so that nobody is told of it.

@@ -44,7 +44,12 @@ impl Direction {
 
     /// Holds all bytes, or lets them go on.
     pub(super) fn hold(&self, held: bool) {
-        self.gate().held = held;
+        {
+            let mut state = self.gate();
+            state.held = held;
+            // What waited while the link was held leaves at its rate, not all at once.
+            state.free_at = state.free_at.max(self.clock.now());
+        }
         self.changed.notify_all();
     }
 
@@ -72,7 +77,8 @@ impl Direction {
         let takes = Duration::from_secs_f64(bytes as f64 / rate.0.max(1) as f64);
         let passed = {
             let mut state = self.gate();
-            state.free_at = state.free_at.max(self.clock.now()) + takes;
+            // Bytes that were due earlier are only late here: the link had been free for them.
+            state.free_at = state.free_at.max(due) + takes;
             state.free_at
         };
         self.wait_until(passed) && self.wait_until_open()

@@ -31,6 +31,9 @@ const MOST_MEASURED: u64 = 8 << 20;
 /// Round trips by which the time of the relay itself is found.
 const OWN_TRIPS: u32 = 20;
 
+/// The most of it that is taken off the delay, there and back: beside others it is longer, which no later trip may be made shorter for.
+const OWN_AT_MOST: Duration = Duration::from_micros(120);
+
 /// Delay beside which that time is nothing.
 const LONGEST_MENDED: Duration = Duration::from_millis(100);
 
@@ -86,7 +89,8 @@ impl Relay {
             return Ok(());
         }
         let shortest = self.round_trips(OWN_TRIPS)?.into_iter().min().unwrap_or_default();
-        set(asked.saturating_sub(shortest.saturating_sub(2 * asked) / 2));
+        let own = shortest.saturating_sub(2 * asked).min(OWN_AT_MOST);
+        set(asked.saturating_sub(own / 2));
         Ok(())
     }
 

@@ -100,7 +100,7 @@ impl LoadService for LoadRole {
             .ok_or_else(|| Error::new(format!("this agent has no engine {}", spec.place.engine)))?;
         let of_kind = workload(&spec.workload)
             .ok_or_else(|| Error::new(format!("this agent has no workload {}", spec.workload)))?;
-        let target = Target { place: spec.place.clone(), endpoints: spec.endpoints.clone().into() };
+        let target = Target::of(engine, spec.place.clone(), spec.endpoints.clone());
         let events = Arc::clone(&self.events);
         let progress =
             Arc::new(move |what: &str, done, total| events(Event::Progress { what: what.to_owned(), done, total }));

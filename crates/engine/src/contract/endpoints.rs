@@ -5,7 +5,7 @@ use super::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Addresses of started instances, in the order in which they are tried; empty for embedded engines and URLs. Clones
+/// Addresses of started instances, or of the hosts of a URL that names several, in the order in which they are tried. Clones
 /// share whose turn it is: a session that finds an address dead spares the others the attempt.
 #[derive(Debug, Clone, Default)]
 pub struct Endpoints {

@@ -29,7 +29,7 @@ pub struct Installation {
 pub struct Target {
     /// The study's place: folder, URL, settings.
     pub place: DataLocation,
-    /// Addresses of started instances; empty for embedded engines and URLs.
+    /// Addresses of started instances, or of the hosts of a URL that names several; empty for embedded engines and other URLs.
     pub endpoints: Endpoints,
 }
 
@@ -39,7 +39,19 @@ impl Target {
         Self { place, endpoints: address.into() }
     }
 
-    /// Address of the started instance whose turn it is; `None` for embedded engines and URLs.
+    /// A target with the addresses of started instances, or with the hosts of its URL where that names several.
+    pub fn of(engine: &dyn Engine, place: DataLocation, addresses: Vec<String>) -> Self {
+        let by_url = place.url.as_deref().zip(engine.existing()).filter(|_| addresses.is_empty());
+        let hosts = by_url.map(|(url, server)| (server.hosts)(url)).filter(|hosts| hosts.len() > 1);
+        Self { place, endpoints: hosts.unwrap_or(addresses).into() }
+    }
+
+    /// Tells whether its instance was started by us.
+    pub fn is_ours(&self) -> bool {
+        self.place.url.is_none()
+    }
+
+    /// Address whose turn it is, of a started instance or of a URL with several hosts; `None` for embedded engines and other URLs.
     pub fn address(&self) -> Option<&str> {
         self.endpoints.address()
     }

@@ -19,10 +19,12 @@ impl Snapshots {
 }
 
 /// A server that Proofload did not start, reached by `engine.url`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct ExistingServer {
     /// How the load agent is given a password, which may not stand in a study: a fragment such as `set PGPASSWORD for the load agent`.
     pub password: &'static str,
+    /// Splits a URL that names several hosts into one for each, of which any may take writes now; a URL of one host comes back as it is.
+    pub hosts: fn(url: &str) -> Vec<String>,
 }
 
 /// Memory that an engine is told to keep to.

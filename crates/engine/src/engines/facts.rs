@@ -83,7 +83,7 @@ mod tests {
         }
 
         fn existing(&self) -> Option<ExistingServer> {
-            Some(ExistingServer { password: "set REMOTE_PASSWORD" })
+            Some(ExistingServer { password: "set REMOTE_PASSWORD", hosts: |url| vec![url.to_owned()] })
         }
 
         fn memory(&self) -> Option<&dyn Memory> {

@@ -43,7 +43,11 @@ impl Engine for Mongodb {
     }
 
     fn existing(&self) -> Option<ExistingServer> {
-        Some(ExistingServer { password: "set MONGODB_USER and MONGODB_PASSWORD for the load agent" })
+        Some(ExistingServer {
+            password: "set MONGODB_USER and MONGODB_PASSWORD for the load agent",
+            // The driver finds the members of a set by itself.
+            hosts: |url| vec![url.to_owned()],
+        })
     }
 
     fn existing_replication(&self) -> Option<&dyn ExistingReplication> {

@@ -30,7 +30,9 @@ pub(super) fn config(target: &Target) -> Result<Config, Error> {
     if target.place.url.is_some() {
         ask_for_level(&mut config, &target.place.settings);
     }
-    if target.endpoints.role_moves() {
+    let several = config.get_hosts().len().max(config.get_hostaddrs().len()) > 1;
+    let is_open = config.get_target_session_attrs() == TargetSessionAttrs::Any;
+    if is_open && (several || target.endpoints.role_moves()) {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
     Ok(config)
@@ -45,7 +47,7 @@ fn ask_for_level(config: &mut Config, settings: &[(String, String)]) {
 }
 
 /// Reads an address or URL; refuses what would leak a secret or promise an encryption that is not there.
-fn parse(text: &str) -> Result<Config, Error> {
+pub(super) fn parse(text: &str) -> Result<Config, Error> {
     let mut config: Config = text.parse().map_err(|error| failed(error).context("read the PostgreSQL URL"))?;
     if config.get_password().is_some() {
         return Err(Error::other(

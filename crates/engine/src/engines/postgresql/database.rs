@@ -10,7 +10,7 @@ const MARK: &str = "proofload:1";
 
 /// Makes the database of a local instance and the schema. A schema that is ours stays as it is, so that a build can go on.
 pub(super) async fn create(target: &Target) -> Result<(), Error> {
-    if target.address().is_some() {
+    if target.is_ours() {
         create_database(target).await?;
     }
     let client = connection::open(connection::config(target)?).await?;
@@ -58,7 +58,7 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
     }
     match client.batch_execute("CHECKPOINT").await.map_err(failed) {
         // A server that is not ours may keep checkpoints to its owner; the data are complete without one.
-        Err(error) if error.code() == "42501" && target.address().is_none() => Ok(()),
+        Err(error) if error.code() == "42501" && !target.is_ours() => Ok(()),
         outcome => outcome.map_err(|error| error.context("checkpoint")),
     }
 }

@@ -1,7 +1,7 @@
 //! What PostgreSQL can do, and which of its settings a memory limit implies. May not know a workload's tables.
 
 use super::recipe::Recipe;
-use super::{PostgresqlSession, database, installation, observer, settings};
+use super::{PostgresqlSession, database, hosts, installation, observer, settings};
 use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, Replication, ServerRecipe, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
@@ -52,7 +52,10 @@ impl Engine for Postgresql {
     }
 
     fn existing(&self) -> Option<ExistingServer> {
-        Some(ExistingServer { password: "set PGPASSWORD, or a password file by PGPASSFILE, for the load agent" })
+        Some(ExistingServer {
+            password: "set PGPASSWORD, or a password file by PGPASSFILE, for the load agent",
+            hosts: hosts::each,
+        })
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

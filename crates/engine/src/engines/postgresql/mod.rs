@@ -7,6 +7,7 @@ mod database;
 mod engine;
 mod existing_replication;
 mod failure;
+mod hosts;
 mod installation;
 mod numeric;
 mod observer;

@@ -60,7 +60,7 @@ fn asked(target: &Target) -> BTreeMap<&str, &str> {
 /// Settings for a session of a server by URL: the statement that sets each, and its effect in words. A local instance
 /// has them in its configuration.
 pub(super) fn to_apply(target: &Target) -> Vec<(String, String)> {
-    if target.address().is_some() {
+    if target.is_ours() {
         return Vec::new();
     }
     let set = |(name, value): (&str, &str)| {

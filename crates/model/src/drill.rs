@@ -2,6 +2,7 @@
 
 use crate::deployment::InstanceName;
 use crate::error::Error;
+use crate::fault_strength::FaultStrength;
 use crate::settings::Settings;
 use crate::time::{Moment, Offset};
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,31 @@ pub enum FaultKind {
     Freeze,
     /// Nothing passes the link, and nothing is closed.
     Partition,
+    /// Nothing passes the link to the standby, and what it says still arrives.
+    PartitionToStandby,
+    /// Nothing passes the link to the primary, and what it sends still arrives.
+    PartitionToPrimary,
+    /// The link closes all its connections and refuses new ones.
+    Reset,
+    /// Bytes take longer through the link.
+    Latency,
+    /// Fewer bytes pass the link in a second.
+    Bandwidth,
+    /// A standby receives log and applies none.
+    ReplayPause,
+    /// Fewer writes of the instance reach its devices in a second.
+    SlowDisk,
+    /// No write of the instance reaches its devices.
+    DiskStall,
+    /// No room is left on the volume of the instance.
+    FullDisk,
+}
+
+impl FaultKind {
+    /// Tells whether the server is gone once the fault is made, and must be started again.
+    pub fn ends_the_server(self) -> bool {
+        matches!(self, Self::Crash | Self::Kill | Self::Stop)
+    }
 }
 
 /// Thing that fails.
@@ -46,7 +72,7 @@ pub struct FaultAsked {
 }
 
 /// The faults by the words of `drill.fault`, in the order of the reference.
-const FAULTS: [(&str, Option<FaultAsked>); 9] = [
+const FAULTS: [(&str, Option<FaultAsked>); 19] = [
     ("none", None),
     ("crash primary", Some(FaultAsked { kind: FaultKind::Crash, target: FaultTarget::Primary })),
     ("kill primary", Some(FaultAsked { kind: FaultKind::Kill, target: FaultTarget::Primary })),
@@ -56,6 +82,22 @@ const FAULTS: [(&str, Option<FaultAsked>); 9] = [
     ("stop standby-1", Some(FaultAsked { kind: FaultKind::Stop, target: FaultTarget::Standby })),
     ("freeze standby-1", Some(FaultAsked { kind: FaultKind::Freeze, target: FaultTarget::Standby })),
     ("partition link-1", Some(FaultAsked { kind: FaultKind::Partition, target: FaultTarget::Link })),
+    (
+        "partition link-1 to-standby",
+        Some(FaultAsked { kind: FaultKind::PartitionToStandby, target: FaultTarget::Link }),
+    ),
+    (
+        "partition link-1 to-primary",
+        Some(FaultAsked { kind: FaultKind::PartitionToPrimary, target: FaultTarget::Link }),
+    ),
+    ("reset link-1", Some(FaultAsked { kind: FaultKind::Reset, target: FaultTarget::Link })),
+    ("latency link-1", Some(FaultAsked { kind: FaultKind::Latency, target: FaultTarget::Link })),
+    ("bandwidth link-1", Some(FaultAsked { kind: FaultKind::Bandwidth, target: FaultTarget::Link })),
+    ("replay pause standby-1", Some(FaultAsked { kind: FaultKind::ReplayPause, target: FaultTarget::Standby })),
+    ("slow disk primary", Some(FaultAsked { kind: FaultKind::SlowDisk, target: FaultTarget::Primary })),
+    ("slow disk standby-1", Some(FaultAsked { kind: FaultKind::SlowDisk, target: FaultTarget::Standby })),
+    ("disk stall primary", Some(FaultAsked { kind: FaultKind::DiskStall, target: FaultTarget::Primary })),
+    ("full disk primary", Some(FaultAsked { kind: FaultKind::FullDisk, target: FaultTarget::Primary })),
 ];
 
 /// Words of `drill.fault`.
@@ -77,7 +119,7 @@ impl FaultAsked {
 
     /// Tells whether the database needs another primary.
     pub fn takes_the_primary(self) -> bool {
-        self.target == FaultTarget::Primary
+        self.target == FaultTarget::Primary && (self.kind.ends_the_server() || self.kind == FaultKind::Freeze)
     }
 
     /// Instance that the fault is made at: of a link the standby behind it.
@@ -101,6 +143,12 @@ impl fmt::Display for FaultAsked {
 pub struct DrillAsked {
     /// The fault; `None`: the prober alone, to compare with.
     pub fault: Option<FaultAsked>,
+    /// How strong the fault is.
+    #[serde(default)]
+    pub strength: FaultStrength,
+    /// Longest of the waits before the fault, of which each drill draws its own.
+    #[serde(default)]
+    pub phase: Duration,
     /// How long a fault lasts that does not take the primary.
     pub lasts: Duration,
     /// Time from the fault to the order to promote.
@@ -129,8 +177,11 @@ pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
     let fault = FaultAsked::of(words).ok_or_else(|| Error::new(format!("there is no drill.fault {words:?}")))?;
     let time = |path: &str, default: u64| settings.duration(path).unwrap_or(Duration::from_secs(default));
     let rate = settings.number("prober.rate").unwrap_or(200.0).round().max(1.0) as u32;
+    let strength = fault.map_or(Ok(FaultStrength::Whole), |fault| FaultStrength::of(fault.kind, settings))?;
     Ok(Some(DrillAsked {
         fault,
+        strength,
+        phase: time("drill.phase", 0),
         lasts: time("drill.lasts", 10),
         promote_after: time("drill.promote_after", 0),
         within: time("drill.within", 120),
@@ -145,6 +196,15 @@ pub struct FaultInForce {
     pub after: Moment,
     /// Moment at which it was first found so.
     pub at: Moment,
+}
+
+/// A fault that was found undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultUndone {
+    /// Moment at which it was found so.
+    pub at: Moment,
+    /// Whether the server of the instance runs; else it must be started again.
+    pub runs: bool,
 }
 
 /// Kind of a prober's operations.
@@ -252,6 +312,12 @@ pub struct ProberReport {
 pub struct DrillReport {
     /// The fault; `None`: the prober alone.
     pub fault: Option<FaultAsked>,
+    /// How strong it was.
+    #[serde(default)]
+    pub strength: FaultStrength,
+    /// Time that was waited before it, drawn from the seed of the run, seconds.
+    #[serde(default)]
+    pub phase: f64,
     /// Last time at which the fault was not in force.
     pub fault_after: f64,
     /// When the fault was first found in force.
@@ -284,7 +350,8 @@ mod tests {
         for words in FAULT_WORDS {
             let fault = FaultAsked::of(words).expect("a known word");
             assert_eq!(fault.map_or("none".to_owned(), |fault| fault.to_string()), *words);
-            assert_eq!(fault.is_some_and(FaultAsked::takes_the_primary), words.ends_with(" primary"));
+            let promotes = ["crash", "kill", "stop", "freeze"].map(|kind| format!("{kind} primary"));
+            assert_eq!(fault.is_some_and(FaultAsked::takes_the_primary), promotes.contains(&(*words).to_owned()));
         }
         assert_eq!(FaultAsked::of("crash arbiter"), None);
     }

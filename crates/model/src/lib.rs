@@ -10,6 +10,7 @@ pub mod engines;
 pub mod error;
 pub mod events;
 pub mod facts;
+pub mod fault_strength;
 pub mod letters;
 pub mod load_share;
 pub mod plan;

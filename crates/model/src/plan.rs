@@ -213,7 +213,7 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
 }
 
 /// Derives a number from two (finaliser of `SplitMix64`: Steele, Lea and Flood, OOPSLA 2014).
-fn mix(seed: u64, salt: u64) -> u64 {
+pub fn mix(seed: u64, salt: u64) -> u64 {
     let mut state = seed.wrapping_add(salt.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_add(0x9E37_79B9_7F4A_7C15);
     state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

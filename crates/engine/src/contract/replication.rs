@@ -34,6 +34,9 @@ pub trait Replication: Sync {
     /// Keeps the standby at this address from applying what it has received, or lets it go on. Blocking.
     fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error>;
 
+    /// Tells whether the standby at this address is kept from applying. Blocking.
+    fn holds_apply(&self, standby: &Target) -> Result<bool, Error>;
+
     /// Reads how much of the primary's log the standby at this address has received: bytes since a fixed, unknown begin. Blocking.
     fn received(&self, standby: &Target) -> Result<Bytes, Error>;
 

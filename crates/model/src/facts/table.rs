@@ -84,6 +84,7 @@ facts! {
 
     /// The storage under the data, and its preconditioning.
     storage = "storage" {
+        VOLUME = "volume", "Volume of the study's own", Text;
         FILE_SYSTEM = "file_system", "File system", Text;
         MOUNT_POINT = "mount_point", "Mount point", Text;
         MOUNT_OPTIONS = "mount_options", "Mount options", Items;

@@ -1,29 +1,77 @@
 //! What a drill needs of the rest of a study.
 
 use super::contradictions::RuleContext;
-use crate::drill::{DrillAsked, FaultTarget, drill};
+use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultTarget, drill};
+use crate::fault_strength::FaultStrength;
 use crate::plan::expand;
 use crate::replication::{link, replication};
 use crate::settings::Settings;
 use std::collections::BTreeSet;
 
 /// Settings that only a drill uses.
-const OF_DRILLS: &[&str] = &["drill.lasts", "drill.promote_after", "drill.within", "prober.rate", "prober.deadline"];
+const OF_DRILLS: &[&str] =
+    &["drill.lasts", "drill.phase", "drill.promote_after", "drill.within", "prober.rate", "prober.deadline"];
 
 /// A drill needs standbys of ours, users that give up, and data restored before each run.
 pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
     let points = expand(look.study).points;
     let mut found: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut drilled = false;
+    let mut strengths = BTreeSet::new();
     for settings in points.iter().map(|point| look.study.settings.with(&point.levels)) {
+        found.extend(strength(&settings, &mut strengths));
         let Ok(Some(asked)) = drill(&settings) else { continue };
         drilled = true;
         found.extend(missing(&settings, &asked).into_iter().map(|(path, reason)| (path, reason.to_owned())));
     }
     let unused = OF_DRILLS.iter().filter(|path| !drilled && look.given.is_given(path));
     found.extend(unused.map(|path| (*path, "only used in drills; set drill.fault too, or leave it out".to_owned())));
+    for (path, kind) in FaultStrength::SETTINGS {
+        if look.given.is_given(path) && !strengths.contains(path) {
+            found
+                .insert((path, format!("no fault of the study has this strength ({}); leave it out", kind_word(kind))));
+        }
+    }
     for (path, reason) in found {
         look.fault(path, reason);
+    }
+}
+
+/// What is wrong with the strength of a point's fault; notes the settings that are used.
+fn strength(settings: &Settings, used: &mut BTreeSet<&'static str>) -> Option<(&'static str, String)> {
+    let fault = FaultAsked::of(settings.text("drill.fault").ok()?)??;
+    let path = FaultStrength::setting(fault.kind)?;
+    used.insert(path);
+    let reason = match FaultStrength::of(fault.kind, settings) {
+        Err(_) => format!("{fault} needs {path}: how strong it is"),
+        Ok(strength) if !is_stronger(strength, settings) => {
+            format!("{strength} is no fault: the point has as little without it; make it stronger")
+        }
+        Ok(_) => return None,
+    };
+    Some((path, reason))
+}
+
+/// Whether a fault is stronger than what holds all the time.
+fn is_stronger(strength: FaultStrength, settings: &Settings) -> bool {
+    let before = link(settings);
+    match strength {
+        FaultStrength::Whole => true,
+        FaultStrength::Rtt(rtt) => before.is_none_or(|link| rtt > link.rtt),
+        FaultStrength::Bandwidth(rate) => before.and_then(|link| link.bandwidth).is_none_or(|had| rate.0 < had.0),
+        FaultStrength::WriteIops(rate) => {
+            settings.count("limits.write_iops").is_ok_and(|had| rate < had)
+                || settings.get("limits.write_iops").is_none()
+        }
+    }
+}
+
+/// The words of a kind.
+fn kind_word(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Latency => "latency link-1",
+        FaultKind::Bandwidth => "bandwidth link-1",
+        _ => "slow disk",
     }
 }
 
@@ -69,6 +117,11 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         asked.fault.is_none_or(|fault| fault.target != FaultTarget::Link) || link(settings).is_some(),
         "drill.fault",
         "a link is parted by our relay, which there is none of without replication.rtt or replication.bandwidth; rtt = \"0s\" adds nothing",
+    );
+    need(
+        asked.fault.is_none_or(|fault| fault.kind != FaultKind::FullDisk) || settings.get("storage.volume").is_some(),
+        "drill.fault",
+        "a disk is filled only where it is a volume of the study's own: set storage.volume, such as \"4GiB\"; never the system's file system",
     );
     need(
         asked.promote_after.is_zero() || asked.fault.is_some_and(|fault| fault.takes_the_primary()),

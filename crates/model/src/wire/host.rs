@@ -3,7 +3,8 @@
 use super::ask::asks;
 use super::{DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
 use crate::deployment::{InstanceName, StoragePlan};
-use crate::drill::{FaultInForce, FaultKind};
+use crate::drill::{FaultInForce, FaultKind, FaultUndone};
+use crate::fault_strength::FaultStrength;
 use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading};
 use crate::samples::Fact;
 use crate::time::Moment;
@@ -121,6 +122,16 @@ asks! {
         /// The study's folder.
         folder: String,
     } -> ();
+
+    /// Mount the volume of a folder, a file system in a file beside it; make it where there is none. Nothing happens where it is mounted.
+    mount_volume: MountVolume {
+        /// Instance whose folder it is.
+        instance: InstanceName,
+        /// Its folder.
+        place: DataLocation,
+        /// Size of the volume.
+        size: Bytes,
+    } -> Vec<Fact>;
 
     /// Precondition storage.
     precondition: Precondition {
@@ -256,13 +267,15 @@ asks! {
         instance: InstanceName,
         /// Way in which it fails.
         kind: FaultKind,
+        /// How strong the fault is.
+        strength: FaultStrength,
     } -> FaultInForce;
 
-    /// Undo the fault of an instance as far as that needs no start: what is frozen or parted goes on. Nothing happens when there is none.
+    /// Undo the fault of an instance as far as that needs no start, and answer once it is found undone. Nothing happens when there is none.
     undo_fault: UndoFault {
         /// Name of the instance.
         instance: InstanceName,
-    } -> ();
+    } -> FaultUndone;
 
     /// End what a fault has left of an instance: a frozen one is killed, not let go on.
     end_faulty: EndFaulty {

@@ -16,6 +16,7 @@ pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &PreparedRun, comma
     if prepared.primary().place.url.is_some() {
         return ensure_at_url(context, prepared, command);
     }
+    context.primary_alone(prepared).mount_volume(prepared.settings.bytes("storage.volume").ok())?;
     if context.primary_alone(prepared).has_snapshot(&prepared.label)? {
         return Ok(());
     }

@@ -6,8 +6,9 @@ use super::run_context::RunContext;
 use super::testbed::Testbed;
 use crate::live::Phase;
 use proofload_model::deployment::{InstanceName, InstancePlan};
-use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, FaultKind, FaultTarget, ProberReport};
+use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, ProberReport};
 use proofload_model::error::Error;
+use proofload_model::fault_strength::FaultStrength;
 use proofload_model::time::Moment;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ const BACK_FROM: f64 = 0.95;
 /// Course of a drill before the prober is heard. Times are from time zero, in seconds.
 pub(super) struct DrillCourse {
     fault: Option<FaultAsked>,
+    strength: FaultStrength,
+    phase: Duration,
     in_force: (f64, f64),
     promote_asked_at: Option<f64>,
     promoted: Option<(InstanceName, f64)>,
@@ -35,6 +38,8 @@ impl DrillCourse {
         let (promoted, promoted_at) = self.promoted.unzip();
         DrillReport {
             fault: self.fault,
+            strength: self.strength,
+            phase: self.phase.as_secs_f64(),
             fault_after: self.in_force.0,
             fault_at: self.in_force.1,
             promote_asked_at: self.promote_asked_at,
@@ -60,6 +65,8 @@ pub(super) fn carry_out(
     context.heard.view.phase(Phase::Drilling);
     let mut course = DrillCourse {
         fault: asked.fault,
+        strength: asked.strength,
+        phase: Duration::ZERO,
         in_force: (0.0, 0.0),
         promote_asked_at: None,
         promoted: None,
@@ -74,15 +81,16 @@ pub(super) fn carry_out(
             context.wait(asked.lasts)?;
         }
         Some(fault) => {
-            course.in_force = make(context, prepared, fault)?;
+            course.phase = phase(asked.phase, prepared.run.seed);
+            context.wait(course.phase)?;
+            course.in_force = make(context, prepared, fault, asked.strength)?;
             if fault.takes_the_primary() {
                 context.wait(asked.promote_after)?;
                 course.promote_asked_at = Some(now(context));
                 course.promoted = Some(promote(context, prepared)?);
             } else {
                 context.wait(asked.lasts)?;
-                undo(context, prepared, fault)?;
-                course.undone_at = Some(now(context));
+                course.undone_at = Some(undo(context, prepared, fault)?);
             }
         }
     }
@@ -98,10 +106,15 @@ pub(super) fn carry_out(
 }
 
 /// Makes the fault; the last time at which it was not in force, and the first at which it was.
-fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, fault: FaultAsked) -> Result<(f64, f64), Error> {
+fn make(
+    context: &mut RunContext<'_>,
+    prepared: &PreparedRun,
+    fault: FaultAsked,
+    strength: FaultStrength,
+) -> Result<(f64, f64), Error> {
     let mut testbed = context.testbed(prepared);
     let instance = of_name(&testbed, &fault.instance())?.clone();
-    let made = testbed.make_fault(&instance, fault.kind)?;
+    let made = testbed.make_fault(&instance, fault.kind, strength)?;
     Ok((in_seconds(context, &instance, made.after), in_seconds(context, &instance, made.at)))
 }
 
@@ -122,18 +135,26 @@ fn promote(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(Inst
     Ok((standby.name.clone(), in_seconds(context, standby, promoted)))
 }
 
-/// Undoes a fault of a standby or of its link.
-fn undo(context: &mut RunContext<'_>, prepared: &PreparedRun, fault: FaultAsked) -> Result<(), Error> {
+/// Undoes a fault, and starts the instance again where that has ended; when it was undone.
+fn undo(context: &mut RunContext<'_>, prepared: &PreparedRun, fault: FaultAsked) -> Result<f64, Error> {
     let mut testbed = context.testbed(prepared);
     let instance = of_name(&testbed, &fault.instance())?.clone();
-    match (fault.target, fault.kind) {
-        (FaultTarget::Standby, FaultKind::Crash | FaultKind::Kill | FaultKind::Stop) => {
-            let upstream = context.upstreams.get(&instance.name).cloned();
-            let (place, part) = (instance.place.clone(), prepared.part(&instance, upstream.as_ref()));
-            context.testbed(prepared).start_again(&instance, place, part)
-        }
-        _ => testbed.undo_fault(&instance),
+    let undone = testbed.undo_fault(&instance)?;
+    if undone.runs {
+        return Ok(in_seconds(context, &instance, undone.at));
     }
+    let upstream = context.upstreams.get(&instance.name).cloned();
+    let (place, part) = (instance.place.clone(), prepared.part(&instance, upstream.as_ref()));
+    context.testbed(prepared).start_again(&instance, place, part)?;
+    Ok(now(context))
+}
+
+/// Time to wait before a fault: uniform below the longest, from the seed of the run alone.
+fn phase(longest: Duration, seed: u64) -> Duration {
+    /// Stream of the seed, so that no other draw has the same numbers.
+    const STREAM: u64 = 0x7068_6173_65;
+    let share = proofload_model::plan::mix(seed, STREAM) >> 11;
+    longest.mul_f64(share as f64 / (1u64 << 53) as f64)
 }
 
 fn of_name<'t>(testbed: &Testbed<'t, '_>, name: &InstanceName) -> Result<&'t InstancePlan, Error> {
@@ -203,5 +224,22 @@ impl RunContext<'_> {
             self.agents.hear(left.min(Duration::from_millis(20)), &mut self.heard)?;
             self.expect_no_trouble()?;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_are_drawn_uniformly_from_the_seed() {
+        let longest = Duration::from_secs(10);
+        let all: Vec<f64> = (0..1000).map(|seed| phase(longest, seed).as_secs_f64()).collect();
+        assert!(all.iter().all(|time| (0.0..10.0).contains(time)));
+        // The mean of 1000 uniform draws is within 0.37 of 5 in all but one case of 10,000.
+        let mean = all.iter().sum::<f64>() / 1000.0;
+        assert!((mean - 5.0).abs() < 0.37, "{mean}");
+        assert_eq!(phase(longest, 7), phase(longest, 7));
+        assert_eq!(phase(Duration::ZERO, 7), Duration::ZERO);
     }
 }

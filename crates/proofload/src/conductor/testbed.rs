@@ -5,9 +5,10 @@ use super::agents::Agents;
 use super::heard::Heard;
 use crate::live::Phase;
 use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePlan, Role};
-use proofload_model::drill::{FaultInForce, FaultKind};
+use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
+use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::{
     HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading,
 };
@@ -66,6 +67,14 @@ impl<'t> Testbed<'t, '_> {
     /// The primary as the plan has it.
     pub(super) fn primary(&self) -> &'t InstancePlan {
         self.deployment.primary()
+    }
+
+    /// Mounts the primary's volume, where the study asks for one.
+    pub(super) fn mount_volume(&mut self, size: Option<Bytes>) -> Result<(), Error> {
+        let Some(size) = size else { return Ok(()) };
+        let InstancePlan { name, place, .. } = self.primary().clone();
+        let facts = self.ask(self.primary(), host::MountVolume { instance: name, place, size })?;
+        self.heard.journal.facts(&facts)
     }
 
     /// Preconditions the storage of the primary.
@@ -170,12 +179,17 @@ impl<'t> Testbed<'t, '_> {
     }
 
     /// Makes an instance fail, or its link.
-    pub(super) fn make_fault(&mut self, instance: &InstancePlan, kind: FaultKind) -> Result<FaultInForce, Error> {
-        self.ask(instance, host::MakeFault { instance: instance.name.clone(), kind })
+    pub(super) fn make_fault(
+        &mut self,
+        instance: &InstancePlan,
+        kind: FaultKind,
+        strength: FaultStrength,
+    ) -> Result<FaultInForce, Error> {
+        self.ask(instance, host::MakeFault { instance: instance.name.clone(), kind, strength })
     }
 
-    /// Lets what is frozen or parted go on.
-    pub(super) fn undo_fault(&mut self, instance: &InstancePlan) -> Result<(), Error> {
+    /// Undoes the fault of an instance as far as that needs no start.
+    pub(super) fn undo_fault(&mut self, instance: &InstancePlan) -> Result<FaultUndone, Error> {
         self.ask(instance, host::UndoFault { instance: instance.name.clone() })
     }
 

@@ -8,6 +8,7 @@ use proofload_model::drill::{
     DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport,
 };
 use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, ReplicationProof, RunEvent, VERSION};
+use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::ReplicationMode;
 use proofload_model::samples::{Fact, LostSession, OperationCounts, UserRound};
 use proofload_model::time::Offset;
@@ -177,6 +178,8 @@ fn drilled(chance: &mut Chance) -> DrillReport {
     let ledger = Ledger { sent: chance.number(), lost: chance.number(), lost_numbers: vec![7], ..Ledger::default() };
     DrillReport {
         fault: FaultAsked::of("crash primary").flatten(),
+        strength: FaultStrength::WriteIops(chance.small()),
+        phase: chance.seconds(),
         fault_after: chance.seconds(),
         fault_at: chance.seconds(),
         promote_asked_at: chance.maybe(Chance::seconds),

@@ -1,6 +1,8 @@
 //! An instance that stands still: its sockets stay open and nothing answers. Let go on, it would take writes again: two primaries.
 
-use super::fault::{FaultMaker, FaultSite, Process};
+use super::fault::{FaultMaker, FaultSite, expect};
+use super::process::Process;
+use crate::limits;
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
 
@@ -16,22 +18,50 @@ impl FaultMaker for Freeze {
     }
 
     fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        halt_all(site);
-        Ok(())
+        match site.group {
+            Some(group) => limits::freeze(group, true),
+            None => {
+                halt_all(site.server()?.process());
+                Ok(())
+            }
+        }
     }
 
-    fn is_in_force(&self, site: &FaultSite<'_>) -> bool {
-        let family = Process::family(site.server.process());
-        !family.is_empty() && family.into_iter().all(Process::is_stopped)
+    fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let root = site.server()?.process();
+        let family = Process::family(root);
+        expect(!family.is_empty(), || "no process is there".to_owned())?;
+        match site.group {
+            Some(group) => {
+                expect(group.members().contains(&root), || "the server is not in its control group".to_owned())?;
+                expect(limits::is_frozen(group)?, || "the control group is not frozen".to_owned())
+            }
+            None => expect(family.into_iter().all(Process::is_stopped), || "processes run".to_owned()),
+        }
+    }
+
+    fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        match site.group {
+            Some(group) => limits::freeze(group, false),
+            None => {
+                site.left().for_each(|process| process.halt(false));
+                Ok(())
+            }
+        }
+    }
+
+    fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let frozen = site.group.map_or(Ok(false), limits::is_frozen)?;
+        expect(!frozen && !site.left().any(Process::is_stopped), || "processes stand still".to_owned())
     }
 }
 
 /// Halts all processes, the first one first, since it bears the others; answers with them.
-pub(super) fn halt_all(site: &FaultSite<'_>) -> Vec<Process> {
-    let mut family = Process::family(site.server.process());
+pub(super) fn halt_all(root: u32) -> Vec<Process> {
+    let mut family = Process::family(root);
     for _ in 0..TELLS {
         family.iter().for_each(|process| process.halt(true));
-        let now = Process::family(site.server.process());
+        let now = Process::family(root);
         let same = now == family;
         family = now;
         if same {

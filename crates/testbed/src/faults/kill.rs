@@ -1,6 +1,7 @@
 //! The end of the first process alone: a defect of the server's own. The others see it and end by themselves.
 
-use super::fault::{FaultMaker, FaultSite, KILL};
+use super::fault::{FaultMaker, FaultSite, expect};
+use super::process::KILL;
 use crate::sys;
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
@@ -14,12 +15,23 @@ impl FaultMaker for Kill {
     }
 
     fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        site.server.expect_end();
-        sys::signal(site.server.process(), KILL);
+        let server = site.server()?;
+        server.expect_end();
+        sys::signal(server.process(), KILL);
         Ok(())
     }
 
-    fn is_in_force(&self, site: &FaultSite<'_>) -> bool {
-        !sys::is_running(site.server.process())
+    fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let runs = site.server.is_some_and(|server| sys::is_running(server.process()));
+        expect(!runs, || "the first process runs".to_owned())
+    }
+
+    /// What ended stays so until it is started again.
+    fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        super::crash::end_all(site)
+    }
+
+    fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        site.expect_none_left()
     }
 }

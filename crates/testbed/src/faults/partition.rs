@@ -1,28 +1,59 @@
-//! A link through which nothing passes, while nothing is closed. Needs our relay.
+//! A link through which nothing passes, in both directions or in one, while nothing is closed. Needs our relay.
 
-use super::fault::{FaultMaker, FaultSite};
+use super::fault::{FaultMaker, FaultSite, expect};
+use crate::relay::Way;
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
 use std::time::Duration;
 
-/// A byte that has not come back after this time beside the delay does not pass.
+/// A byte that has not arrived after this time beside the delay does not pass.
 const SILENCE: Duration = Duration::from_millis(200);
 
-/// The fault.
-pub(super) struct Partition;
+/// The fault, by the directions that are cut.
+pub(super) enum Partition {
+    Whole,
+    ToStandby,
+    ToPrimary,
+}
+
+impl Partition {
+    const fn cut(&self) -> &'static [Way] {
+        match self {
+            Self::Whole => &Way::BOTH,
+            Self::ToStandby => &[Way::ToStandby],
+            Self::ToPrimary => &[Way::ToPrimary],
+        }
+    }
+}
 
 impl FaultMaker for Partition {
     fn kind(&self) -> FaultKind {
-        FaultKind::Partition
+        match self {
+            Self::Whole => FaultKind::Partition,
+            Self::ToStandby => FaultKind::PartitionToStandby,
+            Self::ToPrimary => FaultKind::PartitionToPrimary,
+        }
     }
 
     fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        let relay = site.relay.ok_or_else(|| Error::refused("part a link: it has no relay; set replication.rtt"))?;
-        relay.hold(true);
+        site.relay()?.hold(self.cut(), true);
         Ok(())
     }
 
-    fn is_in_force(&self, site: &FaultSite<'_>) -> bool {
-        site.relay.is_some_and(|relay| !relay.passes(SILENCE))
+    /// Nothing passes where it is cut, and something elsewhere.
+    fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let passes = site.relay()?.passes(SILENCE);
+        let as_asked = Way::BOTH.iter().all(|way| passes.contains(way) != self.cut().contains(way));
+        expect(as_asked, || format!("bytes pass by {passes:?}"))
+    }
+
+    fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        site.relay()?.hold(self.cut(), false);
+        Ok(())
+    }
+
+    fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let passes = site.relay()?.passes(SILENCE);
+        expect(passes == Way::BOTH, || format!("bytes pass by {passes:?} only"))
     }
 }

@@ -2,22 +2,24 @@
 //! else. May not know of other instances.
 
 use super::remains::InstanceRemains;
+use super::replay::ReplayOf;
 use super::replication::{self, InstanceReplication};
 use super::used::used;
 use crate::agents::EventSink;
-use crate::faults::{self, FaultSite, Process};
+use crate::faults::{self, FaultSite, Process, Replay};
 use crate::instances::{self, Server, Start};
-use crate::limits::AppliedLimits;
+use crate::limits::{self, AppliedLimits, CgroupDir, Controller};
 use crate::preconditioning::Within;
 use crate::probes::{Probes, Subject};
-use crate::relay::Relay;
+use crate::relay::{Relay, Way};
 use crate::snapshots;
 use crate::storages::{self, AttachedStorage, Devices};
 use proofload_engine::{Engine, Replication, ReplicationWatch, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
-use proofload_model::drill::{FaultInForce, FaultKind};
+use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
 use proofload_model::facts::engine as names;
+use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart};
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
@@ -38,8 +40,8 @@ pub(super) struct InstanceResources {
     clock: Arc<dyn Clock>,
     events: EventSink,
     remains: Arc<InstanceRemains>,
-    /// Processes of a fault that is in force or was.
-    faulty: Vec<Process>,
+    /// Fault that was made and is not undone.
+    fault: Option<InstanceFault>,
     /// Whether a fault has ended the server: nothing runs under the limits.
     ended_by_fault: bool,
     // In this order they are dropped: nobody watches what is gone, the limits outlive who is under them, and the storage all of them.
@@ -57,6 +59,15 @@ pub(super) struct Beside {
     pub(super) processes: Vec<u32>,
     /// Whether the host is watched beside one of them.
     pub(super) host_is_watched: bool,
+}
+
+/// A fault that was made.
+#[derive(Debug, Clone)]
+struct InstanceFault {
+    kind: FaultKind,
+    strength: FaultStrength,
+    /// Processes of the instance before it.
+    processes: Vec<Process>,
 }
 
 /// A server that we started, and from what.
@@ -88,7 +99,7 @@ impl InstanceResources {
             clock,
             events,
             remains,
-            faulty: Vec::new(),
+            fault: None,
             ended_by_fault: false,
             probes: None,
             replication: None,
@@ -165,6 +176,7 @@ impl InstanceResources {
     /// Starts the server in its part.
     pub(super) fn start(&mut self, place: DataLocation, part: ReplicationPart) -> Result<StartedInstance, Error> {
         self.refuse_while_running("start the server")?;
+        self.end_faulty();
         let without = || Error::new(format!("start the server: no recipe says how to run {}", place.engine));
         let data = self.folder().map_err(|error| error.context("start the server"))?;
         let (server, facts) = instances::start(Start {
@@ -222,7 +234,7 @@ impl InstanceResources {
     /// Holds a part of what it does as a standby, or lets it go on. The link is held in its relay, where there is one.
     pub(super) fn hold(&self, part: HeldPart, held: bool) -> Result<(), Error> {
         if let (HeldPart::Link, Some(relay)) = (part, &self.link) {
-            relay.hold(held);
+            relay.hold(&Way::BOTH, held);
             return Ok(());
         }
         let server = self.process().ok_or_else(|| Error::new("hold a standby: it does not run"))?;
@@ -260,39 +272,93 @@ impl InstanceResources {
         self.server.as_ref().map(|running| running.server.process())
     }
 
-    /// Makes it fail, or its link; answers once that is found.
-    pub(super) fn make_fault(&mut self, kind: FaultKind) -> Result<FaultInForce, Error> {
-        let running = self.server.as_ref().ok_or_else(|| Error::new("make a fault: the instance does not run"))?;
+    /// Makes it fail, or its disk or link; answers once that is found.
+    pub(super) fn make_fault(&mut self, kind: FaultKind, strength: FaultStrength) -> Result<FaultInForce, Error> {
+        if let Some(fault) = &self.fault {
+            return Err(Error::refused(format!(
+                "make a fault: {:?} is in force, and two would hide each other",
+                fault.kind
+            )));
+        }
+        let running = self.server.as_ref().ok_or_else(|| Error::refused("make a fault: the instance does not run"))?;
         let processes = Process::family(running.server.process());
-        let site = FaultSite { server: &running.server, processes: &processes, relay: self.link.as_ref() };
-        let made = faults::make(kind, &site, &*self.clock)?;
-        // Behind a parted link the processes are well.
-        self.faulty = if kind == FaultKind::Partition { Vec::new() } else { processes };
+        let fault = InstanceFault { kind, strength, processes };
+        // Known before it is made: whatever happens, it is cleared.
+        let fault = self.fault.insert(fault).clone();
+        let made = self.at_fault(&fault, |site| faults::make(kind, site));
+        if made.is_err() {
+            self.fault = None;
+        }
         self.forget_ended();
-        Ok(made)
+        made
     }
 
-    /// Lets what is frozen or parted go on.
-    pub(super) fn undo_fault(&mut self) {
-        self.faulty.drain(..).for_each(|process| process.halt(false));
-        if let Some(relay) = &self.link {
-            relay.hold(false);
+    /// Undoes the fault, unless that needs a start; answers once that is found.
+    pub(super) fn undo_fault(&mut self) -> Result<FaultUndone, Error> {
+        let mut at = self.clock.now();
+        if let Some(fault) = self.fault.clone() {
+            self.forget_ended();
+            at = self.at_fault(&fault, |site| faults::undo(fault.kind, site))?;
+            self.fault = None;
+            self.forget_ended();
         }
+        Ok(FaultUndone { at, runs: self.server.is_some() })
     }
 
     /// Ends what a fault has left: what is frozen must not go on.
     pub(super) fn end_faulty(&mut self) {
-        let halted = std::mem::take(&mut self.faulty);
-        if let Some(running) = self.server.as_ref().filter(|_| !halted.is_empty()) {
+        let Some(fault) = self.fault.take() else { return };
+        if !fault.kind.ends_the_server() && fault.kind != FaultKind::Freeze {
+            let _as_far_as_it_goes = self.at_fault(&fault, |site| {
+                faults::clear(fault.kind, site);
+                Ok(())
+            });
+            return self.forget_ended();
+        }
+        if let Some(running) = &self.server {
             running.server.expect_end();
         }
         let mut left = LOOKS_AT_DYING;
-        while left > 0 && halted.iter().any(|process| process.is_running()) {
-            halted.iter().for_each(|process| process.kill());
+        while left > 0 && fault.processes.iter().any(|process| process.is_running()) {
+            if let Some(group) = self.freezer() {
+                let _halted_in_none = limits::kill(group);
+            }
+            fault.processes.iter().for_each(|process| process.kill());
             self.clock.sleep(GLANCE);
             left -= 1;
         }
         self.forget_ended();
+    }
+
+    /// Control group that halts its processes; `None` where there is none.
+    fn freezer(&self) -> Option<&CgroupDir> {
+        self.limits.as_ref()?.group().dir(Controller::Freezer).ok()
+    }
+
+    /// Does something at the place of a fault.
+    fn at_fault<T>(
+        &self,
+        fault: &InstanceFault,
+        work: impl FnOnce(&FaultSite<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let running = self.server.as_ref();
+        let standby = running.and_then(|running| ReplayOf::standby(&running.target));
+        let group = self.freezer().filter(|group| {
+            let members = group.members();
+            running.is_none_or(|running| members.contains(&running.server.process()))
+        });
+        let data = self.folder()?;
+        work(&FaultSite {
+            clock: &*self.clock,
+            strength: fault.strength,
+            server: running.map(|running| &running.server),
+            processes: &fault.processes,
+            group,
+            limits: self.limits.as_ref(),
+            data: &data,
+            relay: self.link.as_ref(),
+            replay: standby.as_ref().map(|replay| replay as &dyn Replay),
+        })
     }
 
     /// Forgets a server that has ended by our own doing.
@@ -373,8 +439,9 @@ impl InstanceResources {
         self.probes = None;
     }
 
-    /// Lifts the limits.
+    /// Ends a fault and lifts the limits.
     pub(super) fn release(&mut self) -> Result<(), Error> {
+        self.end_faulty();
         self.limits.as_mut().map_or(Ok(()), AppliedLimits::lift)
     }
 

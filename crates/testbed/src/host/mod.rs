@@ -2,6 +2,7 @@
 
 mod held;
 mod remains;
+mod replay;
 mod replication;
 mod role;
 mod sweep;

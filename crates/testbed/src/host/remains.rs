@@ -83,9 +83,12 @@ impl InstanceRemains {
     /// the group.
     fn abandon(&self) {
         let resources = std::mem::take(&mut *lock(&self.resources));
-        resources.group.iter().for_each(lift_stalls);
-        for process in resources.server.into_iter().flat_map(sys::descendants) {
-            sys::signal(process, 9);
+        // Killed before what a drill has halted goes on, and again for those born meanwhile.
+        for _ in 0..2 {
+            for process in resources.server.into_iter().flat_map(sys::descendants) {
+                sys::signal(process, 9);
+            }
+            resources.group.iter().for_each(lift_stalls);
         }
         if let Some(folder) = resources.preconditioned {
             preconditioning::abandon(&folder);

@@ -10,8 +10,9 @@ use crate::limits::of_machine;
 use crate::preconditioning;
 use crate::quiet_check;
 use crate::snapshots::{self, FolderLock};
+use crate::storages::Volume;
 use proofload_model::deployment::InstanceName;
-use proofload_model::drill::FaultInForce;
+use proofload_model::drill::{FaultInForce, FaultUndone};
 use proofload_model::error::{Error, ErrorKind};
 use proofload_model::replication::{LinkMeasured, ReplicationReading};
 use proofload_model::samples::Fact;
@@ -19,10 +20,10 @@ use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
     Attach, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot,
-    HoldStandby, HostService, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, Precondition,
-    PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, QuietCheck, ReadReceived, ReadReplication,
-    ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start,
-    StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, UndoFault, Verify, WatchExisting,
+    HoldStandby, HostService, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume,
+    Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, QuietCheck, ReadReceived,
+    ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy,
+    Start, StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ pub struct HostRole {
     events: EventSink,
     instances: BTreeMap<InstanceName, InstanceResources>,
     remains: Arc<Remains>,
+    volumes: Vec<Volume>,
     locks: BTreeMap<PathBuf, FolderLock>,
 }
 
@@ -47,7 +49,14 @@ impl std::fmt::Debug for HostRole {
 impl HostRole {
     /// A role that holds nothing yet. `events` is told of telemetry, warnings and servers that die.
     pub fn new(clock: Arc<dyn Clock>, events: EventSink) -> Self {
-        Self { clock, events, instances: BTreeMap::new(), remains: Arc::default(), locks: BTreeMap::new() }
+        Self {
+            clock,
+            events,
+            instances: BTreeMap::new(),
+            remains: Arc::default(),
+            volumes: Vec::new(),
+            locks: BTreeMap::new(),
+        }
     }
 
     /// Gives a function that frees everything that must not stay behind, callable while a request is stuck: kills servers, removes limits.
@@ -111,6 +120,17 @@ impl HostService for HostRole {
             (self.events)(Event::Log { level: "info".to_owned(), text });
         }
         Ok(())
+    }
+
+    fn mount_volume(&mut self, ask: MountVolume) -> Result<Vec<Fact>, Error> {
+        let folder = absolute(&ask.place)?;
+        self.volumes.retain(|volume| volume.folder() != folder || volume.size() == ask.size);
+        if !self.volumes.iter().any(|volume| volume.folder() == folder) {
+            self.held(&ask.instance).refuse_while_running("mount a volume")?;
+            self.volumes.push(Volume::mount(&folder, ask.size)?);
+        }
+        let facts = self.volumes.iter().filter(|volume| volume.folder() == folder).flat_map(Volume::facts);
+        Ok(facts.map(|fact| Fact { instance: ask.instance.clone(), ..fact }).collect())
     }
 
     fn precondition(&mut self, ask: Precondition) -> Result<PreconditioningResult, Error> {
@@ -187,12 +207,11 @@ impl HostService for HostRole {
     }
 
     fn make_fault(&mut self, ask: MakeFault) -> Result<FaultInForce, Error> {
-        self.held(&ask.instance).make_fault(ask.kind)
+        self.held(&ask.instance).make_fault(ask.kind, ask.strength)
     }
 
-    fn undo_fault(&mut self, ask: UndoFault) -> Result<(), Error> {
-        self.held(&ask.instance).undo_fault();
-        Ok(())
+    fn undo_fault(&mut self, ask: UndoFault) -> Result<FaultUndone, Error> {
+        self.held(&ask.instance).undo_fault()
     }
 
     fn end_faulty(&mut self, ask: EndFaulty) -> Result<(), Error> {
@@ -291,6 +310,8 @@ impl Drop for HostRole {
         for held in self.instances.values_mut() {
             let _as_far_as_it_goes = held.release();
         }
+        // Their servers end before a volume goes from under them.
+        self.instances.clear();
     }
 }
 

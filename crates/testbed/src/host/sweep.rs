@@ -1,8 +1,10 @@
 //! Frees what earlier, killed processes of ours left: control groups with what lives in them, servers on our data, drafts of copies.
 
+use crate::faults;
 use crate::limits;
 use crate::preconditioning;
 use crate::snapshots;
+use crate::storages;
 use crate::sys;
 use proofload_engine::ENGINES;
 use proofload_model::error::Error;
@@ -35,9 +37,16 @@ pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Err
                 found.push(format!("ended process {pid}, a server left running on {}", data.display()));
             }
         }
+        for file in faults::left_files(&data) {
+            let removed = std::fs::remove_file(&file);
+            removed.map_err(|error| Error::new(format!("remove {}: {error}", file.display())))?;
+            found.push(format!("removed {}, which a fault has left", file.display()));
+        }
         preconditioning::sweep(&place)?;
         found.extend(snapshots::remove_drafts(&place)?.into_iter().map(|draft| format!("removed {}", draft.display())));
     }
+    let mounted = storages::sweep_volumes(folder)?;
+    found.extend(mounted.iter().map(|place| format!("unmounted the volume at {}", place.display())));
     Ok(found)
 }
 

@@ -163,6 +163,14 @@ impl Server {
         }
     }
 
+    /// Notes that it is expected to go on after all, where it has not ended.
+    pub(crate) fn expect_to_serve(&self) {
+        let mut life = self.watch.life();
+        if *life == Life::Stopping {
+            *life = Life::Serving;
+        }
+    }
+
     /// Tells it to stop cleanly, and does not wait.
     pub(crate) fn tell_to_stop(&self) {
         let (polite, _, _) = self.recipe.stop_signals();

@@ -4,7 +4,7 @@ use super::cgroup::Cgroup;
 use super::cgroup_dir::CgroupDir;
 use super::hierarchy::{Controller, Version};
 use super::limit::LimitState;
-use super::{LIMITS, cpu, throttle, usage};
+use super::{LIMITS, cpu, freezer, throttle, usage};
 use crate::storages::Devices;
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
@@ -78,6 +78,11 @@ impl AppliedLimits {
         facts
     }
 
+    /// State for what changes it during a run.
+    pub(super) const fn state(&self) -> &LimitState {
+        &self.state
+    }
+
     /// The control group, for those who watch it.
     pub(crate) const fn group(&self) -> &Cgroup {
         &self.state.group
@@ -121,6 +126,7 @@ fn where_it_is(group: &Cgroup) -> Vec<Fact> {
             Controller::Io => (limit::GROUP_IO, true),
             Controller::Cpu => (limit::GROUP_CPU, false),
             Controller::CpuAccounting => (limit::GROUP_CPU_ACCOUNTING, true),
+            Controller::Freezer => return None,
         };
         let text = match found {
             Ok(dir) => dir.folder().display().to_string(),
@@ -132,9 +138,10 @@ fn where_it_is(group: &Cgroup) -> Vec<Fact> {
     each.collect()
 }
 
-/// Lifts what keeps the members of a group from dying: they need CPU time and the end of their waits for a device.
+/// Lifts what keeps the members of a group from dying: they need to run, CPU time and the end of their waits for a device.
 pub(crate) fn lift_stalls(group: &Cgroup) {
     for dir in group.dirs() {
+        freezer::thaw(dir);
         throttle::lift_stalls(dir);
         cpu::lift_stalls(dir);
     }

@@ -13,8 +13,8 @@ use std::time::Duration;
 /// How long a killed process may take to leave its group: it first ends the system call that it is in.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// Made also when nothing asks for them, so that use is counted and nothing of an instance gets away.
-const ALWAYS: &[Controller] = &[Controller::Memory, Controller::Io, Controller::CpuAccounting];
+/// Made also when nothing asks for them, so that use is counted, nothing of an instance gets away, and all of it can be halted.
+const ALWAYS: &[Controller] = &[Controller::Memory, Controller::Io, Controller::CpuAccounting, Controller::Freezer];
 
 /// A control group that this process made. Empty where the kernel or our rights allow none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

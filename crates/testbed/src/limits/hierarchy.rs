@@ -32,11 +32,13 @@ pub(crate) enum Controller {
     Cpu,
     /// CPU time used.
     CpuAccounting,
+    /// Whether members run.
+    Freezer,
 }
 
 impl Controller {
     /// All, in the order in which their trees are used.
-    pub(crate) const ALL: [Self; 4] = [Self::Memory, Self::Io, Self::Cpu, Self::CpuAccounting];
+    pub(crate) const ALL: [Self; 5] = [Self::Memory, Self::Io, Self::Cpu, Self::CpuAccounting, Self::Freezer];
 
     /// What it is called in words.
     pub(crate) const fn word(self) -> &'static str {
@@ -45,6 +47,7 @@ impl Controller {
             Self::Io => "block device",
             Self::Cpu => "CPU",
             Self::CpuAccounting => "CPU accounting",
+            Self::Freezer => "freezer",
         }
     }
 
@@ -56,7 +59,8 @@ impl Controller {
             (Self::Io, Version::Two) => Some("io"),
             (Self::Cpu, _) => Some("cpu"),
             (Self::CpuAccounting, Version::One) => Some("cpuacct"),
-            (Self::CpuAccounting, Version::Two) => None,
+            (Self::Freezer, Version::One) => Some("freezer"),
+            (Self::CpuAccounting | Self::Freezer, Version::Two) => None,
         }
     }
 
@@ -71,6 +75,8 @@ impl Controller {
             (Self::Cpu, Version::Two) => "cpu.max",
             (Self::CpuAccounting, Version::One) => "cpuacct.usage",
             (Self::CpuAccounting, Version::Two) => "cpu.stat",
+            (Self::Freezer, Version::One) => "freezer.state",
+            (Self::Freezer, Version::Two) => "cgroup.freeze",
         }
     }
 }
@@ -185,7 +191,7 @@ fn mount(line: &str) -> Option<Mount<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::Controller::{Cpu, CpuAccounting, Io, Memory};
+    use super::Controller::{Cpu, CpuAccounting, Freezer, Io, Memory};
     use super::*;
 
     const V1: &str = "31 25 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct
@@ -218,7 +224,7 @@ mod tests {
             (Version::One, "/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct/a", &[Cpu, CpuAccounting][..]);
         check(V1, ONE, &[], &[memory, io, cpu]);
         let without: String = V1.lines().filter(|line| !line.ends_with("blkio")).map(|l| format!("{l}\n")).collect();
-        let two = (Version::Two, "/sys/fs/cgroup/unified", "/sys/fs/cgroup/unified/u", &[Io][..]);
+        let two = (Version::Two, "/sys/fs/cgroup/unified", "/sys/fs/cgroup/unified/u", &[Io, Freezer][..]);
         check(&without, ONE, &["io", "pids"], &[memory, two, cpu]);
     }
 
@@ -227,9 +233,9 @@ mod tests {
         let own = "/sys/fs/cgroup/system.slice/ssh.service";
         let tree = |own, controllers: &'static [Controller]| (Version::Two, "/sys/fs/cgroup", own, controllers);
         let groups = "0::/system.slice/ssh.service\n";
-        check(V2, groups, &["cpu", "io", "memory"], &[tree(own, &[Memory, Io, Cpu, CpuAccounting])]);
-        check(V2, groups, &["memory"], &[tree(own, &[Memory, CpuAccounting])]);
-        check(V2, "0::/\n", &["memory"], &[tree("/sys/fs/cgroup", &[Memory, CpuAccounting])]);
+        check(V2, groups, &["cpu", "io", "memory"], &[tree(own, &[Memory, Io, Cpu, CpuAccounting, Freezer])]);
+        check(V2, groups, &["memory"], &[tree(own, &[Memory, CpuAccounting, Freezer])]);
+        check(V2, "0::/\n", &["memory"], &[tree("/sys/fs/cgroup", &[Memory, CpuAccounting, Freezer])]);
         check(V2, groups, &[], &[]);
         check("", "", &["memory"], &[]);
     }
@@ -238,7 +244,12 @@ mod tests {
     fn inside_a_container_the_own_group_lies_below_the_mounted_one() {
         for (groups, own) in [("0::/docker/abc/deep\n", "/sys/fs/cgroup/deep"), ("0::/docker/abc\n", "/sys/fs/cgroup")]
         {
-            check(CONTAINER, groups, &["memory"], &[(Version::Two, "/sys/fs/cgroup", own, &[Memory, CpuAccounting])]);
+            check(
+                CONTAINER,
+                groups,
+                &["memory"],
+                &[(Version::Two, "/sys/fs/cgroup", own, &[Memory, CpuAccounting, Freezer])],
+            );
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::applied::lift_stalls;
 use super::cgroup::Cgroup;
 use super::cgroup_dir::{CgroupDir, is_orphan};
+use super::freezer;
 use super::hierarchy::Hierarchy;
 use std::path::{Path, PathBuf};
 
@@ -11,16 +12,21 @@ const DEPTH: u32 = 8;
 
 /// Sweeps every tree; answers with the folders of the groups removed and of those that would not go.
 pub(crate) fn orphans() -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let (mut removed, mut kept) = (Vec::new(), Vec::new());
+    let mut dirs = Vec::new();
     for hierarchy in Hierarchy::all() {
         let mut found = Vec::new();
         walk(&hierarchy.root, DEPTH, &mut found);
-        for folder in found {
-            let group = Cgroup::from(CgroupDir::existing(hierarchy.clone(), folder.clone()));
-            lift_stalls(&group);
-            let gone = group.kill_members(&[]) && group.dissolve();
-            if gone { removed.push(folder) } else { kept.push(folder) }
-        }
+        dirs.extend(found.into_iter().map(|folder| CgroupDir::existing(hierarchy.clone(), folder)));
+    }
+    // What a drill has halted in one tree ends in none.
+    dirs.iter().for_each(freezer::end_halted);
+    let (mut removed, mut kept) = (Vec::new(), Vec::new());
+    for dir in dirs {
+        let folder = dir.folder().to_owned();
+        let group = Cgroup::from(dir);
+        lift_stalls(&group);
+        let gone = group.kill_members(&[]) && group.dissolve();
+        if gone { removed.push(folder) } else { kept.push(folder) }
     }
     (removed, kept)
 }

@@ -94,6 +94,23 @@ impl Limit for Throttle {
 }
 
 impl Throttle {
+    /// Sets another rate than the one that was asked for, or that one again.
+    pub(super) fn change(&self, state: &LimitState, rate: Option<u64>) -> Result<(), Error> {
+        self.write(state.group.dir(Controller::Io)?, &state.devices, rate.or((self.rate)(&state.asked)))
+    }
+
+    /// The rates in force, one for each device; `None` where there is no limit.
+    pub(super) fn rates(&self, state: &LimitState) -> Result<Vec<Option<u64>>, Error> {
+        let dir = state.group.dir(Controller::Io)?;
+        let text = dir.read(self.file_of(dir))?;
+        Ok(state.devices.numbers()?.iter().map(|number| self.rate_in(dir.version(), &text, number)).collect())
+    }
+
+    /// The rate that was asked for.
+    pub(super) fn asked(&self, state: &LimitState) -> Option<u64> {
+        (self.rate)(&state.asked)
+    }
+
     /// Sets the rate of every device, or lifts it.
     fn write(&self, dir: &CgroupDir, devices: &Devices, rate: Option<u64>) -> Result<(), Error> {
         let numbers = devices.numbers()?;

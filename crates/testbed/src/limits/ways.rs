@@ -42,7 +42,7 @@ const DELEGATED_TREE: Way = Way {
 };
 
 const DELEGATED_FOLDERS: Way = Way {
-    command: "sudo sh -c 'for c in memory cpu cpuacct blkio; do g=/sys/fs/cgroup/$c/you; mkdir -p $g; chown -R you $g; echo PID > $g/cgroup.procs; done'",
+    command: "sudo sh -c 'for c in memory cpu cpuacct blkio freezer; do g=/sys/fs/cgroup/$c/you; mkdir -p $g; chown -R you $g; echo PID > $g/cgroup.procs; done'",
     when: "once, as root, for the shell of this PID and user: a folder in each controller, as control groups of version 1 want it",
 };
 

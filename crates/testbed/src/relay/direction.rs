@@ -13,7 +13,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub(super) struct Direction {
     clock: Arc<dyn Clock>,
     delay_ns: AtomicU64,
-    rate: Option<BytesPerSecond>,
+    /// Bytes per second; 0: as many as go.
+    rate: AtomicU64,
     gate: Mutex<Gate>,
     changed: Condvar,
 }
@@ -29,7 +30,15 @@ struct Gate {
 impl Direction {
     /// A direction that adds no delay yet.
     pub(super) fn new(clock: Arc<dyn Clock>, rate: Option<BytesPerSecond>) -> Self {
-        Self { clock, delay_ns: AtomicU64::new(0), rate, gate: Mutex::default(), changed: Condvar::new() }
+        let (delay_ns, rate) = (AtomicU64::new(0), AtomicU64::new(number(rate)));
+        Self { clock, delay_ns, rate, gate: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Sets the rate of what leaves from now on.
+    pub(super) fn set_rate(&self, rate: Option<BytesPerSecond>) {
+        self.rate.store(number(rate), Ordering::Relaxed);
+        // What waits for its turn at the old rate does not go on waiting.
+        self.gate().free_at = self.clock.now();
     }
 
     /// When what arrives now may leave at the earliest.
@@ -73,8 +82,11 @@ impl Direction {
         if !self.wait_until(due) || !self.wait_until_open() {
             return false;
         }
-        let Some(rate) = self.rate else { return true };
-        let takes = Duration::from_secs_f64(bytes as f64 / rate.0.max(1) as f64);
+        let rate = self.rate.load(Ordering::Relaxed);
+        if rate == 0 {
+            return true;
+        }
+        let takes = Duration::from_secs_f64(bytes as f64 / rate as f64);
         let passed = {
             let mut state = self.gate();
             // Bytes that were due earlier are only late here: the link had been free for them.
@@ -103,4 +115,8 @@ impl Direction {
     fn gate(&self) -> MutexGuard<'_, Gate> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn number(rate: Option<BytesPerSecond>) -> u64 {
+    rate.map_or(0, |rate| rate.0.max(1))
 }

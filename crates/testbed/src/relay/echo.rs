@@ -39,24 +39,19 @@ pub(super) fn round_trips(
     trips
 }
 
-/// Whether a byte comes back within a time. Does not wait for threads that are held.
-pub(super) fn passes(directions: &[Arc<Direction>; 2], within: Duration) -> bool {
+/// Whether a byte arrives within a time, for each direction. Does not wait for threads that are held.
+pub(super) fn passes(directions: &[Arc<Direction>; 2], within: Duration) -> [bool; 2] {
     let ends = || Some((UnixStream::pair().ok()?, UnixStream::pair().ok()?));
-    let Some(((mut near, near_end), (far_end, mut far))) = ends() else { return false };
+    let Some(((mut near, near_end), (far_end, mut far))) = ends() else { return [false; 2] };
     let started = RelayedConnection::start([Stream::Unix(near_end), Stream::Unix(far_end)], directions.clone());
-    let Ok(connection) = started else { return false };
-    std::thread::spawn(move || {
-        let mut byte = [0];
-        far.read_exact(&mut byte).and_then(|()| far.write_all(&byte))
-    });
-    let mut byte = [1];
-    let came_back = near
-        .set_read_timeout(Some(within))
-        .and_then(|()| near.write_all(&byte))
-        .and_then(|()| near.read_exact(&mut byte))
-        .is_ok();
+    let Ok(connection) = started else { return [false; 2] };
+    let arrives = |from: &mut UnixStream, to: &mut UnixStream| {
+        let sent = to.set_read_timeout(Some(within)).and_then(|()| from.write_all(&[1]));
+        sent.and_then(|()| to.read_exact(&mut [0])).is_ok()
+    };
+    let arrived = [arrives(&mut near, &mut far), arrives(&mut far, &mut near)];
     connection.break_off();
-    came_back
+    arrived
 }
 
 /// Time from the first of so many bytes to the answer to the last.

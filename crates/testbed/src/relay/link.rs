@@ -4,10 +4,12 @@ use super::connection::RelayedConnection;
 use super::direction::Direction;
 use super::echo::{passes, round_trips, transfer};
 use super::ends::{Stream, listen};
+use crate::sys;
 use proofload_engine::SocketPlace;
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use proofload_model::units::BytesPerSecond;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,21 +46,41 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Relay {
     link: Arc<Link>,
     file: PathBuf,
-    listener: Option<JoinHandle<()>>,
+    to: SocketPlace,
+    /// What the study asks for; a fault changes it for a while.
+    asked: LinkLaw,
+    /// What the relay itself adds to a round trip at its quickest.
+    own: Duration,
+    listener: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Where bytes of a link go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Way from the standby to the instance that it follows.
+    ToPrimary,
+    /// Way back.
+    ToStandby,
+}
+
+impl Way {
+    /// Both, in the order in which a relay keeps them.
+    pub(crate) const BOTH: [Self; 2] = [Self::ToPrimary, Self::ToStandby];
 }
 
 /// What all connections of a relay have in common.
 struct Link {
     clock: Arc<dyn Clock>,
-    law: LinkLaw,
+    law: Mutex<LinkLaw>,
     directions: [Arc<Direction>; 2],
     connections: Mutex<Vec<RelayedConnection>>,
-    stopped: AtomicBool,
+    /// Whether nobody listens.
+    closed: AtomicBool,
 }
 
 impl std::fmt::Debug for Relay {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Relay").field("file", &self.file).field("law", &self.link.law).finish_non_exhaustive()
+        f.debug_struct("Relay").field("file", &self.file).field("asked", &self.asked).finish_non_exhaustive()
     }
 }
 
@@ -71,42 +93,67 @@ impl Relay {
         let listener = listen(at)?;
         let direction = || Arc::new(Direction::new(Arc::clone(&clock), law.rate));
         let directions = [direction(), direction()];
-        let (connections, stopped) = (Mutex::default(), AtomicBool::new(false));
-        let link = Arc::new(Link { clock, law, directions, connections, stopped });
-        let accepting = Arc::clone(&link);
-        let listener = std::thread::spawn(move || accepting.accept(&listener, &to));
-        let relay = Self { link, file: at.to_owned(), listener: Some(listener) };
-        relay.set_delay()?;
+        let (connections, closed) = (Mutex::default(), AtomicBool::new(false));
+        let link = Arc::new(Link { clock, law: Mutex::new(law), directions, connections, closed });
+        let own = Duration::ZERO;
+        let mut relay = Self { link, file: at.to_owned(), to, asked: law, own, listener: Mutex::default() };
+        relay.accept_at(listener);
+        relay.set_delay(law.delay);
+        if law.delay <= LONGEST_MENDED {
+            let shortest = relay.round_trips(OWN_TRIPS)?.into_iter().min().unwrap_or_default();
+            relay.own = shortest.saturating_sub(2 * law.delay).min(OWN_AT_MOST);
+            relay.set_delay(law.delay);
+        }
         Ok(relay)
     }
 
-    /// Adds as much delay as is missing beside what the relay itself takes, timers included, at its quickest.
-    fn set_delay(&self) -> Result<(), Error> {
-        let asked = self.link.law.delay;
-        let set = |delay: Duration| self.link.directions.iter().for_each(|direction| direction.set_delay(delay));
-        set(asked);
-        if asked > LONGEST_MENDED {
-            return Ok(());
-        }
-        let shortest = self.round_trips(OWN_TRIPS)?.into_iter().min().unwrap_or_default();
-        let own = shortest.saturating_sub(2 * asked).min(OWN_AT_MOST);
-        set(asked.saturating_sub(own / 2));
-        Ok(())
+    fn accept_at(&self, listener: UnixListener) {
+        let (accepting, to) = (Arc::clone(&self.link), self.to.clone());
+        let listener = std::thread::spawn(move || accepting.accept(&listener, &to));
+        *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
     }
 
-    /// Holds both directions: nothing passes and nothing is closed. Let go on, what an end sent that has died meanwhile is lost, as where
-    /// nobody is left to send it again.
-    pub(crate) fn hold(&self, held: bool) {
+    /// Adds as much delay as is missing beside what the relay itself takes, timers included, at its quickest.
+    fn set_delay(&self, asked: Duration) {
+        let added = asked.saturating_sub(self.own / 2);
+        self.link.directions.iter().for_each(|direction| direction.set_delay(added));
+    }
+
+    /// What the study asks for.
+    pub(crate) const fn asked(&self) -> LinkLaw {
+        self.asked
+    }
+
+    /// What the link does to bytes now.
+    pub(crate) fn law(&self) -> LinkLaw {
+        *self.link.law.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what the link does to bytes that arrive from now on.
+    pub(crate) fn set_law(&self, law: LinkLaw) {
+        *self.link.law.lock().unwrap_or_else(PoisonError::into_inner) = law;
+        self.set_delay(law.delay);
+        self.link.directions.iter().for_each(|direction| direction.set_rate(law.rate));
+    }
+
+    /// Holds some ways, or lets them go on: nothing passes and nothing is closed. Let go on, what an end sent that has died meanwhile is
+    /// lost, as where nobody is left to send it again.
+    pub(crate) fn hold(&self, ways: &[Way], held: bool) {
         if !held {
             let connections = self.link.connections.lock().unwrap_or_else(PoisonError::into_inner);
             connections.iter().filter(|one| one.has_lost_an_end()).for_each(RelayedConnection::break_off);
         }
-        self.link.directions.iter().for_each(|direction| direction.hold(held));
+        for (way, direction) in Way::BOTH.iter().zip(&self.link.directions) {
+            if ways.contains(way) {
+                direction.hold(held);
+            }
+        }
     }
 
-    /// Tells whether a byte comes back through the link within a time beside its delay.
-    pub(crate) fn passes(&self, within: Duration) -> bool {
-        passes(&self.link.directions, within + 2 * self.link.law.delay)
+    /// Tells by which ways a byte arrives within a time beside its delay.
+    pub(crate) fn passes(&self, within: Duration) -> Vec<Way> {
+        let arrived = passes(&self.link.directions, within + self.law().delay);
+        Way::BOTH.into_iter().zip(arrived).filter(|(_, arrived)| *arrived).map(|(way, _)| way).collect()
     }
 
     /// Measures round trips through the link.
@@ -114,7 +161,7 @@ impl Relay {
     /// # Errors
     /// One does not come back.
     pub(crate) fn round_trips(&self, count: u32) -> Result<Vec<Duration>, Error> {
-        let patience = PATIENCE + 2 * self.link.law.delay;
+        let patience = PATIENCE + 2 * self.law().delay;
         round_trips(&self.link.directions, count, patience, &*self.link.clock)
     }
 }
@@ -125,19 +172,62 @@ impl Relay {
     /// # Errors
     /// The bytes do not arrive.
     pub(crate) fn bandwidth(&self) -> Result<Option<BytesPerSecond>, Error> {
-        let Some(rate) = self.link.law.rate else { return Ok(None) };
+        let law = self.law();
+        let Some(rate) = law.rate else { return Ok(None) };
         // Half a second of it, and at most 8 MiB.
         let bytes = (rate.0 / 2).clamp(LEAST_MEASURED, MOST_MEASURED);
         let took = transfer(&self.link.directions, bytes as usize, &*self.link.clock)?;
-        let took = took.saturating_sub(2 * self.link.law.delay);
+        let took = took.saturating_sub(2 * law.delay);
         Ok(Some(BytesPerSecond((bytes as f64 / took.as_secs_f64().max(1e-9)) as u64)))
+    }
+}
+
+impl Relay {
+    /// Closes all connections and refuses new ones.
+    pub(crate) fn close(&self) {
+        self.end_listener();
+        let connections = self.link.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.iter().for_each(RelayedConnection::break_off);
+    }
+
+    /// Listens again where it has refused, under the same rights.
+    ///
+    /// # Errors
+    /// The file cannot be listened at any more.
+    pub(crate) fn open(&self) -> Result<(), Error> {
+        if !self.link.closed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let failed = |error: std::io::Error| Error::new(format!("let {} be used: {error}", self.file.display()));
+        let before = std::fs::metadata(&self.file).map_err(failed)?;
+        let listener = listen(&self.file)?;
+        std::fs::set_permissions(&self.file, before.permissions()).map_err(failed)?;
+        sys::set_owner(&self.file, before.uid(), before.gid())?;
+        self.link.closed.store(false, Ordering::Release);
+        self.accept_at(listener);
+        Ok(())
+    }
+
+    /// Tells whether a new connection is refused.
+    pub(crate) fn refuses(&self) -> bool {
+        Stream::connect(&SocketPlace::File(self.file.clone())).is_err()
+    }
+
+    fn end_listener(&self) {
+        self.link.closed.store(true, Ordering::Release);
+        // Wakes the listener, which then ends.
+        let woken = Stream::connect(&SocketPlace::File(self.file.clone()));
+        let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(listener) = listener.filter(|_| woken.is_ok()) {
+            let _ended = listener.join();
+        }
     }
 }
 
 impl Link {
     fn accept(&self, listener: &UnixListener, to: &SocketPlace) {
         for accepted in listener.incoming() {
-            if self.stopped.load(Ordering::Acquire) {
+            if self.closed.load(Ordering::Acquire) {
                 return;
             }
             // A connection that cannot be made is closed: the standby tries again.
@@ -160,13 +250,8 @@ impl Link {
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        self.link.stopped.store(true, Ordering::Release);
         self.link.directions.iter().for_each(|direction| direction.end());
-        // Wakes the listener, which then ends.
-        let woken = Stream::connect(&SocketPlace::File(self.file.clone()));
-        if let Some(listener) = self.listener.take().filter(|_| woken.is_ok()) {
-            let _ended = listener.join();
-        }
+        self.end_listener();
         let connections = std::mem::take(&mut *self.link.connections.lock().unwrap_or_else(PoisonError::into_inner));
         connections.into_iter().for_each(RelayedConnection::end);
         let _gone = std::fs::remove_file(&self.file);

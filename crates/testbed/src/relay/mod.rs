@@ -7,4 +7,4 @@ mod echo;
 mod ends;
 mod link;
 
-pub(crate) use link::{LinkLaw, Relay};
+pub(crate) use link::{LinkLaw, Relay, Way};

@@ -63,9 +63,9 @@ fn content_and_order_stay_whatever_is_held_meanwhile() {
     });
     let holder = std::thread::spawn(move || {
         for pause in [3, 1, 7, 2, 5] {
-            relay.hold(true);
+            relay.hold(&Way::BOTH, true);
             std::thread::sleep(Duration::from_millis(pause));
-            relay.hold(false);
+            relay.hold(&Way::BOTH, false);
             std::thread::sleep(Duration::from_millis(pause));
         }
         relay
@@ -122,12 +122,12 @@ fn all_connections_share_the_rate_of_the_link() {
 #[test]
 fn what_is_held_does_not_come_and_comes_afterwards() {
     let Wire { relay, mut near, mut far, .. } = wire(Duration::ZERO, None);
-    relay.hold(true);
+    relay.hold(&Way::BOTH, true);
     near.write_all(b"late").unwrap();
     far.set_read_timeout(Some(Duration::from_millis(150))).unwrap();
     let mut found = [0; 4];
     assert!(far.read(&mut found).is_err(), "nothing passes a link that is held");
-    relay.hold(false);
+    relay.hold(&Way::BOTH, false);
     far.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     far.read_exact(&mut found).unwrap();
     assert_eq!(&found, b"late");
@@ -139,10 +139,10 @@ fn what_an_end_sent_that_died_while_the_link_was_held_is_lost() {
     let mut byte = [0];
     near.write_all(b"a").unwrap();
     far.read_exact(&mut byte).unwrap();
-    relay.hold(true);
+    relay.hold(&Way::BOTH, true);
     near.write_all(b"acknowledged and gone").unwrap();
     drop(near);
-    relay.hold(false);
+    relay.hold(&Way::BOTH, false);
     let mut found = Vec::new();
     let _broken = far.read_to_end(&mut found);
     assert_eq!(found, b"", "a partition does not deliver for the dead");
@@ -152,7 +152,7 @@ fn what_an_end_sent_that_died_while_the_link_was_held_is_lost() {
 fn a_relay_that_ends_closes_its_connections_and_leaves_no_file() {
     let Wire { relay, mut near, far, folder, .. } = wire(Duration::from_secs(30), None);
     near.write_all(b"under way").unwrap();
-    relay.hold(true);
+    relay.hold(&Way::BOTH, true);
     let begun = Instant::now();
     drop(relay);
     assert!(begun.elapsed() < Duration::from_secs(10));

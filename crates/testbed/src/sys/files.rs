@@ -2,7 +2,7 @@
 
 use proofload_model::error::Error;
 use proofload_model::units::Bytes;
-use rustix::fs::{Advice, Gid, Uid};
+use rustix::fs::{Advice, FallocateFlags, Gid, Uid};
 use std::fs::File;
 use std::path::Path;
 
@@ -28,6 +28,12 @@ pub(crate) fn sync_file_system(path: &Path) -> Result<(), Error> {
 pub(crate) fn set_owner(path: &Path, user: u32, group: u32) -> Result<(), Error> {
     std::os::unix::fs::lchown(path, Some(Uid::from_raw(user).as_raw()), Some(Gid::from_raw(group).as_raw()))
         .map_err(|error| Error::new(format!("give {} to user {user}: {error}", path.display())))
+}
+
+/// Gives a file room from a place on, and the length that goes with it.
+pub(crate) fn allocate(file: &File, from: u64, length: u64) -> Result<(), Error> {
+    rustix::fs::fallocate(file, FallocateFlags::empty(), from, length)
+        .map_err(|error| Error::new(format!("take {} on a file system: {error}", Bytes(length))))
 }
 
 /// Room of a file system.
@@ -61,5 +67,7 @@ mod tests {
         drop_cached(&File::open(&path).unwrap()).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), vec![7; 1 << 20]);
         assert!(space_at(Path::new("/nowhere/at/all")).is_err());
+        allocate(&File::options().write(true).open(&path).unwrap(), 1 << 20, 1 << 16).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), (1 << 20) + (1 << 16));
     }
 }

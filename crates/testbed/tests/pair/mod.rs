@@ -143,6 +143,11 @@ impl Pair {
 
     /// Runs a statement on the primary as its super-user.
     pub fn sql(&self, statement: &str) {
+        self.try_sql(statement).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// The same; what `psql` says where it fails.
+    pub fn try_sql(&self, statement: &str) -> Result<(), String> {
         let (host, port) = self.address.split_once("' port=").expect("an address of a socket");
         let host = host.trim_start_matches("host='");
         let port = port.split(' ').next().expect("a port");
@@ -151,7 +156,7 @@ impl Pair {
             .stdout(Stdio::null())
             .output()
             .expect("psql is installed with the server");
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).into_owned()) }
     }
 }
 

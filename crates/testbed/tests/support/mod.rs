@@ -63,7 +63,7 @@ impl Bench {
         }
     }
 
-    fn handle<A: Ask>(&mut self, ask: A) -> Result<A::Answer, Error> {
+    pub fn handle<A: Ask>(&mut self, ask: A) -> Result<A::Answer, Error> {
         let Request::Host(request) = ask.into() else { panic!("only the host role is here") };
         self.role.handle(request).map(|reply| A::answer(reply).expect("it is the request's own answer"))
     }

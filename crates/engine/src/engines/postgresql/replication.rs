@@ -124,6 +124,14 @@ impl Replication for Postgresql {
         outcome.map_err(|error| error.context(if held { "pause the standby's replay" } else { "resume the standby's replay" }))
     }
 
+    fn holds_apply(&self, standby: &Target) -> Result<bool, Error> {
+        ask(standby, PATIENCE, async |client| {
+            let row = client.query_one("SELECT pg_get_wal_replay_pause_state()", &[]).await.map_err(failed)?;
+            Ok(row.try_get::<_, &str>(0).map_err(failed)? == "paused")
+        })
+        .map_err(|error| error.context("read whether the standby's replay is paused"))
+    }
+
     fn received(&self, standby: &Target) -> Result<Bytes, Error> {
         ask(standby, PATIENCE, async |client| {
             let row = client.query_one(RECEIVED, &[]).await.map_err(failed)?;

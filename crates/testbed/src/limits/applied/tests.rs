@@ -153,6 +153,14 @@ fn groups_of_dead_owners_are_swept_with_what_lives_in_them() {
         std::fs::create_dir(orphan).unwrap();
         std::fs::write(orphan.join("cgroup.procs"), child.id().to_string()).unwrap();
     }
+    // As a drill leaves it whose agent was killed.
+    for orphan in &orphans {
+        for (file, word) in [("freezer.state", "FROZEN"), ("cgroup.freeze", "1")] {
+            if orphan.join(file).exists() {
+                std::fs::write(orphan.join(file), word).unwrap();
+            }
+        }
+    }
     let (removed, kept) = super::super::orphans();
     for orphan in &orphans {
         assert!(removed.contains(orphan) && !orphan.exists(), "{orphan:?}: {removed:?} {kept:?}");

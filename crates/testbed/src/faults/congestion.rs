@@ -1,0 +1,87 @@
+//! A link that becomes slow: more delay, or fewer bytes a second. Needs our relay.
+
+use super::fault::{FaultMaker, FaultSite, expect};
+use crate::relay::LinkLaw;
+use proofload_model::drill::FaultKind;
+use proofload_model::error::Error;
+use proofload_model::fault_strength::FaultStrength;
+use std::time::Duration;
+
+/// Round trips of which the shortest counts: the others waited for a core as well.
+const ROUND_TRIPS: u32 = 5;
+
+/// How far the shortest may be below what was asked: a share of it, and at least a time.
+const RTT_TOLERANCE: f64 = 0.05;
+const RTT_FLOOR: Duration = Duration::from_micros(150);
+
+/// How far the rate may be above what was asked, as a share of it. Below it is what others leave of the link.
+const RATE_TOLERANCE: f64 = 0.1;
+
+/// The fault.
+pub(super) enum Congestion {
+    Latency,
+    Bandwidth,
+}
+
+impl FaultMaker for Congestion {
+    fn kind(&self) -> FaultKind {
+        match self {
+            Self::Latency => FaultKind::Latency,
+            Self::Bandwidth => FaultKind::Bandwidth,
+        }
+    }
+
+    fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let relay = site.relay()?;
+        let (before, now) = (relay.law(), slow(relay.asked(), site.strength));
+        expect(now != relay.asked() || before != relay.asked(), || {
+            format!("make a link slow: {} is what it has without a fault", site.strength)
+        })?;
+        relay.set_law(now);
+        Ok(())
+    }
+
+    fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let relay = site.relay()?;
+        match site.strength {
+            FaultStrength::Rtt(rtt) => {
+                let shortest = relay.round_trips(ROUND_TRIPS)?.into_iter().min().unwrap_or_default();
+                let least = rtt.saturating_sub(rtt.mul_f64(RTT_TOLERANCE).max(RTT_FLOOR));
+                expect(shortest >= least, || format!("a round trip takes {shortest:?}, not {rtt:?}"))
+            }
+            FaultStrength::Bandwidth(rate) => {
+                let found = relay.bandwidth()?;
+                let as_slow = found.is_some_and(|found| found.0 as f64 <= rate.0 as f64 * (1.0 + RATE_TOLERANCE));
+                expect(as_slow, || format!("{found:?} pass the link, not {rate}"))
+            }
+            other => Err(Error::refused(format!("make a link slow: a strength {other:?} is none of a link"))),
+        }
+    }
+
+    fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let relay = site.relay()?;
+        relay.set_law(relay.asked());
+        Ok(())
+    }
+
+    fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let relay = site.relay()?;
+        expect(relay.law() == relay.asked(), || "the link is as slow as in the fault".to_owned())?;
+        match site.strength {
+            FaultStrength::Rtt(rtt) => {
+                let shortest = relay.round_trips(ROUND_TRIPS)?.into_iter().min().unwrap_or_default();
+                expect(shortest < rtt, || format!("a round trip takes {shortest:?}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A law with the strength of a fault.
+fn slow(law: LinkLaw, strength: FaultStrength) -> LinkLaw {
+    match strength {
+        FaultStrength::Rtt(rtt) => LinkLaw { delay: rtt / 2, ..law },
+        FaultStrength::Bandwidth(rate) => LinkLaw { rate: Some(rate), ..law },
+        _ => law,
+    }
+}

@@ -1,0 +1,125 @@
+//! A disk under an instance that becomes slow or stands still: lowered limits of the instance's control group. Undone before anything is
+//! killed: a process that waits for a slow device ends too late.
+
+use super::fault::{FaultMaker, FaultSite, expect};
+use super::synced_writes::SyncedWrites;
+use crate::limits::{Controller, WriteRate};
+use proofload_model::drill::FaultKind;
+use proofload_model::error::Error;
+use proofload_model::fault_strength::FaultStrength;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// Time that the synced writes take by which a rate is proved.
+const PROVED_IN: Duration = Duration::from_millis(500);
+
+/// Share of the time that a rate implies which they must take: the kernel counts in slices of a tenth of a second.
+const AT_LEAST: f64 = 0.7;
+
+/// A synced write that has not ended after this time does not end.
+const STALLED_AFTER: Duration = Duration::from_secs(1);
+
+/// Bytes per second at which nothing moves, the least first: kernels differ in what they take.
+const STALLED: [u64; 6] = [1, 2, 16, 128, 512, 1024];
+
+/// The fault.
+pub(super) enum Disk {
+    Slow,
+    Stalled,
+}
+
+impl FaultMaker for Disk {
+    fn kind(&self) -> FaultKind {
+        match self {
+            Self::Slow => FaultKind::SlowDisk,
+            Self::Stalled => FaultKind::DiskStall,
+        }
+    }
+
+    fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let limits = site.limits()?;
+        let members = limits.group().dir(Controller::Io).map_err(|error| {
+            Error::refused(format!("slow a disk: {error}; a control group is needed, as for limits.write_iops"))
+        })?;
+        let root = site.server()?.process();
+        expect(members.members().contains(&root), || "slow a disk: the server is not in its control group".to_owned())?;
+        match self {
+            Self::Slow => limits.slow_writes(rate(site.strength)?),
+            Self::Stalled => {
+                refuse_shared(site.data)?;
+                let all = STALLED.map(WriteRate::Bytes).into_iter();
+                let taken = all.map(|rate| limits.slow_writes(rate).and_then(|()| limits.expect_writes(rate)));
+                let mut refused = Ok(());
+                for outcome in taken {
+                    if outcome.is_ok() {
+                        return Ok(());
+                    }
+                    refused = outcome;
+                }
+                refused
+            }
+        }
+    }
+
+    fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let limits = site.limits()?;
+        let writes = SyncedWrites { limits, data: site.data, clock: site.clock };
+        match self {
+            Self::Slow => {
+                let slow = rate(site.strength)?;
+                limits.expect_writes(slow)?;
+                let WriteRate::Requests(per_second) = slow else { return Ok(()) };
+                let count = ((per_second as f64 * PROVED_IN.as_secs_f64()).ceil() as u32).max(1) + 1;
+                // The first one waits for nobody.
+                let implied = Duration::from_secs_f64(f64::from(count - 1) / per_second.max(1) as f64);
+                let patience = implied * 20 + Duration::from_secs(10);
+                let took = writes.carry_out(count, patience)?;
+                // Others in the group write as well, and take turns away: longer is as asked.
+                let least = implied.mul_f64(AT_LEAST);
+                expect(took.is_none_or(|took| took >= least), || {
+                    format!("{count} synced writes of 8 KiB took {took:?}, and the limit implies {implied:?}")
+                })
+            }
+            Self::Stalled => {
+                let took = writes.carry_out(1, STALLED_AFTER)?;
+                expect(took.is_none(), || format!("a synced write of 8 KiB took {took:?}"))
+            }
+        }
+    }
+
+    fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        site.limits()?.restore_writes()
+    }
+
+    fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        let limits = site.limits()?;
+        limits.expect_restored_writes()?;
+        let took = SyncedWrites { limits, data: site.data, clock: site.clock }.carry_out(1, STALLED_AFTER * 10)?;
+        expect(took.is_some(), || "a synced write of 8 KiB does not end".to_owned())
+    }
+}
+
+fn rate(strength: FaultStrength) -> Result<WriteRate, Error> {
+    match strength {
+        FaultStrength::WriteIops(rate) => Ok(WriteRate::Requests(u64::from(rate))),
+        other => Err(Error::refused(format!("slow a disk: a strength {other:?} is none of a disk"))),
+    }
+}
+
+/// Refuses data on the file system of the machine: its journal waits for what stands still, and so does everybody.
+fn refuse_shared(data: &Path) -> Result<(), Error> {
+    let file_system = |path: &Path| {
+        std::fs::metadata(path)
+            .map(|found| found.dev())
+            .map_err(|error| Error::new(format!("look at {}: {error}", path.display())))
+    };
+    if file_system(data)? != file_system(Path::new("/"))? {
+        return Ok(());
+    }
+    Err(Error::refused(format!(
+        "stall the disk: {} lies on the file system of the machine, and everybody who waits for its journal would stand still; set \
+         storage.volume, or storage.path to a file system of its own",
+        data.display()
+    )))
+}

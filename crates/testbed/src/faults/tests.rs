@@ -1,0 +1,253 @@
+//! Every fault of the list at a server that does nothing: refused where its injection or its end does nothing, else made and undone.
+
+use super::super::fault::Replay;
+use super::super::process::Process;
+use super::*;
+use crate::agents::EventSink;
+use crate::host::InstanceRemains;
+use crate::instances::{self, Server};
+use crate::limits::{AppliedLimits, Controller};
+use crate::relay::{LinkLaw, Relay};
+use crate::storages::{Devices, Volume};
+use crate::sys;
+use proofload_engine::{CommandLine, Error as EngineError, FileToWrite, ServerRecipe, SocketPlace, StandbyFiles};
+use proofload_model::deployment::InstanceName;
+use proofload_model::drill::{FAULT_WORDS, FaultAsked};
+use proofload_model::fault_strength::FaultStrength;
+use proofload_model::time::{Clock, WallTime};
+use proofload_model::units::{Bytes, BytesPerSecond};
+use proofload_model::wire::LimitsAsked;
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Instant;
+
+/// A time in which an injection that does nothing is found out.
+const SHORT: Duration = Duration::from_millis(300);
+
+struct TestClock(Instant);
+
+impl Clock for TestClock {
+    fn now(&self) -> Moment {
+        Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
+    }
+    fn wall(&self) -> WallTime {
+        WallTime(0)
+    }
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+/// A server of three processes that wait.
+struct Waiting;
+
+impl ServerRecipe for Waiting {
+    fn unprivileged_users(&self) -> &'static [&'static str] {
+        &[]
+    }
+    fn create(&self, _: &Path) -> Result<Vec<CommandLine>, EngineError> {
+        Ok(Vec::new())
+    }
+    fn configure(&self, _: &Path, _: &[(String, String)], _: u16) -> Result<Vec<FileToWrite>, EngineError> {
+        Ok(Vec::new())
+    }
+    fn start(&self, _: &Path) -> Result<CommandLine, EngineError> {
+        let script = "sleep 600 & a=$!; sleep 600 & trap \"kill $a $!; exit\" TERM; wait";
+        let arguments = ["-c", script].map(str::to_owned).to_vec();
+        Ok(CommandLine { program: "/bin/sh".into(), arguments, environment: Vec::new() })
+    }
+    fn address(&self, _: &Path, _: u16) -> String {
+        String::new()
+    }
+    fn probe(&self, _: &str) -> Result<(), EngineError> {
+        Ok(())
+    }
+    fn stop_signals(&self) -> (i32, i32, Duration) {
+        (15, 9, Duration::from_secs(2))
+    }
+    fn log_file(&self) -> PathBuf {
+        "log".into()
+    }
+    fn running_pid(&self, _: &Path) -> Option<u32> {
+        None
+    }
+}
+
+#[derive(Default)]
+struct Switch(AtomicBool);
+
+impl Replay for Switch {
+    fn pause(&self, paused: bool) -> Result<(), Error> {
+        self.0.store(paused, Ordering::Relaxed);
+        Ok(())
+    }
+    fn is_paused(&self) -> Result<bool, Error> {
+        Ok(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// An instance that waits, with all that a fault may be made at.
+struct Bench {
+    clock: Arc<dyn Clock>,
+    data: PathBuf,
+    server: Server,
+    processes: Vec<Process>,
+    relay: Relay,
+    replay: Switch,
+    limits: AppliedLimits,
+    _upstream: UnixListener,
+}
+
+impl Bench {
+    fn start(place: &Path) -> Self {
+        let data = place.join("data");
+        std::fs::create_dir_all(&data).unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(TestClock(Instant::now()));
+        // Control groups are named after process and instance.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let instance = InstanceName::new(format!("faults-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
+        let mut limits = AppliedLimits::prepare(&instance, LimitsAsked::default(), Devices::under(&data)).unwrap();
+        let events: EventSink = Arc::new(|_| {});
+        let (server, _) = instances::start(instances::Start {
+            instance: &instance,
+            recipe: &Waiting,
+            data: data.clone(),
+            settings: &[],
+            standby: StandbyFiles::default(),
+            limits: Some(&mut limits),
+            clock: &clock,
+            events: &events,
+            remains: &Arc::<InstanceRemains>::default(),
+        })
+        .unwrap();
+        // The shell has its children a moment after it answers.
+        let mut processes = Process::family(server.process());
+        while processes.len() < 3 {
+            std::thread::sleep(Duration::from_millis(5));
+            processes = Process::family(server.process());
+        }
+        let (at, to) = (place.join("link"), place.join("upstream"));
+        let _left = std::fs::remove_file(&to);
+        let upstream = UnixListener::bind(&to).unwrap();
+        let law = LinkLaw { delay: Duration::ZERO, rate: None };
+        let relay = Relay::start(&at, SocketPlace::File(to), law, Arc::clone(&clock)).unwrap();
+        Self { clock, data, server, processes, relay, replay: Switch::default(), limits, _upstream: upstream }
+    }
+
+    fn site(&self, kind: FaultKind, by_group: bool) -> FaultSite<'_> {
+        FaultSite {
+            clock: &*self.clock,
+            strength: match kind {
+                FaultKind::Latency => FaultStrength::Rtt(Duration::from_millis(40)),
+                FaultKind::Bandwidth => FaultStrength::Bandwidth(BytesPerSecond(1 << 20)),
+                FaultKind::SlowDisk => FaultStrength::WriteIops(20),
+                _ => FaultStrength::Whole,
+            },
+            server: Some(&self.server),
+            processes: &self.processes,
+            group: self.limits.group().dir(Controller::Freezer).ok().filter(|_| by_group),
+            limits: Some(&self.limits),
+            data: &self.data,
+            relay: Some(&self.relay),
+            replay: Some(&self.replay),
+        }
+    }
+}
+
+/// A fault of which one step does nothing.
+struct Without<'a> {
+    fault: &'a dyn FaultMaker,
+    injection: bool,
+}
+
+impl FaultMaker for Without<'_> {
+    fn kind(&self) -> FaultKind {
+        self.fault.kind()
+    }
+    fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        if self.injection { Ok(()) } else { self.fault.make(site) }
+    }
+    fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        self.fault.expect_in_force(site)
+    }
+    fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        if self.injection { self.fault.undo(site) } else { Ok(()) }
+    }
+    fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        self.fault.expect_undone(site)
+    }
+}
+
+/// Walks the list on a volume of its own; `by_group`: whether processes are halted by their control group.
+fn walk(by_group: bool) {
+    if !sys::is_root() {
+        println!("SKIPPED: only root has volumes and control groups for sure");
+        return;
+    }
+    let study = tempfile::tempdir_in("/var/tmp").unwrap();
+    let place = study.path().join("place");
+    let _volume = Volume::mount(&place, Bytes(64 << 20)).unwrap();
+    for fault in FAULTS.iter().copied() {
+        let (kind, bench) = (fault.kind(), Bench::start(&place));
+        let site = bench.site(kind, by_group);
+        if matches!(kind, FaultKind::SlowDisk | FaultKind::DiskStall)
+            && let Err(error) = site.limits().unwrap().group().dir(Controller::Io)
+        {
+            println!("SKIPPED: {kind:?}: {error}");
+            continue;
+        }
+        let nothing = Without { fault, injection: true };
+        let refused = make_within(&nothing, &site, SHORT).unwrap_err().to_string();
+        assert!(refused.contains("was not in force") && refused.contains("this is no drill"), "{refused}");
+        // What is undone by an end of the instance has ended the one before.
+        let bench = if kind.ends_the_server() {
+            drop(bench);
+            Bench::start(&place)
+        } else {
+            bench
+        };
+        let site = bench.site(kind, by_group);
+        let made = make_within(fault, &site, fault.patience()).unwrap_or_else(|error| panic!("{kind:?}: {error}"));
+        assert!(made.after <= made.at, "{kind:?}");
+        if !kind.ends_the_server() {
+            let goes_on = undo_within(&Without { fault, injection: false }, &site, SHORT).unwrap_err().to_string();
+            assert!(goes_on.contains("goes on"), "{goes_on}");
+        }
+        undo_within(fault, &site, fault.patience()).unwrap_or_else(|error| panic!("{kind:?}: {error}"));
+        assert_eq!(kind.ends_the_server(), site.left().count() == 0, "{kind:?}");
+        clear(kind, &site);
+        assert!(left_files(&bench.data).is_empty(), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_fault_whose_injection_does_nothing_is_refused_and_so_is_one_that_goes_on() {
+    walk(true);
+}
+
+#[test]
+fn faults_are_made_by_signals_where_no_group_halts() {
+    walk(false);
+}
+
+#[test]
+fn every_word_has_a_maker() {
+    for fault in FAULT_WORDS.iter().filter_map(|words| FaultAsked::of(words).flatten()) {
+        assert!(of(fault.kind).is_ok(), "{fault}");
+    }
+}
+
+#[test]
+fn a_disk_that_others_use_is_neither_stalled_nor_filled() {
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    let bench = Bench::start(place.path());
+    for (kind, why) in [(FaultKind::FullDisk, "storage.volume"), (FaultKind::DiskStall, "storage.volume")] {
+        if kind == FaultKind::DiskStall && bench.limits.group().dir(Controller::Io).is_err() {
+            continue;
+        }
+        let refused = make(kind, &bench.site(kind, true)).unwrap_err().to_string();
+        assert!(refused.contains(why), "{refused}");
+        assert!(bench.processes.iter().all(|process| process.is_running()));
+    }
+}

@@ -1,0 +1,190 @@
+//! A volume of a study's own: a file system in a file beside the folder where it is mounted. What fills or stalls it touches nobody else. The
+//! file stays with the snapshot in it; the mount ends with its agent, or is swept.
+
+use crate::sys;
+use proofload_model::error::Error;
+use proofload_model::facts::storage;
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How the name of the file ends.
+const ENDING: &str = ".volume";
+
+/// A volume that is mounted. Dropping it unmounts it; its file stays.
+#[derive(Debug)]
+pub(crate) struct Volume {
+    folder: PathBuf,
+    file: PathBuf,
+    size: Bytes,
+}
+
+impl Volume {
+    /// Mounts the volume of a folder; makes it where there is none.
+    ///
+    /// # Errors
+    /// No right to mount, another size than before, data in the folder that are not on the volume, or what a program says.
+    pub(crate) fn mount(folder: &Path, size: Bytes) -> Result<Self, Error> {
+        let volume = Self { folder: folder.to_owned(), file: file_of(folder), size };
+        if !sys::is_root() {
+            return Err(Error::refused(
+                "mount a volume for storage.volume: only root may; run as root, or leave storage.volume out",
+            ));
+        }
+        if is_mounted(folder) {
+            // Left by an agent of the same study that has ended meanwhile.
+            unmount(folder)?;
+        }
+        let failed = |error: std::io::Error| Error::new(format!("make the volume of {}: {error}", folder.display()));
+        fs::create_dir_all(folder).map_err(failed)?;
+        if fs::read_dir(folder).map_err(failed)?.next().is_some() {
+            return Err(Error::refused(format!(
+                "mount a volume at {}: data lie there that are not on it; delete them, or choose another storage.path",
+                folder.display()
+            )));
+        }
+        let is_new = !volume.file.exists();
+        if is_new {
+            volume.make().inspect_err(|_| drop(fs::remove_file(&volume.file)))?;
+        }
+        volume.expect_size()?;
+        run("mount", &["-o", "loop"], &[&volume.file, folder])?;
+        if is_new {
+            // An empty folder is claimed; the file system has put one of its own there.
+            let _mended = fs::remove_dir(folder.join("lost+found"));
+        }
+        Ok(volume)
+    }
+
+    /// Makes the file with its file system. Its blocks are taken at once: room that is promised is there.
+    fn make(&self) -> Result<(), Error> {
+        let failed = |error: String| Error::new(format!("make {}: {error}", self.file.display()));
+        let file = File::create(&self.file).map_err(|error| failed(error.to_string()))?;
+        sys::allocate(&file, 0, self.size.0).map_err(|error| failed(error.to_string()))?;
+        run("mkfs.ext4", &["-q", "-F", "-m", "0"], &[&self.file])
+    }
+
+    fn expect_size(&self) -> Result<(), Error> {
+        let found = fs::metadata(&self.file).map_or(0, |found| found.len());
+        if found == self.size.0 {
+            return Ok(());
+        }
+        Err(Error::refused(format!(
+            "mount the volume {}: it has {}, and storage.volume is {}; delete it, or ask for its size",
+            self.file.display(),
+            Bytes(found),
+            self.size
+        )))
+    }
+
+    /// Folder where it is mounted.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Its size.
+    pub(crate) const fn size(&self) -> Bytes {
+        self.size
+    }
+
+    /// Facts of it.
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        let found = sys::space_at(&self.folder).map(|space| space.total);
+        let holds = is_mounted(&self.folder);
+        let effective = found.ok().filter(|_| holds).map(|total| format!("ext4 in a file, {total} of room"));
+        vec![storage::VOLUME.compared(self.size.to_string(), effective, holds, "statvfs of the mounted volume")]
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        let _swept_later = unmount(&self.folder);
+    }
+}
+
+/// Unmounts the volumes directly below a study's folder that a dead agent has left; answers with their folders.
+///
+/// # Errors
+/// One cannot be unmounted.
+pub(crate) fn sweep(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names =
+        entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(ENDING).map(|name| folder.join(name)));
+    let mounted: Vec<PathBuf> = names.filter(|place| is_mounted(place)).collect();
+    mounted.iter().try_for_each(|place| unmount(place))?;
+    Ok(mounted)
+}
+
+/// Fails unless data lie on a volume of ours.
+///
+/// # Errors
+/// They lie on a file system that others use.
+pub(crate) fn expect_own_volume(data: &Path) -> Result<(), Error> {
+    let folder = data.parent().unwrap_or(data);
+    if is_mounted(folder) && file_of(folder).exists() {
+        return Ok(());
+    }
+    Err(Error::refused(format!("{} lies on no volume of the study's own; set storage.volume", data.display())))
+}
+
+fn file_of(folder: &Path) -> PathBuf {
+    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    name.push(ENDING);
+    folder.with_file_name(name)
+}
+
+/// Whether a file system begins at a folder.
+fn is_mounted(folder: &Path) -> bool {
+    let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+    let above = folder.parent().and_then(device);
+    above.is_some() && device(folder).is_some_and(|here| Some(here) != above)
+}
+
+fn unmount(folder: &Path) -> Result<(), Error> {
+    run("umount", &[], &[folder])
+}
+
+fn run(program: &str, options: &[&str], paths: &[&Path]) -> Result<(), Error> {
+    let failed = |why: String| Error::new(format!("{program} {}: {why}", paths[0].display()));
+    let done = Command::new(program).args(options).args(paths).output().map_err(|error| failed(error.to_string()))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(failed(String::from_utf8_lossy(&done.stderr).trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_volume_is_made_once_mounted_again_and_swept() {
+        if !sys::is_root() {
+            println!("SKIPPED: a_volume_is_made_once_mounted_again_and_swept: only root can mount");
+            return;
+        }
+        let study = tempfile::tempdir_in("/var/tmp").unwrap();
+        let folder = study.path().join("place");
+        let size = Bytes(32 << 20);
+        assert!(expect_own_volume(&folder.join("data")).is_err(), "nothing is there");
+        let volume = Volume::mount(&folder, size).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "it can be claimed");
+        fs::create_dir(folder.join("data")).unwrap();
+        expect_own_volume(&folder.join("data")).unwrap();
+        assert_eq!(volume.facts()[0].holds, Some(true));
+        std::mem::forget(volume);
+        assert_eq!(sweep(study.path()).unwrap(), [folder.clone()], "left by an agent that was killed");
+        assert!(!is_mounted(&folder) && sweep(study.path()).unwrap().is_empty());
+        let other = Volume::mount(&folder, Bytes(48 << 20)).unwrap_err().to_string();
+        assert!(other.contains("delete it, or ask for its size"), "{other}");
+        let again = Volume::mount(&folder, size).unwrap();
+        assert!(folder.join("data").is_dir(), "its content is kept");
+        drop(again);
+        assert!(!is_mounted(&folder));
+        fs::write(folder.join("letter"), "dear").unwrap();
+        assert!(Volume::mount(&folder, size).unwrap_err().to_string().contains("not on it"));
+    }
+}

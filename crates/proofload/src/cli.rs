@@ -128,7 +128,7 @@ pub(crate) struct RunArguments {
     /// The record to write [default: <study name>.proof]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Confirm a destructive step by naming its device again
+    /// Confirm destructive steps by naming their devices again, with commas between
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
     /// Leave out limits that this machine does not allow; the title of the result says which
@@ -148,7 +148,7 @@ pub(crate) struct ResumeArguments {
     /// Measure points again that are void for the host's sake; earlier attempts stay in the record
     #[arg(long)]
     pub(crate) void: bool,
-    /// Confirm a destructive step by naming its device again
+    /// Confirm destructive steps by naming their devices again, with commas between
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
 }

@@ -3,6 +3,7 @@
 mod contradictions;
 mod drill_rules;
 mod fault;
+mod purge_rules;
 mod read;
 mod search;
 mod typed;
@@ -13,5 +14,8 @@ pub use fault::{Fault, faults_text};
 pub(crate) use read::take_apart;
 pub use read::{Assignment, parse_assignment};
 pub use search::{Goal, Search, load_of, search, value_of};
-pub use typed::{Procedure, WarmUp, data_place, limits_asked, preconditioning, procedure, scraped, with_memory};
+pub use typed::{
+    Procedure, WarmUp, confirmation_of, data_place, limits_asked, preconditioning, procedure, purged_devices, scraped,
+    with_memory,
+};
 pub use validate::{Factor, Study, validate};

@@ -134,6 +134,19 @@ pub fn scraped(settings: &Settings) -> ScrapeSpec {
     }
 }
 
+/// Devices that are purged before each run, the primary's first; empty where the study asks for none.
+pub fn purged_devices(settings: &Settings) -> Vec<String> {
+    let primary = settings.text("storage.purge.device").ok().map(str::to_owned).into_iter();
+    primary.chain(settings.list("storage.purge.standby_devices").iter().cloned()).collect()
+}
+
+/// A device as `--yes` names it among others with commas between; where none of them is it, all that was named.
+pub fn confirmation_of(device: &str, confirmed: Option<&str>) -> Option<String> {
+    let named = confirmed?;
+    let found = named.split(',').map(str::trim).find(|name| *name == device);
+    Some(found.unwrap_or(named).to_owned())
+}
+
 /// Preconditioning, when the study asks for it; `confirmed` is the device named by `--yes`.
 pub fn preconditioning(settings: &Settings, confirmed: Option<&str>) -> Result<Option<Preconditioning>, Error> {
     let device = settings.text("storage.precondition.device").ok().map(str::to_owned);
@@ -142,8 +155,11 @@ pub fn preconditioning(settings: &Settings, confirmed: Option<&str>) -> Result<O
         return Ok(None);
     }
     Ok(Some(Preconditioning {
+        device_confirmed: match &device {
+            Some(device) => confirmation_of(device, confirmed),
+            None => confirmed.map(str::to_owned),
+        },
         device,
-        device_confirmed: confirmed.map(str::to_owned),
         size: size.unwrap_or(Bytes(0)),
         sequential_fills: settings.count("storage.precondition.sequential_fills")?,
         random_passes: settings.count("storage.precondition.random_passes")?,

@@ -133,6 +133,18 @@ asks! {
         size: Bytes,
     } -> Vec<Fact>;
 
+    /// Return a device to fresh out of box: ALL ITS DATA ARE LOST. Then mount it, with a new file system, at the folder of an instance.
+    purge: Purge {
+        /// Instance whose data it is to hold.
+        instance: InstanceName,
+        /// Its folder.
+        place: DataLocation,
+        /// Device, by its path.
+        device: String,
+        /// Device named a second time, with `--yes`; must equal `device`.
+        confirmed: Option<String>,
+    } -> Vec<Fact>;
+
     /// Precondition storage.
     precondition: Precondition {
         /// Instance whose storage it is.

@@ -8,7 +8,7 @@ use crate::output;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings};
-use proofload_model::study::{Goal, Study, preconditioning, search};
+use proofload_model::study::{Goal, Study, preconditioning, purged_devices, search};
 use proofload_model::units::{Bytes, duration_text};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -188,20 +188,25 @@ fn limits_text(study: &Study) -> String {
     limits(study).into_iter().map(line).collect()
 }
 
-/// The device whose data would be lost.
-pub(super) fn destroyed(study: &Study) -> Result<Option<String>, Error> {
-    Ok(preconditioning(&study.settings, None)?.and_then(|how| how.device))
+/// Devices whose data would be lost.
+pub(super) fn destroyed(study: &Study) -> Result<Vec<String>, Error> {
+    let once = preconditioning(&study.settings, None)?.and_then(|how| how.device);
+    Ok(once.into_iter().chain(purged_devices(&study.settings)).collect())
 }
 
 fn destructive_text(study: &Study) -> Result<String, Error> {
-    Ok(match destroyed(study)? {
-        Some(device) => {
-            let lost = format!("DESTRUCTIVE: all data on {device} is lost; run requires --yes {device}\n");
-            let folder = Path::new(study.settings.text("storage.path")?).join(study.name());
-            let local = study.settings.list("agents.host").is_empty();
-            let refused = local.then(|| proofload_testbed::preconditioning::refusal(&device, &folder)).flatten();
-            lost + &refused.map(|why| format!("this machine would {why}\n")).unwrap_or_default()
-        }
-        None => "destructive steps: none\n".to_owned(),
-    })
+    let (devices, purged) = (destroyed(study)?, purged_devices(&study.settings));
+    if devices.is_empty() {
+        return Ok("destructive steps: none\n".to_owned());
+    }
+    let folder = Path::new(study.settings.text("storage.path")?).join(study.name());
+    let local = study.settings.list("agents.host").is_empty();
+    let yes = devices.join(",");
+    let line = |device: &String| {
+        let when = if purged.contains(device) { " before each run" } else { "" };
+        let lost = format!("DESTRUCTIVE: all data on {device} is lost{when}; run requires --yes {yes}\n");
+        let refused = local.then(|| proofload_testbed::preconditioning::refusal(device, &folder)).flatten();
+        lost + &refused.map(|why| format!("this machine would {why}\n")).unwrap_or_default()
+    };
+    Ok(devices.iter().map(line).collect())
 }

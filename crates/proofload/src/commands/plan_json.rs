@@ -30,7 +30,7 @@ pub(super) fn plan_json(study: &Study, pilot: Option<&Pilot>) -> Result<String, 
             "bytes": space(&sizes, copies).0, "path": study.settings.text("storage.path")?, "data_sets": sizes.len(), "copies": copies,
         },
         "limits": limits,
-        "destroyed_devices": destroyed(study)?.into_iter().collect::<Vec<_>>(),
+        "destroyed_devices": destroyed(study)?,
         "pilot": pilot.map(Pilot::json),
     });
     Ok(format!("{body:#}"))

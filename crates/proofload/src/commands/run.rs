@@ -10,7 +10,7 @@ use crate::{live, output};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::{Plan, expand, most_runs};
-use proofload_model::study::{Study, preconditioning};
+use proofload_model::study::{Study, confirmation_of, preconditioning, purged_devices};
 use proofload_model::time::Clock;
 use proofload_record::{Opening, Record, Recorder};
 use proofload_report::findings::{Verdict, Void, VoidClass, evaluate};
@@ -101,9 +101,13 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
         output::note(&format!("measuring {} again", super::verdict::counted(again.len(), "void run")));
         assignment.finished.retain(|run| !again.contains(run));
     }
-    if !assignment.preconditioned
-        && let Err(text) = destructive_steps_named(&record.study, arguments.yes.as_deref())
-    {
+    let yes = arguments.yes.as_deref();
+    let named = if assignment.preconditioned {
+        purges_named(&record.study, yes)
+    } else {
+        destructive_steps_named(&record.study, yes)
+    };
+    if let Err(text) = named {
         output::error(&text);
         return Exit::Usage;
     }
@@ -130,12 +134,27 @@ pub(crate) fn is_mendable(reasons: &[Void]) -> bool {
 /// Destructive steps are carried out only when their device is named twice.
 pub(super) fn destructive_steps_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
     let asked = preconditioning(&study.settings, confirmed).map_err(|error| error.to_string())?;
+    purges_named(study, confirmed)?;
     match asked.and_then(|how| how.device) {
-        Some(device) if confirmed != Some(device.as_str()) => Err(format!(
+        Some(device) if confirmation_of(&device, confirmed).as_ref() != Some(&device) => Err(format!(
             "this study destroys all data on {device} (storage.precondition.device); to confirm, name it again: --yes {device}"
         )),
         _ => Ok(()),
     }
+}
+
+/// Devices are purged before each run only when all of them are named twice.
+fn purges_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
+    let devices = purged_devices(&study.settings);
+    let is_named = |device: &String| confirmation_of(device, confirmed).as_ref() == Some(device);
+    if devices.iter().all(is_named) {
+        return Ok(());
+    }
+    Err(format!(
+        "this study destroys all data on {} before each run (storage.purge); to confirm, name them again: --yes {}",
+        devices.join(" and "),
+        devices.join(",")
+    ))
 }
 
 /// Conducts, closes the record, says how it ended.

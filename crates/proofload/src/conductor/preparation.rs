@@ -9,7 +9,7 @@ use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::replication::{ReplicationAsked, ReplicationPart, replication};
 use proofload_model::settings::Settings;
-use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure, with_memory};
+use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure, purged_devices, with_memory};
 use proofload_model::time::WallTime;
 use proofload_model::units::Bytes;
 use proofload_model::wire::{DataLocation, LimitsAsked, LoadSpec};
@@ -29,6 +29,8 @@ pub(crate) struct PreparedRun {
     pub(crate) replication: Option<ReplicationAsked>,
     /// Drill after the measured window; `None` for a run without one.
     pub(crate) drill: Option<DrillAsked>,
+    /// Devices that are purged before the run, one for each instance; empty where none is.
+    pub(crate) purged: Vec<String>,
     pub(crate) procedure: Procedure,
     pub(crate) engine: &'static dyn Engine,
     pub(crate) workload: &'static dyn Workload,
@@ -57,9 +59,17 @@ impl PreparedRun {
         place.folder = format!("{}/{}", place.folder, folder_name(&label));
         let replication = replication(&settings)?;
         let alone = Deployment::of_one(place, limits);
+        let mut deployment = replicated(alone.clone(), engine, replication.as_ref());
+        let purged = purged_devices(&settings);
+        if !purged.is_empty() {
+            // Data are built and kept beside the device that is purged.
+            let folder = &mut deployment.primary_mut().place.folder;
+            *folder = format!("{folder}.primary");
+        }
         Ok(Self {
             run,
-            deployment: replicated(alone.clone(), engine, replication.as_ref()),
+            deployment,
+            purged,
             alone,
             replication,
             drill: drill(&settings)?,

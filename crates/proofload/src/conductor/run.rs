@@ -54,7 +54,10 @@ pub(super) fn carry_out(
 /// Restores, limits and starts the deployment; then opens, checks and connects the load.
 fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: &[LoadCommand]) -> Result<(), Error> {
     if prepared.keeps_data() {
-        context.testbed(prepared).restore(prepared.procedure.restore_every_run)?;
+        let confirmed = context.confirmed.clone();
+        context.testbed(prepared).purge(&prepared.purged, confirmed.as_deref())?;
+        let from = &prepared.alone.primary().place.folder;
+        context.testbed(prepared).restore(from, prepared.procedure.restore_every_run)?;
     }
     context.heard.view.phase(Phase::Preparing);
     let facts = context.testbed(prepared).prepare(|instance| instance.limits.clone())?;

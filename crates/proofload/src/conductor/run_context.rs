@@ -22,12 +22,14 @@ pub(crate) struct RunContext<'a> {
     pub(crate) meeting: Option<Meeting>,
     /// Address that each standby of the run follows.
     pub(crate) upstreams: BTreeMap<InstanceName, String>,
+    /// Devices that `--yes` names.
+    pub(crate) confirmed: Option<String>,
 }
 
 impl<'a> RunContext<'a> {
     /// What no phase has worked with yet.
     pub(crate) fn new(agents: Agents, heard: Heard<'a>, meeting: Option<Meeting>) -> Self {
-        Self { agents, heard, meeting, upstreams: BTreeMap::new() }
+        Self { agents, heard, meeting, upstreams: BTreeMap::new(), confirmed: None }
     }
 
     /// The host side of a run.

@@ -13,6 +13,7 @@ use proofload_model::replication::{
     HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading,
 };
 use proofload_model::samples::Fact;
+use proofload_model::study::confirmation_of;
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
 use proofload_model::wire::{Ask, DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec, host};
@@ -77,6 +78,18 @@ impl<'t> Testbed<'t, '_> {
         self.heard.journal.facts(&facts)
     }
 
+    /// Purges the device of each instance; `confirmed`: what `--yes` names.
+    pub(super) fn purge(&mut self, devices: &[String], confirmed: Option<&str>) -> Result<(), Error> {
+        for (instance, device) in self.ours().zip(devices) {
+            self.heard.view.phase(Phase::Preconditioning);
+            let InstancePlan { name, place, .. } = instance.clone();
+            let confirmed = confirmation_of(device, confirmed);
+            let facts = self.ask(instance, host::Purge { instance: name, place, device: device.clone(), confirmed })?;
+            self.heard.journal.facts(&facts)?;
+        }
+        Ok(())
+    }
+
     /// Preconditions the storage of the primary.
     pub(super) fn precondition(&mut self, how: Preconditioning) -> Result<(), Error> {
         let InstancePlan { name, place, .. } = self.primary().clone();
@@ -108,14 +121,13 @@ impl<'t> Testbed<'t, '_> {
         Ok(data_copy(copied))
     }
 
-    /// Gives every instance the data of its snapshot, where `anew`, and nothing of it in the page cache.
-    pub(super) fn restore(&mut self, anew: bool) -> Result<(), Error> {
-        let from = self.primary().place.folder.clone();
+    /// Gives every instance the data of the snapshot of a folder, where `anew`, and nothing of it in the page cache.
+    pub(super) fn restore(&mut self, from: &str, anew: bool) -> Result<(), Error> {
         for instance in self.ours() {
             let InstancePlan { name, place, .. } = instance.clone();
             if anew {
                 self.heard.view.phase(Phase::Restoring);
-                let ask = host::RestoreSnapshot { instance: name, place: place.clone(), from: from.clone() };
+                let ask = host::RestoreSnapshot { instance: name, place: place.clone(), from: from.to_owned() };
                 let copied = self.ask(instance, ask)?;
                 self.heard.journal.event_of(&instance.name, RunEvent::Restored(data_copy(copied)))?;
             }

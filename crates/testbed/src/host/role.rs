@@ -21,9 +21,10 @@ use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
     Attach, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot,
     HoldStandby, HostService, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume,
-    Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, QuietCheck, ReadReceived,
-    ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot, SnapshotCopy,
-    Start, StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, UndoFault, Verify, WatchExisting,
+    Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Purge, QuietCheck,
+    ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot,
+    SnapshotCopy, Start, StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, UndoFault, Verify,
+    WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -131,6 +132,19 @@ impl HostService for HostRole {
         }
         let facts = self.volumes.iter().filter(|volume| volume.folder() == folder).flat_map(Volume::facts);
         Ok(facts.map(|fact| Fact { instance: ask.instance.clone(), ..fact }).collect())
+    }
+
+    fn purge(&mut self, ask: Purge) -> Result<Vec<Fact>, Error> {
+        let folder = absolute(&ask.place)?;
+        self.held(&ask.instance).refuse_while_running("purge the device of an instance")?;
+        // What the run before has left there; its end clears the device.
+        self.volumes.retain(|volume| volume.folder() != folder);
+        let study = folder.parent().unwrap_or(&folder);
+        let device = preconditioning::purge(&ask.device, ask.confirmed.as_deref(), study)?;
+        let volume = Volume::on_device(&folder, &device)?;
+        let facts = volume.facts();
+        self.volumes.push(volume);
+        Ok(facts.into_iter().map(|fact| Fact { instance: ask.instance.clone(), ..fact }).collect())
     }
 
     fn precondition(&mut self, ask: Precondition) -> Result<PreconditioningResult, Error> {

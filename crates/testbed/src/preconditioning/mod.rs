@@ -2,7 +2,7 @@
 //! measured afterwards. Lists and re-exports.
 //!
 //! Order of the SNIA Performance Test Specification: sequential fills of the whole size, random passes over it, then rounds
-//! of the test's own pattern until five in a row are steady. Purging the drive first is left to the operator.
+//! of the test's own pattern until five in a row are steady. Purging a drive is apart from it, before each run.
 //!
 //! fio also says how fast a drive reads in order, for the calibration of a study.
 
@@ -12,6 +12,8 @@ mod job;
 mod output;
 mod procedure;
 mod program;
+mod purge;
+mod purge;
 mod reads;
 mod run;
 mod scratch;
@@ -20,6 +22,8 @@ mod summary;
 mod target;
 
 pub use procedure::{precondition, refusal};
+pub(crate) use purge::purge;
+pub(crate) use purge::purge;
 pub(crate) use reads::{ToRead, measure_reads};
 pub(crate) use run::{Within, abandon};
 pub use scratch::sweep;

@@ -13,7 +13,7 @@ pub(crate) use block_device::{BlockDevice, device_of};
 pub(crate) use devices::Devices;
 pub(crate) use devices::joined;
 pub(crate) use storage::{AttachedStorage, attach};
-pub(crate) use volume::{Volume, expect_own_volume, sweep as sweep_volumes};
+pub(crate) use volume::{DeviceToMount, Volume, expect_own_volume, sweep as sweep_volumes};
 
 /// Every storage.
 const STORAGES: &[&dyn storage::Storage] = &[

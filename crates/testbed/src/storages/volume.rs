@@ -14,15 +14,45 @@ use std::process::Command;
 /// How the name of the file ends.
 const ENDING: &str = ".volume";
 
+/// How the name of the file ends that says which device is mounted.
+const DEVICE_ENDING: &str = ".device";
+
+/// A device with a new file system of ours on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DeviceToMount {
+    /// Its node, without links.
+    pub(crate) node: PathBuf,
+    /// Its size.
+    pub(crate) size: Bytes,
+}
+
 /// A volume that is mounted. Dropping it unmounts it; its file stays.
 #[derive(Debug)]
 pub(crate) struct Volume {
     folder: PathBuf,
+    /// Its file, or the one that names its device.
     file: PathBuf,
     size: Bytes,
 }
 
 impl Volume {
+    /// Mounts a device with a new file system of ours. Its end clears the device, so that the next run may have it again.
+    ///
+    /// # Errors
+    /// The folder is in use, or what a program says.
+    pub(crate) fn on_device(folder: &Path, device: &DeviceToMount) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| Error::new(format!("mount a device at {}: {error}", folder.display()));
+        fs::create_dir_all(folder).map_err(failed)?;
+        if fs::read_dir(folder).map_err(failed)?.next().is_some() {
+            return Err(Error::refused(format!("mount a device at {}: data lie there; delete them", folder.display())));
+        }
+        let volume = Self { folder: folder.to_owned(), file: named(folder, DEVICE_ENDING), size: device.size };
+        fs::write(&volume.file, device.node.as_os_str().as_encoded_bytes()).map_err(failed)?;
+        run("mount", &[], &[&device.node, folder])?;
+        let _mended = fs::remove_dir(folder.join("lost+found"));
+        Ok(volume)
+    }
+
     /// Mounts the volume of a folder; makes it where there is none.
     ///
     /// # Errors
@@ -36,7 +66,7 @@ impl Volume {
         }
         if is_mounted(folder) {
             // Left by an agent of the same study that has ended meanwhile.
-            unmount(folder)?;
+            end(folder)?;
         }
         let failed = |error: std::io::Error| Error::new(format!("make the volume of {}: {error}", folder.display()));
         fs::create_dir_all(folder).map_err(failed)?;
@@ -94,14 +124,17 @@ impl Volume {
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let found = sys::space_at(&self.folder).map(|space| space.total);
         let holds = is_mounted(&self.folder);
-        let effective = found.ok().filter(|_| holds).map(|total| format!("ext4 in a file, {total} of room"));
+        let device = Some(&self.file).filter(|file| **file == named(&self.folder, DEVICE_ENDING));
+        let on = device.and_then(|file| fs::read_to_string(file).ok()).map(|device| format!("{device}, purged"));
+        let on = on.unwrap_or_else(|| "a file".to_owned());
+        let effective = found.ok().filter(|_| holds).map(|total| format!("ext4 on {on}, {total} of room"));
         vec![storage::VOLUME.compared(self.size.to_string(), effective, holds, "statvfs of the mounted volume")]
     }
 }
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        let _swept_later = unmount(&self.folder);
+        let _swept_later = end(&self.folder);
     }
 }
 
@@ -111,10 +144,13 @@ impl Drop for Volume {
 /// One cannot be unmounted.
 pub(crate) fn sweep(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names =
-        entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(ENDING).map(|name| folder.join(name)));
-    let mounted: Vec<PathBuf> = names.filter(|place| is_mounted(place)).collect();
-    mounted.iter().try_for_each(|place| unmount(place))?;
+    let place = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_str()?;
+        name.strip_suffix(ENDING).or_else(|| name.strip_suffix(DEVICE_ENDING)).map(|name| folder.join(name))
+    };
+    let mounted: Vec<PathBuf> = entries.filter_map(place).filter(|place| is_mounted(place)).collect();
+    mounted.iter().try_for_each(|place| end(place))?;
     Ok(mounted)
 }
 
@@ -130,9 +166,27 @@ pub(crate) fn expect_own_volume(data: &Path) -> Result<(), Error> {
     Err(Error::refused(format!("{} lies on no volume of the study's own; set storage.volume", data.display())))
 }
 
+/// Unmounts a volume; a device is cleared as well, where it is the one that was mounted there.
+fn end(folder: &Path) -> Result<(), Error> {
+    let marker = named(folder, DEVICE_ENDING);
+    let mounted = fs::metadata(folder).map(|found| found.dev()).ok();
+    let is_it = |node: &PathBuf| mounted.is_some() && fs::metadata(node).map(|found| found.rdev()).ok() == mounted;
+    let device = fs::read_to_string(&marker).ok().map(PathBuf::from).filter(is_it);
+    run("umount", &[], &[folder])?;
+    if let Some(node) = device {
+        run("wipefs", &["--all", "--quiet"], &[&node])?;
+    }
+    let _there_was_none = fs::remove_file(marker);
+    Ok(())
+}
+
 fn file_of(folder: &Path) -> PathBuf {
+    named(folder, ENDING)
+}
+
+fn named(folder: &Path, ending: &str) -> PathBuf {
     let mut name = folder.file_name().unwrap_or_default().to_owned();
-    name.push(ENDING);
+    name.push(ending);
     folder.with_file_name(name)
 }
 
@@ -141,10 +195,6 @@ fn is_mounted(folder: &Path) -> bool {
     let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
     let above = folder.parent().and_then(device);
     above.is_some() && device(folder).is_some_and(|here| Some(here) != above)
-}
-
-fn unmount(folder: &Path) -> Result<(), Error> {
-    run("umount", &[], &[folder])
 }
 
 fn run(program: &str, options: &[&str], paths: &[&Path]) -> Result<(), Error> {

@@ -1,0 +1,87 @@
+//! Returns a device to fresh out of box: all its blocks are discarded, so that the drive knows none of them as written. ALL ITS DATA ARE LOST. Only
+//! a device that the guard has let pass. Not tried on a drive; tried on loop devices.
+
+use super::guard;
+use crate::storages::DeviceToMount;
+use proofload_model::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+/// Discards a whole device and puts a new file system on it. `folder`: the study's, which may not lie on it.
+///
+/// # Errors
+/// The guard refuses, or the device discards nothing.
+pub(crate) fn purge(device: &str, confirmed: Option<&str>, folder: &Path) -> Result<DeviceToMount, Error> {
+    let claim = guard::claim(device, confirmed, folder)?;
+    let (node, size) = (claim.node().to_owned(), claim.size());
+    // By force, since we hold the device ourselves.
+    run("blkdiscard", &["--force"], &node).map_err(|error| {
+        error.context(format!("purge {device}: a drive that discards nothing is purged by its vendor's program"))
+    })?;
+    drop(claim);
+    run("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard"], &node)?;
+    Ok(DeviceToMount { node, size })
+}
+
+fn run(program: &str, options: &[&str], node: &Path) -> Result<(), Error> {
+    let failed = |why: String| Error::new(format!("{program} {}: {why}", node.display()));
+    let done = Command::new(program).args(options).arg(node).output().map_err(|error| failed(error.to_string()))?;
+    if done.status.success() { Ok(()) } else { Err(failed(String::from_utf8_lossy(&done.stderr).trim().to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storages::{Volume, sweep_volumes};
+    use crate::sys;
+
+    /// A loop device on a file.
+    struct Loop(String);
+
+    impl Loop {
+        fn on(file: &Path) -> Option<Self> {
+            std::fs::File::create(file).and_then(|file| file.set_len(64 << 20)).unwrap();
+            let made = Command::new("losetup").args(["--show", "-f"]).arg(file).output().ok()?;
+            made.status.success().then(|| Self(String::from_utf8_lossy(&made.stdout).trim().to_owned()))
+        }
+    }
+
+    impl Drop for Loop {
+        fn drop(&mut self) {
+            let _detached = Command::new("losetup").args(["-d", &self.0]).status();
+        }
+    }
+
+    #[test]
+    fn a_device_is_discarded_mounted_and_clear_again_for_the_next_run() {
+        let study = tempfile::tempdir_in("/var/tmp").unwrap();
+        let file = study.path().join("drive");
+        let Some(device) = Some(()).filter(|()| sys::is_root()).and_then(|()| Loop::on(&file)) else {
+            println!("SKIPPED: there is no right to loop devices");
+            return;
+        };
+        let elsewhere = Path::new("/");
+        let refused = purge(&device.0, Some("/dev/other"), elsewhere).unwrap_err().to_string();
+        assert!(refused.contains("--yes names"), "{refused}");
+        let folder = study.path().join("place.primary");
+        for run in 0..2 {
+            std::fs::write(&device.0, vec![7; 32 << 20]).unwrap();
+            let used = || std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(&file).unwrap()) * 512;
+            assert!(used() >= 32 << 20);
+            let purged = purge(&device.0, Some(&device.0), elsewhere).unwrap();
+            assert!(used() < 16 << 20, "what was written is discarded: {} bytes are left", used());
+            let volume = Volume::on_device(&folder, &purged).unwrap();
+            std::fs::write(folder.join("row"), "x").unwrap();
+            if run == 0 {
+                drop(volume);
+            } else {
+                std::mem::forget(volume);
+                assert_eq!(sweep_volumes(study.path()).unwrap(), [folder.clone()], "an agent was killed");
+            }
+            assert!(!folder.join("row").exists());
+        }
+        assert!(purge(&device.0, Some(&device.0), elsewhere).is_ok(), "its file system of ours is no obstacle");
+        let signed = purge(&device.0, Some(&device.0), elsewhere).unwrap_err().to_string();
+        assert!(signed.contains("it carries"), "a file system that was never mounted by us is one: {signed}");
+    }
+}

@@ -158,8 +158,10 @@ fn a_full_volume_ends_writes_until_there_is_room_again() {
     assert!(pair.try_sql(fill).is_err(), "there is no room");
     let undone = pair.bench.ask(UndoFault { instance: one() });
     if !undone.runs {
+        let before = pair.address.clone();
         pair.address =
             pair.bench.ask(Start { instance: one(), place: on_volume, part: ReplicationPart::Primary(asked) }).address;
+        assert_eq!(pair.address, before, "its users find it where it was");
     }
     pair.sql(fill);
     nobody_was_told(&pair);

@@ -13,7 +13,8 @@ pub(super) fn purge_needs(look: &mut RuleContext<'_>) {
     if devices.is_empty() {
         return;
     }
-    let most = expand(look.study)
+    let plan = expand(look.study);
+    let most = plan
         .points
         .iter()
         .map(|point| replication(&settings.with(&point.levels)).ok().flatten().map_or(0, |asked| asked.standbys.len()));

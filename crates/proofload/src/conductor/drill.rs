@@ -152,7 +152,7 @@ fn undo(context: &mut RunContext<'_>, prepared: &PreparedRun, fault: FaultAsked)
 /// Time to wait before a fault: uniform below the longest, from the seed of the run alone.
 fn phase(longest: Duration, seed: u64) -> Duration {
     /// Stream of the seed, so that no other draw has the same numbers.
-    const STREAM: u64 = 0x7068_6173_65;
+    const STREAM: u64 = 0x0070_6861_7365;
     let share = proofload_model::plan::mix(seed, STREAM) >> 11;
     longest.mul_f64(share as f64 / (1u64 << 53) as f64)
 }

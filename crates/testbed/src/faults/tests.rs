@@ -113,6 +113,7 @@ impl Bench {
             instance: &instance,
             recipe: &Waiting,
             data: data.clone(),
+            port: None,
             settings: &[],
             standby: StandbyFiles::default(),
             limits: Some(&mut limits),

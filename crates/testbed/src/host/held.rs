@@ -42,6 +42,8 @@ pub(super) struct InstanceResources {
     remains: Arc<InstanceRemains>,
     /// Fault that was made and is not undone.
     fault: Option<InstanceFault>,
+    /// Port of a server that a fault has ended: clients look for it there.
+    port: Option<u16>,
     /// Whether a fault has ended the server: nothing runs under the limits.
     ended_by_fault: bool,
     // In this order they are dropped: nobody watches what is gone, the limits outlive who is under them, and the storage all of them.
@@ -100,6 +102,7 @@ impl InstanceResources {
             events,
             remains,
             fault: None,
+            port: None,
             ended_by_fault: false,
             probes: None,
             replication: None,
@@ -183,6 +186,7 @@ impl InstanceResources {
             instance: &self.name,
             recipe: engine(&place)?.server().ok_or_else(without)?,
             data,
+            port: self.port.take(),
             settings: &place.settings,
             standby: replication::files(self.name.as_str(), &place, &part)?,
             limits: self.limits.as_mut(),
@@ -365,7 +369,7 @@ impl InstanceResources {
     fn forget_ended(&mut self) {
         if self.server.as_ref().is_some_and(|running| running.server.has_ended()) {
             self.replication = None;
-            self.server = None;
+            self.port = self.server.take().map(|running| running.server.port());
             self.ended_by_fault = true;
         }
     }
@@ -391,7 +395,7 @@ impl InstanceResources {
     /// Stops the server, if there is one; what a fault has frozen is ended.
     pub(super) fn stop(&mut self) -> Result<(), Error> {
         self.end_faulty();
-        self.replication = None;
+        (self.replication, self.port) = (None, None);
         let stopped = self.server.take().map_or(Ok(()), |running| running.server.stop());
         self.link = None;
         stopped

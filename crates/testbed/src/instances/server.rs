@@ -107,6 +107,7 @@ impl InstanceWatch {
 pub(crate) struct Server {
     pub(super) recipe: &'static dyn ServerRecipe,
     pub(super) process: u32,
+    pub(super) port: u16,
     pub(super) address: String,
     pub(super) watch: Arc<InstanceWatch>,
     pub(super) clock: Arc<dyn Clock>,
@@ -123,6 +124,11 @@ impl Server {
     /// Its first process.
     pub(crate) const fn process(&self) -> u32 {
         self.process
+    }
+
+    /// Port that it was given.
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
     }
 
     /// Where it answers, without secrets.

@@ -31,6 +31,8 @@ pub(crate) struct Start<'a> {
     pub(crate) recipe: &'static dyn ServerRecipe,
     /// Its data folder, absolute.
     pub(crate) data: PathBuf,
+    /// Port of an earlier server that clients know; `None`: any that is free.
+    pub(crate) port: Option<u16>,
     /// Names and values, later ones win.
     pub(crate) settings: &'a [(String, String)],
     /// What makes it a standby; empty for another instance.
@@ -46,11 +48,11 @@ pub(crate) struct Start<'a> {
 /// # Errors
 /// No instance in the folder, one that runs already, a start that failed or took longer than 60 s, with the end of its log.
 pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
-    let Start { instance, recipe, data, settings, standby, limits, clock, events, remains } = order;
+    let Start { instance, recipe, data, port, settings, standby, limits, clock, events, remains } = order;
     let begun = clock.now();
     let user = User::for_server(recipe.unprivileged_users())?;
     refuse_unfit(recipe, &data, user.as_ref())?;
-    let port = free_port()?;
+    let port = port.map_or_else(free_port, Ok)?;
     let settings: Vec<(String, String)> = settings.iter().cloned().chain(standby.settings).collect();
     for file in recipe.configure(&data, &settings, port)?.iter().chain(&standby.files) {
         write(&data, file, user.as_ref())?;
@@ -69,7 +71,7 @@ pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
     }
     let address = recipe.address(&data, port);
     let (clock, remains) = (Arc::clone(clock), Arc::clone(remains));
-    let server = Server { recipe, process, address, watch, clock, remains };
+    let server = Server { recipe, process, port, address, watch, clock, remains };
     until_it_answers(&server)?;
     server.watch.is_serving();
     let took = server.clock.now().since(begun);

@@ -13,7 +13,6 @@ mod output;
 mod procedure;
 mod program;
 mod purge;
-mod purge;
 mod reads;
 mod run;
 mod scratch;
@@ -22,7 +21,6 @@ mod summary;
 mod target;
 
 pub use procedure::{precondition, refusal};
-pub(crate) use purge::purge;
 pub(crate) use purge::purge;
 pub(crate) use reads::{ToRead, measure_reads};
 pub(crate) use run::{Within, abandon};

@@ -76,7 +76,7 @@ mod tests {
                 drop(volume);
             } else {
                 std::mem::forget(volume);
-                assert_eq!(sweep_volumes(study.path()).unwrap(), [folder.clone()], "an agent was killed");
+                assert_eq!(sweep_volumes(study.path()).unwrap(), std::slice::from_ref(&folder), "an agent was killed");
             }
             assert!(!folder.join("row").exists());
         }

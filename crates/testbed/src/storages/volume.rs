@@ -226,7 +226,7 @@ mod tests {
         expect_own_volume(&folder.join("data")).unwrap();
         assert_eq!(volume.facts()[0].holds, Some(true));
         std::mem::forget(volume);
-        assert_eq!(sweep(study.path()).unwrap(), [folder.clone()], "left by an agent that was killed");
+        assert_eq!(sweep(study.path()).unwrap(), std::slice::from_ref(&folder), "left by an agent that was killed");
         assert!(!is_mounted(&folder) && sweep(study.path()).unwrap().is_empty());
         let other = Volume::mount(&folder, Bytes(48 << 20)).unwrap_err().to_string();
         assert!(other.contains("delete it, or ask for its size"), "{other}");

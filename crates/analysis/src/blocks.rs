@@ -152,6 +152,16 @@ impl Blocks {
         (2..10_000).find(enough).unwrap_or(10_000)
     }
 
+    /// ln of throughput of a level in a block, corrected.
+    pub(crate) fn log(&self, level: usize, block: usize) -> f64 {
+        self.logs[level][block]
+    }
+
+    /// Mean over blocks of ln of what others left of the processor at a level.
+    pub(crate) fn log_left_of(&self, level: usize) -> f64 {
+        self.covariate[level]
+    }
+
     fn differences(&self, level: usize, to: usize) -> Vec<f64> {
         self.logs[level].iter().zip(&self.logs[to]).map(|(own, other)| own - other).collect()
     }

@@ -29,6 +29,7 @@ pub mod quiet;
 pub mod random;
 pub mod rounds;
 pub mod search;
+pub mod slope;
 pub mod stall;
 pub mod steady;
 mod trend;

@@ -1,5 +1,6 @@
 //! What happens to a run and to its study, as values. The record keeps each under its name with a version; may not know how it is stored.
 
+use crate::commit_levels::CommitCalibration;
 use crate::drill::DrillReport;
 use crate::replication::ReplicationMode;
 use crate::samples::{Fact, LostSession, OperationCounts, UserRound};
@@ -86,6 +87,8 @@ pub enum RunEvent {
     },
     /// The mode of replication was proved in force before the load.
     ReplicationProved(ReplicationProof),
+    /// What a commit costs by what it waits for: measured once for equal deployments and links, and named in each run that it holds for.
+    CommitsCalibrated(CommitCalibration),
     /// The data were read once before the load, under the limits.
     Prewarmed {
         /// Bytes of the files.
@@ -261,6 +264,7 @@ impl RunEvent {
             Self::InTurns { .. } => "in_turns",
             Self::QuietChecked { .. } => "quiet_checked",
             Self::ReplicationProved(_) => "replication_proved",
+            Self::CommitsCalibrated(_) => "commits_calibrated",
             Self::Prewarmed { .. } => "prewarmed",
             Self::Window { .. } => "window",
             Self::Drilled(_) => "drilled",

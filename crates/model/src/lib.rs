@@ -3,6 +3,7 @@
 //! Everything here is pure. This crate may not read a clock, start a thread, or touch a file system, an environment or a network.
 
 pub mod catalogue;
+pub mod commit_levels;
 pub mod data_file;
 pub mod deployment;
 pub mod drill;
@@ -17,6 +18,7 @@ pub mod plan;
 pub mod replication;
 pub mod samples;
 pub mod series;
+pub mod session_state;
 pub mod settings;
 pub mod study;
 pub mod time;

@@ -91,6 +91,7 @@ series! {
         CPU = "cpu", "CPU of the thread", "%", "thread", Rate;
         ROLE = "role", "CPU of all threads of one role", "%", "role", Rate;
         ROLE_THREADS = "role_threads", "Threads of one role", "threads", "role", Level;
+        ROLE_WAIT = "role_wait", "Time in which threads of one role waited for a core or for their allowance of CPU time", "%", "role", Rate;
         CPU_SUM = "cpu_sum", "CPU of all threads; those that end between two readings are missed", "%", "", Rate;
     }
 
@@ -145,6 +146,13 @@ series! {
         UNWRITTEN = "unwritten", "Log that the primary has flushed and the standby has not written", "B", "standby", Level;
         UNFLUSHED = "unflushed", "Log that the primary has flushed and the standby has not", "B", "standby", Level;
         UNAPPLIED = "unapplied", "Log that the primary has flushed and the standby has not applied", "B", "standby", Level;
+    }
+
+    /// Sessions of the load, looked at many times a second.
+    sessions = "sessions" {
+        STATE = "state", "Sessions of the load in one state, mean over the second", "sessions", "state", Level;
+        LOOKS = "looks", "Times that all sessions were looked at", "1/s", "", Rate;
+        COST = "cost", "CPU time of the server for these looks", "CPU s/s", "", Rate;
     }
 
     /// The server's own statistics; its counters have the server's names.

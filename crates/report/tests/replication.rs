@@ -3,69 +3,14 @@
 mod support;
 
 use proofload_model::deployment::InstanceName;
-use proofload_model::events::{ReplicationProof, RunEvent};
-use proofload_model::replication::ReplicationMode;
 use proofload_model::samples::Fact;
-use proofload_model::series::{self, SeriesName};
-use proofload_model::settings::Value;
-use proofload_model::study::Factor;
-use proofload_model::time::WallTime;
-use proofload_record::{Attempt, AttemptEvent, Record, SeriesPoint};
+use proofload_model::series;
+use proofload_record::{Record, SeriesPoint};
 use proofload_report::export::{Selection, write_openmetrics};
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
-use support::{Shape, record};
-
-const MODE: &str = "replication.mode";
-
-/// A record of two points, alone and with a standby that flushes.
-fn replicated() -> Record {
-    let mut record = record(&Shape::memory(2));
-    let levels = ["none", "remote_flush"].map(|word| Value::Text(word.to_owned()));
-    for (point, level) in record.plan.points.iter_mut().zip(&levels) {
-        point.levels.remove("limits.memory");
-        point.levels.insert(MODE.to_owned(), level.clone());
-    }
-    record.study.factors = vec![Factor { setting: MODE.to_owned(), levels: levels.to_vec() }];
-    let with_standby = record.attempts.iter_mut().filter(|attempt| attempt.run.point == 1);
-    for attempt in with_standby {
-        observe(attempt, &InstanceName::primary(), series::replication::OUT_OF_FORCE, "", |_| 0.0);
-        observe(attempt, &InstanceName::primary(), series::replication::LOG, "", |_| 5e6);
-        observe(attempt, &InstanceName::primary(), series::replication::UNAPPLIED, "standby-1", |_| 2e6);
-        role(attempt, &InstanceName::primary(), "walsender", 1, 97.0);
-        role(attempt, &InstanceName::primary(), "proofload proofload", 8, 300.0);
-        role(attempt, &InstanceName::standby(1), "walreceiver", 1, 20.0);
-        let proof = ReplicationProof {
-            mode: ReplicationMode::RemoteFlush,
-            in_force_after: 0.05,
-            waited_for_link: true,
-            waited_for_apply: false,
-        };
-        attempt.events.push(AttemptEvent::new(WallTime(0), RunEvent::ReplicationProved(proof)));
-    }
-    record
-}
-
-/// Adds a series of an instance with the seconds of the cores' series.
-fn observe(
-    attempt: &mut Attempt,
-    of: &InstanceName,
-    wanted: SeriesName,
-    component: &str,
-    value: impl Fn(usize) -> f64,
-) {
-    let like = attempt.series.iter().find(|series| series::cores::BUSY.is_of(&series.probe, &series.name));
-    let mut added: SeriesPoint = like.expect("cores are observed").clone();
-    (added.probe, added.name) = (wanted.probe.to_owned(), wanted.name.to_owned());
-    (added.component, added.instance) = (component.to_owned(), of.clone());
-    added.samples.iter_mut().enumerate().for_each(|(second, sample)| sample.2 = value(second));
-    attempt.series.push(added);
-}
-
-fn role(attempt: &mut Attempt, of: &InstanceName, role: &str, threads: u32, percent: f64) {
-    observe(attempt, of, series::threads::ROLE, role, |_| percent);
-    observe(attempt, of, series::threads::ROLE_THREADS, role, |_| f64::from(threads));
-}
+use support::Shape;
+use support::replicated::{observe, replicated};
 
 #[test]
 fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
@@ -78,7 +23,10 @@ fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
         "{summary}"
     );
     assert!(page.contains("What protection costs"), "{page}");
-    assert!(page.contains("walreceiver 20") && page.contains("client sessions (8 threads) 300"), "{page}");
+    assert!(
+        page.contains("| standby-1 | walreceiver | 1 | 20") && page.contains("| client sessions | 8 | 300"),
+        "{page}"
+    );
     assert!(page.contains("a commit waited more than 0.5 s in 1 run and"), "{page}");
     assert!(page.contains("connected directly"), "{page}");
     let single = render(&support::record(&Shape::memory(2)), Format::Markdown).unwrap();

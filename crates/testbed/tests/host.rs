@@ -97,7 +97,14 @@ fn a_process_joins_the_limits_is_verified_watched_and_released() {
         assert_eq!(of(&facts, name).1, Some(true), "{facts:#?}");
     }
     let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
-    bench.ask(StartProbes { instance: one(), origin, place, pid: Some(pid), scraped: ScrapeSpec::default() });
+    bench.ask(StartProbes {
+        instance: one(),
+        origin,
+        place,
+        pid: Some(pid),
+        scraped: ScrapeSpec::default(),
+        session_looks: 0,
+    });
     for probe in ["cores", "memory", "pressure", "device"] {
         bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
     }
@@ -195,7 +202,7 @@ fn a_host_of_exporters_is_read_through_them_alone() {
     let scraped =
         ScrapeSpec { endpoints: vec![exporter(text), nobody], device: None, series: vec!["calls".to_owned()] };
     let (origin, place) = (bench.clock.now(), bench.place("null", &[]));
-    bench.ask(StartProbes { instance: one(), origin, place, pid: None, scraped });
+    bench.ask(StartProbes { instance: one(), origin, place, pid: None, scraped, session_looks: 0 });
     let has = |event: &Event, probe: &str, name: &str, component: &str| match event {
         Event::Telemetry(told) if told.probe == probe => {
             told.readings.iter().any(|each| each.name == name && each.component == component && each.value > 0.0)

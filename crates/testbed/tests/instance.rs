@@ -82,7 +82,14 @@ fn a_limited_server_is_verified_watched_stopped_and_copied() {
     let error = bench.refused(SaveSnapshot { instance: one(), place: place.clone() });
     assert!(error.contains("still serves the data"), "{error}");
     let origin = bench.clock.now();
-    bench.ask(StartProbes { instance: one(), origin, place: place.clone(), pid: None, scraped: ScrapeSpec::default() });
+    bench.ask(StartProbes {
+        instance: one(),
+        origin,
+        place: place.clone(),
+        pid: None,
+        scraped: ScrapeSpec::default(),
+        session_looks: 0,
+    });
     for probe in ["threads", "memory", "engine"] {
         bench.expect_event(probe, |event| matches!(event, Event::Telemetry(told) if told.probe == probe));
     }
@@ -126,7 +133,14 @@ fn a_server_is_born_under_limits_of_every_controller() {
         assert_eq!(of(&facts, name).1, Some(true), "{name}: {facts:#?}");
     }
     let origin = bench.clock.now();
-    bench.ask(StartProbes { instance: one(), origin, place, pid: None, scraped: ScrapeSpec::default() });
+    bench.ask(StartProbes {
+        instance: one(),
+        origin,
+        place,
+        pid: None,
+        scraped: ScrapeSpec::default(),
+        session_looks: 0,
+    });
     let told =
         bench.expect_event("the group", |event| matches!(event, Event::Telemetry(told) if told.probe == "group"));
     let Event::Telemetry(told) = told else { unreachable!("it was looked for") };

@@ -4,11 +4,13 @@ mod pair;
 mod support;
 
 use pair::{LONG, Pair, SHORT, bench};
+use proofload_model::commit_levels::CommitLevel;
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode};
 use proofload_model::units::BytesPerSecond;
 use proofload_model::wire::host::{
-    BeginCommit, EndCommit, HoldStandby, MeasureLink, ReadReplication, StartProbes, Stop, StopProbes, WatchExisting,
+    BeginCommit, EndCommit, HoldStandby, MeasureLink, ReadReplication, StartProbes, Stop, StopProbes, TimeCommits,
+    WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, ScrapeSpec};
 use std::process::Command;
@@ -104,7 +106,7 @@ fn both_nodes_are_watched_under_their_names_and_roles_are_always_told() {
     let origin = pair.bench.clock.now();
     for instance in [one(), InstanceName::standby(1)] {
         let scraped = ScrapeSpec::default();
-        pair.bench.ask(StartProbes { instance, origin, place: place.clone(), pid: None, scraped });
+        pair.bench.ask(StartProbes { instance, origin, place: place.clone(), pid: None, scraped, session_looks: 0 });
     }
     let told = |instance: InstanceName, probe: &'static str, name: &'static str, component: &'static str| {
         let what = format!("{probe} {name} {component} of {instance}");
@@ -178,4 +180,59 @@ fn at_an_existing_server_each_connection_asks_for_its_mode() {
         assert!(begun.elapsed() < LONG, "a standby that is gone is seen");
     }
     pair.end();
+}
+
+#[test]
+fn commits_cost_what_they_wait_for() {
+    let Some((bench, place)) = bench() else { return };
+    let link = LinkAsked { rtt: Duration::from_millis(40), bandwidth: None };
+    let asked = (ReplicationMode::RemoteApply, Confirmation::Any(1), 1);
+    let mut pair = Pair::start_through(Some(link), bench, &place, asked);
+    pair.expect(None);
+    let before = pair.read().log_end;
+    let levels: Vec<CommitLevel> = CommitLevel::ALL.repeat(8);
+    let times = pair.bench.ask(TimeCommits { instance: one(), levels: levels.clone(), within: LONG });
+    assert_eq!(times.len(), levels.len());
+    let median = |level: CommitLevel| {
+        let mut of: Vec<Duration> =
+            levels.iter().zip(&times).filter(|(one, _)| **one == level).map(|(_, time)| *time).collect();
+        of.sort_unstable();
+        of[of.len() / 2]
+    };
+    let local = median(CommitLevel::Local);
+    for level in [CommitLevel::RemoteWrite, CommitLevel::RemoteFlush, CommitLevel::RemoteApply] {
+        let added = median(level).saturating_sub(local);
+        assert!(added >= link.rtt - NEAR, "{level:?} adds {added:?} to {local:?}");
+    }
+    assert!(median(CommitLevel::Off) < link.rtt && local < link.rtt + median(CommitLevel::Off), "{times:?}");
+    let written = pair.read().log_end.0 - before.0;
+    assert!(written > 40 * 4000, "each left a message in the log: {written} bytes");
+    let short = pair.bench.ask(TimeCommits { instance: one(), levels, within: Duration::from_millis(100) });
+    assert!((1..40).contains(&short.len()), "{} commits in 100 ms", short.len());
+}
+
+#[test]
+fn sessions_that_wait_for_a_standby_are_seen_and_observers_are_not() {
+    let Some((bench, place)) = bench() else { return };
+    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
+    pair.expect(None);
+    let (origin, scraped) = (pair.bench.clock.now(), ScrapeSpec::default());
+    pair.bench.ask(StartProbes { instance: one(), origin, place, pid: None, scraped, session_looks: 20 });
+    pair.hold(HeldPart::Link, true);
+    let waiting = pair.spawn_sql("SELECT pg_logical_emit_message(true, 'proofload', 'a test')");
+    let seen = |sessions: std::ops::Range<f64>, state: &'static str| {
+        move |event: &Event| {
+            matches!(event, Event::Telemetry(told) if told.probe == "sessions"
+                && told.readings.iter().any(|one| one.component == state && sessions.contains(&one.value))
+                && told.readings.iter().filter(|one| one.name == "state").map(|one| one.value).sum::<f64>() < 1.01)
+        }
+    };
+    pair.bench.expect_event("a session that waits for a standby all the time", seen(0.99..1.01, "standby"));
+    pair.bench.expect_event("what the looks cost", |event| {
+        matches!(event, Event::Telemetry(told) if told.readings.iter().any(|one| one.name == "cost" && one.value > 0.0))
+    });
+    pair.hold(HeldPart::Link, false);
+    let ended = waiting.wait_with_output().expect("it ends");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    pair.bench.ask(StopProbes { instance: one() });
 }

@@ -4,7 +4,7 @@ use super::documents::Documents;
 use super::endpoints::Endpoints;
 use super::error::Error;
 use super::facets::{ExistingServer, Memory, Snapshots};
-use super::observer::Observer;
+use super::observer::{Observer, SessionSampler};
 use super::replication::{ExistingReplication, Replication};
 use super::server::ServerRecipe;
 use super::session::Session;
@@ -120,6 +120,11 @@ pub trait Engine: Sync {
 
     /// Opens an observer of a server's statistics; `None` for an engine that has no server to observe.
     fn observer(&self, _target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
+        Ok(None)
+    }
+
+    /// Opens a sampler of the load's sessions at a server; `None` for an engine that does not tell what they wait for.
+    fn session_sampler(&self, _target: &Target) -> Result<Option<Box<dyn SessionSampler>>, Error> {
         Ok(None)
     }
 

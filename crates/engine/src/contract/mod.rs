@@ -22,7 +22,7 @@ pub use engine::{About, DocumentEngine, Engine, Installation, SqlEngine, Target,
 pub use error::{Error, ErrorClass};
 pub use facets::{ExistingServer, Memory, Snapshots};
 pub use flight::{Action, Answer, Flight, Row};
-pub use observer::{Observation, Observer};
+pub use observer::{Observation, Observer, SessionSampler};
 pub use replication::{ExistingReplication, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles};
 pub use rows::{Column, ColumnKind, RowSource, Table};
 pub use server::{CommandLine, FileToWrite, ServerRecipe};

@@ -2,6 +2,7 @@
 
 use super::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::session_state::SessionSample;
 
 /// Reads a server's statistics. Owns its connection and its runtime; blocking.
 pub trait Observer: Send {
@@ -16,4 +17,10 @@ pub struct Observation {
     pub reading: Reading,
     /// Whether the value is a total since some start, to be turned into a rate.
     pub cumulative: bool,
+}
+
+/// Looks what the sessions of the load do at one moment, many times a second. Owns its connection and its runtime; blocking.
+pub trait SessionSampler: Send {
+    /// Looks once. Sessions of observers do not count.
+    fn sample(&mut self) -> Result<SessionSample, Error>;
 }

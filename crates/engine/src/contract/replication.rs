@@ -5,7 +5,9 @@ use super::engine::Target;
 use super::error::Error;
 use super::server::FileToWrite;
 use proofload_model::catalogue::ReplicationFacts;
+use proofload_model::commit_levels::CommitLevel;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
+use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -114,6 +116,17 @@ pub trait ReplicationWatch: Send {
     /// this time, and goes on.
     fn begin_commit(&mut self, _within: Duration) -> Result<bool, Error> {
         Err(Error::other("begin a commit: this engine's standbys are only watched, nothing is withheld from them"))
+    }
+
+    /// Commits one transaction after the other on a connection of its own, each at its level, changing no table; how long each took, in
+    /// their order, and fewer when the time is up. Nothing where a transaction cannot have a level of its own.
+    fn time_commits(
+        &mut self,
+        _levels: &[CommitLevel],
+        _within: Duration,
+        _clock: &dyn Clock,
+    ) -> Result<Vec<Duration>, Error> {
+        Ok(Vec::new())
     }
 
     /// Waits for the end of a commit that goes on; true once it has ended. None goes on: true.

@@ -1,5 +1,6 @@
 //! The study: what a study file says, checked as a whole. May not touch the world: existence of files, servers and rights is `doctor`'s business.
 
+mod advice;
 mod contradictions;
 mod drill_rules;
 mod fault;
@@ -9,6 +10,7 @@ mod search;
 mod typed;
 mod validate;
 
+pub use advice::{FEWEST_WAREHOUSES_FOR_A_USER, advice};
 pub(crate) use fault::nearest;
 pub use fault::{Fault, faults_text};
 pub(crate) use read::take_apart;
@@ -16,6 +18,6 @@ pub use read::{Assignment, parse_assignment};
 pub use search::{Goal, Search, load_of, search, value_of};
 pub use typed::{
     Procedure, WarmUp, confirmation_of, data_place, limits_asked, preconditioning, procedure, purged_devices, scraped,
-    with_memory,
+    session_looks, with_memory,
 };
 pub use validate::{Factor, Study, validate};

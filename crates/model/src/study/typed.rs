@@ -147,6 +147,15 @@ pub fn confirmation_of(device: &str, confirmed: Option<&str>) -> Option<String> 
     Some(found.unwrap_or(named).to_owned())
 }
 
+/// Times a second that the sessions of the load are looked at in a study of replication.
+const LOOKS_AT_SESSIONS: u32 = 20;
+
+/// Times a second that the sessions of the load are looked at; 0: not at all.
+pub fn session_looks(settings: &Settings) -> u32 {
+    let default = if settings.get("replication.mode").is_some() { LOOKS_AT_SESSIONS } else { 0 };
+    settings.count("observe.sessions").unwrap_or(default)
+}
+
 /// Preconditioning, when the study asks for it; `confirmed` is the device named by `--yes`.
 pub fn preconditioning(settings: &Settings, confirmed: Option<&str>) -> Result<Option<Preconditioning>, Error> {
     let device = settings.text("storage.precondition.device").ok().map(str::to_owned);

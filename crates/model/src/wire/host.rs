@@ -2,6 +2,7 @@
 
 use super::ask::asks;
 use super::{DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
+use crate::commit_levels::CommitLevel;
 use crate::deployment::{InstanceName, StoragePlan};
 use crate::drill::{FaultInForce, FaultKind, FaultUndone};
 use crate::fault_strength::FaultStrength;
@@ -263,6 +264,17 @@ asks! {
         within: Duration,
     } -> bool;
 
+    /// Commit at a primary one transaction after the other on one connection, each at its level, changing no table; tells how long each
+    /// took, and fewer of them when the time is up.
+    time_commits: TimeCommits {
+        /// Name of the primary.
+        instance: InstanceName,
+        /// Levels in their order.
+        levels: Vec<CommitLevel>,
+        /// Time.
+        within: Duration,
+    } -> Vec<Duration>;
+
     /// Hold a part of what a standby does, or let it go on.
     hold_standby: HoldStandby {
         /// Name of the standby.
@@ -398,6 +410,8 @@ asks! {
         pid: Option<u32>,
         /// Exporters that observe the host in the place of this agent's own probes.
         scraped: ScrapeSpec,
+        /// Times a second that the sessions of the load are looked at; 0: not at all.
+        session_looks: u32,
     } -> ();
 
     /// Stop sending.

@@ -25,6 +25,9 @@ pub(crate) fn run(arguments: &PlanArguments) -> Exit {
         Ok(file) => file,
         Err(refusal) => return refusal.tell(arguments.json),
     };
+    if !arguments.json {
+        file.tell_advice();
+    }
     let told = if arguments.json {
         super::plan_json::plan_json(&file.study, pilot.as_ref())
     } else {

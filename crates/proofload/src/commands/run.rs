@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
             Ok(file) => file,
             Err(exit) => return exit,
         };
+    file.tell_advice();
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.proof", file.study.name())));
     if let Err(text) = destructive_steps_named(&file.study, arguments.yes.as_deref()) {
         output::error(&text);

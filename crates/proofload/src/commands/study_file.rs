@@ -3,7 +3,7 @@
 use crate::catalogue::catalogue;
 use crate::exit::Exit;
 use crate::output;
-use proofload_model::study::{Fault, Study, faults_text, parse_assignment, validate};
+use proofload_model::study::{Fault, Study, advice, faults_text, parse_assignment, validate};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
@@ -11,6 +11,15 @@ use std::path::Path;
 pub(crate) struct StudyFile {
     pub(crate) text: String,
     pub(crate) study: Study,
+}
+
+impl StudyFile {
+    /// Says on stderr what the study had better not do.
+    pub(crate) fn tell_advice(&self) {
+        for remark in advice(&self.study) {
+            output::note(&format!("note: {remark}"));
+        }
+    }
 }
 
 /// Why a study is not carried out.

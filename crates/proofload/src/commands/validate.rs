@@ -12,6 +12,9 @@ pub(crate) fn run(arguments: &CheckArguments) -> Exit {
     let path = arguments.study.study.display();
     match read_with(&arguments.study.study, &arguments.study.set) {
         Ok(file) => {
+            if !arguments.json {
+                file.tell_advice();
+            }
             let plan = expand(&file.study);
             let (points, runs) = (plan.points.len(), most_runs(&file.study));
             let open =

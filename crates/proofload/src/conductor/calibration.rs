@@ -15,7 +15,7 @@ use proofload_model::wire::host::ReadsMeasured;
 use proofload_model::wire::load::{Close, Open, OpenProbe, Probe};
 use proofload_record::AttemptEvent;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How long the device is read: a drive shows its rate in a second or two.
@@ -30,7 +30,11 @@ const WARM_PASSES: usize = 4;
 
 /// Results of calibration steps by cache key.
 #[derive(Debug, Default)]
-pub(crate) struct Calibrations(BTreeMap<String, Vec<Fact>>);
+pub(crate) struct Calibrations {
+    facts: BTreeMap<String, Vec<Fact>>,
+    /// Keys of the calibrations of commits.
+    commits: BTreeSet<String>,
+}
 
 impl Calibrations {
     /// Results of earlier sessions of a record; steps that failed then are tried again.
@@ -39,23 +43,32 @@ impl Calibrations {
             RunEvent::Calibrated { key, facts } => Some((key.clone(), facts.clone())),
             _ => None,
         };
-        Self(events.iter().filter_map(read).collect())
+        let commits = events.iter().filter_map(|event| match &event.event {
+            RunEvent::CommitsCalibrated(found) => Some(found.key.clone()),
+            _ => None,
+        });
+        Self { facts: events.iter().filter_map(read).collect(), commits: commits.collect() }
+    }
+
+    /// Keys of the calibrations of commits.
+    pub(super) fn commits(&self) -> impl Iterator<Item = &String> {
+        self.commits.iter()
     }
 
     pub(super) fn knows(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+        self.facts.contains_key(key)
     }
 
     pub(super) fn count(&self) -> usize {
-        self.0.len()
+        self.facts.len()
     }
 
     pub(super) fn add(&mut self, key: String, facts: Vec<Fact>) {
-        self.0.insert(key, facts);
+        self.facts.insert(key, facts);
     }
 
     pub(super) fn facts(&self, key: &str) -> &[Fact] {
-        self.0.get(key).map_or(&[], Vec::as_slice)
+        self.facts.get(key).map_or(&[], Vec::as_slice)
     }
 }
 

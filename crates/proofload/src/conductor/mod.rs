@@ -3,6 +3,7 @@
 mod agent;
 mod agents;
 mod calibration;
+mod commit_levels;
 mod data;
 mod drill;
 mod duet;

@@ -1,6 +1,7 @@
 //! One run of the plan, phase by phase: prepare, warm up, measure, verify, release. Phases are functions; what they work with is given.
 
 use super::agents::LoadCommand;
+use super::commit_levels;
 use super::drill::{self, DrillCourse};
 use super::load;
 use super::preparation::PreparedRun;
@@ -18,7 +19,7 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::replication::link;
 use proofload_model::samples::OperationCounts;
-use proofload_model::study::scraped;
+use proofload_model::study::{scraped, session_looks};
 use proofload_model::time::Moment;
 use proofload_model::wire::load::{CheckData, ConnectProber, EndProber, Verify};
 
@@ -75,6 +76,7 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
     } else {
         replication::establish_existing(context, prepared)?;
     }
+    commit_levels::calibrate(context, prepared)?;
     context.agents.start_load(load_commands)?;
     let pid = load::open(context, prepared, &endpoints)?;
     if prepared.is_embedded() {
@@ -106,7 +108,8 @@ pub(super) fn begin_load(context: &mut RunContext<'_>, prepared: &PreparedRun) -
     load::start(context)?;
     let pid = context.load_pid(prepared);
     let origin = context.heard.state.origin;
-    context.testbed(prepared).start_probes(origin.unwrap_or(Moment(0)), pid, &scraped(&prepared.settings))?;
+    let (exporters, looks) = (scraped(&prepared.settings), session_looks(&prepared.settings));
+    context.testbed(prepared).start_probes(origin.unwrap_or(Moment(0)), pid, &exporters, looks)?;
     context.heard.journal.time_zero(origin);
     context.heard.journal.event(RunEvent::LoadStarted(Some(prepared.run.seed)))
 }

@@ -8,7 +8,7 @@ use super::testbed::Testbed;
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::wire::{Ask, load};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How often a wait for seconds of load looks whether the run can go on.
@@ -24,12 +24,14 @@ pub(crate) struct RunContext<'a> {
     pub(crate) upstreams: BTreeMap<InstanceName, String>,
     /// Devices that `--yes` names.
     pub(crate) confirmed: Option<String>,
+    /// Keys of the calibrations of commits that the record has.
+    pub(crate) commits_known: BTreeSet<String>,
 }
 
 impl<'a> RunContext<'a> {
     /// What no phase has worked with yet.
     pub(crate) fn new(agents: Agents, heard: Heard<'a>, meeting: Option<Meeting>) -> Self {
-        Self { agents, heard, meeting, upstreams: BTreeMap::new(), confirmed: None }
+        Self { agents, heard, meeting, upstreams: BTreeMap::new(), confirmed: None, commits_known: BTreeSet::new() }
     }
 
     /// The host side of a run.

@@ -114,6 +114,7 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
 /// Describes the host and preconditions its storage, once per study.
 pub(super) fn begin(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<(), Error> {
     context.confirmed.clone_from(&assignment.confirmed);
+    context.commits_known.extend(assignment.calibrations.commits().cloned());
     let folder = study_folder(&assignment.study)?;
     let facts = testbed::describe(&mut context.agents, &mut context.heard, folder)?;
     context.heard.journal.facts(&facts)?;

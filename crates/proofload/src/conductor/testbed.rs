@@ -4,6 +4,7 @@
 use super::agents::Agents;
 use super::heard::Heard;
 use crate::live::Phase;
+use proofload_model::commit_levels::CommitLevel;
 use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePlan, Role};
 use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
@@ -268,6 +269,11 @@ impl<'t> Testbed<'t, '_> {
         self.ask(self.primary(), host::EndCommit { instance: self.primary().name.clone(), within })
     }
 
+    /// Times commits at the primary, each at its level, until the time is up.
+    pub(super) fn time_commits(&mut self, levels: Vec<CommitLevel>, within: Duration) -> Result<Vec<Duration>, Error> {
+        self.ask(self.primary(), host::TimeCommits { instance: self.primary().name.clone(), levels, within })
+    }
+
     /// Holds a part of what every standby does, or lets all go on.
     pub(super) fn hold_standbys(&mut self, part: HeldPart, held: bool) -> Result<(), Error> {
         let mut outcome = Ok(());
@@ -302,12 +308,20 @@ impl<'t> Testbed<'t, '_> {
         Ok(facts)
     }
 
-    /// Starts the probes of every instance; `pid`: the process of an embedded engine.
-    pub(super) fn start_probes(&mut self, origin: Moment, pid: Option<u32>, scraped: &ScrapeSpec) -> Result<(), Error> {
+    /// Starts the probes of every instance; `pid`: the process of an embedded engine, `session_looks`: times a second that the sessions of
+    /// the primary are looked at.
+    pub(super) fn start_probes(
+        &mut self,
+        origin: Moment,
+        pid: Option<u32>,
+        scraped: &ScrapeSpec,
+        session_looks: u32,
+    ) -> Result<(), Error> {
         for instance in &self.deployment.instances {
             let origin = self.agents.host(&instance.host).map_or(origin, |agent| agent.in_its_time(origin));
             let InstancePlan { name, place, .. } = instance.clone();
-            let ask = host::StartProbes { instance: name, origin, place, pid, scraped: scraped.clone() };
+            let session_looks = if instance.role == Role::Primary { session_looks } else { 0 };
+            let ask = host::StartProbes { instance: name, origin, place, pid, scraped: scraped.clone(), session_looks };
             self.ask(instance, ask)?;
         }
         Ok(())

@@ -3,6 +3,7 @@
 use super::{decode, encode};
 use crate::compat::Format;
 use crate::schema::FORMAT;
+use proofload_model::commit_levels::{CommitCalibration, CommitLevel};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{
     DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport,
@@ -88,11 +89,12 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::InTurns { .. } => 29,
         RunEvent::ReplicationProved(_) => 30,
         RunEvent::Drilled(_) => 31,
+        RunEvent::CommitsCalibrated(_) => 32,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 32;
+const LAST: u64 = 33;
 
 fn random(position: u64, chance: &mut Chance) -> RunEvent {
     match position {
@@ -157,6 +159,11 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
             waited_for_apply: chance.number().is_multiple_of(2),
         }),
         31 => RunEvent::Drilled(Box::new(drilled(chance))),
+        32 => RunEvent::CommitsCalibrated(CommitCalibration {
+            key: chance.text(),
+            levels: vec![CommitLevel::Local, CommitLevel::RemoteApply],
+            rounds: chance.list(|chance| chance.list(Chance::number)),
+        }),
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }

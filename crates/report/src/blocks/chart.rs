@@ -9,6 +9,8 @@ pub(crate) enum Chart {
     Panels(Vec<Panel>),
     /// Horizontal bars with intervals, grouped.
     Bars(Bars),
+    /// Horizontal bars of parts that add up.
+    Stacks(Stacks),
     /// Heat maps, each with a title, on one scale.
     Heats(Vec<Heat>),
 }
@@ -172,6 +174,30 @@ pub(crate) struct Group {
     pub(crate) label: String,
     /// Values with intervals, one per name; `None` where there is no valid value.
     pub(crate) values: Vec<Option<Bar>>,
+}
+
+/// Horizontal bars of parts that add up.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stacks {
+    /// The axis of values, from zero.
+    pub(crate) axis: Axis,
+    /// Names of the parts of each bar, in order; the last is the rest.
+    pub(crate) names: Vec<String>,
+    /// Bars, from above.
+    pub(crate) rows: Vec<Stack>,
+    /// Name of the marks.
+    pub(crate) mark: String,
+}
+
+/// One bar of parts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stack {
+    /// Its label.
+    pub(crate) label: String,
+    /// Values, one per name.
+    pub(crate) parts: Vec<f64>,
+    /// Value to compare their sum with; `None` where there is none.
+    pub(crate) mark: Option<f64>,
 }
 
 /// A heat map.

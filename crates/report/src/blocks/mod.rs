@@ -7,7 +7,9 @@ mod inline;
 mod table;
 
 pub(crate) use block::{Block, Figure, Notice};
-pub(crate) use chart::{Axis, Band, BandKind, Bars, Chart, Group, Heat, Panel, Role, Rule, Sample, Scale, Series};
+pub(crate) use chart::{
+    Axis, Band, BandKind, Bars, Chart, Group, Heat, Panel, Role, Rule, Sample, Scale, Series, Stack, Stacks,
+};
 pub(crate) use document::{Document, Numbering, SectionBlocks};
 pub(crate) use inline::prose;
 pub(crate) use inline::{Inline, Prose};

@@ -6,9 +6,11 @@ mod bars;
 mod heat;
 mod marks;
 mod plot;
+mod stacks;
 mod svg;
 
 pub(crate) use bars::draw_bars;
 pub(crate) use heat::{draw_heat, draw_heat_scale};
 pub(crate) use plot::{Frame, draw_panel};
+pub(crate) use stacks::draw_stacks;
 pub(crate) use svg::escape;

@@ -7,6 +7,7 @@ use super::point::PointFindings;
 use proofload_analysis::blocks::{Blocks, Visit};
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::Quantity;
+use proofload_analysis::slope::slope_in_blocks;
 use proofload_record::Record;
 
 /// The points of a study in blocks.
@@ -26,6 +27,13 @@ impl BlockFindings {
     /// Throughput of a point over that of another; `None` where one of them is in no block.
     pub fn ratio(&self, point: u32, to: u32) -> Option<Quantity> {
         Some(self.blocks.ratio(self.level(point)?, self.level(to)?))
+    }
+
+    /// Elasticity of throughput to a resource over points with their resources; `None` where one of them is in no block.
+    pub fn slope(&self, points: &[(u32, f64)]) -> Option<Quantity> {
+        let levels: Option<Vec<(usize, f64)>> =
+            points.iter().map(|(point, resource)| Some((self.level(*point)?, *resource))).collect();
+        slope_in_blocks(&self.blocks, &levels?)
     }
 
     /// Throughput of a point without what is common to a block; `None` for a point in no block.

@@ -4,11 +4,13 @@
 use super::estimate::{estimate, informative, measured};
 use super::evaluate::Findings;
 use super::factor::level_number;
+use super::forecast::{Forecast, forecast};
 use super::level::Measured;
 use super::observed::in_windows;
 use super::point::PointFindings;
 use super::run::Pair;
-use super::telemetry::{Trace, total, traces, traces_of};
+use super::telemetry::{Trace, cores, total, traces, traces_of};
+use super::time_split::{TimeSplit, time_split};
 use proofload_analysis::bootstrap::ratio_of_means;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::deployment::InstanceName;
@@ -44,6 +46,12 @@ pub struct ReplicatedPoint {
     pub most_behind: Measured,
     /// Primary and standbys.
     pub nodes: Vec<NodeUse>,
+    /// Mean use of the busiest core that the database may run on, % of it.
+    pub busiest_core: Measured,
+    /// Where the time of a transaction goes, or why it is not known.
+    pub split: Result<TimeSplit, String>,
+    /// What the mode should add, beside what it added; `None` where no commit waits and where nothing was calibrated.
+    pub forecast: Option<Forecast>,
 }
 
 /// CPU time of one node.
@@ -66,12 +74,24 @@ pub struct RoleUse {
     pub threads: u32,
     /// CPU time of all of them, % of one core.
     pub cpu: Quantity,
+    /// Time in which they waited for a core or for their allowance of CPU time, % of one core; `None` in records from before that was read.
+    pub waited: Option<Quantity>,
 }
 
 impl RoleUse {
-    /// Whether a single thread of it can do no more.
+    /// Whether a single thread of it can do no more: it is always at work, or always has work and waits for CPU time.
     pub fn is_serial_limit(&self) -> bool {
-        self.threads == 1 && self.cpu.value() >= SERIAL_FROM
+        self.threads == 1 && self.busy() >= SERIAL_FROM
+    }
+
+    /// Whether what it lacks is CPU time.
+    pub fn is_short_of_cpu(&self) -> bool {
+        self.is_serial_limit() && self.cpu.value() < SERIAL_FROM
+    }
+
+    /// Time in which it had work, % of one core.
+    pub fn busy(&self) -> f64 {
+        self.cpu.value() + self.waited.as_ref().map_or(0.0, Quantity::value)
     }
 }
 
@@ -79,7 +99,7 @@ impl ReplicatedPoint {
     /// The busiest role with a single thread, and its node.
     pub fn busiest_single(&self) -> Option<(&InstanceName, &RoleUse)> {
         let all = self.nodes.iter().flat_map(|node| node.roles.iter().map(move |role| (&node.instance, role)));
-        all.filter(|(_, role)| role.threads == 1).max_by(|(_, a), (_, b)| a.cpu.value().total_cmp(&b.cpu.value()))
+        all.filter(|(_, role)| role.threads == 1).max_by(|(_, a), (_, b)| a.busy().total_cmp(&b.busy()))
     }
 }
 
@@ -117,17 +137,25 @@ fn replicated_point(
         behind: over_windows(&runs, series::replication::UNAPPLIED, 1e-6, MEGABYTES),
         most_behind: largest(&runs, series::replication::UNAPPLIED),
         nodes: nodes.map(|instance| node(&runs, instance)).collect(),
+        busiest_core: busiest_core(&runs),
+        split: time_split(point, &runs),
+        forecast: asked.and_then(|asked| forecast(findings, point, asked.mode, base_of(point, alone))),
     }
 }
 
-/// Throughput beside that of the point without standbys whose other levels are the same; inside blocks, where there are any.
-fn kept(findings: &Findings<'_>, point: &PointFindings, alone: &[&PointFindings]) -> Measured {
+/// The point without standbys whose other levels are the same.
+fn base_of<'a>(point: &PointFindings, alone: &[&'a PointFindings]) -> Result<&'a PointFindings, String> {
     let others = |point: &PointFindings| -> Vec<(String, String)> {
         let levels = point.levels.iter().filter(|(setting, _)| !setting.starts_with("replication."));
         levels.map(|(setting, value)| (setting.clone(), value.to_string())).collect()
     };
     let base = alone.iter().find(|base| others(base) == others(point));
-    let base = base.ok_or_else(|| "the study has no point without standbys beside it".to_owned())?;
+    base.copied().ok_or_else(|| "the study has no point without standbys beside it".to_owned())
+}
+
+/// Throughput beside that of the point without standbys; inside blocks, where there are any.
+fn kept(findings: &Findings<'_>, point: &PointFindings, alone: &[&PointFindings]) -> Measured {
+    let base = base_of(point, alone)?;
     for one in [point, base] {
         if !one.verdict.is_valid() {
             return Err(format!("{} is {}", one.label(), one.verdict.word()));
@@ -153,6 +181,19 @@ fn over_windows(runs: &[Pair<'_>], wanted: SeriesName, factor: f64, unit: Unit) 
 fn of_windows(windows: &[Vec<f64>], factor: f64, unit: Unit) -> Measured {
     let slices: Vec<&[f64]> = windows.iter().map(Vec::as_slice).collect();
     measured(&estimate(&slices), unit, factor).map(informative)
+}
+
+/// Use of the core that was busiest over the windows of all runs.
+fn busiest_core(runs: &[Pair<'_>]) -> Measured {
+    let names: BTreeSet<String> =
+        runs.iter().flat_map(|(_, attempt)| cores(attempt)).map(|trace| trace.instance).collect();
+    let of_core = |name: String| {
+        let pick = |attempt: &Attempt| cores(attempt).into_iter().find(|trace| trace.instance == name);
+        of_windows(&in_windows(runs, pick, "").ok()?, 1.0, Unit::PERCENT).ok()
+    };
+    let all = names.into_iter().filter_map(of_core);
+    let busiest = all.max_by(|a, b| a.value().total_cmp(&b.value()));
+    busiest.ok_or_else(|| "the use of single cores was not observed".to_owned())
 }
 
 /// The most of any second, standby and run.
@@ -194,7 +235,9 @@ fn role(runs: &[Pair<'_>], instance: &InstanceName, role: String) -> Option<Role
     let threads = in_windows(runs, |attempt| pick(attempt, series::threads::ROLE_THREADS), "").ok()?;
     let threads = threads.into_iter().flatten().fold(0.0, f64::max) as u32;
     let cpu = of_windows(&windows, 1.0, Unit::PERCENT).ok()?;
-    Some(RoleUse { role, threads, cpu })
+    let waited = in_windows(runs, |attempt| pick(attempt, series::threads::ROLE_WAIT), "");
+    let waited = waited.and_then(|windows| of_windows(&windows, 1.0, Unit::PERCENT)).ok();
+    Some(RoleUse { role, threads, cpu, waited })
 }
 
 /// Virtual users of a point, where its workload counts them.

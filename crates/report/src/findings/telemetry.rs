@@ -38,7 +38,7 @@ pub fn traces(attempt: &Attempt, wanted: SeriesName) -> Vec<Trace> {
 }
 
 /// The same of one instance.
-pub(super) fn traces_of(attempt: &Attempt, instance: &InstanceName, wanted: SeriesName) -> Vec<Trace> {
+pub(crate) fn traces_of(attempt: &Attempt, instance: &InstanceName, wanted: SeriesName) -> Vec<Trace> {
     traces_among(attempt.series.iter().filter(|series| series.instance == *instance), wanted)
 }
 

@@ -3,7 +3,7 @@
 use super::html_inline::{prose, quoted};
 use super::html_table::table_html;
 use crate::blocks::{Block, Chart, Figure, Inline, Notice, Numbering, Prose};
-use crate::charts::{Frame, draw_bars, draw_heat, draw_heat_scale, draw_panel};
+use crate::charts::{Frame, draw_bars, draw_heat, draw_heat_scale, draw_panel, draw_stacks};
 
 /// Parts in order.
 pub(super) fn blocks(parts: &[Block], numbering: &Numbering) -> String {
@@ -82,6 +82,7 @@ fn figure_html(figure: &Figure, numbering: &Numbering) -> String {
 fn chart_html(chart: &Chart, alt: &str) -> String {
     match chart {
         Chart::Plot(panel) => draw_panel(panel, Frame::WIDE) + &draw_panel(panel, Frame::NARROW),
+        Chart::Stacks(stacks) => draw_stacks(stacks, Frame::WIDE, alt) + &draw_stacks(stacks, Frame::NARROW, alt),
         Chart::Bars(bars) => draw_bars(bars, Frame::WIDE, alt) + &draw_bars(bars, Frame::NARROW, alt),
         Chart::Panels(panels) => {
             let drawn = panels.iter().map(|panel| titled(&panel.title, &draw_panel(panel, Frame::PANEL)));

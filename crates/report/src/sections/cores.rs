@@ -41,8 +41,7 @@ fn needs(findings: &Findings<'_>) -> Result<(), String> {
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let cores = observed(findings);
     let rows: usize = cores.iter().map(|cores| cores.traces.len()).sum();
-    let columns = (MOST_CELLS / rows.max(1)).clamp(10, 90);
-    let heats: Vec<Heat> = cores.iter().map(|cores| heat(cores, columns)).collect();
+    let heats: Vec<Heat> = cores.iter().map(|cores| heat(cores, heat_columns(rows))).collect();
     let alt = heats.iter().map(|heat| heat.alt.clone()).collect::<Vec<_>>().join(" ");
     let figure = Figure {
         id: "figure-cores",
@@ -90,7 +89,13 @@ fn heat(cores: &Cores<'_>, columns: usize) -> Heat {
     }
 }
 
-fn binned(trace: &Trace, from: f64, width: f64, columns: usize) -> Vec<Option<f64>> {
+/// Columns of heat maps that have so many rows together.
+pub(super) fn heat_columns(rows: usize) -> usize {
+    (MOST_CELLS / rows.max(1)).clamp(10, 90)
+}
+
+/// Means of a trace in columns of a width from a second on; a column without samples has none.
+pub(super) fn binned(trace: &Trace, from: f64, width: f64, columns: usize) -> Vec<Option<f64>> {
     let mut sums = vec![(0.0, 0u32); columns];
     for (at, value) in &trace.samples {
         let column = (((at - from) / width) as usize).min(columns - 1);

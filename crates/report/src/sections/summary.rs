@@ -151,7 +151,8 @@ fn what_was_found(findings: &Findings<'_>) -> Vec<Prose> {
     match &findings.curve {
         Ok(curve) => {
             let sentences = curve.groups.iter().filter_map(|group| group_sentence(findings, curve, group));
-            sentences.collect()
+            let protected = super::replication::answer(findings);
+            sentences.chain((!protected.is_empty()).then_some(protected)).collect()
         }
         Err(_) => {
             let protected = [super::drills::answer(findings), super::replication::answer(findings)].concat();

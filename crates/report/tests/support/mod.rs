@@ -6,6 +6,7 @@
 mod attempt;
 mod catalogue;
 mod key_value;
+pub(crate) mod replicated;
 mod study;
 mod warehouse;
 

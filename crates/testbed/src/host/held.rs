@@ -415,7 +415,7 @@ impl InstanceResources {
 
     /// Starts the probes, in the place of earlier ones.
     pub(super) fn start_probes(&mut self, ask: StartProbes, beside: Beside) -> Result<(), Error> {
-        let StartProbes { origin, place, pid, scraped, .. } = ask;
+        let StartProbes { origin, place, pid, scraped, session_looks, .. } = ask;
         self.probes = None;
         let address = self.server.as_ref().map(|running| running.server.address().to_owned());
         let target = Target::new(place, address);
@@ -424,7 +424,10 @@ impl InstanceResources {
             (self.events)(Event::Log { level: "warning".to_owned(), text });
             None
         });
+        let sampler = if session_looks > 0 { engine(&target.place)?.session_sampler(&target)? } else { None };
         let subject = Subject {
+            sessions: sampler.map(|sampler| (sampler, session_looks)),
+            clock: Some(Arc::clone(&self.clock)),
             devices: self.devices(),
             pid: self.process().or(pid),
             group: self.limits.as_ref().map(AppliedLimits::group).cloned().unwrap_or_default(),

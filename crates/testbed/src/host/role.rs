@@ -23,13 +23,14 @@ use proofload_model::wire::host::{
     HoldStandby, HostService, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume,
     Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Purge, QuietCheck,
     ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot,
-    SnapshotCopy, Start, StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, UndoFault, Verify,
-    WatchExisting,
+    SnapshotCopy, Start, StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, TimeCommits, UndoFault,
+    Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Instances of an agent on its host. Dropping it stops them, lifts their limits and detaches their storage.
 pub struct HostRole {
@@ -210,6 +211,11 @@ impl HostService for HostRole {
 
     fn begin_commit(&mut self, ask: BeginCommit) -> Result<bool, Error> {
         Ok(self.held(&ask.instance).replication()?.begin_commit(ask.within)?)
+    }
+
+    fn time_commits(&mut self, ask: TimeCommits) -> Result<Vec<Duration>, Error> {
+        let clock = Arc::clone(&self.clock);
+        Ok(self.held(&ask.instance).replication()?.time_commits(&ask.levels, ask.within, &*clock)?)
     }
 
     fn end_commit(&mut self, ask: EndCommit) -> Result<bool, Error> {

@@ -15,6 +15,7 @@ mod replication;
 mod runner;
 mod scheduled;
 mod scrape;
+mod sessions;
 mod threads;
 #[cfg(test)]
 mod toy;
@@ -40,6 +41,7 @@ pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: series::pressure::PROBE, of: Host, open: pressure::open },
     ProbeSpec { name: series::power::PROBE, of: Host, open: power::open },
     ProbeSpec { name: series::replication::PROBE, of: Instance, open: replication::open },
+    ProbeSpec { name: series::sessions::PROBE, of: Instance, open: sessions::open },
     #[cfg(test)]
     ProbeSpec { name: "toy", of: Instance, open: toy::open },
 ];

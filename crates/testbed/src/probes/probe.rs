@@ -2,10 +2,12 @@
 
 use crate::limits::Cgroup;
 use crate::storages::Devices;
-use proofload_engine::{Observer, ReplicationWatch};
+use proofload_engine::{Observer, ReplicationWatch, SessionSampler};
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
+use proofload_model::time::Clock;
 use proofload_model::wire::ScrapeSpec;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What is watched.
@@ -23,6 +25,10 @@ pub struct Subject {
     pub observer: Option<Box<dyn Observer>>,
     /// Looks at the standbys of a primary; taken by the probe that reads it.
     pub replication: Option<Box<dyn ReplicationWatch>>,
+    /// Looks at the sessions of the load, and how often a second; taken by the probe that has it look.
+    pub sessions: Option<(Box<dyn SessionSampler>, u32)>,
+    /// Time for probes that look more often than once a second.
+    pub clock: Option<Arc<dyn Clock>>,
     /// Whether the host is watched already, beside another instance.
     pub host_is_watched: bool,
     /// Roots of the processes of other instances of ours on this host.

@@ -17,6 +17,14 @@ const KEPT_ROLES: usize = 24;
 /// The name that we give to each instance, with which the titles of its processes begin.
 const CLUSTER_NAME: &str = "proofload: ";
 
+/// CPU time of all threads of a role and time in which they waited for it, % of one core.
+#[derive(Debug, Default)]
+struct RoleTimes {
+    percent: f64,
+    waited: f64,
+    threads: u32,
+}
+
 struct Threads {
     root: u32,
     rates: Rates,
@@ -29,14 +37,17 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
 impl Probe for Threads {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let mut busy: Vec<(f64, String)> = Vec::new();
-        let mut roles: BTreeMap<String, (f64, u32)> = BTreeMap::new();
+        let mut roles: BTreeMap<String, RoleTimes> = BTreeMap::new();
         for process in tree(self.root) {
-            for (thread, nanos) in threads_of(process) {
+            for (thread, [used, waited]) in threads_of(process) {
                 let key = format!("{process}/{thread}");
-                if let Some(rate) = self.rates.per_second(&key, nanos as f64, span) {
+                let waited = self.rates.per_second(&format!("{key} waited"), waited as f64, span);
+                if let Some(rate) = self.rates.per_second(&key, used as f64, span) {
                     let (percent, name) = (rate / 1e9 * 100.0, name_of(process, thread));
                     let of_role = roles.entry(without_number(&name).to_owned()).or_default();
-                    *of_role = (of_role.0 + percent, of_role.1 + 1);
+                    of_role.percent += percent;
+                    of_role.waited += waited.unwrap_or(0.0) / 1e9 * 100.0;
+                    of_role.threads += 1;
                     busy.push((percent, format!("{thread}:{name}")));
                 }
             }
@@ -50,10 +61,11 @@ impl Probe for Threads {
             .map(|(percent, name)| threads::CPU.reading(name.as_str(), *percent))
             .collect();
         let mut roles: Vec<_> = roles.into_iter().collect();
-        roles.sort_by(|(_, a), (_, b)| b.0.total_cmp(&a.0));
-        for (role, (percent, count)) in roles.into_iter().take(KEPT_ROLES) {
-            readings.push(threads::ROLE.reading(role.as_str(), percent));
-            readings.push(threads::ROLE_THREADS.reading(role, f64::from(count)));
+        roles.sort_by(|(_, a), (_, b)| b.percent.total_cmp(&a.percent));
+        for (role, times) in roles.into_iter().take(KEPT_ROLES) {
+            readings.push(threads::ROLE.reading(role.as_str(), times.percent));
+            readings.push(threads::ROLE_WAIT.reading(role.as_str(), times.waited));
+            readings.push(threads::ROLE_THREADS.reading(role, f64::from(times.threads)));
         }
         if !busy.is_empty() {
             readings.push(threads::CPU_SUM.reading("", total));
@@ -91,14 +103,16 @@ fn parent_of(pid: u32) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Threads of a process with their CPU time, nanoseconds.
-fn threads_of(pid: u32) -> Vec<(u32, u64)> {
+/// Threads of a process with their CPU time and the time in which they waited for a core, nanoseconds. Source:
+/// Documentation/scheduler/sched-stats.rst; a thread of a group that has used up its allowance waits as well.
+fn threads_of(pid: u32) -> Vec<(u32, [u64; 2])> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     tasks
         .filter_map(|task| {
             let thread = task.file_name().to_str()?.parse().ok()?;
             let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-            Some((thread, text.split_ascii_whitespace().next()?.parse().ok()?))
+            let mut numbers = text.split_ascii_whitespace().map_while(|number| number.parse().ok());
+            Some((thread, [numbers.next()?, numbers.next()?]))
         })
         .collect()
 }
@@ -162,7 +176,7 @@ mod tests {
         let me: u32 = me.file_name().unwrap().to_str().unwrap().parse().unwrap();
         let used = || {
             let all = threads_of(std::process::id());
-            all.into_iter().find(|(thread, _)| *thread == me).expect("it lives").1
+            all.into_iter().find(|(thread, _)| *thread == me).expect("it lives").1[0]
         };
         let mut probe = Threads { root: std::process::id(), rates: Rates::default() };
         let (begun, before) = (std::time::Instant::now(), used());

@@ -17,7 +17,7 @@ use proofload_model::wire::host::{
     RestoreSnapshot, SaveSnapshot, Start, StartLink, Stop,
 };
 use proofload_model::wire::{DataLocation, LimitsAsked};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub const SHORT: Duration = Duration::from_millis(400);
@@ -148,15 +148,22 @@ impl Pair {
 
     /// The same; what `psql` says where it fails.
     pub fn try_sql(&self, statement: &str) -> Result<(), String> {
+        let done = self.spawn_sql(statement).wait_with_output().expect("it ends");
+        if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).into_owned()) }
+    }
+
+    /// Begins a statement as a session of the load would.
+    pub fn spawn_sql(&self, statement: &str) -> Child {
         let (host, port) = self.address.split_once("' port=").expect("an address of a socket");
         let host = host.trim_start_matches("host='");
         let port = port.split(' ').next().expect("a port");
-        let done = Command::new("psql")
+        Command::new("psql")
             .args(["-h", host, "-p", port, "-U", "proofload", "-d", "proofload", "-X", "-q", "-c", statement])
+            .env("PGAPPNAME", "proofload")
             .stdout(Stdio::null())
-            .output()
-            .expect("psql is installed with the server");
-        if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).into_owned()) }
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("psql is installed with the server")
     }
 }
 

@@ -12,8 +12,10 @@ use std::time::Duration;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::{Client, Config, NoTls};
 
-/// The name under which the server lists our sessions.
-const APPLICATION: &str = "proofload";
+/// The name under which the server lists the sessions of the load.
+pub(super) const APPLICATION: &str = "proofload";
+/// The name under which it lists connections of ours for work beside the load.
+const BESIDE: &str = "proofload beside";
 /// The schema that holds everything of ours, and the database of a local instance.
 pub(super) const SCHEMA: &str = "proofload";
 /// Bytes that the address of a socket may have, with its file name.
@@ -75,7 +77,8 @@ pub(super) fn parse(text: &str) -> Result<Config, Error> {
 }
 
 /// Connects by the driver, for work beside the load, and leaves its connection on this thread's runtime.
-pub(super) async fn open(config: Config) -> Result<Client, Error> {
+pub(super) async fn open(mut config: Config) -> Result<Client, Error> {
+    config.application_name(BESIDE);
     let account = account_text(&config);
     let (config, _folder) = with_password(config)?;
     let (client, connection) =
@@ -167,7 +170,7 @@ fn shortened(config: Config) -> Result<(Config, Option<File>), Error> {
         .map_err(|error| Error::other(format!("open socket folder {}: {error}", folder.display())))?;
     let mut short = Config::new();
     short.host_path(format!("/proc/self/fd/{}", handle.as_raw_fd())).ssl_mode(SslMode::Disable);
-    short.application_name(APPLICATION);
+    short.application_name(config.get_application_name().unwrap_or(APPLICATION));
     short.port(config.get_ports().first().copied().unwrap_or(5432));
     short.user(config.get_user().unwrap_or(SCHEMA)).dbname(config.get_dbname().unwrap_or(SCHEMA));
     if let Some(password) = config.get_password() {

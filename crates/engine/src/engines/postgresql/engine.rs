@@ -1,8 +1,8 @@
 //! What PostgreSQL can do, and which of its settings a memory limit implies. May not know a workload's tables.
 
 use super::recipe::Recipe;
-use super::{PostgresqlSession, database, hosts, installation, observer, settings};
-use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, Replication, ServerRecipe, Snapshots, SqlEngine, Target, Work};
+use super::{PostgresqlSession, database, hosts, installation, observer, sessions, settings};
+use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, Replication, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -72,6 +72,10 @@ impl Engine for Postgresql {
 
     fn observer(&self, target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
         Ok(Some(Box::new(observer::ServerObserver::new(target)?)))
+    }
+
+    fn session_sampler(&self, target: &Target) -> Result<Option<Box<dyn SessionSampler>>, Error> {
+        Ok(Some(Box::new(sessions::ActivitySampler::new(target)?)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! PostgreSQL 14 and later: a local instance that Proofload starts, or a server reached by URL.
 
+mod commit_times;
 mod configuration;
 mod connection;
 mod copy;
@@ -17,6 +18,7 @@ mod replication;
 mod replication_watch;
 mod secret;
 mod session;
+mod sessions;
 mod settings;
 mod statistics;
 mod values;

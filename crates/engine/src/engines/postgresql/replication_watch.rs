@@ -1,13 +1,16 @@
 //! Looks at a primary's replication: whether the mode is in force for its users, and how far its standbys are. Source: PostgreSQL
 //! manual, `pg_stat_replication`, `pg_db_role_setting`.
 
+use super::commit_times::time_commits;
 use super::connection::{self, PATIENCE, runtime};
 use super::failure::failed;
 use super::existing_replication;
 use super::replication::{level, standby_names};
 use crate::contract::{Error, ReplicationWatch, Target};
+use proofload_model::commit_levels::CommitLevel;
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{ReplicationAsked, ReplicationReading, StandbyReading};
+use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -80,6 +83,16 @@ impl ReplicationWatch for PrimaryWatch {
         let commit = async move { opened.batch_execute(COMMIT).await.map_err(failed) };
         self.commit = Some(self.runtime.spawn(commit));
         self.end_commit(within)
+    }
+
+    fn time_commits(
+        &mut self,
+        levels: &[CommitLevel],
+        within: Duration,
+        clock: &dyn Clock,
+    ) -> Result<Vec<Duration>, Error> {
+        let timed = self.runtime.block_on(time_commits(self.config.clone(), levels, within, clock));
+        timed.map_err(|error| error.context("time commits by what they wait for"))
     }
 
     fn end_commit(&mut self, within: Duration) -> Result<bool, Error> {

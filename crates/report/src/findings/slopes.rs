@@ -1,0 +1,73 @@
+//! How much throughput follows a resource of replication: the network between nodes, and the CPU time that each node may use.
+
+use super::curve::other_levels;
+use super::evaluate::Findings;
+use super::factor::level_number;
+use super::point::PointFindings;
+use proofload_analysis::elasticity::Level;
+use proofload_analysis::quantity::Quantity;
+use proofload_analysis::slope::slope_of_levels;
+
+/// Settings to which it is told.
+const RESOURCES: &[&str] = &["replication.rtt", "replication.bandwidth", "limits.cpu"];
+
+/// Elasticity within this of 0 is none. Source: docs/guides/replication.md.
+pub const NONE_WITHIN: f64 = 0.1;
+
+/// Elasticity of throughput to one resource at equal other levels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slope {
+    /// Setting.
+    pub setting: &'static str,
+    /// Other levels, in words; empty where nothing else varies.
+    pub at: String,
+    /// Points that it comes from.
+    pub points: Vec<u32>,
+    /// d ln X / d ln R.
+    pub elasticity: Quantity,
+}
+
+impl Slope {
+    /// Whether throughput does not follow the resource.
+    pub fn is_none(&self) -> bool {
+        let within = self.elasticity.interval().bounds().is_none_or(|(low, high)| (low..=high).contains(&0.0));
+        within && self.elasticity.value().abs() <= NONE_WITHIN
+    }
+}
+
+/// Every slope over valid points, of factors that are resources.
+pub fn slopes(findings: &Findings<'_>) -> Vec<Slope> {
+    let is_factor = |setting: &&&str| findings.factors.iter().any(|factor| factor.setting == **setting);
+    RESOURCES.iter().filter(is_factor).flat_map(|setting| of_setting(findings, setting)).collect()
+}
+
+fn of_setting(findings: &Findings<'_>, setting: &'static str) -> Vec<Slope> {
+    let mut groups: Vec<(String, Vec<&PointFindings>)> = Vec::new();
+    for point in findings.valid().filter(|point| resource(point, setting).is_some()) {
+        let at = other_levels(point, setting);
+        match groups.iter_mut().find(|(known, _)| *known == at) {
+            Some((_, members)) => members.push(point),
+            None => groups.push((at, vec![point])),
+        }
+    }
+    let slope = |(at, members): (String, Vec<&PointFindings>)| {
+        let elasticity = elasticity(findings, setting, &members)?;
+        Some(Slope { setting, at, points: members.iter().map(|point| point.id).collect(), elasticity })
+    };
+    groups.into_iter().filter_map(slope).collect()
+}
+
+fn resource(point: &PointFindings, setting: &str) -> Option<f64> {
+    point.level(setting).and_then(level_number).filter(|level| *level > 0.0)
+}
+
+fn elasticity(findings: &Findings<'_>, setting: &str, members: &[&PointFindings]) -> Option<Quantity> {
+    let levels: Option<Vec<(u32, f64)>> =
+        members.iter().map(|point| Some((point.id, resource(point, setting)?))).collect();
+    let inside = findings.blocks.as_ref().and_then(|blocks| blocks.slope(&levels?));
+    inside.or_else(|| {
+        let level =
+            |point: &&PointFindings| Some(Level::of(resource(point, setting)?, point.throughput.as_ref().ok()?));
+        slope_of_levels(&members.iter().map(level).collect::<Option<Vec<_>>>()?)
+    })
+}

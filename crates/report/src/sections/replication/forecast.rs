@@ -1,0 +1,151 @@
+//! What a mode should add by the calibration of commits, beside what it added, and the stage that stands out where they differ.
+
+use super::super::charts::measured_cell;
+use super::modes::{point, title};
+use crate::blocks::{Block, Cell, Column, Table, prose};
+use crate::findings::Findings;
+use crate::findings::forecast::{Beside, Forecast, calibration_of, commit_times};
+use crate::findings::replication::ReplicatedPoint;
+use crate::findings::time_split::TimeSplit;
+use proofload_model::commit_levels::CommitCalibration;
+use proofload_model::replication::ReplicationMode;
+use proofload_model::session_state::SessionState;
+
+/// Growth of a part of a transaction's time that is worth naming, as a share of the excess.
+const WORTH_NAMING: f64 = 0.3;
+
+/// Tables of the calibrations and of the forecasts; nothing where nothing was calibrated.
+pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec<Block> {
+    let calibrated = commits(findings, points);
+    let mut blocks = Vec::new();
+    if !calibrated.rows.is_empty() {
+        blocks.push(Block::Table(calibrated));
+    }
+    let forecasts = forecasts(findings, points);
+    if !forecasts.rows.is_empty() {
+        blocks.push(Block::Table(forecasts));
+    }
+    blocks
+}
+
+fn commits(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
+    let mut known: Vec<(&CommitCalibration, String)> = Vec::new();
+    for one in points {
+        let Some(point) = point(findings, one) else { continue };
+        let Some(found) = calibration_of(findings, point) else { continue };
+        match known.iter_mut().find(|(one, _)| one.key == found.key) {
+            Some((_, points)) => points.push_str(&format!(", {}", point.label())),
+            None => known.push((found, point.label())),
+        }
+    }
+    let rows = known.iter().flat_map(|(calibration, points)| {
+        commit_times(calibration).into_iter().map(move |one| {
+            vec![
+                Cell::datum(points.clone()),
+                Cell::code(one.level.word()),
+                Cell::Quantity(one.time),
+                one.added.map_or(Cell::Empty, Cell::Quantity),
+            ]
+        })
+    });
+    Table {
+        id: "table-commits",
+        caption: prose![
+            "What a commit takes by what it waits for, measured before the load on one connection, levels in turns in an order that was drawn; medians."
+        ],
+        columns: vec![
+            Column::words("Holds for"),
+            Column::words("Level"),
+            Column::quantities("Commit", "ms"),
+            Column::quantities("More than local", "ms"),
+        ],
+        rows: rows.collect(),
+        note: prose![
+            "More than local: median of the differences inside rounds of all levels, with intervals by order statistics. Each commit leaves 4,000 bytes in the log and changes no table."
+        ],
+    }
+}
+
+fn forecasts(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
+    let compared = points.iter().any(|one| one.forecast.as_ref().is_some_and(|forecast| forecast.beside.is_ok()));
+    let mut columns = vec![Column::words("Point"), Column::quantities("Forecast: added", "ms a transaction")];
+    if compared {
+        columns.extend([
+            Column::quantities("Measured: added", "ms a transaction"),
+            Column::quantities("Excess", "ms a transaction"),
+            Column::quantities("Forecast: kept", "%"),
+            Column::quantities("Measured: kept", "%"),
+            Column::words("What the excess says"),
+        ]);
+    }
+    let row = |one: &ReplicatedPoint| {
+        let (label, forecast) = (point(findings, one)?.label(), one.forecast.as_ref()?);
+        let mut cells = vec![Cell::datum(label), Cell::Quantity(forecast.added.clone())];
+        if compared {
+            cells.extend(match &forecast.beside {
+                Ok(beside) => beside_cells(points, one, forecast, beside),
+                Err(why) => vec![Cell::Gap(why.clone()), Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty],
+            });
+        }
+        Some(cells)
+    };
+    Table {
+        id: "table-forecast",
+        caption: prose![
+            "What waiting for a standby should add to a transaction by that calibration, and what it added."
+        ],
+        columns,
+        rows: points.iter().filter_map(row).collect(),
+        note: prose![
+            "Forecast: what a commit takes more, times the share of transactions that write; throughput kept if nothing else changes, which for one user is \
+             the whole of it and for many bounds it where users do not wait for each other. An excess within a fifth of the forecast, or whose interval holds 0, \
+             is explained by wire and flush; a larger one is a queue."
+        ],
+    }
+}
+
+fn beside_cells(points: &[ReplicatedPoint], one: &ReplicatedPoint, forecast: &Forecast, beside: &Beside) -> Vec<Cell> {
+    let kept = one.kept.clone().map_or(Cell::Empty, measured_cell);
+    let says = if beside.is_explained(&forecast.added) {
+        "explained by wire and flush".to_owned()
+    } else if beside.excess.value() > 0.0 {
+        format!("a queue: {}", stage(points, one, forecast, beside))
+    } else {
+        "less than forecast: users queue less for what they share".to_owned()
+    };
+    vec![
+        Cell::Quantity(beside.measured.clone()),
+        Cell::Quantity(beside.excess.clone()),
+        Cell::Quantity(beside.kept.clone()),
+        kept,
+        Cell::datum(says),
+    ]
+}
+
+/// The stage that stands out: a single thread that can do no more, else the part of a transaction's time that grew most beyond its forecast.
+fn stage(points: &[ReplicatedPoint], one: &ReplicatedPoint, forecast: &Forecast, beside: &Beside) -> String {
+    if let Some((node, role)) = one.busiest_single().filter(|(_, role)| role.is_serial_limit()) {
+        return format!("{} of {node} can do no more", title(&role.role));
+    }
+    let base = points.iter().find(|base| base.mode == ReplicationMode::None);
+    let splits = one.split.as_ref().ok().zip(base.and_then(|base| base.split.as_ref().ok()));
+    let grown = splits.filter(|(own, base)| own.agrees() && base.agrees()).and_then(|(own, base)| {
+        let grown = SessionState::ALL.map(|state| (state, growth(state, own, base, forecast)));
+        grown.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))
+    });
+    match grown.filter(|(_, grown)| *grown >= WORTH_NAMING * beside.excess.value()) {
+        Some((SessionState::Running, _)) => "sessions wait for a core, or for their allowance of CPU time".to_owned(),
+        Some((SessionState::Log, _)) => "flushes of the primary's own log became slower".to_owned(),
+        Some((SessionState::Standby, _)) => "commits wait for the standby longer than one alone does".to_owned(),
+        Some((SessionState::Lock, _)) => "locks, which are held through the wait".to_owned(),
+        Some((SessionState::Read, _)) => "reads of data became slower".to_owned(),
+        Some((SessionState::Client, _)) => "the client, or the way to it".to_owned(),
+        Some((SessionState::Other, _)) => "other waits of the server".to_owned(),
+        None => "which stage is not told".to_owned(),
+    }
+}
+
+fn growth(state: SessionState, own: &TimeSplit, base: &TimeSplit, forecast: &Forecast) -> f64 {
+    let expected = if state == SessionState::Standby { forecast.added.value() } else { 0.0 };
+    own.of(state) - base.of(state) - expected
+}

@@ -1,0 +1,15 @@
+//! What protection costs: the section on replication in parts, one file each. Lists and re-exports.
+
+mod answer;
+mod forecast;
+mod modes;
+mod nodes;
+mod proof;
+mod published;
+mod section;
+mod slopes;
+mod split;
+mod two_ratios;
+
+pub(super) use answer::answer;
+pub(super) use section::SECTION;

@@ -1,0 +1,82 @@
+//! The table by mode: throughput, what is kept of it, response times.
+
+use super::super::charts::{measured_cell, metric_column, shown_value};
+use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
+use crate::findings::replication::{ReplicatedPoint, users};
+use crate::findings::{Findings, PointFindings};
+use crate::metrics::MetricName;
+use proofload_model::study::FEWEST_WAREHOUSES_FOR_A_USER;
+
+/// What sessions of the load are called by their processes: user and database of an instance that is ours.
+const SESSIONS: &str = "proofload proofload";
+
+/// Response times of the table: metric and head.
+const RESPONSES: &[(&str, &str)] =
+    &[("response_ns_mean.all", "Mean response time"), ("response_ns_p50.all", "p50"), ("response_ns_p99.all", "p99")];
+
+/// The point of a finding.
+pub(super) fn point<'a>(findings: &'a Findings<'_>, replicated: &ReplicatedPoint) -> Option<&'a PointFindings> {
+    findings.points.iter().find(|point| point.id == replicated.point)
+}
+
+/// A role for readers.
+pub(super) fn title(role: &str) -> &str {
+    if role == SESSIONS { "client sessions" } else { role }
+}
+
+/// The table.
+pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
+    let rates: Vec<MetricName> = std::iter::once(findings.workload.headline)
+        .chain(findings.workload.counted.iter().map(|counted| counted.metric))
+        .collect();
+    let is_kept = points.iter().any(|one| one.kept.as_ref().is_some_and(Result::is_ok));
+    let mut columns = vec![Column::words("Point"), Column::counts("Users")];
+    columns.extend(rates.iter().map(metric_column));
+    columns.extend(is_kept.then(|| Column::quantities("Kept", "%")));
+    columns.extend(RESPONSES.iter().map(|(_, head)| Column::quantities(*head, "ms")));
+    columns.push(Column::words("Verdict"));
+    let row = |replicated: &ReplicatedPoint| {
+        let point = point(findings, replicated)?;
+        let users = users(findings, replicated.point).map_or(Cell::Empty, Cell::Count);
+        let mut cells = vec![Cell::datum(point.label()), users];
+        cells.extend(rates.iter().map(|metric| measured_cell(shown_value(point, metric.name))));
+        cells.extend(is_kept.then(|| replicated.kept.clone().map_or(Cell::Empty, measured_cell)));
+        cells.extend(RESPONSES.iter().map(|(metric, _)| measured_cell(shown_value(point, metric))));
+        cells.push(Cell::Verdict(point.verdict.is_valid(), point.verdict.word()));
+        Some(cells)
+    };
+    let note = if is_kept {
+        prose![
+            "Kept: throughput in per cent of that without standbys at the same other levels. Response times are those of all transactions together."
+        ]
+    } else {
+        prose!["Response times are those of all transactions together."]
+    };
+    Table {
+        id: "table-replication",
+        caption: prose!["Points by what their commits wait for, with 95 % confidence intervals."],
+        columns,
+        rows: points.iter().filter_map(row).collect(),
+        note,
+    }
+}
+
+/// A caution where users have so few warehouses that they wait for each other's rows.
+pub(super) fn too_few_warehouses(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
+    let few = points.iter().find_map(|one| {
+        let settings = findings.record.plan.settings(&findings.record.study, one.point);
+        let warehouses = u64::from(settings.count("workload.warehouses").ok()?);
+        let users = users(findings, one.point)?;
+        (warehouses < FEWEST_WAREHOUSES_FOR_A_USER * users).then_some((warehouses, users))
+    });
+    let (warehouses, users) = few?;
+    let text = prose![
+        warehouses,
+        " warehouses for ",
+        users,
+        " virtual users are fewer than ",
+        FEWEST_WAREHOUSES_FOR_A_USER,
+        " for each: row locks are held through the wait for the standby, so that part of what is seen is users that wait for each other."
+    ];
+    Some(Block::Notice(Notice::Caution, text))
+}

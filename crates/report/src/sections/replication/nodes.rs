@@ -1,0 +1,177 @@
+//! What a mode takes of both nodes: CPU time, the busiest core and role, the log, how far standbys were behind; and every role over time.
+
+use super::super::charts::measured_cell;
+use super::super::cores::{binned, heat_columns};
+use super::modes::{point, title};
+use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Table, prose};
+use crate::findings::replication::{NodeUse, ReplicatedPoint, RoleUse, SERIAL_FROM};
+use crate::findings::{Findings, Measured, PointFindings, Trace, traces_of};
+use crate::numbers::short;
+use proofload_model::replication::ReplicationMode;
+use proofload_model::series;
+
+/// Roles of a node that are drawn, and use of a core from which.
+const DRAWN: usize = 6;
+const LEAST_DRAWN: f64 = 0.5;
+
+/// The table.
+pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
+    let with_standbys = |one: &ReplicatedPoint| one.mode != ReplicationMode::None;
+    let row = |one: &ReplicatedPoint| {
+        let (primary, standbys) = one.nodes.split_first()?;
+        let of_standby = |value: &Measured| if with_standbys(one) { measured_cell(value.clone()) } else { Cell::Empty };
+        let single = one.busiest_single();
+        let role = single.map(|(node, role)| format!("{} of {node}", title(&role.role)));
+        Some(vec![
+            Cell::datum(point(findings, one)?.label()),
+            measured_cell(primary.cpu.clone()),
+            standbys.first().map_or(Cell::Empty, |first| measured_cell(first.cpu.clone())),
+            measured_cell(one.busiest_core.clone()),
+            single.map_or(Cell::Empty, |(_, role)| Cell::Quantity(role.cpu.clone())),
+            role.map_or(Cell::Empty, Cell::datum),
+            of_standby(&one.log),
+            of_standby(&one.behind),
+            of_standby(&one.most_behind),
+        ])
+    };
+    Table {
+        id: "table-nodes",
+        caption: prose!["What each point takes of both nodes."],
+        columns: vec![
+            Column::words("Point"),
+            Column::quantities("CPU, primary", "CPU s/s"),
+            Column::quantities("CPU, standby-1", "CPU s/s"),
+            Column::quantities("Busiest core", "%"),
+            Column::quantities("Busiest single thread", "% of a core"),
+            Column::words("Its role"),
+            Column::quantities("Log", "MB/s"),
+            Column::quantities("Behind, mean", "MB"),
+            Column::quantities("Behind, at most", "MB"),
+        ],
+        rows: points.iter().filter_map(row).collect(),
+        note: prose![
+            "A role with a single thread that is at work, or has work and waits for CPU time, for ",
+            short(SERIAL_FROM),
+            " % of the time or more can do no more, however many cores are idle. Behind: log that the primary has flushed and a standby has not applied."
+        ],
+    }
+}
+
+/// The use of a core by every role of every node over time; `None` where no role was observed.
+pub(super) fn roles_figure(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
+    let maps: Vec<(&ReplicatedPoint, RoleMap<'_>)> =
+        points.iter().filter_map(|one| Some((one, RoleMap::of(findings, one)?))).collect();
+    let rows = maps.iter().map(|(_, map)| map.rows.len()).sum();
+    let heats: Vec<Heat> = maps.iter().map(|(_, map)| map.heat(heat_columns(rows))).collect();
+    if heats.is_empty() {
+        return None;
+    }
+    let alt = heats.iter().map(|heat| heat.alt.clone()).collect::<Vec<_>>().join(" ");
+    let figure = Figure {
+        id: "figure-roles",
+        caption: prose![
+            "Use of a core by a thread of each role of each node, in the measured window of each point's first run. Threads of one role are taken \
+             together and divided by their number. The table behind it has the means, and the time in which threads waited for a core or for their allowance of CPU time."
+        ],
+        alt,
+        chart: Chart::Heats(heats),
+        data: roles_table(findings, points),
+    };
+    Some(Block::Figure(Box::new(figure)))
+}
+
+/// Roles of a point's first run.
+struct RoleMap<'a> {
+    point: &'a PointFindings,
+    window: (f64, f64),
+    /// Node and role in words, and its use of a core by one thread.
+    rows: Vec<(String, Trace)>,
+}
+
+impl<'a> RoleMap<'a> {
+    fn of(findings: &'a Findings<'_>, one: &ReplicatedPoint) -> Option<Self> {
+        let point = point(findings, one)?;
+        let run = point.runs.first()?;
+        let (window, attempt) = (run.window_seconds()?, findings.record.finished(run.run.index)?);
+        let mut rows = Vec::new();
+        for node in &one.nodes {
+            let observed = traces_of(attempt, &node.instance, series::threads::ROLE);
+            for role in drawn(node) {
+                let trace = observed.iter().find(|trace| trace.instance == role.role).map(|trace| trace.within(window));
+                rows.extend(
+                    trace.map(|trace| (format!("{} {}", node.instance, title(&role.role)), of_one(trace, role))),
+                );
+            }
+        }
+        (!rows.is_empty()).then_some(Self { point, window, rows })
+    }
+
+    fn heat(&self, columns: usize) -> Heat {
+        let (from, to) = self.window;
+        let columns = columns.min((to - from).max(1.0) as usize).max(1);
+        let width = (to - from) / columns as f64;
+        let ticks = [0, columns / 2].into_iter().map(|at| (at, short((from + width * at as f64).round())));
+        let means = self.rows.iter().map(|(name, trace)| {
+            let values = trace.values();
+            format!("{name} {} %", short((values.iter().sum::<f64>() / values.len().max(1) as f64).round()))
+        });
+        Heat {
+            title: self.point.label(),
+            alt: format!(
+                "Heat map of roles at {}: means over the window {}.",
+                self.point.label(),
+                means.collect::<Vec<_>>().join(", ")
+            ),
+            x_title: "Time, s".to_owned(),
+            x_ticks: ticks.collect(),
+            rows: self.rows.iter().map(|(name, _)| name.clone()).collect(),
+            cells: self.rows.iter().map(|(_, trace)| binned(trace, from, width, columns)).collect(),
+            full: 100.0,
+            legend: "% of a core, by thread".to_owned(),
+        }
+    }
+}
+
+/// The busiest roles of a node.
+fn drawn(node: &NodeUse) -> impl Iterator<Item = &RoleUse> {
+    node.roles.iter().filter(|role| role.cpu.value() >= LEAST_DRAWN).take(DRAWN)
+}
+
+/// The use of a core by one thread of a role.
+fn of_one(mut trace: Trace, role: &RoleUse) -> Trace {
+    let threads = f64::from(role.threads.max(1));
+    trace.samples.iter_mut().for_each(|(_, value)| *value /= threads);
+    trace
+}
+
+fn roles_table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
+    let mut rows = Vec::new();
+    for one in points {
+        let label = point(findings, one).map(PointFindings::label).unwrap_or_default();
+        for node in &one.nodes {
+            rows.extend(drawn(node).map(|role| {
+                vec![
+                    Cell::datum(label.clone()),
+                    Cell::datum(node.instance.to_string()),
+                    Cell::datum(title(&role.role)),
+                    Cell::Count(u64::from(role.threads)),
+                    Cell::Quantity(role.cpu.clone()),
+                    role.waited.clone().map_or(Cell::Empty, Cell::Quantity),
+                ]
+            }));
+        }
+    }
+    Table {
+        caption: prose!["CPU time of the roles of each node, all threads of a role together."],
+        columns: vec![
+            Column::words("Point"),
+            Column::words("Node"),
+            Column::words("Role"),
+            Column::counts("Threads"),
+            Column::quantities("At work", "% of a core"),
+            Column::quantities("Waiting for one", "% of the time"),
+        ],
+        rows,
+        ..Table::default()
+    }
+}

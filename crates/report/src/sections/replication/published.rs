@@ -1,0 +1,68 @@
+//! Published results by mode beside this study's, relative to those without standbys.
+
+use super::modes::point;
+use crate::blocks::{Block, Cell, Column, Table, prose};
+use crate::findings::forecast::quotient;
+use crate::findings::replication::{MODE, ReplicatedPoint};
+use crate::findings::{Findings, PointFindings};
+use crate::numbers::short;
+use proofload_import::{Reference, ReferencePoint};
+use proofload_model::replication::ReplicationMode;
+
+/// Figures of a published point: throughput first, then times; name in the file, and our metric.
+const THROUGHPUTS: &[&str] = &["tpm", "throughput"];
+const TIMES: &[(&str, &str)] = &[("latency_mean", "response_ns_mean.all"), ("latency_p99", "response_ns_p99.all")];
+
+/// The table; nothing where the study names no published results by mode.
+pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
+    let reference = findings.reference.as_ref()?.as_ref().ok()?;
+    let theirs: Vec<Vec<Cell>> = reference.points.iter().filter_map(|point| their_row(reference, point)).collect();
+    if theirs.is_empty() {
+        return None;
+    }
+    let base = points.iter().find(|one| one.mode == ReplicationMode::None).and_then(|one| point(findings, one));
+    let ours = points.iter().filter_map(|one| own_row(findings, one, base?));
+    Some(Block::Table(Table {
+        id: "table-published",
+        caption: prose!["Published results beside these, relative to one node."],
+        columns: vec![
+            Column::words("Results"),
+            Column::words("Mode"),
+            Column::quantities("Throughput", "%"),
+            Column::quantities("Mean response time", "×"),
+            Column::quantities("p99", "×"),
+        ],
+        rows: theirs.into_iter().chain(ours).collect(),
+        note: prose![
+            "Hardware, software, size and users differ: the ratios are compared, not the figures. Those of others stand without intervals; × of one node."
+        ],
+    }))
+}
+
+fn their_row(reference: &Reference, point: &ReferencePoint) -> Option<Vec<Cell>> {
+    let mode = point.level(MODE)?;
+    let base = reference.points.iter().find(|one| one.level(MODE) == Some(ReplicationMode::None.word()))?;
+    let of_base = |name: &str| Some(point.metrics.get(name)?.value / base.metrics.get(name)?.value);
+    let cell = |value: Option<f64>| value.map_or(Cell::Empty, |value| Cell::datum(short(value)));
+    let throughput = THROUGHPUTS.iter().find_map(|name| of_base(name)).map(|ratio| 100.0 * ratio);
+    let mut cells = vec![Cell::datum(format!("{}, {}", reference.publisher, point.label())), Cell::code(mode)];
+    cells.push(cell(throughput));
+    cells.extend(TIMES.iter().map(|(name, _)| cell(of_base(name))));
+    Some(cells)
+}
+
+fn own_row(findings: &Findings<'_>, one: &ReplicatedPoint, base: &PointFindings) -> Option<Vec<Cell>> {
+    let point =
+        point(findings, one).filter(|point| point.id == base.id || one.kept.as_ref().is_some_and(Result::is_ok))?;
+    let mut cells = vec![Cell::datum(format!("this study, {}", point.label())), Cell::code(one.mode.word())];
+    if point.id == base.id {
+        cells.extend([Cell::datum("100"), Cell::datum("1"), Cell::datum("1")]);
+        return Some(cells);
+    }
+    cells.push(Cell::Quantity(one.kept.clone()?.ok()?));
+    cells.extend(TIMES.iter().map(|(_, metric)| {
+        let ratio = quotient(&point.metric(metric), &base.metric(metric));
+        ratio.map_or_else(Cell::Gap, Cell::Quantity)
+    }));
+    Some(cells)
+}

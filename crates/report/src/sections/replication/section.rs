@@ -1,0 +1,39 @@
+//! What protection costs: modes of replication beside each other, where the time goes, which role pays, and to what throughput answers.
+
+use super::super::section::{Section, always};
+use super::{answer, forecast, modes, nodes, proof, published, slopes, split, two_ratios};
+use crate::blocks::{Block, Inline, Prose, prose};
+use crate::findings::Findings;
+use crate::findings::replication::{MODE, replicated};
+
+/// The section.
+pub(in crate::sections) const SECTION: Section =
+    Section { id: "replication", title: "What protection costs", level: 3, numbered: true, needs: always, render };
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let points = replicated(findings);
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Paragraph(answer(findings)), Block::Table(modes::table(findings, &points))];
+    blocks.extend(modes::too_few_warehouses(findings, &points));
+    blocks.extend(two_ratios::blocks(findings));
+    blocks.extend(published::blocks(findings, &points));
+    blocks.extend(forecast::blocks(findings, &points));
+    blocks.extend(split::blocks(findings, &points));
+    blocks.push(Block::Table(nodes::table(findings, &points)));
+    blocks.extend(nodes::roles_figure(findings, &points));
+    blocks.extend(slopes::blocks(findings, &points));
+    blocks.push(Block::Paragraph(proof::proved(findings, &points)));
+    blocks.push(Block::Paragraph(limits_of_this()));
+    blocks
+}
+
+fn limits_of_this() -> Prose {
+    prose![
+        "All nodes share this host, its cores and its device: what a standby uses is taken from the primary, and flushes of both follow each \
+         other on one device. What is kept here is a lower bound of what two machines keep, but for the network, which is missing. ",
+        Inline::Code(MODE.to_owned()),
+        " is defined in the reference of settings."
+    ]
+}

@@ -1,0 +1,77 @@
+//! How much throughput follows the network and the CPU time of the nodes, and what that says of a single thread.
+
+use super::modes::title;
+use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
+use crate::findings::replication::ReplicatedPoint;
+use crate::findings::slopes::{NONE_WITHIN, Slope, slopes};
+use crate::findings::{Findings, setting_title};
+use crate::numbers::short;
+
+/// The setting of the round trip.
+const RTT: &str = "replication.rtt";
+
+/// The table; nothing where no such setting varies.
+pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
+    let found = slopes(findings);
+    let row = |slope: &Slope| {
+        vec![
+            Cell::datum(setting_title(slope.setting)),
+            Cell::datum(slope.at.clone()),
+            Cell::Count(slope.points.len() as u64),
+            Cell::Quantity(slope.elasticity.clone()),
+            Cell::datum(meaning(slope, points)),
+        ]
+    };
+    (!found.is_empty()).then(|| {
+        Block::Table(Table {
+            id: "table-slopes",
+            caption: prose!["Elasticity of throughput: its relative change per relative change of a resource, over all levels of it."],
+            columns: vec![
+                Column::words("To"),
+                Column::words("At"),
+                Column::counts("Points"),
+                Column::quantities("Elasticity", "d ln X / d ln R"),
+                Column::words("Which means"),
+            ],
+            rows: found.iter().map(row).collect(),
+            note: prose!["Slope of the logarithms by least squares, in each repetition where there are several."],
+        })
+    })
+}
+
+/// A sentence where a single thread that can do no more and a throughput that does not follow the network agree.
+pub(super) fn answer(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
+    let is_flat = |slope: &&Slope| slope.setting == RTT && slope.is_none();
+    let found = slopes(findings)
+        .iter()
+        .filter(is_flat)
+        .find_map(|slope| stage(slope, points).map(|one| (slope.elasticity.clone(), one)));
+    let Some((elasticity, stage)) = found else { return Prose::new() };
+    prose![
+        Inline::Strong(prose!["Single-threaded stage: ", stage]),
+        "; elasticity of throughput to the round trip is ",
+        &elasticity,
+        ", so a faster network does not help. "
+    ]
+}
+
+fn meaning(slope: &Slope, points: &[ReplicatedPoint]) -> String {
+    if slope.setting == RTT
+        && slope.is_none()
+        && let Some(stage) = stage(slope, points)
+    {
+        return format!("single-threaded stage: {stage}");
+    }
+    if slope.is_none() {
+        return format!("throughput does not follow it (within {})", short(NONE_WITHIN));
+    }
+    "throughput follows it".to_owned()
+}
+
+/// The single thread that can do no more at a point of a slope.
+fn stage(slope: &Slope, points: &[ReplicatedPoint]) -> Option<String> {
+    let of = points.iter().filter(|one| slope.points.contains(&one.point));
+    let limits = of.filter_map(|one| one.busiest_single().filter(|(_, role)| role.is_serial_limit()));
+    let (node, role) = limits.max_by(|(_, a), (_, b)| a.busy().total_cmp(&b.busy()))?;
+    Some(format!("{} of {node}", title(&role.role)))
+}

@@ -1,0 +1,111 @@
+//! Where the time of a transaction goes, by what its session waited for, with the forecast as a mark.
+
+use super::modes::point;
+use crate::blocks::{Axis, Block, Cell, Chart, Column, Figure, Notice, Stack, Stacks, Table, prose};
+use crate::findings::Findings;
+use crate::findings::replication::ReplicatedPoint;
+use crate::findings::time_split::{AGREES_WITHIN, TimeSplit};
+use crate::numbers::short;
+use proofload_model::session_state::SessionState;
+
+/// Share of the longest response time below which a state is drawn with the others.
+const LEAST_DRAWN: f64 = 0.01;
+
+/// A state for readers.
+fn title(state: SessionState) -> &'static str {
+    match state {
+        SessionState::Running => "at work, or waiting for a core",
+        SessionState::Log => "own log",
+        SessionState::Standby => "standby",
+        SessionState::Lock => "locks",
+        SessionState::Read => "reads of data",
+        SessionState::Client => "client and way to it",
+        SessionState::Other => "other waits",
+    }
+}
+
+/// The figure, or why it is missing; nothing where sessions were not looked at.
+pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec<Block> {
+    let looked: Vec<(String, &ReplicatedPoint, &TimeSplit)> =
+        points.iter().filter_map(|one| Some((point(findings, one)?.label(), one, one.split.as_ref().ok()?))).collect();
+    let (shown, left_out): (Vec<_>, Vec<_>) = looked.into_iter().partition(|(_, _, split)| split.agrees());
+    let mut blocks = Vec::new();
+    if !shown.is_empty() {
+        blocks.push(Block::Figure(Box::new(figure(&shown))));
+    }
+    if !left_out.is_empty() {
+        let reasons = left_out
+            .iter()
+            .map(|(label, _, split)| format!("{label}: {} of {} ms", short(split.sum), short(split.response)));
+        let text = prose![
+            "Where the time of a transaction goes is not told where the times in all states do not add up to the response time within ",
+            short(100.0 * AGREES_WITHIN),
+            " %: ",
+            reasons.collect::<Vec<_>>().join("; "),
+            "."
+        ];
+        blocks.push(Block::Notice(Notice::Gap, text));
+    }
+    blocks
+}
+
+/// States that take a share worth drawing at any point, in their order.
+fn drawn(shown: &[(String, &ReplicatedPoint, &TimeSplit)]) -> Vec<SessionState> {
+    let longest = shown.iter().map(|(_, _, split)| split.sum).fold(0.0, f64::max);
+    let is_drawn = |state: &SessionState| {
+        *state != SessionState::Other && shown.iter().any(|(_, _, split)| split.of(*state) >= LEAST_DRAWN * longest)
+    };
+    SessionState::ALL.into_iter().filter(is_drawn).collect()
+}
+
+fn figure(shown: &[(String, &ReplicatedPoint, &TimeSplit)]) -> Figure {
+    let states = drawn(shown);
+    let stack = |(label, one, split): &(String, &ReplicatedPoint, &TimeSplit)| {
+        let mut parts: Vec<f64> = states.iter().map(|state| split.of(*state)).collect();
+        parts.push((split.sum - parts.iter().sum::<f64>()).max(0.0));
+        let forecast = one.forecast.as_ref().and_then(|forecast| forecast.beside.as_ref().ok());
+        Stack { label: label.clone(), parts, mark: forecast.map(|beside| beside.response.value()) }
+    };
+    let rows: Vec<Stack> = shown.iter().map(stack).collect();
+    let mut names: Vec<String> = states.iter().map(|state| title(*state).to_owned()).collect();
+    names.push(title(SessionState::Other).to_owned());
+    let described = rows.iter().map(|row| {
+        let parts = row.parts.iter().zip(&names).map(|(part, name)| format!("{name} {}", short(*part)));
+        format!("{}: {}.", row.label, parts.collect::<Vec<_>>().join(", "))
+    });
+    let alt = format!("Stacked bars of ms a transaction. {}", described.collect::<Vec<_>>().join(" "));
+    let marked = rows.iter().any(|row| row.mark.is_some());
+    let mut caption =
+        prose!["Where the time of a transaction goes: mean number of sessions in each state over throughput."];
+    if marked {
+        caption.extend(prose![" The mark is the mean response time that the calibration of commits forecasts."]);
+    }
+    let axis = Axis::linear("Time of a transaction", "ms");
+    let chart = Chart::Stacks(Stacks { axis, names, rows, mark: "forecast".to_owned() });
+    Figure { id: "figure-split", caption, alt, chart, data: data(shown) }
+}
+
+fn data(shown: &[(String, &ReplicatedPoint, &TimeSplit)]) -> Table {
+    let mut columns = vec![Column::words("Point")];
+    columns.extend(SessionState::ALL.map(|state| Column::quantities(title(state), "ms")));
+    columns.extend([
+        Column::quantities("Sum", "ms"),
+        Column::quantities("Mean response time", "ms"),
+        Column::quantities("Looks", "1/s"),
+        Column::quantities("Their cost", "CPU s/s"),
+    ]);
+    let row = |(label, _, split): &(String, &ReplicatedPoint, &TimeSplit)| {
+        let mut cells = vec![Cell::datum(label.clone())];
+        cells.extend(split.parts.iter().map(|(_, time)| Cell::Quantity(time.clone())));
+        cells.extend([split.sum, split.response].map(|time| Cell::datum(short(time))));
+        cells.push(Cell::Quantity(split.looks.clone()));
+        cells.push(split.cost.clone().map_or_else(Cell::Gap, Cell::Quantity));
+        cells
+    };
+    Table {
+        caption: prose!["Time of a transaction by what its session did."],
+        columns,
+        rows: shown.iter().map(row).collect(),
+        ..Table::default()
+    }
+}

@@ -1,0 +1,51 @@
+//! What a mode keeps at equal loads and of the largest throughput, in a study that searches under each mode.
+
+use super::super::charts::measured_cell;
+use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
+use crate::findings::Findings;
+use crate::findings::two_ratios::two_ratios;
+use crate::numbers::short;
+
+/// The table; nothing in a study without searches.
+pub(super) fn blocks(findings: &Findings<'_>) -> Option<Block> {
+    let found = two_ratios(findings);
+    let rows = found.iter().map(|one| {
+        vec![
+            Cell::datum(one.label.clone()),
+            Cell::datum(short(one.alone_at)),
+            measured_cell(one.equal_load.clone()),
+            Cell::datum(short(one.best_at)),
+            measured_cell(one.of_maxima.clone()),
+        ]
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    (!rows.is_empty()).then(|| {
+        Block::Table(Table {
+            id: "table-two-ratios",
+            caption: prose!["What each mode keeps: at the load at which one node is at its best, and of the largest throughput, each at its own best load."],
+            columns: vec![
+                Column::words("Mode"),
+                Column::counts("Best load of one node"),
+                Column::quantities("Kept at that load", "%"),
+                Column::counts("Its own best load"),
+                Column::quantities("Kept of the maximum", "%"),
+            ],
+            rows,
+            note: prose!["At equal loads users pay the wait; at its own best a mode has more users, who wait side by side, and pays only the stage that bounds it."],
+        })
+    })
+}
+
+/// Both ratios of every mode in sentences.
+pub(super) fn answer(findings: &Findings<'_>) -> Prose {
+    let mut text = Prose::new();
+    for one in two_ratios(findings) {
+        let Ok(of_maxima) = &one.of_maxima else { continue };
+        text.extend(prose![Inline::Strong(prose![one.label.clone()]), " keeps "]);
+        if let Ok(equal) = &one.equal_load {
+            text.extend(prose![(equal, "%"), " of the throughput at a load of ", short(one.alone_at), ", "]);
+        }
+        text.extend(prose![(of_maxima, "%"), " at its own best (", short(one.best_at), "). "]);
+    }
+    text
+}

@@ -83,7 +83,7 @@ mod tests {
         let levels = vec![CommitLevel::Local, CommitLevel::RemoteFlush];
         let one = CommitCalibration { key: String::new(), levels, rounds: vec![vec![10, 30], vec![500, 540], vec![7]] };
         assert_eq!(one.differences(CommitLevel::RemoteFlush, CommitLevel::Local), [20.0, 40.0]);
-        assert_eq!(one.differences(CommitLevel::Off, CommitLevel::Local), []);
+        assert!(one.differences(CommitLevel::Off, CommitLevel::Local).is_empty());
         assert_eq!(one.times(CommitLevel::Local), [10.0, 500.0, 7.0]);
         assert_eq!(CommitLevel::of(ReplicationMode::Async), CommitLevel::Local);
     }

@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
-    /// At work, or waiting for a core: the engine does not tell one from the other.
+    /// Work, or a wait for a core: the engine does not tell one from the other.
     Running,
     /// Waiting until a standby confirms.
     Standby,

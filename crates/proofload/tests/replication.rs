@@ -2,10 +2,11 @@
 
 mod support;
 
+use proofload_model::commit_levels::CommitLevel;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::{ReplicationProof, RunEvent};
 use proofload_model::replication::ReplicationMode;
-use proofload_model::series::{replication, threads};
+use proofload_model::series::{replication, sessions, threads};
 use proofload_record::Attempt;
 use support::{Bench, postgresql_here, small_study, text};
 
@@ -49,10 +50,19 @@ fn modes_are_proved_watched_measured_and_told_and_nothing_is_left() {
         assert!(has(&InstanceName::primary(), threads::PROBE, "walsender"));
         assert!(has(&standby, threads::PROBE, "startup") && has(&standby, threads::PROBE, "walreceiver"));
         assert!(has(&InstanceName::primary(), replication::PROBE, "standby-1"));
+        assert!(has(&InstanceName::primary(), sessions::PROBE, "client") && !has(&standby, sessions::PROBE, "client"));
         let trip = attempt.facts.iter().find(|fact| fact.name == "link.rtt").expect("the link was measured");
         assert_eq!(trip.instance, standby);
         assert!(trip.number.is_some_and(|milliseconds| (2.8..3.2).contains(&milliseconds)), "{trip:?}");
     }
+    let calibrated = record.events.iter().filter_map(|event| match &event.event {
+        RunEvent::CommitsCalibrated(found) => Some(found),
+        _ => None,
+    });
+    let [calibrated] = &calibrated.collect::<Vec<_>>()[..] else { panic!("{:?}", record.events) };
+    let added = calibrated.differences(CommitLevel::RemoteFlush, CommitLevel::Local);
+    let slower = added.iter().filter(|added| **added > 2e6).count();
+    assert!(added.len() >= 6 && slower * 10 > added.len() * 8, "3 ms of round trip: {added:?}");
     let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
     let page = text(&page.stdout);
     assert!(page.contains("What protection costs") && page.contains("through a relay of ours"), "{page}");
@@ -76,4 +86,18 @@ fn a_study_with_standbys_that_cannot_be_is_refused_before_anything_is_built() {
         assert!(told.contains(part), "{told}");
     }
     assert!(!bench.path("x.proof").exists() && !bench.path("data").exists());
+}
+
+#[test]
+fn too_few_warehouses_for_a_study_of_modes_are_remarked_and_not_refused() {
+    let bench = Bench::new("replication-advice");
+    bench.study(&small_study("postgresql", "[replication]\nmode = \"remote_flush\"\n", 1));
+    let told = |warehouses: &str, users: &str| {
+        let set = [format!("workload.warehouses={warehouses}"), format!("workload.virtual_users={users}")];
+        let done = bench.run(&["validate", "study.toml", "--set", &set[0], "--set", &set[1]]);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        text(&done.stderr)
+    };
+    assert!(told("4", "2").contains("note: 4 warehouses for 2 virtual users"), "{}", told("4", "2"));
+    assert_eq!(told("8", "2"), "");
 }

@@ -13,6 +13,8 @@ use proofload_model::wire::host::{
     WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, ScrapeSpec};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use support::one;
@@ -235,4 +237,70 @@ fn sessions_that_wait_for_a_standby_are_seen_and_observers_are_not() {
     let ended = waiting.wait_with_output().expect("it ends");
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     pair.bench.ask(StopProbes { instance: one() });
+}
+
+/// A group whose processes have next to no CPU time; they are let go when it is dropped.
+struct StarvedGroup(PathBuf);
+
+impl StarvedGroup {
+    /// `None` where groups of CPU time cannot be made so.
+    fn of(process: u32) -> Option<Self> {
+        let folder = PathBuf::from(format!("/sys/fs/cgroup/cpu/proofload-test-{}", std::process::id()));
+        std::fs::create_dir(&folder).ok()?;
+        let group = Self(folder);
+        let write = |file: &str, text: String| std::fs::write(group.0.join(file), text).ok();
+        write("cpu.cfs_period_us", "500000".to_owned())?;
+        write("cpu.cfs_quota_us", "1000".to_owned())?;
+        write("cgroup.procs", process.to_string())?;
+        Some(group)
+    }
+}
+
+impl Drop for StarvedGroup {
+    fn drop(&mut self) {
+        let members = std::fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
+        for process in members.lines() {
+            let _moved = std::fs::write("/sys/fs/cgroup/cpu/cgroup.procs", process);
+        }
+        let _removed = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_single_thread_without_cpu_time_is_told_from_all_others() {
+    let Some((bench, place)) = bench() else { return };
+    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
+    pair.expect(None);
+    let receiver = pair.child(pair.standbys[0].1, "walreceiver");
+    let Some(starved) = StarvedGroup::of(receiver) else {
+        println!("SKIPPED: no group of CPU time can be made");
+        return;
+    };
+    let commits = "SELECT pg_logical_emit_message(true, 'proofload', repeat('x', 4000));\n".repeat(5_000);
+    let mut load = pair.spawn_script(&commits);
+    let origin = pair.bench.clock.now();
+    for instance in [one(), InstanceName::standby(1)] {
+        let (place, scraped) = (place.clone(), ScrapeSpec::default());
+        pair.bench.ask(StartProbes { instance, origin, place, pid: None, scraped, session_looks: 0 });
+    }
+    std::thread::sleep(Duration::from_secs(12));
+    let mut seconds: BTreeMap<u64, BTreeMap<String, f64>> = BTreeMap::new();
+    for event in pair.bench.events.lock().expect("no panic").iter() {
+        let Event::Telemetry(told) = event else { continue };
+        let roles = told.readings.iter().filter(|one| ["role", "role_wait"].contains(&one.name.as_str()));
+        for reading in roles.filter(|one| !one.component.starts_with("proofload")) {
+            let second = seconds.entry(told.moment.since(origin).as_secs()).or_default();
+            *second.entry(format!("{} of {}", reading.component, told.instance)).or_default() += reading.value;
+        }
+    }
+    drop(starved);
+    let _ended = load.kill().and_then(|()| load.wait());
+    const STARVED: &str = "walreceiver of standby-1";
+    let observed: Vec<_> = seconds.values().filter(|roles| roles.contains_key(STARVED)).collect();
+    let is_first = |roles: &&&BTreeMap<String, f64>| roles.values().all(|busy| *busy <= roles[STARVED]);
+    let named = observed.iter().filter(is_first).count();
+    let busy = observed.iter().map(|roles| roles[STARVED]).sum::<f64>() / observed.len() as f64;
+    assert!(observed.len() >= 8 && named * 10 >= observed.len() * 9, "{named} of {}: {seconds:?}", observed.len());
+    assert!(busy > 75.0, "it had work {busy} % of the time: {seconds:?}");
+    println!("named first in {named} of {} seconds, with work {busy:.1} % of the time", observed.len());
 }

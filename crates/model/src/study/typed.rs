@@ -150,10 +150,12 @@ pub fn confirmation_of(device: &str, confirmed: Option<&str>) -> Option<String> 
 /// Times a second that the sessions of the load are looked at in a study of replication.
 const LOOKS_AT_SESSIONS: u32 = 20;
 
-/// Times a second that the sessions of the load are looked at; 0: not at all.
+/// Times a second that the sessions of the load are looked at; 0: not at all. Sessions that wait for their turn tell nothing of a
+/// transaction's time.
 pub fn session_looks(settings: &Settings) -> u32 {
-    let default = if settings.get("replication.mode").is_some() { LOOKS_AT_SESSIONS } else { 0 };
-    settings.count("observe.sessions").unwrap_or(default)
+    let takes_turns = settings.get("workload.rate").is_some() || settings.text("workload.pacing") == Ok("paced");
+    let is_told = settings.get("replication.mode").is_some() && !takes_turns;
+    settings.count("observe.sessions").unwrap_or(if is_told { LOOKS_AT_SESSIONS } else { 0 })
 }
 
 /// Preconditioning, when the study asks for it; `confirmed` is the device named by `--yes`.

@@ -159,12 +159,16 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
             waited_for_apply: chance.number().is_multiple_of(2),
         }),
         31 => RunEvent::Drilled(Box::new(drilled(chance))),
-        32 => RunEvent::CommitsCalibrated(CommitCalibration {
-            key: chance.text(),
-            levels: vec![CommitLevel::Local, CommitLevel::RemoteApply],
-            rounds: chance.list(|chance| chance.list(Chance::number)),
-        }),
+        32 => RunEvent::CommitsCalibrated(commits(chance)),
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
+    }
+}
+
+fn commits(chance: &mut Chance) -> CommitCalibration {
+    CommitCalibration {
+        key: chance.text(),
+        levels: vec![CommitLevel::Local, CommitLevel::RemoteApply],
+        rounds: chance.list(|chance| chance.list(Chance::number)),
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Forecast {
     pub writes: f64,
     /// What a transaction should take more on average, ms.
     pub added: Quantity,
-    /// Beside the point without standbys, or why there is nothing to compare with.
+    /// Comparison with the point without standbys, or why there is none.
     pub beside: Result<Beside, String>,
 }
 

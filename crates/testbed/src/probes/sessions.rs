@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 struct Sessions {
-    tally: Arc<Mutex<Tally>>,
+    tally: Arc<Mutex<SessionTally>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     /// Root of the server's processes.
@@ -30,7 +30,7 @@ struct Sessions {
 
 /// What was seen since the last reading.
 #[derive(Debug, Default)]
-struct Tally {
+struct SessionTally {
     /// Seconds of sessions by state. A look stands for the time since the one before it: one that came late, since the server was kept
     /// from its cores, sees the state in which that left the sessions.
     sessions: BTreeMap<SessionState, f64>,
@@ -40,7 +40,7 @@ struct Tally {
     failure: Option<Error>,
 }
 
-impl Tally {
+impl SessionTally {
     fn add(&mut self, seen: &SessionSample, after: Duration) {
         let seconds = after.as_secs_f64();
         for (state, count) in &seen.sessions {
@@ -70,7 +70,7 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
 struct Looker {
     sampler: Box<dyn SessionSampler>,
     clock: Arc<dyn Clock>,
-    tally: Arc<Mutex<Tally>>,
+    tally: Arc<Mutex<SessionTally>>,
     stop: Arc<AtomicBool>,
     looks: u32,
 }
@@ -92,7 +92,7 @@ impl Looker {
         }
     }
 
-    /// Between half and one and a half of the mean distance. Source of the numbers: Marsaglia, "Xorshift RNGs", 2003, the triple 13, 7, 17.
+    /// Draws a pause between half and one and a half of the mean distance. Source of the numbers: Marsaglia, "Xorshift RNGs", 2003, the triple 13, 7, 17.
     fn pause(&self, chance: &mut u64) -> Duration {
         *chance ^= *chance << 13;
         *chance ^= *chance >> 7;
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_late_look_stands_for_the_time_that_it_came_late() {
-        let mut tally = Tally::default();
+        let mut tally = SessionTally::default();
         let seen = |state| SessionSample { sessions: vec![(state, 2)], reader: None };
         tally.add(&seen(SessionState::Client), Duration::from_millis(100));
         tally.add(&seen(SessionState::Running), Duration::from_millis(300));

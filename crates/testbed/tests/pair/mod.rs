@@ -154,16 +154,34 @@ impl Pair {
 
     /// Begins a statement as a session of the load would.
     pub fn spawn_sql(&self, statement: &str) -> Child {
+        self.psql(&["-c", statement]).spawn().expect("psql is installed with the server")
+    }
+
+    /// Begins many statements, each a transaction.
+    pub fn spawn_script(&self, statements: &str) -> Child {
+        let path = std::env::temp_dir().join(format!("proofload-test-{}.sql", std::process::id()));
+        std::fs::write(&path, statements).expect("the folder takes a file");
+        let file = std::fs::File::open(&path).expect("it was written");
+        let _unlinked = std::fs::remove_file(&path);
+        self.psql(&["-f", "-"]).stdin(file).spawn().expect("psql is installed with the server")
+    }
+
+    /// The child of a process with this role in its title.
+    pub fn child(&self, parent: u32, role: &str) -> u32 {
+        let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).expect("it lives");
+        let title = |child: &u32| std::fs::read_to_string(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        let mut numbers = children.split_ascii_whitespace().filter_map(|number| number.parse::<u32>().ok());
+        numbers.find(|child| title(child).contains(role)).unwrap_or_else(|| panic!("{role} is no child of {parent}"))
+    }
+
+    fn psql(&self, arguments: &[&str]) -> Command {
         let (host, port) = self.address.split_once("' port=").expect("an address of a socket");
         let host = host.trim_start_matches("host='");
         let port = port.split(' ').next().expect("a port");
-        Command::new("psql")
-            .args(["-h", host, "-p", port, "-U", "proofload", "-d", "proofload", "-X", "-q", "-c", statement])
-            .env("PGAPPNAME", "proofload")
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("psql is installed with the server")
+        let mut command = Command::new("psql");
+        command.args(["-h", host, "-p", port, "-U", "proofload", "-d", "proofload", "-X", "-q"]).args(arguments);
+        command.env("PGAPPNAME", "proofload").stdout(Stdio::null()).stderr(Stdio::piped());
+        command
     }
 }
 

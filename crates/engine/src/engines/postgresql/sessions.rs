@@ -17,13 +17,13 @@ const LOG_EVENTS: &[&str] = &["WALSync", "WalSync", "WALWrite", "WalWrite", "WAL
 /// The sampler. Connects at the first look, and again at the next one after the connection was lost.
 pub(super) struct ActivitySampler {
     /// Declared before the runtime, on which its driver runs.
-    link: Option<Link>,
+    link: Option<SamplerConnection>,
     config: Config,
     runtime: tokio::runtime::Runtime,
 }
 
 /// An open connection, its query and its process.
-struct Link {
+struct SamplerConnection {
     client: Client,
     look: Statement,
     process: u32,
@@ -43,7 +43,7 @@ impl SessionSampler for ActivitySampler {
         let (link, config) = (&mut self.link, &self.config);
         let look = async {
             if link.is_none() {
-                *link = Some(Link::open(config.clone()).await?);
+                *link = Some(SamplerConnection::open(config.clone()).await?);
             }
             link.as_ref().expect("opened above").look().await
         };
@@ -57,7 +57,7 @@ impl SessionSampler for ActivitySampler {
     }
 }
 
-impl Link {
+impl SamplerConnection {
     async fn open(config: Config) -> Result<Self, Error> {
         let client = connection::open(config).await?;
         client.batch_execute("SET jit = off").await.map_err(failed)?;

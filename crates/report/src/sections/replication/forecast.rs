@@ -1,18 +1,23 @@
 //! What a mode should add by the calibration of commits, beside what it added, and the stage that stands out where they differ.
 
-use super::super::charts::measured_cell;
 use super::modes::{point, title};
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::Findings;
 use crate::findings::forecast::{Beside, Forecast, calibration_of, commit_times};
 use crate::findings::replication::ReplicatedPoint;
 use crate::findings::time_split::TimeSplit;
+use crate::sections::charts::measured_cell;
 use proofload_model::commit_levels::CommitCalibration;
 use proofload_model::replication::ReplicationMode;
 use proofload_model::session_state::SessionState;
 
 /// Growth of a part of a transaction's time that is worth naming, as a share of the excess.
 const WORTH_NAMING: f64 = 0.3;
+
+/// What the columns of a forecast mean, and those beside it.
+const FORECAST: &str = "Forecast: what a commit takes more, times the share of transactions that write.";
+const COMPARED: &str = " Kept: throughput in per cent of that without standbys, if nothing else changes; for one user it is the whole of it. An excess within a \
+     fifth of the forecast, or whose interval holds 0, is explained by wire and flush; a larger one is a queue.";
 
 /// Tables of the calibrations and of the forecasts; nothing where nothing was calibrated.
 pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec<Block> {
@@ -38,27 +43,30 @@ fn commits(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
             None => known.push((found, point.label())),
         }
     }
+    let several = known.len() > 1;
     let rows = known.iter().flat_map(|(calibration, points)| {
         commit_times(calibration).into_iter().map(move |one| {
-            vec![
-                Cell::datum(points.clone()),
+            let mut cells: Vec<Cell> = several.then(|| Cell::datum(points.clone())).into_iter().collect();
+            cells.extend([
                 Cell::code(one.level.word()),
                 Cell::Quantity(one.time),
                 one.added.map_or(Cell::Empty, Cell::Quantity),
-            ]
+            ]);
+            cells
         })
     });
+    let mut columns: Vec<Column> = several.then(|| Column::words("Holds for")).into_iter().collect();
+    columns.extend([
+        Column::words("Level"),
+        Column::quantities("Commit", "ms"),
+        Column::quantities("More than local", "ms"),
+    ]);
     Table {
         id: "table-commits",
         caption: prose![
             "What a commit takes by what it waits for, measured before the load on one connection, levels in turns in an order that was drawn; medians."
         ],
-        columns: vec![
-            Column::words("Holds for"),
-            Column::words("Level"),
-            Column::quantities("Commit", "ms"),
-            Column::quantities("More than local", "ms"),
-        ],
+        columns,
         rows: rows.collect(),
         note: prose![
             "More than local: median of the differences inside rounds of all levels, with intervals by order statistics. Each commit leaves 4,000 bytes in the log and changes no table."
@@ -96,11 +104,7 @@ fn forecasts(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
         ],
         columns,
         rows: points.iter().filter_map(row).collect(),
-        note: prose![
-            "Forecast: what a commit takes more, times the share of transactions that write; throughput kept if nothing else changes, which for one user is \
-             the whole of it and for many bounds it where users do not wait for each other. An excess within a fifth of the forecast, or whose interval holds 0, \
-             is explained by wire and flush; a larger one is a queue."
-        ],
+        note: if compared { prose![FORECAST, COMPARED] } else { prose![FORECAST] },
     }
 }
 

@@ -1,10 +1,10 @@
 //! The table by mode: throughput, what is kept of it, response times.
 
-use super::super::charts::{measured_cell, metric_column, shown_value};
 use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
 use crate::findings::replication::{ReplicatedPoint, users};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::MetricName;
+use crate::sections::charts::{measured_cell, metric_column, shown_value};
 use proofload_model::study::FEWEST_WAREHOUSES_FOR_A_USER;
 
 /// What sessions of the load are called by their processes: user and database of an instance that is ours.

@@ -1,12 +1,12 @@
 //! What a mode takes of both nodes: CPU time, the busiest core and role, the log, how far standbys were behind; and every role over time.
 
-use super::super::charts::measured_cell;
-use super::super::cores::{binned, heat_columns};
 use super::modes::{point, title};
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Table, prose};
 use crate::findings::replication::{NodeUse, ReplicatedPoint, RoleUse, SERIAL_FROM};
-use crate::findings::{Findings, Measured, PointFindings, Trace, traces_of};
+use crate::findings::{Findings, PointFindings, Trace, traces_of};
 use crate::numbers::short;
+use crate::sections::charts::measured_cell;
+use crate::sections::cores::{binned, heat_columns};
 use proofload_model::replication::ReplicationMode;
 use proofload_model::series;
 
@@ -14,47 +14,66 @@ use proofload_model::series;
 const DRAWN: usize = 6;
 const LEAST_DRAWN: f64 = 0.5;
 
-/// The table.
+/// The table of both nodes.
 pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
-    let with_standbys = |one: &ReplicatedPoint| one.mode != ReplicationMode::None;
     let row = |one: &ReplicatedPoint| {
         let (primary, standbys) = one.nodes.split_first()?;
-        let of_standby = |value: &Measured| if with_standbys(one) { measured_cell(value.clone()) } else { Cell::Empty };
         let single = one.busiest_single();
-        let role = single.map(|(node, role)| format!("{} of {node}", title(&role.role)));
+        let waited = single.and_then(|(_, role)| role.waited.clone());
+        let role = single.map(|(node, role)| format!("{node} {}", title(&role.role)));
         Some(vec![
             Cell::datum(point(findings, one)?.label()),
             measured_cell(primary.cpu.clone()),
             standbys.first().map_or(Cell::Empty, |first| measured_cell(first.cpu.clone())),
             measured_cell(one.busiest_core.clone()),
-            single.map_or(Cell::Empty, |(_, role)| Cell::Quantity(role.cpu.clone())),
             role.map_or(Cell::Empty, Cell::datum),
-            of_standby(&one.log),
-            of_standby(&one.behind),
-            of_standby(&one.most_behind),
+            single.map_or(Cell::Empty, |(_, role)| Cell::Quantity(role.cpu.clone())),
+            waited.map_or(Cell::Empty, Cell::Quantity),
         ])
     };
     Table {
         id: "table-nodes",
-        caption: prose!["What each point takes of both nodes."],
+        caption: prose!["CPU time of both nodes, and the busiest role with a single thread."],
         columns: vec![
             Column::words("Point"),
             Column::quantities("CPU, primary", "CPU s/s"),
             Column::quantities("CPU, standby-1", "CPU s/s"),
             Column::quantities("Busiest core", "%"),
-            Column::quantities("Busiest single thread", "% of a core"),
-            Column::words("Its role"),
-            Column::quantities("Log", "MB/s"),
-            Column::quantities("Behind, mean", "MB"),
-            Column::quantities("Behind, at most", "MB"),
+            Column::words("Busiest single thread"),
+            Column::quantities("At work", "% of a core"),
+            Column::quantities("Waiting for one", "% of the time"),
         ],
         rows: points.iter().filter_map(row).collect(),
         note: prose![
             "A role with a single thread that is at work, or has work and waits for CPU time, for ",
             short(SERIAL_FROM),
-            " % of the time or more can do no more, however many cores are idle. Behind: log that the primary has flushed and a standby has not applied."
+            " % of the time or more can do no more, however many cores are idle."
         ],
     }
+}
+
+/// The log of the primary, and how far standbys were behind it; `None` where there is no standby.
+pub(super) fn behind(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
+    let with_standbys = points.iter().filter(|one| one.mode != ReplicationMode::None);
+    let row = |one: &ReplicatedPoint| {
+        let cells = [&one.log, &one.behind, &one.most_behind].map(|value| measured_cell(value.clone()));
+        Some(std::iter::once(Cell::datum(point(findings, one)?.label())).chain(cells).collect())
+    };
+    let rows: Vec<Vec<Cell>> = with_standbys.filter_map(row).collect();
+    (!rows.is_empty()).then(|| {
+        Block::Table(Table {
+            id: "table-behind",
+            caption: prose!["Log that the primary wrote, and how far its standbys were behind."],
+            columns: vec![
+                Column::words("Point"),
+                Column::quantities("Log", "MB/s"),
+                Column::quantities("Behind, mean", "MB"),
+                Column::quantities("Behind, at most", "MB"),
+            ],
+            rows,
+            note: prose!["Behind: log that the primary has flushed and a standby has not applied."],
+        })
+    })
 }
 
 /// The use of a core by every role of every node over time; `None` where no role was observed.
@@ -62,7 +81,8 @@ pub(super) fn roles_figure(findings: &Findings<'_>, points: &[ReplicatedPoint]) 
     let maps: Vec<(&ReplicatedPoint, RoleMap<'_>)> =
         points.iter().filter_map(|one| Some((one, RoleMap::of(findings, one)?))).collect();
     let rows = maps.iter().map(|(_, map)| map.rows.len()).sum();
-    let heats: Vec<Heat> = maps.iter().map(|(_, map)| map.heat(heat_columns(rows))).collect();
+    let full = full(maps.iter().map(|(_, map)| map.most()).fold(0.0, f64::max));
+    let heats: Vec<Heat> = maps.iter().map(|(_, map)| map.heat(heat_columns(rows), full)).collect();
     if heats.is_empty() {
         return None;
     }
@@ -106,7 +126,12 @@ impl<'a> RoleMap<'a> {
         (!rows.is_empty()).then_some(Self { point, window, rows })
     }
 
-    fn heat(&self, columns: usize) -> Heat {
+    /// The most of any second.
+    fn most(&self) -> f64 {
+        self.rows.iter().flat_map(|(_, trace)| trace.values()).fold(0.0, f64::max)
+    }
+
+    fn heat(&self, columns: usize, full: f64) -> Heat {
         let (from, to) = self.window;
         let columns = columns.min((to - from).max(1.0) as usize).max(1);
         let width = (to - from) / columns as f64;
@@ -126,10 +151,15 @@ impl<'a> RoleMap<'a> {
             x_ticks: ticks.collect(),
             rows: self.rows.iter().map(|(name, _)| name.clone()).collect(),
             cells: self.rows.iter().map(|(_, trace)| binned(trace, from, width, columns)).collect(),
-            full: 100.0,
+            full,
             legend: "% of a core, by thread".to_owned(),
         }
     }
+}
+
+/// The end of the scale for uses up to this, %.
+fn full(most: f64) -> f64 {
+    [10.0, 25.0, 50.0].into_iter().find(|end| most <= *end).unwrap_or(100.0)
 }
 
 /// The busiest roles of a node.

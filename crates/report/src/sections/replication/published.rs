@@ -21,7 +21,9 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
         return None;
     }
     let base = points.iter().find(|one| one.mode == ReplicationMode::None).and_then(|one| point(findings, one));
-    let ours = points.iter().filter_map(|one| own_row(findings, one, base?));
+    let ours: Vec<Vec<Cell>> = points.iter().filter_map(|one| own_row(findings, one, base?)).collect();
+    // One node alone beside itself says nothing.
+    let ours = ours.into_iter().take(if points.iter().any(is_kept) { usize::MAX } else { 0 });
     Some(Block::Table(Table {
         id: "table-published",
         caption: prose!["Published results beside these, relative to one node."],
@@ -39,6 +41,10 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
     }))
 }
 
+fn is_kept(one: &ReplicatedPoint) -> bool {
+    one.kept.as_ref().is_some_and(Result::is_ok)
+}
+
 fn their_row(reference: &Reference, point: &ReferencePoint) -> Option<Vec<Cell>> {
     let mode = point.level(MODE)?;
     let base = reference.points.iter().find(|one| one.level(MODE) == Some(ReplicationMode::None.word()))?;
@@ -52,8 +58,7 @@ fn their_row(reference: &Reference, point: &ReferencePoint) -> Option<Vec<Cell>>
 }
 
 fn own_row(findings: &Findings<'_>, one: &ReplicatedPoint, base: &PointFindings) -> Option<Vec<Cell>> {
-    let point =
-        point(findings, one).filter(|point| point.id == base.id || one.kept.as_ref().is_some_and(Result::is_ok))?;
+    let point = point(findings, one).filter(|point| point.id == base.id || is_kept(one))?;
     let mut cells = vec![Cell::datum(format!("this study, {}", point.label())), Cell::code(one.mode.word())];
     if point.id == base.id {
         cells.extend([Cell::datum("100"), Cell::datum("1"), Cell::datum("1")]);

@@ -22,6 +22,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.extend(forecast::blocks(findings, &points));
     blocks.extend(split::blocks(findings, &points));
     blocks.push(Block::Table(nodes::table(findings, &points)));
+    blocks.extend(nodes::behind(findings, &points));
     blocks.extend(nodes::roles_figure(findings, &points));
     blocks.extend(slopes::blocks(findings, &points));
     blocks.push(Block::Paragraph(proof::proved(findings, &points)));

@@ -1,10 +1,10 @@
 //! What a mode keeps at equal loads and of the largest throughput, in a study that searches under each mode.
 
-use super::super::charts::measured_cell;
 use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
 use crate::findings::Findings;
 use crate::findings::two_ratios::two_ratios;
 use crate::numbers::short;
+use crate::sections::charts::measured_cell;
 
 /// The table; nothing in a study without searches.
 pub(super) fn blocks(findings: &Findings<'_>) -> Option<Block> {

@@ -102,8 +102,11 @@ fn what_a_commit_waits_for_is_told_beside_what_a_transaction_took_more() {
     // Both points are equally fast, so that the mode took less than was forecast, and its excess is minus that.
     assert!((beside.excess.value() + forecast.added.value()).abs() < 0.05 * response, "{beside:?}");
     assert!((beside.kept.value() - 100.0 * response / (response + forecast.added.value())).abs() < 2.0, "{beside:?}");
+    split(&mut record, &[(SessionState::Running, 0.7), (SessionState::Standby, 0.3)]);
     let page = render(&record, Format::Markdown).unwrap();
-    for part in ["What a commit takes by what it waits for", "Forecast: kept", "More than local"] {
+    for part in
+        ["What a commit takes by what it waits for", "Forecast: kept", "More than local", "Waited for a standby"]
+    {
         assert!(page.contains(part), "{part}: {page}");
     }
     let without = render(&modes(), Format::Markdown).unwrap();

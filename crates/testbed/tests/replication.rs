@@ -191,7 +191,8 @@ fn commits_cost_what_they_wait_for() {
     let asked = (ReplicationMode::RemoteApply, Confirmation::Any(1), 1);
     let mut pair = Pair::start_through(Some(link), bench, &place, asked);
     pair.expect(None);
-    let before = pair.read().log_end;
+    let log_end = |pair: &mut Pair| pair.read().log_end.expect("it is told").0;
+    let before = log_end(&mut pair);
     let levels: Vec<CommitLevel> = CommitLevel::ALL.repeat(8);
     let times = pair.bench.ask(TimeCommits { instance: one(), levels: levels.clone(), within: LONG });
     assert_eq!(times.len(), levels.len());
@@ -207,7 +208,7 @@ fn commits_cost_what_they_wait_for() {
         assert!(added >= link.rtt - NEAR, "{level:?} adds {added:?} to {local:?}");
     }
     assert!(median(CommitLevel::Off) < link.rtt && local < link.rtt + median(CommitLevel::Off), "{times:?}");
-    let written = pair.read().log_end.0 - before.0;
+    let written = log_end(&mut pair) - before;
     assert!(written > 40 * 4000, "each left a message in the log: {written} bytes");
     let short = pair.bench.ask(TimeCommits { instance: one(), levels, within: Duration::from_millis(100) });
     assert!((1..40).contains(&short.len()), "{} commits in 100 ms", short.len());

@@ -1,12 +1,13 @@
 //! What a mode should add by the calibration of commits, beside what it added, and the stage that stands out where they differ.
 
 use super::modes::{point, title};
-use crate::blocks::{Block, Cell, Column, Table, prose};
+use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
 use crate::findings::Findings;
 use crate::findings::forecast::{Beside, Forecast, calibration_of, commit_times};
 use crate::findings::replication::ReplicatedPoint;
 use crate::findings::time_split::TimeSplit;
 use crate::sections::charts::measured_cell;
+use proofload_analysis::quantity::Quantity;
 use proofload_model::commit_levels::CommitCalibration;
 use proofload_model::replication::ReplicationMode;
 use proofload_model::session_state::SessionState;
@@ -16,6 +17,7 @@ const WORTH_NAMING: f64 = 0.3;
 
 /// What the columns of a forecast mean, and those beside it.
 const FORECAST: &str = "Forecast: what a commit takes more, times the share of transactions that write.";
+const WAITED: &str = " Waited for a standby: what sessions of the load were seen to wait for one, where the states of a transaction's time add up.";
 const COMPARED: &str = " Kept: throughput in per cent of that without standbys, if nothing else changes; for one user it is the whole of it. An excess within a \
      fifth of the forecast, or whose interval holds 0, is explained by wire and flush; a larger one is a queue.";
 
@@ -77,6 +79,8 @@ fn commits(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
 fn forecasts(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
     let compared = points.iter().any(|one| one.forecast.as_ref().is_some_and(|forecast| forecast.beside.is_ok()));
     let mut columns = vec![Column::words("Point"), Column::quantities("Forecast: added", "ms a transaction")];
+    let waited = points.iter().any(|one| one.forecast.is_some() && waits(one).is_some());
+    columns.extend(waited.then(|| Column::quantities("Waited for a standby", "ms a transaction")));
     if compared {
         columns.extend([
             Column::quantities("Measured: added", "ms a transaction"),
@@ -89,6 +93,7 @@ fn forecasts(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
     let row = |one: &ReplicatedPoint| {
         let (label, forecast) = (point(findings, one)?.label(), one.forecast.as_ref()?);
         let mut cells = vec![Cell::datum(label), Cell::Quantity(forecast.added.clone())];
+        cells.extend(waited.then(|| waits(one).map_or(Cell::Empty, |time| Cell::Quantity(time.clone()))));
         if compared {
             cells.extend(match &forecast.beside {
                 Ok(beside) => beside_cells(points, one, forecast, beside),
@@ -104,8 +109,19 @@ fn forecasts(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
         ],
         columns,
         rows: points.iter().filter_map(row).collect(),
-        note: if compared { prose![FORECAST, COMPARED] } else { prose![FORECAST] },
+        note: [
+            prose![FORECAST],
+            if waited { prose![WAITED] } else { Prose::new() },
+            if compared { prose![COMPARED] } else { Prose::new() },
+        ]
+        .concat(),
     }
+}
+
+/// Time of a transaction in which its session was seen to wait for a standby.
+fn waits(one: &ReplicatedPoint) -> Option<&Quantity> {
+    let split = one.split.as_ref().ok().filter(|split| split.agrees())?;
+    split.parts.iter().find(|(state, _)| *state == SessionState::Standby).map(|(_, time)| time)
 }
 
 fn beside_cells(points: &[ReplicatedPoint], one: &ReplicatedPoint, forecast: &Forecast, beside: &Beside) -> Vec<Cell> {

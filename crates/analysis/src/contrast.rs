@@ -5,6 +5,7 @@ use super::blocks::{BlockDifference, Blocks, Visit};
 use super::bootstrap::Estimate;
 use super::distribution::{student_quantile, variance};
 use super::latency::Quantile;
+use super::rank_shift::RankShift;
 
 /// Levels below this are not told apart.
 const SMALLEST_LEVEL: f64 = 1e-12;
@@ -91,6 +92,8 @@ pub enum Spread {
     InsideBlocks,
     /// Both sides were measured at once: seconds that both have, or the spread of runs.
     AtOnce,
+    /// The ranks of the values of both sides, whatever their distribution.
+    Ranks,
 }
 
 impl Spread {
@@ -102,6 +105,7 @@ impl Spread {
             Self::WithinWindows => "within the window",
             Self::InsideBlocks => "of the ratios inside blocks",
             Self::AtOnce => "of the ratio over the same seconds",
+            Self::Ranks => "of ranks",
         }
     }
 }
@@ -121,6 +125,8 @@ enum ContrastShape {
     Student { error: f64, freedom: f64 },
     /// Two intervals that need not be symmetrical: candidate, baseline.
     Apart(Within, Within),
+    /// The shift between two samples of any distribution.
+    Ranks(RankShift),
 }
 
 impl Contrast {
@@ -163,6 +169,16 @@ impl Contrast {
         Self { log, shape: ContrastShape::Student { error, freedom }, spread: Spread::AtOnce }
     }
 
+    /// Makes one of values of any distribution, such as outages: by the test of Mann and Whitney and the estimate and interval that belong
+    /// to it.
+    ///
+    /// # Errors
+    /// A side with fewer than four values, a value that is not positive.
+    pub fn of_ranks(candidate: &[f64], baseline: &[f64]) -> Result<Self, String> {
+        let shift = RankShift::of(candidate, baseline)?;
+        Ok(Self { log: shift.estimate(), shape: ContrastShape::Ranks(shift), spread: Spread::Ranks })
+    }
+
     /// The ratio.
     pub fn ratio(&self) -> f64 {
         self.log.exp()
@@ -195,6 +211,10 @@ impl Contrast {
                 let (candidate_down, candidate_up) = candidate.distances(level);
                 let (baseline_down, baseline_up) = baseline.distances(level);
                 (candidate_up.hypot(baseline_down), candidate_down.hypot(baseline_up))
+            }
+            ContrastShape::Ranks(shift) => {
+                let (low, high) = shift.bounds(level);
+                (high - self.log, self.log - low)
             }
         }
     }

@@ -27,6 +27,8 @@ pub mod order_statistics;
 pub mod quantity;
 pub mod quiet;
 pub mod random;
+mod rank_shift;
+pub mod recovery;
 pub mod rounds;
 pub mod search;
 pub mod slope;

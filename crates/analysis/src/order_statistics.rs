@@ -36,6 +36,37 @@ fn rank(count: usize) -> Option<usize> {
     (rank > 0).then(|| rank + (count - exact) / 2)
 }
 
+/// Fewest values whose largest bounds the 95th percentile from above with 95 % confidence: 0.95^59 is below 5 %.
+pub const FEWEST_FOR_P95: usize = 59;
+
+/// The 95th percentile of values; `None` with fewer than [`FEWEST_FOR_P95`], which may all lie below it.
+pub fn p95(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    (sorted.len() >= FEWEST_FOR_P95).then(|| sorted[(sorted.len() * 95).div_ceil(100) - 1])
+}
+
+/// Fewest values of each of two groups, and how much larger the gap between them is than either group's own spread.
+const FEWEST_OF_A_GROUP: usize = 2;
+const GAP_OVER_SPREAD: f64 = 3.0;
+
+/// Two groups into which positive values fall: the smallest and largest of each, with their counts. `None` where they are one group.
+///
+/// Values are a mixture where a gap on the logarithmic scale is three times as wide as the spread within either group, and at least a factor
+/// of two: a rule for the eye, which says that a median of all says little.
+pub fn mixture(values: &[f64]) -> Option<[(f64, f64, usize); 2]> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
+    sorted.sort_by(f64::total_cmp);
+    let gap = |place: usize| (sorted[place] / sorted[place - 1]).ln();
+    let places = FEWEST_OF_A_GROUP..(sorted.len() + 1).checked_sub(FEWEST_OF_A_GROUP)?;
+    let place = places.max_by(|one, other| gap(*one).total_cmp(&gap(*other)))?;
+    let (low, high) = sorted.split_at(place);
+    let spread = |group: &[f64]| (group[group.len() - 1] / group[0]).ln();
+    let wide = gap(place) >= std::f64::consts::LN_2 && gap(place) >= GAP_OVER_SPREAD * spread(low).max(spread(high));
+    let ends = |group: &[f64]| (group[0], group[group.len() - 1], group.len());
+    wide.then(|| [ends(low), ends(high)])
+}
+
 /// The largest chance of an event that has not happened in so many independent trials, 95 %. Source: the same binomial, exactly.
 pub fn none_of(trials: usize) -> f64 {
     1.0 - 0.05f64.powf(1.0 / trials.max(1) as f64)
@@ -68,5 +99,29 @@ mod tests {
         for (trials, percent) in [(20, 13.9), (59, 5.0), (300, 1.0)] {
             assert!((100.0 * none_of(trials) - percent).abs() < 0.1, "{trials}");
         }
+    }
+
+    #[test]
+    fn a_percentile_needs_enough_values() {
+        let values: Vec<f64> = (1..=59).map(f64::from).collect();
+        assert_eq!((p95(&values), p95(&values[1..])), (Some(57.0), None));
+    }
+
+    #[test]
+    fn two_groups_are_seen_and_one_is_not_split() {
+        let promotions = [0.11, 0.12, 0.13, 0.12, 5.1, 0.14, 5.2, 0.12];
+        assert_eq!(mixture(&promotions), Some([(0.11, 0.14, 6), (5.1, 5.2, 2)]));
+        assert_eq!(mixture(&[0.11, 0.12, 0.13, 5.1]), None, "one value is no group");
+        assert_eq!(mixture(&[]), None);
+        let mut state: u64 = 3;
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let split = |values: Vec<f64>| usize::from(mixture(&values).is_some());
+        // Uniform over a factor of four, and exponential.
+        let uniform: usize = (0..500).map(|_| split((0..10).map(|_| 1.0 + 3.0 * draw()).collect())).sum();
+        let exponential: usize = (0..500).map(|_| split((0..10).map(|_| 0.1 - draw().ln()).collect())).sum();
+        assert!(uniform + exponential <= 5, "{uniform} and {exponential} of 500 each");
     }
 }

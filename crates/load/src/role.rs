@@ -240,7 +240,7 @@ impl LoadService for LoadRole {
 
     fn connect_prober(&mut self, ask: ConnectProber) -> Result<(), Error> {
         let (request, _) = self.workload_run.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
-        self.prober = Some(Prober::connect(request, ask.asked, &self.clock)?);
+        self.prober = Some(Prober::connect(request, ask.asked, &self.clock, &self.events)?);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use crate::deployment::InstanceName;
 use crate::error::Error;
 use crate::fault_strength::FaultStrength;
+use crate::ledger::{Leader, LedgerRange};
 use crate::settings::Settings;
 use crate::time::{Moment, Offset};
 use serde::{Deserialize, Serialize};
@@ -296,6 +297,21 @@ pub struct Ledger {
     pub oldest_lost: Option<Offset>,
     /// Seconds in which the old primary acknowledged writes after the new one had.
     pub two_primaries_seconds: f64,
+    /// Time between two writes, nanoseconds; 0 in records from before ranges were kept.
+    #[serde(default)]
+    pub period_ns: u64,
+    /// Every write that is not plainly kept, in the order of the numbers.
+    #[serde(default)]
+    pub ranges: Vec<LedgerRange>,
+    /// Instances that acknowledged writes, one after the other.
+    #[serde(default)]
+    pub leaders: Vec<Leader>,
+    /// Number of the instance that was asked what is there.
+    #[serde(default)]
+    pub read_from: Option<u32>,
+    /// Why the database could not be asked; nothing is known of losses then.
+    #[serde(default)]
+    pub unread: Option<String>,
 }
 
 /// Everything that a prober found.
@@ -336,8 +352,25 @@ pub struct DrillReport {
     pub recovered_at: Option<f64>,
     /// Work that the users missed from the fault to the recovery or the end, in seconds of the throughput before.
     pub work_missed: f64,
+    /// When enough standbys of the primary were in sync again; `None` where that never came.
+    #[serde(default)]
+    pub protected_again_at: Option<f64>,
+    /// Standbys that could be asked before one was promoted; `None` where nobody was.
+    #[serde(default)]
+    pub reach: Option<StandbyReach>,
     /// What the prober found.
     pub prober: ProberReport,
+}
+
+/// Standbys that could be asked how much they have before one was promoted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandbyReach {
+    /// Standbys that answered.
+    pub reached: u32,
+    /// Standbys that there are.
+    pub of: u32,
+    /// Whether every acknowledged write is on one of those that answered, by what the mode and its confirmation say.
+    pub holds_all: bool,
 }
 
 #[cfg(test)]

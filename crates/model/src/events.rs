@@ -2,6 +2,7 @@
 
 use crate::commit_levels::CommitCalibration;
 use crate::drill::DrillReport;
+use crate::ledger::LedgerPage;
 use crate::replication::ReplicationMode;
 use crate::samples::{Fact, LostSession, OperationCounts, UserRound};
 use serde::{Deserialize, Serialize};
@@ -105,6 +106,8 @@ pub enum RunEvent {
     },
     /// A fault was made while load went on, and this came of it.
     Drilled(Box<DrillReport>),
+    /// What became of the prober's writes in a second of a drill: the part of its ledger that outlives it.
+    LedgerPage(LedgerPage),
     /// Every round of every user, in the order of their ends, of a run that is rated whole.
     Rounds(Vec<UserRound>),
     /// What is rated of a run that is rated whole.
@@ -268,6 +271,7 @@ impl RunEvent {
             Self::Prewarmed { .. } => "prewarmed",
             Self::Window { .. } => "window",
             Self::Drilled(_) => "drilled",
+            Self::LedgerPage(_) => "ledger_page",
             Self::Rounds(_) => "rounds",
             Self::WholeRun { .. } => "whole_run",
             Self::Completed { .. } => "completed",

@@ -152,6 +152,30 @@ pub fn replication(settings: &Settings) -> Result<Option<ReplicationAsked>, Erro
     Ok(Some(ReplicationAsked { mode, standbys, confirmation }))
 }
 
+impl ReplicationAsked {
+    /// The same for a standby that was made the primary, with those that are left: as many confirm as are asked for, or as there are.
+    pub fn with_standbys_left(&self, left: &[InstanceName]) -> Self {
+        let standbys: Vec<InstanceName> = self.standbys.iter().filter(|name| left.contains(name)).cloned().collect();
+        let most = u32::try_from(standbys.len()).unwrap_or(u32::MAX);
+        let confirmation = match self.confirmation {
+            Confirmation::Any(count) => Confirmation::Any(count.min(most)),
+            Confirmation::First(count) => Confirmation::First(count.min(most)),
+        };
+        Self { mode: self.mode, standbys, confirmation }
+    }
+
+    /// Tells whether every acknowledged write is on one of the standbys that answer. Under `any n` of k each write is on some n of them, so
+    /// that k − n + 1 must answer; under `first n` it is on those that come first.
+    pub fn holds_all(&self, answering: &[InstanceName]) -> bool {
+        let count = self.confirmation.count() as usize;
+        self.mode.waits()
+            && match self.confirmation {
+                Confirmation::Any(_) => answering.len() + count > self.standbys.len(),
+                Confirmation::First(_) => self.standbys.iter().take(count).any(|name| answering.contains(name)),
+            }
+    }
+}
+
 /// Number of instances of a point, each of which has the limits of the study.
 pub fn instances(settings: &Settings) -> u32 {
     1 + replication(settings).ok().flatten().map_or(0, |asked| asked.standbys.len() as u32)
@@ -185,6 +209,8 @@ pub enum HeldPart {
 pub struct ReplicationReading {
     /// Why the mode is not in force, for people; `None` while it is.
     pub out_of_force: Option<String>,
+    /// Whether a commit may be acknowledged without the standbys that the mode asks for; never under a mode that waits for none.
+    pub unprotected: bool,
     /// Standbys that are connected.
     pub standbys: Vec<StandbyReading>,
     /// End of the primary's own log: bytes since a fixed, unknown begin; `None` where the server does not say it in bytes.
@@ -241,5 +267,40 @@ mod tests {
         assert_eq!((found.mode, found.confirmation), (ReplicationMode::RemoteApply, Confirmation::First(2)));
         let names: Vec<&str> = found.standbys.iter().map(InstanceName::as_str).collect();
         assert_eq!(names, ["standby-1", "standby-2"]);
+    }
+
+    #[test]
+    fn all_writes_are_on_enough_of_the_standbys_that_answer() {
+        let standbys: Vec<InstanceName> = (1..=3).map(InstanceName::standby).collect();
+        let check = |mode, confirmation, answering: &[u32], expected: bool| {
+            let asked = ReplicationAsked { mode, standbys: standbys.clone(), confirmation };
+            let answering: Vec<InstanceName> = answering.iter().map(|one| InstanceName::standby(*one)).collect();
+            assert_eq!(asked.holds_all(&answering), expected, "{confirmation} of 3, {answering:?}");
+        };
+        let flush = ReplicationMode::RemoteFlush;
+        check(flush, Confirmation::Any(1), &[1, 2], false);
+        check(flush, Confirmation::Any(1), &[1, 2, 3], true);
+        check(flush, Confirmation::Any(2), &[2, 3], true);
+        check(flush, Confirmation::Any(2), &[3], false);
+        check(flush, Confirmation::Any(3), &[3], true);
+        check(flush, Confirmation::First(1), &[2, 3], false);
+        check(flush, Confirmation::First(2), &[2], true);
+        check(ReplicationMode::Async, Confirmation::Any(1), &[1, 2, 3], false);
+    }
+
+    #[test]
+    fn after_a_promotion_the_others_confirm() {
+        let standbys: Vec<InstanceName> = (1..=3).map(InstanceName::standby).collect();
+        let asked = |count| ReplicationAsked {
+            mode: ReplicationMode::RemoteFlush,
+            standbys: standbys.clone(),
+            confirmation: Confirmation::Any(count),
+        };
+        let left = asked(1).with_standbys_left(&[standbys[2].clone(), standbys[0].clone()]);
+        assert_eq!(
+            (left.standbys, left.confirmation),
+            (vec![standbys[0].clone(), standbys[2].clone()], Confirmation::Any(1))
+        );
+        assert_eq!(asked(3).with_standbys_left(&standbys[1..]).confirmation, Confirmation::Any(2));
     }
 }

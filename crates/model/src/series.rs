@@ -141,6 +141,7 @@ series! {
     /// Replication as the primary sees it.
     replication = "replication" {
         OUT_OF_FORCE = "out_of_force", "1 while the mode is not in force, 0 while it is", "", "why", Level;
+        UNPROTECTED = "unprotected", "1 while commits need not wait as the mode says, 0 while they do", "", "", Level;
         LOG = "log", "Log that the primary flushed", "B/s", "", Rate;
         UNSENT = "unsent", "Log that the primary has flushed and not sent", "B", "standby", Level;
         UNWRITTEN = "unwritten", "Log that the primary has flushed and the standby has not written", "B", "standby", Level;

@@ -27,6 +27,10 @@ pub trait Replication: Sync {
     /// Places of a relay to the instance at `upstream`, whose socket lies in a folder.
     fn relayed(&self, upstream: &str, folder: &Path) -> Result<RelayPlaces, Error>;
 
+    /// Puts settings in force in the instance at this address while it runs, also in one that takes no writes yet, and for its later
+    /// starts. Blocking.
+    fn reconfigure(&self, instance: &Target, settings: &[(String, String)]) -> Result<(), Error>;
+
     /// Opens a watch of a primary; nothing is connected yet.
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error>;
 

@@ -4,6 +4,7 @@
 mod ledger;
 mod operation;
 mod outage;
+mod pages;
 mod pool;
 mod stream;
 mod thread;

@@ -1,6 +1,7 @@
 //! Operations of one kind, each due at a fixed time whatever became of the others.
 
 use super::operation::{ProbeOperation, ProbeOutcome};
+use super::pages::LedgerPages;
 use super::pool::{ProbeConnection, ProbeHosts, ProbePool};
 use proofload_engine::{Error, ErrorClass, Flight, Session as _, StatementId, Value};
 use proofload_model::drill::ProbeKind;
@@ -27,6 +28,7 @@ pub(super) struct ProbeStream {
     pub(super) pool: Rc<ProbePool>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) done: RefCell<Vec<ProbeOperation>>,
+    pub(super) pages: RefCell<LedgerPages>,
     pub(super) under_way: Cell<usize>,
 }
 
@@ -65,6 +67,9 @@ impl ProbeStream {
         match self.kind {
             ProbeKind::Connect => self.connect(&mut operation).await,
             ProbeKind::Write | ProbeKind::Read => self.ask(&mut operation).await,
+        }
+        if self.kind == ProbeKind::Write {
+            self.pages.borrow_mut().add(&operation);
         }
         self.done.borrow_mut().push(operation);
         self.under_way.set(self.under_way.get() - 1);

@@ -1,15 +1,18 @@
 //! The prober's thread: connects, waits for time zero, runs its streams until it is told to stop, and looks for its writes.
 
-use super::ledger::ledger;
+use super::ledger::{Present, ledger};
 use super::operation::ProbeOperation;
 use super::outage::report;
+use super::pages::LedgerPages;
 use super::pool::{ProbeHosts, ProbePool};
 use super::stream::ProbeStream;
+use crate::events::LoadEvents;
 use crate::workload::RunRequest;
 use proofload_engine::{Error as EngineError, Session as _, Statement, Target};
-use proofload_model::drill::{ProbeKind, ProberAsked, ProberReport};
+use proofload_model::drill::{Ledger, ProbeKind, ProberAsked, ProberReport};
 use proofload_model::error::Error;
 use proofload_model::time::{Clock, Moment};
+use proofload_model::wire::Event;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,6 +40,9 @@ const MOST: usize = 12;
 /// One new connection for so many writes.
 const WRITES_PER_CONNECTION: u32 = 20;
 
+/// How often the ledger is handed over.
+const PAGE_EVERY: Duration = Duration::from_secs(1);
+
 /// How long the ledger's reader looks for a host that takes writes.
 const READ_WITHIN: Duration = Duration::from_secs(60);
 
@@ -52,11 +58,16 @@ impl Prober {
     ///
     /// # Errors
     /// The database cannot be reached, or the table cannot be made.
-    pub(crate) fn connect(request: &RunRequest, asked: ProberAsked, clock: &Arc<dyn Clock>) -> Result<Self, Error> {
+    pub(crate) fn connect(
+        request: &RunRequest,
+        asked: ProberAsked,
+        clock: &Arc<dyn Clock>,
+        events: &LoadEvents,
+    ) -> Result<Self, Error> {
         let ((start, started), (stop, stopped)) = (oneshot::channel(), mpsc::unbounded_channel());
         let (ready, is_ready) = oneshot::channel();
-        let (request, clock) = (request.clone(), Arc::clone(clock));
-        let work = move || run(&request, asked, &clock, Orders { ready, started, stopped });
+        let (request, clock, events) = (request.clone(), Arc::clone(clock), Arc::clone(events));
+        let work = move || run(&request, asked, &clock, Orders { ready, started, stopped, events });
         let thread = std::thread::Builder::new().name("prober".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::new(format!("starting the prober's thread: {error}")))?;
         match is_ready.blocking_recv() {
@@ -95,6 +106,7 @@ struct Orders {
     ready: oneshot::Sender<()>,
     started: oneshot::Receiver<Moment>,
     stopped: mpsc::UnboundedReceiver<()>,
+    events: LoadEvents,
 }
 
 fn run(
@@ -116,7 +128,7 @@ async fn probe(
     clock: &Arc<dyn Clock>,
     orders: Orders,
 ) -> Result<ProberReport, Error> {
-    let Orders { ready, started, mut stopped } = orders;
+    let Orders { ready, started, mut stopped, events } = orders;
     let in_prober = |error: EngineError| Error::from(error.context("prober"));
     request.engine.connect(&request.target).await.map_err(in_prober)?.script(NO_TABLE).await.map_err(in_prober)?;
     let hosts = Rc::new(hosts(request, clock));
@@ -134,13 +146,32 @@ async fn probe(
             tokio::task::spawn_local(Rc::clone(stream).run(origin, Rc::clone(&stop)))
         })
         .collect();
+    let writes =
+        streams.iter().find(|(stream, _)| stream.kind == ProbeKind::Write).map(|(stream, _)| Rc::clone(stream));
+    let pages = tokio::task::spawn_local(tell_pages(writes.clone(), Arc::clone(&events)));
     stopped.recv().await;
     stop.set(true);
     for stream in running {
         stream.await.map_err(|error| Error::new(format!("the prober broke off: {error}")))?;
     }
-    let present = present(&hosts, clock).await.map_err(in_prober)?;
-    Ok(reported(&streams, present, origin))
+    pages.abort();
+    tell_page(writes.as_deref(), &events);
+    let present = present(&hosts, clock).await.map_err(|error| error.to_string());
+    Ok(reported(&streams, &present, origin))
+}
+
+/// Hands over what became of writes, each second.
+async fn tell_pages(writes: Option<Rc<ProbeStream>>, events: LoadEvents) {
+    loop {
+        tokio::time::sleep(PAGE_EVERY).await;
+        tell_page(writes.as_deref(), &events);
+    }
+}
+
+fn tell_page(writes: Option<&ProbeStream>, events: &LoadEvents) {
+    if let Some(page) = writes.and_then(|writes| writes.pages.borrow_mut().take()) {
+        events(Event::LedgerPage(page));
+    }
 }
 
 fn hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> ProbeHosts {
@@ -183,18 +214,20 @@ async fn stream(
         hosts: Rc::clone(hosts),
         clock: Arc::clone(&hosts.clock),
         done: RefCell::default(),
+        pages: RefCell::new(LedgerPages::default()),
         under_way: Cell::new(0),
     }))
 }
 
 /// Numbers that are there, on the host that takes writes.
-async fn present(hosts: &Rc<ProbeHosts>, clock: &Arc<dyn Clock>) -> Result<Vec<i64>, EngineError> {
+async fn present(hosts: &Rc<ProbeHosts>, clock: &Arc<dyn Clock>) -> Result<Present, EngineError> {
     let began = clock.now();
     loop {
         let error = match hosts.dial(READ_WITHIN).await {
             Ok(mut connection) => {
                 let rows = connection.session.query(PRESENT).await?;
-                return Ok(rows.iter().filter_map(|row| row.first()?.as_value().integer()).collect());
+                let numbers = rows.iter().filter_map(|row| row.first()?.as_value().integer()).collect();
+                return Ok(Present { node: connection.node, numbers });
             }
             Err(error) => error,
         };
@@ -205,7 +238,7 @@ async fn present(hosts: &Rc<ProbeHosts>, clock: &Arc<dyn Clock>) -> Result<Vec<i
     }
 }
 
-fn reported(streams: &[(Rc<ProbeStream>, u32)], present: Vec<i64>, origin: Moment) -> ProberReport {
+fn reported(streams: &[(Rc<ProbeStream>, u32)], present: &Result<Present, String>, origin: Moment) -> ProberReport {
     let sorted = |stream: &ProbeStream| {
         let mut done = stream.done.take();
         done.sort_by_key(|operation| operation.number);
@@ -218,6 +251,12 @@ fn reported(streams: &[(Rc<ProbeStream>, u32)], present: Vec<i64>, origin: Momen
     let seen: Vec<i64> = of(ProbeKind::Read).filter_map(|read| read.seen).collect();
     ProberReport {
         kinds: done.iter().map(|(kind, rate, list)| report(*kind, list, *rate, origin)).collect(),
-        ledger: ledger(&writes, present, &seen, origin),
+        ledger: Ledger { period_ns: period_ns(streams), ..ledger(&writes, present, &seen, origin) },
     }
+}
+
+/// Time between two writes, nanoseconds.
+fn period_ns(streams: &[(Rc<ProbeStream>, u32)]) -> u64 {
+    let writes = streams.iter().find(|(stream, _)| stream.kind == ProbeKind::Write);
+    writes.map_or(0, |(stream, _)| u64::try_from(stream.period.as_nanos()).unwrap_or(u64::MAX))
 }

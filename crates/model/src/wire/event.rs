@@ -2,6 +2,7 @@
 
 use crate::deployment::InstanceName;
 use crate::error::Error;
+use crate::ledger::LedgerPage;
 use crate::samples::{IntervalSample, LostSession, Telemetry, UserRound};
 use crate::time::Offset;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub enum Event {
         /// Its text.
         body: String,
     },
+    /// What became of the prober's writes since the last page.
+    LedgerPage(LedgerPage),
     /// Every virtual user has ended: all asked-for operations are done, or the load was stopped.
     LoadEnded {
         /// Seconds reported.

@@ -313,6 +313,32 @@ asks! {
         instance: InstanceName,
     } -> Bytes;
 
+    /// Tell whether no process of a failed instance can take a write any more: all have ended, or stand still.
+    is_fenced: IsFenced {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> bool;
+
+    /// Put a mode in force at a standby that will be the primary, before it takes writes; it can be read as that of a primary from then on.
+    protect: Protect {
+        /// Name of the standby.
+        instance: InstanceName,
+        /// Its own standbys, and what commits wait for.
+        asked: ReplicationAsked,
+    } -> ();
+
+    /// Let a running standby follow another instance, through a new relay where there is a link; answers with the address that it was told.
+    follow: Follow {
+        /// Name of the standby.
+        instance: InstanceName,
+        /// Where.
+        place: DataLocation,
+        /// Address of the instance that it shall follow.
+        upstream: String,
+        /// What the relay does, if there is one.
+        link: Option<LinkAsked>,
+    } -> String;
+
     /// Make a standby a primary without standbys of its own; answers with the moment at which it was one.
     promote: Promote {
         /// Name of the standby.

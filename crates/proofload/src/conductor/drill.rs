@@ -2,9 +2,11 @@
 //! a fault is made.
 
 use super::preparation::PreparedRun;
+use super::promotion::{Promotion, promote};
 use super::run_context::RunContext;
 use super::testbed::Testbed;
 use crate::live::Phase;
+use proofload_analysis::recovery::{BACK_FOR, first_recovered, missed};
 use proofload_model::deployment::{InstanceName, InstancePlan};
 use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, ProberReport};
 use proofload_model::error::Error;
@@ -12,11 +14,8 @@ use proofload_model::fault_strength::FaultStrength;
 use proofload_model::time::Moment;
 use std::time::Duration;
 
-/// Seconds whose mean tells that the users' throughput is back.
-const BACK_FOR: usize = 10;
-
-/// Share of the throughput before that counts as back.
-const BACK_FROM: f64 = 0.95;
+/// How often is looked whether standbys are in sync again.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Course of a drill before the prober is heard. Times are from time zero, in seconds.
 pub(super) struct DrillCourse {
@@ -25,17 +24,19 @@ pub(super) struct DrillCourse {
     phase: Duration,
     in_force: (f64, f64),
     promote_asked_at: Option<f64>,
-    promoted: Option<(InstanceName, f64)>,
+    promoted: Option<Promotion>,
     undone_at: Option<f64>,
     before: f64,
     recovered_at: Option<f64>,
+    protected_again_at: Option<f64>,
     work_missed: f64,
 }
 
 impl DrillCourse {
     /// The report, with what the prober found.
     pub(super) fn report(self, prober: ProberReport) -> DrillReport {
-        let (promoted, promoted_at) = self.promoted.unzip();
+        let reach = self.promoted.as_ref().map(|promotion| promotion.reach);
+        let (promoted, promoted_at) = self.promoted.map(|promotion| (promotion.name, promotion.at)).unzip();
         DrillReport {
             fault: self.fault,
             strength: self.strength,
@@ -49,6 +50,8 @@ impl DrillCourse {
             before: self.before,
             recovered_at: self.recovered_at,
             work_missed: self.work_missed,
+            protected_again_at: self.protected_again_at,
+            reach,
             prober,
         }
     }
@@ -73,6 +76,7 @@ pub(super) fn carry_out(
         undone_at: None,
         before,
         recovered_at: None,
+        protected_again_at: None,
         work_missed: 0.0,
     };
     match asked.fault {
@@ -87,7 +91,7 @@ pub(super) fn carry_out(
             if fault.takes_the_primary() {
                 context.wait(asked.promote_after)?;
                 course.promote_asked_at = Some(now(context));
-                course.promoted = Some(promote(context, prepared)?);
+                course.promoted = Some(promote(context, prepared, &fault.instance())?);
             } else {
                 context.wait(asked.lasts)?;
                 course.undone_at = Some(undo(context, prepared, fault)?);
@@ -95,10 +99,9 @@ pub(super) fn carry_out(
         }
     }
     let began = course.in_force.1.max(0.0) as usize;
-    course.recovered_at = until_recovered(context, asked, before, began)?;
+    until_back(context, prepared, asked, (&mut course, began))?;
     let end = course.recovered_at.map_or(context.heard.state.throughput.len(), |at| at as usize);
-    let seconds = context.heard.state.throughput.get(began..end).unwrap_or_default();
-    course.work_missed = seconds.iter().map(|done| 1.0 - finite(*done) / before.max(f64::MIN_POSITIVE)).sum();
+    course.work_missed = missed(context.heard.state.throughput.get(began..end).unwrap_or_default(), before);
     if let Some(fault) = asked.fault.filter(|fault| fault.takes_the_primary()) {
         context.testbed(prepared).end_faulty(&fault.instance())?;
     }
@@ -116,23 +119,6 @@ fn make(
     let instance = of_name(&testbed, &fault.instance())?.clone();
     let made = testbed.make_fault(&instance, fault.kind, strength)?;
     Ok((in_seconds(context, &instance, made.after), in_seconds(context, &instance, made.at)))
-}
-
-/// Promotes the standby that has received most; its name, and when it was a primary.
-fn promote(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(InstanceName, f64), Error> {
-    let mut testbed = context.testbed(prepared);
-    let mut best: Option<(u64, &InstancePlan)> = None;
-    let mut trouble = Error::lost("there is no standby to promote");
-    for standby in prepared.deployment.standbys() {
-        match testbed.received(standby) {
-            Ok(bytes) if best.is_none_or(|(most, _)| bytes.0 > most) => best = Some((bytes.0, standby)),
-            Ok(_) => {}
-            Err(error) => trouble = error,
-        }
-    }
-    let Some((_, standby)) = best else { return Err(trouble.context("choose a standby to promote")) };
-    let promoted = testbed.promote(standby)?;
-    Ok((standby.name.clone(), in_seconds(context, standby, promoted)))
 }
 
 /// Undoes a fault, and starts the instance again where that has ended; when it was undone.
@@ -162,30 +148,59 @@ fn of_name<'t>(testbed: &Testbed<'t, '_>, name: &InstanceName) -> Result<&'t Ins
     found.ok_or_else(|| Error::refused(format!("make a fault: there is no instance {name}")))
 }
 
-/// Waits until the throughput of enough seconds in a row is back; the first of them, or `None` when the time is up.
-fn until_recovered(
+/// Waits until the users' throughput is back and the primary is protected again, as far as it can be, or until the time is up.
+fn until_back(
     context: &mut RunContext<'_>,
+    prepared: &PreparedRun,
     asked: &DrillAsked,
-    before: f64,
-    began: usize,
-) -> Result<Option<f64>, Error> {
-    let limit = began + usize::try_from(asked.within.as_secs()).unwrap_or(usize::MAX / 2);
-    let mut first = began;
+    (course, began): (&mut DrillCourse, usize),
+) -> Result<(), Error> {
+    let mut leader = leader(prepared, asked, course)?;
+    let until = began + usize::try_from(asked.within.as_secs()).unwrap_or(usize::MAX / 2) + BACK_FOR;
     loop {
-        if !context.wait_for(first + BACK_FOR)? {
+        if leader.is_some_and(|leader| is_protected(context, prepared, leader)) {
+            course.protected_again_at = Some(now(context));
+            leader = None;
+        }
+        let throughput = &context.heard.state.throughput;
+        let back = first_recovered(throughput.get(began..).unwrap_or_default(), course.before);
+        course.recovered_at = back.map(|second| (began + second) as f64);
+        let seconds = throughput.len();
+        if seconds >= until || (course.recovered_at.is_some() && leader.is_none()) {
+            return Ok(());
+        }
+        // A primary that hangs keeps a look at it waiting; the seconds of load tell the time.
+        match leader {
+            Some(_) => context.wait(LOOK)?,
+            None if context.wait_for(seconds + 1)? => {}
+            None => return Err(Error::lost("the load ended during the drill")),
+        }
+        if context.heard.state.end.is_some() {
             return Err(Error::lost("the load ended during the drill"));
         }
-        // Work that an outage has held up and that is made up for in one second does not count for another.
-        let seconds = &context.heard.state.throughput[first..first + BACK_FOR];
-        let at_most: Vec<f64> = seconds.iter().map(|done| finite(*done).min(before)).collect();
-        if at_most[0] >= BACK_FROM * before && mean(&at_most) >= BACK_FROM * before {
-            return Ok(Some(first as f64));
-        }
-        first += 1;
-        if first > limit {
-            return Ok(None);
-        }
     }
+}
+
+/// The instance that leads after a fault and may be protected again; `None` where no standby is left, and without a fault.
+fn leader<'p>(
+    prepared: &'p PreparedRun,
+    asked: &DrillAsked,
+    course: &DrillCourse,
+) -> Result<Option<&'p InstancePlan>, Error> {
+    let name = match (&course.promoted, asked.fault) {
+        (_, None) => return Ok(None),
+        (Some(promotion), _) if !promotion.has_standbys => return Ok(None),
+        (Some(promotion), _) => promotion.name.clone(),
+        (None, Some(_)) => InstanceName::primary(),
+    };
+    let found = prepared.deployment.instances.iter().find(|instance| instance.name == name);
+    found.map(Some).ok_or_else(|| Error::refused(format!("watch {name}: there is no such instance")))
+}
+
+/// Whether the mode is in force with all standbys that are left. One that cannot be asked is not protected.
+fn is_protected(context: &mut RunContext<'_>, prepared: &PreparedRun, leader: &InstancePlan) -> bool {
+    let read = context.testbed(prepared).read_replication_of(leader);
+    read.is_ok_and(|reading| reading.out_of_force.is_none())
 }
 
 /// A second without a result counts as one without work.
@@ -203,7 +218,7 @@ fn now(context: &RunContext<'_>) -> f64 {
 }
 
 /// A moment of an instance's host, in seconds from time zero.
-fn in_seconds(context: &RunContext<'_>, instance: &InstancePlan, moment: Moment) -> f64 {
+pub(super) fn in_seconds(context: &RunContext<'_>, instance: &InstancePlan, moment: Moment) -> f64 {
     let ours = context.agents.host(&instance.host).map_or(moment, |agent| agent.in_our_time(moment));
     since_zero(context, ours)
 }
@@ -214,7 +229,7 @@ fn since_zero(context: &RunContext<'_>, moment: Moment) -> f64 {
 
 impl RunContext<'_> {
     /// Lets time pass, and hears what is told meanwhile.
-    fn wait(&mut self, time: Duration) -> Result<(), Error> {
+    pub(super) fn wait(&mut self, time: Duration) -> Result<(), Error> {
         let until = self.agents.now() + time;
         loop {
             let left = until.since(self.agents.now());

@@ -63,7 +63,10 @@ impl<'a> Heard<'a> {
     pub(super) fn take(&mut self, teller: Teller<'_>, event: AgentEvent) -> Result<(), Error> {
         self.events += 1;
         let event = match event {
-            AgentEvent::Lost { reason } => return self.lose(teller.name(), &reason),
+            AgentEvent::Lost { reason } => {
+                self.state.loader_lost |= matches!(teller, Teller::Load { .. });
+                return self.lose(teller.name(), &reason);
+            }
             AgentEvent::Event(event) => event,
         };
         match event {
@@ -98,6 +101,7 @@ impl<'a> Heard<'a> {
                 let merged = self.state.merger.take(number, *sample);
                 self.keep_merged(number, all, merged)?;
             }
+            Event::LedgerPage(page) => self.journal.event(RunEvent::LedgerPage(page))?,
             Event::RoundEnded(round) => self.state.rounds.push(round),
             Event::SessionLost(lost) => self.state.lost.push(lost),
             Event::LoadEnded { intervals, first_without_work, ran } => {

@@ -13,6 +13,7 @@ mod labels;
 mod load;
 mod meeting;
 mod preparation;
+mod promotion;
 pub(crate) mod quiet_check;
 mod quiet_window;
 mod replication;

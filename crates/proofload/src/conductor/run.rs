@@ -71,6 +71,7 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         let started = context.testbed(prepared).start(link(&prepared.settings), part)?;
         context.heard.journal.facts(&started.facts)?;
         endpoints = started.endpoints(prepared.drill.is_some());
+        context.addresses = started.names.iter().cloned().zip(started.addresses).collect();
         context.upstreams = started.upstreams;
         replication::establish(context, prepared)?;
     } else {

@@ -26,12 +26,22 @@ pub(crate) struct RunContext<'a> {
     pub(crate) confirmed: Option<String>,
     /// Keys of the calibrations of commits that the record has.
     pub(crate) commits_known: BTreeSet<String>,
+    /// Address of each instance of the run.
+    pub(crate) addresses: BTreeMap<InstanceName, String>,
 }
 
 impl<'a> RunContext<'a> {
     /// What no phase has worked with yet.
     pub(crate) fn new(agents: Agents, heard: Heard<'a>, meeting: Option<Meeting>) -> Self {
-        Self { agents, heard, meeting, upstreams: BTreeMap::new(), confirmed: None, commits_known: BTreeSet::new() }
+        Self {
+            agents,
+            heard,
+            meeting,
+            upstreams: BTreeMap::new(),
+            addresses: BTreeMap::new(),
+            confirmed: None,
+            commits_known: BTreeSet::new(),
+        }
     }
 
     /// The host side of a run.

@@ -28,6 +28,8 @@ pub(crate) struct RunState {
     pub(crate) patience: Option<Duration>,
     /// How the load came to the end of its operations; `None` while it runs, and for loads that have no end.
     pub(crate) end: Option<LoadEnd>,
+    /// Whether a load agent was lost, and with it what its prober knew.
+    pub(super) loader_lost: bool,
     /// Why the run cannot go on.
     pub(crate) trouble: Option<Error>,
 }

@@ -183,6 +183,7 @@ fn one_run(
             let error = if error.is_interrupted() {
                 error
             } else {
+                let error = without_ledger(context, prepared, error);
                 with_kills(context, prepared, error).context(format!("run {}", run.index))
             };
             context.heard.journal.fail(&error.to_string())?;
@@ -190,6 +191,16 @@ fn one_run(
             clean_up(context, &assignment.study, commands);
             Err(error)
         }
+    }
+}
+
+/// The error of a drill whose loader has died: which acknowledged writes the database holds can be told no more.
+fn without_ledger(context: &RunContext<'_>, prepared: &PreparedRun, error: Error) -> Error {
+    match prepared.drill {
+        Some(_) if context.heard.state.loader_lost => {
+            error.context("the drill is void: its ledger was lost with the load agent")
+        }
+        _ => error,
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Testbed<'t, 'a> {
 pub(super) struct StartedDeployment {
     /// Addresses, the primary's first.
     pub(super) addresses: Vec<String>,
+    /// Instances of these addresses.
+    pub(super) names: Vec<InstanceName>,
     /// Address that each standby follows.
     pub(super) upstreams: BTreeMap<InstanceName, String>,
     /// Facts about the starts.
@@ -175,6 +177,7 @@ impl<'t> Testbed<'t, '_> {
             let (place, part) = how(instance, upstream.as_ref());
             let started = self.ask(instance, host::Start { instance: instance.name.clone(), place, part })?;
             all.addresses.push(started.address);
+            all.names.push(instance.name.clone());
             all.upstreams.extend(upstream.map(|upstream| (instance.name.clone(), upstream)));
             all.facts.extend(started.facts);
         }
@@ -217,6 +220,32 @@ impl<'t> Testbed<'t, '_> {
     /// Reads how much log a standby has received.
     pub(super) fn received(&mut self, standby: &InstancePlan) -> Result<Bytes, Error> {
         self.ask(standby, host::ReadReceived { instance: standby.name.clone() })
+    }
+
+    /// Tells whether a failed instance can take no write any more.
+    pub(super) fn is_fenced(&mut self, instance: &InstancePlan) -> Result<bool, Error> {
+        self.ask(instance, host::IsFenced { instance: instance.name.clone() })
+    }
+
+    /// Puts a mode in force at a standby that will be the primary.
+    pub(super) fn protect(&mut self, standby: &InstancePlan, asked: ReplicationAsked) -> Result<(), Error> {
+        self.ask(standby, host::Protect { instance: standby.name.clone(), asked })
+    }
+
+    /// Lets a standby follow the instance at an address; the address that it was told.
+    pub(super) fn follow(
+        &mut self,
+        standby: &InstancePlan,
+        upstream: String,
+        link: Option<LinkAsked>,
+    ) -> Result<String, Error> {
+        let InstancePlan { name, place, .. } = standby.clone();
+        self.ask(standby, host::Follow { instance: name, place, upstream, link })
+    }
+
+    /// Reads how the replication of an instance stands that others follow.
+    pub(super) fn read_replication_of(&mut self, instance: &InstancePlan) -> Result<ReplicationReading, Error> {
+        self.ask(instance, host::ReadReplication { instance: instance.name.clone() })
     }
 
     /// Makes a standby a primary.

@@ -6,10 +6,11 @@ use crate::schema::FORMAT;
 use proofload_model::commit_levels::{CommitCalibration, CommitLevel};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{
-    DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport,
+    DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport, StandbyReach,
 };
 use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, ReplicationProof, RunEvent, VERSION};
 use proofload_model::fault_strength::FaultStrength;
+use proofload_model::ledger::{Leader, LedgerPage, LedgerRange, OutcomeRange, WriteClass, WriteOutcome};
 use proofload_model::replication::ReplicationMode;
 use proofload_model::samples::{Fact, LostSession, OperationCounts, UserRound};
 use proofload_model::time::Offset;
@@ -90,11 +91,12 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::ReplicationProved(_) => 30,
         RunEvent::Drilled(_) => 31,
         RunEvent::CommitsCalibrated(_) => 32,
+        RunEvent::LedgerPage(_) => 33,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 33;
+const LAST: u64 = 34;
 
 fn random(position: u64, chance: &mut Chance) -> RunEvent {
     match position {
@@ -160,6 +162,7 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
         }),
         31 => RunEvent::Drilled(Box::new(drilled(chance))),
         32 => RunEvent::CommitsCalibrated(commits(chance)),
+        33 => RunEvent::LedgerPage(page(chance)),
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }
@@ -170,6 +173,15 @@ fn commits(chance: &mut Chance) -> CommitCalibration {
         levels: vec![CommitLevel::Local, CommitLevel::RemoteApply],
         rounds: chance.list(|chance| chance.list(Chance::number)),
     }
+}
+
+fn page(chance: &mut Chance) -> LedgerPage {
+    let range = |chance: &mut Chance| OutcomeRange {
+        outcome: WriteOutcome::Unknown,
+        node: chance.small(),
+        count: chance.number(),
+    };
+    LedgerPage { first: chance.number(), ranges: chance.list(range) }
 }
 
 fn drilled(chance: &mut Chance) -> DrillReport {
@@ -187,6 +199,18 @@ fn drilled(chance: &mut Chance) -> DrillReport {
         tenths: vec![ProbeTenth { acknowledged: chance.small(), failed: 1, unknown: 2 }],
     };
     let ledger = Ledger { sent: chance.number(), lost: chance.number(), lost_numbers: vec![7], ..Ledger::default() };
+    let ledger = Ledger {
+        ranges: chance.list(|chance| LedgerRange {
+            class: WriteClass::Hole,
+            node: chance.small(),
+            first: chance.number(),
+            took_us: vec![chance.number()],
+        }),
+        leaders: vec![Leader { node: 1, from: offset(chance), to: offset(chance) }],
+        read_from: chance.maybe(Chance::small),
+        unread: chance.maybe(Chance::text),
+        ..ledger
+    };
     DrillReport {
         fault: FaultAsked::of("crash primary").flatten(),
         strength: FaultStrength::WriteIops(chance.small()),
@@ -200,6 +224,8 @@ fn drilled(chance: &mut Chance) -> DrillReport {
         before: chance.seconds(),
         recovered_at: chance.maybe(Chance::seconds),
         work_missed: chance.seconds(),
+        protected_again_at: chance.maybe(Chance::seconds),
+        reach: chance.maybe(|chance| StandbyReach { reached: chance.small(), of: 3, holds_all: true }),
         prober: ProberReport { kinds: vec![kind], ledger },
     }
 }
@@ -354,4 +380,19 @@ fn facts_of_a_calibration_before_format_4_get_their_number_from_the_text() {
         decode(Format(3), 1, "calibrated", detail),
         RunEvent::Calibrated { key: "k".to_owned(), facts: vec![fact] }
     );
+}
+
+#[test]
+fn a_drill_from_before_its_ledger_had_ranges_is_still_read() {
+    let mut detail: serde_json::Value = serde_json::from_str(&encode(&random(31, &mut Chance(7)))).unwrap();
+    let drill = detail.as_object_mut().unwrap();
+    assert!(drill.remove("protected_again_at").is_some() & drill.remove("reach").is_some());
+    let ledger = drill["prober"]["ledger"].as_object_mut().unwrap();
+    for field in ["period_ns", "ranges", "leaders", "read_from", "unread"] {
+        assert!(ledger.remove(field).is_some(), "{field}");
+    }
+    let RunEvent::Drilled(read) = decode(Format(FORMAT), VERSION, "drilled", &detail.to_string()) else {
+        panic!("it was not read: {detail}")
+    };
+    assert_eq!((read.protected_again_at, read.reach, read.prober.ledger.ranges.len()), (None, None, 0));
 }

@@ -374,6 +374,48 @@ impl InstanceResources {
         }
     }
 
+    /// Whether no process of it can take a write any more after a fault.
+    pub(super) fn is_fenced(&self) -> bool {
+        let frozen = |fault: &InstanceFault| fault.kind == FaultKind::Freeze;
+        let gone = |fault: &InstanceFault| !fault.processes.iter().any(|process| process.is_running());
+        match &self.fault {
+            // A freeze that is noted was found in force, and lasts until it is undone.
+            Some(fault) => frozen(fault) || gone(fault),
+            None => self.server.is_none(),
+        }
+    }
+
+    /// Puts a mode in force at it as at a primary.
+    pub(super) fn protect(&mut self, asked: ReplicationAsked) -> Result<(), Error> {
+        let (facet, target) = self.standby()?;
+        facet.reconfigure(target, &facet.primary_settings(&asked))?;
+        self.replication = InstanceReplication::of(target, ReplicationPart::Primary(asked))?;
+        Ok(())
+    }
+
+    /// Lets it follow another instance; the address that it was told.
+    pub(super) fn follow(
+        &mut self,
+        place: &DataLocation,
+        upstream: &str,
+        link: Option<LinkAsked>,
+    ) -> Result<String, Error> {
+        let told = match link {
+            Some(link) => {
+                self.link = None;
+                let (relay, address) = replication::start_relay(place, upstream, link, Arc::clone(&self.clock))?;
+                self.link = Some(relay);
+                address
+            }
+            None => upstream.to_owned(),
+        };
+        let (facet, target) = self.standby()?;
+        let files = facet.standby(self.name.as_str(), &told)?;
+        instances::lead(&self.folder()?, &files.links)?;
+        facet.reconfigure(target, &files.settings)?;
+        Ok(told)
+    }
+
     /// Bytes of the primary's log that it has received as a standby.
     pub(super) fn received(&self) -> Result<Bytes, Error> {
         let (facet, target) = self.standby()?;

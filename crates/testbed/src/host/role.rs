@@ -20,11 +20,11 @@ use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
     Attach, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot,
-    HoldStandby, HostService, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume,
-    Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Purge, QuietCheck,
-    ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, SaveSnapshot,
-    SnapshotCopy, Start, StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, TimeCommits, UndoFault,
-    Verify, WatchExisting,
+    Follow, HoldStandby, HostService, IsFenced, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads,
+    MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge,
+    QuietCheck, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot,
+    SaveSnapshot, SnapshotCopy, Start, StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, TimeCommits,
+    UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -241,6 +241,18 @@ impl HostService for HostRole {
 
     fn read_received(&mut self, ask: ReadReceived) -> Result<Bytes, Error> {
         self.held(&ask.instance).received()
+    }
+
+    fn is_fenced(&mut self, ask: IsFenced) -> Result<bool, Error> {
+        Ok(self.held(&ask.instance).is_fenced())
+    }
+
+    fn protect(&mut self, ask: Protect) -> Result<(), Error> {
+        self.held(&ask.instance).protect(ask.asked)
+    }
+
+    fn follow(&mut self, ask: Follow) -> Result<String, Error> {
+        self.held(&ask.instance).follow(&ask.place, &ask.upstream, ask.link)
     }
 
     fn promote(&mut self, ask: Promote) -> Result<Moment, Error> {

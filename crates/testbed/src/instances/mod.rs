@@ -8,5 +8,5 @@ mod user;
 
 pub(crate) use create::create;
 pub(crate) use server::Server;
-pub(crate) use start::{Start, start};
+pub(crate) use start::{Start, lead, start};
 pub(crate) use user::give_to_server;

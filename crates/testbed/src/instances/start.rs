@@ -57,7 +57,7 @@ pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
     for file in recipe.configure(&data, &settings, port)?.iter().chain(&standby.files) {
         write(&data, file, user.as_ref())?;
     }
-    standby.links.iter().try_for_each(|(name, to)| link(&data.join(name), to))?;
+    lead(&data, &standby.links)?;
     let command = recipe.start(&data)?;
     let (log, file) = Log::open(&data.join(recipe.log_file()), user.as_ref())?;
     let group = limits.as_deref().map(AppliedLimits::group).cloned();
@@ -99,6 +99,14 @@ fn write(data: &Path, file: &FileToWrite, user: Option<&User>) -> Result<(), Err
     let path = data.join(&file.path);
     std::fs::write(&path, &file.content).map_err(|error| Error::new(format!("write {}: {error}", path.display())))?;
     user.map_or(Ok(()), |user| user.own(&path))
+}
+
+/// Makes symbolic links in a folder, in the place of earlier ones.
+///
+/// # Errors
+/// A link cannot be made.
+pub(crate) fn lead(folder: &Path, links: &[(PathBuf, PathBuf)]) -> Result<(), Error> {
+    links.iter().try_for_each(|(name, to)| link(&folder.join(name), to))
 }
 
 fn link(path: &Path, to: &Path) -> Result<(), Error> {

@@ -23,6 +23,7 @@ impl Probe for Replication {
         let seen = self.watch.read()?;
         let why = seen.out_of_force.unwrap_or_default();
         let mut readings = vec![replication::OUT_OF_FORCE.reading(why.as_str(), f64::from(u8::from(!why.is_empty())))];
+        readings.push(replication::UNPROTECTED.reading("", f64::from(u8::from(seen.unprotected))));
         let log = seen.log_end.and_then(|end| self.rates.per_second("log", end.0 as f64, span));
         readings.extend(log.map(|log| replication::LOG.reading("", log)));
         for standby in seen.standbys {
@@ -62,6 +63,7 @@ mod tests {
             let lost = self.0 > 1;
             Ok(ReplicationReading {
                 out_of_force: lost.then(|| "standby-1 does not stream".to_owned()),
+                unprotected: lost,
                 standbys: if lost { Vec::new() } else { vec![here] },
                 log_end: Some(Bytes(self.0 * 1000)),
             })
@@ -86,8 +88,15 @@ mod tests {
         let row = |name: &str, component: &str, value| (name.to_owned(), component.to_owned(), value);
         let first = told(probe.read(None).unwrap());
         assert_eq!(first[0], row("out_of_force", "", 0.0));
-        assert_eq!(first[4], row("unapplied", "standby-1", 3.0));
+        assert_eq!([&first[1], &first[5]], [&row("unprotected", "", 0.0), &row("unapplied", "standby-1", 3.0)]);
         let second = told(probe.read(Some(Duration::from_millis(500))).unwrap());
-        assert_eq!(second, [row("out_of_force", "standby-1 does not stream", 1.0), row("log", "", 2000.0)]);
+        assert_eq!(
+            second,
+            [
+                row("out_of_force", "standby-1 does not stream", 1.0),
+                row("unprotected", "", 1.0),
+                row("log", "", 2000.0)
+            ]
+        );
     }
 }

@@ -73,7 +73,7 @@ impl ReplicationWatch for SetWatch {
             self.admin = None;
         }
         // A set tells how far its members are in operations and times, not in bytes.
-        let reading = |out_of_force| ReplicationReading { out_of_force, standbys: Vec::new(), log_end: None };
+        let reading = |out_of_force| ReplicationReading { unprotected: false, out_of_force, standbys: Vec::new(), log_end: None };
         outcome.map(reading).map_err(|error: Error| error.context("read the replica set"))
     }
 }

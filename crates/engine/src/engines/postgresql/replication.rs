@@ -30,6 +30,10 @@ const APPLY_STOPS_WITHIN: Duration = Duration::from_secs(3);
 const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
 const PROMOTION_LOOK: Duration = Duration::from_millis(5);
 
+/// How long settings may take to be in force, and those that read as they were written.
+const RECONFIGURED_WITHIN: Duration = Duration::from_secs(5);
+const AT_A_RELOAD: &[&str] = &["synchronous_commit", "synchronous_standby_names", "primary_conninfo"];
+
 /// Log received and not yet applied counts as well.
 const RECEIVED: &str =
     "SELECT (greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn(), '0/0'::pg_lsn) - '0/0'::pg_lsn)::int8";
@@ -91,6 +95,23 @@ impl Replication for Postgresql {
         };
         let place = folder.display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
         Ok(RelayPlaces { at: folder.join(name), to, address: format!("host='{place}' port={port} user={user}") })
+    }
+
+    fn reconfigure(&self, instance: &Target, settings: &[(String, String)]) -> Result<(), Error> {
+        ask(instance, RECONFIGURED_WITHIN, async |client| {
+            for (name, value) in settings {
+                client.batch_execute(&format!("ALTER SYSTEM SET {name} = {}", literal(value))).await.map_err(failed)?;
+            }
+            client.batch_execute("SELECT pg_reload_conf()").await.map_err(failed)?;
+            // The files are read again within moments, and nobody is told.
+            for (name, value) in settings.iter().filter(|(name, _)| AT_A_RELOAD.contains(&name.as_str())) {
+                while client.query_one("SELECT current_setting($1)", &[name]).await.map_err(failed)?.get::<_, &str>(0) != value {
+                    tokio::time::sleep(PROMOTION_LOOK).await;
+                }
+            }
+            Ok(())
+        })
+        .map_err(|error| error.context("change settings of a running instance"))
     }
 
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
@@ -179,6 +200,11 @@ impl UpstreamAddress {
         let port = config.get_ports().first().copied().unwrap_or(5432);
         Ok(Self { host, port, user: config.get_user().unwrap_or_default().to_owned() })
     }
+}
+
+/// A value as a statement has it.
+fn literal(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
 }
 
 /// What `synchronous_commit` is called.

@@ -111,11 +111,12 @@ async fn read(client: &Client, asked: &ReplicationAsked, asker: Asker) -> Result
     let rows: Vec<StandbyRow> = rows.iter().map(StandbyRow::of).collect::<Result<_, _>>().map_err(failed)?;
     let setting = |place: usize| force.try_get::<_, Option<String>>(place).map_err(failed);
     let settings = [setting(0)?, setting(1)?, setting(2)?].map(Option::unwrap_or_default);
-    let out_of_force = match asker {
-        Asker::Server => out_of_force(asked, &settings, &rows),
-        Asker::Connection => out_of_force_by_url(asked, &settings, &rows),
+    let (out_of_force, unprotected) = match asker {
+        Asker::Server => (out_of_force(asked, &settings, &rows), settings_differ(asked, &settings)),
+        Asker::Connection => (out_of_force_by_url(asked, &settings, &rows), settings_differ_by_url(asked, &settings)),
     };
     Ok(ReplicationReading {
+        unprotected: asked.mode.waits() && unprotected.is_some(),
         out_of_force,
         log_end: Some(bytes(force.try_get(3).map_err(failed)?)),
         standbys: rows.into_iter().map(|row| row.reading).collect(),
@@ -150,6 +151,18 @@ fn bytes(number: i64) -> Bytes {
 
 /// Why a mode is not in force; `settings`: level, names, and levels that roles or databases override.
 fn out_of_force(asked: &ReplicationAsked, settings: &[String; 3], rows: &[StandbyRow]) -> Option<String> {
+    if let Some(why) = settings_differ(asked, settings) {
+        return Some(why);
+    }
+    let streaming = |name: &&InstanceName| rows.iter().any(|row| row.streams && row.reading.name == **name);
+    if let Some(absent) = asked.standbys.iter().find(|name| !streaming(name)) {
+        return Some(format!("{absent} does not stream"));
+    }
+    too_few_wait(asked, rows)
+}
+
+/// Why commits may not wait as the mode says. A standby that is away is no reason: commits wait for it.
+fn settings_differ(asked: &ReplicationAsked, settings: &[String; 3]) -> Option<String> {
     let [found_level, found_names, overrides] = settings;
     let (level, names) = (level(asked.mode), standby_names(asked));
     if found_level != level {
@@ -161,16 +174,23 @@ fn out_of_force(asked: &ReplicationAsked, settings: &[String; 3], rows: &[Standb
     if !overrides.is_empty() {
         return Some(format!("a role or database overrides the level: {overrides}"));
     }
-    let streaming = |name: &&InstanceName| rows.iter().any(|row| row.streams && row.reading.name == **name);
-    if let Some(absent) = asked.standbys.iter().find(|name| !streaming(name)) {
-        return Some(format!("{absent} does not stream"));
-    }
-    too_few_wait(asked, rows)
+    None
 }
 
 /// The same at a server whose settings are not ours: a connection's own level goes before those of roles and databases, and which names the
 /// server has is its own affair.
 fn out_of_force_by_url(asked: &ReplicationAsked, settings: &[String; 3], rows: &[StandbyRow]) -> Option<String> {
+    if let Some(why) = settings_differ_by_url(asked, settings) {
+        return Some(why);
+    }
+    let (streaming, wanted) = (rows.iter().filter(|row| row.streams).count(), asked.standbys.len());
+    if streaming < wanted {
+        return Some(format!("{streaming} standbys stream where replication.standbys is {wanted}"));
+    }
+    too_few_wait(asked, rows)
+}
+
+fn settings_differ_by_url(asked: &ReplicationAsked, settings: &[String; 3]) -> Option<String> {
     let [found_level, found_names, _] = settings;
     let level = existing_replication::level(asked.mode);
     if found_level != level {
@@ -179,11 +199,7 @@ fn out_of_force_by_url(asked: &ReplicationAsked, settings: &[String; 3], rows: &
     if asked.mode.waits() && found_names.is_empty() {
         return Some("synchronous_standby_names is empty: no commit waits for a standby".to_owned());
     }
-    let (streaming, wanted) = (rows.iter().filter(|row| row.streams).count(), asked.standbys.len());
-    if streaming < wanted {
-        return Some(format!("{streaming} standbys stream where replication.standbys is {wanted}"));
-    }
-    too_few_wait(asked, rows)
+    None
 }
 
 fn too_few_wait(asked: &ReplicationAsked, rows: &[StandbyRow]) -> Option<String> {
@@ -231,6 +247,15 @@ mod tests {
         check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[], Some("standby-1 does not stream"));
         check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", false, true)], Some("not stream"));
         check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", true, false)], Some("wait for 0"));
+        let asked = |mode| ReplicationAsked {
+            mode,
+            standbys: vec![InstanceName::standby(1)],
+            confirmation: Confirmation::Any(1),
+        };
+        let differ = |settings: [&str; 3]| {
+            settings_differ(&asked(ReplicationMode::RemoteFlush), &settings.map(str::to_owned)).is_some()
+        };
+        assert_eq!([differ(["on", NAMES, ""]), differ(["on", "", ""]), differ(overridden)], [false, true, true]);
         check(ReplicationMode::Async, ["on", "", ""], &[row("standby-1", true, false)], None);
         check(ReplicationMode::Async, ["on", NAMES, ""], &good, Some("synchronous_standby_names"));
         check(ReplicationMode::RemoteApply, ["on", NAMES, ""], &good, Some("where remote_apply takes remote_apply"));

@@ -1,0 +1,196 @@
+//! What became of each write of a prober, in ranges of numbers: handed over second by second while it works, and compared with the database
+//! afterwards. Pure. May not know how anything is written or read.
+
+use crate::time::Offset;
+use serde::{Deserialize, Serialize};
+
+/// What became of a write that is not plainly kept: the outcome its client was told, and whether it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteClass {
+    /// Acknowledged and absent.
+    Lost,
+    /// Lost, though a write is there that was sent to the same node after the acknowledgement.
+    Hole,
+    /// Acknowledged with a warning of the server, and absent.
+    LostAsWarned,
+    /// Outcome unknown, and there.
+    UnknownPresent,
+    /// Outcome unknown, and absent.
+    UnknownAbsent,
+    /// Outcome unknown, absent, and seen by a reader before.
+    SeenAndLost,
+    /// Failed for certain, and there.
+    Phantom,
+}
+
+impl WriteClass {
+    /// The word in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Hole => "hole",
+            Self::LostAsWarned => "lost_as_warned",
+            Self::UnknownPresent => "unknown_present",
+            Self::UnknownAbsent => "unknown_absent",
+            Self::SeenAndLost => "seen_and_lost",
+            Self::Phantom => "phantom",
+        }
+    }
+
+    /// Tells whether a client was told that the write is there, and no warning came with it.
+    pub fn is_plainly_lost(self) -> bool {
+        matches!(self, Self::Lost | Self::Hole)
+    }
+}
+
+/// Consecutive writes of one class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerRange {
+    /// What became of them.
+    pub class: WriteClass,
+    /// Number of the instance that they were sent to, or would have been.
+    pub node: u32,
+    /// Number of the first.
+    pub first: u64,
+    /// Time of each from when it was due until it was acknowledged or given up, microseconds.
+    pub took_us: Vec<u64>,
+}
+
+/// Write of a range with its times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LedgerWrite {
+    /// What became of it.
+    pub class: WriteClass,
+    /// Number of the instance that it was sent to.
+    pub node: u32,
+    /// Its number.
+    pub number: u64,
+    /// When it was due, from time zero.
+    pub due: Offset,
+    /// When it was acknowledged or given up.
+    pub ended: Offset,
+}
+
+impl LedgerRange {
+    /// Each of its writes, of a prober that makes one in so many nanoseconds.
+    pub fn writes(&self, period_ns: u64) -> impl Iterator<Item = LedgerWrite> + '_ {
+        (self.first..).zip(&self.took_us).map(move |(number, took)| {
+            let due = i64::try_from(number.saturating_mul(period_ns)).unwrap_or(i64::MAX);
+            let ended = due.saturating_add_unsigned(took.saturating_mul(1000));
+            LedgerWrite { class: self.class, node: self.node, number, due: Offset(due), ended: Offset(ended) }
+        })
+    }
+
+    /// Adds a write to the last range that it continues, else to a new one.
+    pub fn add(ranges: &mut Vec<Self>, (class, node): (WriteClass, u32), number: u64, took_us: u64) {
+        match ranges.last_mut() {
+            Some(last)
+                if (last.class, last.node) == (class, node) && last.first + last.took_us.len() as u64 == number =>
+            {
+                last.took_us.push(took_us);
+            }
+            _ => ranges.push(Self { class, node, first: number, took_us: vec![took_us] }),
+        }
+    }
+}
+
+/// Instance that acknowledged writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leader {
+    /// Its number.
+    pub node: u32,
+    /// Its first acknowledgement since another's, from time zero.
+    pub from: Offset,
+    /// Its last one before another's.
+    pub to: Offset,
+}
+
+/// What the client of a write was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteOutcome {
+    /// Acknowledged.
+    Acknowledged,
+    /// Acknowledged with a warning.
+    Warned,
+    /// Never sent, refused or rolled back.
+    Failed,
+    /// Nothing within the deadline, or the connection was lost.
+    Unknown,
+}
+
+/// Consecutive writes of one outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutcomeRange {
+    /// Outcome.
+    pub outcome: WriteOutcome,
+    /// Number of the instance that they were sent to.
+    pub node: u32,
+    /// How many.
+    pub count: u64,
+}
+
+/// Outcomes that a prober hands over in one second: of all writes from a number on, without a gap.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerPage {
+    /// Number of the first write.
+    pub first: u64,
+    /// Outcomes in the order of the numbers.
+    pub ranges: Vec<OutcomeRange>,
+}
+
+impl LedgerPage {
+    /// A page that begins with a number.
+    pub fn from(first: u64) -> Self {
+        Self { first, ranges: Vec::new() }
+    }
+
+    /// Adds the outcome of the next write.
+    pub fn add(&mut self, outcome: WriteOutcome, node: u32) {
+        match self.ranges.last_mut() {
+            Some(last) if (last.outcome, last.node) == (outcome, node) => last.count += 1,
+            _ => self.ranges.push(OutcomeRange { outcome, node, count: 1 }),
+        }
+    }
+
+    /// Number of the first write after it.
+    pub fn end(&self) -> u64 {
+        self.first + self.ranges.iter().map(|range| range.count).sum::<u64>()
+    }
+
+    /// Writes that were acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        let told = |range: &&OutcomeRange| matches!(range.outcome, WriteOutcome::Acknowledged | WriteOutcome::Warned);
+        self.ranges.iter().filter(told).map(|range| range.count).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_of_a_range_have_their_numbers_and_times() {
+        let mut ranges = Vec::new();
+        let key = (WriteClass::Lost, 0);
+        for (number, took) in [(3, 10), (4, 20), (6, 30)] {
+            LedgerRange::add(&mut ranges, key, number, took);
+        }
+        LedgerRange::add(&mut ranges, (WriteClass::Lost, 1), 7, 40);
+        let told: Vec<_> = ranges.iter().map(|range| (range.first, range.took_us.len(), range.node)).collect();
+        assert_eq!(told, [(3, 2, 0), (6, 1, 0), (7, 1, 1)]);
+        let writes: Vec<_> = ranges[0].writes(5_000_000).map(|one| (one.number, one.due.0, one.ended.0)).collect();
+        assert_eq!(writes, [(3, 15_000_000, 15_010_000), (4, 20_000_000, 20_020_000)]);
+    }
+
+    #[test]
+    fn a_page_counts_what_was_acknowledged_and_where_it_ends() {
+        let mut page = LedgerPage::from(10);
+        for outcome in [WriteOutcome::Acknowledged, WriteOutcome::Acknowledged, WriteOutcome::Unknown] {
+            page.add(outcome, 0);
+        }
+        page.add(WriteOutcome::Warned, 1);
+        assert_eq!((page.ranges.len(), page.end(), page.acknowledged()), (3, 14, 3));
+    }
+}

@@ -313,6 +313,9 @@ pub(crate) struct GateArguments {
     /// What to do if a point is void or missing
     #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
     pub(crate) void: GatePolicy,
+    /// Fail when drills of the candidate, void ones included, lost more acknowledged writes than this under modes that promise none
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) lost: Option<u64>,
 }
 
 /// What a gate does with a case that is neither good nor bad.

@@ -153,6 +153,8 @@ metrics! {
     RELATIVE = row("relative_percent", "Of the largest", "%", Higher).terminal("% of max", Tenths);
     RUN_THROUGHPUT = row("run_throughput", "run throughput", "1/s", Higher).head("Whole run").told("operations/s");
     RUN_TIME = row("run_time_s", "Run time", "s", Lower);
+    WRITES_AWAY = row("writes_away_s", "Writes away", "s", Lower);
+    READS_AWAY = row("reads_away_s", "Reads away", "s", Lower);
     FAILED = row("failed_percent", "Failed", "%", Lower).terminal("failed %", Three);
     PACED = row("paced_per_minute", "Of the paced kind", "1/min", Higher);
     PACED_BY_SCALE = row("paced_per_minute_and_scale", "Of the paced kind, by scale", "1/min", Higher);

@@ -36,7 +36,7 @@ fn compared<'r>(baseline: &'r Record, candidate: &'r Record, metrics: &[&str]) -
 }
 
 fn strict(tolerance: f64) -> Rules {
-    Rules { tolerance, of_metric: BTreeMap::new(), undecided: Policy::Fail, void: Policy::Fail }
+    Rules { tolerance, of_metric: BTreeMap::new(), undecided: Policy::Fail, void: Policy::Fail, lost: None }
 }
 
 fn judged(comparison: &Comparison<'_>, rules: &Rules) -> Gate {

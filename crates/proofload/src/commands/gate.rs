@@ -47,6 +47,7 @@ fn rules(arguments: &GateArguments) -> Result<Rules, Failure> {
         of_metric: own.collect::<Result<BTreeMap<String, f64>, Failure>>()?,
         undecided: policy(arguments.undecided),
         void: policy(arguments.void),
+        lost: arguments.lost,
     })
 }
 

@@ -108,6 +108,10 @@ pub(crate) enum BandKind {
     Knee,
     /// Time without service.
     Away,
+    /// Time in which commits did not wait as their mode says.
+    Unprotected,
+    /// An instant: a line with its name.
+    Instant,
 }
 
 /// A shaded range of x.

@@ -113,9 +113,15 @@ pub(super) fn axis_title(axis: &Axis) -> String {
 
 impl Plot<'_> {
     fn bands(&mut self) {
+        let mut instants = 0.0;
         for band in &self.panel.bands {
             let kind = match band.kind {
-                BandKind::WarmUp => "warm",
+                BandKind::Instant => {
+                    self.instant(band.from, &band.label, instants);
+                    instants += 1.0;
+                    continue;
+                }
+                BandKind::WarmUp | BandKind::Unprotected => "warm",
                 BandKind::Window => "window",
                 BandKind::Knee => "knee",
                 BandKind::Away => "away",
@@ -126,6 +132,15 @@ impl Plot<'_> {
                 self.svg.text("b", ((from + to) / 2.0, self.top + 12.0), Anchor::Middle, &band.label);
             }
         }
+    }
+
+    /// A vertical line, its name one line lower than that of the instant before.
+    fn instant(&mut self, at: f64, label: &str, place: f64) {
+        let (x, y) = (self.x.place(at), self.top + 24.0 + 12.0 * place);
+        self.svg.line("rule", (x, self.top), (x, self.bottom));
+        let fits = x + 4.0 + width_of(label) < self.right;
+        let (from, anchor) = if fits { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
+        self.svg.text("b", (from, y), anchor, label);
     }
 
     fn axes(&mut self) {

@@ -2,6 +2,7 @@
 //! OpenMetrics. Writes what is recorded, piece by piece, to whatever it is given; may not judge it.
 
 mod csv;
+mod drill_tables;
 mod hdr;
 mod json;
 mod openmetrics;

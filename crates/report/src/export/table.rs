@@ -1,6 +1,7 @@
 //! What tables a record is exported as: names, columns with their units, and where their rows come from. This file is a table.
 
 use super::Selection;
+use super::drill_tables::{DRILLS, LEDGER, drills, ledger};
 use super::tables::{
     checks, client, client_threads, documents, engine, errors, events, facts, latencies, levels, load_agents, logs,
     marks, operations, runs, sessions, telemetry,
@@ -143,6 +144,8 @@ pub const TABLES: &[ExportTable] = &[
         columns: &["attempt", "run", "probe", "name", "instance", "unit", "offset_ns", "span_ns", "value", "standby"],
         rows: telemetry,
     },
+    ExportTable { name: "drills", row: "a drill", columns: DRILLS, rows: drills },
+    ExportTable { name: "ledger", row: "a write of a prober that is not plainly kept", columns: LEDGER, rows: ledger },
     ExportTable {
         name: "marks",
         row: "a counter of the database at a moment",

@@ -1,7 +1,9 @@
 //! What protection buys: the drills of each point with their outages, recoveries and ledgers, and whether a loss breaks a promise.
 
+use super::drill_verdict;
 use super::evaluate::Findings;
 use super::point::PointFindings;
+use super::protection::{UnprotectedTime, degraded_seconds, unprotected};
 use super::run::RunFindings;
 use proofload_analysis::order_statistics::median;
 use proofload_analysis::quantity::{Quantity, Unit};
@@ -9,7 +11,7 @@ use proofload_model::drill::{DrillReport, FaultAsked, Outage, ProbeKind, ProbeRe
 use proofload_model::events::RunEvent;
 use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::settings::Settings;
-use proofload_record::Attempt;
+use proofload_record::{Attempt, Record};
 
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
@@ -27,6 +29,8 @@ pub struct DrilledPoint<'r> {
     pub promises_none_lost: bool,
     /// Drills that count, in the order of their runs.
     pub drills: Vec<DrillOf<'r>>,
+    /// UnprotectedTime time of each of these drills, and their degraded seconds.
+    pub aftermath: Vec<(UnprotectedTime, u64)>,
     /// Drills that are void.
     pub void: usize,
 }
@@ -43,10 +47,16 @@ pub struct DrillOf<'r> {
 impl DrillOf<'_> {
     /// Time without service for a kind of operations from the fault on, seconds: every outage that ends after it.
     pub fn outage(&self, kind: ProbeKind) -> f64 {
-        let Some(probe) = self.probe(kind) else { return 0.0 };
-        let end = probe.tenths.len() as f64 / 10.0;
-        let after = probe.outages.iter().filter(|outage| is_after(outage, self.report));
-        after.map(|outage| outage.to.map_or(end, |to| to.as_seconds()) - outage.from.as_seconds()).sum()
+        let end = self.probe(kind).map_or(0.0, |probe| probe.tenths.len() as f64 / 10.0);
+        let seconds = |outage: &Outage| outage.to.map_or(end, |to| to.as_seconds()) - outage.from.as_seconds();
+        // A sum of no floats is −0.
+        self.outages(kind).map(seconds).fold(0.0, |sum, outage| sum + outage)
+    }
+
+    /// Outages of a kind that belong to the fault.
+    pub fn outages(&self, kind: ProbeKind) -> impl Iterator<Item = &Outage> {
+        let all = self.probe(kind).into_iter().flat_map(|probe| &probe.outages);
+        all.filter(|outage| is_after(outage, self.report))
     }
 
     /// What the prober found of a kind.
@@ -57,6 +67,11 @@ impl DrillOf<'_> {
     /// Time from the fault to the first second with the users' throughput back, seconds; `None` where that never came.
     pub fn recovery(&self) -> Option<f64> {
         self.report.recovered_at.map(|at| (at - self.report.fault_at).max(0.0))
+    }
+
+    /// Time from the fault until enough standbys were in sync again, seconds; `None` where that never came.
+    pub fn protected_again(&self) -> Option<f64> {
+        self.report.protected_again_at.map(|at| (at - self.report.fault_at).max(0.0))
     }
 
     /// Time from the order to promote until the standby was a primary, seconds.
@@ -105,6 +120,19 @@ pub(super) fn promises_none_lost(fault: Option<FaultAsked>, settings: &Settings)
     mode.waits() || !fault.is_some_and(FaultAsked::takes_the_primary)
 }
 
+/// Acknowledged writes that finished drills of each point lost though its mode promises that none is, void drills included. Empty for a record
+/// without drills.
+pub fn lost_against_promise(record: &Record) -> Vec<(u32, u64)> {
+    let of_point = |point: u32| {
+        let settings = record.plan.settings(&record.study, point);
+        drill(&settings).ok().flatten()?;
+        let runs = record.plan.runs.iter().filter(|run| run.point == point);
+        let attempts = runs.filter_map(|run| record.finished(run.index));
+        Some((point, attempts.map(|attempt| drill_verdict::lost_against_promise(attempt, &settings)).sum()))
+    };
+    record.plan.points.iter().filter_map(|point| of_point(point.id)).collect()
+}
+
 /// Points with drills, in the order of the study; empty for other studies.
 pub fn drilled<'r>(findings: &Findings<'r>) -> Vec<DrilledPoint<'r>> {
     findings.points.iter().filter_map(|point| drilled_point(findings, point)).collect()
@@ -125,6 +153,12 @@ fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<D
         mode: replication(&settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode),
         promises_none_lost: promises_none_lost(asked.fault, &settings),
         void: point.runs.len() - drills.len(),
+        aftermath: drills.iter().filter_map(|drill| aftermath(findings.record, drill, &settings)).collect(),
         drills,
     })
+}
+
+fn aftermath(record: &Record, drill: &DrillOf<'_>, settings: &Settings) -> Option<(UnprotectedTime, u64)> {
+    let attempt = record.attempts.iter().find(|attempt| attempt.id == drill.attempt)?;
+    Some((unprotected(attempt, drill.report, settings), degraded_seconds(attempt, drill.report)))
 }

@@ -1,5 +1,6 @@
 //! The metrics of a point from its runs: throughput, latencies, CPU, device. Repetitions are the higher level of variance.
 
+use super::drills::{DrillOf, report_of};
 use super::estimate::{estimate, estimate_of_rate, informative, measured, over_runs, ratio};
 use super::level::Measured;
 use super::observed::{in_windows, observed};
@@ -9,12 +10,14 @@ use super::telemetry::{Trace, mean_of_cores, steal};
 use crate::metrics::{
     CPU, CPU_STEAL, CostName, DEVICE_BUSY, DEVICE_READ_BANDWIDTH, DEVICE_READ_REQUESTS, DEVICE_WRITE_BANDWIDTH,
     DEVICE_WRITE_REQUESTS, FAILED, MAJOR_FAULTS, MetricName, PACED, PACED_BY_SCALE, PACED_EFFICIENCY, READ_BYTES,
-    READS, REFAULTS, THROUGHPUT, WRITES, WRITTEN_BYTES,
+    READS, READS_AWAY, REFAULTS, THROUGHPUT, WRITES, WRITES_AWAY, WRITTEN_BYTES,
 };
 use crate::workloads::{CountedKind, Workload, workload};
 use proofload_analysis::bootstrap::{Estimate, METHOD_RUNS};
 use proofload_analysis::distribution::{mean, variance};
+use proofload_analysis::order_statistics::median;
 use proofload_analysis::quantity::{Interval, Quantity};
+use proofload_model::drill::ProbeKind;
 use proofload_model::samples::IntervalSample;
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
@@ -39,6 +42,10 @@ const OF_HOST: &[(MetricName, SeriesName, f64)] = &[
     (MAJOR_FAULTS, series::memory::MAJOR_FAULTS, 1.0),
     (REFAULTS, series::memory::REFAULTS, 1.0),
 ];
+
+/// Outages of drills: metric, and kind of the prober's operations.
+pub(super) const OUTAGES: &[(MetricName, ProbeKind)] =
+    &[(WRITES_AWAY, ProbeKind::Write), (READS_AWAY, ProbeKind::Read)];
 
 /// The series that a metric of device or memory is observed by.
 pub(super) fn series_of(metric: &str) -> Option<SeriesName> {
@@ -94,6 +101,7 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
     for (_, own) in OF_WORKLOADS.iter().filter(|(kind, _)| *kind == workload.kind) {
         metrics.extend(own(runs, &per_second).into_iter().map(|(metric, value)| (metric.name.to_owned(), value)));
     }
+    metrics.extend(outages(runs).into_iter().map(|(metric, value)| (metric.name.to_owned(), value)));
     super::percentiles::latencies(runs, workload, &mut metrics);
     metrics.extend(super::counters::engine_counters(runs));
     metrics.into_iter().map(|(name, value)| (name, value.map(informative))).collect()
@@ -151,6 +159,24 @@ fn by_database(runs: &[Pair<'_>], place: usize, metric: MetricName) -> Measured 
     }
     let values = values.ok_or("the database's counter was not read at both ends of the window")?;
     Ok(over_runs(&values, metric.quantity_unit(), "two readings of a counter have no spread"))
+}
+
+/// Medians of the outages of drills; empty for runs without.
+fn outages(runs: &[Pair<'_>]) -> Vec<(MetricName, Measured)> {
+    let drills: Vec<DrillOf<'_>> = runs
+        .iter()
+        .filter_map(|(_, attempt)| Some(DrillOf { attempt: attempt.id, report: report_of(attempt)? }))
+        .collect();
+    let median_of = |metric: MetricName, kind| {
+        let values: Vec<f64> = drills.iter().map(|drill| drill.outage(kind)).collect();
+        Some((metric, Ok(median(&values, metric.quantity_unit())?)))
+    };
+    OUTAGES.iter().filter_map(|(metric, kind)| median_of(*metric, *kind)).collect()
+}
+
+/// The kind of operations whose outages a metric is the median of.
+pub(super) fn outage_of(metric: &str) -> Option<ProbeKind> {
+    OUTAGES.iter().find(|(known, _)| known.name == metric).map(|(_, kind)| *kind)
 }
 
 fn failed_percent(runs: &[Pair<'_>]) -> Measured {

@@ -2,7 +2,8 @@
 
 use super::audits::Audit;
 use super::disturbance::{Estimand, HostUse};
-use super::drills::{promises_none_lost, report_of};
+use super::drill_verdict::of_drill;
+use super::drills::promises_none_lost;
 use super::pacing::{KeptLimit, Pacing};
 use super::standstill::Standstill;
 use super::steal::{beyond, blamed, steal};
@@ -28,12 +29,6 @@ const LONGEST_SILENCE: f64 = 3.0;
 
 /// Groups of checks that look for every acknowledged operation in the database.
 const LOOK_FOR_EACH: &[&str] = &["conservation", "acknowledged", "agreement"];
-
-/// Lost writes that are told by number.
-const NUMBERS_TOLD: usize = 20;
-
-/// Lateness of a prober from which on its outages are not exact enough to be told, ms.
-const LATEST_PROBE_MS: f64 = 50.0;
 
 /// A load generator whose threads waited for a core in this share of the time that they had work was kept from it.
 const WAITED: f64 = 0.2;
@@ -193,37 +188,6 @@ pub(super) fn of_generator(check: &GeneratorCheck, host: Option<&HostUse>, is_dr
 /// What a drill shows against itself, then sums that differ and checks that failed.
 pub(super) fn of_drill_and_checks(attempt: &Attempt, settings: &Settings, audits: &[Audit]) -> Vec<Void> {
     [of_drill(attempt, settings), of_checks(audits, &attempt.checks, nothing_may_be_lost(settings))].concat()
-}
-
-/// A drill that is none, writes that were lost against a promise, and what no database may do.
-fn of_drill(attempt: &Attempt, settings: &Settings) -> Vec<Void> {
-    let Ok(Some(asked)) = drill(settings) else { return Vec::new() };
-    let Some(report) = report_of(attempt) else { return vec![Void::verification("no drill was recorded")] };
-    let (ledger, promised) = (&report.prober.ledger, promises_none_lost(asked.fault, settings));
-    let mut voids = Vec::new();
-    let mut found = |count: u64, what: &str| {
-        if count > 0 {
-            voids.push(Void::verification(format!("{count} of {} {what}", ledger.sent)));
-        }
-    };
-    let numbers: Vec<String> = ledger.lost_numbers.iter().take(NUMBERS_TOLD).map(u64::to_string).collect();
-    let lost = format!("writes were acknowledged and lost, where none may be: {}", numbers.join(", "));
-    found(if promised { ledger.lost } else { 0 }, &lost);
-    found(ledger.phantoms, "writes are there that had failed for certain");
-    found(
-        ledger.holes,
-        "writes are lost though later ones of the same node are there: two primaries, or another node was read",
-    );
-    if ledger.two_primaries_seconds > 0.0 {
-        let seconds = ledger.two_primaries_seconds;
-        voids.push(Void::verification(format!("two primaries took writes for {seconds:.3} s")));
-    }
-    let late = report.prober.kinds.iter().map(|kind| kind.lag_p99_ms).fold(0.0, f64::max);
-    if late > LATEST_PROBE_MS {
-        let text = format!("the prober came {late:.0} ms late (p99), more than {LATEST_PROBE_MS} ms");
-        voids.push(Void::generator(text));
-    }
-    voids
 }
 
 /// Whether sums and checks that look for every acknowledged operation decide: not where a drill may lose some.

@@ -5,10 +5,11 @@ use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, prose,
 };
 use crate::findings::drills::{DrillOf, DrilledPoint, drilled, is_after};
+use crate::findings::protection::unprotected;
 use crate::findings::{Findings, PointFindings};
 use crate::numbers::short;
-use proofload_analysis::order_statistics::none_of;
-use proofload_analysis::quantity::Quantity;
+use proofload_analysis::order_statistics::{median, mixture, none_of, p95};
+use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_model::drill::{Outage, ProbeKind, drill};
 
 /// The section.
@@ -18,6 +19,9 @@ pub(super) const SECTION: Section =
 /// Time that is drawn before and after a fault, seconds.
 const DRAWN_BEFORE: f64 = 3.0;
 const DRAWN_AFTER: f64 = 12.0;
+
+/// Unit of seconds.
+const SECONDS: Unit = Unit::named("s");
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let points = drilled(findings);
@@ -29,8 +33,10 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         Block::Table(outages(findings, &points)),
         Block::Table(ledgers(findings, &points)),
     ];
+    blocks.extend(remarks(findings, &points).map(Block::Paragraph));
     if points.iter().any(|point| !point.drills.is_empty()) {
         blocks.push(Block::Figure(Box::new(dots(findings, &points))));
+        blocks.extend(super::drill_costs::figure(findings, &points).map(|figure| Block::Figure(Box::new(figure))));
         blocks.push(Block::Figure(Box::new(time_lines(findings, &points))));
     }
     blocks.push(Block::Paragraph(method(findings)));
@@ -47,21 +53,29 @@ fn sentence(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<Prose> 
     let label = of_point(findings, point)?.label();
     let away = point.median(|drill| Some(drill.outage(ProbeKind::Write)))?;
     let by_hand = point.fault.is_some_and(|fault| fault.takes_the_primary());
-    let (lost, acknowledged) = (point.count(|ledger| ledger.lost), point.count(|ledger| ledger.kept + ledger.lost));
+    let lost = point.count(|ledger| ledger.lost + ledger.lost_as_warned);
+    let acknowledged = point.count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned);
     let mut text = prose![Inline::Strong(prose![label]), ": writes were away for ", (&away, "s")];
     text.extend(prose![if by_hand { " without detection" } else { "" }, ", "]);
     text.extend(match lost {
         0 => prose!["and none of ", acknowledged, " acknowledged writes was lost. "],
-        _ => prose!["and ", lost, " of ", acknowledged, " acknowledged writes were lost. "],
+        _ => prose!["and ", lost, " of ", acknowledged, " acknowledged writes were lost"],
     });
+    let excused = point.count(|ledger| ledger.lost_as_warned) + unprotected_losses(point);
+    if lost > 0 {
+        text.extend(match excused {
+            0 => prose![". "],
+            _ => prose![", ", excused, " of them with a warning or while unprotected. "],
+        });
+    }
     Some(text)
 }
 
-fn of_point<'a>(findings: &'a Findings<'_>, drilled: &DrilledPoint<'_>) -> Option<&'a PointFindings> {
+pub(super) fn of_point<'a>(findings: &'a Findings<'_>, drilled: &DrilledPoint<'_>) -> Option<&'a PointFindings> {
     findings.points.iter().find(|point| point.id == drilled.point)
 }
 
-fn label(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> String {
+pub(super) fn label(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> String {
     of_point(findings, point).map(PointFindings::label).unwrap_or_default()
 }
 
@@ -74,14 +88,18 @@ fn outages(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
             0 => cell(point.median(DrillOf::recovery)),
             never => Cell::Gap(format!("{never} never recovered")),
         };
+        let degraded: Vec<f64> = point.aftermath.iter().map(|(_, seconds)| *seconds as f64).collect();
         vec![
             Cell::datum(label(findings, point)),
             Cell::datum(drills_of(point)),
             cell(point.median(|drill| Some(drill.outage(ProbeKind::Write)))),
             if point.drills.is_empty() { Cell::Empty } else { Cell::datum(short(longest)) },
+            p95(&away_of(point)).map_or(Cell::Empty, |value| Cell::datum(short(value))),
             cell(point.median(|drill| Some(drill.outage(ProbeKind::Read)))),
             cell(point.median(DrillOf::promotion)),
             back,
+            cell(median(&degraded, SECONDS)),
+            protected_again(point),
         ]
     };
     Table {
@@ -92,17 +110,98 @@ fn outages(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
             Column::words("Drills"),
             Column::quantities("Writes away", "s"),
             Column::quantities("Longest", "s"),
+            Column::quantities("95th percentile", "s"),
             Column::quantities("Reads away", "s"),
             Column::quantities("Promotion", "s"),
             Column::quantities("Users back", "s"),
+            Column::quantities("Degraded", "s"),
+            Column::quantities("Protected again", "s"),
         ],
         rows: points.iter().map(row).collect(),
         note: prose![
             "Away: from the due time of the first operation that was not acknowledged to the end of the first of many in a row that were; every outage \
-             that ends after the fault counts. Promotion: from the order until the standby took writes. Users back: from the fault to the first second \
-             with 95 % of their throughput, which ten seconds then keep."
+             that ends after the fault counts. 95th percentile: with 59 drills or more; of fewer all may lie below it. Promotion: from the order until the \
+             standby took writes. Users back: from the fault to the first of ten seconds with a mean of 95 % of their throughput, 90 % by its interval. \
+             Degraded: seconds until then in which writes were acknowledged and users had less than 95 % of their throughput, or a 99th percentile \
+             three times that before. Protected again: until the standbys that are left were in sync with the primary."
         ],
     }
+}
+
+/// Outages of writes, one for each drill.
+fn away_of(point: &DrilledPoint<'_>) -> Vec<f64> {
+    point.drills.iter().map(|drill| drill.outage(ProbeKind::Write)).collect()
+}
+
+/// Time until enough standbys were in sync again, or in how many drills that never came.
+fn protected_again(point: &DrilledPoint<'_>) -> Cell {
+    let again = point.drills.iter().filter(|drill| drill.protected_again().is_some()).count();
+    match (point.fault, point.drills.len() - again) {
+        (None, _) => Cell::Empty,
+        (Some(_), 0) => point.median(DrillOf::protected_again).map_or(Cell::Empty, Cell::Quantity),
+        (Some(_), never) => Cell::Gap(format!("never in {never}")),
+    }
+}
+
+/// Writes that were acknowledged while commits did not wait as the mode says, and are lost.
+fn unprotected_losses(point: &DrilledPoint<'_>) -> u64 {
+    point.aftermath.iter().map(|(unprotected, _)| unprotected.lost).sum()
+}
+
+/// What a reader must know before a median is believed: two groups of outages, time without protection, losses that cannot be excluded.
+fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose> {
+    let mut told = Prose::new();
+    for point in points {
+        let label = label(findings, point);
+        if let Some([low, high]) = mixture(&away_of(point)) {
+            told.extend(prose![
+                Inline::Strong(prose![label.clone()]),
+                ": outages are of two kinds, ",
+                low.2,
+                " of ",
+                short(low.0),
+                " to ",
+                short(low.1),
+                " s and ",
+                high.2,
+                " of ",
+                short(high.0),
+                " to ",
+                short(high.1),
+                " s, so that a median of all says little. "
+            ]);
+        }
+        let never = point.drills.iter().filter(|drill| drill.protected_again().is_none()).count();
+        let alone = point.drills.iter().filter_map(|drill| drill.report.reach).any(|reach| reach.reached == 1);
+        if never > 0 && point.fault.is_some_and(|fault| fault.takes_the_primary()) && alone {
+            told.extend(prose![
+                Inline::Strong(prose![label.clone()]),
+                ": the promoted standby had none of its own and was never protected again. "
+            ]);
+        }
+        let unprotected: f64 = point.aftermath.iter().map(|(unprotected, _)| unprotected.seconds()).sum();
+        let acknowledged: u64 = point.aftermath.iter().map(|(unprotected, _)| unprotected.acknowledged).sum();
+        if acknowledged > 0 {
+            told.extend(prose![
+                Inline::Strong(prose![label.clone()]),
+                ": ",
+                acknowledged,
+                " writes were acknowledged in ",
+                short(unprotected),
+                " s in which commits did not wait for a standby. "
+            ]);
+        }
+        let open = point.drills.iter().filter_map(|drill| drill.report.reach).filter(|reach| !reach.holds_all).count();
+        if open > 0 && point.mode.waits() {
+            told.extend(prose![
+                Inline::Strong(prose![label]),
+                ": in ",
+                open,
+                " drills too few standbys answered before the promotion: by the mode alone a loss cannot be excluded. "
+            ]);
+        }
+    }
+    (!told.is_empty()).then_some(told)
 }
 
 fn drills_of(point: &DrilledPoint<'_>) -> String {
@@ -119,8 +218,8 @@ fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
             Cell::datum(label(findings, point)),
             Cell::Prose(prose![if point.promises_none_lost { "no loss" } else { "nothing" }]),
             count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned),
-            count(|ledger| ledger.lost),
-            count(|ledger| ledger.lost_as_warned),
+            Cell::Count(point.count(|ledger| ledger.lost) - unprotected_losses(point)),
+            Cell::Count(point.count(|ledger| ledger.lost_as_warned) + unprotected_losses(point)),
             count(|ledger| ledger.unknown_present),
             count(|ledger| ledger.unknown_absent),
             count(|ledger| ledger.seen_and_lost),
@@ -135,7 +234,7 @@ fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
             Column::words("Promised"),
             Column::quantities("Acknowledged", ""),
             Column::quantities("Lost", ""),
-            Column::quantities("Lost, warned", ""),
+            Column::quantities("Lost, warned or unprotected", ""),
             Column::quantities("Unknown, there", ""),
             Column::quantities("Unknown, not there", ""),
             Column::quantities("Seen and lost", ""),
@@ -143,7 +242,7 @@ fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
         ],
         rows: points.iter().map(row).collect(),
         note: prose![
-            "Warned: the server acknowledged with a warning. Unknown: no answer within the deadline, or the connection was lost. A drill that loses: the \
+            "Warned: the server acknowledged with a warning; unprotected: commits did not wait as the mode says. Unknown: no answer within the deadline, or the connection was lost. A drill that loses: the \
              share of drills with a loss, at most, where there was none (95 %)."
         ],
     }
@@ -240,6 +339,7 @@ fn time_lines(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
             at(drill.report.promoted_at),
             at(drill.report.undone_at),
             at(outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
+            at(drill.report.protected_again_at),
             at(drill.report.recovered_at),
         ]
     };
@@ -260,6 +360,7 @@ fn time_lines(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
                 Column::quantities("Promoted", "s"),
                 Column::quantities("Undone", "s"),
                 Column::quantities("First write acknowledged", "s"),
+                Column::quantities("Protected again", "s"),
                 Column::quantities("Users back", "s"),
             ],
             rows: drawn.iter().map(row).collect(),
@@ -302,20 +403,63 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
         label: "away".to_owned(),
     });
     let away = short(drill.outage(ProbeKind::Write));
+    let instants = instants(drill);
+    let told: Vec<String> = instants.iter().map(|(name, at)| format!("{name} at {} s", short(*at))).collect();
+    let marks = instants.iter().filter(|(_, at)| drawn(at)).map(|(name, at)| Band {
+        from: *at,
+        to: *at,
+        kind: BandKind::Instant,
+        label: (*name).to_owned(),
+    });
+    let unprotected = unprotected_of(findings, drill).into_iter().filter(|(from, _)| *from - zero < DRAWN_AFTER);
+    let unprotected = unprotected.map(|(from, to)| Band {
+        from: (from - zero).max(-DRAWN_BEFORE),
+        to: (to - zero).min(DRAWN_AFTER),
+        kind: BandKind::Unprotected,
+        label: "unprotected".to_owned(),
+    });
     Panel {
         title: label.to_owned(),
         alt: format!(
-            "Writes acknowledged and transactions per second around the fault; writes were away for {away} s."
+            "Writes acknowledged and transactions per second around the fault; writes were away for {away} s; {}.",
+            told.join(", ")
         ),
         x: Axis { from_zero: false, up_to: Some(DRAWN_AFTER), ..Axis::linear("Time from the fault", "s") },
         y: Axis::linear("Writes, transactions", "1/s"),
-        bands: bands.collect(),
+        bands: unprotected.chain(bands).chain(marks).collect(),
         rules: Vec::new(),
         series: vec![
             series("writes", Role::Trace(0), writes.collect()),
             series("users", Role::Trace(1), users.collect()),
         ],
     }
+}
+
+/// Named instants of a drill, seconds from the fault, in order.
+fn instants(drill: &DrillOf<'_>) -> Vec<(&'static str, f64)> {
+    let report = drill.report;
+    let outage = write_outages(drill).into_iter().next();
+    let all = [
+        ("in force", Some(report.fault_at)),
+        ("first write failed", outage.map(|outage| outage.from.as_seconds())),
+        ("promotion asked", report.promote_asked_at),
+        ("promoted", report.promoted_at),
+        ("undone", report.undone_at),
+        ("writes back", outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
+        ("protected again", report.protected_again_at),
+        ("users back", report.recovered_at),
+    ];
+    let mut told: Vec<(&str, f64)> =
+        all.into_iter().filter_map(|(name, at)| Some((name, at? - report.fault_at))).collect();
+    told.sort_by(|one, other| one.1.total_cmp(&other.1));
+    told
+}
+
+/// Unprotected stretches of a drill, seconds from time zero.
+fn unprotected_of(findings: &Findings<'_>, drill: &DrillOf<'_>) -> Vec<(f64, f64)> {
+    let record = findings.record;
+    let Some(attempt) = record.attempts.iter().find(|attempt| attempt.id == drill.attempt) else { return Vec::new() };
+    unprotected(attempt, drill.report, &record.plan.settings(&record.study, attempt.run.point)).stretches
 }
 
 /// How this was found out, and what it does not say.

@@ -10,6 +10,7 @@ mod cores;
 mod departures;
 mod disclosure;
 mod document;
+mod drill_costs;
 mod drills;
 mod efficiency;
 mod estimands;

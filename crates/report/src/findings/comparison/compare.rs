@@ -2,6 +2,7 @@
 
 use super::super::disturbance::HostUse;
 use super::super::evaluate::{Findings, evaluate};
+use super::super::metrics::outage_of;
 use super::super::point::{PointFindings, Verdict as Validity};
 use super::super::run::RunFindings;
 use super::differences::{Difference, differences};
@@ -316,6 +317,7 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
     let same_seconds = same_seconds(&metric.name, baseline_side, candidate_side);
     let contrast = match (&same_seconds, &in_turns) {
         (Some(seconds), _) => Contrast::at_once(duet(&seconds.iter().map(SameSeconds::run).collect::<Vec<_>>())?),
+        (None, _) if outage_of(&metric.name).is_some() => Contrast::of_ranks(&theirs.runs, &ours.runs)?,
         (None, Some((ours, theirs))) => Contrast::in_turns(theirs, ours)?,
         (None, None) if [baseline_side, candidate_side].iter().all(|(_, point)| point.verdict.is_valid()) => {
             Contrast::new(&theirs, &ours)?
@@ -334,6 +336,9 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
         }
         Spread::InsideBlocks => {
             ("ratios inside blocks on the logarithmic scale, Student's quantile", ours.runs.len() as u64)
+        }
+        Spread::Ranks => {
+            ("Hodges–Lehmann over drills, test of Mann and Whitney", (ours.runs.len() + theirs.runs.len()) as u64)
         }
         Spread::AtOnce => (
             "ratio over the same seconds, their dependence counted, or spread of runs",

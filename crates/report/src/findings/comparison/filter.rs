@@ -5,6 +5,7 @@ use super::super::factor::level_text;
 use super::metric::{Metric, known, metrics_of};
 use super::pairing::Pair;
 use crate::error::Error;
+use crate::metrics::WRITES_AWAY;
 
 /// What was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,7 +48,12 @@ pub(super) fn metrics(
     let all = |kind: &String| kind == "all";
     kinds.retain(|kind| !all(kind));
     let asked: Vec<&str> = chosen.metrics.iter().map(String::as_str).collect();
-    let names = if asked.is_empty() { workload.compared.to_vec() } else { asked };
+    let mut names = if asked.is_empty() { workload.compared.to_vec() } else { asked };
+    let drilled =
+        |findings: &Findings<'_>| findings.points.iter().any(|point| point.metrics.contains_key(WRITES_AWAY.name));
+    if chosen.metrics.is_empty() && drilled(baseline) && drilled(candidate) {
+        names.push(WRITES_AWAY.name);
+    }
     let mut metrics: Vec<Metric> = Vec::new();
     for name in names {
         let found = metrics_of(name, workload, &kinds);

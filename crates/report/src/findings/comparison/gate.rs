@@ -1,6 +1,8 @@
 //! Decides whether the candidate may pass. A gate fails when a loss beyond the tolerance is shown, passes when every loss beyond it is excluded,
 //! and cannot tell in between.
 
+use super::super::drills::lost_against_promise;
+use super::super::point::PointFindings;
 use super::compare::{Comparison, LEVEL, Row};
 use super::metric::{Better, Metric};
 use super::pairing::Which;
@@ -38,6 +40,9 @@ pub struct Rules {
     pub undecided: Policy,
     /// Policy for a point that is void, was not run, or is missing in the candidate.
     pub void: Policy,
+    /// Most acknowledged writes that drills of the candidate may lose under modes that promise none, void drills included; `None`: that is not
+    /// asked.
+    pub lost: Option<u64>,
 }
 
 impl Rules {
@@ -128,7 +133,8 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
     let regressed = count(Finding::Regressed);
     let open = count(Finding::Undecided) + comparison.left_out.len();
     let missing = missing(comparison);
-    let mut reasons = Vec::new();
+    let broken = rules.lost.and_then(|allowed| broken_promises(comparison, allowed));
+    let mut reasons: Vec<String> = broken.iter().cloned().collect();
     if regressed > 0 {
         reasons.push(format!("{} shown beyond the tolerance", losses(regressed)));
     }
@@ -144,7 +150,8 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
         let of = rows.len() + comparison.left_out.len();
         reasons.push(format!("{open} of {of} comparisons cannot be told from a loss beyond the tolerance{passes}"));
     }
-    let failed = regressed > 0 || rows.is_empty() || (!missing.is_empty() && rules.void == Policy::Fail);
+    let failed =
+        broken.is_some() || regressed > 0 || rows.is_empty() || (!missing.is_empty() && rules.void == Policy::Fail);
     let outcome = match (failed, open) {
         (true, _) => GateOutcome::Failed,
         (false, 0) => GateOutcome::Passed,
@@ -156,6 +163,25 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
         GateOutcome::Undecided => rules.undecided == Policy::Pass,
     };
     Ok(Gate { outcome, passes, reasons, rows })
+}
+
+/// Acknowledged writes that the candidate lost against a promise, when they are more than allowed; or that it has no drill to tell.
+fn broken_promises(comparison: &Comparison<'_>, allowed: u64) -> Option<String> {
+    let found = lost_against_promise(comparison.candidate.record);
+    if found.is_empty() {
+        return Some("B has no drill: nothing tells whether acknowledged writes are lost".to_owned());
+    }
+    let lost: u64 = found.iter().map(|(_, lost)| lost).sum();
+    let label = |id: u32| comparison.findings.1.points.iter().find(|point| point.id == id).map(PointFindings::label);
+    let losing = found.iter().filter(|(_, lost)| *lost > 0);
+    let points: Vec<String> =
+        losing.map(|(id, lost)| format!("{lost} at {}", label(*id).unwrap_or_default())).collect();
+    (lost > allowed).then(|| {
+        format!(
+            "{lost} acknowledged writes were lost in B under modes that promise none, {allowed} are allowed: {}",
+            points.join(", ")
+        )
+    })
 }
 
 fn losses(count: usize) -> String {

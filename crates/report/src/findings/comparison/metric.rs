@@ -1,6 +1,7 @@
 //! Metrics that can be compared: what each is called, and whether more of it is better.
 
 use super::super::latencies::PERCENTILES;
+use super::super::metrics::OUTAGES;
 pub use crate::metrics::Better;
 use crate::metrics::{MetricName, THROUGHPUT};
 use crate::workloads::Workload;
@@ -65,7 +66,8 @@ fn one(name: &str, workload: &Workload, kinds: &[String]) -> Option<Metric> {
         let known = latency.kind == "all" || kinds.iter().any(|kind| kind == latency.kind);
         return metric(latency_title(&latency, workload), Better::Lower).filter(|_| known);
     }
-    let own = [rates(workload).as_slice(), workload.rated, workload.observed].concat();
+    let outages: Vec<MetricName> = OUTAGES.iter().map(|(metric, _)| *metric).collect();
+    let own = [rates(workload).as_slice(), workload.rated, workload.observed, &outages].concat();
     let row = own.iter().find(|row| row.name == name)?;
     metric(row.title.to_owned(), row.better)
 }
@@ -87,6 +89,7 @@ pub(super) fn known(workload: &Workload) -> Vec<String> {
     names.extend(["response_ns_mean", "response_ns_p50"].map(|head| format!("{head}.<kind>")));
     names.extend(PERCENTILES[1..].iter().map(|(name, _)| format!("response_ns_{name}.<kind>")));
     names.extend(workload.observed.iter().map(|row| row.name.to_owned()));
+    names.extend(OUTAGES.iter().map(|(row, _)| row.name.to_owned()));
     names
 }
 

@@ -1,8 +1,9 @@
 //! What a point's runs say of one metric, in the form in which two records are compared. Percentiles are read from merged
 //! histograms, also those of each run, and never averaged.
 
+use super::super::drills::{DrillOf, report_of};
 use super::super::latencies::{ByKind, all_kinds};
-use super::super::metrics::series_of;
+use super::super::metrics::{outage_of, series_of};
 use super::super::observed::{cpu_windows, device_windows};
 use super::super::point::PointFindings;
 use super::super::run::{Pair, RunFindings};
@@ -13,6 +14,9 @@ use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::contrast::{Outcome, Within};
 use proofload_analysis::distribution::mean;
 use proofload_analysis::latency::{Latencies, Sparse};
+use proofload_analysis::order_statistics::median;
+use proofload_analysis::quantity::Unit;
+use proofload_model::drill::{ProbeKind, drill};
 use proofload_record::Record;
 
 /// Number of values that must lie beyond a percentile on each side; with fewer it is the accident of a few samples.
@@ -44,6 +48,7 @@ pub(super) fn outcome(
             of_values(completed(&runs, |seconds, operations| operations / seconds), "a total has no spread")
         }
         _ if name == CPU.name => of_windows(cpu_windows(&pairs), "the use of the cores was not observed"),
+        _ if outage_of(name).is_some() => outages(record, &pairs, outage_of(name)),
         _ => match series_of(name) {
             Some(probed) => of_windows(device_windows(&pairs, probed), "it was not observed"),
             None => throughput(&runs),
@@ -55,7 +60,22 @@ pub(super) fn outcome(
 pub(super) fn is_throughput(workload: &Workload, name: &str) -> bool {
     let by_database = workload.counted.iter().any(|counted| counted.metric_database.name == name);
     let other = [RUN_TIME.name, RUN_THROUGHPUT.name, CPU.name].contains(&name);
+    let other = other || outage_of(name).is_some();
     !(by_database || other || latency(name).is_some() || series_of(name).is_some())
+}
+
+/// The outage of each drill. One that is shorter than the time between two operations is not told from one as long.
+fn outages(record: &Record, pairs: &[Pair<'_>], kind: Option<ProbeKind>) -> Result<Outcome, String> {
+    let (Some(kind), Some((run, _))) = (kind, pairs.first()) else { return Err("no drill was completed".to_owned()) };
+    let asked = drill(&record.plan.settings(&record.study, run.run.point)).ok().flatten();
+    let shortest = 1.0 / f64::from(asked.ok_or("it is no drill")?.prober.rate.max(1));
+    let outage = |(run, attempt): &Pair<'_>| {
+        let drill = DrillOf { attempt: run.attempt, report: report_of(attempt)? };
+        Some(drill.outage(kind).max(shortest))
+    };
+    let runs: Vec<f64> = pairs.iter().filter_map(outage).collect();
+    let value = median(&runs, Unit::RATIO).ok_or("no drill was completed")?.value();
+    Ok(Outcome { value, runs, within: Err("a single drill has no spread".to_owned()) })
 }
 
 /// Throughput over the windows; for runs rated as a whole, one rate per run.

@@ -1,0 +1,165 @@
+//! Every reason why a drill is none, or breaks a promise. May not find anything out: it judges what was recorded.
+
+use super::drills::{promises_none_lost, report_of};
+use super::protection::unprotected;
+use super::telemetry::traces;
+use super::void::Void;
+use proofload_model::drill::{DrillAsked, DrillReport, Ledger, ProbeKind, drill};
+use proofload_model::events::RunEvent;
+use proofload_model::ledger::LedgerPage;
+use proofload_model::series::replication;
+use proofload_model::settings::Settings;
+use proofload_record::Attempt;
+
+/// Lost writes that are told by number.
+const NUMBERS_TOLD: usize = 20;
+
+/// Lateness of a prober from which on its outages are not exact enough to be told, ms.
+const LATEST_PROBE_MS: f64 = 50.0;
+
+/// Age of the last reading of the mode before a fault from which on nothing tells whether it was in force, seconds.
+const OLDEST_READING: f64 = 3.0;
+
+/// A drill that is none, writes that were lost against a promise, and what no database may do.
+pub(super) fn of_drill(attempt: &Attempt, settings: &Settings) -> Vec<Void> {
+    let Ok(Some(asked)) = drill(settings) else { return Vec::new() };
+    let Some(report) = report_of(attempt) else { return vec![Void::verification("no drill was recorded")] };
+    let late = report.prober.kinds.iter().map(|kind| kind.lag_p99_ms).fold(0.0, f64::max);
+    let late = (late > LATEST_PROBE_MS)
+        .then(|| Void::generator(format!("the prober came {late:.0} ms late (p99), more than {LATEST_PROBE_MS} ms")));
+    let found = [
+        of_fault(attempt, report, &asked),
+        of_mode(attempt, report),
+        of_leaders(report, &asked),
+        of_ledger(attempt, report),
+        of_defects(&report.prober.ledger),
+        of_promise(attempt, settings),
+    ];
+    found.concat().into_iter().map(Void::verification).chain(late).collect()
+}
+
+/// Acknowledged writes that a drill lost though its mode promises that none is: without a warning, while the mode was in force. 0 for a run
+/// without a drill.
+pub(super) fn lost_against_promise(attempt: &Attempt, settings: &Settings) -> u64 {
+    let Some((asked, report)) = drill(settings).ok().flatten().zip(report_of(attempt)) else { return 0 };
+    let excused = unprotected(attempt, report, settings).lost;
+    if promises_none_lost(asked.fault, settings) { report.prober.ledger.lost.saturating_sub(excused) } else { 0 }
+}
+
+fn of_promise(attempt: &Attempt, settings: &Settings) -> Vec<String> {
+    let lost = lost_against_promise(attempt, settings);
+    let Some(report) = report_of(attempt).filter(|_| lost > 0) else { return Vec::new() };
+    let ledger = &report.prober.ledger;
+    let numbers: Vec<String> = ledger.lost_numbers.iter().take(NUMBERS_TOLD).map(u64::to_string).collect();
+    let more = if ledger.lost_numbers.len() > NUMBERS_TOLD { ", …" } else { "" };
+    let sent = ledger.sent;
+    let numbers = numbers.join(", ");
+    vec![format!("{lost} of {sent} writes were acknowledged and lost, where none may be: {numbers}{more}")]
+}
+
+/// A fault that is not the one asked for, or was not found in force after the window.
+fn of_fault(attempt: &Attempt, report: &DrillReport, asked: &DrillAsked) -> Vec<String> {
+    let words = |fault: Option<_>| {
+        fault.map_or_else(|| "none".to_owned(), |fault: proofload_model::drill::FaultAsked| fault.to_string())
+    };
+    if report.fault != asked.fault {
+        let (found, asked) = (words(report.fault), words(asked.fault));
+        return vec![format!("the fault was {found} where {asked} was asked for")];
+    }
+    let window_ends = attempt.window().map_or(0.0, |(_, to)| to as f64);
+    let in_force = report.fault_after <= report.fault_at && report.fault_at >= window_ends;
+    if report.fault.is_none() || in_force {
+        return Vec::new();
+    }
+    vec![format!("the fault was not found in force after the measured window, which ended at {window_ends} s")]
+}
+
+/// A mode that was out of force just before the fault, or that nobody had read.
+fn of_mode(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
+    if report.fault.is_none() {
+        return Vec::new();
+    }
+    let before = (report.fault_after - OLDEST_READING)..=report.fault_after;
+    let mut read = false;
+    let mut out: Vec<String> = Vec::new();
+    for trace in traces(attempt, replication::OUT_OF_FORCE) {
+        for (_, value) in trace.samples.iter().filter(|(at, _)| before.contains(at)) {
+            read = true;
+            if *value > 0.0 && !out.contains(&trace.instance) {
+                out.push(trace.instance.clone());
+            }
+        }
+    }
+    match (read, out.as_slice()) {
+        (false, _) => vec![format!(
+            "nothing tells whether the mode was in force at the fault: no reading in the {OLDEST_READING} s before it"
+        )],
+        (true, []) => Vec::new(),
+        (true, why) => vec![format!("the mode was not in force at the fault: {}", why.join("; "))],
+    }
+}
+
+/// More changes of the instance that acknowledges than the fault makes; and a ledger that was read elsewhere.
+fn of_leaders(report: &DrillReport, asked: &DrillAsked) -> Vec<String> {
+    let ledger = &report.prober.ledger;
+    let changes = ledger.leaders.len().saturating_sub(1);
+    let expected = usize::from(asked.fault.is_some_and(|fault| fault.takes_the_primary()));
+    let mut found = Vec::new();
+    if changes > expected && ledger.two_primaries_seconds <= 0.0 {
+        found.push(format!(
+            "another instance came to acknowledge writes {changes} times, where the fault makes it {expected}: a second failover"
+        ));
+    }
+    if let (Some(read), Some(last)) = (ledger.read_from, ledger.leaders.last())
+        && read != last.node
+    {
+        found.push(format!("the ledger was read from instance {read}, and instance {} acknowledged last", last.node));
+    }
+    found
+}
+
+/// A ledger that was not read, or does not add up to what was handed over while it was written.
+fn of_ledger(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
+    let ledger = &report.prober.ledger;
+    if let Some(why) = &ledger.unread {
+        return vec![format!("the ledger was not read, so that nothing is known of losses: {why}")];
+    }
+    if !report.prober.kinds.iter().any(|kind| kind.kind == ProbeKind::Write) {
+        return vec!["the prober wrote nothing".to_owned()];
+    }
+    let pages: Vec<&LedgerPage> = pages(attempt).collect();
+    let (handed, known): (u64, u64) =
+        (pages.iter().map(|page| page.acknowledged()).sum(), ledger.kept + ledger.lost + ledger.lost_as_warned);
+    if pages.is_empty() || handed == known {
+        return Vec::new();
+    }
+    vec![format!(
+        "{handed} writes were acknowledged by what was handed over each second, {known} by the ledger at the end"
+    )]
+}
+
+/// Pages of the ledger in the order in which they came.
+fn pages(attempt: &Attempt) -> impl Iterator<Item = &LedgerPage> {
+    attempt.events.iter().filter_map(|event| match &event.event {
+        RunEvent::LedgerPage(page) => Some(page),
+        _ => None,
+    })
+}
+
+/// What no database may do, whatever its mode promises.
+fn of_defects(ledger: &Ledger) -> Vec<String> {
+    let sent = ledger.sent;
+    let counted = [
+        (ledger.phantoms, "writes are there that had failed for certain"),
+        (
+            ledger.holes,
+            "writes are lost though later ones of the same node are there: two primaries, or another node was read",
+        ),
+    ];
+    let counted = counted.into_iter().filter(|(count, _)| *count > 0);
+    let mut found: Vec<String> = counted.map(|(count, what)| format!("{count} of {sent} {what}")).collect();
+    if ledger.two_primaries_seconds > 0.0 {
+        found.push(format!("two primaries took writes for {:.3} s", ledger.two_primaries_seconds));
+    }
+    found
+}

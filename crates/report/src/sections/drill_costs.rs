@@ -1,0 +1,96 @@
+//! Cost against protection: what each mode keeps of the throughput beside how long writes were away, where a study has several modes.
+
+use super::drills::label;
+use crate::blocks::{Axis, Cell, Chart, Column, Figure, Panel, Prose, Role, Sample, Series, Table, prose};
+use crate::findings::Findings;
+use crate::findings::drills::DrilledPoint;
+use crate::numbers::short;
+use proofload_analysis::order_statistics::median;
+use proofload_analysis::quantity::Unit;
+use proofload_model::drill::ProbeKind;
+use proofload_model::replication::ReplicationMode;
+
+/// A mode and a fault: what is kept and what is lost.
+struct Mark {
+    label: String,
+    kept: f64,
+    away: (f64, Option<(f64, f64)>),
+    lost: u64,
+}
+
+/// The figure; `None` for a study of one mode, which has nothing to compare with.
+pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Figure> {
+    let drilled = || points.iter().filter(|point| point.fault.is_some() && !point.drills.is_empty());
+    let least = drilled().map(|point| point.mode).min()?;
+    if drilled().all(|point| point.mode == least) {
+        return None;
+    }
+    let marks: Vec<Mark> = drilled().filter_map(|point| mark(findings, points, point, least)).collect();
+    let series = |(number, mark): (usize, &Mark)| Series {
+        name: format!("{}: {} lost", mark.label, mark.lost),
+        role: Role::Measured(number),
+        samples: vec![Sample { x: mark.kept, y: mark.away.0, interval: mark.away.1 }],
+    };
+    let told = |mark: &Mark| {
+        let (away, kept) = (short(mark.away.0), short(mark.kept));
+        format!("{}: {kept} % kept, writes away for {away} s, {} lost.", mark.label, mark.lost)
+    };
+    let alt: Vec<String> = marks.iter().map(told).collect();
+    let row = |mark: &Mark| {
+        vec![
+            Cell::datum(mark.label.clone()),
+            Cell::datum(short(mark.kept)),
+            Cell::datum(short(mark.away.0)),
+            Cell::Count(mark.lost),
+        ]
+    };
+    Some(Figure {
+        id: "figure-cost-protection",
+        caption: prose![
+            "What each mode keeps of the throughput before the fault, of that of ",
+            least.word(),
+            ", beside the median time without writes; losses of all drills in the names."
+        ],
+        alt: format!("Marks of throughput kept and time without writes. {}", alt.join(" ")),
+        chart: Chart::Plot(Panel {
+            title: String::new(),
+            alt: String::new(),
+            x: Axis { from_zero: false, ..Axis::linear("Throughput kept", "%") },
+            y: Axis::linear("Writes away", "s"),
+            bands: Vec::new(),
+            rules: Vec::new(),
+            series: marks.iter().enumerate().map(series).collect(),
+        }),
+        data: Table {
+            id: "data-cost-protection",
+            caption: prose!["Cost and protection of each mode and fault."],
+            columns: vec![
+                Column::words("Point"),
+                Column::quantities("Throughput kept", "%"),
+                Column::quantities("Writes away", "s"),
+                Column::quantities("Lost", ""),
+            ],
+            rows: marks.iter().map(row).collect(),
+            note: Prose::new(),
+        },
+    })
+}
+
+fn mark(
+    findings: &Findings<'_>,
+    points: &[DrilledPoint<'_>],
+    point: &DrilledPoint<'_>,
+    least: ReplicationMode,
+) -> Option<Mark> {
+    let of_mode = points.iter().filter(|other| other.mode == least);
+    let all: Vec<f64> = of_mode.flat_map(|other| &other.drills).map(|drill| drill.report.before).collect();
+    let base = median(&all, Unit::PER_SECOND)?.value();
+    let before = point.median(|drill| Some(drill.report.before))?.value();
+    let away = point.median(|drill| Some(drill.outage(ProbeKind::Write)))?;
+    Some(Mark {
+        label: label(findings, point),
+        kept: 100.0 * before / base,
+        away: (away.value(), away.interval().bounds()),
+        lost: point.count(|ledger| ledger.lost + ledger.lost_as_warned),
+    })
+}

@@ -1,0 +1,357 @@
+//! Drills: what voids one, what breaks a promise, and that both are told wherever drills are: report, export, comparison, gate.
+
+mod support;
+
+use proofload_model::drill::{
+    DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport, StandbyReach,
+};
+use proofload_model::events::RunEvent;
+use proofload_model::ledger::{Leader, LedgerPage, LedgerRange, WriteClass, WriteOutcome};
+use proofload_model::series::{self, SeriesName};
+use proofload_model::settings::Value;
+use proofload_model::study::Factor;
+use proofload_model::time::{Offset, WallTime};
+use proofload_record::{Attempt, AttemptEvent, Record};
+use proofload_report::export::{Selection, TABLES, write_csv};
+use proofload_report::findings::comparison::{
+    Comparison, ComparisonFilter, GateOutcome, NamedRecord, Policy, Rules, Verdict, compare, gate,
+};
+use proofload_report::findings::drills::drilled;
+use proofload_report::findings::{VoidClass, evaluate};
+use proofload_report::{Format, render};
+use std::collections::BTreeMap;
+use support::{Shape, record};
+
+const FAULT: &str = "drill.fault";
+const PERIOD_NS: u64 = 5_000_000;
+
+fn seconds(at: f64) -> Offset {
+    Offset((at * 1e9) as i64)
+}
+
+/// A drill of a primary that crashes at the end of the window, with writes away for so long.
+fn report_after(window_ends: f64, away: f64) -> DrillReport {
+    let fault_at = window_ends + 0.5;
+    let (from, to) = (fault_at + 0.01, fault_at + 0.01 + away);
+    let tenths = (0..((to + 12.0) * 10.0) as usize).map(|place| {
+        let gone = (from..to).contains(&((place as f64 + 0.5) / 10.0));
+        ProbeTenth { acknowledged: if gone { 0 } else { 20 }, failed: if gone { 20 } else { 0 }, unknown: 0 }
+    });
+    let kind = |kind| ProbeReport {
+        kind,
+        due: 1000,
+        lag_p99_ms: 1.0,
+        outages: vec![Outage { from: seconds(from), to: Some(seconds(to)), failed: 20 }],
+        blips: 0,
+        tenths: tenths.clone().collect(),
+    };
+    let leader = |node, from: f64, to: f64| Leader { node, from: seconds(from), to: seconds(to) };
+    DrillReport {
+        fault: FaultAsked::of("crash primary").flatten(),
+        fault_after: fault_at - 0.01,
+        fault_at,
+        promote_asked_at: Some(fault_at),
+        promoted_at: Some(fault_at + 0.1),
+        promoted: None,
+        undone_at: None,
+        before: 100.0,
+        recovered_at: Some(to.ceil()),
+        work_missed: away,
+        protected_again_at: Some(fault_at + 2.0),
+        reach: Some(StandbyReach { reached: 2, of: 2, holds_all: true }),
+        prober: ProberReport {
+            kinds: [ProbeKind::Write, ProbeKind::Read, ProbeKind::Connect].map(kind).to_vec(),
+            ledger: Ledger {
+                sent: 10_000,
+                kept: 9_990,
+                period_ns: PERIOD_NS,
+                leaders: vec![leader(0, 0.0, fault_at), leader(1, to, to + 12.0)],
+                read_from: Some(1),
+                ..Ledger::default()
+            },
+        },
+    }
+}
+
+/// A record of one point in a mode, whose runs are drills with these outages.
+fn drills(mode: &str, outages: &[f64]) -> Record {
+    let mut record = record(&Shape { repetitions: u32::try_from(outages.len()).expect("a few"), ..Shape::memory(1) });
+    let levels =
+        [(FAULT, "crash primary"), ("replication.mode", mode)].map(|(at, word)| (at, Value::Text(word.to_owned())));
+    for point in &mut record.plan.points {
+        point.levels = levels.iter().map(|(at, level)| ((*at).to_owned(), level.clone())).collect();
+    }
+    record.study.factors =
+        levels.iter().map(|(at, level)| Factor { setting: (*at).to_owned(), levels: vec![level.clone()] }).collect();
+    for (attempt, away) in record.attempts.iter_mut().zip(outages) {
+        let ends = attempt.window().expect("it was measured").1 as f64;
+        read(attempt, series::replication::OUT_OF_FORCE, "", ends, 0.0);
+        read(attempt, series::replication::UNPROTECTED, "", ends, 0.0);
+        attempt.events.push(AttemptEvent::new(WallTime(0), RunEvent::Drilled(Box::new(report_after(ends, *away)))));
+    }
+    record
+}
+
+/// Adds a series of the primary: 0 in each second, and another reading at a time.
+fn read(attempt: &mut Attempt, wanted: SeriesName, component: &str, at: f64, value: f64) {
+    let like = attempt.series.iter().find(|series| series::cores::BUSY.is_of(&series.probe, &series.name));
+    let mut added = like.expect("cores are observed").clone();
+    (added.probe, added.name) = (wanted.probe.to_owned(), wanted.name.to_owned());
+    added.component = component.to_owned();
+    added.samples.iter_mut().for_each(|sample| sample.2 = 0.0);
+    added.samples.push((seconds(at), 0, value));
+    added.samples.sort_by_key(|sample| sample.0);
+    attempt.series.push(added);
+}
+
+fn changed(record: &mut Record, change: impl Fn(&mut DrillReport)) {
+    for event in record.attempts.iter_mut().flat_map(|attempt| &mut attempt.events) {
+        if let RunEvent::Drilled(report) = &mut event.event {
+            change(report);
+        }
+    }
+}
+
+/// Loses the writes 100 to 109, acknowledged 2 ms after they were due.
+fn lose_ten(report: &mut DrillReport) {
+    let ledger = &mut report.prober.ledger;
+    (ledger.lost, ledger.kept) = (10, ledger.kept - 10);
+    ledger.lost_numbers = (100..110).collect();
+    ledger.ranges = vec![LedgerRange { class: WriteClass::Lost, node: 0, first: 100, took_us: vec![2000; 10] }];
+}
+
+fn voids(record: &Record) -> Vec<String> {
+    let findings = evaluate(record);
+    let voids = findings.points[0].runs.iter().flat_map(|run| &run.voids);
+    voids.map(|void| format!("{:?}: {}", void.class, void.text)).collect()
+}
+
+/// A changed drill is void for one reason, and for no other.
+#[track_caller]
+fn check_void(change: impl Fn(&mut DrillReport), expected: &str) {
+    let mut record = drills("remote_flush", &[0.5]);
+    assert_eq!(voids(&record), Vec::<String>::new(), "the drill as it is counts");
+    changed(&mut record, change);
+    let found = voids(&record);
+    assert!(found.len() == 1 && found[0].contains(expected), "{expected}: {found:?}");
+}
+
+#[test]
+fn what_makes_a_drill_none_is_said() {
+    check_void(|report| report.fault = FaultAsked::of("kill primary").flatten(), "crash primary was asked for");
+    let early = |report: &mut DrillReport| (report.fault_after, report.fault_at) = (report.fault_after - 1.0, 5.0);
+    check_void(early, "not found in force after the measured window");
+    let late = |report: &mut DrillReport| {
+        (report.fault_after, report.fault_at) = (report.fault_at + 5.0, report.fault_at + 5.0)
+    };
+    check_void(late, "no reading in the 3 s before");
+    check_void(|report| report.prober.kinds[0].lag_p99_ms = 51.0, "the prober came 51 ms late");
+    check_void(|report| report.prober.kinds.retain(|kind| kind.kind != ProbeKind::Write), "the prober wrote nothing");
+    check_void(|report| report.prober.ledger.unread = Some("refused".to_owned()), "the ledger was not read");
+    check_void(
+        |report| report.prober.ledger.read_from = Some(0),
+        "read from instance 0, and instance 1 acknowledged last",
+    );
+    let again = |report: &mut DrillReport| {
+        let last = *report.prober.ledger.leaders.last().unwrap();
+        report.prober.ledger.leaders.push(Leader { node: 2, ..last });
+        report.prober.ledger.read_from = Some(2);
+    };
+    check_void(again, "a second failover");
+    check_void(|report| report.prober.ledger.two_primaries_seconds = 0.5, "two primaries took writes for 0.500 s");
+    check_void(|report| report.prober.ledger.phantoms = 2, "2 of 10000 writes are there that had failed");
+    check_void(lose_ten, "10 of 10000 writes were acknowledged and lost, where none may be: 100, 101");
+}
+
+#[test]
+fn a_mode_that_is_out_of_force_at_the_fault_is_no_drill() {
+    let mut record = drills("remote_flush", &[0.5]);
+    let ends = record.attempts[0].window().unwrap().1 as f64;
+    read(&mut record.attempts[0], series::replication::OUT_OF_FORCE, "standby-1 does not stream", ends + 0.2, 1.0);
+    let found = voids(&record);
+    assert_eq!(found, ["Verification: the mode was not in force at the fault: standby-1 does not stream"]);
+}
+
+#[test]
+fn a_level_before_the_fault_that_moves_is_no_drill() {
+    let mut record = drills("remote_flush", &[0.5]);
+    let (from, to) = record.attempts[0].window().unwrap();
+    for interval in record.attempts[0].intervals.iter_mut().filter(|one| (from..to).contains(&one.index)) {
+        let share = (interval.index - from) as f64 / (to - from) as f64;
+        for counts in &mut interval.counts {
+            counts.done = (counts.done as f64 * (1.0 - 0.8 * share)) as u64;
+        }
+    }
+    let found = evaluate(&record);
+    let classes: Vec<VoidClass> = found.points[0].runs[0].voids.iter().map(|void| void.class).collect();
+    assert!(classes.contains(&VoidClass::NotSteady), "{classes:?}");
+}
+
+#[test]
+fn a_ledger_that_does_not_add_up_to_its_pages_is_no_drill() {
+    let mut record = drills("remote_flush", &[0.5]);
+    let page = |acknowledged: u64| {
+        let mut page = LedgerPage::from(0);
+        (0..acknowledged).for_each(|_| page.add(WriteOutcome::Acknowledged, 0));
+        page.add(WriteOutcome::Unknown, 0);
+        AttemptEvent::new(WallTime(0), RunEvent::LedgerPage(page))
+    };
+    record.attempts[0].events.push(page(9_990));
+    assert_eq!(voids(&record), Vec::<String>::new());
+    record.attempts[0].events.push(page(1));
+    assert!(
+        voids(&record)[0].contains("9991 writes were acknowledged by what was handed over"),
+        "{:?}",
+        voids(&record)
+    );
+}
+
+#[test]
+fn a_loss_under_a_mode_that_promises_none_is_a_result() {
+    let mut record = drills("async", &[0.5]);
+    changed(&mut record, lose_ten);
+    assert_eq!(voids(&record), Vec::<String>::new());
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("10 of 9,990 acknowledged writes were lost"), "{page}");
+}
+
+#[test]
+fn what_is_lost_while_unprotected_is_a_class_of_its_own_and_in_the_headline() {
+    let mut record = drills("remote_flush", &[0.5]);
+    changed(&mut record, |report| {
+        lose_ten(report);
+        // Acknowledged in the middle of the window, in a second in which commits did not wait.
+        report.prober.ledger.ranges[0].first = 2_400;
+    });
+    assert_eq!(voids(&record).len(), 1);
+    read(&mut record.attempts[0], series::replication::UNPROTECTED, "again", 12.0, 1.0);
+    assert_eq!(voids(&record), Vec::<String>::new());
+    let findings = evaluate(&record);
+    let (unprotected, _) = &drilled(&findings)[0].aftermath[0];
+    assert_eq!((unprotected.stretches.as_slice(), unprotected.lost), (&[(11.5, 12.5)][..], 10));
+    assert_eq!(unprotected.acknowledged, 200);
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("acknowledged writes were lost, 10 of them with a warning or while unprotected"), "{page}");
+}
+
+#[test]
+fn a_primary_that_is_never_protected_again_says_so() {
+    let mut record = drills("remote_flush", &[0.5]);
+    changed(&mut record, |report| {
+        report.protected_again_at = None;
+        report.reach = Some(StandbyReach { reached: 1, of: 2, holds_all: false });
+    });
+    let page = render(&record, Format::Markdown).unwrap();
+    for part in ["was never protected again", "a loss cannot be excluded", "commits did not wait for a standby"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
+fn outages_of_two_kinds_are_told_as_such() {
+    let page = render(&drills("async", &[0.11, 0.12, 0.13, 0.12, 5.1, 0.14, 5.2, 0.12]), Format::Markdown).unwrap();
+    assert!(page.contains("outages are of two kinds, 6 of 0.11 to 0.14 s and 2 of 5.1 to 5.2 s"), "{page}");
+    let page = render(&drills("async", &[0.11, 0.12, 0.13, 0.12, 0.12, 0.14, 0.15, 0.12]), Format::Markdown).unwrap();
+    assert!(!page.contains("two kinds"), "{page}");
+}
+
+fn exported(record: &Record, table: &str) -> Vec<String> {
+    let table = TABLES.iter().find(|known| known.name == table).expect("it is exported");
+    let mut page = Vec::new();
+    write_csv(record, &Selection::default(), table, &mut page).expect("memory takes it");
+    String::from_utf8(page).expect("it is text").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn drills_and_every_write_that_is_not_kept_are_exported() {
+    let mut record = drills("async", &[0.5, 0.7]);
+    changed(&mut record, lose_ten);
+    let rows = exported(&record, "drills");
+    assert_eq!(rows.len(), 3);
+    let cells = |row: &str| row.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let named: BTreeMap<String, String> = cells(&rows[0]).into_iter().zip(cells(&rows[1])).collect();
+    for (column, value) in [("fault", "crash primary"), ("mode", "async"), ("lost", "10"), ("ledger_read", "true")] {
+        assert_eq!(named[column], value, "{column}");
+    }
+    let away: f64 = named["writes_away_s"].parse().unwrap();
+    assert!((away - 0.5).abs() < 1e-6, "{away}");
+    let ledger = exported(&record, "ledger");
+    assert_eq!(ledger.len(), 21);
+    assert_eq!(ledger[0], "attempt,run,number,class,node,due_ns,ended_ns");
+    assert_eq!(ledger[1], "1,0,100,lost,0,500000000,502000000");
+    changed(&mut record, |report| report.prober.ledger.ranges.clear());
+    assert_eq!(exported(&record, "ledger")[1], "1,0,100,lost,,,", "a record from before ranges were kept");
+}
+
+fn side<'r>(file: &str, record: &'r Record) -> NamedRecord<'r> {
+    NamedRecord { file: file.to_owned(), sha256: file.to_owned(), record }
+}
+
+fn compared<'r>(baseline: &'r Record, candidate: &'r Record, metrics: &[&str]) -> Comparison<'r> {
+    let metrics = metrics.iter().map(|name| (*name).to_owned()).collect();
+    let filter = ComparisonFilter { metrics, levels: Vec::new() };
+    compare(side("a", baseline), side("b", candidate), &filter).expect("they can be compared")
+}
+
+fn rules(tolerance: f64, void: Policy, lost: Option<u64>) -> Rules {
+    Rules { tolerance, of_metric: BTreeMap::new(), undecided: Policy::Fail, void, lost }
+}
+
+#[test]
+fn outages_are_compared_by_ranks_and_judged_by_a_gate() {
+    let baseline = drills("async", &[0.20, 0.21, 0.22, 0.23, 0.24, 0.25]);
+    let slower = drills("async", &[0.40, 0.42, 0.44, 0.46, 0.48, 0.50]);
+    let comparison = compared(&baseline, &slower, &["writes_away_s"]);
+    let row = &comparison.rows[0];
+    assert!((row.ratio.value() - 2.0).abs() < 0.05 && row.verdict == Verdict::Slower, "{row:?}");
+    assert!((row.p - 2.0 / 924.0).abs() < 1e-3, "the smallest p value of six against six: {}", row.p);
+    assert_eq!(gate(&comparison, &rules(0.5, Policy::Fail, None)).unwrap().outcome, GateOutcome::Failed);
+    assert_eq!(gate(&comparison, &rules(0.99, Policy::Fail, None)).unwrap().outcome, GateOutcome::Undecided);
+    let same = compared(&baseline, &baseline, &["writes_away_s"]);
+    assert_eq!(same.rows[0].verdict, Verdict::NotShown);
+    assert_eq!(gate(&same, &rules(0.5, Policy::Fail, None)).unwrap().outcome, GateOutcome::Passed);
+    let all = compared(&baseline, &slower, &[]);
+    assert!(all.rows.iter().any(|row| row.metric.name == "writes_away_s"), "drills are compared unasked");
+    let few = drills("async", &[0.2, 0.2, 0.2]);
+    assert!(compared(&baseline, &few, &["writes_away_s"]).left_out[0].why.contains("too few for ranks"));
+}
+
+#[test]
+fn a_gate_fails_on_a_write_that_was_lost_against_a_promise_whatever_the_tolerance() {
+    let outages = [0.20, 0.21, 0.22, 0.23, 0.24, 0.25];
+    let baseline = drills("remote_flush", &outages);
+    let mut losing = drills("remote_flush", &outages);
+    changed(&mut losing, lose_ten);
+    let judge = |candidate: &Record, lost| {
+        let comparison = compared(&baseline, candidate, &["writes_away_s"]);
+        let found = gate(&comparison, &rules(0.99, Policy::Pass, lost)).unwrap();
+        (found.outcome, found.reasons.first().cloned().unwrap_or_default())
+    };
+    assert_eq!(judge(&baseline, Some(0)).0, GateOutcome::Passed);
+    let (outcome, reason) = judge(&losing, Some(0));
+    assert_eq!(outcome, GateOutcome::Failed);
+    assert!(
+        reason.starts_with("60 acknowledged writes were lost in B under modes that promise none, 0 are allowed"),
+        "{reason}"
+    );
+    assert!(!judge(&losing, Some(60)).1.contains("acknowledged"), "as many as are allowed");
+    let mut result = drills("async", &outages);
+    changed(&mut result, lose_ten);
+    let asynchronous = drills("async", &outages);
+    let comparison = compared(&asynchronous, &result, &["writes_away_s"]);
+    assert_eq!(gate(&comparison, &rules(0.99, Policy::Fail, Some(0))).unwrap().outcome, GateOutcome::Passed);
+    let none = record(&Shape::memory(1));
+    let comparison = compared(&none, &none, &[]);
+    let found = gate(&comparison, &rules(0.99, Policy::Pass, Some(0))).unwrap();
+    assert!(found.reasons[0].contains("has no drill") && found.outcome == GateOutcome::Failed, "{found:?}");
+}
+
+#[test]
+fn a_drill_without_an_outage_has_one_of_nought() {
+    let mut record = drills("remote_flush", &[0.5]);
+    changed(&mut record, |report| report.prober.kinds.iter_mut().for_each(|kind| kind.outages.clear()));
+    let rows = exported(&record, "drills");
+    assert!(rows.iter().all(|row| !row.split(',').any(|cell| cell == "-0")), "{rows:?}");
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("writes were away for 0 s"), "{page}");
+}

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::{answers, crash, loads, perf, rehearse, test, tidy, verdicts};
+use crate::{answers, crash, drills, loads, perf, rehearse, test, tidy, verdicts};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -37,6 +37,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[KILLS]",
         summary: "kill conductor, agents and servers at random instants (1,000 times) and prove that nothing is lost",
         run: crash::run,
+    },
+    Chore {
+        name: "drills",
+        arguments: "[outages|losses|lossless|kills][=TIMES]",
+        summary: "1,000 scripted outages on real sockets, 200 planted losses, 1,000 drills without a loss, 100 kills while a drill goes on",
+        run: drills::run,
     },
     Chore {
         name: "loads",

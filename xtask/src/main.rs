@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod answers;
 mod chores;
 mod crash;
+mod drills;
 mod loads;
 mod perf;
 mod rehearse;

@@ -200,3 +200,25 @@ fn an_agent_with_a_relay_is_killed() {
         check("kill-relay", &study, Victim::Agent, kills(3), Duration::from_secs(8));
     }
 }
+
+/// Drills of a primary that is frozen, behind relays: what a fault has stopped must not outlive its conductor or its agent.
+fn drill_study() -> String {
+    let more =
+        "[replication]\nmode = \"remote_flush\"\nrtt = \"0s\"\n[drill]\nfault = \"freeze primary\"\nwithin = \"20s\"\n";
+    let study = small_study("postgresql", more, 1);
+    study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1)
+}
+
+#[test]
+fn the_conductor_is_killed_in_a_drill() {
+    if postgresql_here("kill-drill") {
+        check("kill-drill", &drill_study(), Victim::Conductor, kills(1), Duration::from_secs(20));
+    }
+}
+
+#[test]
+fn an_agent_is_killed_in_a_drill() {
+    if postgresql_here("kill-drill-agent") {
+        check("kill-drill-agent", &drill_study(), Victim::Agent, kills(1), Duration::from_secs(16));
+    }
+}

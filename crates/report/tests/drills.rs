@@ -6,6 +6,7 @@ use proofload_model::drill::{
     DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport, StandbyReach,
 };
 use proofload_model::events::RunEvent;
+use proofload_model::fault_strength::FaultStrength;
 use proofload_model::ledger::{Leader, LedgerPage, LedgerRange, WriteClass, WriteOutcome};
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Value;
@@ -48,6 +49,8 @@ fn report_after(window_ends: f64, away: f64) -> DrillReport {
     let leader = |node, from: f64, to: f64| Leader { node, from: seconds(from), to: seconds(to) };
     DrillReport {
         fault: FaultAsked::of("crash primary").flatten(),
+        strength: FaultStrength::Whole,
+        phase: 0.0,
         fault_after: fault_at - 0.01,
         fault_at,
         promote_asked_at: Some(fault_at),

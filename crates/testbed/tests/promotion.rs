@@ -7,6 +7,7 @@ mod support;
 use pair::{LONG, Pair, SHORT, bench};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::FaultKind;
+use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::{Confirmation, LinkAsked, ReplicationAsked, ReplicationMode};
 use proofload_model::wire::DataLocation;
 use proofload_model::wire::host::{
@@ -21,7 +22,7 @@ fn check(kind: FaultKind, link: Option<LinkAsked>) {
     let mut pair = Pair::start_through(link, bench, &place, (mode, Confirmation::Any(1), 2));
     pair.expect(None);
     assert!(!pair.bench.ask(IsFenced { instance: one() }), "a primary that works takes writes");
-    pair.bench.ask(MakeFault { instance: one(), kind });
+    pair.bench.ask(MakeFault { instance: one(), kind, strength: FaultStrength::Whole });
     until("the primary is fenced", || pair.bench.ask(IsFenced { instance: one() }));
     let (first, second) = (InstanceName::standby(1), InstanceName::standby(2));
     assert!(pair.bench.ask(ReadReceived { instance: first.clone() }).0 > 0);

@@ -6,6 +6,11 @@ mod operation;
 mod outage;
 mod pages;
 mod pool;
+#[cfg(test)]
+#[path = "scripted_server_tests.rs"]
+mod scripted_server;
+#[cfg(test)]
+mod socket_tests;
 mod stream;
 mod thread;
 

@@ -1,0 +1,292 @@
+//! A server of PostgreSQL's protocol that does what a script says at each time: as much of it as a prober speaks. A part of tests.
+
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How a host serves at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Service {
+    Well,
+    /// Reads alone; new sessions are told so.
+    ReadOnly,
+    /// Connections end, and new ones are closed.
+    Gone,
+    /// Whatever arrives is never answered.
+    Silent,
+    /// Answers come so late that nobody waits for them.
+    Slow,
+}
+
+const LATE: Duration = Duration::from_millis(1_100);
+
+/// What a host does at each time since the begin.
+pub(super) type Script = Arc<dyn Fn(Duration) -> Service + Send + Sync>;
+
+/// Numbers that are kept; hosts of one database share them.
+pub(super) type Rows = Arc<Mutex<BTreeSet<i64>>>;
+
+/// A host. It ends when it is dropped.
+pub(super) struct ScriptedServer {
+    pub(super) address: String,
+    host: Arc<Host>,
+}
+
+struct Host {
+    begun: Instant,
+    script: Script,
+    rows: Rows,
+    open: Mutex<Vec<TcpStream>>,
+    ended: AtomicBool,
+}
+
+impl ScriptedServer {
+    pub(super) fn start(begun: Instant, rows: &Rows, script: Script) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let port = listener.local_addr().expect("it listens").port();
+        let host = Arc::new(Host {
+            begun,
+            script,
+            rows: Arc::clone(rows),
+            open: Mutex::default(),
+            ended: AtomicBool::new(false),
+        });
+        let (accepting, watching) = (Arc::clone(&host), Arc::clone(&host));
+        std::thread::spawn(move || accepting.accept(&listener));
+        std::thread::spawn(move || watching.watch());
+        Self { address: format!("host=127.0.0.1 port={port} user=proofload dbname=proofload"), host }
+    }
+}
+
+impl Drop for ScriptedServer {
+    fn drop(&mut self) {
+        self.host.ended.store(true, Ordering::Relaxed);
+        self.host.close_all();
+    }
+}
+
+impl Host {
+    fn now(&self) -> Service {
+        (self.script)(self.begun.elapsed())
+    }
+
+    fn ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    fn close_all(&self) {
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _gone = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Ends connections when the host goes.
+    fn watch(&self) {
+        while !self.ended() {
+            if self.now() == Service::Gone {
+                self.close_all();
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn accept(self: Arc<Self>, listener: &TcpListener) {
+        listener.set_nonblocking(true).expect("it is a socket");
+        while !self.ended() {
+            let Ok((stream, _)) = listener.accept() else {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            };
+            if self.now() == Service::Gone {
+                continue;
+            }
+            stream.set_nonblocking(false).and_then(|()| stream.set_nodelay(true)).expect("it is a socket");
+            self.open.lock().unwrap().push(stream.try_clone().expect("it can be named twice"));
+            let host = Arc::clone(&self);
+            std::thread::spawn(move || Session { stream, host, statement: String::new(), named: Vec::new() }.serve());
+        }
+    }
+}
+
+/// One connection.
+struct Session {
+    stream: TcpStream,
+    host: Arc<Host>,
+    /// SQL of the statement that is bound, and the number that it is bound to.
+    statement: String,
+    named: Vec<(String, String)>,
+}
+
+impl Session {
+    /// Serves until the connection ends, by either side.
+    fn serve(mut self) -> Option<()> {
+        let length = self.number()?;
+        self.bytes(length.checked_sub(4)?)?;
+        self.waits_as_scripted()?;
+        let mut hello = message(b'R', &0u32.to_be_bytes());
+        hello.extend(message(b'S', b"server_version\x0015.0\0"));
+        hello.extend(message(b'K', &[0; 8]));
+        hello.extend(message(b'Z', b"I"));
+        self.stream.write_all(&hello).ok()?;
+        let mut answers: Vec<u8> = Vec::new();
+        let mut bound: i64 = 0;
+        loop {
+            let mut tag = [0];
+            self.stream.read_exact(&mut tag).ok()?;
+            let length = self.number()?;
+            let body = self.bytes(length.checked_sub(4)?)?;
+            match tag[0] {
+                b'Q' => {
+                    self.waits_as_scripted()?;
+                    answers.extend(self.simple(&text(&body)));
+                }
+                b'C' => answers.extend(message(b'3', &[])),
+                b'P' => {
+                    let mut parts = body.split(|byte| *byte == 0);
+                    let (name, sql) = (text(parts.next()?), text(parts.next()?));
+                    self.named.retain(|(known, _)| *known != name);
+                    self.named.push((name, sql));
+                    answers.extend(message(b'1', &[]));
+                }
+                b'D' => {
+                    let sql = self.sql(&text(body[1..].split(|byte| *byte == 0).next()?));
+                    answers.extend(described(&sql));
+                }
+                b'B' => {
+                    let names: Vec<&[u8]> = body.splitn(3, |byte| *byte == 0).collect();
+                    self.statement = self.sql(&text(names.get(1)?));
+                    bound = bound_number(names.get(2)?).unwrap_or(0);
+                    answers.extend(message(b'2', &[]));
+                }
+                b'E' => {
+                    self.waits_as_scripted()?;
+                    answers.extend(self.executed(bound));
+                }
+                b'S' => {
+                    answers.extend(message(b'Z', b"I"));
+                    self.stream.write_all(&answers).ok()?;
+                    answers.clear();
+                    continue;
+                }
+                _ => return None,
+            }
+            if tag[0] == b'Q' {
+                answers.extend(message(b'Z', b"I"));
+                self.stream.write_all(&answers).ok()?;
+                answers.clear();
+            }
+        }
+    }
+
+    /// Lets time pass as the script says; `None`: there will be no answer, however long anybody waits.
+    fn waits_as_scripted(&self) -> Option<()> {
+        match self.host.now() {
+            Service::Well | Service::ReadOnly => Some(()),
+            Service::Gone => None,
+            Service::Slow => {
+                std::thread::sleep(LATE);
+                Some(())
+            }
+            Service::Silent => {
+                while !self.host.ended() {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                None
+            }
+        }
+    }
+
+    fn simple(&self, sql: &str) -> Vec<u8> {
+        if sql.contains("DROP TABLE") {
+            self.host.rows.lock().unwrap().clear();
+        }
+        if sql.contains("transaction_read_only") {
+            let word: &[u8] = if self.host.now() == Service::ReadOnly { b"on" } else { b"off" };
+            let mut row = vec![0, 1];
+            row.extend(u32::try_from(word.len()).unwrap().to_be_bytes());
+            row.extend(word);
+            return [message(b'T', &columns(25)), message(b'D', &row), message(b'C', b"SHOW\0")].concat();
+        }
+        message(b'C', b"SET\0")
+    }
+
+    fn executed(&self, bound: i64) -> Vec<u8> {
+        let writes = self.statement.starts_with("INSERT");
+        if writes && self.host.now() == Service::ReadOnly {
+            return message(b'E', b"SERROR\0VERROR\0C25006\0Mcannot execute INSERT in a read-only transaction\0\0");
+        }
+        let mut rows = self.host.rows.lock().unwrap();
+        if writes {
+            rows.insert(bound);
+            return message(b'C', b"INSERT 0 1\0");
+        }
+        let told: Vec<i64> = match self.statement.contains("max(op)") {
+            true => vec![rows.last().copied().unwrap_or(-1)],
+            false => rows.iter().copied().collect(),
+        };
+        let mut answer: Vec<u8> = Vec::new();
+        for number in told {
+            let mut row = vec![0, 1, 0, 0, 0, 8];
+            row.extend(number.to_be_bytes());
+            answer.extend(message(b'D', &row));
+        }
+        answer.extend(message(b'C', b"SELECT 1\0"));
+        answer
+    }
+
+    fn sql(&self, name: &str) -> String {
+        self.named.iter().find(|(known, _)| known == name).map(|(_, sql)| sql.clone()).unwrap_or_default()
+    }
+
+    fn number(&mut self) -> Option<usize> {
+        let bytes: [u8; 4] = self.bytes(4)?.try_into().ok()?;
+        usize::try_from(u32::from_be_bytes(bytes)).ok()
+    }
+
+    fn bytes(&mut self, count: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; count];
+        self.stream.read_exact(&mut bytes).ok()?;
+        Some(bytes)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()
+}
+
+fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+    let mut whole = vec![tag];
+    whole.extend(u32::try_from(body.len() + 4).unwrap().to_be_bytes());
+    whole.extend(body);
+    whole
+}
+
+/// Description of one column of a type.
+fn columns(kind: u32) -> Vec<u8> {
+    let mut body = vec![0, 1];
+    body.extend(b"op\0");
+    body.extend([0; 6]);
+    body.extend(kind.to_be_bytes());
+    body.extend([0, 8, 255, 255, 255, 255, 0, 0]);
+    body
+}
+
+/// Parameters and columns of a statement, all of them int8.
+fn described(sql: &str) -> Vec<u8> {
+    const INT8: u32 = 20;
+    let parameters = sql.matches('$').count();
+    let mut kinds = u16::try_from(parameters).unwrap().to_be_bytes().to_vec();
+    (0..parameters).for_each(|_| kinds.extend(INT8.to_be_bytes()));
+    let columns = if sql.starts_with("SELECT") { message(b'T', &columns(INT8)) } else { message(b'n', &[]) };
+    [message(b't', &kinds), columns].concat()
+}
+
+/// The one number of a `Bind` behind its two names: formats, then parameters.
+fn bound_number(rest: &[u8]) -> Option<i64> {
+    let formats = usize::from(u16::from_be_bytes(rest.get(..2)?.try_into().ok()?));
+    let parameters = rest.get(2 + 2 * formats..)?;
+    Some(i64::from_be_bytes(parameters.get(6..14)?.try_into().ok()?))
+}

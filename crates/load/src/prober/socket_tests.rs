@@ -1,0 +1,212 @@
+//! Whole probers on real sockets, against servers that fail by a script: outages against what the script says, and ledgers without a loss.
+//! `PROOFLOAD_OUTAGES` and `PROOFLOAD_LOSSLESS` say how many.
+
+use super::scripted_server::{Rows, Script, ScriptedServer, Service};
+use super::thread::Prober;
+use crate::workload::RunRequest;
+use proofload_engine::Target;
+use proofload_model::drill::{ProbeKind, ProberAsked, ProberReport};
+use proofload_model::load_share::LoadShare;
+use proofload_model::settings::Settings;
+use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::wire::{DataLocation, Event, LoadSpec};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+struct RealClock(Instant);
+
+impl Clock for RealClock {
+    fn now(&self) -> Moment {
+        Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
+    }
+
+    fn wall(&self) -> WallTime {
+        WallTime(0)
+    }
+
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+const RATE: u32 = 200;
+/// Probers at work at once.
+const AT_ONCE: u32 = 4;
+
+/// How often a test does its work.
+fn times(variable: &str, sample: u32) -> u32 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(sample)
+}
+
+/// Uniform in [0, 1), the same for each number.
+fn draw(number: u32, salt: u64) -> f64 {
+    let mut state = (u64::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ salt;
+    for _ in 0..3 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+    }
+    (state >> 11) as f64 / (1u64 << 53) as f64
+}
+
+fn request(addresses: Vec<String>) -> RunRequest {
+    let place =
+        DataLocation { engine: "postgresql".to_owned(), folder: "/x".to_owned(), url: None, settings: Vec::new() };
+    let spec = LoadSpec {
+        workload: "tprocc".to_owned(),
+        settings: Settings::default(),
+        place: place.clone(),
+        endpoints: addresses.clone(),
+        data_seed: 1,
+        input_seed: 1,
+        load_time: WallTime(0),
+        part: LoadShare::default(),
+    };
+    RunRequest {
+        spec,
+        engine: proofload_engine::engine("postgresql").expect("it is built in"),
+        target: Target { place, endpoints: addresses.into() },
+        progress: Arc::new(|_, _, _| {}),
+    }
+}
+
+/// What came of a prober beside scripted hosts.
+struct Probed {
+    report: ProberReport,
+    /// Writes that it handed over as acknowledged.
+    handed: u64,
+    /// Its time zero by the scripts, seconds.
+    origin: f64,
+}
+
+fn probed(scripts: Vec<Script>, until: Duration) -> Probed {
+    let begun = Instant::now();
+    let rows = Rows::default();
+    let hosts: Vec<ScriptedServer> =
+        scripts.into_iter().map(|script| ScriptedServer::start(begun, &rows, script)).collect();
+    let clock: Arc<dyn Clock> = Arc::new(RealClock(begun));
+    let handed = Arc::new(AtomicU64::new(0));
+    let adding = Arc::clone(&handed);
+    let events: crate::events::LoadEvents = Arc::new(move |event| {
+        if let Event::LedgerPage(page) = event {
+            adding.fetch_add(page.acknowledged(), Ordering::Relaxed);
+        }
+    });
+    let asked = ProberAsked { rate: RATE, deadline: Duration::from_secs(1) };
+    let request = request(hosts.iter().map(|host| host.address.clone()).collect());
+    let mut prober = Prober::connect(&request, asked, &clock, &events).expect("the hosts serve at first");
+    let origin = clock.now();
+    prober.start(origin);
+    std::thread::sleep(until.saturating_sub(begun.elapsed()));
+    let report = prober.end().expect("the hosts serve at last");
+    Probed { report, handed: handed.load(Ordering::Relaxed), origin: origin.0 as f64 / 1e9 }
+}
+
+/// Hosts that are away from one time to another in one of six shapes.
+fn away(shape: u32, from: Duration, to: Duration) -> Vec<Script> {
+    let gone = move |at: Duration| (from..to).contains(&at);
+    let while_gone =
+        move |service: Service| -> Script { Arc::new(move |at| if gone(at) { service } else { Service::Well }) };
+    match shape {
+        0 => vec![while_gone(Service::Gone)],
+        1 => vec![while_gone(Service::Silent)],
+        2 => vec![while_gone(Service::Slow)],
+        3 => {
+            let script: Script = Arc::new(move |at| if gone(at) { Service::ReadOnly } else { Service::Well });
+            // Two hosts, so that a session asks whether it may write; the other never comes.
+            vec![script, Arc::new(|_| Service::Gone)]
+        }
+        4 => vec![
+            Arc::new(move |at| if at < from { Service::Well } else { Service::Gone }),
+            Arc::new(move |at| if at < to { Service::ReadOnly } else { Service::Well }),
+        ],
+        _ => {
+            // Back for 40 ms in between: fewer operations than end an outage.
+            let middle = (from + to) / 2;
+            let back = middle..middle + Duration::from_millis(40);
+            vec![Arc::new(move |at| if gone(at) && !back.contains(&at) { Service::Gone } else { Service::Well })]
+        }
+    }
+}
+
+/// Errors of one outage at its begin and end, ms, and how late the prober was, ms.
+fn measured(number: u32, longest: f64) -> (f64, f64, f64) {
+    let shape = number % 6;
+    let from = 0.8 + 0.4 * draw(number, 1);
+    let length = 0.05 * (longest / 0.05).powf(draw(number, 2));
+    let length = if shape == 5 { length.max(0.3) } else { length };
+    let [begin, end, until] = [from, from + length, from + length + 0.8].map(Duration::from_secs_f64);
+    let Probed { report, origin, .. } = probed(away(shape, begin, end), until);
+    let writes = report.kinds.iter().find(|kind| kind.kind == ProbeKind::Write).expect("it writes");
+    let told = format!("shape {shape}, {length:.3} s from {from:.3}: {:?}", writes.outages);
+    let late = report.kinds.iter().map(|kind| kind.lag_p99_ms).fold(0.0, f64::max);
+    let first = writes.outages.iter().find(|one| one.to.is_none_or(|to| origin + to.as_seconds() > from)).expect(&told);
+    let last = writes.outages.last().expect(&told);
+    let (found_from, found_to) = (origin + first.from.as_seconds(), origin + last.to.expect(&told).as_seconds());
+    let errors = (1e3 * (found_from - from), 1e3 * (found_to - from - length), late);
+    if errors.0.abs().max(errors.1.abs()) > 20.0 {
+        println!("error {:.1} and {:.1} ms, prober {late:.1} ms late: {told}", errors.0, errors.1);
+    }
+    errors
+}
+
+fn in_parallel<T: Send>(count: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
+    let (next, found) = (Mutex::new(0..count), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE.min(count) {
+            scope.spawn(|| {
+                loop {
+                    let Some(number) = next.lock().unwrap().next() else { return };
+                    let one = work(number);
+                    found.lock().unwrap().push(one);
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap()
+}
+
+#[test]
+fn scripted_outages_on_real_sockets_are_found() {
+    let count = times("PROOFLOAD_OUTAGES", 12);
+    let longest = if count > 12 { 10.0 } else { 1.5 };
+    let errors = in_parallel(count, |number| measured(number, longest));
+    let of = |errors: &(f64, f64, f64)| errors.0.abs().max(errors.1.abs());
+    let within = |ms: f64| errors.iter().filter(|one| of(one) <= ms).count();
+    let largest = errors.iter().map(of).fold(0.0, f64::max);
+    let late = errors.iter().map(|one| one.2).fold(0.0, f64::max);
+    println!(
+        "{count} outages: {} within 20 ms, {} within 50 ms, largest error {largest:.1} ms; prober at most {late:.1} ms late (p99)",
+        within(20.0),
+        within(50.0)
+    );
+    // A prober that is kept from a core is late by that, and says so: then a drill is void.
+    for found in &errors {
+        assert!(of(found) <= 50.0 + 4.0 * found.2, "{found:?}");
+    }
+}
+
+#[test]
+fn lossless_drills_are_never_called_lossy() {
+    let count = times("PROOFLOAD_LOSSLESS", 4);
+    let found = in_parallel(count, |number| {
+        let from = 0.3 + 0.3 * draw(number, 3);
+        let to = from + 0.05 + 0.3 * draw(number, 4);
+        // Also drills in which the old primary is silent, so that outcomes stay unknown.
+        let dies = if number % 2 == 0 { Service::Gone } else { Service::Silent };
+        let [from, to, until] = [from, to, to + 0.4].map(Duration::from_secs_f64);
+        let scripts: Vec<Script> = vec![
+            Arc::new(move |at| if at < from { Service::Well } else { dies }),
+            Arc::new(move |at| if at < to { Service::ReadOnly } else { Service::Well }),
+        ];
+        let Probed { report, handed, .. } = probed(scripts, until);
+        let ledger = report.ledger;
+        let wrong = ledger.lost + ledger.holes + ledger.phantoms + ledger.lost_as_warned + ledger.seen_and_lost;
+        assert!(wrong == 0 && ledger.unread.is_none(), "drill {number}: {ledger:?}");
+        assert_eq!(handed, ledger.kept, "drill {number}: {ledger:?}");
+        assert_eq!((ledger.leaders.len(), ledger.read_from), (2, Some(1)), "drill {number}: {ledger:?}");
+        ledger.kept
+    });
+    println!("{count} drills without a loss, {} writes kept", found.iter().sum::<u64>());
+}

@@ -64,7 +64,7 @@ impl ServerRecipe for Waiting {
         Ok(())
     }
     fn stop_signals(&self) -> (i32, i32, Duration) {
-        (15, 9, Duration::from_secs(2))
+        (15, 15, Duration::from_secs(2))
     }
     fn log_file(&self) -> PathBuf {
         "log".into()

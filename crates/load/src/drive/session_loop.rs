@@ -214,10 +214,32 @@ fn give_up_if_hopeless(error: &EngineError, failures: u32, patience: &Patience) 
             "the connection to the database is lost again before any transaction is done"
         }
         ErrorClass::ConnectionLost => return Ok(()),
+        // A full volume is a fault that ends as well.
+        ErrorClass::OutOfSpace if patience.deadline.is_some() => return Ok(()),
         ErrorClass::OutOfSpace => "the database has no room left",
         ErrorClass::Data => "the database refused data of a transaction",
         ErrorClass::Retryable | ErrorClass::Other if failures >= MOST_FAILURES_IN_A_ROW => "every transaction fails",
         ErrorClass::Retryable | ErrorClass::Other => return Ok(()),
     };
     Err(Error::from(error.clone()).context(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_users_with_a_deadline_outlast_a_full_volume() {
+        let full = EngineError::new(ErrorClass::OutOfSpace, "53100", "no room");
+        let data = EngineError::new(ErrorClass::Data, "22003", "out of range");
+        let patience = |deadline| Patience {
+            reconnect_within: Duration::from_secs(60),
+            longest_wait: Duration::from_secs(1),
+            deadline,
+        };
+        let (without, with) = (patience(None), patience(Some(Duration::from_secs(1))));
+        assert!(give_up_if_hopeless(&full, 1, &without).is_err());
+        assert!(give_up_if_hopeless(&full, 1000, &with).is_ok());
+        assert!(give_up_if_hopeless(&data, 1, &with).is_err());
+    }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that what the tests need is there: a C compiler, PostgreSQL's server programs, fio.
+# Makes sure that what the tests need is there: a C compiler, PostgreSQL's server programs, fio, failover managers (10 MB of packages).
 #
 # On Debian and Ubuntu as root it installs what is missing; anywhere else it says what is missing and how
 # to get it, and succeeds: the tests concerned then say that they were skipped. It does nothing when all is there.
@@ -46,11 +46,16 @@ lists_are_locked() {
     [[ -e $lock ]] && grep -q ":$(stat -c %i "$lock") " /proc/locks
 }
 
-# The package would create and start a cluster of its own; the tests want only the programs.
+# Packages would create and start a cluster, and services, of their own; the tests want only the programs.
 install_with_apt() {
-    local settings=/etc/postgresql-common/createcluster.d log status=0 try
+    local settings=/etc/postgresql-common/createcluster.d log status=0 try policy=/usr/sbin/policy-rc.d our_policy=""
     local ours="$settings/proofload-tests.conf"
     log=$(mktemp)
+    if [[ ! -e $policy ]]; then
+        printf '#!/bin/sh\n# Written by Proofload for the time of an installation.\nexit 101\n' >"$policy"
+        chmod 755 "$policy"
+        our_policy=$policy
+    fi
     mkdir -p "$settings"
     echo "create_main_cluster = false" >"$ours"
     export DEBIAN_FRONTEND=noninteractive
@@ -61,11 +66,33 @@ install_with_apt() {
         echo "needs: apt-get failed with exit code $status (try $try of $TRIES):"
         tail -n 5 "$log"
     done
-    rm -f "$ours" "$log"
+    rm -f "$ours" "$log" ${our_policy:+"$our_policy"}
+}
+
+# Failover managers, as far as the distribution has them: without them their tests say that they were skipped.
+is_there() { command -v "$1" >/dev/null; }
+missing_managers() {
+    is_there patroni || echo patroni
+    is_there etcd || echo etcd-server
+    is_there pg_autoctl || apt-cache pkgnames | grep -xE 'pg-auto-failover-cli|postgresql-[0-9]+-auto-failover' || true
+}
+
+install_managers() {
+    local missing
+    command -v apt-get >/dev/null && [[ "$(id -u)" == 0 ]] || return 0
+    missing=$(missing_managers | xargs)
+    [[ -n "$missing" ]] || return 0
+    echo "needs: installing $missing"
+    # The list is split on purpose: one word is one package.
+    # shellcheck disable=SC2086
+    install_with_apt $missing
+    missing=$(missing_managers | xargs)
+    [[ -z "$missing" ]] || echo "needs: going on without $missing"
 }
 
 missing=$(missing_packages | xargs)
 if [[ -z "$missing" ]]; then
+    install_managers
     exit 0
 fi
 if command -v apt-get >/dev/null && [[ "$(id -u)" == 0 ]]; then
@@ -74,7 +101,10 @@ if command -v apt-get >/dev/null && [[ "$(id -u)" == 0 ]]; then
     # shellcheck disable=SC2086
     install_with_apt $missing
     still=$(missing_packages | xargs)
-    [[ -z "$still" ]] && exit 0
+    if [[ -z "$still" ]]; then
+        install_managers
+        exit 0
+    fi
     missing=$still
 fi
 

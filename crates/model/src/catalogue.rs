@@ -2,6 +2,7 @@
 //! May not know any engine or workload by name.
 
 use crate::error::Error;
+use crate::manager::ManagerKind;
 use crate::replication::ReplicationMode;
 use crate::settings::{SettingSpec, Settings};
 use crate::units::Bytes;
@@ -62,6 +63,8 @@ pub struct ReplicationFacts {
     pub by_url: &'static [ReplicationMode],
     /// Names of its settings by which a mode is put in force; a study with standbys may not give them.
     pub settings: &'static [&'static str],
+    /// Failover managers that run it.
+    pub managers: &'static [ManagerKind],
 }
 
 /// A workload as the study file sees it.

@@ -29,6 +29,11 @@ impl InstanceName {
         Self(format!("{STANDBY}{number}"))
     }
 
+    /// The name of what decides for a failover manager who leads.
+    pub fn arbiter() -> Self {
+        Self::new("arbiter")
+    }
+
     /// Tells whether this is the name of a standby.
     pub fn is_standby(&self) -> bool {
         self.0.starts_with(STANDBY)

@@ -4,6 +4,7 @@ use crate::deployment::InstanceName;
 use crate::error::Error;
 use crate::fault_strength::FaultStrength;
 use crate::ledger::{Leader, LedgerRange};
+use crate::manager::ManagerKind;
 use crate::settings::Settings;
 use crate::time::{Moment, Offset};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,8 @@ pub enum FaultKind {
     DiskStall,
     /// No room is left on the volume of the instance.
     FullDisk,
+    /// The manager is told to make a standby the primary: a planned change.
+    Switchover,
 }
 
 impl FaultKind {
@@ -61,6 +64,8 @@ pub enum FaultTarget {
     Standby,
     /// The link to the first standby.
     Link,
+    /// What decides for the manager who leads.
+    Arbiter,
 }
 
 /// A fault: what fails and how.
@@ -73,7 +78,7 @@ pub struct FaultAsked {
 }
 
 /// The faults by the words of `drill.fault`, in the order of the reference.
-const FAULTS: [(&str, Option<FaultAsked>); 19] = [
+const FAULTS: [(&str, Option<FaultAsked>); 21] = [
     ("none", None),
     ("crash primary", Some(FaultAsked { kind: FaultKind::Crash, target: FaultTarget::Primary })),
     ("kill primary", Some(FaultAsked { kind: FaultKind::Kill, target: FaultTarget::Primary })),
@@ -99,6 +104,8 @@ const FAULTS: [(&str, Option<FaultAsked>); 19] = [
     ("slow disk standby-1", Some(FaultAsked { kind: FaultKind::SlowDisk, target: FaultTarget::Standby })),
     ("disk stall primary", Some(FaultAsked { kind: FaultKind::DiskStall, target: FaultTarget::Primary })),
     ("full disk primary", Some(FaultAsked { kind: FaultKind::FullDisk, target: FaultTarget::Primary })),
+    ("switchover", Some(FaultAsked { kind: FaultKind::Switchover, target: FaultTarget::Primary })),
+    ("crash arbiter", Some(FaultAsked { kind: FaultKind::Crash, target: FaultTarget::Arbiter })),
 ];
 
 /// Words of `drill.fault`.
@@ -118,9 +125,15 @@ impl FaultAsked {
         FAULTS.iter().find(|(known, _)| *known == words).map(|(_, fault)| *fault)
     }
 
+    /// Tells whether a failover manager must be there for it.
+    pub fn needs_a_manager(self) -> bool {
+        self.kind == FaultKind::Switchover || self.target == FaultTarget::Arbiter
+    }
+
     /// Tells whether the database needs another primary.
     pub fn takes_the_primary(self) -> bool {
-        self.target == FaultTarget::Primary && (self.kind.ends_the_server() || self.kind == FaultKind::Freeze)
+        self.target == FaultTarget::Primary
+            && (self.kind.ends_the_server() || matches!(self.kind, FaultKind::Freeze | FaultKind::Switchover))
     }
 
     /// Instance that the fault is made at: of a link the standby behind it.
@@ -128,6 +141,7 @@ impl FaultAsked {
         match self.target {
             FaultTarget::Primary => InstanceName::primary(),
             FaultTarget::Standby | FaultTarget::Link => InstanceName::standby(1),
+            FaultTarget::Arbiter => InstanceName::arbiter(),
         }
     }
 }
@@ -344,6 +358,12 @@ pub struct DrillReport {
     pub promoted_at: Option<f64>,
     /// Instance that was promoted.
     pub promoted: Option<InstanceName>,
+    /// Manager that replaces a failed primary; `None`: whoever conducts the study.
+    #[serde(default)]
+    pub manager: Option<ManagerKind>,
+    /// When the manager was first seen to have taken notice: it named no leader, or another server.
+    #[serde(default)]
+    pub detected_at: Option<f64>,
     /// When the fault was undone.
     pub undone_at: Option<f64>,
     /// Throughput of the users in the measured window, 1/s.
@@ -384,9 +404,12 @@ mod tests {
             let fault = FaultAsked::of(words).expect("a known word");
             assert_eq!(fault.map_or("none".to_owned(), |fault| fault.to_string()), *words);
             let promotes = ["crash", "kill", "stop", "freeze"].map(|kind| format!("{kind} primary"));
-            assert_eq!(fault.is_some_and(FaultAsked::takes_the_primary), promotes.contains(&(*words).to_owned()));
+            assert_eq!(
+                fault.is_some_and(FaultAsked::takes_the_primary),
+                promotes.contains(&(*words).to_owned()) || *words == "switchover"
+            );
         }
-        assert_eq!(FaultAsked::of("crash arbiter"), None);
+        assert_eq!(FaultAsked::of("crash everything"), None);
     }
 
     #[test]

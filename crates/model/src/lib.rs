@@ -15,6 +15,7 @@ pub mod fault_strength;
 pub mod ledger;
 pub mod letters;
 pub mod load_share;
+pub mod manager;
 pub mod plan;
 pub mod replication;
 pub mod samples;

@@ -104,6 +104,23 @@ pub struct ReplicationAsked {
     pub standbys: Vec<InstanceName>,
     /// How many of them must confirm.
     pub confirmation: Confirmation,
+    /// Names by which the standbys present themselves to the primary, where these are not their own.
+    #[serde(default)]
+    pub presented_as: Vec<String>,
+}
+
+impl ReplicationAsked {
+    /// Names by which the standbys present themselves to the primary, in their order.
+    pub fn presented(&self) -> impl Iterator<Item = &str> {
+        let one = |(place, name)| self.presented_as.get(place).map_or(InstanceName::as_str(name), String::as_str);
+        self.standbys.iter().enumerate().map(one)
+    }
+
+    /// The standby that presents itself by a name.
+    pub fn standby_of(&self, presented: &str) -> InstanceName {
+        let place = self.presented().position(|name| name == presented);
+        place.map_or_else(|| InstanceName::new(presented), |place| self.standbys[place].clone())
+    }
 }
 
 /// Network that a study asks for between a primary and each of its standbys.
@@ -149,7 +166,7 @@ pub fn replication(settings: &Settings) -> Result<Option<ReplicationAsked>, Erro
         Confirmation::of(words).ok_or_else(|| Error::new(format!("there is no replication.confirm {words:?}")))?;
     let count = settings.count("replication.standbys").unwrap_or(1);
     let standbys = (1..=count).map(InstanceName::standby).collect();
-    Ok(Some(ReplicationAsked { mode, standbys, confirmation }))
+    Ok(Some(ReplicationAsked { mode, standbys, confirmation, presented_as: Vec::new() }))
 }
 
 impl ReplicationAsked {

@@ -53,6 +53,8 @@ fn report_after(window_ends: f64, away: f64) -> DrillReport {
         phase: 0.0,
         fault_after: fault_at - 0.01,
         fault_at,
+        manager: None,
+        detected_at: None,
         promote_asked_at: Some(fault_at),
         promoted_at: Some(fault_at + 0.1),
         promoted: None,

@@ -5,6 +5,7 @@ use crate::facts::{chosen, control_groups, fio_version, free};
 pub use crate::limits::{Way, ways};
 use crate::storages::Devices;
 use proofload_model::error::Error;
+use proofload_model::manager::ManagerKind;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::LimitsAsked;
 use std::path::Path;
@@ -50,6 +51,7 @@ pub fn diagnose(folder: &Path) -> Vec<Diagnosis> {
     let mut found = limits(folder);
     found.push(fio());
     found.extend(engines());
+    found.extend(managers());
     found.push(unprivileged_user());
     found.push(space(folder));
     found.extend(machine(folder));
@@ -166,6 +168,24 @@ pub fn engine(engine: &dyn proofload_engine::Engine) -> Diagnosis {
         Ok(found) => good(name, format!("{} ({})", found.version, found.place)),
         Err(error) => bad(name, State::Warning, "not found; needed by studies of this engine", &error.to_string()),
     }
+}
+
+/// Looks for the programs of a failover manager on this machine, and for services that are in its way.
+///
+/// # Errors
+/// What is missing, with the package that has it, or what is in the way.
+pub fn find_manager(kind: ManagerKind) -> Result<(), Error> {
+    crate::managers::ready(kind)
+}
+
+fn managers() -> Vec<Diagnosis> {
+    let one = |kind: ManagerKind| match find_manager(kind) {
+        Ok(()) => good(kind.title(), "found"),
+        Err(error) => {
+            bad(kind.title(), State::Warning, "not to be used; needed by drills with this manager", &error.to_string())
+        }
+    };
+    ManagerKind::ALL.into_iter().map(one).collect()
 }
 
 /// Looks for a user that servers run as.

@@ -13,6 +13,7 @@ mod faults;
 mod host;
 mod instances;
 mod limits;
+mod managers;
 mod relay;
 mod snapshots;
 mod storages;

@@ -147,7 +147,12 @@ fn a_full_volume_ends_writes_until_there_is_room_again() {
         return;
     }
     let (mode, whole) = (ReplicationMode::Async, FaultStrength::Whole);
-    let asked = ReplicationAsked { mode, standbys: vec![standby()], confirmation: Confirmation::Any(1) };
+    let asked = ReplicationAsked {
+        mode,
+        standbys: vec![standby()],
+        confirmation: Confirmation::Any(1),
+        presented_as: Vec::new(),
+    };
     let (_, address) =
         up(&mut bench, &one(), on_volume.clone(), &place.folder, ReplicationPart::Primary(asked.clone()), None);
     let mut pair = Pair { bench, standbys: Vec::new(), address };

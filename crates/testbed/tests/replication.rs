@@ -165,7 +165,12 @@ fn at_an_existing_server_each_connection_asks_for_its_mode() {
     for mode in [ReplicationMode::Async, ReplicationMode::RemoteWrite, ReplicationMode::RemoteApply] {
         let settings = facet.session_settings(mode);
         let place = DataLocation { url: Some(pair.address.clone()), settings, ..place.clone() };
-        let asked = ReplicationAsked { mode, standbys: vec![standby.clone()], confirmation: Confirmation::Any(1) };
+        let asked = ReplicationAsked {
+            mode,
+            standbys: vec![standby.clone()],
+            confirmation: Confirmation::Any(1),
+            presented_as: Vec::new(),
+        };
         pair.bench.ask(WatchExisting { instance: existing(), place, asked });
         let read = |pair: &mut Pair| pair.bench.ask(ReadReplication { instance: existing() }).out_of_force;
         assert_eq!(read(&mut pair), None, "{mode}: the server's own level is another, and its connection asks");

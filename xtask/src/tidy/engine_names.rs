@@ -25,6 +25,9 @@ const WAIVERS: &[&str] = &[
     // Texts that users read of a setting say what it does on which engine.
     "crates/model/src/settings/table.rs",
     "crates/load/src/workloads/warehouse/settings.rs",
+    // A failover manager is of one engine, which its own configuration and commands name (ADR 43).
+    "crates/testbed/src/managers/patroni.rs",
+    "crates/testbed/src/managers/pg_auto_failover.rs",
     // A test by its declaration.
     "crates/load/src/workloads/warehouse/answers/corruptions.rs",
 ];

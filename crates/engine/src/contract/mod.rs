@@ -23,7 +23,9 @@ pub use error::{Error, ErrorClass};
 pub use facets::{ExistingServer, Memory, Snapshots};
 pub use flight::{Action, Answer, Flight, Row};
 pub use observer::{Observation, Observer, SessionSampler};
-pub use replication::{ExistingReplication, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles};
+pub use replication::{
+    ExistingReplication, ManagedServer, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles,
+};
 pub use rows::{Column, ColumnKind, RowSource, Table};
 pub use server::{CommandLine, FileToWrite, ServerRecipe};
 pub use session::{OwnedRow, OwnedValue, Session};

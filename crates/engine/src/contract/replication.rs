@@ -46,6 +46,22 @@ pub trait Replication: Sync {
     /// Reads how much of the primary's log the standby at this address has received: bytes since a fixed, unknown begin. Blocking.
     fn received(&self, standby: &Target) -> Result<Bytes, Error>;
 
+    /// Settings of every instance that put a mode in force where a failover manager chooses for whom commits wait.
+    fn managed_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)>;
+
+    /// What a failover manager needs to run an instance of `folder` with these settings, which listens at a port of this host.
+    fn managed(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<ManagedServer, Error>;
+
+    /// Statement that makes an account for replication, or has one that is there come by a password, of which it says no more than the
+    /// server keeps.
+    fn account(&self, name: &str, password: &str) -> String;
+
+    /// Makes the account of managers and these others come by a password. Blocking.
+    fn set_accounts(&self, primary: &Target, others: &[&str], password: &str) -> Result<(), Error>;
+
+    /// Tells whether the server at this address takes writes. Blocking.
+    fn takes_writes(&self, server: &Target) -> Result<bool, Error>;
+
     /// Makes the standby at this address a primary that takes writes, and waits until it is. No commit waits there. Blocking.
     fn promote(&self, standby: &Target) -> Result<(), Error>;
 }
@@ -64,6 +80,27 @@ pub trait ExistingReplication: Sync {
 
     /// Opens a watch of the server that takes the writes; nothing is connected yet.
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error>;
+}
+
+/// Server of an instance as a failover manager is to run it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManagedServer {
+    /// Folder of the server's programs.
+    pub programs: PathBuf,
+    /// Account of the manager and of standbys, which comes by a password over the network.
+    pub account: &'static str,
+    /// Database of the load.
+    pub database: &'static str,
+    /// Files of the data folder to write: who may come in.
+    pub files: Vec<FileToWrite>,
+    /// The study's settings as a configuration file.
+    pub settings: String,
+    /// Folder of the socket by which sessions of this host come in, as the server and its manager are told it.
+    pub sockets: &'static str,
+    /// Link in the folder that the manager works in, and what it leads to: with it that folder of sockets is the server's.
+    pub link: (PathBuf, PathBuf),
+    /// Address for sessions of this host, without secrets.
+    pub address: String,
 }
 
 /// Place of a socket.

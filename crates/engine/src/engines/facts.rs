@@ -50,7 +50,12 @@ fn replication(engine: &dyn Engine) -> Option<ReplicationFacts> {
     let ours = engine.replication().map(Replication::facts);
     let Some(existing) = engine.existing_replication() else { return ours };
     let settings = ours.map_or(existing.setting_names(), |ours| ours.settings);
-    Some(ReplicationFacts { modes: ours.map_or(&[], |ours| ours.modes), settings, by_url: existing.modes() })
+    Some(ReplicationFacts {
+        modes: ours.map_or(&[], |ours| ours.modes),
+        settings,
+        by_url: existing.modes(),
+        managers: ours.map_or(&[], |ours| ours.managers),
+    })
 }
 
 #[cfg(test)]

@@ -126,6 +126,9 @@ facts! {
         RTT_P50 = "link.rtt.p50", "Round trip, median", Milliseconds, passing;
         RTT_P99 = "link.rtt.p99", "Round trip, 99th percentile", Milliseconds, passing;
         BANDWIDTH = "link.bandwidth", "Bandwidth", Text;
+        MANAGER = "manager", "Failover manager", Text;
+        MANAGER_STARTED = "manager.started", "Time to start it and its instances", Seconds, passing;
+        * MANAGER_SETTING = "manager." .. "", Text;
     }
 
     /// The database: its version, its instance, its settings as it says them itself.

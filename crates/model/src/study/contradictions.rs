@@ -3,6 +3,7 @@
 
 use super::drill_rules::drill_needs;
 use super::fault::Fault;
+use super::manager_rules::manager_needs;
 use super::purge_rules::purge_needs;
 use super::typed::with_memory;
 use super::validate::{Study, StudySource, values_of};
@@ -46,6 +47,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     link_needs_standbys,
     drill_needs,
     purge_needs,
+    manager_needs,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.

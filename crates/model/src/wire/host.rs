@@ -6,6 +6,7 @@ use crate::commit_levels::CommitLevel;
 use crate::deployment::{InstanceName, StoragePlan};
 use crate::drill::{FaultInForce, FaultKind, FaultUndone};
 use crate::fault_strength::FaultStrength;
+use crate::manager::{ClusterReading, ManagedNode, ManagerAsked};
 use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading};
 use crate::samples::Fact;
 use crate::time::Moment;
@@ -211,6 +212,28 @@ asks! {
         /// Part in the replication.
         part: ReplicationPart,
     } -> StartedInstance;
+
+    /// Start a failover manager, which starts the instances; answers once they all answer, in the order of the nodes. The first leads.
+    start_managed: StartManaged {
+        /// The manager.
+        manager: ManagerAsked,
+        /// Replication.
+        asked: ReplicationAsked,
+        /// Instances, the first of which shall lead.
+        nodes: Vec<ManagedNode>,
+    } -> Vec<StartedInstance>;
+
+    /// Read how the cluster stands, from the manager.
+    read_cluster: ReadCluster {
+    } -> ClusterReading;
+
+    /// Start the arbiter of the failover manager again.
+    start_arbiter: StartArbiter {
+    } -> ();
+
+    /// Stop the arbiter of the failover manager; nothing happens when there is none.
+    stop_arbiter: StopArbiter {
+    } -> ();
 
     /// Start the relay through which a standby shall follow; answers with the address that it is told. Replaces an earlier one.
     start_link: StartLink {

@@ -7,6 +7,7 @@ use expect_test::{Expect, expect};
 use proofload_model::catalogue::{
     Capabilities, Catalogue, Contradiction, EngineFacts, ReplicationFacts, WorkloadFacts,
 };
+use proofload_model::manager::ManagerKind;
 use proofload_model::plan::expand;
 use proofload_model::replication::ReplicationMode;
 use proofload_model::settings::{Kind, STANDARD, Scope, SettingSpec, Settings, json_schema};
@@ -42,6 +43,7 @@ const SERVER: Capabilities = Capabilities {
         modes: &[ReplicationMode::Async, ReplicationMode::RemoteFlush],
         settings: &["synchronous_commit"],
         by_url: &[ReplicationMode::RemoteFlush],
+        managers: &[ManagerKind::Patroni],
     }),
     ..CAPABILITIES
 };

@@ -1,15 +1,18 @@
-//! Limits that this machine does not allow: tried before anything is built, then named at once or left out. Tries nothing on other hosts.
+//! Limits that this machine does not allow: tried before anything is built, then named at once or left out; and failover managers that it does
+//! not have. Tries nothing on other hosts.
 
 use super::study_file::{Refusal, StudyFile, read_with};
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::error::{Error, ErrorKind};
+use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::plan::expand;
 use proofload_model::settings::Settings;
 use proofload_model::study::{Study, limits_asked};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
-use proofload_testbed::doctor::{Way, try_limits, ways};
+use proofload_testbed::doctor::{Way, find_manager, try_limits, ways};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A limit that cannot be had.
@@ -36,6 +39,10 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
     }
     let tell = |refusal: Refusal| refusal.tell(false);
     let file = read_with(path, &set).map_err(tell)?;
+    if let Some(why) = missing_manager(&file.study) {
+        output::error(&format!("nothing was started: {why}"));
+        return Err(Exit::Failure);
+    }
     let refused = refused(&file.study);
     if refused.is_empty() {
         return Ok(file);
@@ -57,6 +64,17 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
 /// Whether the host under test is, or may be, another machine than this one.
 pub(super) fn is_elsewhere(study: &Study) -> bool {
     study.settings.get("engine.url").is_some() || !study.settings.list("agents.host").is_empty()
+}
+
+/// What keeps a failover manager of the study's points from being used; nothing of a study whose host is another one, where its agent says so.
+fn missing_manager(study: &Study) -> Option<Error> {
+    if is_elsewhere(study) {
+        return None;
+    }
+    let plan = expand(study);
+    let asked = plan.points.iter().filter_map(|point| manager(&plan.settings(study, point.id)).ok().flatten());
+    let kinds: BTreeSet<ManagerKind> = asked.map(|asked| asked.kind).collect();
+    kinds.into_iter().find_map(|kind| find_manager(kind).err())
 }
 
 /// Tries every limit of the study's points for itself; none of a study whose host is another one.

@@ -1,6 +1,7 @@
 //! A drill: after the measured window something is made to fail while load goes on, until the users' throughput is back. May not know how
 //! a fault is made.
 
+use super::managed_drill;
 use super::preparation::PreparedRun;
 use super::promotion::{Promotion, promote};
 use super::run_context::RunContext;
@@ -8,9 +9,10 @@ use super::testbed::Testbed;
 use crate::live::Phase;
 use proofload_analysis::recovery::{BACK_FOR, first_recovered, missed};
 use proofload_model::deployment::{InstanceName, InstancePlan};
-use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, ProberReport};
+use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, FaultTarget, ProberReport};
 use proofload_model::error::Error;
 use proofload_model::fault_strength::FaultStrength;
+use proofload_model::manager::ManagerKind;
 use proofload_model::time::Moment;
 use std::time::Duration;
 
@@ -22,9 +24,11 @@ pub(super) struct DrillCourse {
     fault: Option<FaultAsked>,
     strength: FaultStrength,
     phase: Duration,
-    in_force: (f64, f64),
-    promote_asked_at: Option<f64>,
-    promoted: Option<Promotion>,
+    pub(super) in_force: (f64, f64),
+    pub(super) manager: Option<ManagerKind>,
+    pub(super) detected_at: Option<f64>,
+    pub(super) promote_asked_at: Option<f64>,
+    pub(super) promoted: Option<Promotion>,
     undone_at: Option<f64>,
     before: f64,
     recovered_at: Option<f64>,
@@ -35,7 +39,7 @@ pub(super) struct DrillCourse {
 impl DrillCourse {
     /// The report, with what the prober found.
     pub(super) fn report(self, prober: ProberReport) -> DrillReport {
-        let reach = self.promoted.as_ref().map(|promotion| promotion.reach);
+        let reach = self.promoted.as_ref().and_then(|promotion| promotion.reach);
         let (promoted, promoted_at) = self.promoted.map(|promotion| (promotion.name, promotion.at)).unzip();
         DrillReport {
             fault: self.fault,
@@ -43,6 +47,8 @@ impl DrillCourse {
             phase: self.phase.as_secs_f64(),
             fault_after: self.in_force.0,
             fault_at: self.in_force.1,
+            manager: self.manager,
+            detected_at: self.detected_at,
             promote_asked_at: self.promote_asked_at,
             promoted_at,
             promoted,
@@ -71,6 +77,8 @@ pub(super) fn carry_out(
         strength: asked.strength,
         phase: Duration::ZERO,
         in_force: (0.0, 0.0),
+        manager: prepared.manager.as_ref().map(|manager| manager.kind),
+        detected_at: None,
         promote_asked_at: None,
         promoted: None,
         undone_at: None,
@@ -83,6 +91,11 @@ pub(super) fn carry_out(
         None => {
             course.in_force = (now(context), now(context));
             context.wait(asked.lasts)?;
+        }
+        Some(fault) if fault.takes_the_primary() && prepared.manager.is_some() => {
+            course.phase = phase(asked.phase, prepared.run.seed);
+            context.wait(course.phase)?;
+            managed_drill::replace(context, prepared, asked, fault, &mut course)?;
         }
         Some(fault) => {
             course.phase = phase(asked.phase, prepared.run.seed);
@@ -109,13 +122,18 @@ pub(super) fn carry_out(
 }
 
 /// Makes the fault; the last time at which it was not in force, and the first at which it was.
-fn make(
+pub(super) fn make(
     context: &mut RunContext<'_>,
     prepared: &PreparedRun,
     fault: FaultAsked,
     strength: FaultStrength,
 ) -> Result<(f64, f64), Error> {
     let mut testbed = context.testbed(prepared);
+    if fault.target == FaultTarget::Arbiter {
+        let primary = testbed.primary().clone();
+        let made = testbed.make_fault_of_arbiter(fault.kind)?;
+        return Ok((in_seconds(context, &primary, made.after), in_seconds(context, &primary, made.at)));
+    }
     let instance = of_name(&testbed, &fault.instance())?.clone();
     let made = testbed.make_fault(&instance, fault.kind, strength)?;
     Ok((in_seconds(context, &instance, made.after), in_seconds(context, &instance, made.at)))
@@ -124,6 +142,10 @@ fn make(
 /// Undoes a fault, and starts the instance again where that has ended; when it was undone.
 fn undo(context: &mut RunContext<'_>, prepared: &PreparedRun, fault: FaultAsked) -> Result<f64, Error> {
     let mut testbed = context.testbed(prepared);
+    if fault.target == FaultTarget::Arbiter {
+        testbed.start_arbiter()?;
+        return Ok(now(context));
+    }
     let instance = of_name(&testbed, &fault.instance())?.clone();
     let undone = testbed.undo_fault(&instance)?;
     if undone.runs {
@@ -197,8 +219,12 @@ fn leader<'p>(
     found.map(Some).ok_or_else(|| Error::refused(format!("watch {name}: there is no such instance")))
 }
 
-/// Whether the mode is in force with all standbys that are left. One that cannot be asked is not protected.
+/// Whether the mode is in force with all standbys that are left, or every other instance follows as a manager says. One that cannot be asked
+/// is not protected.
 fn is_protected(context: &mut RunContext<'_>, prepared: &PreparedRun, leader: &InstancePlan) -> bool {
+    if prepared.manager.is_some() {
+        return managed_drill::is_protected(context, prepared);
+    }
     let read = context.testbed(prepared).read_replication_of(leader);
     read.is_ok_and(|reading| reading.out_of_force.is_none())
 }
@@ -213,7 +239,7 @@ fn mean(seconds: &[f64]) -> f64 {
 }
 
 /// Now, in seconds from time zero.
-fn now(context: &RunContext<'_>) -> f64 {
+pub(super) fn now(context: &RunContext<'_>) -> f64 {
     since_zero(context, context.agents.now())
 }
 

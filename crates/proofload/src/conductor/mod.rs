@@ -11,6 +11,7 @@ mod heard;
 mod journal;
 mod labels;
 mod load;
+mod managed_drill;
 mod meeting;
 mod preparation;
 mod promotion;

@@ -6,6 +6,7 @@ use proofload_model::deployment::{Deployment, InstancePlan, Role};
 use proofload_model::drill::{DrillAsked, drill};
 use proofload_model::error::Error;
 use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
+use proofload_model::manager::{ManagerAsked, manager};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::replication::{ReplicationAsked, ReplicationPart, replication};
 use proofload_model::settings::Settings;
@@ -27,6 +28,8 @@ pub(crate) struct PreparedRun {
     pub(crate) alone: Deployment,
     /// Replication of the deployment; `None` for an instance alone.
     pub(crate) replication: Option<ReplicationAsked>,
+    /// Failover manager that runs the instances; `None`: we do.
+    pub(crate) manager: Option<ManagerAsked>,
     /// Drill after the measured window; `None` for a run without one.
     pub(crate) drill: Option<DrillAsked>,
     /// Devices that are purged before the run, one for each instance; empty where none is.
@@ -59,7 +62,8 @@ impl PreparedRun {
         place.folder = format!("{}/{}", place.folder, folder_name(&label));
         let replication = replication(&settings)?;
         let alone = Deployment::of_one(place, limits);
-        let mut deployment = replicated(alone.clone(), engine, replication.as_ref());
+        let manager = manager(&settings)?;
+        let mut deployment = replicated(alone.clone(), engine, replication.as_ref(), manager.is_some());
         let purged = purged_devices(&settings);
         if !purged.is_empty() {
             // Data are built and kept beside the device that is purged.
@@ -72,6 +76,7 @@ impl PreparedRun {
             purged,
             alone,
             replication,
+            manager,
             drill: drill(&settings)?,
             procedure: procedure(&settings)?,
             engine,
@@ -194,9 +199,14 @@ impl PreparedRun {
     }
 }
 
-/// A deployment with the standbys of a replication, and its primary with the settings of the mode. An existing server keeps its standbys;
-/// what connections ask for is the mode's.
-fn replicated(alone: Deployment, engine: &'static dyn Engine, asked: Option<&ReplicationAsked>) -> Deployment {
+/// A deployment with the standbys of a replication, and its primary with the settings of the mode: all instances, where a manager may make any of
+/// them the primary. An existing server keeps its standbys; what connections ask for is the mode's.
+fn replicated(
+    alone: Deployment,
+    engine: &'static dyn Engine,
+    asked: Option<&ReplicationAsked>,
+    is_managed: bool,
+) -> Deployment {
     let Some(asked) = asked else { return alone };
     if let (Some(_), Some(existing)) = (&alone.primary().place.url, engine.existing_replication()) {
         let mut deployment = alone;
@@ -205,7 +215,12 @@ fn replicated(alone: Deployment, engine: &'static dyn Engine, asked: Option<&Rep
     }
     let Some(facet) = engine.replication() else { return alone };
     let mut deployment = alone.with_standbys(&asked.standbys);
-    deployment.primary_mut().place.settings.extend(facet.primary_settings(asked));
+    if is_managed {
+        let settings = facet.managed_settings(asked);
+        deployment.instances.iter_mut().for_each(|instance| instance.place.settings.extend(settings.clone()));
+    } else {
+        deployment.primary_mut().place.settings.extend(facet.primary_settings(asked));
+    }
     deployment
 }
 

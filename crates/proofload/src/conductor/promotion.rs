@@ -20,8 +20,8 @@ pub(super) struct Promotion {
     pub(super) name: InstanceName,
     /// When it was a primary, in seconds from time zero.
     pub(super) at: f64,
-    /// Standbys that answered before.
-    pub(super) reach: StandbyReach,
+    /// Standbys that answered before; `None` where a manager chose.
+    pub(super) reach: Option<StandbyReach>,
     /// Whether a standby follows it.
     pub(super) has_standbys: bool,
 }
@@ -50,7 +50,7 @@ pub(super) fn promote(
     let promoted = context.testbed(prepared).promote(chosen)?;
     follow(context, prepared, chosen, others)?;
     let at = in_seconds(context, chosen, promoted);
-    Ok(Promotion { name: chosen.name.clone(), at, reach, has_standbys: asked.is_some() })
+    Ok(Promotion { name: chosen.name.clone(), at, reach: Some(reach), has_standbys: asked.is_some() })
 }
 
 /// Waits until the failed instance can take no write any more: two primaries would both acknowledge.

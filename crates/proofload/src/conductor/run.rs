@@ -68,7 +68,10 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         let part = |instance: &InstancePlan, upstream: Option<&String>| {
             (instance.place.clone(), prepared.part(instance, upstream))
         };
-        let started = context.testbed(prepared).start(link(&prepared.settings), part)?;
+        let started = match (&prepared.manager, &prepared.replication) {
+            (Some(manager), Some(asked)) => context.testbed(prepared).start_managed(manager, asked)?,
+            _ => context.testbed(prepared).start(link(&prepared.settings), part)?,
+        };
         context.heard.journal.facts(&started.facts)?;
         endpoints = started.endpoints(prepared.drill.is_some());
         context.addresses = started.names.iter().cloned().zip(started.addresses).collect();

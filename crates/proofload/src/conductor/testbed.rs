@@ -10,6 +10,7 @@ use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
 use proofload_model::fault_strength::FaultStrength;
+use proofload_model::manager::{ClusterReading, ManagedNode, ManagerAsked};
 use proofload_model::replication::{
     HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading,
 };
@@ -182,6 +183,42 @@ impl<'t> Testbed<'t, '_> {
             all.facts.extend(started.facts);
         }
         Ok(all)
+    }
+
+    /// Starts a failover manager, and by it every instance; the primary leads.
+    pub(super) fn start_managed(
+        &mut self,
+        manager: &ManagerAsked,
+        asked: &ReplicationAsked,
+    ) -> Result<StartedDeployment, Error> {
+        let node =
+            |instance: &InstancePlan| ManagedNode { instance: instance.name.clone(), place: instance.place.clone() };
+        let nodes = self.ours().map(node).collect();
+        let ask = host::StartManaged { manager: manager.clone(), asked: asked.clone(), nodes };
+        let mut all = StartedDeployment::default();
+        for started in self.ask(self.primary(), ask)? {
+            all.addresses.push(started.address);
+            all.facts.extend(started.facts);
+        }
+        Ok(all)
+    }
+
+    /// Asks the failover manager how its cluster stands.
+    pub(super) fn read_cluster(&mut self) -> Result<ClusterReading, Error> {
+        self.ask(self.primary(), host::ReadCluster {})
+    }
+
+    /// Makes a fault of the arbiter of the failover manager.
+    pub(super) fn make_fault_of_arbiter(&mut self, kind: FaultKind) -> Result<FaultInForce, Error> {
+        self.ask(
+            self.primary(),
+            host::MakeFault { instance: InstanceName::arbiter(), kind, strength: FaultStrength::Whole },
+        )
+    }
+
+    /// Starts the arbiter of the failover manager again.
+    pub(super) fn start_arbiter(&mut self) -> Result<(), Error> {
+        self.ask(self.primary(), host::StartArbiter {})
     }
 
     /// Starts an instance again that a fault has ended, on the data that it left.
@@ -396,6 +433,10 @@ impl<'t> Testbed<'t, '_> {
         for instance in standbys.into_iter().chain(primary) {
             self.ask(instance, host::Stop { instance: instance.name.clone() })?;
             self.ask(instance, host::Detach { instance: instance.name.clone() })?;
+        }
+        // After its nodes, which could not tell it that they end.
+        if self.ours().next().is_some() {
+            self.ask(self.primary(), host::StopArbiter {})?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use proofload_model::drill::{
 use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, ReplicationProof, RunEvent, VERSION};
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::ledger::{Leader, LedgerPage, LedgerRange, OutcomeRange, WriteClass, WriteOutcome};
+use proofload_model::manager::ManagerKind;
 use proofload_model::replication::ReplicationMode;
 use proofload_model::samples::{Fact, LostSession, OperationCounts, UserRound};
 use proofload_model::time::Offset;
@@ -220,6 +221,8 @@ fn drilled(chance: &mut Chance) -> DrillReport {
         promote_asked_at: chance.maybe(Chance::seconds),
         promoted_at: chance.maybe(Chance::seconds),
         promoted: chance.maybe(|_| InstanceName::standby(1)),
+        manager: chance.maybe(|_| ManagerKind::Patroni),
+        detected_at: chance.maybe(Chance::seconds),
         undone_at: chance.maybe(Chance::seconds),
         before: chance.seconds(),
         recovered_at: chance.maybe(Chance::seconds),

@@ -9,6 +9,7 @@ use proofload_analysis::order_statistics::median;
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_model::drill::{DrillReport, FaultAsked, Outage, ProbeKind, ProbeReport, drill};
 use proofload_model::events::RunEvent;
+use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::settings::Settings;
 use proofload_record::{Attempt, Record};
@@ -23,6 +24,8 @@ pub struct DrilledPoint<'r> {
     pub point: u32,
     /// The fault; `None`: the prober alone.
     pub fault: Option<FaultAsked>,
+    /// Failover manager that replaces a failed primary; `None`: we promote.
+    pub manager: Option<ManagerKind>,
     /// What a commit waited for.
     pub mode: ReplicationMode,
     /// Whether no acknowledged write may be lost.
@@ -74,9 +77,9 @@ impl DrillOf<'_> {
         self.report.protected_again_at.map(|at| (at - self.report.fault_at).max(0.0))
     }
 
-    /// Time from the order to promote until the standby was a primary, seconds.
+    /// Time from the order to promote, or from its detection by a manager, until another server was the primary, seconds.
     pub fn promotion(&self) -> Option<f64> {
-        Some(self.report.promoted_at? - self.report.promote_asked_at?)
+        Some(self.report.promoted_at? - self.report.promote_asked_at.or(self.report.detected_at)?)
     }
 }
 
@@ -150,6 +153,7 @@ fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<D
     Some(DrilledPoint {
         point: point.id,
         fault: asked.fault,
+        manager: manager(&settings).ok().flatten().map(|asked| asked.kind),
         mode: replication(&settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode),
         promises_none_lost: promises_none_lost(asked.fault, &settings),
         void: point.runs.len() - drills.len(),

@@ -11,17 +11,30 @@ use crate::numbers::short;
 use proofload_analysis::order_statistics::{median, mixture, none_of, p95};
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_model::drill::{Outage, ProbeKind, drill};
+use proofload_model::facts::replication;
+use std::collections::BTreeMap;
 
 /// The section.
 pub(super) const SECTION: Section =
     Section { id: "drills", title: "What protection buys", level: 3, numbered: true, needs: always, render };
 
-/// Time that is drawn before and after a fault, seconds.
+/// Time that is drawn before and, at least, after a fault, seconds.
 const DRAWN_BEFORE: f64 = 3.0;
 const DRAWN_AFTER: f64 = 12.0;
 
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
+/// Settings of failover managers by which the time to detect a failure is to be understood, told also where the study does not ask for them.
+const TOLD: &[&str] = &[
+    "ttl",
+    "loop_wait",
+    "retry_timeout",
+    "primary_start_timeout",
+    "synchronous_mode",
+    "health_check_period",
+    "node_considered_unhealthy_timeout",
+    "primary_demote_timeout",
+];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let points = drilled(findings);
@@ -52,11 +65,15 @@ pub(super) fn answer(findings: &Findings<'_>) -> Prose {
 fn sentence(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<Prose> {
     let label = of_point(findings, point)?.label();
     let away = point.median(|drill| Some(drill.outage(ProbeKind::Write)))?;
-    let by_hand = point.fault.is_some_and(|fault| fault.takes_the_primary());
+    let failover = match (point.manager, point.fault.is_some_and(|fault| fault.takes_the_primary())) {
+        (Some(manager), true) => format!(" with failover by {manager}"),
+        (None, true) => " without detection".to_owned(),
+        (_, false) => String::new(),
+    };
     let lost = point.count(|ledger| ledger.lost + ledger.lost_as_warned);
     let acknowledged = point.count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned);
     let mut text = prose![Inline::Strong(prose![label]), ": writes were away for ", (&away, "s")];
-    text.extend(prose![if by_hand { " without detection" } else { "" }, ", "]);
+    text.extend(prose![failover, ", "]);
     text.extend(match lost {
         0 => prose!["and none of ", acknowledged, " acknowledged writes was lost. "],
         _ => prose!["and ", lost, " of ", acknowledged, " acknowledged writes were lost"],
@@ -120,8 +137,8 @@ fn outages(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
         rows: points.iter().map(row).collect(),
         note: prose![
             "Away: from the due time of the first operation that was not acknowledged to the end of the first of many in a row that were; every outage \
-             that ends after the fault counts. 95th percentile: with 59 drills or more; of fewer all may lie below it. Promotion: from the order until the \
-             standby took writes. Users back: from the fault to the first of ten seconds with a mean of 95 % of their throughput, 90 % by its interval. \
+             that ends after the fault counts. 95th percentile: with 59 drills or more; of fewer all may lie below it. Promotion: from the order, or from the moment at \
+             which a failover manager was seen to have taken notice, until the standby took writes. Users back: from the fault to the first of ten seconds with a mean of 95 % of their throughput, 90 % by its interval. \
              Degraded: seconds until then in which writes were acknowledged and users had less than 95 % of their throughput, or a 99th percentile \
              three times that before. Protected again: until the standbys that are left were in sync with the primary."
         ],
@@ -335,6 +352,7 @@ fn time_lines(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
         vec![
             Cell::datum(label.clone()),
             at(outage.map(|outage| outage.from.as_seconds())),
+            at(drill.report.detected_at),
             at(drill.report.promote_asked_at),
             at(drill.report.promoted_at),
             at(drill.report.undone_at),
@@ -356,6 +374,7 @@ fn time_lines(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
             columns: vec![
                 Column::words("Point"),
                 Column::quantities("First write not acknowledged", "s"),
+                Column::quantities("Detected", "s"),
                 Column::quantities("Order to promote", "s"),
                 Column::quantities("Promoted", "s"),
                 Column::quantities("Undone", "s"),
@@ -375,9 +394,17 @@ fn write_outages(drill: &DrillOf<'_>) -> Vec<Outage> {
     probe.flat_map(|probe| &probe.outages).filter(|outage| is_after(outage, drill.report)).copied().collect()
 }
 
+/// How long a drill is drawn: some seconds longer than writes were away.
+fn drawn_after(drill: &DrillOf<'_>) -> f64 {
+    let ends = write_outages(drill).into_iter().filter_map(|outage| outage.to);
+    let last = ends.map(|to| to.as_seconds() - drill.report.fault_at).fold(0.0, f64::max);
+    DRAWN_AFTER.max((last + DRAWN_BEFORE).ceil())
+}
+
 fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel {
     let zero = drill.report.fault_at;
-    let drawn = |x: &f64| (-DRAWN_BEFORE..=DRAWN_AFTER).contains(x);
+    let drawn_after = drawn_after(drill);
+    let drawn = |x: &f64| (-DRAWN_BEFORE..=drawn_after).contains(x);
     let tenths = drill.probe(ProbeKind::Write).map_or(&[][..], |probe| &probe.tenths);
     let writes = tenths.iter().enumerate().map(|(place, tenth)| Sample {
         x: (place as f64 + 0.5) / 10.0 - zero,
@@ -398,7 +425,7 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
     };
     let bands = write_outages(drill).into_iter().map(|outage| Band {
         from: outage.from.as_seconds() - zero,
-        to: outage.to.map_or(DRAWN_AFTER, |to| to.as_seconds() - zero).min(DRAWN_AFTER),
+        to: outage.to.map_or(drawn_after, |to| to.as_seconds() - zero).min(drawn_after),
         kind: BandKind::Away,
         label: "away".to_owned(),
     });
@@ -424,7 +451,7 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
             "Writes acknowledged and transactions per second around the fault; writes were away for {away} s; {}.",
             told.join(", ")
         ),
-        x: Axis { from_zero: false, up_to: Some(DRAWN_AFTER), ..Axis::linear("Time from the fault", "s") },
+        x: Axis { from_zero: false, up_to: Some(drawn_after), ..Axis::linear("Time from the fault", "s") },
         y: Axis::linear("Writes, transactions", "1/s"),
         bands: unprotected.chain(bands).chain(marks).collect(),
         rules: Vec::new(),
@@ -442,6 +469,7 @@ fn instants(drill: &DrillOf<'_>) -> Vec<(&'static str, f64)> {
     let all = [
         ("in force", Some(report.fault_at)),
         ("first write failed", outage.map(|outage| outage.from.as_seconds())),
+        ("detected by the manager", report.detected_at),
         ("promotion asked", report.promote_asked_at),
         ("promoted", report.promoted_at),
         ("undone", report.undone_at),
@@ -471,16 +499,53 @@ fn method(findings: &Findings<'_>) -> Prose {
         .find_map(|point| drill(&findings.record.plan.settings(&findings.record.study, point.id)).ok().flatten());
     let (rate, deadline) = asked.map_or((0, 0.0), |asked| (asked.prober.rate, asked.prober.deadline.as_secs_f64()));
     let after = settings.duration("drill.promote_after").unwrap_or_default().as_secs_f64();
-    prose![
+    let mut text = prose![
         "Each drill is a run of its own from the restored snapshot: load is measured, then the fault is made and found in force, and load goes on. A prober \
          beside the users makes ",
         rate,
         " writes and as many reads a second, each at its own time, and closes a connection that has not answered after ",
         short(deadline),
-        " s; what a write's client was told is compared with what the database holds afterwards. Of a failed primary the standby with the most log is \
-         promoted ",
-        short(after),
-        " s after the fault is in force: no failover manager is at work, and the time that one takes to detect a failure comes on top. Both nodes share \
-         this host; a crash ends all processes of the instance and keeps what the kernel had taken to be written, so it is no loss of power."
-    ]
+        " s; what a write's client was told is compared with what the database holds afterwards. "
+    ];
+    let by_hand = |point: &DrilledPoint<'_>| {
+        point.manager.is_none() && point.fault.is_some_and(|fault| fault.takes_the_primary())
+    };
+    if drilled(findings).iter().any(by_hand) {
+        text.extend(prose![
+            "By hand the standby with the most log is promoted ",
+            short(after),
+            " s after a fault of the primary is in force: the time that a failover manager takes to detect a failure comes on top. "
+        ]);
+    }
+    for (title, settings) in managers(findings) {
+        text.extend(prose![
+            title,
+            " is driven and not imitated: it runs both instances, and a crash takes its processes of the node as well; users and prober find the primary \
+             by its own word. It was detected when the manager was first seen to name no leader or another, at steps of 50 ms. In force: ",
+            settings,
+            ". "
+        ]);
+    }
+    text.extend(prose![
+        "Both nodes share this host; a crash ends all processes of the instance and keeps what the kernel had taken to be written, so it is no loss of power."
+    ]);
+    text
+}
+
+/// Failover managers of the study, with their settings as they were read back.
+fn managers(findings: &Findings<'_>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for attempt in &findings.record.attempts {
+        let Some(title) = attempt.facts.iter().find(|fact| replication::MANAGER.is_of(fact)) else { continue };
+        let own = |fact: &proofload_model::samples::Fact| {
+            let name = replication::MANAGER_SETTING.part(fact)?;
+            let is_told = fact.requested.is_some() || TOLD.contains(&name);
+            is_told.then(|| format!("{name} {}", fact.effective.as_deref().unwrap_or("unknown")))
+        };
+        let mut settings: Vec<String> = attempt.facts.iter().filter_map(own).collect();
+        settings.sort_unstable();
+        settings.dedup();
+        found.insert(title.effective.clone().unwrap_or_default(), settings.join(", "));
+    }
+    found
 }

@@ -39,7 +39,7 @@ pub(super) fn end_all(site: &FaultSite<'_>) -> Result<(), Error> {
     match (site.group, site.server) {
         (Some(group), _) => limits::kill(group)?,
         (None, Some(server)) => {
-            super::freeze::halt_all(server.process()).into_iter().for_each(|process| process.kill());
+            super::freeze::halt_all(server).into_iter().for_each(|process| process.kill());
         }
         (None, None) => {}
     }

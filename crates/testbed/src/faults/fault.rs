@@ -46,6 +46,8 @@ pub(crate) struct FaultSite<'a> {
     pub(crate) strength: FaultStrength,
     /// Server of the instance; `None` once it has ended.
     pub(crate) server: Option<&'a Server>,
+    /// First process of the server before the fault.
+    pub(crate) first: Option<Process>,
     /// Processes of the instance before the fault.
     pub(crate) processes: &'a [Process],
     /// Control group that halts them; `None` where there is none.
@@ -58,6 +60,8 @@ pub(crate) struct FaultSite<'a> {
     pub(crate) relay: Option<&'a Relay>,
     /// What applies its log, where it is a standby.
     pub(crate) replay: Option<&'a dyn Replay>,
+    /// Gives the failover manager the order to switch over, and does not wait.
+    pub(crate) switch_over: Option<&'a dyn Fn() -> Result<(), Error>>,
 }
 
 /// What applies the log of a standby.

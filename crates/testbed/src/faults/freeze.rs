@@ -2,6 +2,7 @@
 
 use super::fault::{FaultMaker, FaultSite, expect};
 use super::process::Process;
+use crate::instances::Server;
 use crate::limits;
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
@@ -21,15 +22,15 @@ impl FaultMaker for Freeze {
         match site.group {
             Some(group) => limits::freeze(group, true),
             None => {
-                halt_all(site.server()?.process());
+                halt_all(site.server()?);
                 Ok(())
             }
         }
     }
 
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        let root = site.server()?.process();
-        let family = Process::family(root);
+        let server = site.server()?;
+        let (root, family) = (server.process(), Process::of_server(server));
         expect(!family.is_empty(), || "no process is there".to_owned())?;
         match site.group {
             Some(group) => {
@@ -57,11 +58,11 @@ impl FaultMaker for Freeze {
 }
 
 /// Halts all processes, the first one first, since it bears the others; answers with them.
-pub(super) fn halt_all(root: u32) -> Vec<Process> {
-    let mut family = Process::family(root);
+pub(super) fn halt_all(server: &Server) -> Vec<Process> {
+    let mut family = Process::of_server(server);
     for _ in 0..TELLS {
         family.iter().for_each(|process| process.halt(true));
-        let now = Process::family(root);
+        let now = Process::of_server(server);
         let same = now == family;
         family = now;
         if same {

@@ -1,8 +1,7 @@
 //! The end of the first process alone: a defect of the server's own. The others see it and end by themselves.
 
 use super::fault::{FaultMaker, FaultSite, expect};
-use super::process::KILL;
-use crate::sys;
+use super::process::Process;
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
 
@@ -15,15 +14,16 @@ impl FaultMaker for Kill {
     }
 
     fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        let server = site.server()?;
-        server.expect_end();
-        sys::signal(server.process(), KILL);
+        // A manager lives on, and its end would be told.
+        if !site.server()?.is_managed() {
+            site.server()?.expect_end();
+        }
+        site.first.into_iter().for_each(Process::kill);
         Ok(())
     }
 
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        let runs = site.server.is_some_and(|server| sys::is_running(server.process()));
-        expect(!runs, || "the first process runs".to_owned())
+        expect(!site.first.is_some_and(Process::is_running), || "the first process runs".to_owned())
     }
 
     /// What ended stays so until it is started again.

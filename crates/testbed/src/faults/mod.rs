@@ -13,6 +13,7 @@ mod registry;
 mod replay_pause;
 mod reset;
 mod stop;
+mod switchover;
 mod synced_writes;
 
 pub(crate) use fault::{FaultSite, Replay};

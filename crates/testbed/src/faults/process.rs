@@ -1,9 +1,11 @@
 //! A process that is not mistaken for a later one of the same number.
 
+use crate::instances::Server;
 use crate::sys;
+use std::collections::BTreeSet;
 
 /// SIGKILL.
-pub(super) const KILL: i32 = 9;
+const KILL: i32 = 9;
 /// SIGCONT.
 const CONTINUE: i32 = 18;
 /// SIGSTOP.
@@ -17,10 +19,16 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// A process and all that descend from it.
-    pub(crate) fn family(root: u32) -> Vec<Self> {
-        let known = |number: u32| Self { number, started: sys::start_time(number) };
-        sys::descendants(root).into_iter().map(known).collect()
+    /// The process of this number.
+    pub(crate) fn of(number: u32) -> Self {
+        Self { number, started: sys::start_time(number) }
+    }
+
+    /// Processes of a server, and of the manager that runs it, with all that descend from them: those that live.
+    pub(crate) fn of_server(server: &Server) -> Vec<Self> {
+        let roots = server.roots().into_iter().filter(|root| sys::is_running(*root));
+        let numbers: BTreeSet<u32> = roots.flat_map(sys::descendants).collect();
+        numbers.into_iter().map(Self::of).collect()
     }
 
     /// Tells whether it runs.

@@ -11,6 +11,7 @@ use super::partition::Partition;
 use super::replay_pause::ReplayPause;
 use super::reset::Reset;
 use super::stop::Stop;
+use super::switchover::Switchover;
 use super::synced_writes;
 use proofload_model::drill::{FaultInForce, FaultKind};
 use proofload_model::error::Error;
@@ -34,6 +35,7 @@ pub(super) const FAULTS: &[&dyn FaultMaker] = &[
     &Disk::Slow,
     &Disk::Stalled,
     &FullDisk,
+    &Switchover,
 ];
 
 /// How often is looked.

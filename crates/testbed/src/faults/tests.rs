@@ -123,10 +123,10 @@ impl Bench {
         })
         .unwrap();
         // The shell has its children a moment after it answers.
-        let mut processes = Process::family(server.process());
+        let mut processes = Process::of_server(&server);
         while processes.len() < 3 {
             std::thread::sleep(Duration::from_millis(5));
-            processes = Process::family(server.process());
+            processes = Process::of_server(&server);
         }
         let (at, to) = (place.join("link"), place.join("upstream"));
         let _left = std::fs::remove_file(&to);
@@ -146,12 +146,14 @@ impl Bench {
                 _ => FaultStrength::Whole,
             },
             server: Some(&self.server),
+            first: self.processes.first().copied(),
             processes: &self.processes,
             group: self.limits.group().dir(Controller::Freezer).ok().filter(|_| by_group),
             limits: Some(&self.limits),
             data: &self.data,
             relay: Some(&self.relay),
             replay: Some(&self.replay),
+            switch_over: None,
         }
     }
 }

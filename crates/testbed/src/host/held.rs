@@ -1,14 +1,16 @@
 //! One instance as a host holds it: storage, limits, server, probes. Facts and events of it are stamped with its name here and nowhere
 //! else. May not know of other instances.
 
+use super::cluster::SIGNALS;
 use super::remains::InstanceRemains;
 use super::replay::ReplayOf;
 use super::replication::{self, InstanceReplication};
 use super::used::used;
 use crate::agents::EventSink;
 use crate::faults::{self, FaultSite, Process, Replay};
-use crate::instances::{self, Server, Start};
+use crate::instances::{self, Launch, Server, Start, User};
 use crate::limits::{self, AppliedLimits, CgroupDir, Controller};
+use crate::managers::{NodePlan, ProcessPlan};
 use crate::preconditioning::Within;
 use crate::probes::{Probes, Subject};
 use crate::relay::{Relay, Way};
@@ -46,6 +48,8 @@ pub(super) struct InstanceResources {
     port: Option<u16>,
     /// Whether a fault has ended the server: nothing runs under the limits.
     ended_by_fault: bool,
+    /// Whether a failover manager may have changed the instance's part since a fault: its settings are another part's.
+    part_may_have_changed: bool,
     // In this order they are dropped: nobody watches what is gone, the limits outlive who is under them, and the storage all of them.
     probes: Option<Probes>,
     replication: Option<InstanceReplication>,
@@ -69,6 +73,7 @@ struct InstanceFault {
     kind: FaultKind,
     strength: FaultStrength,
     /// Processes of the instance before it.
+    first: Process,
     processes: Vec<Process>,
 }
 
@@ -104,6 +109,7 @@ impl InstanceResources {
             fault: None,
             port: None,
             ended_by_fault: false,
+            part_may_have_changed: false,
             probes: None,
             replication: None,
             server: None,
@@ -194,9 +200,53 @@ impl InstanceResources {
             events: &self.events,
             remains: &self.remains,
         })?;
+        self.serves(server, place, part, facts)
+    }
+
+    /// Launches the failover manager of its node, which starts the server.
+    pub(super) fn start_managed(
+        &mut self,
+        (node, process, user): (NodePlan, ProcessPlan, Option<User>),
+        place: DataLocation,
+        part: ReplicationPart,
+    ) -> Result<StartedInstance, Error> {
+        self.refuse_while_running("start the failover manager")?;
+        let recipe = engine(&place)?.server().ok_or_else(|| Error::refused("the engine has no server"))?;
+        let line = format!("{} {}", process.command.program.display(), process.command.arguments.join(" "));
+        let server = instances::launch(Launch {
+            instance: &self.name,
+            command: process.command,
+            folder: &process.folder,
+            log: process.folder.join("log"),
+            user: user.as_ref(),
+            signals: SIGNALS,
+            runs: process.runs,
+            port: node.port,
+            address: node.server.address,
+            answers: &|address| Ok(recipe.probe(address)?),
+            limits: self.limits.as_mut(),
+            clock: &self.clock,
+            events: &self.events,
+            remains: &self.remains,
+        })?;
+        let facts = vec![
+            names::INSTANCE_COMMAND.observed(line, "the start of the failover manager"),
+            names::INSTANCE_PROCESS.observed(server.process(), "the start of the failover manager"),
+        ];
+        self.serves(server, place, part, facts)
+    }
+
+    /// Notes a server that answers.
+    fn serves(
+        &mut self,
+        server: Server,
+        place: DataLocation,
+        part: ReplicationPart,
+        facts: Vec<Fact>,
+    ) -> Result<StartedInstance, Error> {
         let address = server.address().to_owned();
         let target = Target::new(place, Some(address.clone()));
-        self.ended_by_fault = false;
+        (self.ended_by_fault, self.part_may_have_changed) = (false, false);
         self.server = Some(RunningServer { server, target });
         self.replication = self.server.as_ref().map_or(Ok(None), |one| InstanceReplication::of(&one.target, part))?;
         Ok(StartedInstance { address, facts: self.stamped(facts) })
@@ -206,6 +256,16 @@ impl InstanceResources {
     pub(super) fn watch_existing(&mut self, place: DataLocation, asked: ReplicationAsked) -> Result<(), Error> {
         self.replication = Some(InstanceReplication::of_existing(&Target::new(place, None), asked)?);
         Ok(())
+    }
+
+    /// What its server is reached by.
+    pub(super) fn target(&self) -> Option<&Target> {
+        self.server.as_ref().map(|running| &running.target)
+    }
+
+    /// Notes that a failover manager may change its part.
+    pub(super) fn part_may_change(&mut self) {
+        self.part_may_have_changed = true;
     }
 
     /// The watch of its standbys.
@@ -253,7 +313,7 @@ impl InstanceResources {
         let limits = self.limits.as_ref().ok_or_else(|| Error::new("verify limits: none were prepared"))?;
         let mut facts = limits.verify();
         facts.extend(self.storage.iter().flat_map(|storage| storage.verify()));
-        if let Some(running) = &self.server {
+        if let Some(running) = self.server.as_ref().filter(|_| !self.part_may_have_changed) {
             facts.extend(settings_in_force(&running.target)?);
         }
         Ok(self.stamped(facts))
@@ -277,7 +337,12 @@ impl InstanceResources {
     }
 
     /// Makes it fail, or its disk or link; answers once that is found.
-    pub(super) fn make_fault(&mut self, kind: FaultKind, strength: FaultStrength) -> Result<FaultInForce, Error> {
+    pub(super) fn make_fault(
+        &mut self,
+        kind: FaultKind,
+        strength: FaultStrength,
+        switch_over: Option<&dyn Fn() -> Result<(), Error>>,
+    ) -> Result<FaultInForce, Error> {
         if let Some(fault) = &self.fault {
             return Err(Error::refused(format!(
                 "make a fault: {:?} is in force, and two would hide each other",
@@ -285,12 +350,14 @@ impl InstanceResources {
             )));
         }
         let running = self.server.as_ref().ok_or_else(|| Error::refused("make a fault: the instance does not run"))?;
-        let processes = Process::family(running.server.process());
-        let fault = InstanceFault { kind, strength, processes };
+        let (first, processes) = (Process::of(running.server.process()), Process::of_server(&running.server));
+        let stays = kind == FaultKind::Switchover || kind == FaultKind::Kill && running.server.is_managed();
+        let fault = InstanceFault { kind, strength, first, processes };
         // Known before it is made: whatever happens, it is cleared.
         let fault = self.fault.insert(fault).clone();
-        let made = self.at_fault(&fault, |site| faults::make(kind, site));
-        if made.is_err() {
+        let made = self.at_fault(&fault, |site| faults::make(kind, &FaultSite { switch_over, ..*site }));
+        // A manager that has lost its server, or changed its part, is well.
+        if made.is_err() || stays {
             self.fault = None;
         }
         self.forget_ended();
@@ -356,12 +423,14 @@ impl InstanceResources {
             clock: &*self.clock,
             strength: fault.strength,
             server: running.map(|running| &running.server),
+            first: Some(fault.first),
             processes: &fault.processes,
             group,
             limits: self.limits.as_ref(),
             data: &data,
             relay: self.link.as_ref(),
             replay: standby.as_ref().map(|replay| replay as &dyn Replay),
+            switch_over: None,
         })
     }
 
@@ -445,7 +514,7 @@ impl InstanceResources {
 
     /// Refuses what must not happen under a server.
     pub(super) fn refuse_while_running(&self, what: &str) -> Result<(), Error> {
-        self.process().map_or(Ok(()), |process| {
+        self.server.as_ref().map(|running| running.server.process()).map_or(Ok(()), |process| {
             Err(Error::refused(format!("{what}: process {process} still serves the data; stop it first")))
         })
     }

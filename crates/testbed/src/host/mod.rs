@@ -1,6 +1,8 @@
 //! The host role of an agent: carries out what the conductor asks of a machine. Lists and re-exports.
 
+mod cluster;
 mod held;
+mod managed;
 mod remains;
 mod replay;
 mod replication;
@@ -10,4 +12,4 @@ mod used;
 
 pub(crate) use remains::InstanceRemains;
 pub use role::HostRole;
-pub(crate) use sweep::is_server_of;
+pub(crate) use sweep::{is_server_of, served_by};

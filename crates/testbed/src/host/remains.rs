@@ -1,5 +1,6 @@
 //! Resources to free when the conductor vanishes while a request hangs; shared with the thread that frees them.
 
+use super::sweep::served_by;
 use crate::limits::{Cgroup, lift_stalls};
 use crate::preconditioning;
 use crate::sys;
@@ -46,6 +47,8 @@ pub(crate) struct InstanceRemains {
 #[derive(Debug, Default)]
 struct Resources {
     server: Option<u32>,
+    /// Data folder of the server that a manager runs.
+    served: Option<PathBuf>,
     group: Option<Cgroup>,
     foreign_pids: Vec<u32>,
     preconditioned: Option<PathBuf>,
@@ -55,6 +58,11 @@ impl InstanceRemains {
     /// Notes the server's process; `None` when it does not run any more.
     pub(crate) fn set_server(&self, process: Option<u32>) {
         lock(&self.resources).server = process;
+    }
+
+    /// Notes the data folder of a server that is no child of ours; `None` when it does not run any more.
+    pub(crate) fn set_served(&self, data: Option<PathBuf>) {
+        lock(&self.resources).served = data;
     }
 
     /// Notes the empty group of the limits; `None` when it is gone.
@@ -89,6 +97,10 @@ impl InstanceRemains {
                 sys::signal(process, 9);
             }
             resources.group.iter().for_each(lift_stalls);
+        }
+        // After its manager, which would start it again.
+        for process in resources.served.as_deref().and_then(served_by).into_iter().flat_map(sys::descendants) {
+            sys::signal(process, 9);
         }
         if let Some(folder) = resources.preconditioned {
             preconditioning::abandon(&folder);

@@ -1,6 +1,8 @@
 //! The host role: one method per request. Knows the order of things; how they are done stands in the other modules.
 
+use super::cluster::ManagedCluster;
 use super::held::{Beside, InstanceResources, engine};
+use super::managed;
 use super::remains::Remains;
 use super::sweep::sweep;
 use crate::agents::EventSink;
@@ -14,6 +16,7 @@ use crate::storages::Volume;
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{FaultInForce, FaultUndone};
 use proofload_model::error::{Error, ErrorKind};
+use proofload_model::manager::ClusterReading;
 use proofload_model::replication::{LinkMeasured, ReplicationReading};
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
@@ -22,9 +25,9 @@ use proofload_model::wire::host::{
     Attach, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot,
     Follow, HoldStandby, HostService, IsFenced, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads,
     MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge,
-    QuietCheck, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot,
-    SaveSnapshot, SnapshotCopy, Start, StartLink, StartProbes, StartedInstance, Stop, StopProbes, Sweep, TimeCommits,
-    UndoFault, Verify, WatchExisting,
+    QuietCheck, ReadCluster, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request,
+    RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes,
+    StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -37,6 +40,8 @@ pub struct HostRole {
     clock: Arc<dyn Clock>,
     events: EventSink,
     instances: BTreeMap<InstanceName, InstanceResources>,
+    // Dropped after its nodes, which stop more readily while it answers.
+    cluster: Option<ManagedCluster>,
     remains: Arc<Remains>,
     volumes: Vec<Volume>,
     locks: BTreeMap<PathBuf, FolderLock>,
@@ -54,6 +59,7 @@ impl HostRole {
         Self {
             clock,
             events,
+            cluster: None,
             instances: BTreeMap::new(),
             remains: Arc::default(),
             volumes: Vec::new(),
@@ -76,10 +82,22 @@ impl HostRole {
     }
 
     /// The instance of this name, made known when it is new.
-    fn held(&mut self, instance: &InstanceName) -> &mut InstanceResources {
+    pub(super) fn held(&mut self, instance: &InstanceName) -> &mut InstanceResources {
         let (clock, events, remains) = (&self.clock, &self.events, &self.remains);
         let make = || InstanceResources::new(instance.clone(), Arc::clone(clock), events, remains.of(instance));
         self.instances.entry(instance.clone()).or_insert_with(make)
+    }
+
+    /// The cluster of the failover manager.
+    pub(super) fn cluster(&mut self) -> Result<&mut ManagedCluster, Error> {
+        self.cluster.as_mut().ok_or_else(|| Error::new("ask the failover manager: there is none"))
+    }
+
+    /// The same, if there is one.
+    pub(super) fn parts(
+        &mut self,
+    ) -> (&dyn Clock, &mut BTreeMap<InstanceName, InstanceResources>, Option<&mut ManagedCluster>) {
+        (&*self.clock, &mut self.instances, self.cluster.as_mut())
     }
 
     /// Has fio work in a folder, known to whoever frees it from outside.
@@ -226,8 +244,28 @@ impl HostService for HostRole {
         self.held(&ask.instance).hold(ask.part, ask.held)
     }
 
+    fn start_managed(&mut self, ask: StartManaged) -> Result<Vec<StartedInstance>, Error> {
+        let StartManaged { manager, asked, nodes } = ask;
+        let arbiter = self.remains.of(&InstanceName::arbiter());
+        let cluster = ManagedCluster::plan(manager, &asked, &nodes, (&self.clock, &self.events, arbiter))?;
+        self.cluster = Some(cluster);
+        managed::start(self, asked, nodes)
+    }
+
+    fn read_cluster(&mut self, _: ReadCluster) -> Result<ClusterReading, Error> {
+        self.cluster()?.read()
+    }
+
+    fn start_arbiter(&mut self, _: StartArbiter) -> Result<(), Error> {
+        self.cluster()?.start_arbiter_again()
+    }
+
+    fn stop_arbiter(&mut self, _: StopArbiter) -> Result<(), Error> {
+        self.cluster.take().map_or(Ok(()), |mut cluster| cluster.stop_arbiter())
+    }
+
     fn make_fault(&mut self, ask: MakeFault) -> Result<FaultInForce, Error> {
-        self.held(&ask.instance).make_fault(ask.kind, ask.strength)
+        managed::make_fault(self, ask)
     }
 
     fn undo_fault(&mut self, ask: UndoFault) -> Result<FaultUndone, Error> {

@@ -2,6 +2,7 @@
 
 use crate::faults;
 use crate::limits;
+use crate::managers;
 use crate::preconditioning;
 use crate::snapshots;
 use crate::storages;
@@ -29,13 +30,19 @@ pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Err
             format!("control group {} of a dead process cannot be removed: its processes do not die", group.display());
         return Err(Error::new(text));
     }
+    // All managers before the first server, which they would start again.
+    for process in places(folder).iter().flat_map(|place| sys::working_below(&managers::folder(place))) {
+        sys::signal(process, KILL);
+        if !has_ended(process, clock) {
+            return Err(Error::new(format!("process {process} of a failover manager cannot be killed")));
+        }
+        found.push(format!("ended process {process}, left by a failover manager"));
+    }
     for place in places(folder) {
         let data = snapshots::data_folder(&place);
-        for pid in ENGINES.iter().filter_map(|engine| engine.server()?.running_pid(&data)) {
-            if is_server_of(pid, &data) {
-                end(pid, clock)?;
-                found.push(format!("ended process {pid}, a server left running on {}", data.display()));
-            }
+        if let Some(pid) = served_by(&data) {
+            end(pid, clock)?;
+            found.push(format!("ended process {pid}, a server left running on {}", data.display()));
         }
         for file in faults::left_files(&data) {
             let removed = std::fs::remove_file(&file);
@@ -54,6 +61,12 @@ pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Err
 fn places(folder: &Path) -> Vec<PathBuf> {
     let below = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     std::iter::once(folder.to_owned()).chain(below).filter(|place| snapshots::is_ours(place)).collect()
+}
+
+/// First process of the server that works on a data folder.
+pub(crate) fn served_by(data: &Path) -> Option<u32> {
+    let known = ENGINES.iter().filter_map(|engine| engine.server()?.running_pid(data));
+    known.into_iter().find(|process| is_server_of(*process, data))
 }
 
 /// Whether the process lives and works in the data folder. A number alone may belong to another process by now.

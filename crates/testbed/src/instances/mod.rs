@@ -1,12 +1,14 @@
 //! Local instances of servers: made, started under limits, watched, stopped. Knows recipes, not engines. Lists and re-exports.
 
 mod create;
+mod launch;
 mod log;
 mod server;
 mod start;
 mod user;
 
 pub(crate) use create::create;
-pub(crate) use server::Server;
-pub(crate) use start::{Start, lead, start};
-pub(crate) use user::give_to_server;
+pub(crate) use launch::{Launch, launch};
+pub(crate) use server::{Server, StopSignals};
+pub(crate) use start::{Start, free_port, lead, start};
+pub(crate) use user::{User, give_to_server};

@@ -3,14 +3,14 @@
 
 use super::log::Log;
 use crate::agents::EventSink;
-use crate::host::InstanceRemains;
+use crate::host::{InstanceRemains, served_by};
 use crate::limits::Cgroup;
 use crate::sys;
-use proofload_engine::ServerRecipe;
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use proofload_model::wire::Event;
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -103,11 +103,21 @@ impl InstanceWatch {
     }
 }
 
-/// A server that was started. Dropping it ends it at once.
+/// Signals by which it is stopped: a polite one, and a firmer one when it has not ended after a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StopSignals {
+    pub(crate) polite: i32,
+    pub(crate) firm: i32,
+    pub(crate) patience: Duration,
+}
+
+/// A server that was started, or the program that runs one. Dropping it ends it at once.
 pub(crate) struct Server {
-    pub(super) recipe: &'static dyn ServerRecipe,
+    pub(super) signals: StopSignals,
     pub(super) process: u32,
     pub(super) port: u16,
+    /// Data folder of the server that the process runs beside itself; `None`: the process is the server.
+    pub(super) runs: Option<PathBuf>,
     pub(super) address: String,
     pub(super) watch: Arc<InstanceWatch>,
     pub(super) clock: Arc<dyn Clock>,
@@ -121,9 +131,21 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Its first process.
-    pub(crate) const fn process(&self) -> u32 {
-        self.process
+    /// First process of the server; where a manager runs it and it is down, that of the manager.
+    pub(crate) fn process(&self) -> u32 {
+        self.runs.as_deref().and_then(served_by).unwrap_or(self.process)
+    }
+
+    /// The process that we started, and where that runs a server, the first process of the server.
+    pub(crate) fn roots(&self) -> Vec<u32> {
+        let mut roots = vec![self.process];
+        roots.extend(self.runs.as_deref().and_then(served_by).filter(|process| *process != self.process));
+        roots
+    }
+
+    /// Tells whether a manager runs it.
+    pub(crate) const fn is_managed(&self) -> bool {
+        self.runs.is_some()
     }
 
     /// Port that it was given.
@@ -144,9 +166,10 @@ impl Server {
         if let Some(reason) = self.watch.ended() {
             return Err(Error::new(format!("stop the server: it had ended before: {reason}")));
         }
-        let (polite, _, patience) = self.recipe.stop_signals();
+        let StopSignals { polite, patience, .. } = self.signals;
         self.tell(polite);
         if self.ends_within(patience) {
+            self.end_what_it_ran();
             return Ok(());
         }
         // Dropping it does what is left to do.
@@ -179,8 +202,14 @@ impl Server {
 
     /// Tells it to stop cleanly, and does not wait.
     pub(crate) fn tell_to_stop(&self) {
-        let (polite, _, _) = self.recipe.stop_signals();
-        self.tell(polite);
+        self.tell(self.signals.polite);
+    }
+
+    /// Kills what a manager has left running.
+    fn end_what_it_ran(&self) {
+        for process in self.runs.as_deref().and_then(served_by).into_iter().flat_map(sys::descendants) {
+            sys::signal(process, KILL);
+        }
     }
 
     fn tell(&self, signal: i32) {
@@ -208,8 +237,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if self.watch.ended().is_none() {
-            let (_, firm, _) = self.recipe.stop_signals();
-            self.tell(firm);
+            self.tell(self.signals.firm);
             if !self.ends_within(HASTE) {
                 for process in sys::descendants(self.process) {
                     sys::signal(process, KILL);
@@ -217,6 +245,8 @@ impl Drop for Server {
                 self.ends_within(DYING);
             }
         }
+        self.end_what_it_ran();
         self.remains.set_server(None);
+        self.remains.set_served(None);
     }
 }

@@ -1,29 +1,21 @@
 //! Starts a server in its place, under the limits that stand, and waits until it answers.
 
-use super::log::Log;
-use super::server::{InstanceWatch, Server};
+use super::launch::{Launch, launch};
+use super::server::{Server, StopSignals};
 use super::user::User;
 use crate::agents::EventSink;
 use crate::host::{InstanceRemains, is_server_of};
 use crate::limits::AppliedLimits;
-use crate::sys::{self, Spawn};
 use proofload_engine::{CommandLine, FileToWrite, ServerRecipe, StandbyFiles};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
-use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 use std::time::Duration;
-
-/// How long a server may take from its start to its first answer.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-const GLANCE: Duration = Duration::from_millis(50);
 
 /// Order to start the server of an instance.
 pub(crate) struct Start<'a> {
@@ -59,21 +51,24 @@ pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
     }
     lead(&data, &standby.links)?;
     let command = recipe.start(&data)?;
-    let (log, file) = Log::open(&data.join(recipe.log_file()), user.as_ref())?;
-    let group = limits.as_deref().map(AppliedLimits::group).cloned();
-    let (groups, cores) = limits.as_deref().map_or_else(|| Ok((Vec::new(), None)), AppliedLimits::entrance)?;
-    let watch = Arc::new(InstanceWatch::new(instance.clone(), log, group));
-    let birth = Birth { command: command.clone(), data: data.clone(), file, groups, cores, user: user.clone() };
-    let process = give_birth(birth, recipe, &watch, events)?;
-    remains.set_server(Some(process));
-    if let Some(limits) = limits {
-        limits.born(process);
-    }
-    let address = recipe.address(&data, port);
-    let (clock, remains) = (Arc::clone(clock), Arc::clone(remains));
-    let server = Server { recipe, process, port, address, watch, clock, remains };
-    until_it_answers(&server)?;
-    server.watch.is_serving();
+    let (polite, firm, patience) = recipe.stop_signals();
+    let server = launch(Launch {
+        instance,
+        command: command.clone(),
+        folder: &data,
+        log: data.join(recipe.log_file()),
+        user: user.as_ref(),
+        signals: StopSignals { polite, firm, patience },
+        runs: None,
+        port,
+        address: recipe.address(&data, port),
+        answers: &|address| Ok(recipe.probe(address)?),
+        limits,
+        clock,
+        events,
+        remains,
+    })?;
+    let process = server.process();
     let took = server.clock.now().since(begun);
     let facts = facts(&command, user.as_ref(), process, took);
     Ok((server, facts))
@@ -90,7 +85,7 @@ fn refuse_unfit(recipe: &dyn ServerRecipe, data: &Path, user: Option<&User>) -> 
 }
 
 /// A port that nobody listens on at this moment.
-fn free_port() -> Result<u16, Error> {
+pub(crate) fn free_port() -> Result<u16, Error> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
     listener.map(|address| address.port()).map_err(|error| Error::new(format!("find a free port: {error}")))
 }
@@ -116,68 +111,6 @@ fn link(path: &Path, to: &Path) -> Result<(), Error> {
 
 fn not_there(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
-}
-
-/// All that the thread needs that gives birth to the server.
-struct Birth {
-    command: CommandLine,
-    data: PathBuf,
-    file: File,
-    groups: Vec<File>,
-    cores: Option<Vec<usize>>,
-    user: Option<User>,
-}
-
-/// Starts the process on a thread that lives as long as it does, and answers with its number.
-fn give_birth(
-    birth: Birth,
-    recipe: &'static dyn ServerRecipe,
-    watch: &Arc<InstanceWatch>,
-    events: &EventSink,
-) -> Result<u32, Error> {
-    let (born, birthday) = sync_channel(1);
-    let (watch, events) = (Arc::clone(watch), Arc::clone(events));
-    let (_, at_our_death, _) = recipe.stop_signals();
-    std::thread::spawn(move || {
-        let child = sys::spawn(Spawn {
-            program: &birth.command.program,
-            arguments: &birth.command.arguments,
-            environment: &birth.command.environment,
-            folder: &birth.data,
-            log: &birth.file,
-            groups: birth.groups,
-            cores: birth.cores,
-            user: birth.user.map(|user| (user.user, user.group)),
-            at_our_death,
-        });
-        match child {
-            Err(error) => drop(born.send(Err(error))),
-            Ok(child) => {
-                let _waiting = born.send(Ok(child.id()));
-                watch.until_end(child, &events);
-            }
-        }
-    });
-    birthday.recv().unwrap_or_else(|_| Err(Error::new("start the server: the thread that starts it ended by a panic")))
-}
-
-fn until_it_answers(server: &Server) -> Result<(), Error> {
-    let begun = server.clock.now();
-    loop {
-        let answer = server.recipe.probe(&server.address);
-        if let Some(reason) = server.watch.ended() {
-            return Err(Error::new(format!("start the server: it ended at once: {reason}")));
-        }
-        let Err(error) = answer else { return Ok(()) };
-        if server.remains.is_abandoned() {
-            return Err(Error::new("start the server: the conductor is gone"));
-        }
-        if server.clock.now().since(begun) > PATIENCE {
-            let text = format!("start the server: no answer within {PATIENCE:?}: {error}; {}", server.watch.tail());
-            return Err(Error::new(text));
-        }
-        server.clock.sleep(GLANCE);
-    }
 }
 
 fn facts(command: &CommandLine, user: Option<&User>, process: u32, took: Duration) -> Vec<Fact> {

@@ -28,7 +28,7 @@ pub(crate) fn give_to_server(recipe: &dyn ServerRecipe, paths: &[&Path]) -> Resu
 
 impl User {
     /// The user to become; `None` when we run servers as ourselves.
-    pub(super) fn for_server(candidates: &[&str]) -> Result<Option<Self>, Error> {
+    pub(crate) fn for_server(candidates: &[&str]) -> Result<Option<Self>, Error> {
         let Some(best) = candidates.first().filter(|_| sys::is_root()) else { return Ok(None) };
         let accounts = std::fs::read_to_string("/etc/passwd")
             .map_err(|error| Error::new(format!("read /etc/passwd for an unprivileged user: {error}")))?;
@@ -40,13 +40,18 @@ impl User {
         })
     }
 
+    /// Its number and that of its group.
+    pub(crate) fn numbers(&self) -> (u32, u32) {
+        (self.user, self.group)
+    }
+
     /// Gives a file or folder to the user.
-    pub(super) fn own(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn own(&self, path: &Path) -> Result<(), Error> {
         sys::set_owner(path, self.user, self.group)
     }
 
     /// Fails when the user cannot pass one of the folders above `path`, naming the folder and the remedy.
-    pub(super) fn can_reach(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn can_reach(&self, path: &Path) -> Result<(), Error> {
         for folder in path.ancestors().skip(1) {
             let found = std::fs::metadata(folder)
                 .map_err(|error| Error::new(format!("look at {}: {error}", folder.display())))?;

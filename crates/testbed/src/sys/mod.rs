@@ -12,7 +12,7 @@ pub(crate) use direct::takes_direct;
 pub(crate) use files::{allocate, clone_file, drop_cached, set_owner, space_at, sync_file_system};
 pub(crate) use process::{
     cpu_time, descendants, folder_of, is_root, is_running, is_stopped, kill_group, peer_has_closed, signal, start_time,
-    threads,
+    threads, working_below,
 };
 pub(crate) use slice::{set_slice, slice};
 pub(crate) use spawn::{Spawn, spawn};

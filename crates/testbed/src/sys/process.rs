@@ -4,7 +4,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A process number as the kernel takes it; `None` for 0 and for numbers that no process has.
@@ -62,6 +62,13 @@ pub(crate) fn cpu_time(process: u32) -> Option<Duration> {
 /// The folder that a process works in.
 pub(crate) fn folder_of(process: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{process}/cwd")).ok()
+}
+
+/// Processes that work in a folder or below it and have not ended.
+pub(crate) fn working_below(folder: &Path) -> Vec<u32> {
+    let Ok(folder) = std::fs::canonicalize(folder) else { return Vec::new() };
+    let works_there = |process: &u32| folder_of(*process).is_some_and(|works_in| works_in.starts_with(&folder));
+    numbers("/proc").into_iter().filter(works_there).filter(|process| is_running(*process)).collect()
 }
 
 /// Numbers of a process's threads.

@@ -73,7 +73,7 @@ impl Pair {
         (mode, confirmation, count): (ReplicationMode, Confirmation, u32),
     ) -> Self {
         let names: Vec<InstanceName> = (1..=count).map(InstanceName::standby).collect();
-        let asked = ReplicationAsked { mode, standbys: names.clone(), confirmation };
+        let asked = ReplicationAsked { mode, standbys: names.clone(), confirmation, presented_as: Vec::new() };
         let mut primary = place.clone();
         primary.settings.extend(postgresql().replication().expect("it has standbys").primary_settings(&asked));
         let (_, address) = up(&mut bench, &one(), primary, &place.folder, ReplicationPart::Primary(asked), None);

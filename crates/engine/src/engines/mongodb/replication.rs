@@ -133,7 +133,7 @@ mod tests {
     fn a_set_is_in_force_while_its_members_are_there() {
         let check = |mode, states: &[(&str, i32)], expected: Option<&str>| {
             let asked =
-                ReplicationAsked { mode, standbys: vec![InstanceName::standby(1)], confirmation: Confirmation::Any(1) };
+                ReplicationAsked { mode, standbys: vec![InstanceName::standby(1)], confirmation: Confirmation::Any(1), presented_as: Vec::new() };
             let bytes = status(states);
             let found = out_of_force(&asked, Document::whole(&bytes).unwrap());
             assert_eq!(found.is_some(), expected.is_some(), "{found:?}");

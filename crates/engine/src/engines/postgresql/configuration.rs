@@ -63,6 +63,14 @@ pub(super) fn postgresql_conf(settings: &[(String, String)], port: u16) -> Resul
     Ok(text)
 }
 
+/// The settings of an instance that a failover manager runs: the manager says where it listens and where its socket lies. It is said here as
+/// well, for a manager that takes it from here.
+pub(super) fn managed_conf(settings: &[(String, String)], port: u16, sockets: &str) -> Result<String, Error> {
+    let text = postgresql_conf(settings, port)?;
+    let sockets = format!("unix_socket_directories = {}", quoted(sockets));
+    Ok(text.replace("unix_socket_directories = '.'", &sockets).replace("listen_addresses = ''", "listen_addresses = '127.0.0.1'"))
+}
+
 /// Refuses names that are not settings, values that would end the line, and settings that are ours.
 fn allowed(name: &str, value: &str) -> Result<(), Error> {
     let word = |name: &str| {

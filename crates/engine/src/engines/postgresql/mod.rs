@@ -13,6 +13,7 @@ mod installation;
 mod numeric;
 mod observer;
 mod quantity;
+mod quorum;
 mod recipe;
 mod replication;
 mod replication_watch;

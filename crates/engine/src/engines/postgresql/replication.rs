@@ -1,15 +1,18 @@
 //! Streaming replication: the settings of a mode, the files of a standby. Source: PostgreSQL manual, "Streaming Replication",
 //! "Synchronous Replication", `synchronous_standby_names`.
 
-use super::connection::{self, PATIENCE, runtime};
+use super::connection::{self, PATIENCE, SCHEMA, runtime};
+use super::{configuration, installation};
 use super::engine::Postgresql;
 use super::failure::failed;
 use super::replication_watch::{Asker, PrimaryWatch};
 use crate::contract::{
-    Error, FileToWrite, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target,
+    Error, FileToWrite, ManagedServer, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target,
 };
 use proofload_model::catalogue::ReplicationFacts;
+use proofload_model::manager::ManagerKind;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
+use postgres_protocol::escape::{escape_identifier, escape_literal};
 use proofload_model::units::Bytes;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -33,6 +36,8 @@ const PROMOTION_LOOK: Duration = Duration::from_millis(5);
 /// How long settings may take to be in force, and those that read as they were written.
 const RECONFIGURED_WITHIN: Duration = Duration::from_secs(5);
 const AT_A_RELOAD: &[&str] = &["synchronous_commit", "synchronous_standby_names", "primary_conninfo"];
+/// How long a look at a server may take.
+const LOOKS_FOR: Duration = Duration::from_secs(1);
 
 /// Log received and not yet applied counts as well.
 const RECEIVED: &str =
@@ -50,12 +55,22 @@ const SETTINGS: &[&str] = &["synchronous_commit", "synchronous_standby_names", "
 /// Log that a primary keeps for a standby that is late. No slot: that of an absent standby would fill the disk.
 const LOG_KEPT: &str = "512MB";
 
+/// Folder of the data folder in which the socket of a managed instance lies, since every way of copying a running instance, that of
+/// `pg_rewind` included, leaves what is in it alone. Source: PostgreSQL manual, "pg_rewind", "pg_basebackup".
+const SOCKETS: &str = "pg_stat_tmp";
+
+/// The same folder as the server sees it, and a manager that works beside a link of that name.
+const SOCKETS_OF_PROCESS: &str = "/proc/self/cwd/pg_stat_tmp";
+
+/// Access to a managed instance: sessions of this host by the private socket, managers and standbys with a password.
+const MANAGED_HBA: &str = "# Written by Proofload: by the private socket, or from this host with a password.\nlocal all all trust\nlocal replication all trust\nhost all all 127.0.0.1/32 scram-sha-256\nhost replication all 127.0.0.1/32 scram-sha-256\n";
+
 /// A standby that lost its connection tries again this often. With the default of 5 s a promotion sometimes waits so long.
 const TRY_AGAIN: &str = "100ms";
 
 impl Replication for Postgresql {
     fn facts(&self) -> ReplicationFacts {
-        ReplicationFacts { modes: MODES, settings: SETTINGS, by_url: &[] }
+        ReplicationFacts { modes: MODES, settings: SETTINGS, by_url: &[], managers: &ManagerKind::ALL }
     }
 
     fn primary_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
@@ -161,6 +176,55 @@ impl Replication for Postgresql {
         .map_err(|error| error.context("read what the standby has received"))
     }
 
+    fn managed_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
+        let settings = [
+            ("synchronous_commit", level(asked.mode)),
+            ("wal_keep_size", LOG_KEPT),
+            ("wal_retrieve_retry_interval", TRY_AGAIN),
+        ];
+        settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+
+    fn managed(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<ManagedServer, Error> {
+        let sockets = folder.join(SOCKETS).display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
+        let conf = configuration::managed_conf(settings, port, SOCKETS_OF_PROCESS)?;
+        let file = |path: &str, content| FileToWrite { path: PathBuf::from(path), content };
+        Ok(ManagedServer {
+            programs: installation::for_managers()?,
+            account: SCHEMA,
+            database: SCHEMA,
+            files: vec![file("pg_hba.conf", MANAGED_HBA.to_owned()), file("postgresql.conf", conf.clone())],
+            settings: conf,
+            sockets: SOCKETS_OF_PROCESS,
+            link: (PathBuf::from(SOCKETS), Path::new("../data").join(SOCKETS)),
+            address: format!("host='{sockets}' port={port} user={SCHEMA} dbname={SCHEMA}"),
+        })
+    }
+
+    fn account(&self, name: &str, password: &str) -> String {
+        let kept = postgres_protocol::password::scram_sha_256(password.as_bytes());
+        let (role, text) = (escape_identifier(name), escape_literal(name));
+        format!(
+            "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {text}) THEN CREATE ROLE {role} LOGIN REPLICATION; END IF; \
+             ALTER ROLE {role} PASSWORD '{kept}'; END $$"
+        )
+    }
+
+    fn set_accounts(&self, primary: &Target, others: &[&str], password: &str) -> Result<(), Error> {
+        let statements: Vec<String> = std::iter::once(&SCHEMA).chain(others).map(|name| self.account(name, password)).collect();
+        ask(primary, PATIENCE, async |client| {
+            client.batch_execute(&statements.join("; ")).await.map_err(failed)
+        })
+        .map_err(|error| error.context("give the accounts of the failover manager a password"))
+    }
+
+    fn takes_writes(&self, server: &Target) -> Result<bool, Error> {
+        ask(server, LOOKS_FOR, async |client| {
+            let row = client.query_one("SELECT NOT pg_is_in_recovery()", &[]).await.map_err(failed)?;
+            row.try_get::<_, bool>(0).map_err(failed)
+        })
+    }
+
     fn promote(&self, standby: &Target) -> Result<(), Error> {
         ask(standby, PROMOTED_WITHIN, async |client| {
             client.batch_execute("SELECT pg_promote(false)").await.map_err(failed)?;
@@ -221,7 +285,7 @@ pub(super) fn standby_names(asked: &ReplicationAsked) -> String {
     if !asked.mode.waits() {
         return String::new();
     }
-    let names: Vec<String> = asked.standbys.iter().map(|name| format!("\"{name}\"")).collect();
+    let names: Vec<String> = asked.presented().map(|name| format!("\"{name}\"")).collect();
     let names = names.join(", ");
     match asked.confirmation {
         Confirmation::Any(count) => format!("ANY {count} ({names})"),
@@ -235,7 +299,8 @@ mod tests {
     use proofload_model::deployment::InstanceName;
 
     fn asked(mode: ReplicationMode, confirmation: Confirmation) -> ReplicationAsked {
-        ReplicationAsked { mode, standbys: vec![InstanceName::standby(1), InstanceName::standby(2)], confirmation }
+        let standbys = vec![InstanceName::standby(1), InstanceName::standby(2)];
+        ReplicationAsked { mode, standbys, confirmation, presented_as: Vec::new() }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::commit_times::time_commits;
 use super::connection::{self, PATIENCE, runtime};
 use super::failure::failed;
 use super::existing_replication;
+use super::quorum::Quorum;
 use super::replication::{level, standby_names};
 use crate::contract::{Error, ReplicationWatch, Target};
 use proofload_model::commit_levels::CommitLevel;
@@ -108,7 +109,7 @@ impl ReplicationWatch for PrimaryWatch {
 async fn read(client: &Client, asked: &ReplicationAsked, asker: Asker) -> Result<ReplicationReading, Error> {
     let force = client.query_one(IN_FORCE, &[]).await.map_err(failed)?;
     let rows = client.query(STANDBYS, &[]).await.map_err(failed)?;
-    let rows: Vec<StandbyRow> = rows.iter().map(StandbyRow::of).collect::<Result<_, _>>().map_err(failed)?;
+    let rows: Vec<StandbyRow> = rows.iter().map(|row| StandbyRow::of(row, asked)).collect::<Result<_, _>>().map_err(failed)?;
     let setting = |place: usize| force.try_get::<_, Option<String>>(place).map_err(failed);
     let settings = [setting(0)?, setting(1)?, setting(2)?].map(Option::unwrap_or_default);
     let (out_of_force, unprotected) = match asker {
@@ -132,10 +133,10 @@ struct StandbyRow {
 }
 
 impl StandbyRow {
-    fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
+    fn of(row: &Row, asked: &ReplicationAsked) -> Result<Self, tokio_postgres::Error> {
         let behind = |place: usize| row.try_get(place).map(bytes);
         let reading = StandbyReading {
-            name: InstanceName::new(row.try_get::<_, String>(0)?),
+            name: asked.standby_of(row.try_get(0)?),
             unsent: behind(3)?,
             unwritten: behind(4)?,
             unflushed: behind(5)?,
@@ -168,7 +169,7 @@ fn settings_differ(asked: &ReplicationAsked, settings: &[String; 3]) -> Option<S
     if found_level != level {
         return Some(format!("synchronous_commit is {found_level} where {} takes {level}", asked.mode));
     }
-    if *found_names != names {
+    if Quorum::of(found_names) != Quorum::of(&names) {
         return Some(format!("synchronous_standby_names is {found_names:?} where {} takes {names:?}", asked.mode));
     }
     if !overrides.is_empty() {
@@ -227,7 +228,8 @@ mod tests {
 
     fn check(mode: ReplicationMode, settings: [&str; 3], rows: &[StandbyRow], expected: Option<&str>) {
         let standbys = vec![InstanceName::standby(1)];
-        let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1) };
+        let asked =
+            ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() };
         let found = out_of_force(&asked, &settings.map(str::to_owned), rows);
         match expected {
             None => assert_eq!(found, None),
@@ -256,6 +258,8 @@ mod tests {
             settings_differ(&asked(ReplicationMode::RemoteFlush), &settings.map(str::to_owned)).is_some()
         };
         assert_eq!([differ(["on", NAMES, ""]), differ(["on", "", ""]), differ(overridden)], [false, true, true]);
+        check(ReplicationMode::RemoteFlush, ["on", "\"standby-1\"", ""], &good, None);
+        check(ReplicationMode::RemoteFlush, ["on", "*", ""], &good, Some("synchronous_standby_names is \"*\""));
         check(ReplicationMode::Async, ["on", "", ""], &[row("standby-1", true, false)], None);
         check(ReplicationMode::Async, ["on", NAMES, ""], &good, Some("synchronous_standby_names"));
         check(ReplicationMode::RemoteApply, ["on", NAMES, ""], &good, Some("where remote_apply takes remote_apply"));
@@ -265,7 +269,7 @@ mod tests {
     fn at_a_url_the_connection_asks_and_the_server_keeps_its_names() {
         let check = |mode, settings: [&str; 3], rows: &[StandbyRow], expected: Option<&str>| {
             let standbys = vec![InstanceName::standby(1)];
-            let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1) };
+            let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() };
             let found = out_of_force_by_url(&asked, &settings.map(str::to_owned), rows);
             assert_eq!(found.is_some(), expected.is_some(), "{found:?}");
             assert!(found.as_deref().unwrap_or_default().contains(expected.unwrap_or_default()), "{found:?}");

@@ -1,0 +1,87 @@
+//! A drill under a failover manager by the program itself: nothing is lost under a mode that promises it, the record says who detected, and holds no
+//! password. Run where the programs are found.
+
+mod support;
+
+use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
+use proofload_model::manager::ManagerKind;
+use std::path::Path;
+use support::{Bench, postgresql_here, small_study, text};
+
+const MANAGED: &str = r#"
+[replication]
+mode = "remote_flush"
+manager = "patroni"
+[replication.manager_settings]
+ttl = 20
+loop_wait = 2
+retry_timeout = 3
+[drill]
+fault = "switchover"
+within = "60s"
+[prober]
+rate = "50/s"
+"#;
+
+fn study(managed: &str) -> String {
+    let study = small_study("postgresql", managed, 1);
+    study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1)
+}
+
+/// Whether Patroni and etcd are installed here; says so where not.
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
+fn patroni_here() -> bool {
+    let found = ["patroni", "patronictl", "etcd"].iter().all(|program| Path::new("/usr/bin").join(program).exists());
+    if !found {
+        println!("SKIPPED: Patroni or etcd is not installed: apt-get install patroni etcd-server");
+    }
+    found
+}
+
+#[test]
+fn a_pair_under_patroni_is_switched_over_and_loses_nothing() {
+    if !postgresql_here("managers") || !patroni_here() {
+        return;
+    }
+    let bench = Bench::new("managers");
+    bench.study(&study(MANAGED));
+    let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    // On a busy machine the window may say nothing, or the prober may be late; what was recorded must hold all the same.
+    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    let attempt = record.attempts.last().expect("one attempt");
+    let report = attempt.last_event(|event| match event {
+        RunEvent::Drilled(report) => Some(report.as_ref()),
+        _ => None,
+    });
+    let report = report.unwrap_or_else(|| panic!("no drill: {:?}", attempt.events));
+    assert_eq!(
+        (report.manager, report.promoted.as_ref()),
+        (Some(ManagerKind::Patroni), Some(&InstanceName::standby(1)))
+    );
+    assert!(report.promoted_at >= report.detected_at && report.detected_at.is_some(), "{report:?}");
+    let ledger = &report.prober.ledger;
+    assert!(ledger.kept > 100, "{ledger:?}");
+    assert_eq!((ledger.lost, ledger.lost_as_warned, ledger.phantoms, ledger.holes), (0, 0, 0, 0), "{ledger:?}");
+    let ttl = attempt.facts.iter().find(|fact| fact.name == "manager.ttl").expect("settings are facts");
+    assert_eq!((ttl.effective.as_deref(), ttl.holds), (Some("20"), Some(true)));
+    let held = std::fs::read(bench.path("x.proof")).expect("the record");
+    assert!(!held.windows(b"password: ".len()).any(|bytes| bytes == b"password: "), "the record names a password");
+}
+
+#[test]
+fn what_a_manager_does_not_do_is_refused_before_anything_runs() {
+    let bench = Bench::new("managers-refused");
+    let refused = |managed: &str, expected: &str| {
+        bench.study(&study(managed));
+        let done = bench.run(&["plan", "study.toml"]);
+        let said = format!("{}{}", text(&done.stdout), text(&done.stderr));
+        assert!(!done.status.success() && said.contains(expected), "{expected}: {said}");
+    };
+    refused(&MANAGED.replace("manager = \"patroni\"", ""), "switchover\" needs a failover manager");
+    refused(&MANAGED.replace("[replication]", "[replication]\nrtt = \"1ms\""), "leave replication.rtt");
+    refused(&MANAGED.replace("[replication]", "[replication]\nstandbys = 2"), "is run with one standby");
+    refused(&MANAGED.replace("within =", "promote_after = \"1s\"\nwithin ="), "detects failures itself");
+    refused(&MANAGED.replace("remote_flush", "none"), "needs a standby");
+}

@@ -1,0 +1,229 @@
+//! pg_auto_failover with its monitor. Source: its documentation, "pg_autoctl create postgres", "Main pg_autoctl commands", "Failover State
+//! Machine", "Configuring pg_auto_failover".
+//!
+//! A node is given data that are there: the first registers as a primary, another one of the same system identifier as its standby, without a
+//! copy. The socket of a server lies where `PG_REGRESS_SOCK_DIR` says, and the node finds it by `PGHOST`.
+
+use super::cluster_plan::{ClusterPlan, NodePlan};
+use super::manager::{ClusterView, Manager, ProcessPlan, command, folders};
+use super::programs::{NeededProgram, find};
+use super::tool::Tools;
+use proofload_engine::{CommandLine, FileToWrite, Replication};
+use proofload_model::error::Error;
+use proofload_model::facts::replication;
+use proofload_model::manager::ManagerKind;
+use proofload_model::samples::Fact;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The manager.
+pub(super) struct PgAutoFailover;
+
+const PROGRAM: NeededProgram =
+    NeededProgram { name: "pg_autoctl", package: "pg-auto-failover-cli postgresql-15-auto-failover" };
+
+/// Account by which nodes come to the monitor, and its database.
+const NODE_ACCOUNT: &str = "autoctl_node";
+const MONITOR_DATABASE: &str = "pg_auto_failover";
+
+/// Folder beside that of the data into which it copies what it is about to replace.
+const BACKUP: &str = "backup";
+
+/// How long a question to the monitor may take.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Prefix of the monitor's own settings.
+const SETTINGS: &str = "pgautofailover.";
+
+impl Manager for PgAutoFailover {
+    fn kind(&self) -> ManagerKind {
+        ManagerKind::PgAutoFailover
+    }
+
+    fn programs(&self) -> &'static [NeededProgram] {
+        &[PROGRAM]
+    }
+
+    fn services(&self) -> &'static [&'static str] {
+        &["pgautofailover"]
+    }
+
+    fn accounts(&self) -> &'static [&'static str] {
+        &["pgautofailover_replicator"]
+    }
+
+    fn presented_as(&self, node: usize, _name: &str) -> String {
+        format!("pgautofailover_standby_{}", node + 1)
+    }
+
+    fn arbiter(&self, plan: &ClusterPlan) -> Result<ProcessPlan, Error> {
+        let server = &first(plan)?.server;
+        let (folder, data) = (&plan.arbiter.folder, monitor_data(plan));
+        let port = plan.arbiter.port.to_string();
+        let data_text = data.display().to_string();
+        let arguments = [
+            ["create", "monitor"],
+            ["--pgdata", &data_text],
+            ["--pgport", &port],
+            ["--hostname", "127.0.0.1"],
+            ["--listen", "127.0.0.1"],
+            ["--auth", "scram-sha-256"],
+            ["--no-ssl", "--run"],
+        ];
+        Ok(ProcessPlan {
+            folder: folder.clone(),
+            beside: &[],
+            folders: folders(),
+            files: Vec::new(),
+            links: vec![server.link.clone()],
+            command: beside_sockets(
+                command(find(PROGRAM)?, folder, &server.programs, &arguments.concat()),
+                server.sockets,
+            ),
+            runs: Some(data),
+        })
+    }
+
+    fn arbiter_answers(&self, plan: &ClusterPlan, tools: &Tools) -> Result<(), Error> {
+        sql(plan, tools, "SELECT count(*) FROM pgautofailover.node").map(drop)
+    }
+
+    /// Gives the nodes' account its password, and the monitor its settings.
+    fn settle(&self, plan: &ClusterPlan, tools: &Tools, engine: &dyn Replication) -> Result<(), Error> {
+        sql(plan, tools, &engine.account(NODE_ACCOUNT, plan.password.reveal()))?;
+        for (name, value) in &plan.asked.settings {
+            let value = value.replace('\'', "''");
+            sql(plan, tools, &format!("ALTER SYSTEM SET {SETTINGS}{name} = '{value}'"))
+                .map_err(|error| error.context(format!("set replication.manager_settings.{name}")))?;
+        }
+        sql(plan, tools, "SELECT pg_reload_conf()").map(drop)
+    }
+
+    fn node(&self, plan: &ClusterPlan, node: &NodePlan) -> Result<ProcessPlan, Error> {
+        let (data, port, monitor) = (node.data.display().to_string(), node.port.to_string(), monitor(plan));
+        let quorum = if plan.mode.waits() { "true" } else { "false" };
+        let arguments = [
+            ["create", "postgres"],
+            ["--pgdata", &data],
+            ["--pgport", &port],
+            ["--hostname", "127.0.0.1"],
+            ["--listen", "127.0.0.1"],
+            ["--name", node.name.as_str()],
+            ["--auth", "scram-sha-256"],
+            ["--username", node.server.account],
+            ["--dbname", node.server.database],
+            ["--replication-quorum", quorum],
+            ["--monitor", &monitor],
+            ["--no-ssl", "--run"],
+        ];
+        let mut command = beside_sockets(
+            command(find(PROGRAM)?, &node.folder, &node.server.programs, &arguments.concat()),
+            node.server.sockets,
+        );
+        command.environment.push(("PGUSER".to_owned(), node.server.account.to_owned()));
+        command.environment.push(("PGPASSFILE".to_owned(), node.folder.join("pgpass").display().to_string()));
+        let passwords = format!("127.0.0.1:*:*:*:{}\n", plan.password.reveal());
+        Ok(ProcessPlan {
+            folder: node.folder.clone(),
+            beside: &[BACKUP],
+            folders: folders(),
+            files: vec![FileToWrite { path: PathBuf::from("pgpass"), content: passwords }],
+            links: vec![node.server.link.clone()],
+            command,
+            runs: Some(node.data.clone()),
+        })
+    }
+
+    /// A dead node keeps its last reported state: who leads is told by reported and assigned states that agree.
+    fn view(&self, plan: &ClusterPlan, tools: &Tools) -> Result<ClusterView, Error> {
+        let rows = sql(
+            plan,
+            tools,
+            "SELECT json_agg(json_build_object('name', nodename, 'reported', reportedstate, 'assigned', goalstate)) FROM pgautofailover.node",
+        )?;
+        let rows: Value = serde_json::from_str(rows.trim())
+            .map_err(|error| Error::new(format!("read the monitor's nodes: {error}: {rows}")))?;
+        Ok(view_of(&rows, plan))
+    }
+
+    fn switch_over(&self, plan: &ClusterPlan, _leader: &NodePlan) -> Result<(CommandLine, PathBuf), Error> {
+        let (folder, data) = (&plan.arbiter.folder, monitor_data(plan).display().to_string());
+        let server = &first(plan)?.server;
+        let order = command(find(PROGRAM)?, folder, &server.programs, &["perform", "switchover", "--pgdata", &data]);
+        Ok((beside_sockets(order, server.sockets), folder.clone()))
+    }
+
+    fn settings(&self, plan: &ClusterPlan, tools: &Tools) -> Result<Vec<Fact>, Error> {
+        let version = sql(plan, tools, "SELECT extversion FROM pg_extension WHERE extname = 'pgautofailover'")?;
+        let mut facts = vec![
+            replication::MANAGER.observed(format!("pg_auto_failover {}", version.trim()), "the monitor's extension"),
+        ];
+        let rows = sql(
+            plan,
+            tools,
+            "SELECT json_object_agg(substr(name, 16), json_build_array(setting, current_setting(name))) FROM pg_settings WHERE name LIKE 'pgautofailover.%'",
+        )?;
+        let rows: Value = serde_json::from_str(rows.trim())
+            .map_err(|error| Error::new(format!("read the monitor's settings: {error}: {rows}")))?;
+        for (name, value) in rows.as_object().into_iter().flatten() {
+            let (plain, shown) = (text(&value[0]), text(&value[1]));
+            let fact = replication::MANAGER_SETTING.of(name);
+            facts.push(match plan.asked.settings.get(name) {
+                Some(asked) => {
+                    let holds = *asked == plain || *asked == shown;
+                    fact.compared(asked.clone(), Some(shown), holds, "pg_settings of the monitor")
+                }
+                None => fact.observed(shown, "pg_settings of the monitor"),
+            });
+        }
+        Ok(facts)
+    }
+}
+
+fn first(plan: &ClusterPlan) -> Result<&NodePlan, Error> {
+    plan.nodes.first().ok_or_else(|| Error::new("run pg_auto_failover: there is no node"))
+}
+
+fn monitor_data(plan: &ClusterPlan) -> PathBuf {
+    plan.arbiter.folder.with_file_name("data")
+}
+
+fn monitor(plan: &ClusterPlan) -> String {
+    format!("postgres://{NODE_ACCOUNT}@127.0.0.1:{}/{MONITOR_DATABASE}", plan.arbiter.port)
+}
+
+/// Asks the monitor by its private socket.
+fn sql(plan: &ClusterPlan, tools: &Tools, statement: &str) -> Result<String, Error> {
+    let (server, port) = (&first(plan)?.server, plan.arbiter.port.to_string());
+    let program = server.programs.join("psql");
+    let arguments =
+        ["-X", "-A", "-t", "-q", "-w", "-v", "ON_ERROR_STOP=1", "-p", &port, "-d", MONITOR_DATABASE, "-c", statement];
+    let asked = command(program, &plan.arbiter.folder, Path::new(&server.programs), &arguments);
+    tools
+        .run(&beside_sockets(asked, server.sockets), &plan.arbiter.folder, PATIENCE)
+        .map_err(|error| error.context("ask the monitor"))
+}
+
+/// The environment by which the socket of a server is put into a folder, and found there.
+fn beside_sockets(mut command: CommandLine, sockets: &str) -> CommandLine {
+    for name in ["PG_REGRESS_SOCK_DIR", "PGHOST"] {
+        command.environment.push((name.to_owned(), sockets.to_owned()));
+    }
+    command
+}
+
+fn view_of(rows: &Value, plan: &ClusterPlan) -> ClusterView {
+    let is = |row: &Value, states: &[&str]| {
+        row["reported"] == row["assigned"] && states.iter().any(|state| row["reported"] == *state)
+    };
+    let rows: Vec<&Value> = rows.as_array().into_iter().flatten().collect();
+    let leads = |row: &&&Value| is(row, &["single", "wait_primary", "primary", "join_primary"]);
+    let leader = rows.iter().find(leads).map(|row| text(&row["name"]));
+    let followers = rows.iter().filter(|row| is(row, &["secondary"])).count();
+    ClusterView { is_protected: leader.is_some() && followers + 1 >= plan.nodes.len(), leader }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,249 @@
+//! Failover managers with real PostgreSQL servers: data are adopted, a mode is in force, a fault is followed by another leader, nothing stays. Run
+//! where the programs are found.
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod pair;
+mod support;
+
+use pair::{LONG, SHORT, bench, postgresql};
+use proofload_model::deployment::{InstanceName, StoragePlan};
+use proofload_model::drill::FaultKind;
+use proofload_model::fault_strength::FaultStrength;
+use proofload_model::manager::{ClusterReading, ManagedNode, ManagerAsked, ManagerKind};
+use proofload_model::replication::{Confirmation, HeldPart, ReplicationAsked, ReplicationMode};
+use proofload_model::wire::host::{
+    Attach, BeginCommit, EndCommit, HoldStandby, MakeFault, PrepareLimits, ReadCluster, ReadReplication,
+    RestoreSnapshot, StartArbiter, StartManaged, StartedInstance, Stop, StopArbiter,
+};
+use proofload_model::wire::{DataLocation, LimitsAsked};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use support::{Bench, one};
+
+/// How long a manager may take for anything here, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+struct Cluster {
+    bench: Bench,
+    folder: String,
+    started: Vec<StartedInstance>,
+    /// Rows that were written and acknowledged.
+    written: i64,
+}
+
+fn names() -> [InstanceName; 2] {
+    [one(), InstanceName::standby(1)]
+}
+
+fn is_installed(kind: ManagerKind) -> bool {
+    let programs: &[&str] = match kind {
+        ManagerKind::Patroni => &["patroni", "patronictl", "etcd"],
+        ManagerKind::PgAutoFailover => &["pg_autoctl"],
+    };
+    let missing = programs.iter().find(|program| !Path::new("/usr/bin").join(program).exists());
+    if let Some(program) = missing {
+        println!("SKIPPED: {kind}: there is no {program}; install the packages of scripts/install-test-needs.sh");
+    }
+    missing.is_none()
+}
+
+fn settings(kind: ManagerKind) -> Vec<(&'static str, &'static str)> {
+    match kind {
+        ManagerKind::Patroni => {
+            vec![("ttl", "20"), ("loop_wait", "2"), ("retry_timeout", "3"), ("primary_start_timeout", "0")]
+        }
+        ManagerKind::PgAutoFailover => vec![("health_check_period", "1000")],
+    }
+}
+
+impl Cluster {
+    fn start(kind: ManagerKind, mode: ReplicationMode) -> Option<Self> {
+        let (mut bench, place) = bench()?;
+        let asked = ReplicationAsked {
+            mode,
+            standbys: vec![InstanceName::standby(1)],
+            confirmation: Confirmation::Any(1),
+            presented_as: Vec::new(),
+        };
+        let own = postgresql().replication().expect("it has standbys").managed_settings(&asked);
+        let nodes: Vec<ManagedNode> = names()
+            .into_iter()
+            .map(|instance| {
+                let folder =
+                    if instance == one() { place.folder.clone() } else { format!("{}.{instance}", place.folder) };
+                let mut place = DataLocation { folder, ..place.clone() };
+                place.settings.extend(own.clone());
+                ManagedNode { instance, place }
+            })
+            .collect();
+        for ManagedNode { instance, place: at } in &nodes {
+            let (instance, at) = (instance.clone(), at.clone());
+            bench.ask(RestoreSnapshot { instance: instance.clone(), place: at.clone(), from: place.folder.clone() });
+            bench.ask(Attach { instance: instance.clone(), place: at, storage: StoragePlan::directory() });
+            bench.ask(PrepareLimits { instance, limits: LimitsAsked::default() });
+        }
+        let settings = settings(kind).into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let started = bench.ask(StartManaged { manager: ManagerAsked { kind, settings }, asked, nodes });
+        let folder = place.folder;
+        Some(Self { bench, folder, started, written: 0 })
+    }
+
+    /// Waits until the cluster is as it should be.
+    #[track_caller]
+    fn until(&mut self, what: &str, holds: impl Fn(&ClusterReading) -> bool) -> (ClusterReading, Duration) {
+        let begun = Instant::now();
+        let mut last = None;
+        while begun.elapsed() < PATIENCE {
+            let seen = self.bench.handle(ReadCluster {});
+            if let Some(seen) = seen.as_ref().ok().filter(|seen| holds(seen)) {
+                return (seen.clone(), begun.elapsed());
+            }
+            last = Some(seen);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("{what}: {last:?}");
+    }
+
+    #[track_caller]
+    fn until_in_force(&mut self) {
+        let begun = Instant::now();
+        loop {
+            match self.bench.ask(ReadReplication { instance: one() }).out_of_force {
+                None => return,
+                Some(why) => assert!(begun.elapsed() < PATIENCE, "{why}"),
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Asks an instance, by the socket of its address.
+    #[track_caller]
+    fn sql(&self, node: usize, statement: &str) -> String {
+        let address = &self.started[node].address;
+        let folder = address.split('\'').nth(1).expect("an address of a socket");
+        let port = address.split("port=").nth(1).and_then(|rest| rest.split(' ').next()).expect("a port");
+        let done = Command::new("psql")
+            .args([
+                "-h",
+                folder,
+                "-p",
+                port,
+                "-U",
+                "proofload",
+                "-d",
+                "proofload",
+                "-X",
+                "-q",
+                "-A",
+                "-t",
+                "-c",
+                statement,
+            ])
+            .output()
+            .expect("psql is installed with the server");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).trim().to_owned()
+    }
+
+    fn insert(&self, node: usize, number: i64) {
+        self.sql(node, &format!("CREATE TABLE IF NOT EXISTS kept (id int); INSERT INTO kept VALUES ({number})"));
+    }
+
+    /// Rows at whoever leads.
+    #[track_caller]
+    fn rows(&mut self) -> i64 {
+        let (seen, _) = self.until("one leads", |seen| seen.takes_writes);
+        self.sql(usize::from(seen.leader != Some(one())), "SELECT count(*) FROM kept").parse().expect("a number")
+    }
+
+    /// Makes a fault of whoever leads; waits until another server takes writes, and until all follow where all live.
+    #[track_caller]
+    fn drill(&mut self, kind: ManagerKind, fault: FaultKind) -> (InstanceName, InstanceName) {
+        let (before, _) = self.until("all follow", |seen| seen.is_protected && seen.takes_writes);
+        let leader = before.leader.clone().expect("one leads");
+        let made = self.bench.ask(MakeFault { instance: leader.clone(), kind: fault, strength: FaultStrength::Whole });
+        assert!(made.after <= made.at);
+        let (after, took) = self
+            .until("another server leads", |seen| seen.takes_writes && seen.server.is_some() && seen.is_after(&before));
+        let next = after.leader.expect("one leads");
+        println!("MEASURED: {kind}, {fault:?} of {leader}: {:.1} s until {next} leads", took.as_secs_f64());
+        self.written += 1;
+        self.insert(usize::from(next != one()), self.written);
+        (leader, next)
+    }
+
+    /// Stops everything and looks that nothing stays.
+    #[track_caller]
+    fn end(mut self) {
+        for instance in names().into_iter().rev() {
+            self.bench.ask(Stop { instance });
+        }
+        self.bench.ask(StopArbiter {});
+        let left = left_in(&self.folder);
+        assert!(left.is_empty(), "{left:?}");
+        let shown = format!("{:?}", self.started);
+        assert!(!shown.contains("password"), "{shown}");
+    }
+}
+
+/// Processes that work in the folders of a cluster.
+fn left_in(folder: &str) -> Vec<String> {
+    let all = std::fs::read_dir("/proc").expect("there is /proc").flatten();
+    let works_in = |entry: std::fs::DirEntry| std::fs::read_link(entry.path().join("cwd")).ok();
+    let paths = all.filter_map(works_in).map(|path| path.display().to_string());
+    paths.filter(|path| path.starts_with(folder)).collect()
+}
+
+/// A pair that a manager runs through several faults: the mode holds, another leads after each, what was acknowledged is there, and nothing stays.
+#[track_caller]
+fn faults_of(kind: ManagerKind, faults: &[FaultKind]) -> Cluster {
+    let begun = Instant::now();
+    let mut cluster = Cluster::start(kind, ReplicationMode::RemoteFlush).expect("the programs were found");
+    cluster.until_in_force();
+    println!("MEASURED: {kind}: {:.1} s from the snapshot until in sync", begun.elapsed().as_secs_f64());
+    for (part, waits) in [(HeldPart::Apply, false), (HeldPart::Link, true)] {
+        cluster.bench.ask(HoldStandby { instance: InstanceName::standby(1), part, held: true });
+        let ended = cluster.bench.ask(BeginCommit { instance: one(), within: SHORT });
+        cluster.bench.ask(HoldStandby { instance: InstanceName::standby(1), part, held: false });
+        assert!(cluster.bench.ask(EndCommit { instance: one(), within: LONG }), "a commit waits for ever");
+        assert_eq!(!ended, waits, "{part:?}");
+    }
+    cluster.bench.ask(MakeFault {
+        instance: InstanceName::arbiter(),
+        kind: FaultKind::Crash,
+        strength: FaultStrength::Whole,
+    });
+    cluster.bench.ask(StartArbiter {});
+    for fault in faults {
+        let (leader, next) = cluster.drill(kind, *fault);
+        assert_ne!(leader, next, "{fault:?}");
+    }
+    assert_eq!(cluster.rows(), cluster.written, "an acknowledged row is lost");
+    assert!(!left_in(&cluster.folder).is_empty());
+    cluster
+}
+
+#[test]
+fn patroni_replaces_a_leader_after_each_fault_and_is_gone_with_its_agent() {
+    if !is_installed(ManagerKind::Patroni) {
+        return;
+    }
+    let mut cluster = faults_of(ManagerKind::Patroni, &[FaultKind::Switchover, FaultKind::Kill, FaultKind::Crash]);
+    let facts = &cluster.started[0].facts;
+    let ttl = facts.iter().find(|fact| fact.name == "manager.ttl").expect("settings are read back");
+    assert_eq!((ttl.effective.as_deref(), ttl.holds), (Some("20"), Some(true)), "{ttl:?}");
+    cluster.bench.role.abandon()();
+    let begun = Instant::now();
+    while !left_in(&cluster.folder).is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", left_in(&cluster.folder));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn pg_auto_failover_replaces_a_leader_and_ends_in_order() {
+    if is_installed(ManagerKind::PgAutoFailover) {
+        faults_of(ManagerKind::PgAutoFailover, &[FaultKind::Switchover]).end();
+    }
+}

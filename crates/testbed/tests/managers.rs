@@ -229,7 +229,7 @@ fn patroni_replaces_a_leader_after_each_fault_and_is_gone_with_its_agent() {
     if !is_installed(ManagerKind::Patroni) {
         return;
     }
-    let mut cluster = faults_of(ManagerKind::Patroni, &[FaultKind::Switchover, FaultKind::Kill, FaultKind::Crash]);
+    let cluster = faults_of(ManagerKind::Patroni, &[FaultKind::Switchover, FaultKind::Kill, FaultKind::Crash]);
     let facts = &cluster.started[0].facts;
     let ttl = facts.iter().find(|fact| fact.name == "manager.ttl").expect("settings are read back");
     assert_eq!((ttl.effective.as_deref(), ttl.holds), (Some("20"), Some(true)), "{ttl:?}");
@@ -244,6 +244,6 @@ fn patroni_replaces_a_leader_after_each_fault_and_is_gone_with_its_agent() {
 #[test]
 fn pg_auto_failover_replaces_a_leader_and_ends_in_order() {
     if is_installed(ManagerKind::PgAutoFailover) {
-        faults_of(ManagerKind::PgAutoFailover, &[FaultKind::Switchover]).end();
+        faults_of(ManagerKind::PgAutoFailover, &[FaultKind::Switchover, FaultKind::Switchover]).end();
     }
 }

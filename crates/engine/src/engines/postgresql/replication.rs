@@ -39,6 +39,14 @@ const AT_A_RELOAD: &[&str] = &["synchronous_commit", "synchronous_standby_names"
 /// How long a look at a server may take.
 const LOOKS_FOR: Duration = Duration::from_secs(1);
 
+/// Functions by which `pg_rewind` reads a server. Source: PostgreSQL manual, "pg_rewind".
+const REWIND: &[&str] = &[
+    "pg_ls_dir(text, boolean, boolean)",
+    "pg_stat_file(text, boolean)",
+    "pg_read_binary_file(text)",
+    "pg_read_binary_file(text, bigint, bigint, boolean)",
+];
+
 /// Log received and not yet applied counts as well.
 const RECEIVED: &str =
     "SELECT (greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn(), '0/0'::pg_lsn) - '0/0'::pg_lsn)::int8";
@@ -211,7 +219,11 @@ impl Replication for Postgresql {
     }
 
     fn set_accounts(&self, primary: &Target, others: &[&str], password: &str) -> Result<(), Error> {
-        let statements: Vec<String> = std::iter::once(&SCHEMA).chain(others).map(|name| self.account(name, password)).collect();
+        let mut statements: Vec<String> = std::iter::once(&SCHEMA).chain(others).map(|name| self.account(name, password)).collect();
+        let may_rewind = |function: &&str, account: &&str| {
+            format!("GRANT EXECUTE ON FUNCTION {function} TO {}", escape_identifier(account))
+        };
+        statements.extend(others.iter().flat_map(|other| REWIND.iter().map(move |function| may_rewind(function, other))));
         ask(primary, PATIENCE, async |client| {
             client.batch_execute(&statements.join("; ")).await.map_err(failed)
         })

@@ -7,7 +7,7 @@ use super::replication::facet;
 use crate::agents::EventSink;
 use crate::host::served_by;
 use crate::instances::{self, Launch, Server, StopSignals, User};
-use crate::managers::{self, ArbiterPlan, ClusterPlan, Manager, NodePlan, Password, ProcessPlan, Tools};
+use crate::managers::{self, ArbiterPlan, Begin, ClusterPlan, Manager, NodePlan, Password, ProcessPlan, Tools};
 use crate::snapshots;
 use proofload_engine::{Replication, Target};
 use proofload_model::deployment::InstanceName;
@@ -101,7 +101,7 @@ impl ManagedCluster {
 
     /// Starts the arbiter from nothing.
     pub(super) fn start_arbiter(&mut self) -> Result<(), Error> {
-        let process = self.manager.arbiter(&self.plan)?;
+        let process = self.manager.arbiter(&self.plan, Begin::New)?;
         self.prepare(&process)?;
         self.launch_arbiter(process)?;
         self.manager.settle(&self.plan, &self.tools, self.engine)
@@ -110,7 +110,7 @@ impl ManagedCluster {
     /// Starts the arbiter again on what it left.
     pub(super) fn start_arbiter_again(&mut self) -> Result<(), Error> {
         self.arbiter = None;
-        let process = self.manager.arbiter(&self.plan)?;
+        let process = self.manager.arbiter(&self.plan, Begin::Again)?;
         self.launch_arbiter(process)
     }
 

@@ -27,7 +27,7 @@ pub(crate) trait Manager: Sync {
     fn presented_as(&self, node: usize, name: &str) -> String;
 
     /// Configuration and programs of the arbiter.
-    fn arbiter(&self, plan: &ClusterPlan) -> Result<ProcessPlan, Error>;
+    fn arbiter(&self, plan: &ClusterPlan, begin: Begin) -> Result<ProcessPlan, Error>;
 
     /// Asks whether the arbiter answers.
     fn arbiter_answers(&self, plan: &ClusterPlan, tools: &Tools) -> Result<(), Error>;
@@ -46,6 +46,15 @@ pub(crate) trait Manager: Sync {
 
     /// Its settings, asked and in force.
     fn settings(&self, plan: &ClusterPlan, tools: &Tools) -> Result<Vec<Fact>, Error>;
+}
+
+/// Begin of an arbiter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// From nothing.
+    New,
+    /// On what an earlier one left.
+    Again,
 }
 
 /// What to write before a program is started, and the program.

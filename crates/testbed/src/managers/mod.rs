@@ -11,7 +11,7 @@ mod registry;
 mod tool;
 
 pub(crate) use cluster_plan::{ArbiterPlan, ClusterPlan, NodePlan, folder};
-pub(crate) use manager::{Manager, ProcessPlan};
+pub(crate) use manager::{Begin, Manager, ProcessPlan};
 pub(crate) use password::Password;
 pub(crate) use registry::{manager, ready};
 pub(crate) use tool::Tools;

@@ -5,7 +5,7 @@
 //! the section `bootstrap.dcs` of its file. Values are JSON, which YAML includes.
 
 use super::cluster_plan::{ClusterPlan, NodePlan};
-use super::manager::{ClusterView, Manager, ProcessPlan, command, folders};
+use super::manager::{Begin, ClusterView, Manager, ProcessPlan, command, folders};
 use super::programs::{NeededProgram, find};
 use super::tool::Tools;
 use proofload_engine::{CommandLine, FileToWrite, Replication};
@@ -69,7 +69,7 @@ impl Manager for Patroni {
         name.to_owned()
     }
 
-    fn arbiter(&self, plan: &ClusterPlan) -> Result<ProcessPlan, Error> {
+    fn arbiter(&self, plan: &ClusterPlan, _: Begin) -> Result<ProcessPlan, Error> {
         let folder = &plan.arbiter.folder;
         let (clients, peers) = (local(plan.arbiter.port), local(plan.arbiter.peer_port));
         let (data, cluster) = (folder.join("etcd").display().to_string(), format!("arbiter={peers}"));

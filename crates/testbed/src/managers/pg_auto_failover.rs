@@ -5,7 +5,7 @@
 //! copy. The socket of a server lies where `PG_REGRESS_SOCK_DIR` says, and the node finds it by `PGHOST`.
 
 use super::cluster_plan::{ClusterPlan, NodePlan};
-use super::manager::{ClusterView, Manager, ProcessPlan, command, folders};
+use super::manager::{Begin, ClusterView, Manager, ProcessPlan, command, folders};
 use super::programs::{NeededProgram, find};
 use super::tool::Tools;
 use proofload_engine::{CommandLine, FileToWrite, Replication};
@@ -57,12 +57,12 @@ impl Manager for PgAutoFailover {
         format!("pgautofailover_standby_{}", node + 1)
     }
 
-    fn arbiter(&self, plan: &ClusterPlan) -> Result<ProcessPlan, Error> {
+    fn arbiter(&self, plan: &ClusterPlan, begin: Begin) -> Result<ProcessPlan, Error> {
         let server = &first(plan)?.server;
         let (folder, data) = (&plan.arbiter.folder, monitor_data(plan));
         let port = plan.arbiter.port.to_string();
         let data_text = data.display().to_string();
-        let arguments = [
+        let new = [
             ["create", "monitor"],
             ["--pgdata", &data_text],
             ["--pgport", &port],
@@ -71,16 +71,15 @@ impl Manager for PgAutoFailover {
             ["--auth", "scram-sha-256"],
             ["--no-ssl", "--run"],
         ];
+        let again = [["run", "--pgdata"], [&data_text, "-v"]];
+        let arguments = if begin == Begin::New { new.concat() } else { again.concat() };
         Ok(ProcessPlan {
             folder: folder.clone(),
             beside: &[],
             folders: folders(),
             files: Vec::new(),
             links: vec![server.link.clone()],
-            command: beside_sockets(
-                command(find(PROGRAM)?, folder, &server.programs, &arguments.concat()),
-                server.sockets,
-            ),
+            command: beside_sockets(command(find(PROGRAM)?, folder, &server.programs, &arguments), server.sockets),
             runs: Some(data),
         })
     }

@@ -178,7 +178,8 @@ impl ReplicationAsked {
             Confirmation::Any(count) => Confirmation::Any(count.min(most)),
             Confirmation::First(count) => Confirmation::First(count.min(most)),
         };
-        Self { mode: self.mode, standbys, confirmation }
+        // By hand, where instances present themselves by their names.
+        Self { mode: self.mode, standbys, confirmation, presented_as: Vec::new() }
     }
 
     /// Tells whether every acknowledged write is on one of the standbys that answer. Under `any n` of k each write is on some n of them, so
@@ -290,7 +291,7 @@ mod tests {
     fn all_writes_are_on_enough_of_the_standbys_that_answer() {
         let standbys: Vec<InstanceName> = (1..=3).map(InstanceName::standby).collect();
         let check = |mode, confirmation, answering: &[u32], expected: bool| {
-            let asked = ReplicationAsked { mode, standbys: standbys.clone(), confirmation };
+            let asked = ReplicationAsked { mode, standbys: standbys.clone(), confirmation, presented_as: Vec::new() };
             let answering: Vec<InstanceName> = answering.iter().map(|one| InstanceName::standby(*one)).collect();
             assert_eq!(asked.holds_all(&answering), expected, "{confirmation} of 3, {answering:?}");
         };
@@ -312,6 +313,7 @@ mod tests {
             mode: ReplicationMode::RemoteFlush,
             standbys: standbys.clone(),
             confirmation: Confirmation::Any(count),
+            presented_as: Vec::new(),
         };
         let left = asked(1).with_standbys_left(&[standbys[2].clone(), standbys[0].clone()]);
         assert_eq!(

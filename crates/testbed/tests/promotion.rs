@@ -27,7 +27,7 @@ fn check(kind: FaultKind, link: Option<LinkAsked>) {
     let (first, second) = (InstanceName::standby(1), InstanceName::standby(2));
     assert!(pair.bench.ask(ReadReceived { instance: first.clone() }).0 > 0);
     let confirmation = Confirmation::Any(1);
-    let asked = ReplicationAsked { mode, standbys: vec![second.clone()], confirmation };
+    let asked = ReplicationAsked { mode, standbys: vec![second.clone()], confirmation, presented_as: Vec::new() };
     pair.bench.ask(Protect { instance: first.clone(), asked });
     pair.bench.ask(Promote { instance: first.clone() });
     // Nobody follows it yet: what is committed now must wait.

@@ -253,6 +253,7 @@ mod tests {
             mode,
             standbys: vec![InstanceName::standby(1)],
             confirmation: Confirmation::Any(1),
+            presented_as: Vec::new(),
         };
         let differ = |settings: [&str; 3]| {
             settings_differ(&asked(ReplicationMode::RemoteFlush), &settings.map(str::to_owned)).is_some()

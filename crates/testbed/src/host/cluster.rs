@@ -234,6 +234,8 @@ impl ManagedCluster {
     fn prepare(&self, process: &ProcessPlan) -> Result<(), Error> {
         let failed =
             |what: &str, path: &Path, error: std::io::Error| Error::new(format!("{what} {}: {error}", path.display()));
+        // A manager may replace the data folder, which lies in that of the instance.
+        process.folder.parent().map_or(Ok(()), |place| self.own(place))?;
         let beside = process.beside.iter().map(|name| process.folder.with_file_name(name));
         let first: Vec<PathBuf> = std::iter::once(process.folder.clone()).chain(beside).collect();
         for folder in &first {

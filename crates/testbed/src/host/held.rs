@@ -1,27 +1,26 @@
 //! One instance as a host holds it: storage, limits, server, probes. Facts and events of it are stamped with its name here and nowhere
 //! else. May not know of other instances.
 
+mod faulty;
+
 use super::cluster::SIGNALS;
 use super::remains::InstanceRemains;
-use super::replay::ReplayOf;
 use super::replication::{self, InstanceReplication};
 use super::used::used;
 use crate::agents::EventSink;
-use crate::faults::{self, FaultSite, Process, Replay};
 use crate::instances::{self, Launch, Server, Start, User};
-use crate::limits::{self, AppliedLimits, CgroupDir, Controller};
+use crate::limits::AppliedLimits;
 use crate::managers::{NodePlan, ProcessPlan};
 use crate::preconditioning::Within;
 use crate::probes::{Probes, Subject};
 use crate::relay::{Relay, Way};
 use crate::snapshots;
 use crate::storages::{self, AttachedStorage, Devices};
+use faulty::InstanceFault;
 use proofload_engine::{Engine, Replication, ReplicationWatch, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
-use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
 use proofload_model::facts::engine as names;
-use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart};
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
@@ -30,11 +29,6 @@ use proofload_model::wire::host::{StartProbes, StartedInstance};
 use proofload_model::wire::{DataLocation, Event, LimitsAsked, ResourceUse};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How often is looked whether killed processes are gone, and with which pauses.
-const LOOKS_AT_DYING: u32 = 1_000;
-const GLANCE: Duration = Duration::from_millis(10);
 
 /// Resources of an instance.
 pub(super) struct InstanceResources {
@@ -65,16 +59,6 @@ pub(super) struct Beside {
     pub(super) processes: Vec<u32>,
     /// Whether the host is watched beside one of them.
     pub(super) host_is_watched: bool,
-}
-
-/// A fault that was made.
-#[derive(Debug, Clone)]
-struct InstanceFault {
-    kind: FaultKind,
-    strength: FaultStrength,
-    /// Processes of the instance before it.
-    first: Process,
-    processes: Vec<Process>,
 }
 
 /// A server that we started, and from what.
@@ -334,124 +318,6 @@ impl InstanceResources {
     /// Root of the processes of its server.
     pub(super) fn process(&self) -> Option<u32> {
         self.server.as_ref().map(|running| running.server.process())
-    }
-
-    /// Makes it fail, or its disk or link; answers once that is found.
-    pub(super) fn make_fault(
-        &mut self,
-        kind: FaultKind,
-        strength: FaultStrength,
-        switch_over: Option<&dyn Fn() -> Result<(), Error>>,
-    ) -> Result<FaultInForce, Error> {
-        if let Some(fault) = &self.fault {
-            return Err(Error::refused(format!(
-                "make a fault: {:?} is in force, and two would hide each other",
-                fault.kind
-            )));
-        }
-        let running = self.server.as_ref().ok_or_else(|| Error::refused("make a fault: the instance does not run"))?;
-        let (first, processes) = (Process::of(running.server.process()), Process::of_server(&running.server));
-        let stays = kind == FaultKind::Switchover || kind == FaultKind::Kill && running.server.is_managed();
-        let fault = InstanceFault { kind, strength, first, processes };
-        // Known before it is made: whatever happens, it is cleared.
-        let fault = self.fault.insert(fault).clone();
-        let made = self.at_fault(&fault, |site| faults::make(kind, &FaultSite { switch_over, ..*site }));
-        // A manager that has lost its server, or changed its part, is well.
-        if made.is_err() || stays {
-            self.fault = None;
-        }
-        self.forget_ended();
-        made
-    }
-
-    /// Undoes the fault, unless that needs a start; answers once that is found.
-    pub(super) fn undo_fault(&mut self) -> Result<FaultUndone, Error> {
-        let mut at = self.clock.now();
-        if let Some(fault) = self.fault.clone() {
-            self.forget_ended();
-            at = self.at_fault(&fault, |site| faults::undo(fault.kind, site))?;
-            self.fault = None;
-            self.forget_ended();
-        }
-        Ok(FaultUndone { at, runs: self.server.is_some() })
-    }
-
-    /// Ends what a fault has left: what is frozen must not go on.
-    pub(super) fn end_faulty(&mut self) {
-        let Some(fault) = self.fault.take() else { return };
-        if !fault.kind.ends_the_server() && fault.kind != FaultKind::Freeze {
-            let _as_far_as_it_goes = self.at_fault(&fault, |site| {
-                faults::clear(fault.kind, site);
-                Ok(())
-            });
-            return self.forget_ended();
-        }
-        if let Some(running) = &self.server {
-            running.server.expect_end();
-        }
-        let mut left = LOOKS_AT_DYING;
-        while left > 0 && fault.processes.iter().any(|process| process.is_running()) {
-            if let Some(group) = self.freezer() {
-                let _halted_in_none = limits::kill(group);
-            }
-            fault.processes.iter().for_each(|process| process.kill());
-            self.clock.sleep(GLANCE);
-            left -= 1;
-        }
-        self.forget_ended();
-    }
-
-    /// Control group that halts its processes; `None` where there is none.
-    fn freezer(&self) -> Option<&CgroupDir> {
-        self.limits.as_ref()?.group().dir(Controller::Freezer).ok()
-    }
-
-    /// Does something at the place of a fault.
-    fn at_fault<T>(
-        &self,
-        fault: &InstanceFault,
-        work: impl FnOnce(&FaultSite<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let running = self.server.as_ref();
-        let standby = running.and_then(|running| ReplayOf::standby(&running.target));
-        let group = self.freezer().filter(|group| {
-            let members = group.members();
-            running.is_none_or(|running| members.contains(&running.server.process()))
-        });
-        let data = self.folder()?;
-        work(&FaultSite {
-            clock: &*self.clock,
-            strength: fault.strength,
-            server: running.map(|running| &running.server),
-            first: Some(fault.first),
-            processes: &fault.processes,
-            group,
-            limits: self.limits.as_ref(),
-            data: &data,
-            relay: self.link.as_ref(),
-            replay: standby.as_ref().map(|replay| replay as &dyn Replay),
-            switch_over: None,
-        })
-    }
-
-    /// Forgets a server that has ended by our own doing.
-    fn forget_ended(&mut self) {
-        if self.server.as_ref().is_some_and(|running| running.server.has_ended()) {
-            self.replication = None;
-            self.port = self.server.take().map(|running| running.server.port());
-            self.ended_by_fault = true;
-        }
-    }
-
-    /// Whether no process of it can take a write any more after a fault.
-    pub(super) fn is_fenced(&self) -> bool {
-        let frozen = |fault: &InstanceFault| fault.kind == FaultKind::Freeze;
-        let gone = |fault: &InstanceFault| !fault.processes.iter().any(|process| process.is_running());
-        match &self.fault {
-            // A freeze that is noted was found in force, and lasts until it is undone.
-            Some(fault) => frozen(fault) || gone(fault),
-            None => self.server.is_none(),
-        }
     }
 
     /// Puts a mode in force at it as at a primary.

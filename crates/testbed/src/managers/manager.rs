@@ -51,9 +51,9 @@ pub(crate) trait Manager: Sync {
 /// Begin of an arbiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begin {
-    /// From nothing.
+    /// A begin from nothing.
     New,
-    /// On what an earlier one left.
+    /// A begin on what an earlier one left.
     Again,
 }
 

@@ -166,9 +166,11 @@ fn delete_when_promoted(bench: &Bench, child: &mut std::process::Child) -> bool 
         std::thread::sleep(std::time::Duration::from_millis(20));
         let Some((folder, port)) = standby_socket(bench) else { continue };
         let done = std::process::Command::new("psql")
+            // A socket's path has at most 107 bytes, and this folder's name is longer.
+            .current_dir(&folder)
             .args([
                 "-h",
-                &folder,
+                "/proc/self/cwd",
                 "-p",
                 &port,
                 "-U",

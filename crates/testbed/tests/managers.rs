@@ -244,6 +244,6 @@ fn patroni_replaces_a_leader_after_each_fault_and_is_gone_with_its_agent() {
 #[test]
 fn pg_auto_failover_replaces_a_leader_and_ends_in_order() {
     if is_installed(ManagerKind::PgAutoFailover) {
-        faults_of(ManagerKind::PgAutoFailover, &[FaultKind::Switchover, FaultKind::Switchover]).end();
+        faults_of(ManagerKind::PgAutoFailover, &[FaultKind::Switchover]).end();
     }
 }

@@ -98,6 +98,10 @@ fn too_few_warehouses_for_a_study_of_modes_are_remarked_and_not_refused() {
         assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
         text(&done.stderr)
     };
-    assert!(told("4", "2").contains("note: 4 warehouses for 2 virtual users"), "{}", told("4", "2"));
+    assert!(
+        told("4", "2").contains("note: workload.warehouses = 4 with workload.virtual_users = 2"),
+        "{}",
+        told("4", "2")
+    );
     assert_eq!(told("8", "2"), "");
 }

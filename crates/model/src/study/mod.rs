@@ -11,7 +11,7 @@ mod search;
 mod typed;
 mod validate;
 
-pub use advice::{FEWEST_WAREHOUSES_FOR_A_USER, advice};
+pub use advice::{FEWEST_WAREHOUSES_FOR_A_USER, advice, too_few_warehouses};
 pub(crate) use fault::nearest;
 pub use fault::{Fault, faults_text};
 pub(crate) use read::take_apart;

@@ -1,7 +1,9 @@
 //! How long the runs of a study take and what is found out before them, for `plan`. Pure; starts nothing.
 
 use crate::conductor::{CalibrationStep, PreparedRun};
+use proofload_analysis::recovery::BACK_FOR;
 use proofload_load::Work;
+use proofload_model::drill::drill;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run, most_runs};
 use proofload_model::settings::Settings;
@@ -35,8 +37,9 @@ impl Times {
         let least = procedure.warm_up.at_least;
         let most = if procedure.has_fixed_warm_up() { least } else { procedure.warm_up.at_most };
         let once = most.saturating_add(procedure.longest_measured());
-        let at_most = Some(once.saturating_mul(1 + procedure.retries));
-        Ok(Self { span: Span { at_least: least + procedure.measure, at_most }, work: None })
+        let (drilled, drilled_at_most) = after_window(settings)?;
+        let at_most = Some(once.saturating_add(drilled_at_most).saturating_mul(1 + procedure.retries));
+        Ok(Self { span: Span { at_least: least + procedure.measure + drilled, at_most }, work: None })
     }
 
     /// Describes it in words.
@@ -44,6 +47,15 @@ impl Times {
         let Some(Work { operations, word, .. }) = self.work else { return self.span.text() };
         format!("{operations} {word}, {}", self.span.text())
     }
+}
+
+/// Load after the window of a drill: at least until users can have been back for so long, at most until the time is up; nothing without one.
+fn after_window(settings: &Settings) -> Result<(Duration, Duration), Error> {
+    let Some(asked) = drill(settings)? else { return Ok((Duration::ZERO, Duration::ZERO)) };
+    let by_fault = asked.fault.is_some_and(|fault| fault.takes_the_primary());
+    let lasts = if by_fault { asked.promote_after } else { asked.lasts };
+    let back = Duration::from_secs(BACK_FOR as u64);
+    Ok((lasts + back, asked.phase + lasts.max(asked.within) + back))
 }
 
 impl Span {

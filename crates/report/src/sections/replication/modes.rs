@@ -5,7 +5,7 @@ use crate::findings::replication::{ReplicatedPoint, users};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::MetricName;
 use crate::sections::charts::{measured_cell, metric_column, shown_value};
-use proofload_model::study::FEWEST_WAREHOUSES_FOR_A_USER;
+use proofload_model::study::{FEWEST_WAREHOUSES_FOR_A_USER, too_few_warehouses as few_of};
 
 /// What sessions of the load are called by their processes: user and database of an instance that is ours.
 const SESSIONS: &str = "proofload proofload";
@@ -65,17 +65,16 @@ pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Tabl
 pub(super) fn too_few_warehouses(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
     let few = points.iter().find_map(|one| {
         let settings = findings.record.plan.settings(&findings.record.study, one.point);
-        let warehouses = u64::from(settings.count("workload.warehouses").ok()?);
-        let users = users(findings, one.point)?;
-        (warehouses < FEWEST_WAREHOUSES_FOR_A_USER * users).then_some((warehouses, users))
+        few_of(&settings)
     });
     let (warehouses, users) = few?;
     let text = prose![
-        warehouses,
-        " warehouses for ",
-        users,
-        " virtual users are fewer than ",
-        FEWEST_WAREHOUSES_FOR_A_USER,
+        u64::from(warehouses),
+        if warehouses == 1 { " warehouse for " } else { " warehouses for " },
+        u64::from(users),
+        if users == 1 { " virtual user is" } else { " virtual users are" },
+        " fewer than ",
+        u64::from(FEWEST_WAREHOUSES_FOR_A_USER),
         " for each: row locks are held through the wait for the standby, so that part of what is seen is users that wait for each other."
     ];
     Some(Block::Notice(Notice::Caution, text))

@@ -17,7 +17,7 @@ pub fn median(values: &[f64], unit: Unit) -> Option<Quantity> {
     let (low, high) = (*sorted.get(count.checked_sub(1)? / 2)?, *sorted.get(count / 2)?);
     let interval = match rank(count) {
         Some(rank) => Interval::known(sorted[rank - 1], sorted[count - rank], "order statistics"),
-        None => Interval::none("the median of fewer than six values has no 95 % interval"),
+        None => Interval::none("a median of fewer than six"),
     };
     Some(Quantity::new(f64::midpoint(low, high), unit, count as u64, interval))
 }

@@ -18,6 +18,12 @@ use std::collections::BTreeMap;
 pub(super) const SECTION: Section =
     Section { id: "drills", title: "What protection buys", level: 3, numbered: true, needs: always, render };
 
+/// Instants that are marked in a figure, the most telling first.
+const MARKED: &[&str] = &["in force", "promoted", "undone", "protected again", "users back", "detected by the manager"];
+
+/// Share of a panel's width that a name takes.
+const NAME_WIDTH: f64 = 0.2;
+
 /// Time that is drawn before and, at least, after a fault, seconds.
 const DRAWN_BEFORE: f64 = 3.0;
 const DRAWN_AFTER: f64 = 12.0;
@@ -358,14 +364,14 @@ fn time_lines(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
             at(drill.report.undone_at),
             at(outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
             at(drill.report.protected_again_at),
-            at(drill.report.recovered_at),
+            at(drill.report.recovered_at.map(|at| at.max(drill.report.fault_at))),
         ]
     };
     Figure {
         id: "figure-drills",
         caption: prose![
             "The drill with the median outage of each fault: writes of the prober that were acknowledged, by their due times, and transactions of the \
-             users. Time 0 is when the fault was found in force; the time without writes is shaded."
+             users. Time 0 is when the fault was found in force; the time without writes is shaded. All instants are in the data."
         ],
         alt,
         data: Table {
@@ -403,7 +409,10 @@ fn drawn_after(drill: &DrillOf<'_>) -> f64 {
 
 fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel {
     let zero = drill.report.fault_at;
-    let drawn_after = drawn_after(drill);
+    let per_second = findings.points.iter().flat_map(|point| &point.runs).find(|run| run.attempt == drill.attempt);
+    let per_second = per_second.map_or(&[][..], |run| &run.per_second);
+    // The load ends within its last second.
+    let drawn_after = drawn_after(drill).min((per_second.len() as f64 - 1.0 - zero).max(DRAWN_BEFORE));
     let drawn = |x: &f64| (-DRAWN_BEFORE..=drawn_after).contains(x);
     let tenths = drill.probe(ProbeKind::Write).map_or(&[][..], |probe| &probe.tenths);
     let writes = tenths.iter().enumerate().map(|(place, tenth)| Sample {
@@ -411,8 +420,6 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
         y: f64::from(tenth.acknowledged) * 10.0,
         interval: None,
     });
-    let per_second = findings.points.iter().flat_map(|point| &point.runs).find(|run| run.attempt == drill.attempt);
-    let per_second = per_second.map_or(&[][..], |run| &run.per_second);
     let users = per_second.iter().enumerate().map(|(second, done)| Sample {
         x: second as f64 + 0.5 - zero,
         y: *done,
@@ -432,16 +439,12 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
     let away = short(drill.outage(ProbeKind::Write));
     let instants = instants(drill);
     let told: Vec<String> = instants.iter().map(|(name, at)| format!("{name} at {} s", short(*at))).collect();
-    let marks = instants.iter().filter(|(_, at)| drawn(at)).map(|(name, at)| Band {
-        from: *at,
-        to: *at,
-        kind: BandKind::Instant,
-        label: (*name).to_owned(),
-    });
+    let marks = marked(&instants, DRAWN_BEFORE + drawn_after).into_iter().filter(|(_, at)| drawn(at));
+    let marks = marks.map(|(name, at)| Band { from: at, to: at, kind: BandKind::Instant, label: name.to_owned() });
     let unprotected = unprotected_of(findings, drill).into_iter().filter(|(from, _)| *from - zero < DRAWN_AFTER);
     let unprotected = unprotected.map(|(from, to)| Band {
         from: (from - zero).max(-DRAWN_BEFORE),
-        to: (to - zero).min(DRAWN_AFTER),
+        to: (to - zero).min(drawn_after),
         kind: BandKind::Unprotected,
         label: "unprotected".to_owned(),
     });
@@ -462,6 +465,20 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
     }
 }
 
+/// Instants that are marked in a span of so many seconds: the most telling first, and none so near to another that their names would cover
+/// each other. All are in the data behind the figure.
+fn marked(instants: &[(&'static str, f64)], span: f64) -> Vec<(&'static str, f64)> {
+    let mut marked: Vec<(&'static str, f64)> = Vec::new();
+    for wanted in MARKED {
+        let found = instants.iter().find(|(name, _)| name == wanted);
+        let fits = |at: f64| marked.iter().all(|(_, other)| (at - other).abs() >= span * NAME_WIDTH);
+        if let Some(instant) = found.filter(|(_, at)| fits(*at)) {
+            marked.push(*instant);
+        }
+    }
+    marked
+}
+
 /// Named instants of a drill, seconds from the fault, in order.
 fn instants(drill: &DrillOf<'_>) -> Vec<(&'static str, f64)> {
     let report = drill.report;
@@ -475,7 +492,7 @@ fn instants(drill: &DrillOf<'_>) -> Vec<(&'static str, f64)> {
         ("undone", report.undone_at),
         ("writes back", outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
         ("protected again", report.protected_again_at),
-        ("users back", report.recovered_at),
+        ("users back", report.recovered_at.map(|at| at.max(report.fault_at))),
     ];
     let mut told: Vec<(&str, f64)> =
         all.into_iter().filter_map(|(name, at)| Some((name, at? - report.fault_at))).collect();

@@ -96,7 +96,7 @@ struct Bench {
     relay: Relay,
     replay: Switch,
     limits: AppliedLimits,
-    /// The order of a failover manager, which ends the first process.
+    /// The order of a failover manager, which ends the server.
     order: Box<dyn Fn() -> Result<(), Error>>,
     _upstream: UnixListener,
 }
@@ -135,9 +135,12 @@ impl Bench {
         let upstream = UnixListener::bind(&to).unwrap();
         let law = LinkLaw { delay: Duration::ZERO, rate: None };
         let relay = Relay::start(&at, SocketPlace::File(to), law, Arc::clone(&clock)).unwrap();
-        let first = processes[0];
+        let all = processes.clone();
         let order = Box::new(move || {
-            first.kill();
+            all.iter().for_each(|process| process.kill());
+            while all.iter().any(|process| process.is_running()) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
             Ok(())
         });
         Self { clock, data, server, processes, relay, replay: Switch::default(), limits, order, _upstream: upstream }
@@ -197,7 +200,7 @@ fn walk(by_group: bool) {
     }
     let study = tempfile::tempdir_in("/var/tmp").unwrap();
     let place = study.path().join("place");
-    let _volume = Volume::mount(&place, Bytes(64 << 20)).unwrap();
+    let volume = Volume::mount(&place, Bytes(64 << 20)).unwrap();
     for fault in FAULTS.iter().copied() {
         let (kind, bench) = (fault.kind(), Bench::start(&place));
         let site = bench.site(kind, by_group);
@@ -233,6 +236,9 @@ fn walk(by_group: bool) {
         clear(kind, &site);
         assert!(left_files(&bench.data).is_empty(), "{kind:?}");
     }
+    drop(volume);
+    let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
+    assert!(!mounts.contains(&*place.to_string_lossy()), "something still works on the volume");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use proofload_report::findings::comparison::{
 };
 use proofload_report::{ComparisonFormat, render_comparison, render_gate};
 use std::collections::BTreeMap;
-use support::{Appliance, KeyValue, Shape, key_value, record, warehouse};
+use support::{Appliance, KeyValue, Shape, key_value, let_rise, record, warehouse};
 
 const FORMATS: [ComparisonFormat; 4] =
     [ComparisonFormat::Text, ComparisonFormat::Markdown, ComparisonFormat::Html, ComparisonFormat::Json];
@@ -525,15 +525,9 @@ fn records_measured_at_once_are_compared_over_the_same_seconds() {
     assert!(left_out[0].why.contains("do not make pairs that swap places"), "{left_out:?}");
 }
 
-/// The same whose seconds come in the order of their throughput, so that it rises; every sum is as it was.
 fn rising(speed: f64, token: &str) -> Record {
     let mut record = in_turns(speed, token);
-    for attempt in &mut record.attempts {
-        let (from, to) = attempt.window().expect("it was measured");
-        let inside = &mut attempt.intervals[from as usize..to as usize];
-        inside.sort_by_key(|interval| interval.counts.iter().map(|counts| counts.done).sum::<u64>());
-        (from..).zip(inside).for_each(|(index, interval)| interval.index = index);
-    }
+    let_rise(&mut record);
     record
 }
 

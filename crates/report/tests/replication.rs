@@ -2,15 +2,17 @@
 
 mod support;
 
+use proofload_analysis::quantity::Quantity;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::Fact;
 use proofload_model::series;
 use proofload_record::{Record, SeriesPoint};
 use proofload_report::export::{Selection, write_openmetrics};
+use proofload_report::findings::replication::replicated as replicated_points;
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
-use support::Shape;
-use support::replicated::{observe, replicated};
+use support::replicated::{observe, replicated, replicated_often};
+use support::{Shape, let_rise};
 
 #[test]
 fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
@@ -107,4 +109,25 @@ fn exports_tell_a_standby_from_the_primary() {
         "{page}"
     );
     assert!(page.lines().filter(|line| line.contains("\"walsender\"")).all(|line| !line.contains("standby=")));
+}
+
+#[test]
+fn what_modes_keep_is_known_inside_repetitions_also_where_throughput_moved() {
+    let still = what_it_keeps(&replicated_often(3)).expect("a ratio");
+    let mut record = replicated_often(3);
+    let_rise(&mut record);
+    assert!(evaluate(&record).points.iter().all(|point| point.only_moved()));
+    let moving = what_it_keeps(&record).expect("a ratio");
+    assert!((moving.value() / still.value() - 1.0).abs() < 0.05, "{moving:?}, and at rest {still:?}");
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("figures there are no results by themselves"), "{page}");
+    let first = record.attempts[0].run.repetition;
+    record.attempts.retain(|attempt| attempt.run.repetition == first);
+    assert!(what_it_keeps(&record).is_err(), "one repetition is no block");
+}
+
+fn what_it_keeps(record: &Record) -> Result<Quantity, String> {
+    let findings = evaluate(record);
+    let kept = replicated_points(&findings).into_iter().find_map(|point| point.kept);
+    kept.expect("a mode that waits")
 }

@@ -1,5 +1,5 @@
-//! Ratios of the study's valid points inside its repetitions: each repetition visits every point once, so it is a block. Says nothing where
-//! there is one repetition, where a search chose its points, and of records from before windows were judged by movement.
+//! Ratios of the study's points inside its repetitions: each repetition visits every point once, so it is a block. Points are those that are
+//! valid, and those that are void only because they moved: a ratio side by side needs no rest. Says nothing where there is one repetition, where a search chose its points, and of records from before windows were judged by movement.
 
 use super::disturbance::HostUse;
 use super::judge::is_judged_by_movement;
@@ -53,28 +53,29 @@ impl BlockFindings {
     }
 }
 
-/// Looks for blocks among the valid points.
+/// Looks for blocks among the points that are valid or only moved.
 pub(super) fn blocks(record: &Record, points: &[PointFindings]) -> Option<BlockFindings> {
     let settings = &record.study.settings;
     if settings.get("search.setting").is_some() || !is_judged_by_movement(record) {
         return None;
     }
-    let valid: Vec<&PointFindings> = points.iter().filter(|point| point.verdict.is_valid()).collect();
+    let with_ratio: Vec<&PointFindings> =
+        points.iter().filter(|point| point.verdict.is_valid() || point.only_moved()).collect();
     let repetitions = record.study.repetitions();
     let is_block = |repetition: &u32| {
-        valid.iter().all(|point| {
+        with_ratio.iter().all(|point| {
             visit(point, *repetition).is_some()
                 && point.earlier.iter().all(|attempt| attempt.repetition != *repetition || attempt.made_again_at_once)
         })
     };
     let kept: Vec<u32> = (0..repetitions).filter(is_block).collect();
     let visits = |point: &&PointFindings| kept.iter().filter_map(|repetition| visit(point, *repetition)).collect();
-    let levels: Vec<Vec<Visit>> = valid.iter().map(visits).collect();
+    let levels: Vec<Vec<Visit>> = with_ratio.iter().map(visits).collect();
     Some(BlockFindings {
         blocks: Blocks::of(&levels)?,
         left_out: repetitions as usize - kept.len(),
         randomised: settings.text("study.order") != Ok("given"),
-        points: valid.iter().map(|point| point.id).collect(),
+        points: with_ratio.iter().map(|point| point.id).collect(),
     })
 }
 

@@ -120,6 +120,12 @@ impl PointFindings {
         }
     }
 
+    /// Whether it is void only because throughput moved within its runs: a ratio inside repetitions or turns needs no rest, only the same
+    /// conditions, so that it may be formed all the same.
+    pub fn only_moved(&self) -> bool {
+        matches!(self.verdict, Verdict::Void(_)) && self.runs.iter().all(|run| run.voids.is_empty() || run.only_moved())
+    }
+
     /// Why its load exceeded what it can do; `None` when it kept up or no rate was asked for.
     pub(crate) fn overload(&self) -> Option<String> {
         self.runs.iter().filter_map(|run| run.offered.as_ref()).find_map(crate::findings::OfferedRate::overload)

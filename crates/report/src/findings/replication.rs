@@ -153,15 +153,13 @@ fn base_of<'a>(point: &PointFindings, alone: &[&'a PointFindings]) -> Result<&'a
     base.copied().ok_or_else(|| "the study has no point without standbys beside it".to_owned())
 }
 
-/// Throughput beside that of the point without standbys; inside blocks, where there are any.
+/// Throughput beside that of the point without standbys; inside blocks, where there are any, also of points that moved within their runs.
 fn kept(findings: &Findings<'_>, point: &PointFindings, alone: &[&PointFindings]) -> Measured {
     let base = base_of(point, alone)?;
-    for one in [point, base] {
-        if !one.verdict.is_valid() {
-            return Err(format!("{} is {}", one.label(), one.verdict.word()));
-        }
-    }
     let inside = findings.blocks.as_ref().and_then(|blocks| blocks.ratio(point.id, base.id));
+    if let Some(one) = [point, base].into_iter().find(|one| inside.is_none() && !one.verdict.is_valid()) {
+        return Err(format!("{} is {}", one.label(), one.verdict.word()));
+    }
     let ratio = match inside {
         Some(ratio) => ratio,
         None => ratio_of_means(

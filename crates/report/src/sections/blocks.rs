@@ -1,7 +1,7 @@
 //! How ratios between points were formed, and how many repetitions narrower ones take: a paragraph below the table of results.
 
 use crate::blocks::{Block, Inline, Prose, prose};
-use crate::findings::{BlockFindings, Findings};
+use crate::findings::{BlockFindings, Findings, PointFindings};
 use crate::numbers::short;
 
 /// Half-width, as a share of the ratio, for which the number of repetitions is told.
@@ -10,7 +10,7 @@ const WANTED: f64 = 0.05;
 /// The paragraph; `None` where no ratio was formed inside repetitions.
 pub(super) fn paragraph(findings: &Findings<'_>) -> Option<Block> {
     let found = findings.blocks.as_ref()?;
-    Some(Block::Paragraph([how(found), corrected(found), needed(findings, found)].concat()))
+    Some(Block::Paragraph([how(found), moved(findings), corrected(found), needed(findings, found)].concat()))
 }
 
 fn how(found: &BlockFindings) -> Prose {
@@ -30,6 +30,20 @@ fn how(found: &BlockFindings) -> Prose {
         ": what changed on the host between repetitions is not in them.",
         left_out,
     ]
+}
+
+/// Points that take part though they are void.
+fn moved(findings: &Findings<'_>) -> Prose {
+    let moved: Vec<String> =
+        findings.points.iter().filter(|point| point.only_moved()).map(PointFindings::label).collect();
+    match moved.is_empty() {
+        true => Prose::new(),
+        false => prose![
+            " Points void only because they moved (",
+            moved.join(", "),
+            ") take part: a ratio side by side needs no rest."
+        ],
+    }
 }
 
 /// What was done about neighbours inside a repetition.

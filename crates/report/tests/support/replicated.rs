@@ -14,7 +14,12 @@ const MODE: &str = "replication.mode";
 
 /// A record of two points, alone and with a standby that flushes.
 pub(crate) fn replicated() -> Record {
-    let mut record = record(&Shape::memory(2));
+    replicated_often(1)
+}
+
+/// The same with so many repetitions.
+pub(crate) fn replicated_often(repetitions: u32) -> Record {
+    let mut record = record(&Shape { repetitions, ..Shape::memory(2) });
     let levels = ["none", "remote_flush"].map(|word| Value::Text(word.to_owned()));
     for (point, level) in record.plan.points.iter_mut().zip(&levels) {
         point.levels.remove("limits.memory");

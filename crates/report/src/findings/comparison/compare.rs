@@ -3,7 +3,7 @@
 use super::super::disturbance::HostUse;
 use super::super::evaluate::{Findings, evaluate};
 use super::super::metrics::outage_of;
-use super::super::point::{PointFindings, Verdict as Validity};
+use super::super::point::PointFindings;
 use super::super::run::RunFindings;
 use super::differences::{Difference, differences};
 use super::filter::{ComparisonFilter, keep, metrics};
@@ -293,14 +293,9 @@ fn rows(
     (rows, left_out)
 }
 
-/// Whether a point may be compared: it is valid, or it was measured in turns with its partner and is void only for what moved in its runs. A
-/// ratio side by side needs no rest, only the same conditions.
+/// Whether a point may be compared: it is valid, or it was measured in turns with its partner and is void only for what moved in its runs.
 fn is_comparable(point: &PointFindings, in_turns: bool) -> bool {
-    point.verdict.is_valid() || (in_turns && moved_only(point))
-}
-
-fn moved_only(point: &PointFindings) -> bool {
-    matches!(point.verdict, Validity::Void(_)) && point.runs.iter().all(|run| run.voids.is_empty() || run.only_moved())
+    point.verdict.is_valid() || (in_turns && point.only_moved())
 }
 
 /// A point in its record.
@@ -486,7 +481,7 @@ fn not_in_turns(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<Str
 /// Points that moved within their runs, of two records measured in turns.
 fn moved(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<String> {
     let sides = pairs.iter().flat_map(|pair| [(Which::Baseline, pair.baseline), (Which::Candidate, pair.candidate)]);
-    let moved = sides.filter_map(|(which, point)| Some((which, point?))).filter(|(_, point)| moved_only(point));
+    let moved = sides.filter_map(|(which, point)| Some((which, point?))).filter(|(_, point)| point.only_moved());
     let names: Vec<String> = moved.map(|(which, point)| format!("{} in {}", point.label(), which.letter())).collect();
     (are_in_turns(baseline, candidate) && !names.is_empty()).then(|| {
         format!(

@@ -3,9 +3,9 @@
 use super::modes::{point, title};
 use super::{slopes, two_ratios};
 use crate::blocks::{Inline, Prose, prose};
-use crate::findings::Findings;
 use crate::findings::forecast::Beside;
 use crate::findings::replication::{ReplicatedPoint, replicated, users};
+use crate::findings::{Findings, PointFindings};
 use proofload_model::replication::ReplicationMode;
 use std::collections::BTreeSet;
 
@@ -40,8 +40,23 @@ fn kept(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
     }
     if !text.is_empty() {
         text.extend(prose![". "]);
+        text.extend(moved(findings));
     }
     text
+}
+
+/// What points that moved are good for.
+fn moved(findings: &Findings<'_>) -> Prose {
+    let moved: Vec<String> =
+        findings.points.iter().filter(|point| point.only_moved()).map(PointFindings::label).collect();
+    if moved.is_empty() {
+        return Prose::new();
+    }
+    prose![
+        "Throughput moved within runs of ",
+        moved.join(", "),
+        ": figures there are no results by themselves, the ratios were formed inside repetitions. "
+    ]
 }
 
 /// Whether wire and flush explain what modes added: those of which it is known, told apart.

@@ -153,6 +153,27 @@ impl fmt::Display for FaultAsked {
     }
 }
 
+/// What becomes of a primary that has failed and was replaced by hand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rejoin {
+    /// The next run restores its data.
+    #[default]
+    Restore,
+    /// The engine's own program puts it back to where both logs are one, and it follows the new primary.
+    Rewind,
+}
+
+impl Rejoin {
+    /// Words of `drill.rejoin`.
+    pub const WORDS: &'static [&'static str] = &["restore", "rewind"];
+
+    /// The one of a word; the default for any other.
+    pub fn of(word: &str) -> Self {
+        if word == "rewind" { Self::Rewind } else { Self::Restore }
+    }
+}
+
 /// A drill that a point asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrillAsked {
@@ -170,6 +191,9 @@ pub struct DrillAsked {
     pub promote_after: Duration,
     /// Longest time from the fault to the recovery.
     pub within: Duration,
+    /// Whether the failed primary follows the promoted instance afterwards.
+    #[serde(default)]
+    pub rejoin: Rejoin,
     /// What the prober does.
     pub prober: ProberAsked,
 }
@@ -200,6 +224,7 @@ pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
         lasts: time("drill.lasts", 10),
         promote_after: time("drill.promote_after", 0),
         within: time("drill.within", 120),
+        rejoin: Rejoin::of(settings.text("drill.rejoin").unwrap_or_default()),
         prober: ProberAsked { rate, deadline: time("prober.deadline", 1) },
     }))
 }
@@ -364,6 +389,12 @@ pub struct DrillReport {
     /// When the manager was first seen to have taken notice: it named no leader, or another server.
     #[serde(default)]
     pub detected_at: Option<f64>,
+    /// When the failed primary was told to follow the promoted instance.
+    #[serde(default)]
+    pub rejoin_asked_at: Option<f64>,
+    /// When it ran and followed.
+    #[serde(default)]
+    pub rejoined_at: Option<f64>,
     /// When the fault was undone.
     pub undone_at: Option<f64>,
     /// Throughput of the users in the measured window, 1/s.

@@ -138,6 +138,45 @@ fn a_promoted_standby_with_another_is_protected_again() {
     bench.expect_no_process();
 }
 
+/// A drill whose failed primary is put back behind the standby that took its place.
+const REWOUND: &str = r#"
+[replication]
+mode = "remote_flush"
+rtt = "1ms"
+[drill]
+rejoin = "rewind"
+within = "60s"
+[prober]
+rate = "100/s"
+[[factor]]
+setting = "drill.fault"
+levels = ["crash primary", "freeze primary", "stop primary"]
+"#;
+
+#[test]
+fn a_failed_primary_is_rewound_and_waited_for_again() {
+    if !postgresql_here("drills") {
+        return;
+    }
+    let bench = Bench::new("drills-rewound");
+    bench.study(&study(REWOUND));
+    let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    expect_a_verdict(&done);
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert_eq!(record.attempts.len(), 3);
+    for attempt in &record.attempts {
+        let report = report(attempt);
+        let told = format!("{}: {report:?}", level(&record, attempt));
+        assert!(report.rejoin_asked_at > report.promoted_at && report.promoted_at.is_some(), "{told}");
+        assert!(report.rejoined_at > report.rejoin_asked_at, "{told}");
+        assert!(report.protected_again_at >= report.rejoined_at, "{told}");
+        assert_eq!((report.prober.ledger.lost, report.prober.ledger.holes), (0, 0), "{told}");
+    }
+    let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
+    assert!(text(&page.stdout).contains("rejoined"), "{}", text(&page.stdout));
+    bench.expect_no_process();
+}
+
 fn acknowledged(event: &RunEvent) -> u64 {
     match event {
         RunEvent::LedgerPage(page) => page.acknowledged(),
@@ -171,7 +210,7 @@ fn delete_when_promoted(bench: &Bench, child: &mut std::process::Child) -> bool 
             .current_dir(&folder)
             .args([
                 "-h",
-                "/proc/self/cwd",
+                "/proc/self/cwd/pg_stat_tmp",
                 "-p",
                 &port,
                 "-U",

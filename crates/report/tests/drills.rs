@@ -56,6 +56,8 @@ fn report_after(window_ends: f64, away: f64) -> DrillReport {
         manager: None,
         detected_at: None,
         promote_asked_at: Some(fault_at),
+        rejoin_asked_at: None,
+        rejoined_at: None,
         promoted_at: Some(fault_at + 0.1),
         promoted: None,
         undone_at: None,

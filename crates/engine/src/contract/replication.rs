@@ -3,7 +3,7 @@
 
 use super::engine::Target;
 use super::error::Error;
-use super::server::FileToWrite;
+use super::server::{CommandLine, FileToWrite};
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::commit_levels::CommitLevel;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
@@ -64,6 +64,27 @@ pub trait Replication: Sync {
 
     /// Makes the standby at this address a primary that takes writes, and waits until it is. No commit waits there. Blocking.
     fn promote(&self, standby: &Target) -> Result<(), Error>;
+
+    /// Prepares a promoted instance to be the source of [`Replication::rewind`]: what it has since is in its files. Blocking.
+    fn before_rewind(&self, leader: &Target) -> Result<(), Error>;
+
+    /// What puts the stopped instance in a data folder back to where its log and that of the instance at `upstream` are one, by what
+    /// differs since.
+    fn rewind(&self, data: &Path, upstream: &str) -> Result<Rewind, Error>;
+
+    /// Names of the links in the data folder of a standby by which it follows.
+    fn links(&self) -> &'static [&'static str];
+}
+
+/// How an instance is put back behind another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewind {
+    /// Command, to be run in a folder of its own as the server's user.
+    pub command: CommandLine,
+    /// Symbolic links in that folder, and what each leads to.
+    pub links: Vec<(PathBuf, PathBuf)>,
+    /// Files of the data folder that are the other instance's afterwards and must go.
+    pub others: Vec<PathBuf>,
 }
 
 /// Standbys of a server that Proofload did not start: what its users' commits wait for is chosen by each connection, and nothing of the

@@ -2,7 +2,7 @@
 
 use super::kind::Kind;
 use super::spec::SettingSpec;
-use crate::drill::FAULT_WORDS;
+use crate::drill::{FAULT_WORDS, Rejoin};
 use crate::manager::ManagerKind;
 use crate::replication::{Confirmation, MOST_STANDBYS, ReplicationMode};
 
@@ -87,6 +87,7 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("drill.phase", span(0), "Longest of the waits before a fault: each drill waits a time of its own between nothing and this, drawn from the study's seed, so that faults fall anywhere in the periods of what detects them. By default 0s."),
     SettingSpec::optional("drill.lasts", span(1000), "How long a fault of a standby or of a link lasts, or a drill without a fault; by default 10s."),
     SettingSpec::optional("drill.promote_after", span(0), "Time from a fault of the primary to the order to promote: the detection, which is declared and not measured; by default 0s.").titled("detection (declared)"),
+    SettingSpec::optional("drill.rejoin", Kind::OneOf(Rejoin::WORDS), "What becomes of a primary that failed and was replaced by hand. `restore`: the next run restores its data from the snapshot. `rewind`: once users are back it is put behind the new primary by `pg_rewind`, as operators do, and follows it; when commits wait for it again, the drill is *protected again*. By default restore."),
     SettingSpec::optional("drill.within", span(1000), "Longest time from the fault to the recovery; beyond it the drill has never recovered. By default 2m."),
     SettingSpec::optional("prober.rate", Kind::Rate { least: 1.0, most: 1000.0 }, "Writes per second of the prober, and reads per second: due at fixed times, each a number of its own in a table of its own; beside them a twentieth as many new connections. By default 200/s."),
     SettingSpec::optional("prober.deadline", span(100), "Time after which the prober gives up an operation: it closes the connection, and the outcome is unknown. By default 1s."),

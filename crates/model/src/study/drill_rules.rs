@@ -1,16 +1,24 @@
 //! What a drill needs of the rest of a study.
 
 use super::contradictions::RuleContext;
-use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultTarget, drill};
+use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultTarget, Rejoin, drill};
 use crate::fault_strength::FaultStrength;
+use crate::manager::manager;
 use crate::plan::expand;
 use crate::replication::{link, replication};
 use crate::settings::Settings;
 use std::collections::BTreeSet;
 
 /// Settings that only a drill uses.
-const OF_DRILLS: &[&str] =
-    &["drill.lasts", "drill.phase", "drill.promote_after", "drill.within", "prober.rate", "prober.deadline"];
+const OF_DRILLS: &[&str] = &[
+    "drill.lasts",
+    "drill.phase",
+    "drill.promote_after",
+    "drill.rejoin",
+    "drill.within",
+    "prober.rate",
+    "prober.deadline",
+];
 
 /// A drill needs standbys of ours, users that give up, and data restored before each run.
 pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
@@ -127,6 +135,16 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         asked.promote_after.is_zero() || asked.fault.is_some_and(|fault| fault.takes_the_primary()),
         "drill.promote_after",
         "nobody is promoted by this fault; leave it out",
+    );
+    need(
+        asked.rejoin == Rejoin::Restore || asked.fault.is_some_and(|fault| fault.takes_the_primary()),
+        "drill.rejoin",
+        "this fault takes no primary that could follow another one; leave it out",
+    );
+    need(
+        asked.rejoin == Rejoin::Restore || manager(settings).ok().flatten().is_none(),
+        "drill.rejoin",
+        "the failover manager takes a failed primary back by itself; leave it out",
     );
     missing
 }

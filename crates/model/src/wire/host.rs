@@ -368,6 +368,22 @@ asks! {
         instance: InstanceName,
     } -> Moment;
 
+    /// Prepare an instance that was promoted to be what another is rewound by.
+    before_rewind: BeforeRewind {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> ();
+
+    /// Put an instance that has ended back to where its log and that of another instance are one.
+    rewind: Rewind {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where.
+        place: DataLocation,
+        /// Address of the other instance.
+        upstream: String,
+    } -> ();
+
     /// Read back each limit and setting that should be in force, the storage, and the engine's own view.
     verify: Verify {
         /// Name of the instance.

@@ -4,12 +4,12 @@
 use super::managed_drill;
 use super::preparation::PreparedRun;
 use super::promotion::{Promotion, promote};
+use super::rejoin;
 use super::run_context::RunContext;
-use super::testbed::Testbed;
 use crate::live::Phase;
 use proofload_analysis::recovery::{BACK_FOR, first_recovered, missed};
 use proofload_model::deployment::{InstanceName, InstancePlan};
-use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, FaultTarget, ProberReport};
+use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, FaultTarget, ProberReport, Rejoin};
 use proofload_model::error::Error;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::ManagerKind;
@@ -29,10 +29,12 @@ pub(super) struct DrillCourse {
     pub(super) detected_at: Option<f64>,
     pub(super) promote_asked_at: Option<f64>,
     pub(super) promoted: Option<Promotion>,
+    pub(super) rejoin_asked_at: Option<f64>,
+    pub(super) rejoined_at: Option<f64>,
     undone_at: Option<f64>,
     before: f64,
     recovered_at: Option<f64>,
-    protected_again_at: Option<f64>,
+    pub(super) protected_again_at: Option<f64>,
     work_missed: f64,
 }
 
@@ -52,6 +54,8 @@ impl DrillCourse {
             promote_asked_at: self.promote_asked_at,
             promoted_at,
             promoted,
+            rejoin_asked_at: self.rejoin_asked_at,
+            rejoined_at: self.rejoined_at,
             undone_at: self.undone_at,
             before: self.before,
             recovered_at: self.recovered_at,
@@ -81,6 +85,8 @@ pub(super) fn carry_out(
         detected_at: None,
         promote_asked_at: None,
         promoted: None,
+        rejoin_asked_at: None,
+        rejoined_at: None,
         undone_at: None,
         before,
         recovered_at: None,
@@ -113,6 +119,9 @@ pub(super) fn carry_out(
     }
     let began = course.in_force.1.max(0.0) as usize;
     until_back(context, prepared, asked, (&mut course, began))?;
+    if let (Rejoin::Rewind, Some(fault)) = (asked.rejoin, asked.fault.filter(|fault| fault.takes_the_primary())) {
+        rejoin::rejoin(context, prepared, asked, (&fault.instance(), &mut course))?;
+    }
     let end = course.recovered_at.map_or(context.heard.state.throughput.len(), |at| at as usize);
     course.work_missed = missed(context.heard.state.throughput.get(began..end).unwrap_or_default(), before);
     if let Some(fault) = asked.fault.filter(|fault| fault.takes_the_primary()) {
@@ -134,7 +143,7 @@ pub(super) fn make(
         let made = testbed.make_fault_of_arbiter(fault.kind)?;
         return Ok((in_seconds(context, &primary, made.after), in_seconds(context, &primary, made.at)));
     }
-    let instance = of_name(&testbed, &fault.instance())?.clone();
+    let instance = of_name(prepared, &fault.instance())?.clone();
     let made = testbed.make_fault(&instance, fault.kind, strength)?;
     Ok((in_seconds(context, &instance, made.after), in_seconds(context, &instance, made.at)))
 }
@@ -146,7 +155,7 @@ fn undo(context: &mut RunContext<'_>, prepared: &PreparedRun, fault: FaultAsked)
         testbed.start_arbiter()?;
         return Ok(now(context));
     }
-    let instance = of_name(&testbed, &fault.instance())?.clone();
+    let instance = of_name(prepared, &fault.instance())?.clone();
     let undone = testbed.undo_fault(&instance)?;
     if undone.runs {
         return Ok(in_seconds(context, &instance, undone.at));
@@ -165,8 +174,8 @@ fn phase(longest: Duration, seed: u64) -> Duration {
     longest.mul_f64(share as f64 / (1u64 << 53) as f64)
 }
 
-fn of_name<'t>(testbed: &Testbed<'t, '_>, name: &InstanceName) -> Result<&'t InstancePlan, Error> {
-    let found = testbed.deployment.instances.iter().find(|instance| instance.name == *name);
+pub(super) fn of_name<'p>(prepared: &'p PreparedRun, name: &InstanceName) -> Result<&'p InstancePlan, Error> {
+    let found = prepared.deployment.instances.iter().find(|instance| instance.name == *name);
     found.ok_or_else(|| Error::refused(format!("make a fault: there is no instance {name}")))
 }
 

@@ -17,6 +17,7 @@ mod preparation;
 mod promotion;
 pub(crate) mod quiet_check;
 mod quiet_window;
+mod rejoin;
 mod replication;
 mod retry;
 mod run;

@@ -290,6 +290,30 @@ impl<'t> Testbed<'t, '_> {
         self.ask(standby, host::Promote { instance: standby.name.clone() })
     }
 
+    /// Prepares a promoted instance to be what another is rewound by.
+    pub(super) fn before_rewind(&mut self, leader: &InstancePlan) -> Result<(), Error> {
+        self.ask(leader, host::BeforeRewind { instance: leader.name.clone() })
+    }
+
+    /// Puts an instance that has ended back behind the one at an address, and lets it follow that, through a relay where there is a link.
+    pub(super) fn rewind(
+        &mut self,
+        instance: &InstancePlan,
+        upstream: String,
+        link: Option<LinkAsked>,
+    ) -> Result<(), Error> {
+        let InstancePlan { name, place, .. } = instance.clone();
+        self.ask(instance, host::Rewind { instance: name.clone(), place: place.clone(), upstream: upstream.clone() })?;
+        let upstream = match link {
+            Some(link) => {
+                let ask = host::StartLink { instance: name, place: place.clone(), upstream, link };
+                self.ask(instance, ask)?
+            }
+            None => upstream,
+        };
+        self.start_again(instance, place, ReplicationPart::Standby { upstream })
+    }
+
     /// Address that a standby follows: that of the primary, or of a relay to it.
     fn upstream_of(
         &mut self,

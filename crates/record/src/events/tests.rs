@@ -219,6 +219,8 @@ fn drilled(chance: &mut Chance) -> DrillReport {
         fault_after: chance.seconds(),
         fault_at: chance.seconds(),
         promote_asked_at: chance.maybe(Chance::seconds),
+        rejoin_asked_at: chance.maybe(Chance::seconds),
+        rejoined_at: chance.maybe(Chance::seconds),
         promoted_at: chance.maybe(Chance::seconds),
         promoted: chance.maybe(|_| InstanceName::standby(1)),
         manager: chance.maybe(|_| ManagerKind::Patroni),

@@ -28,6 +28,8 @@ pub(super) const DRILLS: &[&str] = &[
     "promoted",
     "first_acknowledged_s",
     "undone_s",
+    "rejoin_asked_s",
+    "rejoined_s",
     "recovered_s",
     "protected_again_s",
     "writes_away_s",
@@ -91,6 +93,8 @@ pub(super) fn drills(record: &Record, selection: &Selection, emit: &mut Emit<'_>
             report.promoted.as_ref().map_or(Cell::Empty, |name| Cell::Text(name.as_str())),
             number(outage.and_then(|outage| outage.to).map(Offset::as_seconds)),
             number(report.undone_at),
+            number(report.rejoin_asked_at),
+            number(report.rejoined_at),
             number(report.recovered_at),
             number(report.protected_again_at),
         ];

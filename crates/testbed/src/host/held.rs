@@ -364,6 +364,24 @@ impl InstanceResources {
         Ok(self.clock.now())
     }
 
+    /// Prepares it, which was promoted, to be what another instance is rewound by.
+    pub(super) fn before_rewind(&self) -> Result<(), Error> {
+        let (facet, target) = self.standby()?;
+        // The program would follow the link into the folder of whom this one followed.
+        instances::unlead(&self.folder()?, facet.links())?;
+        Ok(facet.before_rewind(target)?)
+    }
+
+    /// Puts it, which has ended, back to where its log and that of the instance at an address are one.
+    pub(super) fn rewind(&mut self, place: &DataLocation, upstream: &str) -> Result<(), Error> {
+        self.end_faulty();
+        self.refuse_while_running("rewind the instance")?;
+        let recipe = engine(place)?.server().ok_or_else(|| Error::refused("rewind: the engine has no server"))?;
+        let data = self.folder()?;
+        let how = replication::facet(place)?.rewind(&data, upstream)?;
+        instances::rewind(recipe, &how, &data, &*self.clock, &self.remains)
+    }
+
     fn standby(&self) -> Result<(&'static dyn Replication, &Target), Error> {
         let running = self.server.as_ref().ok_or_else(|| Error::new("ask a standby: it does not run"))?;
         Ok((replication::facet(&running.target.place)?, &running.target))

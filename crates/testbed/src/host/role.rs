@@ -22,12 +22,13 @@ use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Attach, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot,
-    Follow, HoldStandby, HostService, IsFenced, JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads,
-    MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge,
-    QuietCheck, ReadCluster, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request,
-    RestoreSnapshot, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes,
-    StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, UndoFault, Verify, WatchExisting,
+    Attach, BeforeRewind, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, EndFaulty,
+    FindSnapshot, Follow, HoldStandby, HostService, IsFenced, JoinLimits, LabelSnapshot, MakeFault, MeasureLink,
+    MeasureReads, MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote,
+    Protect, Purge, QuietCheck, ReadCluster, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured,
+    Release, Request, RestoreSnapshot, Rewind, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink,
+    StartManaged, StartProbes, StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, UndoFault, Verify,
+    WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -295,6 +296,14 @@ impl HostService for HostRole {
 
     fn promote(&mut self, ask: Promote) -> Result<Moment, Error> {
         self.held(&ask.instance).promote()
+    }
+
+    fn before_rewind(&mut self, ask: BeforeRewind) -> Result<(), Error> {
+        self.held(&ask.instance).before_rewind()
+    }
+
+    fn rewind(&mut self, ask: Rewind) -> Result<(), Error> {
+        self.held(&ask.instance).rewind(&ask.place, &ask.upstream)
     }
 
     fn verify(&mut self, ask: Verify) -> Result<Vec<Fact>, Error> {

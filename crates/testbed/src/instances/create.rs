@@ -1,4 +1,4 @@
-//! Makes an empty instance by the recipe's commands, as the user that will run it.
+//! Runs an engine's commands beside a server, as the user that runs it: those that make an empty instance, and others.
 
 use super::log::Log;
 use super::user::User;
@@ -28,26 +28,27 @@ pub(crate) fn create(
     std::fs::set_permissions(data, private)
         .map_err(|error| Error::new(format!("make {} private: {error}", data.display())))?;
     for command in recipe.create(data)? {
-        run(&command, data, user.as_ref(), clock, remains)
+        run(&command, data, &data.with_file_name("create.log"), user.as_ref(), clock, remains)
             .map_err(|error| error.context(format!("make an instance in {}", data.display())))?;
     }
     Ok(())
 }
 
-/// Runs one command to its end. Its output goes beside the data folder, which must stay empty for it.
-fn run(
+/// Runs one command to its end in a folder; its output goes to a file elsewhere, since a data folder must stay as it is.
+pub(super) fn run(
     command: &CommandLine,
-    data: &Path,
+    folder: &Path,
+    output: &Path,
     user: Option<&User>,
     clock: &dyn Clock,
     remains: &InstanceRemains,
 ) -> Result<(), Error> {
-    let (log, file) = Log::open(&data.with_file_name("create.log"), None)?;
+    let (log, file) = Log::open(output, None)?;
     let mut child = sys::spawn(Spawn {
         program: &command.program,
         arguments: &command.arguments,
         environment: &command.environment,
-        folder: data,
+        folder,
         log: &file,
         groups: Vec::new(),
         cores: None,

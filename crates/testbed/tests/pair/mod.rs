@@ -99,7 +99,7 @@ impl Pair {
         let folder = format!("{}.standby-1/data", place.folder);
         let port = std::fs::read_to_string(format!("{folder}/postmaster.pid")).expect("it runs");
         let port = port.lines().nth(3).expect("the fourth line is the port").to_owned();
-        format!("host='{folder}' port={port} user=proofload")
+        format!("host='{folder}/pg_stat_tmp' port={port} user=proofload")
     }
 
     pub fn read(&mut self) -> ReplicationReading {

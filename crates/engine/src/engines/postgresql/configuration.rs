@@ -1,5 +1,6 @@
 //! The whole `postgresql.conf` of a local instance: our defaults, the study's settings, and what may not be overruled.
 
+use super::recipe::SOCKETS;
 use super::quantity::server_text;
 use crate::contract::Error;
 use std::fmt::Write as _;
@@ -50,7 +51,7 @@ pub(super) fn postgresql_conf(settings: &[(String, String)], port: u16) -> Resul
     let mut line = |name: &str, value: &str| {
         writeln!(text, "{name} = {}", quoted(value)).expect("a string takes all text");
     };
-    line("unix_socket_directories", ".");
+    line("unix_socket_directories", SOCKETS);
     line("port", &port.to_string());
     line("logging_collector", "off");
     for (name, value) in DEFAULTS {
@@ -68,7 +69,8 @@ pub(super) fn postgresql_conf(settings: &[(String, String)], port: u16) -> Resul
 pub(super) fn managed_conf(settings: &[(String, String)], port: u16, sockets: &str) -> Result<String, Error> {
     let text = postgresql_conf(settings, port)?;
     let sockets = format!("unix_socket_directories = {}", quoted(sockets));
-    Ok(text.replace("unix_socket_directories = '.'", &sockets).replace("listen_addresses = ''", "listen_addresses = '127.0.0.1'"))
+    let here = format!("unix_socket_directories = {}", quoted(SOCKETS));
+    Ok(text.replace(&here, &sockets).replace("listen_addresses = ''", "listen_addresses = '127.0.0.1'"))
 }
 
 /// Refuses names that are not settings, values that would end the line, and settings that are ours.

@@ -34,16 +34,21 @@ pub(super) fn find() -> Result<Programs, Error> {
 /// Programs that a failover manager calls beside the server.
 const FOR_MANAGERS: &[&str] = &["postgres", "pg_ctl", "pg_controldata", "pg_basebackup", "pg_rewind", "psql"];
 
-/// The folder of the installation that has all programs for a failover manager: that of the server, or the one that its link leads to.
+/// The folder of the installation that has all programs for a failover manager.
 pub(super) fn for_managers() -> Result<PathBuf, Error> {
+    with_all(FOR_MANAGERS)
+}
+
+/// The folder of the installation that has all of these programs: that of the server, or the one that its link leads to.
+pub(super) fn with_all(programs: &[&str]) -> Result<PathBuf, Error> {
     let folder = find()?.folder;
     let behind = std::fs::canonicalize(folder.join("postgres")).ok().and_then(|path| path.parent().map(Path::to_owned));
-    let has_all = |folder: &PathBuf| FOR_MANAGERS.iter().all(|program| folder.join(program).is_file());
+    let has_all = |folder: &PathBuf| programs.iter().all(|program| folder.join(program).is_file());
     std::iter::once(folder.clone()).chain(behind).find(has_all).ok_or_else(|| {
         Error::other(format!(
-            "find the programs for a failover manager: {} has not all of {}; install the server and client packages",
+            "find the programs beside the server: {} has not all of {}; install the server and client packages",
             folder.display(),
-            FOR_MANAGERS.join(", ")
+            programs.join(", ")
         ))
     })
 }

@@ -1,13 +1,17 @@
 //! How a local instance of PostgreSQL is made, started and stopped.
 //!
-//! The instance listens on no network. Its only socket lies in its own data folder, which has mode 0700, so that `trust`
-//! authentication admits the instance's user and root alone and no password exists that could leak. The server is told the
-//! folder as `.`, a session opens a long path through `/proc/self/fd`, so the 107 bytes of a socket's address suffice.
+//! The instance listens on no network. Its only socket lies in a folder of its own data folder, which has mode 0700, so that `trust`
+//! authentication admits the instance's user and root alone and no password exists that could leak. The server is told that
+//! folder without the data folder, a session opens a long path through `/proc/self/fd`, so the 107 bytes of a socket's address suffice.
 
 use super::{configuration, connection, installation};
 use crate::contract::{CommandLine, Error, FileToWrite, ServerRecipe};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Folder of the data folder in which the socket of an instance lies, since every way of copying a running instance, that of `pg_rewind`
+/// included, leaves what is in it alone. Source: PostgreSQL manual, "pg_rewind", "pg_basebackup".
+pub(super) const SOCKETS: &str = "pg_stat_tmp";
 
 /// The recipe.
 #[derive(Debug)]
@@ -58,7 +62,7 @@ impl ServerRecipe for Recipe {
 
     fn address(&self, folder: &Path, port: u16) -> String {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let folder = folder.display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
+        let folder = folder.join(SOCKETS).display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
         format!("host='{folder}' port={port} user=proofload dbname=proofload")
     }
 
@@ -81,7 +85,7 @@ impl ServerRecipe for Recipe {
 }
 
 /// A command with the environment that keeps messages and dates the same everywhere.
-fn command(program: PathBuf, arguments: Vec<String>) -> CommandLine {
+pub(super) fn command(program: PathBuf, arguments: Vec<String>) -> CommandLine {
     let environment = [("LC_ALL", "C"), ("TZ", "UTC")];
     let environment = environment.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
     CommandLine { program, arguments, environment }

@@ -2,12 +2,13 @@
 //! "Synchronous Replication", `synchronous_standby_names`.
 
 use super::connection::{self, PATIENCE, SCHEMA, runtime};
+use super::recipe::{self, SOCKETS};
 use super::{configuration, installation};
 use super::engine::Postgresql;
 use super::failure::failed;
 use super::replication_watch::{Asker, PrimaryWatch};
 use crate::contract::{
-    Error, FileToWrite, ManagedServer, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target,
+    Error, FileToWrite, ManagedServer, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace, StandbyFiles, Target,
 };
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::manager::ManagerKind;
@@ -28,6 +29,12 @@ const UPSTREAM_OF_PROCESS: &str = "/proc/self/cwd/upstream";
 
 /// How long a standby may take to stop applying.
 const APPLY_STOPS_WITHIN: Duration = Duration::from_secs(3);
+
+/// Program that makes a data folder like another's by what differs. Source: PostgreSQL manual, "pg_rewind".
+const REWIND_PROGRAM: &str = "pg_rewind";
+
+/// How long a checkpoint may take that writes everything at once.
+const CHECKPOINT_WITHIN: Duration = Duration::from_secs(120);
 
 /// How long a promotion may take, and how often is looked whether it is done. `pg_promote(true)` looks each 100 ms only.
 const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
@@ -63,11 +70,7 @@ const SETTINGS: &[&str] = &["synchronous_commit", "synchronous_standby_names", "
 /// Log that a primary keeps for a standby that is late. No slot: that of an absent standby would fill the disk.
 const LOG_KEPT: &str = "512MB";
 
-/// Folder of the data folder in which the socket of a managed instance lies, since every way of copying a running instance, that of
-/// `pg_rewind` included, leaves what is in it alone. Source: PostgreSQL manual, "pg_rewind", "pg_basebackup".
-const SOCKETS: &str = "pg_stat_tmp";
-
-/// The same folder as the server sees it, and a manager that works beside a link of that name.
+/// Folder of sockets as a managed server sees it, and a manager that works beside a link of that name.
 const SOCKETS_OF_PROCESS: &str = "/proc/self/cwd/pg_stat_tmp";
 
 /// Access to a managed instance: sessions of this host by the private socket, managers and standbys with a password.
@@ -235,6 +238,33 @@ impl Replication for Postgresql {
             let row = client.query_one("SELECT NOT pg_is_in_recovery()", &[]).await.map_err(failed)?;
             row.try_get::<_, bool>(0).map_err(failed)
         })
+    }
+
+    /// Makes the checkpoint without which `pg_rewind` finds nothing to do on the new timeline.
+    fn before_rewind(&self, leader: &Target) -> Result<(), Error> {
+        ask(leader, CHECKPOINT_WITHIN, async |client| client.batch_execute("CHECKPOINT").await.map_err(failed))
+            .map_err(|error| error.context("make a checkpoint before another instance is rewound"))
+    }
+
+    fn rewind(&self, data: &Path, upstream: &str) -> Result<Rewind, Error> {
+        let UpstreamAddress { host, port, user } = UpstreamAddress::of(upstream)?;
+        let (host, links) = match host {
+            Host::Unix(folder) => (UPSTREAM_OF_PROCESS.to_owned(), vec![(PathBuf::from(UPSTREAM), folder)]),
+            Host::Tcp(host) => (host, Vec::new()),
+        };
+        let source = format!("host='{host}' port={port} user={user} dbname=postgres");
+        let arguments = vec![
+            "--target-pgdata".to_owned(),
+            data.display().to_string(),
+            "--source-server".to_owned(),
+            source,
+        ];
+        let others = vec![PathBuf::from("postgresql.auto.conf")];
+        Ok(Rewind { command: recipe::command(installation::with_all(&[REWIND_PROGRAM])?.join(REWIND_PROGRAM), arguments), links, others })
+    }
+
+    fn links(&self) -> &'static [&'static str] {
+        &[UPSTREAM]
     }
 
     fn promote(&self, standby: &Target) -> Result<(), Error> {

@@ -222,14 +222,20 @@ impl Replication for Postgresql {
     }
 
     fn set_accounts(&self, primary: &Target, others: &[&str], password: &str) -> Result<(), Error> {
-        let mut statements: Vec<String> = std::iter::once(&SCHEMA).chain(others).map(|name| self.account(name, password)).collect();
+        let accounts: Vec<String> = std::iter::once(&SCHEMA).chain(others).map(|name| self.account(name, password)).collect();
         let may_rewind = |function: &&str, account: &&str| {
             format!("GRANT EXECUTE ON FUNCTION {function} TO {}", escape_identifier(account))
         };
-        statements.extend(others.iter().flat_map(|other| REWIND.iter().map(move |function| may_rewind(function, other))));
-        ask(primary, PATIENCE, async |client| {
+        let grants: Vec<String> =
+            others.iter().flat_map(|other| REWIND.iter().map(move |function| may_rewind(function, other))).collect();
+        let mut of_all = connection::config(primary)?;
+        // A manager rewinds by way of this database, and each database has functions of its own.
+        of_all.dbname("postgres");
+        let executed = async |client: &Client, statements: &[String]| {
             client.batch_execute(&statements.join("; ")).await.map_err(failed)
-        })
+        };
+        let asked = ask(primary, PATIENCE, async |client| executed(client, &accounts).await);
+        asked.and_then(|()| ask_by(of_all, PATIENCE, async |client| executed(client, &grants).await))
         .map_err(|error| error.context("give the accounts of the failover manager a password"))
     }
 
@@ -284,7 +290,11 @@ impl Replication for Postgresql {
 
 /// Does something with a connection of its own, within a time.
 fn ask<T>(target: &Target, within: Duration, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, Error> {
-    let mut config = connection::config(target)?;
+    ask_by(connection::config(target)?, within, work)
+}
+
+/// The same by a configuration.
+fn ask_by<T>(mut config: Config, within: Duration, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, Error> {
     config.connect_timeout(PATIENCE);
     let work = async { work(&connection::open(config).await?).await };
     let late = |_| Err(Error::other(format!("it was not done after {within:?}")));

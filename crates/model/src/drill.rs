@@ -64,6 +64,8 @@ pub enum FaultTarget {
     Standby,
     /// The link to the first standby.
     Link,
+    /// The way of users and prober to the instance that takes the writes.
+    Clients,
     /// What decides for the manager who leads.
     Arbiter,
 }
@@ -78,7 +80,7 @@ pub struct FaultAsked {
 }
 
 /// The faults by the words of `drill.fault`, in the order of the reference.
-const FAULTS: [(&str, Option<FaultAsked>); 21] = [
+const FAULTS: [(&str, Option<FaultAsked>); 22] = [
     ("none", None),
     ("crash primary", Some(FaultAsked { kind: FaultKind::Crash, target: FaultTarget::Primary })),
     ("kill primary", Some(FaultAsked { kind: FaultKind::Kill, target: FaultTarget::Primary })),
@@ -96,6 +98,7 @@ const FAULTS: [(&str, Option<FaultAsked>); 21] = [
         "partition link-1 to-primary",
         Some(FaultAsked { kind: FaultKind::PartitionToPrimary, target: FaultTarget::Link }),
     ),
+    ("partition clients", Some(FaultAsked { kind: FaultKind::Partition, target: FaultTarget::Clients })),
     ("reset link-1", Some(FaultAsked { kind: FaultKind::Reset, target: FaultTarget::Link })),
     ("latency link-1", Some(FaultAsked { kind: FaultKind::Latency, target: FaultTarget::Link })),
     ("bandwidth link-1", Some(FaultAsked { kind: FaultKind::Bandwidth, target: FaultTarget::Link })),
@@ -132,14 +135,15 @@ impl FaultAsked {
 
     /// Tells whether the database needs another primary.
     pub fn takes_the_primary(self) -> bool {
-        self.target == FaultTarget::Primary
-            && (self.kind.ends_the_server() || matches!(self.kind, FaultKind::Freeze | FaultKind::Switchover))
+        self.target == FaultTarget::Clients
+            || self.target == FaultTarget::Primary
+                && (self.kind.ends_the_server() || matches!(self.kind, FaultKind::Freeze | FaultKind::Switchover))
     }
 
     /// Instance that the fault is made at: of a link the standby behind it.
     pub fn instance(self) -> InstanceName {
         match self.target {
-            FaultTarget::Primary => InstanceName::primary(),
+            FaultTarget::Primary | FaultTarget::Clients => InstanceName::primary(),
             FaultTarget::Standby | FaultTarget::Link => InstanceName::standby(1),
             FaultTarget::Arbiter => InstanceName::arbiter(),
         }

@@ -132,6 +132,12 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         "a disk is filled only where it is a volume of the study's own: set storage.volume, such as \"4GiB\"; never the system's file system",
     );
     need(
+        asked.fault.is_none_or(|fault| fault.target != FaultTarget::Clients)
+            || (manager(settings).ok().flatten().is_none() && settings.get("agents.load").is_none()),
+        "drill.fault",
+        "users are parted from a primary on this host, and a standby is promoted by hand; leave agents.load and replication.manager out",
+    );
+    need(
         asked.promote_after.is_zero() || asked.fault.is_some_and(|fault| fault.takes_the_primary()),
         "drill.promote_after",
         "nobody is promoted by this fault; leave it out",

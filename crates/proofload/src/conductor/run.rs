@@ -15,6 +15,7 @@ use super::whole_run;
 use crate::live::Phase;
 use proofload_load::Rating;
 use proofload_model::deployment::InstancePlan;
+use proofload_model::drill::FaultTarget;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::replication::link;
@@ -68,11 +69,14 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         let part = |instance: &InstancePlan, upstream: Option<&String>| {
             (instance.place.clone(), prepared.part(instance, upstream))
         };
-        let started = match (&prepared.manager, &prepared.replication) {
+        let mut started = match (&prepared.manager, &prepared.replication) {
             (Some(manager), Some(asked)) => context.testbed(prepared).start_managed(manager, asked)?,
             _ => context.testbed(prepared).start(link(&prepared.settings), part)?,
         };
         context.heard.journal.facts(&started.facts)?;
+        if prepared.drill.and_then(|drill| drill.fault).is_some_and(|fault| fault.target == FaultTarget::Clients) {
+            context.testbed(prepared).front(&mut started)?;
+        }
         endpoints = started.endpoints(prepared.drill.is_some());
         context.addresses = started.names.iter().cloned().zip(started.addresses).collect();
         context.upstreams = started.upstreams;

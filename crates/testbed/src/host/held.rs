@@ -257,15 +257,18 @@ impl InstanceResources {
         self.replication.as_mut().ok_or_else(alone)?.watch()
     }
 
-    /// Starts the relay through which it shall follow, in the place of an earlier one; the address that it is told.
+    /// Starts a relay in the place of an earlier one: that through which it shall follow, or, of a primary that runs, that by which its users
+    /// come. The address that the other end is told.
     pub(super) fn start_link(
         &mut self,
         place: &DataLocation,
         upstream: &str,
         link: LinkAsked,
     ) -> Result<String, Error> {
-        self.refuse_while_running("start a relay")?;
-        self.link = None;
+        if self.link.is_some() {
+            self.refuse_while_running("start a relay")?;
+            self.link = None;
+        }
         let (relay, address) = replication::start_relay(place, upstream, link, Arc::clone(&self.clock))?;
         self.link = Some(relay);
         Ok(address)

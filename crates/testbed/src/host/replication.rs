@@ -89,6 +89,11 @@ impl InstanceReplication {
         Ok(Self { facet: None, target: target.clone(), asked: Some(asked), watch: None })
     }
 
+    /// Tells whether others follow it.
+    pub(super) fn is_of_primary(&self) -> bool {
+        self.asked.is_some()
+    }
+
     /// A watch of its own; `None` for a standby.
     pub(super) fn open_watch(&self) -> Result<Option<Box<dyn ReplicationWatch>>, Error> {
         let Some(asked) = &self.asked else { return Ok(None) };

@@ -1,6 +1,7 @@
 //! What a fault does to one instance: made, undone, ended, and what it has left forgotten. May not know how a kind of fault is made.
 
 use super::super::replay::ReplayOf;
+use super::super::replication::InstanceReplication;
 use super::InstanceResources;
 use crate::faults::{self, FaultSite, Process, Replay};
 use crate::limits::{self, CgroupDir, Controller};
@@ -67,7 +68,8 @@ impl InstanceResources {
     /// Ends what a fault has left: what is frozen must not go on.
     pub(in crate::host) fn end_faulty(&mut self) {
         let Some(fault) = self.fault.take() else { return };
-        if !fault.kind.ends_the_server() && fault.kind != FaultKind::Freeze {
+        let is_parted = fault.kind == FaultKind::Partition && self.leads();
+        if !fault.kind.ends_the_server() && fault.kind != FaultKind::Freeze && !is_parted {
             let _as_far_as_it_goes = self.at_fault(&fault, |site| {
                 faults::clear(fault.kind, site);
                 Ok(())
@@ -86,7 +88,16 @@ impl InstanceResources {
             self.clock.sleep(GLANCE);
             left -= 1;
         }
+        if is_parted {
+            // What it holds would reach a server that is started again.
+            self.link = None;
+        }
         self.forget_ended();
+    }
+
+    /// Tells whether it takes writes as far as we have told it.
+    fn leads(&self) -> bool {
+        self.replication.as_ref().is_some_and(InstanceReplication::is_of_primary)
     }
 
     /// Control group that halts its processes; `None` where there is none.
@@ -131,13 +142,14 @@ impl InstanceResources {
         }
     }
 
-    /// Whether no process of it can take a write any more after a fault.
+    /// Whether no process of it can take a write any more after a fault, or nobody reaches it.
     pub(in crate::host) fn is_fenced(&self) -> bool {
         let frozen = |fault: &InstanceFault| fault.kind == FaultKind::Freeze;
+        let parted = |fault: &InstanceFault| fault.kind == FaultKind::Partition && self.leads();
         let gone = |fault: &InstanceFault| !fault.processes.iter().any(|process| process.is_running());
         match &self.fault {
-            // A freeze that is noted was found in force, and lasts until it is undone.
-            Some(fault) => frozen(fault) || gone(fault),
+            // What is noted was found in force, and lasts until it is undone.
+            Some(fault) => frozen(fault) || parted(fault) || gone(fault),
             None => self.server.is_none(),
         }
     }

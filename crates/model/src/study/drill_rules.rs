@@ -142,15 +142,21 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         "drill.promote_after",
         "nobody is promoted by this fault; leave it out",
     );
-    need(
-        asked.rejoin == Rejoin::Restore || asked.fault.is_some_and(|fault| fault.takes_the_primary()),
-        "drill.rejoin",
-        "this fault takes no primary that could follow another one; leave it out",
-    );
-    need(
-        asked.rejoin == Rejoin::Restore || manager(settings).ok().flatten().is_none(),
-        "drill.rejoin",
-        "the failover manager takes a failed primary back by itself; leave it out",
-    );
+    missing.extend(rejoin(settings, asked));
     missing
+}
+
+/// What a failed primary needs to be put back.
+fn rejoin(settings: &Settings, asked: &DrillAsked) -> Option<(&'static str, &'static str)> {
+    let reason = match asked.rejoin {
+        Rejoin::Restore => return None,
+        Rejoin::Rewind if !asked.fault.is_some_and(FaultAsked::takes_the_primary) => {
+            "this fault takes no primary that could follow another one; leave it out"
+        }
+        Rejoin::Rewind if manager(settings).ok().flatten().is_some() => {
+            "the failover manager takes a failed primary back by itself; leave it out"
+        }
+        Rejoin::Rewind => return None,
+    };
+    Some(("drill.rejoin", reason))
 }

@@ -13,11 +13,13 @@ use proofload_model::drill::ProberReport;
 use proofload_model::error::Error;
 use proofload_model::facts::client;
 use proofload_model::samples::{Check, Fact, Mark};
+use proofload_model::secret::Secret;
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
-    Acknowledge, Build, CheckData, Close, Connect, ConnectProber, DataState, EndProber, Evidence, GiveEvidence,
-    LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark, Request, Start, Stop, TakeEvidence, Verify,
+    Acknowledge, Authenticate, Build, CheckData, Close, Connect, ConnectProber, DataState, EndProber, Evidence,
+    GiveEvidence, LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark, Request, Start, Stop, TakeEvidence,
+    Verify,
 };
 use proofload_model::wire::{Event, LoadSpec, ProbeResult, Reply};
 use std::sync::Arc;
@@ -38,6 +40,8 @@ pub struct LoadRole {
     given: Vec<u8>,
     /// Evidence of another agent's users, until all of it is here.
     taken: Vec<u8>,
+    /// Password of started instances.
+    password: Option<Secret>,
 }
 
 /// Size of the pieces in which evidence travels, bytes: well below the largest frame.
@@ -56,6 +60,7 @@ impl LoadRole {
             acknowledged: Arc::default(),
             given: Vec::new(),
             taken: Vec::new(),
+            password: None,
         }
     }
 
@@ -93,6 +98,11 @@ impl LoadRole {
 }
 
 impl LoadService for LoadRole {
+    fn authenticate(&mut self, ask: Authenticate) -> Result<(), Error> {
+        self.password = ask.password;
+        Ok(())
+    }
+
     fn open(&mut self, ask: Open) -> Result<u32, Error> {
         self.close_all();
         let spec = *ask.spec;
@@ -100,7 +110,8 @@ impl LoadService for LoadRole {
             .ok_or_else(|| Error::new(format!("this agent has no engine {}", spec.place.engine)))?;
         let of_kind = workload(&spec.workload)
             .ok_or_else(|| Error::new(format!("this agent has no workload {}", spec.workload)))?;
-        let target = Target::of(engine, spec.place.clone(), spec.endpoints.clone());
+        let mut target = Target::of(engine, spec.place.clone(), spec.endpoints.clone());
+        target.endpoints = target.endpoints.with_password(self.password.clone());
         let events = Arc::clone(&self.events);
         let progress =
             Arc::new(move |what: &str, done, total| events(Event::Progress { what: what.to_owned(), done, total }));

@@ -1,7 +1,9 @@
 //! The deployment under test: named instances of a database, each with its role, host, storage, limits and settings. Pure. May not know
 //! how an instance is run.
 
+use crate::standby_hosts::StandbyHosts;
 use crate::wire::{DataLocation, LimitsAsked};
+use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -62,7 +64,12 @@ impl fmt::Display for InstanceName {
 pub struct HostName(String);
 
 impl HostName {
-    /// The host that `agents.host` reaches: the only one of a deployment of one.
+    /// A host by its name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// The host that `agents.host` reaches: that of the primary, and of standbys that have none of their own.
     pub fn under_test() -> Self {
         Self("host".to_owned())
     }
@@ -113,6 +120,8 @@ pub struct InstancePlan {
     pub role: Role,
     /// Host that it runs on.
     pub host: HostName,
+    /// Address of its host at which clients and other instances reach it; `None`: only who is on its host does.
+    pub address: Option<IpAddr>,
     /// Engine, folder or URL, settings.
     pub place: DataLocation,
     /// Storage that its folder lies on.
@@ -132,7 +141,9 @@ impl Deployment {
     /// A single instance, the primary, on the host under test.
     pub fn of_one(place: DataLocation, limits: LimitsAsked) -> Self {
         let (name, host, storage) = (InstanceName::primary(), HostName::under_test(), StoragePlan::directory());
-        Self { instances: vec![InstancePlan { name, role: Role::Primary, host, place, storage, limits }] }
+        Self {
+            instances: vec![InstancePlan { name, role: Role::Primary, host, address: None, place, storage, limits }],
+        }
     }
 
     /// The same with standbys of these names beside the primary: same host, settings and limits, folders and cores of their own.
@@ -144,6 +155,24 @@ impl Deployment {
             standby.place.folder = format!("{}.{name}", primary.place.folder);
             standby.limits.cores_before += before * primary.limits.cores.unwrap_or(0);
             self.instances.push(standby);
+        }
+        self
+    }
+
+    /// The same with each standby on its host: all are reached by address, cores of a standby begin where the primary's do unless all hosts
+    /// are one machine, and its folder lies in the one that the study has on its host.
+    #[must_use]
+    pub fn on_hosts(mut self, hosts: &StandbyHosts, study: &str) -> Self {
+        let before = self.primary().limits.cores_before;
+        self.primary_mut().address = Some(hosts.primary);
+        let standbys = self.instances.iter_mut().filter(|instance| instance.role == Role::Standby);
+        for (standby, host) in standbys.zip(&hosts.standbys) {
+            let below = standby.place.folder.strip_prefix(study).unwrap_or_default().to_owned();
+            standby.place.folder = format!("{}{below}", folder_on(study, &host.host()));
+            (standby.host, standby.address) = (host.host(), Some(host.address));
+            if !hosts.is_one_machine {
+                standby.limits.cores_before = before;
+            }
         }
         self
     }
@@ -170,4 +199,9 @@ impl Deployment {
         let primary = self.instances.iter_mut().find(|instance| instance.role == Role::Primary);
         primary.expect("every deployment has a primary")
     }
+}
+
+/// The folder that a study has on a host: one of its own on each, so that hosts may be one machine.
+pub fn folder_on(study: &str, host: &HostName) -> String {
+    if *host == HostName::under_test() { study.to_owned() } else { format!("{study}@{host}") }
 }

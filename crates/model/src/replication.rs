@@ -4,6 +4,7 @@
 use crate::deployment::InstanceName;
 use crate::error::Error;
 use crate::settings::Settings;
+use crate::standby_hosts::standby_hosts;
 use crate::units::{Bytes, BytesPerSecond};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -194,8 +195,11 @@ impl ReplicationAsked {
     }
 }
 
-/// Number of instances of a point, each of which has the limits of the study.
-pub fn instances(settings: &Settings) -> u32 {
+/// Number of instances of a point on one host, each of which has the limits of the study.
+pub fn instances_together(settings: &Settings) -> u32 {
+    if matches!(standby_hosts(settings), Ok(Some(hosts)) if !hosts.is_one_machine) {
+        return 1;
+    }
     1 + replication(settings).ok().flatten().map_or(0, |asked| asked.standbys.len() as u32)
 }
 

@@ -47,6 +47,25 @@ fn the_network_is_told_as_it_was_measured() {
 }
 
 #[test]
+fn a_standbys_host_stands_beside_the_primarys_and_is_never_taken_for_it() {
+    let mut record = replicated();
+    let cores = proofload_model::facts::host::CORES;
+    record.facts.retain(|fact| !cores.is_of(fact));
+    record.facts.push(cores.observed(48_u32, "a test"));
+    record.facts.push(Fact { instance: InstanceName::standby(1), ..cores.observed(96_u32, "a test") });
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("Hosts of all nodes") && page.contains("| 48 | 96 |"), "{page}");
+    assert!(
+        page.contains("Each standby has a host of its own") && !page.contains("All nodes share this host"),
+        "{page}"
+    );
+    let machine = page.split("Hosts of all nodes").next().unwrap();
+    assert!(!machine.contains("96 cores"), "{machine}");
+    let together = render(&replicated(), Format::Markdown).unwrap();
+    assert!(together.contains("All nodes share this host") && !together.contains("Hosts of all nodes"));
+}
+
+#[test]
 fn a_second_out_of_force_voids_the_point() {
     let mut record = replicated();
     let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == 1).unwrap();

@@ -2,6 +2,7 @@
 
 use super::engine::Target;
 use super::error::Error;
+use proofload_model::secret::Secret;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,12 +14,25 @@ pub struct Endpoints {
     turn: Arc<AtomicUsize>,
     /// Whether another instance may have become the one that takes writes.
     role_moves: bool,
+    /// Password of instances that are reached over the network.
+    password: Option<Secret>,
 }
 
 impl Endpoints {
     /// The endpoint whose turn it is.
     pub fn address(&self) -> Option<&str> {
         self.at(self.turn.load(Ordering::Relaxed))
+    }
+
+    /// The same, come to by a password.
+    #[must_use]
+    pub fn with_password(self, password: Option<Secret>) -> Self {
+        Self { password, ..self }
+    }
+
+    /// Password of started instances that are reached over the network; `None`: what the load host knows, if anything.
+    pub fn password(&self) -> Option<&Secret> {
+        self.password.as_ref()
     }
 
     /// Tells whether a connection must make sure that its instance is the one that takes writes.
@@ -28,7 +42,10 @@ impl Endpoints {
 
     /// Each endpoint alone, in order.
     pub fn each(&self) -> impl Iterator<Item = Self> + '_ {
-        let alone = |address: &String| Self { role_moves: self.role_moves, ..Some(address.clone()).into() };
+        let alone = |address: &String| {
+            let password = self.password.clone();
+            Self { role_moves: self.role_moves, password, ..Some(address.clone()).into() }
+        };
         self.addresses.iter().map(alone)
     }
 
@@ -49,7 +66,7 @@ impl Eq for Endpoints {}
 impl From<Vec<String>> for Endpoints {
     fn from(addresses: Vec<String>) -> Self {
         let role_moves = addresses.len() > 1;
-        Self { addresses: addresses.into(), turn: Arc::default(), role_moves }
+        Self { addresses: addresses.into(), turn: Arc::default(), role_moves, password: None }
     }
 }
 

@@ -24,7 +24,8 @@ pub use facets::{ExistingServer, Memory, Snapshots};
 pub use flight::{Action, Answer, Flight, Row};
 pub use observer::{Observation, Observer, SessionSampler};
 pub use replication::{
-    ExistingReplication, ManagedServer, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace, StandbyFiles,
+    ExistingReplication, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace,
+    StandbyFiles,
 };
 pub use rows::{Column, ColumnKind, RowSource, Table};
 pub use server::{CommandLine, FileToWrite, ServerRecipe};

@@ -9,7 +9,9 @@ use proofload_model::commit_levels::CommitLevel;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
+use proofload_model::wire::host::DataEnd;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,8 +23,22 @@ pub trait Replication: Sync {
     /// Settings of a primary that put a mode in force.
     fn primary_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)>;
 
-    /// What makes an instance of the same data follow the one at `upstream`, under the name of the standby.
-    fn standby(&self, name: &str, upstream: &str) -> Result<StandbyFiles, Error>;
+    /// What makes an instance of the same data follow the one at `upstream`, under the name of the standby and with the password of the
+    /// deployment, where it comes over the network.
+    fn standby(&self, name: &str, upstream: &str, password: Option<&str>) -> Result<StandbyFiles, Error>;
+
+    /// What has an instance listen at an address of its host, with these settings, and let in who knows the password.
+    fn reachable(&self, settings: &[(String, String)], at: IpAddr, port: u16) -> Result<Reachable, Error>;
+
+    /// Command that copies the running instance at an address into an empty folder, whose server may be started as its standby, and the
+    /// content of the file of mode 0600 in which it finds the password.
+    fn copy(&self, from: &str, to: &Path, password: (&Path, &str)) -> Result<(CommandLine, String), Error>;
+
+    /// Tells whether the standby at this address has applied all log that it has received. Blocking.
+    fn has_applied_all(&self, standby: &Target) -> Result<bool, Error>;
+
+    /// Reads where the log of the stopped instance of a folder ends.
+    fn data_end(&self, folder: &Path) -> Result<DataEnd, Error>;
 
     /// Places of a relay to the instance at `upstream`, whose socket lies in a folder.
     fn relayed(&self, upstream: &str, folder: &Path) -> Result<RelayPlaces, Error>;
@@ -56,7 +72,7 @@ pub trait Replication: Sync {
     /// server keeps.
     fn account(&self, name: &str, password: &str) -> String;
 
-    /// Makes the account of managers and these others come by a password. Blocking.
+    /// Makes the account of managers and of the load, and these others, come by a password; no standby is waited for. Blocking.
     fn set_accounts(&self, primary: &Target, others: &[&str], password: &str) -> Result<(), Error>;
 
     /// Tells whether the server at this address takes writes. Blocking.
@@ -167,6 +183,17 @@ pub struct StandbyFiles {
     pub files: Vec<FileToWrite>,
     /// Symbolic links in its folder, and what each leads to.
     pub links: Vec<(PathBuf, PathBuf)>,
+    /// Files that nobody but its server may read, and that go when it is stopped.
+    pub secrets: Vec<FileToWrite>,
+}
+
+/// An instance that other hosts reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reachable {
+    /// Files to write in the place of those of its recipe.
+    pub files: Vec<FileToWrite>,
+    /// Address for sessions of other hosts, without secrets.
+    pub address: String,
 }
 
 /// Looks at the replication of a primary. Owns its connections and its runtime; blocking.

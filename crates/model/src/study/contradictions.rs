@@ -3,6 +3,7 @@
 
 use super::drill_rules::drill_needs;
 use super::fault::Fault;
+use super::host_rules::standby_hosts_need;
 use super::manager_rules::manager_needs;
 use super::purge_rules::purge_needs;
 use super::typed::with_memory;
@@ -48,6 +49,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     drill_needs,
     purge_needs,
     manager_needs,
+    standby_hosts_need,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.

@@ -4,6 +4,7 @@ mod advice;
 mod contradictions;
 mod drill_rules;
 mod fault;
+mod host_rules;
 mod manager_rules;
 mod purge_rules;
 mod read;

@@ -9,16 +9,20 @@ use crate::fault_strength::FaultStrength;
 use crate::manager::{ClusterReading, ManagedNode, ManagerAsked};
 use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading};
 use crate::samples::Fact;
+use crate::secret::Secret;
 use crate::time::Moment;
 use crate::units::{Bytes, BytesPerSecond};
+use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A server that was started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StartedInstance {
-    /// Connection string without secrets.
+    /// Connection string for its own host, without secrets.
     pub address: String,
+    /// The same for other hosts; `None` where they do not reach it.
+    pub reached_at: Option<String>,
     /// Settings asked and in force, version.
     pub facts: Vec<Fact>,
 }
@@ -78,6 +82,15 @@ pub struct QuietCheck {
     pub spin_p99: Option<Duration>,
     /// Time in which a written page was made durable in the folder, 99th percentile; `None` where nothing can be written.
     pub sync_p99: Option<Duration>,
+}
+
+/// Where the log of stopped data ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataEnd {
+    /// What is common to all copies of one database.
+    pub system: String,
+    /// Place of the last checkpoint in the log, with its timeline.
+    pub checkpoint: String,
 }
 
 /// Documents to keep, such as fio's JSON, and facts drawn from them.
@@ -202,6 +215,40 @@ asks! {
         /// Name of the instance.
         instance: InstanceName,
     } -> PrewarmResult;
+
+    /// Have an instance reached by other hosts from its next start on, until it is stopped: at one address of its host, by a password.
+    admit: Admit {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Address of the host, at which it listens.
+        at: IpAddr,
+        /// Password of all accounts of the deployment.
+        password: Secret,
+    } -> ();
+
+    /// Make the data of a standby on this host a copy of those of a running instance that other hosts reach.
+    copy_instance: CopyInstance {
+        /// Name of the standby.
+        instance: InstanceName,
+        /// Where.
+        place: DataLocation,
+        /// Address of the instance that is copied.
+        from: String,
+    } -> ();
+
+    /// Tell whether a standby has applied all log that it has received.
+    has_applied_all: HasAppliedAll {
+        /// Name of the standby.
+        instance: InstanceName,
+    } -> bool;
+
+    /// Read where the log of stopped data ends, or that of their snapshot.
+    read_data_end: ReadDataEnd {
+        /// Where.
+        place: DataLocation,
+        /// Whether the snapshot is meant.
+        of_snapshot: bool,
+    } -> DataEnd;
 
     /// Start the server under the prepared limits (or none), and wait until it answers.
     start: Start {

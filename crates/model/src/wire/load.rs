@@ -5,6 +5,7 @@ use super::{LoadSpec, ProbeResult};
 use crate::drill::{ProberAsked, ProberReport};
 use crate::error::Error;
 use crate::samples::{Check, Fact, Mark, OperationCounts};
+use crate::secret::Secret;
 use crate::time::Moment;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +72,12 @@ asks! {
     Load
     /// A server of the load role.
     trait LoadService;
+
+    /// Come to started instances over the network by this password from the next opening on; without one, those of before are forgotten.
+    authenticate: Authenticate {
+        /// Password of all accounts of the deployment.
+        password: Option<Secret>,
+    } -> ();
 
     /// Take the specification; answers with the process id. Touches nothing.
     open: Open {

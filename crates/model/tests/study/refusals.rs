@@ -143,3 +143,31 @@ fn standbys_need_an_engine_a_mode_and_a_snapshot() {
         "none asks for nothing"
     );
 }
+
+#[test]
+fn hosts_of_standbys_are_refused_with_every_reason_at_once() {
+    let hosts = "agents.standby_hosts=[\"db2=10.0.0.2\", \"db3=10.0.0.3\"]";
+    let far = ["engine.kind=server", "agents.standby=[\"ssh\", \"{host}\"]", "agents.address=10.0.0.1", hosts];
+    let check = |more: &[&str], expected: &[&str]| {
+        let faults = refusal(GOOD, &[&far[..], more].concat());
+        let parts = expected.iter().all(|part| faults.iter().any(|fault| fault.contains(part)));
+        assert!(parts && faults.len() == expected.len(), "{more:?}: {faults:#?}");
+    };
+    check(&["replication.mode=async", "replication.standbys=2"], &[]);
+    check(&["replication.mode=async"], &["names 2, and there are 1 standbys"]);
+    check(&[], &["only used with standbys"]);
+    check(&["factor.replication.mode=[\"none\", \"async\"]", "replication.standbys=2"], &[]);
+    check(
+        &["replication.mode=async", "replication.manager=patroni", "agents.standby=[\"ssh\"]", "agents.address=x"],
+        &["agents.address: \"x\"", "in one place", "names 2, and", "patroni runs all instances on one host"],
+    );
+    check(
+        &["replication.mode=remote_flush", "replication.standbys=2", "engine.url=x:///d", "procedure.restore=never"],
+        &["keeps its standbys where they are", "limits apply only"],
+    );
+    let alone = refusal(GOOD, &["agents.address=10.0.0.1", "agents.standby=[\"ssh\"]"]);
+    assert!(
+        alone.len() == 2 && alone.iter().all(|fault| fault.contains("only used with hosts of standbys")),
+        "{alone:?}"
+    );
+}

@@ -3,7 +3,7 @@
 use super::compare::Failure;
 use crate::exit::Exit;
 use proofload_model::plan::expand;
-use proofload_model::replication::instances;
+use proofload_model::replication::instances_together;
 use proofload_model::settings::Settings;
 use proofload_model::study::Study;
 
@@ -66,7 +66,7 @@ fn room(studies: [&Study; 2]) -> Vec<String> {
     let sum = |of: &dyn Fn(&Settings) -> Option<f64>| studies.iter().map(|study| most(study, of)).sum::<f64>();
     let (there, mut faults) = (cores.get() as f64, Vec::new());
     for path in ["limits.cores", "limits.cpu"] {
-        let asked = sum(&|settings| Some(settings.number(path).ok()? * f64::from(instances(settings))));
+        let asked = sum(&|settings| Some(settings.number(path).ok()? * f64::from(instances_together(settings))));
         if asked > there {
             faults.push(format!("{path}: {asked} of both, and this machine has {there} cores"));
         }
@@ -77,7 +77,7 @@ fn room(studies: [&Study; 2]) -> Vec<String> {
 /// What weakens a duet here, in words: clients that share the cores of the databases.
 pub(super) fn crowded(one: &Study, other: &Study) -> Option<String> {
     let cores = std::thread::available_parallelism().ok()?.get() as u32;
-    let of = |study: &Study| study.settings.count("limits.cores").unwrap_or(0) * instances(&study.settings);
+    let of = |study: &Study| study.settings.count("limits.cores").unwrap_or(0) * instances_together(&study.settings);
     let taken = of(one) + of(other);
     let remote = [one, other].into_iter().any(|study| !study.settings.list("agents.host").is_empty());
     (!remote && taken + LEFT_TO_CLIENTS > cores).then(|| {

@@ -75,6 +75,11 @@ impl Agents {
         self.hosts.get(host)
     }
 
+    /// The first of these hosts whose agent does not run.
+    pub(super) fn first_missing<'h>(&self, hosts: impl IntoIterator<Item = &'h HostName>) -> Option<&'h HostName> {
+        hosts.into_iter().find(|host| !self.hosts.contains_key(host))
+    }
+
     /// Source of our time.
     pub(super) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock)

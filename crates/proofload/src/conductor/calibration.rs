@@ -221,6 +221,7 @@ fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadComm
         endpoints = testbed.start(None, |_, _| prepared.building())?.endpoints(false);
     }
     context.agents.start_load(std::slice::from_ref(command))?;
+    context.authenticate()?;
     let pid = context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints)) })?;
     if prepared.is_embedded() {
         context.primary_alone(prepared).join(pid)?;

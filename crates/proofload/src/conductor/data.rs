@@ -1,6 +1,7 @@
 //! Data before the first run: built once, kept as a snapshot, found again by its label.
 
 use super::agents::LoadCommand;
+use super::apart;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_model::error::Error;
@@ -17,16 +18,20 @@ pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &PreparedRun, comma
         return ensure_at_url(context, prepared, command);
     }
     context.primary_alone(prepared).mount_volume(prepared.settings.bytes("storage.volume").ok())?;
-    if context.primary_alone(prepared).has_snapshot(&prepared.label)? {
-        return Ok(());
+    if !context.primary_alone(prepared).has_snapshots(&prepared.label)? {
+        make(context, prepared, command)?;
     }
+    apart::ensure(context, prepared)
+}
+
+/// Builds the data and keeps them as a snapshot.
+fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
     context.heard.journal.event(RunEvent::Building(prepared.label.clone()))?;
     context.primary_alone(prepared).create()?;
     build(context, prepared, command)?;
     context.primary_alone(prepared).stop()?;
     context.heard.view.progress("saving the snapshot", 0, 0);
-    let copied = context.primary_alone(prepared).save(&prepared.label)?;
-    context.heard.journal.event(RunEvent::Built(copied))
+    context.primary_alone(prepared).save(&prepared.label)
 }
 
 /// Makes sure of the data of an existing server: those that fit are used, an empty database is filled, a build of ours that was broken off
@@ -53,6 +58,7 @@ fn build(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCom
         endpoints = context.primary_alone(prepared).start(None, |_, _| prepared.building())?.endpoints(false);
     }
     context.agents.start_load(std::slice::from_ref(command))?;
+    context.authenticate()?;
     context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints)) })?;
     let facts = context.ask_load(Build {})?;
     context.ask_load(Close {})?;

@@ -11,7 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::live::{Phase, View};
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run};
-use proofload_model::replication::instances;
+use proofload_model::replication::instances_together;
 use proofload_model::time::Clock;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -80,7 +80,7 @@ fn carry_out(
 
 fn measure(assignment: &mut Assignment, context: &mut RunContext<'_>, runs: &[DuetRun]) -> Result<Outcome, Error> {
     let commands = Commands::of(&assignment.study)?;
-    study::start_host(context, &assignment.study, &commands)?;
+    study::start_hosts(context, &assignment.study, &commands)?;
     study::begin(assignment, context)?;
     let mut reasons = Vec::new();
     for (pair, DuetRun { run, cores_before }) in runs.iter().enumerate() {
@@ -115,7 +115,7 @@ fn pairs(assignments: [&Assignment; 2]) -> Vec<[DuetRun; 2]> {
 /// Cores that a run is limited to; 0 where it is not, so that nobody comes behind it.
 fn cores_of(assignment: &Assignment, plan: &Plan, run: Run) -> u32 {
     let settings = plan.settings(&assignment.study, run.point);
-    settings.count("limits.cores").unwrap_or(0) * instances(&settings)
+    settings.count("limits.cores").unwrap_or(0) * instances_together(&settings)
 }
 
 /// What a view shows of two studies that run at once: the runs of the first as they go on, those of the other when they have ended.

@@ -21,6 +21,7 @@ const LEAD_OF_SEVERAL: Duration = Duration::from_secs(3);
 
 /// Opens the workload in each load agent; gives the process of the first.
 pub(super) fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, endpoints: &[String]) -> Result<u32, Error> {
+    context.authenticate()?;
     let parts = prepared.parts();
     let opened = context.ask_all_load(|agent| {
         let part = parts.get(agent).cloned().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 mod agent;
 mod agents;
+mod apart;
 mod calibration;
 mod commit_levels;
 mod data;
@@ -13,6 +14,7 @@ mod labels;
 mod load;
 mod managed_drill;
 mod meeting;
+mod password;
 mod preparation;
 mod promotion;
 pub(crate) mod quiet_check;

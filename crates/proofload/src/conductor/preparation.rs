@@ -2,7 +2,7 @@
 
 use proofload_engine::{Engine, place_settings};
 use proofload_load::{Calibration, Rating, Workload};
-use proofload_model::deployment::{Deployment, InstancePlan, Role};
+use proofload_model::deployment::{Deployment, InstanceName, InstancePlan, Role};
 use proofload_model::drill::{DrillAsked, drill};
 use proofload_model::error::Error;
 use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
@@ -10,6 +10,7 @@ use proofload_model::manager::{ManagerAsked, manager};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::replication::{ReplicationAsked, ReplicationPart, replication};
 use proofload_model::settings::Settings;
+use proofload_model::standby_hosts::{HostFault, standby_hosts};
 use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure, purged_devices, with_memory};
 use proofload_model::time::WallTime;
 use proofload_model::units::Bytes;
@@ -26,6 +27,8 @@ pub(crate) struct PreparedRun {
     pub(crate) deployment: Deployment,
     /// The primary alone: data are built and calibrated without standbys.
     pub(crate) alone: Deployment,
+    /// The primary with its standbys on hosts of their own, whose snapshots end at one place; `None` where standbys run beside it.
+    pub(crate) apart: Option<Deployment>,
     /// Replication of the deployment; `None` for an instance alone.
     pub(crate) replication: Option<ReplicationAsked>,
     /// Failover manager that runs the instances; `None`: we do.
@@ -59,11 +62,22 @@ impl PreparedRun {
         let sessions = workload.sessions(&settings);
         let mut place = data_place(&settings, place_settings(engine, &settings, sessions))?;
         let label = format!("{engine_name} {}", workload.data_label(&settings, study.seed()));
-        place.folder = format!("{}/{}", place.folder, folder_name(&label));
+        let study_folder = place.folder.clone();
+        place.folder = format!("{study_folder}/{}", folder_name(&label));
         let replication = replication(&settings)?;
-        let alone = Deployment::of_one(place, limits);
+        let mut alone = Deployment::of_one(place, limits);
+        let hosts = standby_hosts(&settings).map_err(|faults| host_error(&faults))?;
+        let hosts = hosts.filter(|_| engine.replication().is_some() && alone.primary().place.url.is_none());
+        alone.primary_mut().address = hosts.as_ref().map(|hosts| hosts.primary);
+        let apart = hosts.as_ref().map(|hosts| {
+            let names: Vec<InstanceName> = (1..).zip(&hosts.standbys).map(|(n, _)| InstanceName::standby(n)).collect();
+            alone.clone().with_standbys(&names).on_hosts(hosts, &study_folder)
+        });
         let manager = manager(&settings)?;
         let mut deployment = replicated(alone.clone(), engine, replication.as_ref(), manager.is_some());
+        if let Some(hosts) = &hosts {
+            deployment = deployment.on_hosts(hosts, &study_folder);
+        }
         let purged = purged_devices(&settings);
         if !purged.is_empty() {
             // Data are built and kept beside the device that is purged.
@@ -75,6 +89,7 @@ impl PreparedRun {
             deployment,
             purged,
             alone,
+            apart,
             replication,
             manager,
             drill: drill(&settings)?,
@@ -222,6 +237,12 @@ fn replicated(
         deployment.primary_mut().place.settings.extend(facet.primary_settings(asked));
     }
     deployment
+}
+
+/// What is wrong with the hosts of standbys; refused by validation before.
+fn host_error(faults: &[HostFault]) -> Error {
+    let texts: Vec<String> = faults.iter().map(|(path, reason)| format!("{path}: {reason}")).collect();
+    Error::new(texts.join("; "))
 }
 
 /// A label as the name of a folder.

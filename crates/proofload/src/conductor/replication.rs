@@ -3,6 +3,7 @@
 
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
+use proofload_model::deployment::Deployment;
 use proofload_model::error::Error;
 use proofload_model::events::{ReplicationProof, RunEvent};
 use proofload_model::facts::replication;
@@ -39,7 +40,7 @@ const BANDWIDTH_TOLERANCE: f64 = 0.1;
 pub(super) fn establish(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let Some(asked) = &prepared.replication else { return Ok(()) };
     let begun = context.agents.now();
-    wait_until_in_force(context, prepared, asked)?;
+    wait_until_in_force(context, &prepared.deployment, asked)?;
     let seconds = context.agents.now().since(begun).as_secs_f64();
     measure_links(context, prepared)?;
     let unheld = commits(context, prepared, ENDS_WITHIN)?;
@@ -48,7 +49,7 @@ pub(super) fn establish(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
     }
     let waited_for_apply = withhold(context, prepared, asked, HeldPart::Apply)?;
     let waited_for_link = withhold(context, prepared, asked, HeldPart::Link)?;
-    wait_until_in_force(context, prepared, asked)?;
+    wait_until_in_force(context, &prepared.deployment, asked)?;
     let mode = asked.mode;
     context.heard.journal.event(RunEvent::ReplicationProved(ReplicationProof {
         mode,
@@ -62,7 +63,7 @@ pub(super) fn establish(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
 pub(super) fn establish_existing(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let Some(asked) = &prepared.replication else { return Ok(()) };
     context.testbed(prepared).watch_existing(asked.clone())?;
-    wait_until_in_force(context, prepared, asked)?;
+    wait_until_in_force(context, &prepared.deployment, asked)?;
     let mode = asked.mode.to_string();
     let source = "the server's own views and a connection of ours; nothing was withheld";
     context.heard.journal.facts(&[replication::MODE.compared(mode.clone(), Some(mode), true, source)])
@@ -113,15 +114,16 @@ fn link_facts(asked: LinkAsked, found: &LinkMeasured) -> Vec<Fact> {
     facts
 }
 
-fn wait_until_in_force(
+/// Waits until a mode is in force at the primary of a deployment.
+pub(super) fn wait_until_in_force(
     context: &mut RunContext<'_>,
-    prepared: &PreparedRun,
+    deployment: &Deployment,
     asked: &ReplicationAsked,
 ) -> Result<(), Error> {
     let begun = context.agents.now();
     loop {
         // A server that has just started beside a busy disk may not answer in time; it is asked again.
-        let why = match context.testbed(prepared).read_replication() {
+        let why = match context.testbed_of(deployment).read_replication() {
             Ok(seen) if seen.out_of_force.is_none() => return Ok(()),
             Ok(seen) => seen.out_of_force.unwrap_or_default(),
             Err(error) => error.to_string(),

@@ -3,10 +3,12 @@
 use super::agents::Agents;
 use super::heard::Heard;
 use super::meeting::Meeting;
+use super::password::random_password;
 use super::preparation::PreparedRun;
 use super::testbed::Testbed;
-use proofload_model::deployment::InstanceName;
+use proofload_model::deployment::{Deployment, InstanceName};
 use proofload_model::error::Error;
+use proofload_model::secret::Secret;
 use proofload_model::wire::{Ask, load};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -28,6 +30,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) commits_known: BTreeSet<String>,
     /// Address of each instance of the run.
     pub(crate) addresses: BTreeMap<InstanceName, String>,
+    /// Password by which instances with an address are reached in this attempt.
+    pub(crate) password: Option<Secret>,
 }
 
 impl<'a> RunContext<'a> {
@@ -39,6 +43,7 @@ impl<'a> RunContext<'a> {
             meeting,
             upstreams: BTreeMap::new(),
             addresses: BTreeMap::new(),
+            password: None,
             confirmed: None,
             commits_known: BTreeSet::new(),
         }
@@ -46,12 +51,31 @@ impl<'a> RunContext<'a> {
 
     /// The host side of a run.
     pub(super) fn testbed<'c>(&'c mut self, prepared: &'c PreparedRun) -> Testbed<'c, 'a> {
-        Testbed { agents: &mut self.agents, heard: &mut self.heard, deployment: &prepared.deployment }
+        self.testbed_of(&prepared.deployment)
     }
 
     /// The primary alone, as data are built and calibrated.
     pub(super) fn primary_alone<'c>(&'c mut self, prepared: &'c PreparedRun) -> Testbed<'c, 'a> {
-        Testbed { agents: &mut self.agents, heard: &mut self.heard, deployment: &prepared.alone }
+        self.testbed_of(&prepared.alone)
+    }
+
+    /// The host side of a deployment.
+    pub(super) fn testbed_of<'c>(&'c mut self, deployment: &'c Deployment) -> Testbed<'c, 'a> {
+        let password = self.password.clone();
+        Testbed { agents: &mut self.agents, heard: &mut self.heard, deployment, password }
+    }
+
+    /// Makes a password for the next attempt at a run whose instances are reached over the network.
+    pub(super) fn renew_password(&mut self, prepared: &PreparedRun) -> Result<(), Error> {
+        let has_addresses = prepared.alone.primary().address.is_some();
+        self.password = has_addresses.then(random_password).transpose()?;
+        Ok(())
+    }
+
+    /// Tells all load agents the password of the attempt, where there is one.
+    pub(super) fn authenticate(&mut self) -> Result<(), Error> {
+        let Some(password) = self.password.clone() else { return Ok(()) };
+        self.ask_all_load(|_| load::Authenticate { password: Some(password.clone()) }).map(drop)
     }
 
     /// Asks the first load agent.

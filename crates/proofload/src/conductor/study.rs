@@ -10,12 +10,13 @@ use super::run_state::RunState;
 use super::{data, retry, run, search, testbed};
 use crate::interrupt::Interrupt;
 use crate::live::{Phase, View};
-use proofload_model::deployment::HostName;
+use proofload_model::deployment::{HostName, InstanceName};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::usage;
-use proofload_model::load_share::{HOST_PLACEHOLDER, load_hosts};
+use proofload_model::load_share::load_hosts;
 use proofload_model::plan::{Plan, Run};
+use proofload_model::standby_hosts::{STANDBY_COMMAND, StandbyHost, command_on, standby_hosts};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
 use std::collections::BTreeSet;
@@ -92,7 +93,7 @@ pub(crate) fn conduct(
 
 fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Outcome, Error> {
     let commands = Commands::of(&assignment.study)?;
-    start_host(context, &assignment.study, &commands)?;
+    start_hosts(context, &assignment.study, &commands)?;
     begin(assignment, context)?;
     if assignment.study.settings.get("search.setting").is_some() {
         search::begin(assignment, context)?;
@@ -116,8 +117,13 @@ pub(super) fn begin(assignment: &Assignment, context: &mut RunContext<'_>) -> Re
     context.confirmed.clone_from(&assignment.confirmed);
     context.commits_known.extend(assignment.calibrations.commits().cloned());
     let folder = study_folder(&assignment.study)?;
-    let facts = testbed::describe(&mut context.agents, &mut context.heard, folder)?;
-    context.heard.journal.facts(&facts)?;
+    let commands = Commands::of(&assignment.study)?;
+    for HostCommand { host, instance, .. } in commands.hosts.iter().filter(|command| command.is_described) {
+        let facts = testbed::describe(&mut context.agents, &mut context.heard, host, &folder)?;
+        // The facts of a host that a standby has to itself are that standby's.
+        let of_instance = |fact| instance.iter().fold(fact, |fact, instance| testbed::of(instance, fact));
+        context.heard.journal.facts(&facts.into_iter().map(of_instance).collect::<Vec<_>>())?;
+    }
     if assignment.preconditioned { Ok(()) } else { precondition(assignment, context) }
 }
 
@@ -168,8 +174,9 @@ fn one_run(
     context.heard.show_begin(run.index);
     context.heard.journal.begin(run.index)?;
     context.heard.state = RunState::default();
-    let hosted = if has_host(context) { Ok(()) } else { start_host(context, &assignment.study, commands) };
+    let hosted = if has_hosts(context, commands) { Ok(()) } else { start_hosts(context, &assignment.study, commands) };
     let ran = hosted
+        .and_then(|()| context.renew_password(prepared))
         .and_then(|()| data::ensure(context, prepared, &commands.load))
         .and_then(|()| calibrate(assignment, context, commands, prepared))
         .and_then(|()| run::carry_out(context, prepared, &commands.loads));
@@ -274,20 +281,36 @@ fn clean_up(context: &mut RunContext<'_>, study: &Study, commands: &Commands) {
     if context.agents.expect_no_interrupt().is_err() {
         return;
     }
-    let swept = start_host(context, study, commands);
+    let swept = start_hosts(context, study, commands);
     if let Err(error) = swept {
         let _noted =
             context.heard.journal.log("error", "conductor", &format!("cleaning up after a failed run: {error}"));
     }
 }
 
-/// Starts a host agent and lets it free what earlier, killed ones left.
-pub(super) fn start_host(context: &mut RunContext<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
-    context.agents.start_host(HostName::under_test(), &commands.host)?;
-    testbed::sweep(&mut context.agents, &mut context.heard, study_folder(study)?)
+/// Starts the agent of each host in the place of earlier ones, and lets each free what earlier, killed ones left.
+pub(super) fn start_hosts(context: &mut RunContext<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
+    // What is left of the others would hold the study's folder.
+    context.agents.stop_hosts();
+    for HostCommand { host, command, .. } in &commands.hosts {
+        context.agents.start_host(host.clone(), command)?;
+    }
+    sweep(context, study, commands)
 }
 
-/// Tells whether the agent of the host under test runs.
+/// Lets the agent of each host free what earlier, killed ones left of a study.
+pub(super) fn sweep(context: &mut RunContext<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
+    let folder = study_folder(study)?;
+    let each = commands.hosts.iter().map(|command| &command.host);
+    each.into_iter().try_for_each(|host| testbed::sweep(&mut context.agents, &mut context.heard, host, &folder))
+}
+
+/// Tells whether the agent of each host runs.
+fn has_hosts(context: &RunContext<'_>, commands: &Commands) -> bool {
+    context.agents.first_missing(commands.hosts.iter().map(|command| &command.host)).is_none()
+}
+
+/// Tells whether the agent of the primary's host runs.
 fn has_host(context: &RunContext<'_>) -> bool {
     context.agents.host(&HostName::under_test()).is_some()
 }
@@ -308,10 +331,22 @@ pub(super) fn study_folder(study: &Study) -> Result<String, Error> {
     Ok(format!("{}/{name}", root.trim_end_matches('/')))
 }
 
+/// How the agent of a host is started.
+#[derive(PartialEq, Eq)]
+struct HostCommand {
+    host: HostName,
+    /// Standby that has the host to itself.
+    instance: Option<InstanceName>,
+    /// Whether it is a machine that no other agent describes.
+    is_described: bool,
+    command: Vec<String>,
+}
+
 /// How agents are started.
 #[derive(PartialEq, Eq)]
 pub(super) struct Commands {
-    host: Vec<String>,
+    /// Command of each host's agent, the primary's first.
+    hosts: Vec<HostCommand>,
     /// Command of the agent that builds, calibrates and checks: the first load agent's, under a name of its own.
     load: LoadCommand,
     /// Command of each load agent.
@@ -330,16 +365,25 @@ impl Commands {
             command => Ok(command.to_vec()),
         };
         let (host, load) = (given("agents.host")?, given("agents.load")?);
-        let on_host = |name: &str| LoadCommand {
-            name: name.to_owned(),
-            command: load.iter().map(|word| word.replace(HOST_PLACEHOLDER, name)).collect(),
+        let standby = given(STANDBY_COMMAND)?;
+        let hosts = standby_hosts(&study.settings).ok().flatten();
+        let is_one_machine = hosts.as_ref().is_some_and(|hosts| hosts.is_one_machine);
+        let apart = hosts.map(|hosts| hosts.standbys).unwrap_or_default();
+        let of_standby = |(number, apart): (u32, &StandbyHost)| HostCommand {
+            host: apart.host(),
+            instance: Some(InstanceName::standby(number)),
+            is_described: !is_one_machine,
+            command: command_on(&standby, &apart.name),
         };
+        let primary = HostCommand { host: HostName::under_test(), instance: None, is_described: true, command: host };
+        let hosts = std::iter::once(primary).chain((1..).zip(&apart).map(of_standby)).collect();
+        let on_host = |name: &str| LoadCommand { name: name.to_owned(), command: command_on(&load, name) };
         let mut loads: Vec<LoadCommand> =
             load_hosts(&study.settings)?.iter().map(|load_host| on_host(&load_host.name)).collect();
         if loads.is_empty() {
             loads.push(LoadCommand { name: "load".to_owned(), command: load });
         }
         let first = LoadCommand { name: "load".to_owned(), command: loads[0].command.clone() };
-        Ok(Self { host, load: first, loads })
+        Ok(Self { hosts, load: first, loads })
     }
 }

@@ -5,7 +5,7 @@ use super::agents::Agents;
 use super::heard::Heard;
 use crate::live::Phase;
 use proofload_model::commit_levels::CommitLevel;
-use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePlan, Role};
+use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePlan, Role, folder_on};
 use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
@@ -15,9 +15,11 @@ use proofload_model::replication::{
     HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading,
 };
 use proofload_model::samples::Fact;
+use proofload_model::secret::Secret;
 use proofload_model::study::confirmation_of;
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
+use proofload_model::wire::host::DataEnd;
 use proofload_model::wire::{Ask, DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec, host};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,6 +29,8 @@ pub(crate) struct Testbed<'t, 'a> {
     pub(super) agents: &'t mut Agents,
     pub(super) heard: &'t mut Heard<'a>,
     pub(super) deployment: &'t Deployment,
+    /// Password by which instances with an address are reached.
+    pub(super) password: Option<Secret>,
 }
 
 /// Instances that were started.
@@ -49,19 +53,30 @@ impl StartedDeployment {
     }
 }
 
-/// Frees on the host under test what earlier, killed agents left in a study's folder.
-pub(super) fn sweep(agents: &mut Agents, heard: &mut Heard<'_>, folder: String) -> Result<(), Error> {
-    agents.ask_host(&HostName::under_test(), host::Sweep { folder }, heard)
+/// Frees on a host what earlier, killed agents left in a study's folder.
+pub(super) fn sweep(agents: &mut Agents, heard: &mut Heard<'_>, host: &HostName, study: &str) -> Result<(), Error> {
+    agents.ask_host(host, host::Sweep { folder: folder_on(study, host) }, heard)
 }
 
-/// Describes the host under test.
-pub(super) fn describe(agents: &mut Agents, heard: &mut Heard<'_>, folder: String) -> Result<Vec<Fact>, Error> {
-    agents.ask_host(&HostName::under_test(), host::Describe { folder }, heard)
+/// Describes a host.
+pub(super) fn describe(
+    agents: &mut Agents,
+    heard: &mut Heard<'_>,
+    host: &HostName,
+    study: &str,
+) -> Result<Vec<Fact>, Error> {
+    agents.ask_host(host, host::Describe { folder: folder_on(study, host) }, heard)
 }
 
 impl<'t> Testbed<'t, '_> {
     fn ask<A: Ask>(&mut self, instance: &InstancePlan, ask: A) -> Result<A::Answer, Error> {
         self.agents.ask_host(&instance.host, ask, self.heard)
+    }
+
+    /// Has an instance reached by other hosts, where it has an address.
+    fn admit(&mut self, instance: &InstancePlan) -> Result<(), Error> {
+        let Some((at, password)) = instance.address.zip(self.password.clone()) else { return Ok(()) };
+        self.ask(instance, host::Admit { instance: instance.name.clone(), at, password })
     }
 
     /// Instances that are ours.
@@ -105,10 +120,83 @@ impl<'t> Testbed<'t, '_> {
         self.heard.journal.event(RunEvent::Preconditioned)
     }
 
-    /// Tells whether the primary has a snapshot of this label.
-    pub(super) fn has_snapshot(&mut self, label: &str) -> Result<bool, Error> {
-        let place = self.primary().place.clone();
-        self.ask(self.primary(), host::FindSnapshot { place, label: label.to_owned() })
+    /// Tells whether every instance has a snapshot of this label.
+    pub(super) fn has_snapshots(&mut self, label: &str) -> Result<bool, Error> {
+        for instance in self.ours() {
+            let place = instance.place.clone();
+            if !self.ask(instance, host::FindSnapshot { place, label: label.to_owned() })? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Where the log of each instance ends, or that of its snapshot.
+    pub(super) fn data_ends(&mut self, of_snapshot: bool) -> Result<Vec<(InstanceName, DataEnd)>, Error> {
+        let mut ends = Vec::new();
+        for instance in self.ours() {
+            let ask = host::ReadDataEnd { place: instance.place.clone(), of_snapshot };
+            ends.push((instance.name.clone(), self.ask(instance, ask)?));
+        }
+        Ok(ends)
+    }
+
+    /// Makes the data of each standby a copy of the running primary's at an address.
+    pub(super) fn copy_to_standbys(&mut self, from: &str) -> Result<(), Error> {
+        for standby in self.deployment.standbys() {
+            self.admit(standby)?;
+            let InstancePlan { name, place, .. } = standby.clone();
+            self.ask(standby, host::CopyInstance { instance: name, place, from: from.to_owned() })?;
+        }
+        Ok(())
+    }
+
+    /// Tells whether each standby has applied all log that it has received.
+    pub(super) fn have_applied_all(&mut self) -> Result<bool, Error> {
+        for standby in self.deployment.standbys() {
+            if !self.ask(standby, host::HasAppliedAll { instance: standby.name.clone() })? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Attaches the storage of every standby and puts limits in place.
+    pub(super) fn prepare_standbys(&mut self, limits: LimitsAsked) -> Result<(), Error> {
+        for standby in self.deployment.standbys() {
+            let InstancePlan { name, place, storage, .. } = standby.clone();
+            self.ask(standby, host::Attach { instance: name.clone(), place, storage })?;
+            self.ask(standby, host::PrepareLimits { instance: name, limits: limits.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// Starts every standby from the place that is given for it, to follow a primary that runs.
+    pub(super) fn start_standbys(
+        &mut self,
+        upstream: &str,
+        place: impl Fn(&InstancePlan) -> DataLocation,
+    ) -> Result<(), Error> {
+        for standby in self.deployment.standbys() {
+            let part = ReplicationPart::Standby { upstream: upstream.to_owned() };
+            self.start_again(standby, place(standby), part)?;
+        }
+        Ok(())
+    }
+
+    /// Stops every standby.
+    pub(super) fn stop_standbys(&mut self) -> Result<(), Error> {
+        self.deployment.standbys().try_for_each(|standby| self.stop_one(standby))
+    }
+
+    /// Stops the primary and detaches its storage, before its standbys.
+    pub(super) fn stop_primary(&mut self) -> Result<(), Error> {
+        self.stop_one(self.primary())
+    }
+
+    fn stop_one(&mut self, instance: &InstancePlan) -> Result<(), Error> {
+        self.ask(instance, host::Stop { instance: instance.name.clone() })?;
+        self.ask(instance, host::Detach { instance: instance.name.clone() })
     }
 
     /// Makes the primary empty.
@@ -117,21 +205,26 @@ impl<'t> Testbed<'t, '_> {
         self.ask(self.primary(), host::Create { instance: name, place })
     }
 
-    /// Keeps the data of the stopped primary as the snapshot of this label.
-    pub(super) fn save(&mut self, label: &str) -> Result<DataCopy, Error> {
-        let InstancePlan { name, place, .. } = self.primary().clone();
-        let copied = self.ask(self.primary(), host::SaveSnapshot { instance: name, place: place.clone() })?;
-        self.ask(self.primary(), host::LabelSnapshot { place, label: label.to_owned() })?;
-        Ok(data_copy(copied))
+    /// Keeps the data of each stopped instance as its snapshot of this label.
+    pub(super) fn save(&mut self, label: &str) -> Result<(), Error> {
+        for instance in self.ours() {
+            let InstancePlan { name, place, .. } = instance.clone();
+            let copied = self.ask(instance, host::SaveSnapshot { instance: name, place: place.clone() })?;
+            self.ask(instance, host::LabelSnapshot { place, label: label.to_owned() })?;
+            self.heard.journal.event_of(&instance.name, RunEvent::Built(data_copy(copied)))?;
+        }
+        Ok(())
     }
 
-    /// Gives every instance the data of the snapshot of a folder, where `anew`, and nothing of it in the page cache.
+    /// Gives every instance the data of the snapshot of a folder, or on a host of its own those of its own, where `anew`, and nothing of it
+    /// in the page cache.
     pub(super) fn restore(&mut self, from: &str, anew: bool) -> Result<(), Error> {
         for instance in self.ours() {
             let InstancePlan { name, place, .. } = instance.clone();
             if anew {
                 self.heard.view.phase(Phase::Restoring);
-                let ask = host::RestoreSnapshot { instance: name, place: place.clone(), from: from.to_owned() };
+                let from = if instance.host == self.primary().host { from } else { &place.folder }.to_owned();
+                let ask = host::RestoreSnapshot { instance: name, place: place.clone(), from };
                 let copied = self.ask(instance, ask)?;
                 self.heard.journal.event_of(&instance.name, RunEvent::Restored(data_copy(copied)))?;
             }
@@ -176,8 +269,9 @@ impl<'t> Testbed<'t, '_> {
         for instance in self.ours() {
             let upstream = self.upstream_of(instance, link, all.addresses.first())?;
             let (place, part) = how(instance, upstream.as_ref());
+            self.admit(instance)?;
             let started = self.ask(instance, host::Start { instance: instance.name.clone(), place, part })?;
-            all.addresses.push(started.address);
+            all.addresses.push(started.reached_at.unwrap_or(started.address));
             all.names.push(instance.name.clone());
             all.upstreams.extend(upstream.map(|upstream| (instance.name.clone(), upstream)));
             all.facts.extend(started.facts);
@@ -231,13 +325,14 @@ impl<'t> Testbed<'t, '_> {
         self.ask(self.primary(), host::StartArbiter {})
     }
 
-    /// Starts an instance again that a fault has ended, on the data that it left.
+    /// Starts one instance, such as one that a fault has ended, on the data that it has.
     pub(super) fn start_again(
         &mut self,
         instance: &InstancePlan,
         place: DataLocation,
         part: ReplicationPart,
     ) -> Result<(), Error> {
+        self.admit(instance)?;
         self.ask(instance, host::Start { instance: instance.name.clone(), place, part }).map(drop)
     }
 
@@ -432,7 +527,9 @@ impl<'t> Testbed<'t, '_> {
         let mut facts = Vec::new();
         for instance in &self.deployment.instances {
             self.ask(instance, host::StopProbes { instance: instance.name.clone() })?;
-            facts.extend(self.ask(instance, host::ReadUsage { instance: instance.name.clone() })?);
+            let used = self.ask(instance, host::ReadUsage { instance: instance.name.clone() })?;
+            let is_elsewhere = instance.host != self.primary().host;
+            facts.extend(used.into_iter().map(|fact| if is_elsewhere { of(&instance.name, fact) } else { fact }));
         }
         Ok(facts)
     }
@@ -465,8 +562,7 @@ impl<'t> Testbed<'t, '_> {
     pub(super) fn stop(&mut self) -> Result<(), Error> {
         let (primary, standbys): (Vec<_>, Vec<_>) = self.ours().partition(|instance| instance.role == Role::Primary);
         for instance in standbys.into_iter().chain(primary) {
-            self.ask(instance, host::Stop { instance: instance.name.clone() })?;
-            self.ask(instance, host::Detach { instance: instance.name.clone() })?;
+            self.stop_one(instance)?;
         }
         // After its nodes, which could not tell it that they end.
         if self.ours().next().is_some() {
@@ -474,6 +570,11 @@ impl<'t> Testbed<'t, '_> {
         }
         Ok(())
     }
+}
+
+/// A fact of a host as one of the instance that has it to itself.
+pub(super) fn of(instance: &InstanceName, fact: Fact) -> Fact {
+    Fact { instance: instance.clone(), ..fact }
 }
 
 fn data_copy(copied: host::SnapshotCopy) -> DataCopy {

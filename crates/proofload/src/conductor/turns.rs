@@ -6,7 +6,6 @@ use super::heard::Heard;
 use super::journal::Journal;
 use super::run_context::RunContext;
 use super::study::{self, Assignment, Commands, Outcome};
-use super::testbed;
 use crate::interrupt::Interrupt;
 use crate::live::View;
 use proofload_model::error::Error;
@@ -73,15 +72,14 @@ impl Both<'_> {
         let commands = Commands::of(&self.assignments[0].study)?;
         if commands != Commands::of(&self.assignments[1].study)? {
             return Err(Error::new(
-                "the two studies have different agents (agents.host, agents.load, agents.load_hosts): measured in turns are two \
+                "the two studies have different agents (agents.host, agents.standby_hosts, agents.load, agents.load_hosts): measured in turns are two \
                  studies of the same hosts",
             ));
         }
-        study::start_host(context, &self.assignments[0].study, &commands)?;
+        study::start_hosts(context, &self.assignments[0].study, &commands)?;
         for side in [0, 1] {
             self.switch(context, side);
-            let folder = study::study_folder(&self.assignments[side].study)?;
-            testbed::sweep(&mut context.agents, &mut context.heard, folder)?;
+            study::sweep(context, &self.assignments[side].study, &commands)?;
             study::begin(self.assignments[side], context)?;
         }
         let mut reasons = Vec::new();

@@ -140,9 +140,9 @@ fn facts(findings: &Findings<'_>) -> Table {
             Cell::datum(fact.source.clone()),
         ]
     };
-    let mut rows: Vec<Vec<Cell>> = record.facts.iter().map(|fact| row("study".to_owned(), fact)).collect();
+    let mut rows: Vec<Vec<Cell>> = record.facts.iter().map(|fact| row(place("study", &fact.instance), fact)).collect();
     for attempt in record.attempts.iter().filter(|attempt| attempt.state == State::Finished) {
-        rows.extend(attempt.facts.iter().map(|fact| row(place(attempt.id, &fact.instance), fact)));
+        rows.extend(attempt.facts.iter().map(|fact| row(place(&attempt_text(attempt.id), &fact.instance), fact)));
     }
     Table {
         caption: prose!["Facts: what was asked and what was read, in the order of the record."],
@@ -152,9 +152,13 @@ fn facts(findings: &Findings<'_>) -> Table {
     }
 }
 
-/// An attempt, and the standby of it that a row is about.
-fn place(attempt: i64, of: &InstanceName) -> String {
-    if of.is_standby() { format!("attempt {attempt}, {of}") } else { format!("attempt {attempt}") }
+/// The study or an attempt, and the standby of it that a row is about.
+fn place(whole: &str, of: &InstanceName) -> String {
+    if of.is_standby() { format!("{whole}, {of}") } else { whole.to_owned() }
+}
+
+fn attempt_text(attempt: i64) -> String {
+    format!("attempt {attempt}")
 }
 
 fn events(findings: &Findings<'_>) -> Table {
@@ -170,7 +174,7 @@ fn events(findings: &Findings<'_>) -> Table {
     };
     let mut rows: Vec<Vec<Cell>> = record.events.iter().map(|event| row("study".to_owned(), event)).collect();
     for attempt in &record.attempts {
-        rows.extend(attempt.events.iter().map(|event| row(place(attempt.id, &event.instance), event)));
+        rows.extend(attempt.events.iter().map(|event| row(place(&attempt_text(attempt.id), &event.instance), event)));
     }
     Table {
         caption: prose!["Events, UTC; long details are cut, the record has them whole."],

@@ -547,8 +547,14 @@ fn method(findings: &Findings<'_>) -> Prose {
             ". "
         ]);
     }
+    let where_they_are = if super::standby_hosts::apart(findings).is_empty() {
+        "Both nodes share this host"
+    } else {
+        "Each standby has a host of its own"
+    };
     text.extend(prose![
-        "Both nodes share this host; a crash ends all processes of the instance and keeps what the kernel had taken to be written, so it is no loss of power."
+        where_they_are,
+        "; a crash ends all processes of the instance and keeps what the kernel had taken to be written, so it is no loss of power."
     ]);
     text
 }

@@ -32,6 +32,7 @@ mod search;
 mod section;
 mod settings;
 mod stalls;
+mod standby_hosts;
 mod steal;
 mod summary;
 mod tested;

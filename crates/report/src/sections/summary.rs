@@ -120,7 +120,7 @@ fn machine(findings: &Findings<'_>) -> Prose {
     let record = findings.record;
     let facts = || record.facts.iter().chain(record.attempts.iter().flat_map(|attempt| &attempt.facts));
     let fact = |name: &FactName| {
-        let found = facts().find(|fact| name.is_of(fact) && fact.requested.is_none());
+        let found = facts().find(|fact| name.is_of(fact) && fact.requested.is_none() && !fact.instance.is_standby());
         found.and_then(|fact| fact.effective.as_deref()).map(size_text).filter(|value| !value.is_empty())
     };
     let mut parts: Vec<Prose> = Vec::new();

@@ -3,6 +3,7 @@
 use super::facts::{title, together, value};
 use super::section::{Section, always};
 use super::settings;
+use super::standby_hosts;
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::Findings;
 use proofload_model::facts::{self, FactName};
@@ -36,6 +37,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
             None => blocks.push(Block::Notice(Notice::Gap, prose!["no facts about this were recorded."])),
         }
     }
+    blocks.extend(standby_hosts::blocks(findings));
     blocks.push(Block::Heading(4, prose!["Settings, asked and in force"]));
     blocks.extend(settings::asked(findings));
     blocks.extend(settings::usage(findings));
@@ -86,7 +88,8 @@ fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
         let of_primary = attempt.facts.iter().filter(|fact| !fact.instance.is_standby());
         of_primary.filter(move |fact| is_finished || fact.subject == facts::data::SUBJECT)
     };
-    record.facts.iter().chain(record.attempts.iter().flat_map(counted)).collect()
+    let of_study = record.facts.iter().filter(|fact| !fact.instance.is_standby());
+    of_study.chain(record.attempts.iter().flat_map(counted)).collect()
 }
 
 /// True for what only those need who repeat a run; several load agents put their name behind that of the fact.

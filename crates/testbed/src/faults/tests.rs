@@ -118,6 +118,7 @@ impl Bench {
             port: None,
             settings: &[],
             standby: StandbyFiles::default(),
+            reached: None,
             limits: Some(&mut limits),
             clock: &clock,
             events: &events,

@@ -1,6 +1,7 @@
 //! One instance as a host holds it: storage, limits, server, probes. Facts and events of it are stamped with its name here and nowhere
 //! else. May not know of other instances.
 
+mod admission;
 mod faulty;
 
 use super::cluster::SIGNALS;
@@ -16,6 +17,7 @@ use crate::probes::{Probes, Subject};
 use crate::relay::{Relay, Way};
 use crate::snapshots;
 use crate::storages::{self, AttachedStorage, Devices};
+use admission::Admission;
 use faulty::InstanceFault;
 use proofload_engine::{Engine, Replication, ReplicationWatch, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
@@ -44,6 +46,8 @@ pub(super) struct InstanceResources {
     ended_by_fault: bool,
     /// Whether a failover manager may have changed the instance's part since a fault: its settings are another part's.
     part_may_have_changed: bool,
+    /// Address and password by which other hosts reach it, if they do.
+    admission: Option<Admission>,
     // In this order they are dropped: nobody watches what is gone, the limits outlive who is under them, and the storage all of them.
     probes: Option<Probes>,
     replication: Option<InstanceReplication>,
@@ -94,6 +98,7 @@ impl InstanceResources {
             port: None,
             ended_by_fault: false,
             part_may_have_changed: false,
+            admission: None,
             probes: None,
             replication: None,
             server: None,
@@ -172,19 +177,23 @@ impl InstanceResources {
         self.end_faulty();
         let without = || Error::new(format!("start the server: no recipe says how to run {}", place.engine));
         let data = self.folder().map_err(|error| error.context("start the server"))?;
+        let (standby, reached) = self.admission_of(&place, &part, &data)?;
         let (server, facts) = instances::start(Start {
             instance: &self.name,
             recipe: engine(&place)?.server().ok_or_else(without)?,
             data,
             port: self.port.take(),
             settings: &place.settings,
-            standby: replication::files(self.name.as_str(), &place, &part)?,
+            standby,
+            reached,
             limits: self.limits.as_mut(),
             clock: &self.clock,
             events: &self.events,
             remains: &self.remains,
         })?;
-        self.serves(server, place, part, facts)
+        let leads = !matches!(part, ReplicationPart::Standby { .. });
+        let started = self.serves(server, place, part, facts)?;
+        self.reached_by_others(started, reached, leads)
     }
 
     /// Launches the failover manager of its node, which starts the server.
@@ -233,7 +242,7 @@ impl InstanceResources {
         (self.ended_by_fault, self.part_may_have_changed) = (false, false);
         self.server = Some(RunningServer { server, target });
         self.replication = self.server.as_ref().map_or(Ok(None), |one| InstanceReplication::of(&one.target, part))?;
-        Ok(StartedInstance { address, facts: self.stamped(facts) })
+        Ok(StartedInstance { address, reached_at: None, facts: self.stamped(facts) })
     }
 
     /// Watches the standbys of a server that was not started here.
@@ -348,7 +357,7 @@ impl InstanceResources {
             None => upstream.to_owned(),
         };
         let (facet, target) = self.standby()?;
-        let files = facet.standby(self.name.as_str(), &told)?;
+        let files = facet.standby(self.name.as_str(), &told, self.password())?;
         instances::lead(&self.folder()?, &files.links)?;
         facet.reconfigure(target, &files.settings)?;
         Ok(told)
@@ -385,6 +394,12 @@ impl InstanceResources {
         instances::rewind(recipe, &how, &data, &*self.clock, &self.remains)
     }
 
+    /// Whether it has applied all log that it has received as a standby.
+    pub(super) fn has_applied_all(&self) -> Result<bool, Error> {
+        let (facet, target) = self.standby()?;
+        Ok(facet.has_applied_all(target)?)
+    }
+
     fn standby(&self) -> Result<(&'static dyn Replication, &Target), Error> {
         let running = self.server.as_ref().ok_or_else(|| Error::new("ask a standby: it does not run"))?;
         Ok((replication::facet(&running.target.place)?, &running.target))
@@ -393,7 +408,7 @@ impl InstanceResources {
     /// Stops the server, if there is one; what a fault has frozen is ended.
     pub(super) fn stop(&mut self) -> Result<(), Error> {
         self.end_faulty();
-        (self.replication, self.port) = (None, None);
+        (self.replication, self.port, self.admission) = (None, None, None);
         let stopped = self.server.take().map_or(Ok(()), |running| running.server.stop());
         self.link = None;
         stopped

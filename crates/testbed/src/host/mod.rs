@@ -1,6 +1,7 @@
 //! The host role of an agent: carries out what the conductor asks of a machine. Lists and re-exports.
 
 mod cluster;
+mod copy;
 mod held;
 mod managed;
 mod remains;

@@ -9,6 +9,7 @@ use crate::sys;
 use proofload_engine::{ExistingReplication, Replication, ReplicationWatch, StandbyFiles, Target};
 use proofload_model::error::Error;
 use proofload_model::replication::{HeldPart, LinkAsked, ReplicationAsked, ReplicationPart};
+use proofload_model::secret::Secret;
 use proofload_model::time::Clock;
 use proofload_model::wire::DataLocation;
 use std::path::Path;
@@ -41,9 +42,16 @@ impl std::fmt::Debug for InstanceReplication {
 }
 
 /// What an instance needs before its start to take its part.
-pub(super) fn files(name: &str, place: &DataLocation, part: &ReplicationPart) -> Result<StandbyFiles, Error> {
+pub(super) fn files(
+    name: &str,
+    place: &DataLocation,
+    part: &ReplicationPart,
+    password: Option<&Secret>,
+) -> Result<StandbyFiles, Error> {
     match part {
-        ReplicationPart::Standby { upstream } => Ok(facet(place)?.standby(name, upstream)?),
+        ReplicationPart::Standby { upstream } => {
+            Ok(facet(place)?.standby(name, upstream, password.map(Secret::reveal))?)
+        }
         ReplicationPart::Alone | ReplicationPart::Primary(_) => Ok(StandbyFiles::default()),
     }
 }

@@ -1,9 +1,11 @@
 //! The host role: one method per request. Knows the order of things; how they are done stands in the other modules.
 
 use super::cluster::ManagedCluster;
+use super::copy;
 use super::held::{Beside, InstanceResources, engine};
 use super::managed;
 use super::remains::Remains;
+use super::replication::facet;
 use super::sweep::sweep;
 use crate::agents::EventSink;
 use crate::facts;
@@ -22,13 +24,13 @@ use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Attach, BeforeRewind, BeginCommit, CheckQuiet, Create, Describe, Detach, DropPageCache, EndCommit, EndFaulty,
-    FindSnapshot, Follow, HoldStandby, HostService, IsFenced, JoinLimits, LabelSnapshot, MakeFault, MeasureLink,
-    MeasureReads, MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote,
-    Protect, Purge, QuietCheck, ReadCluster, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured,
-    Release, Request, RestoreSnapshot, Rewind, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink,
-    StartManaged, StartProbes, StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, UndoFault, Verify,
-    WatchExisting,
+    Admit, Attach, BeforeRewind, BeginCommit, CheckQuiet, CopyInstance, Create, DataEnd, Describe, Detach,
+    DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll, HoldStandby, HostService, IsFenced,
+    JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume, Precondition, PreconditioningResult,
+    PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge, QuietCheck, ReadCluster, ReadDataEnd, ReadReceived,
+    ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, Rewind, SaveSnapshot,
+    SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes, StartedInstance, Stop, StopArbiter,
+    StopProbes, Sweep, TimeCommits, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -189,6 +191,33 @@ impl HostService for HostRole {
             let _half_made = snapshots::remove_data(&folder);
         }
         made
+    }
+
+    fn admit(&mut self, ask: Admit) -> Result<(), Error> {
+        let held = self.held(&ask.instance);
+        held.refuse_while_running("have other hosts reach an instance")?;
+        held.admit(ask.at, ask.password);
+        Ok(())
+    }
+
+    fn copy_instance(&mut self, ask: CopyInstance) -> Result<(), Error> {
+        let CopyInstance { instance, place, from } = ask;
+        let folder = absolute(&place)?;
+        let (clock, remains) = (Arc::clone(&self.clock), self.remains.of(&instance));
+        let held = self.held(&instance);
+        held.refuse_while_running("copy an instance to its standby")?;
+        let password = held.password().ok_or_else(|| Error::new("copy an instance: no password was given"))?;
+        copy::copy(&place, &folder, (&from, password), &*clock, &remains)
+    }
+
+    fn has_applied_all(&mut self, ask: HasAppliedAll) -> Result<bool, Error> {
+        self.held(&ask.instance).has_applied_all()
+    }
+
+    fn read_data_end(&mut self, ask: ReadDataEnd) -> Result<DataEnd, Error> {
+        let folder = absolute(&ask.place)?;
+        let data = if ask.of_snapshot { snapshots::snapshot_folder } else { snapshots::data_folder };
+        Ok(facet(&ask.place)?.data_end(&data(&folder))?)
     }
 
     fn attach(&mut self, ask: Attach) -> Result<Vec<Fact>, Error> {

@@ -19,6 +19,17 @@ pub(crate) fn create(
     clock: &dyn Clock,
     remains: &InstanceRemains,
 ) -> Result<(), Error> {
+    fill(recipe, &recipe.create(data)?, data, clock, remains)
+}
+
+/// The same by these commands, as the user that runs the server.
+pub(crate) fn fill(
+    recipe: &dyn ServerRecipe,
+    commands: &[CommandLine],
+    data: &Path,
+    clock: &dyn Clock,
+    remains: &InstanceRemains,
+) -> Result<(), Error> {
     let user = User::for_server(recipe.unprivileged_users())?;
     if let Some(user) = &user {
         user.can_reach(data)?;
@@ -27,8 +38,8 @@ pub(crate) fn create(
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     std::fs::set_permissions(data, private)
         .map_err(|error| Error::new(format!("make {} private: {error}", data.display())))?;
-    for command in recipe.create(data)? {
-        run(&command, data, &data.with_file_name("create.log"), user.as_ref(), clock, remains)
+    for command in commands {
+        run(command, data, &data.with_file_name("create.log"), user.as_ref(), clock, remains)
             .map_err(|error| error.context(format!("make an instance in {}", data.display())))?;
     }
     Ok(())

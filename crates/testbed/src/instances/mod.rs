@@ -4,13 +4,15 @@ mod create;
 mod launch;
 mod log;
 mod rewind;
+mod secrets;
 mod server;
 mod start;
 mod user;
 
-pub(crate) use create::create;
+pub(crate) use create::{create, fill};
 pub(crate) use launch::{Launch, launch};
 pub(crate) use rewind::{rewind, unlead};
+pub(crate) use secrets::{SecretFiles, write_secret};
 pub(crate) use server::{Server, StopSignals};
-pub(crate) use start::{Start, free_port, lead, start};
+pub(crate) use start::{Start, WayIn, free_port, lead, start};
 pub(crate) use user::{User, give_to_server};

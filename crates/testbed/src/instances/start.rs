@@ -1,18 +1,19 @@
 //! Starts a server in its place, under the limits that stand, and waits until it answers.
 
 use super::launch::{Launch, launch};
+use super::secrets::write_secret;
 use super::server::{Server, StopSignals};
 use super::user::User;
 use crate::agents::EventSink;
 use crate::host::{InstanceRemains, is_server_of};
 use crate::limits::AppliedLimits;
-use proofload_engine::{CommandLine, FileToWrite, ServerRecipe, StandbyFiles};
+use proofload_engine::{CommandLine, FileToWrite, Replication, ServerRecipe, StandbyFiles};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
-use std::net::TcpListener;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,10 +30,20 @@ pub(crate) struct Start<'a> {
     pub(crate) settings: &'a [(String, String)],
     /// What makes it a standby; empty for another instance.
     pub(crate) standby: StandbyFiles,
+    /// Where other hosts reach it, if they do.
+    pub(crate) reached: Option<WayIn>,
     pub(crate) limits: Option<&'a mut AppliedLimits>,
     pub(crate) clock: &'a Arc<dyn Clock>,
     pub(crate) events: &'a EventSink,
     pub(crate) remains: &'a Arc<InstanceRemains>,
+}
+
+/// Way by which other hosts come to an instance.
+#[derive(Clone, Copy)]
+pub(crate) struct WayIn {
+    pub(crate) engine: &'static dyn Replication,
+    /// Address of this host.
+    pub(crate) at: IpAddr,
 }
 
 /// Starts the server; answers with it and with facts about the start.
@@ -40,14 +51,20 @@ pub(crate) struct Start<'a> {
 /// # Errors
 /// No instance in the folder, one that runs already, a start that failed or took longer than 60 s, with the end of its log.
 pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
-    let Start { instance, recipe, data, port, settings, standby, limits, clock, events, remains } = order;
+    let Start { instance, recipe, data, port, settings, standby, reached, limits, clock, events, remains } = order;
     let begun = clock.now();
     let user = User::for_server(recipe.unprivileged_users())?;
     refuse_unfit(recipe, &data, user.as_ref())?;
-    let port = port.map_or_else(free_port, Ok)?;
+    let at = reached.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |reached| reached.at);
+    let port = port.map_or_else(|| free_port_at(at), Ok)?;
     let settings: Vec<(String, String)> = settings.iter().cloned().chain(standby.settings).collect();
-    for file in recipe.configure(&data, &settings, port)?.iter().chain(&standby.files) {
+    let reachable = reached.map(|WayIn { engine, at }| engine.reachable(&settings, at, port)).transpose()?;
+    let in_their_place = reachable.iter().flat_map(|reachable| &reachable.files);
+    for file in recipe.configure(&data, &settings, port)?.iter().chain(in_their_place).chain(&standby.files) {
         write(&data, file, user.as_ref())?;
+    }
+    for file in &standby.secrets {
+        write_secret(&data.join(&file.path), &file.content, user.as_ref())?;
     }
     lead(&data, &standby.links)?;
     let command = recipe.start(&data)?;
@@ -86,8 +103,15 @@ fn refuse_unfit(recipe: &dyn ServerRecipe, data: &Path, user: Option<&User>) -> 
 
 /// A port that nobody listens on at this moment.
 pub(crate) fn free_port() -> Result<u16, Error> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    listener.map(|address| address.port()).map_err(|error| Error::new(format!("find a free port: {error}")))
+    free_port_at(IpAddr::V4(Ipv4Addr::LOCALHOST))
+}
+
+/// The same at an address, which must be one of this host.
+fn free_port_at(at: IpAddr) -> Result<u16, Error> {
+    let listener = TcpListener::bind((at, 0)).and_then(|listener| listener.local_addr());
+    listener.map(|address| address.port()).map_err(|error| {
+        Error::new(format!("find a free port at {at}, which must be an address of this host: {error}"))
+    })
 }
 
 fn write(data: &Path, file: &FileToWrite, user: Option<&User>) -> Result<(), Error> {

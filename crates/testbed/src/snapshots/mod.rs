@@ -22,4 +22,4 @@ pub(crate) use folder::{claim, data_folder, is_ours};
 pub(crate) use lock::{FolderLock, hold};
 pub(crate) use page_cache::drop_page_cache;
 pub(crate) use prewarm::prewarm;
-pub(crate) use snapshot::{find, label, remove_data, remove_drafts, restore, save};
+pub(crate) use snapshot::{find, label, remove_data, remove_drafts, restore, save, snapshot_folder};

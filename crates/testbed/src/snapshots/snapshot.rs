@@ -107,7 +107,8 @@ fn method(tally: &CopyTally) -> String {
     }
 }
 
-fn snapshot_folder(folder: &Path) -> PathBuf {
+/// Folder of the copy.
+pub(crate) fn snapshot_folder(folder: &Path) -> PathBuf {
     folder.join("snapshot")
 }
 

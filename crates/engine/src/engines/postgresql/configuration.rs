@@ -4,6 +4,7 @@ use super::recipe::SOCKETS;
 use super::quantity::server_text;
 use crate::contract::Error;
 use std::fmt::Write as _;
+use std::net::IpAddr;
 
 /// Sessions through the private socket only.
 pub(super) const PG_HBA_CONF: &str = "# Written by Proofload: the private socket is the only way in.\nlocal all all trust\nlocal replication all trust\n";
@@ -71,6 +72,12 @@ pub(super) fn managed_conf(settings: &[(String, String)], port: u16, sockets: &s
     let sockets = format!("unix_socket_directories = {}", quoted(sockets));
     let here = format!("unix_socket_directories = {}", quoted(SOCKETS));
     Ok(text.replace(&here, &sockets).replace("listen_addresses = ''", "listen_addresses = '127.0.0.1'"))
+}
+
+/// The settings of an instance that listens at an address beside its private socket.
+pub(super) fn reachable_conf(settings: &[(String, String)], port: u16, at: IpAddr) -> Result<String, Error> {
+    let listen = format!("\nlisten_addresses = '{at}'\n");
+    Ok(postgresql_conf(settings, port)?.replacen("\nlisten_addresses = ''\n", &listen, 1))
 }
 
 /// Refuses names that are not settings, values that would end the line, and settings that are ours.

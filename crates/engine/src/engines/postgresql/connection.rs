@@ -32,6 +32,9 @@ pub(super) fn config(target: &Target) -> Result<Config, Error> {
     if target.place.url.is_some() {
         ask_for_level(&mut config, &target.place.settings);
     }
+    if let (Some(password), Some(Host::Tcp(_))) = (target.endpoints.password(), config.get_hosts().first()) {
+        config.password(password.reveal());
+    }
     let several = config.get_hosts().len().max(config.get_hostaddrs().len()) > 1;
     let is_open = config.get_target_session_attrs() == TargetSessionAttrs::Any;
     if is_open && (several || target.endpoints.role_moves()) {
@@ -99,7 +102,10 @@ pub(super) async fn open_lean(config: Config) -> Result<Connection, Error> {
 
 /// The configuration with the password of the load host, and a handle that must stay open while connecting.
 fn with_password(mut config: Config) -> Result<(Config, Option<File>), Error> {
-    if let Some(password) = password(&config)? {
+    // One that an agent was given goes before what its host knows.
+    if config.get_password().is_none()
+        && let Some(password) = password(&config)?
+    {
         config.password(password.reveal());
     }
     shortened(config)

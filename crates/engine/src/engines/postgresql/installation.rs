@@ -36,11 +36,11 @@ const FOR_MANAGERS: &[&str] = &["postgres", "pg_ctl", "pg_controldata", "pg_base
 
 /// The folder of the installation that has all programs for a failover manager.
 pub(super) fn for_managers() -> Result<PathBuf, Error> {
-    with_all(FOR_MANAGERS)
+    with(FOR_MANAGERS)
 }
 
-/// The folder of the installation that has all of these programs: that of the server, or the one that its link leads to.
-pub(super) fn with_all(programs: &[&str]) -> Result<PathBuf, Error> {
+/// The folder of the installation that has these programs: that of the server, or the one that its link leads to.
+pub(super) fn with(programs: &[&str]) -> Result<PathBuf, Error> {
     let folder = find()?.folder;
     let behind = std::fs::canonicalize(folder.join("postgres")).ok().and_then(|path| path.parent().map(Path::to_owned));
     let has_all = |folder: &PathBuf| programs.iter().all(|program| folder.join(program).is_file());

@@ -4,6 +4,7 @@ mod commit_times;
 mod configuration;
 mod connection;
 mod copy;
+mod data_end;
 mod database;
 mod engine;
 mod existing_replication;

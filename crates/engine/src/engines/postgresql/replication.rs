@@ -3,18 +3,22 @@
 
 use super::connection::{self, PATIENCE, SCHEMA, runtime};
 use super::recipe::{self, SOCKETS};
-use super::{configuration, installation};
+use super::{configuration, data_end, installation};
 use super::engine::Postgresql;
 use super::failure::failed;
+use super::recipe::command;
 use super::replication_watch::{Asker, PrimaryWatch};
 use crate::contract::{
-    Error, FileToWrite, ManagedServer, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace, StandbyFiles, Target,
+    CommandLine, Error, FileToWrite, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind,
+    SocketPlace, StandbyFiles, Target,
 };
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::manager::ManagerKind;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
 use postgres_protocol::escape::{escape_identifier, escape_literal};
 use proofload_model::units::Bytes;
+use proofload_model::wire::host::DataEnd;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_postgres::{Client, Config};
@@ -58,6 +62,9 @@ const REWIND: &[&str] = &[
 const RECEIVED: &str =
     "SELECT (greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn(), '0/0'::pg_lsn) - '0/0'::pg_lsn)::int8";
 
+/// Whether a standby has nothing left to apply.
+const APPLIED_ALL: &str = "SELECT pg_last_wal_replay_lsn() >= greatest(pg_last_wal_receive_lsn(), '0/0'::pg_lsn)";
+
 const MODES: &[ReplicationMode] = &[
     ReplicationMode::Async,
     ReplicationMode::RemoteWrite,
@@ -76,6 +83,13 @@ const SOCKETS_OF_PROCESS: &str = "/proc/self/cwd/pg_stat_tmp";
 /// Access to a managed instance: sessions of this host by the private socket, managers and standbys with a password.
 const MANAGED_HBA: &str = "# Written by Proofload: by the private socket, or from this host with a password.\nlocal all all trust\nlocal replication all trust\nhost all all 127.0.0.1/32 scram-sha-256\nhost replication all 127.0.0.1/32 scram-sha-256\n";
 
+/// Access to an instance that other hosts reach.
+const REACHABLE_HBA: &str = "# Written by Proofload: by the private socket, or from anywhere with the password of the run.\nlocal all all trust\nlocal replication all trust\nhost all all all scram-sha-256\nhost replication all all scram-sha-256\n";
+
+/// File of a standby's folder, in which its server works, with the password by which it comes to the instance that it follows.
+const PASSWORDS: &str = "passwords";
+const BY_PASSWORD: &str = " passfile='passwords'";
+
 /// A standby that lost its connection tries again this often. With the default of 5 s a promotion sometimes waits so long.
 const TRY_AGAIN: &str = "100ms";
 
@@ -93,13 +107,14 @@ impl Replication for Postgresql {
         settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn standby(&self, name: &str, upstream: &str) -> Result<StandbyFiles, Error> {
+    fn standby(&self, name: &str, upstream: &str, password: Option<&str>) -> Result<StandbyFiles, Error> {
         let UpstreamAddress { host, port, user } = UpstreamAddress::of(upstream)?;
         let (host, links) = match host {
             Host::Unix(folder) => (UPSTREAM_OF_PROCESS.to_owned(), vec![(PathBuf::from(UPSTREAM), folder)]),
             Host::Tcp(host) => (host, Vec::new()),
         };
-        let address = format!("host='{host}' port={port} user={user} application_name='{name}'");
+        let by = password.map_or("", |_| BY_PASSWORD);
+        let address = format!("host='{host}' port={port} user={user} application_name='{name}'{by}");
         let settings = [
             ("primary_conninfo", address),
             ("wal_retrieve_retry_interval", TRY_AGAIN.to_owned()),
@@ -109,7 +124,39 @@ impl Replication for Postgresql {
             settings: settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             files: vec![FileToWrite { path: PathBuf::from("standby.signal"), content: String::new() }],
             links,
+            secrets: password.iter().map(|password| file(PASSWORDS, password_line(password))).collect(),
         })
+    }
+
+    fn reachable(&self, settings: &[(String, String)], at: IpAddr, port: u16) -> Result<Reachable, Error> {
+        let conf = configuration::reachable_conf(settings, port, at)?;
+        let files = vec![file("postgresql.conf", conf), file("pg_hba.conf", REACHABLE_HBA.to_owned())];
+        Ok(Reachable { files, address: format!("host='{at}' port={port} user={SCHEMA} dbname={SCHEMA}") })
+    }
+
+    fn copy(&self, from: &str, to: &Path, (at, password): (&Path, &str)) -> Result<(CommandLine, String), Error> {
+        let UpstreamAddress { host, port, user } = UpstreamAddress::of(from)?;
+        let Host::Tcp(host) = host else {
+            return Err(Error::other(format!("copy the instance at {from:?}: it is reached by no network")));
+        };
+        let address = format!("host='{host}' port={port} user={user} application_name='copy'");
+        let arguments = ["--wal-method=stream", "--checkpoint=fast", "--no-password", "--dbname"].map(str::to_owned);
+        let arguments = arguments.into_iter().chain([address, "--pgdata".to_owned(), to.display().to_string()]);
+        let mut command = command(installation::with(&["pg_basebackup"])?.join("pg_basebackup"), arguments.collect());
+        command.environment.push(("PGPASSFILE".to_owned(), at.display().to_string()));
+        Ok((command, password_line(password)))
+    }
+
+    fn has_applied_all(&self, standby: &Target) -> Result<bool, Error> {
+        ask(standby, PATIENCE, async |client| {
+            let row = client.query_one(APPLIED_ALL, &[]).await.map_err(failed)?;
+            row.try_get::<_, bool>(0).map_err(failed)
+        })
+        .map_err(|error| error.context("read what the standby has applied"))
+    }
+
+    fn data_end(&self, folder: &Path) -> Result<DataEnd, Error> {
+        data_end::read(folder)
     }
 
     fn relayed(&self, upstream: &str, folder: &Path) -> Result<RelayPlaces, Error> {
@@ -199,7 +246,6 @@ impl Replication for Postgresql {
     fn managed(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<ManagedServer, Error> {
         let sockets = folder.join(SOCKETS).display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
         let conf = configuration::managed_conf(settings, port, SOCKETS_OF_PROCESS)?;
-        let file = |path: &str, content| FileToWrite { path: PathBuf::from(path), content };
         Ok(ManagedServer {
             programs: installation::for_managers()?,
             account: SCHEMA,
@@ -228,15 +274,21 @@ impl Replication for Postgresql {
         };
         let grants: Vec<String> =
             others.iter().flat_map(|other| REWIND.iter().map(move |function| may_rewind(function, other))).collect();
-        let mut of_all = connection::config(primary)?;
+        let of_load = connection::config(primary)?;
+        let mut of_all = of_load.clone();
         // A manager rewinds by way of this database, and each database has functions of its own.
         of_all.dbname("postgres");
         let executed = async |client: &Client, statements: &[String]| {
-            client.batch_execute(&statements.join("; ")).await.map_err(failed)
+            // Its standbys come by the password and may not be there yet.
+            let text = format!("SET synchronous_commit = local; {}", statements.join("; "));
+            client.batch_execute(&text).await.map_err(failed)
         };
-        let asked = ask(primary, PATIENCE, async |client| executed(client, &accounts).await);
-        asked.and_then(|()| ask_by(of_all, PATIENCE, async |client| executed(client, &grants).await))
-        .map_err(|error| error.context("give the accounts of the failover manager a password"))
+        // Accounts are those of the whole server, and the database of the load may not be made yet.
+        let by = if others.is_empty() { of_all.clone() } else { of_load };
+        let asked = ask_by(by, PATIENCE, async |client| executed(client, &accounts).await);
+        asked
+            .and_then(|()| ask_by(of_all, PATIENCE, async |client| executed(client, &grants).await))
+            .map_err(|error| error.context("give the accounts of the instance a password"))
     }
 
     fn takes_writes(&self, server: &Target) -> Result<bool, Error> {
@@ -266,7 +318,7 @@ impl Replication for Postgresql {
             source,
         ];
         let others = vec![PathBuf::from("postgresql.auto.conf")];
-        Ok(Rewind { command: recipe::command(installation::with_all(&[REWIND_PROGRAM])?.join(REWIND_PROGRAM), arguments), links, others })
+        Ok(Rewind { command: recipe::command(installation::with(&[REWIND_PROGRAM])?.join(REWIND_PROGRAM), arguments), links, others })
     }
 
     fn links(&self) -> &'static [&'static str] {
@@ -293,8 +345,12 @@ fn ask<T>(target: &Target, within: Duration, work: impl AsyncFn(&Client) -> Resu
     ask_by(connection::config(target)?, within, work)
 }
 
-/// The same by a configuration.
-fn ask_by<T>(mut config: Config, within: Duration, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, Error> {
+/// The same by a configuration of its own.
+fn ask_by<T>(
+    mut config: Config,
+    within: Duration,
+    work: impl AsyncFn(&Client) -> Result<T, Error>,
+) -> Result<T, Error> {
     config.connect_timeout(PATIENCE);
     let work = async { work(&connection::open(config).await?).await };
     let late = |_| Err(Error::other(format!("it was not done after {within:?}")));
@@ -316,6 +372,16 @@ impl UpstreamAddress {
         let port = config.get_ports().first().copied().unwrap_or(5432);
         Ok(Self { host, port, user: config.get_user().unwrap_or_default().to_owned() })
     }
+}
+
+/// A file of an instance's folder.
+fn file(path: &str, content: String) -> FileToWrite {
+    FileToWrite { path: PathBuf::from(path), content }
+}
+
+/// The line of a password file that fits every server. Source: PostgreSQL manual, "The Password File".
+fn password_line(password: &str) -> String {
+    format!("*:*:*:*:{password}\n")
 }
 
 /// A value as a statement has it.
@@ -371,16 +437,29 @@ mod tests {
     #[test]
     fn a_standby_follows_by_a_short_path_or_by_a_host() {
         let long = format!("/{}/data", "x".repeat(200));
-        let by_socket = Postgresql.standby("standby-1", &format!("host='{long}' port=5433 user=proofload")).unwrap();
+        let by_socket = Postgresql.standby("standby-1", &format!("host='{long}' port=5433 user=proofload"), None).unwrap();
         let expected = "host='/proc/self/cwd/upstream' port=5433 user=proofload application_name='standby-1'";
         assert_eq!(by_socket.settings[0], ("primary_conninfo".to_owned(), expected.to_owned()));
         assert_eq!(by_socket.links, [(PathBuf::from("upstream"), PathBuf::from(&long))]);
         let relayed = Postgresql.relayed(&format!("host='{long}' port=5433 user=proofload"), Path::new("/l")).unwrap();
         assert_eq!(relayed.at, PathBuf::from("/l/.s.PGSQL.5433"));
         assert_eq!(relayed.to, SocketPlace::File(PathBuf::from(format!("{long}/.s.PGSQL.5433"))));
-        let through = Postgresql.standby("standby-1", &relayed.address).unwrap();
+        let through = Postgresql.standby("standby-1", &relayed.address, None).unwrap();
         assert_eq!(through.links, [(PathBuf::from("upstream"), PathBuf::from("/l"))]);
-        let by_host = Postgresql.standby("standby-2", "host=db1 port=5433 user=proofload").unwrap();
+        let by_host = Postgresql.standby("standby-2", "host=db1 port=5433 user=proofload", None).unwrap();
         assert!(by_host.settings[0].1.starts_with("host='db1' ") && by_host.links.is_empty(), "{by_host:?}");
+    }
+
+    #[test]
+    fn a_password_stands_in_a_file_of_its_own_alone() {
+        let standby = Postgresql.standby("standby-1", "host=10.0.0.1 port=5433 user=proofload", Some("s3cret")).unwrap();
+        assert!(standby.settings[0].1.ends_with("application_name='standby-1' passfile='passwords'"), "{standby:?}");
+        assert_eq!(standby.secrets, [file("passwords", "*:*:*:*:s3cret\n".to_owned())]);
+        let others: Vec<&String> = standby.files.iter().map(|file| &file.content).collect();
+        assert!(!format!("{:?}{others:?}", standby.settings).contains("s3cret"));
+        let reachable = Postgresql.reachable(&[], "10.0.0.1".parse().unwrap(), 5433).unwrap();
+        assert!(reachable.files[0].content.contains("\nlisten_addresses = '10.0.0.1'\n"));
+        assert!(reachable.files[1].content.lines().filter(|line| line.starts_with("host")).all(|line| line.ends_with("scram-sha-256")));
+        assert_eq!(reachable.address, "host='10.0.0.1' port=5433 user=proofload dbname=proofload");
     }
 }

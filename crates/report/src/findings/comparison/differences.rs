@@ -123,7 +123,9 @@ fn read<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Read {
         fact.subject == usage::SUBJECT || known(&fact.subject, &fact.name).is_some_and(|row| row.is_passing)
     };
     for fact in facts.into_iter().filter(|fact| !is_passing(fact)) {
-        read.entry((fact.subject.clone(), fact.name.clone())).or_default().insert(fact.effective.clone());
+        // A standby's host is no second reading of the primary's.
+        let of = if fact.instance.is_standby() { format!(" ({})", fact.instance) } else { String::new() };
+        read.entry((fact.subject.clone(), format!("{}{of}", fact.name))).or_default().insert(fact.effective.clone());
     }
     read
 }

@@ -1,6 +1,7 @@
 //! What protection costs: modes of replication beside each other, where the time goes, which role pays, and to what throughput answers.
 
 use super::super::section::{Section, always};
+use super::super::standby_hosts;
 use super::{answer, forecast, modes, nodes, proof, published, slopes, split, two_ratios};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::Findings;
@@ -26,15 +27,16 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.extend(nodes::roles_figure(findings, &points));
     blocks.extend(slopes::blocks(findings, &points));
     blocks.push(Block::Paragraph(proof::proved(findings, &points)));
-    blocks.push(Block::Paragraph(limits_of_this()));
+    blocks.push(Block::Paragraph(limits_of_this(findings)));
     blocks
 }
 
-fn limits_of_this() -> Prose {
-    prose![
+fn limits_of_this(findings: &Findings<'_>) -> Prose {
+    let nodes = if standby_hosts::apart(findings).is_empty() {
         "All nodes share this host, its cores and its device: what a standby uses is taken from the primary, and flushes of both follow each \
-         other on one device. What is kept here is a lower bound of what two machines keep, but for the network, which is missing. ",
-        Inline::Code(MODE.to_owned()),
-        " is defined in the reference of settings."
-    ]
+         other on one device. What is kept here is a lower bound of what two machines keep, but for the network, which is missing. "
+    } else {
+        "Each standby has a host of its own. Users came to the primary over the network at every point, also without standbys. "
+    };
+    prose![nodes, Inline::Code(MODE.to_owned()), " is defined in the reference of settings."]
 }

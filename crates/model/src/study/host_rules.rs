@@ -1,0 +1,72 @@
+//! What standbys on hosts of their own need of the rest of a study.
+
+use super::contradictions::RuleContext;
+use super::typed::purged_devices;
+use crate::load_share::HOST_PLACEHOLDER;
+use crate::manager::manager;
+use crate::plan::expand;
+use crate::replication::replication;
+use crate::standby_hosts::{PRIMARY_ADDRESS, STANDBY_COMMAND, STANDBY_HOSTS, standby_hosts};
+use std::collections::BTreeSet;
+
+/// Hosts of standbys are different hosts with addresses, as many as there are standbys, of instances that we start and promote.
+pub(super) fn standby_hosts_need(look: &mut RuleContext<'_>) {
+    let settings = look.study.settings.clone();
+    let hosts = settings.list(STANDBY_HOSTS).len();
+    if hosts == 0 {
+        for path in [STANDBY_COMMAND, PRIMARY_ADDRESS] {
+            if look.given.is_given(path) {
+                look.fault(path, format!("only used with hosts of standbys; set {STANDBY_HOSTS} too, or leave it out"));
+            }
+        }
+        return;
+    }
+    for (path, reason) in standby_hosts(&settings).err().unwrap_or_default() {
+        look.fault(path, reason);
+    }
+    let command = settings.list(STANDBY_COMMAND);
+    if hosts > 1 && !command.is_empty() && !command.iter().any(|word| word.contains(HOST_PLACEHOLDER)) {
+        let reason = format!(
+            "would start all {hosts} agents of {STANDBY_HOSTS} in one place; put {HOST_PLACEHOLDER} where the host belongs, such as \
+             [\"ssh\", \"-T\", \"{HOST_PLACEHOLDER}\", \"proofload\", \"agent\"]"
+        );
+        look.fault(STANDBY_COMMAND, reason);
+    }
+    for reason in at_points(look, hosts) {
+        look.fault(STANDBY_HOSTS, reason);
+    }
+    if settings.get("engine.url").is_some() {
+        let reason = "an existing server (engine.url) keeps its standbys where they are; leave it out";
+        look.fault(STANDBY_HOSTS, reason.to_owned());
+    }
+    if !purged_devices(&settings).is_empty() {
+        let reason = "the snapshot of a standby lies on its host, below the folder that a purge clears; leave one of the two out";
+        look.fault("storage.purge.device", reason.to_owned());
+    }
+}
+
+/// What does not fit at some point; each reason once.
+fn at_points(look: &RuleContext<'_>, hosts: usize) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut replicated = false;
+    for settings in expand(look.study).points.iter().map(|point| look.study.settings.with(&point.levels)) {
+        let Ok(Some(asked)) = replication(&settings) else { continue };
+        replicated = true;
+        let standbys = asked.standbys.len();
+        if standbys != hosts {
+            found.insert(format!(
+                "names {hosts}, and there are {standbys} standbys (replication.standbys); name one for each"
+            ));
+        }
+        if let Ok(Some(manager)) = manager(&settings) {
+            let kind = manager.kind;
+            found.insert(format!(
+                "{kind} runs all instances on one host; leave the hosts out, or say \"by-hand\" (replication.manager)"
+            ));
+        }
+    }
+    if !replicated {
+        found.insert("only used with standbys; set replication.mode too, or leave it out".to_owned());
+    }
+    found
+}

@@ -122,6 +122,8 @@ pub struct InstancePlan {
     pub host: HostName,
     /// Address of its host at which clients and other instances reach it; `None`: only who is on its host does.
     pub address: Option<IpAddr>,
+    /// Network device that its host has to itself; `None`: that is not known.
+    pub device: Option<String>,
     /// Engine, folder or URL, settings.
     pub place: DataLocation,
     /// Storage that its folder lies on.
@@ -142,7 +144,16 @@ impl Deployment {
     pub fn of_one(place: DataLocation, limits: LimitsAsked) -> Self {
         let (name, host, storage) = (InstanceName::primary(), HostName::under_test(), StoragePlan::directory());
         Self {
-            instances: vec![InstancePlan { name, role: Role::Primary, host, address: None, place, storage, limits }],
+            instances: vec![InstancePlan {
+                name,
+                role: Role::Primary,
+                host,
+                address: None,
+                device: None,
+                place,
+                storage,
+                limits,
+            }],
         }
     }
 
@@ -170,6 +181,7 @@ impl Deployment {
             let below = standby.place.folder.strip_prefix(study).unwrap_or_default().to_owned();
             standby.place.folder = format!("{}{below}", folder_on(study, &host.host()));
             (standby.host, standby.address) = (host.host(), Some(host.address));
+            standby.device.clone_from(&hosts.device);
             if !hosts.is_one_machine {
                 standby.limits.cores_before = before;
             }

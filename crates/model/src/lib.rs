@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod letters;
 pub mod load_share;
 pub mod manager;
+pub mod network;
 pub mod plan;
 pub mod replication;
 pub mod samples;

@@ -3,6 +3,7 @@
 
 use crate::deployment::HostName;
 use crate::load_share::HOST_PLACEHOLDER;
+use crate::network::{is_in_namespaces, namespaced_hosts};
 use crate::settings::Settings;
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -40,6 +41,8 @@ pub struct StandbyHosts {
     pub standbys: Vec<StandbyHost>,
     /// Whether all of them are this machine.
     pub is_one_machine: bool,
+    /// Network device that each of them has to itself; `None`: that is not known.
+    pub device: Option<String>,
 }
 
 /// What is wrong with a setting: its path and the reason.
@@ -50,6 +53,9 @@ pub type HostFault = (&'static str, String);
 /// # Errors
 /// Everything that is wrong with the settings that name them.
 pub fn standby_hosts(settings: &Settings) -> Result<Option<StandbyHosts>, Vec<HostFault>> {
+    if is_in_namespaces(settings) {
+        return Ok(Some(namespaced_hosts(settings)));
+    }
     let texts = settings.list(STANDBY_HOSTS);
     if texts.is_empty() {
         return Ok(None);
@@ -82,7 +88,7 @@ pub fn standby_hosts(settings: &Settings) -> Result<Option<StandbyHosts>, Vec<Ho
     let primary = primary.map_err(|fault| faults.push(fault)).ok();
     faults.extend(shared(primary, &standbys).filter(|_| !is_here).map(|reason| (STANDBY_HOSTS, reason)));
     match primary.filter(|_| faults.is_empty()) {
-        Some(primary) => Ok(Some(StandbyHosts { primary, standbys, is_one_machine: is_here })),
+        Some(primary) => Ok(Some(StandbyHosts { primary, standbys, is_one_machine: is_here, device: None })),
         None => Err(faults),
     }
 }

@@ -33,7 +33,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-fn events<'r>(attempt: &'r Attempt, wanted: fn(&RunEvent) -> bool) -> Vec<&'r InstanceName> {
+fn events(attempt: &Attempt, wanted: fn(&RunEvent) -> bool) -> Vec<&InstanceName> {
     attempt.events.iter().filter(|event| wanted(&event.event)).map(|event| &event.instance).collect()
 }
 
@@ -180,7 +180,7 @@ fn hosts_that_cannot_be_are_refused_before_anything_is_built() {
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     let told = text(&done.stderr);
     assert_eq!(done.status.code(), Some(3), "{told}");
-    for part in ["agents.address", "named twice", "in one place", "there are 1 standbys", "on one host"] {
+    for part in ["agents.address", "named twice", "in one place", "replication.standbys is 1", "on one host"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert!(!bench.path("x.proof").exists() && !bench.path("data").exists());

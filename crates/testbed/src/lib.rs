@@ -5,6 +5,7 @@
 pub mod agents;
 pub mod doctor;
 pub mod facts;
+pub mod network;
 pub mod preconditioning;
 pub mod probes;
 pub mod quiet_check;

@@ -4,6 +4,7 @@ use super::contradictions::RuleContext;
 use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultTarget, Rejoin, drill};
 use crate::fault_strength::FaultStrength;
 use crate::manager::manager;
+use crate::network::is_in_namespaces;
 use crate::plan::expand;
 use crate::replication::{link, replication};
 use crate::settings::Settings;
@@ -83,6 +84,11 @@ fn kind_word(kind: FaultKind) -> &'static str {
     }
 }
 
+/// Whether a fault of a link takes a device of ours down.
+fn is_cut(settings: &Settings, fault: FaultAsked) -> bool {
+    fault.kind == FaultKind::Partition && is_in_namespaces(settings)
+}
+
 fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'static str)> {
     let mut missing = Vec::new();
     let mut need = |holds: bool, path: &'static str, reason: &'static str| {
@@ -122,7 +128,8 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         "a drill's measured window has a fixed length; leave it out",
     );
     need(
-        asked.fault.is_none_or(|fault| fault.target != FaultTarget::Link) || link(settings).is_some(),
+        asked.fault.is_none_or(|fault| fault.target != FaultTarget::Link || is_cut(settings, fault))
+            || link(settings).is_some(),
         "drill.fault",
         "a link is parted by our relay, which there is none of without replication.rtt or replication.bandwidth; rtt = \"0s\" adds nothing",
     );

@@ -4,6 +4,7 @@ use super::contradictions::RuleContext;
 use super::typed::purged_devices;
 use crate::load_share::HOST_PLACEHOLDER;
 use crate::manager::manager;
+use crate::network::{NETWORK, is_in_namespaces};
 use crate::plan::expand;
 use crate::replication::replication;
 use crate::standby_hosts::{PRIMARY_ADDRESS, STANDBY_COMMAND, STANDBY_HOSTS, standby_hosts};
@@ -12,6 +13,9 @@ use std::collections::BTreeSet;
 /// Hosts of standbys are different hosts with addresses, as many as there are standbys, of instances that we start and promote.
 pub(super) fn standby_hosts_need(look: &mut RuleContext<'_>) {
     let settings = look.study.settings.clone();
+    if is_in_namespaces(&settings) {
+        return namespaces_need(look);
+    }
     let hosts = settings.list(STANDBY_HOSTS).len();
     if hosts == 0 {
         for path in [STANDBY_COMMAND, PRIMARY_ADDRESS] {
@@ -39,7 +43,35 @@ pub(super) fn standby_hosts_need(look: &mut RuleContext<'_>) {
         let reason = "an existing server (engine.url) keeps its standbys where they are; leave it out";
         look.fault(STANDBY_HOSTS, reason.to_owned());
     }
-    if !purged_devices(&settings).is_empty() {
+    purge_keeps_no_snapshot(look);
+}
+
+/// Namespaces are made on this machine for instances that we start and promote, as many at every point.
+fn namespaces_need(look: &mut RuleContext<'_>) {
+    let settings = look.study.settings.clone();
+    for path in ["agents.host", "agents.load", STANDBY_COMMAND, STANDBY_HOSTS, PRIMARY_ADDRESS] {
+        if look.given.is_given(path) {
+            look.fault(path, format!("agents run in namespaces of this machine ({NETWORK}); leave one of the two out"));
+        }
+    }
+    if look.study.factors.iter().any(|factor| factor.setting == "replication.standbys" && factor.levels.len() > 1) {
+        let reason = format!("the namespaces are the same at every point ({NETWORK}); say one number");
+        look.fault("replication.standbys", reason);
+    }
+    let standbys = settings.count("replication.standbys").unwrap_or(1) as usize;
+    for reason in at_points(look, standbys) {
+        look.fault(NETWORK, reason);
+    }
+    if settings.get("engine.url").is_some() {
+        let reason = "an existing server (engine.url) is reached by the network that it has; leave it out";
+        look.fault(NETWORK, reason.to_owned());
+    }
+    purge_keeps_no_snapshot(look);
+}
+
+/// A purge would clear the snapshot of a standby.
+fn purge_keeps_no_snapshot(look: &mut RuleContext<'_>) {
+    if !purged_devices(&look.study.settings).is_empty() {
         let reason = "the snapshot of a standby lies on its host, below the folder that a purge clears; leave one of the two out";
         look.fault("storage.purge.device", reason.to_owned());
     }
@@ -54,9 +86,7 @@ fn at_points(look: &RuleContext<'_>, hosts: usize) -> BTreeSet<String> {
         replicated = true;
         let standbys = asked.standbys.len();
         if standbys != hosts {
-            found.insert(format!(
-                "names {hosts}, and there are {standbys} standbys (replication.standbys); name one for each"
-            ));
+            found.insert(format!("names {hosts}, and replication.standbys is {standbys}: name one for each standby"));
         }
         if let Ok(Some(manager)) = manager(&settings) {
             let kind = manager.kind;

@@ -222,6 +222,8 @@ asks! {
         instance: InstanceName,
         /// Address of the host, at which it listens.
         at: IpAddr,
+        /// Network device that the host has to itself, which may be taken down.
+        device: Option<String>,
         /// Password of all accounts of the deployment.
         password: Secret,
     } -> ();
@@ -249,6 +251,12 @@ asks! {
         /// Whether the snapshot is meant.
         of_snapshot: bool,
     } -> DataEnd;
+
+    /// Take processes of other agents on this machine, and all below them, for instances of ours in what is told of its use from now on.
+    know_beside: KnowBeside {
+        /// Their roots.
+        processes: Vec<u32>,
+    } -> ();
 
     /// Start the server under the prepared limits (or none), and wait until it answers.
     start: Start {

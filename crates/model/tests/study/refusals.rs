@@ -154,12 +154,12 @@ fn hosts_of_standbys_are_refused_with_every_reason_at_once() {
         assert!(parts && faults.len() == expected.len(), "{more:?}: {faults:#?}");
     };
     check(&["replication.mode=async", "replication.standbys=2"], &[]);
-    check(&["replication.mode=async"], &["names 2, and there are 1 standbys"]);
+    check(&["replication.mode=async"], &["names 2, and replication.standbys is 1"]);
     check(&[], &["only used with standbys"]);
     check(&["factor.replication.mode=[\"none\", \"async\"]", "replication.standbys=2"], &[]);
     check(
         &["replication.mode=async", "replication.manager=patroni", "agents.standby=[\"ssh\"]", "agents.address=x"],
-        &["agents.address: \"x\"", "in one place", "names 2, and", "patroni runs all instances on one host"],
+        &["agents.address: \"x\"", "in one place", "names 2, and", "Patroni runs all instances on one host"],
     );
     check(
         &["replication.mode=remote_flush", "replication.standbys=2", "engine.url=x:///d", "procedure.restore=never"],

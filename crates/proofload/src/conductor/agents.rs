@@ -6,9 +6,11 @@ use super::heard::{Heard, Teller};
 use crate::interrupt::Interrupt;
 use proofload_model::deployment::HostName;
 use proofload_model::error::Error;
+use proofload_model::network::{NetworkMember, load_member};
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::{Ask, Quit};
 use proofload_testbed::agents::AgentProcess;
+use proofload_testbed::network::Network;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,22 +38,43 @@ pub(crate) struct Agents {
     interrupt: Interrupt,
     hosts: BTreeMap<HostName, Agent>,
     load: Vec<Agent>,
+    /// Network that agents of this machine are started in; removed after them.
+    network: Option<Network>,
 }
 
 impl Agents {
     pub(crate) fn new(clock: Arc<dyn Clock>, interrupt: Interrupt) -> Self {
-        Self { clock, interrupt, hosts: BTreeMap::new(), load: Vec::new() }
+        Self { clock, interrupt, hosts: BTreeMap::new(), load: Vec::new(), network: None }
+    }
+
+    /// Makes the network that agents are started in from now on, unless there is one; nothing happens without members.
+    pub(crate) fn join_network(&mut self, members: &[NetworkMember]) -> Result<(), Error> {
+        if self.network.is_none() && !members.is_empty() {
+            self.network = Some(Network::make(members)?);
+        }
+        Ok(())
+    }
+
+    /// The command that starts an agent as a member of the network, where there is one.
+    fn within(&self, member: &str, command: &[String]) -> Vec<String> {
+        self.network.as_ref().map_or_else(|| command.to_vec(), |network| network.within(member, command))
     }
 
     /// Starts the agent of a host, and measures its clock.
     pub(crate) fn start_host(&mut self, host: HostName, command: &[String]) -> Result<(), Error> {
-        let agent = Agent::start(host.as_str(), command, self.clock.as_ref())?;
+        let command = self.within(host.as_str(), command);
+        let agent = Agent::start(host.as_str(), &command, self.clock.as_ref())?;
         self.hosts.insert(host, agent);
         Ok(())
     }
 
     /// Starts load agents in the place of earlier ones, all at the same time.
     pub(crate) fn start_load(&mut self, commands: &[LoadCommand]) -> Result<(), Error> {
+        let inside = |(number, one): (usize, &LoadCommand)| LoadCommand {
+            name: one.name.clone(),
+            command: self.within(&load_member(number), &one.command),
+        };
+        let commands: Vec<LoadCommand> = commands.iter().enumerate().map(inside).collect();
         let clock = self.clock.as_ref();
         let started: Vec<Result<Agent, Error>> = std::thread::scope(|scope| {
             let start = |one: &'_ LoadCommand| {

@@ -29,6 +29,8 @@ pub(crate) struct PreparedRun {
     pub(crate) alone: Deployment,
     /// The primary with its standbys on hosts of their own, whose snapshots end at one place; `None` where standbys run beside it.
     pub(crate) apart: Option<Deployment>,
+    /// Whether those hosts are one machine.
+    pub(crate) is_one_machine: bool,
     /// Replication of the deployment; `None` for an instance alone.
     pub(crate) replication: Option<ReplicationAsked>,
     /// Failover manager that runs the instances; `None`: we do.
@@ -90,6 +92,7 @@ impl PreparedRun {
             purged,
             alone,
             apart,
+            is_one_machine: hosts.is_some_and(|hosts| hosts.is_one_machine),
             replication,
             manager,
             drill: drill(&settings)?,

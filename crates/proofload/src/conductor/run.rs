@@ -77,6 +77,9 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         if prepared.drill.and_then(|drill| drill.fault).is_some_and(|fault| fault.target == FaultTarget::Clients) {
             context.testbed(prepared).front(&mut started)?;
         }
+        if prepared.is_one_machine {
+            context.testbed(prepared).know_beside(&started.facts)?;
+        }
         endpoints = started.endpoints(prepared.drill.is_some());
         context.addresses = started.names.iter().cloned().zip(started.addresses).collect();
         context.upstreams = started.upstreams;

@@ -15,10 +15,12 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::usage;
 use proofload_model::load_share::load_hosts;
+use proofload_model::network::{NetworkMember, network_members};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::standby_hosts::{STANDBY_COMMAND, StandbyHost, command_on, standby_hosts};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
+use proofload_testbed::network::sweep_networks;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -292,6 +294,11 @@ fn clean_up(context: &mut RunContext<'_>, study: &Study, commands: &Commands) {
 pub(super) fn start_hosts(context: &mut RunContext<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
     // What is left of the others would hold the study's folder.
     context.agents.stop_hosts();
+    for name in sweep_networks()? {
+        let text = format!("removed network namespace {name}, whose owner is dead");
+        context.heard.journal.log("info", "conductor", &text)?;
+    }
+    context.agents.join_network(&commands.network)?;
     for HostCommand { host, command, .. } in &commands.hosts {
         context.agents.start_host(host.clone(), command)?;
     }
@@ -345,6 +352,8 @@ struct HostCommand {
 /// How agents are started.
 #[derive(PartialEq, Eq)]
 pub(super) struct Commands {
+    /// Members of the network that agents are started in; empty where they have none of ours.
+    network: Vec<NetworkMember>,
     /// Command of each host's agent, the primary's first.
     hosts: Vec<HostCommand>,
     /// Command of the agent that builds, calibrates and checks: the first load agent's, under a name of its own.
@@ -384,6 +393,6 @@ impl Commands {
             loads.push(LoadCommand { name: "load".to_owned(), command: load });
         }
         let first = LoadCommand { name: "load".to_owned(), command: loads[0].command.clone() };
-        Ok(Self { hosts, load: first, loads })
+        Ok(Self { network: network_members(&study.settings), hosts, load: first, loads })
     }
 }

@@ -9,6 +9,7 @@ use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePl
 use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
+use proofload_model::facts::engine::INSTANCE_PROCESS;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::{ClusterReading, ManagedNode, ManagerAsked};
 use proofload_model::replication::{
@@ -76,7 +77,8 @@ impl<'t> Testbed<'t, '_> {
     /// Has an instance reached by other hosts, where it has an address.
     fn admit(&mut self, instance: &InstancePlan) -> Result<(), Error> {
         let Some((at, password)) = instance.address.zip(self.password.clone()) else { return Ok(()) };
-        self.ask(instance, host::Admit { instance: instance.name.clone(), at, password })
+        let (name, device) = (instance.name.clone(), instance.device.clone());
+        self.ask(instance, host::Admit { instance: name, at, device, password })
     }
 
     /// Instances that are ours.
@@ -267,9 +269,9 @@ impl<'t> Testbed<'t, '_> {
     ) -> Result<StartedDeployment, Error> {
         let mut all = StartedDeployment::default();
         for instance in self.ours() {
+            self.admit(instance)?;
             let upstream = self.upstream_of(instance, link, all.addresses.first())?;
             let (place, part) = how(instance, upstream.as_ref());
-            self.admit(instance)?;
             let started = self.ask(instance, host::Start { instance: instance.name.clone(), place, part })?;
             all.addresses.push(started.reached_at.unwrap_or(started.address));
             all.names.push(instance.name.clone());
@@ -501,6 +503,20 @@ impl<'t> Testbed<'t, '_> {
             facts.extend(self.ask(instance, host::Verify { instance: instance.name.clone() })?);
         }
         Ok(facts)
+    }
+
+    /// Has each agent know the processes of instances that others hold on the same machine.
+    pub(super) fn know_beside(&mut self, facts: &[Fact]) -> Result<(), Error> {
+        let process_of = |instance: &InstancePlan| {
+            let own = facts.iter().find(|fact| INSTANCE_PROCESS.is_of(fact) && fact.instance == instance.name);
+            own?.effective.as_ref()?.parse::<u32>().ok()
+        };
+        for instance in self.ours() {
+            let others = self.deployment.instances.iter().filter(|other| other.host != instance.host);
+            let processes = others.filter_map(process_of).collect();
+            self.ask(instance, host::KnowBeside { processes })?;
+        }
+        Ok(())
     }
 
     /// Starts the probes of every instance; `pid`: the process of an embedded engine, `session_looks`: times a second that the sessions of

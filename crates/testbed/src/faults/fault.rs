@@ -3,6 +3,7 @@
 use super::process::Process;
 use crate::instances::Server;
 use crate::limits::{AppliedLimits, CgroupDir};
+use crate::network::Cable;
 use crate::relay::Relay;
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
@@ -58,6 +59,8 @@ pub(crate) struct FaultSite<'a> {
     pub(crate) data: &'a Path,
     /// Relay of its link.
     pub(crate) relay: Option<&'a Relay>,
+    /// Device of its network, where that is its own and it follows another.
+    pub(crate) cable: Option<&'a Cable>,
     /// What applies its log, where it is a standby.
     pub(crate) replay: Option<&'a dyn Replay>,
     /// Gives the failover manager the order to switch over, and does not wait.

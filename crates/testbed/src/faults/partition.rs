@@ -1,6 +1,8 @@
-//! A link through which nothing passes, in both directions or in one, while nothing is closed. Needs our relay.
+//! A link through which nothing passes, in both directions or in one, while nothing is closed. Needs a device that the standby has to itself,
+//! or our relay.
 
 use super::fault::{FaultMaker, FaultSite, expect};
+use crate::network::Cable;
 use crate::relay::Way;
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
@@ -17,6 +19,11 @@ pub(super) enum Partition {
 }
 
 impl Partition {
+    /// The device to take down: that cuts both directions, and a relay's connection with them.
+    fn cable<'s>(&self, site: &FaultSite<'s>) -> Option<&'s Cable> {
+        site.cable.filter(|_| matches!(self, Self::Whole))
+    }
+
     const fn cut(&self) -> &'static [Way] {
         match self {
             Self::Whole => &Way::BOTH,
@@ -36,23 +43,37 @@ impl FaultMaker for Partition {
     }
 
     fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        if let Some(cable) = self.cable(site) {
+            // Silence afterwards says something only where there was none before.
+            expect(cable.answers(SILENCE), || format!("{} does not answer before its cable is cut", cable.peer))?;
+            return cable.cut();
+        }
         site.relay()?.hold(self.cut(), true);
         Ok(())
     }
 
     /// Nothing passes where it is cut, and something elsewhere.
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        if let Some(cable) = self.cable(site) {
+            return expect(!cable.answers(SILENCE), || format!("{} answers", cable.peer));
+        }
         let passes = site.relay()?.passes(SILENCE);
         let as_asked = Way::BOTH.iter().all(|way| passes.contains(way) != self.cut().contains(way));
         expect(as_asked, || format!("bytes pass by {passes:?}"))
     }
 
     fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        if let Some(cable) = self.cable(site) {
+            return cable.join();
+        }
         site.relay()?.hold(self.cut(), false);
         Ok(())
     }
 
     fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
+        if let Some(cable) = self.cable(site) {
+            return expect(cable.answers(SILENCE), || format!("{} does not answer", cable.peer));
+        }
         let passes = site.relay()?.passes(SILENCE);
         expect(passes == Way::BOTH, || format!("bytes pass by {passes:?} only"))
     }

@@ -163,6 +163,7 @@ impl Bench {
             limits: Some(&self.limits),
             data: &self.data,
             relay: Some(&self.relay),
+            cable: None,
             replay: Some(&self.replay),
             switch_over: Some(&*self.order),
         }

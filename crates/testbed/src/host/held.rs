@@ -280,6 +280,7 @@ impl InstanceResources {
         }
         let (relay, address) = replication::start_relay(place, upstream, link, Arc::clone(&self.clock))?;
         self.link = Some(relay);
+        self.follows(upstream);
         Ok(address)
     }
 
@@ -360,6 +361,7 @@ impl InstanceResources {
         let files = facet.standby(self.name.as_str(), &told, self.password())?;
         instances::lead(&self.folder()?, &files.links)?;
         facet.reconfigure(target, &files.settings)?;
+        self.follows(upstream);
         Ok(told)
     }
 

@@ -91,6 +91,7 @@ fn of_arbiter(role: &mut HostRole, kind: FaultKind) -> Result<FaultInForce, Erro
             limits: None,
             data: cluster.arbiter_folder(),
             relay: None,
+            cable: None,
             replay: None,
             switch_over: None,
         },

@@ -26,11 +26,11 @@ use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
     Admit, Attach, BeforeRewind, BeginCommit, CheckQuiet, CopyInstance, Create, DataEnd, Describe, Detach,
     DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll, HoldStandby, HostService, IsFenced,
-    JoinLimits, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume, Precondition, PreconditioningResult,
-    PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge, QuietCheck, ReadCluster, ReadDataEnd, ReadReceived,
-    ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, Rewind, SaveSnapshot,
-    SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes, StartedInstance, Stop, StopArbiter,
-    StopProbes, Sweep, TimeCommits, UndoFault, Verify, WatchExisting,
+    JoinLimits, KnowBeside, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume, Precondition,
+    PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge, QuietCheck, ReadCluster,
+    ReadDataEnd, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot,
+    Rewind, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes, StartedInstance,
+    Stop, StopArbiter, StopProbes, Sweep, TimeCommits, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -48,6 +48,8 @@ pub struct HostRole {
     remains: Arc<Remains>,
     volumes: Vec<Volume>,
     locks: BTreeMap<PathBuf, FolderLock>,
+    /// Roots of instances of ours that other agents hold on this machine.
+    beside: Vec<u32>,
 }
 
 impl std::fmt::Debug for HostRole {
@@ -67,6 +69,7 @@ impl HostRole {
             remains: Arc::default(),
             volumes: Vec::new(),
             locks: BTreeMap::new(),
+            beside: Vec::new(),
         }
     }
 
@@ -196,7 +199,12 @@ impl HostService for HostRole {
     fn admit(&mut self, ask: Admit) -> Result<(), Error> {
         let held = self.held(&ask.instance);
         held.refuse_while_running("have other hosts reach an instance")?;
-        held.admit(ask.at, ask.password);
+        held.admit(ask);
+        Ok(())
+    }
+
+    fn know_beside(&mut self, ask: KnowBeside) -> Result<(), Error> {
+        self.beside = ask.processes;
         Ok(())
     }
 
@@ -396,7 +404,7 @@ impl HostService for HostRole {
     fn start_probes(&mut self, ask: StartProbes) -> Result<(), Error> {
         let others = || self.instances.iter().filter(|(name, _)| **name != ask.instance).map(|(_, held)| held);
         let beside = Beside {
-            processes: others().filter_map(InstanceResources::process).collect(),
+            processes: others().filter_map(InstanceResources::process).chain(self.beside.iter().copied()).collect(),
             host_is_watched: others().any(InstanceResources::is_watched),
         };
         self.held(&ask.instance.clone()).start_probes(ask, beside)

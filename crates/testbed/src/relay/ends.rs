@@ -4,10 +4,14 @@ use proofload_engine::SocketPlace;
 use proofload_model::error::Error;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs as _};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::time::Duration;
+
+/// How long a host may take to answer: one that a network has cut off says nothing, and the standby tries again.
+const CONNECTS_WITHIN: Duration = Duration::from_secs(3);
 
 /// An open end of a connection.
 #[derive(Debug)]
@@ -25,7 +29,9 @@ impl Stream {
                 by_handle(path, |path| UnixStream::connect(path)).map(Self::Unix).map_err(failed)
             }
             SocketPlace::Host { host, port } => {
-                let stream = TcpStream::connect((host.as_str(), *port)).map_err(failed)?;
+                let mut places = (host.as_str(), *port).to_socket_addrs().map_err(failed)?;
+                let place = places.next().ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
+                let stream = TcpStream::connect_timeout(&place, CONNECTS_WITHIN).map_err(failed)?;
                 stream.set_nodelay(true).map_err(failed)?;
                 Ok(Self::Tcp(stream))
             }

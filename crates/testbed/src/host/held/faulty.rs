@@ -117,7 +117,7 @@ impl InstanceResources {
             let members = group.members();
             running.is_none_or(|running| members.contains(&running.server.process()))
         });
-        let data = self.folder()?;
+        let (data, cable) = (self.folder()?, self.cable());
         work(&FaultSite {
             clock: &*self.clock,
             strength: fault.strength,
@@ -128,6 +128,7 @@ impl InstanceResources {
             limits: self.limits.as_ref(),
             data: &data,
             relay: self.link.as_ref(),
+            cable: cable.as_ref(),
             replay: standby.as_ref().map(|replay| replay as &dyn Replay),
             switch_over: None,
         })

@@ -1,0 +1,147 @@
+//! Studies in network namespaces of their own by the program itself: made, cut, removed, swept. Skipped where they cannot be made.
+
+mod support;
+
+use proofload_model::drill::DrillReport;
+use proofload_model::events::RunEvent;
+use proofload_record::{Attempt, State};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use support::{Bench, postgresql_here, small_study, text};
+
+/// Whether namespaces can be made here.
+#[expect(clippy::print_stdout, reason = "a skipped test says so")]
+fn namespaces_here() -> bool {
+    let probe = format!("plt{}", std::process::id());
+    let ip =
+        |words: &[&str]| Command::new("ip").args(words).stderr(Stdio::null()).status().is_ok_and(|done| done.success());
+    let made = ip(&["netns", "add", &probe]);
+    if made {
+        ip(&["netns", "del", &probe]);
+    } else {
+        println!("SKIPPED: network namespaces cannot be made here");
+    }
+    made
+}
+
+/// Namespaces of a conductor by its process number.
+fn namespaces_of(conductor: u32) -> Vec<String> {
+    let entries = std::fs::read_dir("/run/netns").into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.starts_with(&format!("proofload-{conductor}-"))).collect()
+}
+
+fn study(more: &str, repetitions: u32) -> String {
+    let study = small_study("postgresql", &format!("[replication]\nnetwork = \"namespaces\"\n{more}"), repetitions);
+    study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1)
+}
+
+const DRILL: &str = r#"mode = "remote_flush"
+[drill]
+within = "40s"
+lasts = "2s"
+[prober]
+rate = "100/s"
+[[factor]]
+setting = "drill.fault"
+levels = ["crash primary", "partition link-1"]
+"#;
+
+fn report(attempt: &Attempt) -> &DrillReport {
+    let found = attempt.last_event(|event| match event {
+        RunEvent::Drilled(report) => Some(report.as_ref()),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("attempt {} was no drill: {:?}", attempt.id, attempt.events))
+}
+
+#[test]
+fn a_device_that_is_down_parts_the_standby_and_nothing_of_the_network_is_left() {
+    if !postgresql_here("networks") || !namespaces_here() {
+        return;
+    }
+    let bench = Bench::new("networks");
+    bench.study(&study(DRILL, 1));
+    let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    let conductor = child.id();
+    let done = child.wait_with_output().expect("it ends");
+    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
+    assert_eq!(namespaces_of(conductor), [""; 0]);
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert!(record.facts.iter().all(|fact| !fact.instance.is_standby()), "the standby has no machine of its own");
+    let (mut promoted, mut parted) = (0, 0);
+    for attempt in &record.attempts {
+        let report = report(attempt);
+        let told = format!("{report:?}");
+        assert_eq!((report.prober.ledger.lost, report.prober.ledger.phantoms), (0, 0), "{told}");
+        promoted += usize::from(report.promoted_at.is_some());
+        // No commit ends while the only standby that confirms is away.
+        let away = report
+            .prober
+            .kinds
+            .iter()
+            .flat_map(|kind| &kind.outages)
+            .any(|outage| outage.to.is_some_and(|to| to.as_seconds() > report.fault_at + 1.0));
+        parted += usize::from(report.undone_at.is_some() && report.protected_again_at.is_some() && away);
+    }
+    assert_eq!((promoted, parted), (1, 1), "{:?}", record.attempts.iter().map(report).collect::<Vec<_>>());
+    bench.expect_no_process();
+}
+
+#[test]
+fn a_killed_study_leaves_namespaces_that_the_next_start_removes() {
+    if !postgresql_here("networks-killed") || !namespaces_here() {
+        return;
+    }
+    let bench = Bench::new("networks-killed");
+    bench.study(&study("mode = \"async\"\n", 1));
+    let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    let conductor = child.id();
+    while namespaces_of(conductor).len() < 4 {
+        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before it made any");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // So that agents run inside.
+    std::thread::sleep(Duration::from_secs(2));
+    child.kill().expect("it is ours");
+    let _ended = child.wait();
+    assert_eq!(namespaces_of(conductor).len(), 4, "a bridge, two nodes and a load agent");
+    bench.expect_no_process();
+    let resumed = bench.spawn(&["resume", "x.proof"]);
+    let next = resumed.id();
+    let done = resumed.wait_with_output().expect("it ends");
+    assert!(matches!(done.status.code(), Some(0 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
+    assert_eq!((namespaces_of(conductor), namespaces_of(next)), (Vec::new(), Vec::new()));
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert!(record.attempts.iter().any(|attempt| attempt.state == State::Finished));
+    assert!(record.logs.iter().any(|line| line.text.contains("whose owner is dead")), "{:?}", record.logs);
+}
+
+#[test]
+fn a_network_that_cannot_be_is_refused() {
+    let bench = Bench::new("networks-refused");
+    let agents = "[agents]\nhost = [\"ssh\", \"db1\"]\nstandby_hosts = [\"db2=10.0.0.2\"]\n";
+    bench.study(&format!("{}{agents}", study("mode = \"async\"\nmanager = \"patroni\"\n", 1)));
+    let done = bench.run(&["validate", "study.toml"]);
+    let told = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(3), "{told}");
+    for part in
+        ["agents.host: agents run in namespaces", "agents.standby_hosts: agents", "runs all instances on one host"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    if !namespaces_here() {
+        return;
+    }
+    bench.study(&study("mode = \"async\"\n", 1));
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(bench.path(""), open).expect("the folder is ours");
+    let copy = bench.path("proofload");
+    std::fs::copy(env!("CARGO_BIN_EXE_proofload"), &copy).expect("the folder takes a file");
+    let mut unprivileged = Command::new(copy);
+    unprivileged.args(["run", "study.toml", "-o", "x.proof"]).current_dir(bench.path("")).uid(65534).gid(65534);
+    let done = unprivileged.output().expect("it starts");
+    let told = text(&done.stderr);
+    assert!(!done.status.success() && told.contains("needs root"), "{told}");
+}

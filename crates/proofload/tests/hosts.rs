@@ -253,6 +253,7 @@ mode = "remote_flush"
 standbys = 2
 rtt = "2ms"
 [drill]
+rejoin = "rewind"
 within = "40s"
 lasts = "2s"
 [prober]
@@ -298,7 +299,7 @@ fn drills_over_a_network_promote_a_standby_that_users_and_the_other_standby_reac
         let report = report(attempt);
         let told = format!("{report:?}");
         assert_eq!((report.prober.ledger.lost, report.prober.ledger.phantoms), (0, 0), "{told}");
-        promoted += usize::from(report.promoted_at.is_some() && report.protected_again_at.is_some());
+        promoted += usize::from(report.rejoined_at.is_some() && report.protected_again_at.is_some());
         undone += usize::from(report.undone_at.is_some() && report.protected_again_at.is_some());
     }
     assert_eq!((promoted, undone), (1, 1), "{:?}", record.attempts.len());

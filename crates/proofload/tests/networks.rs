@@ -39,6 +39,7 @@ fn study(more: &str, repetitions: u32) -> String {
 
 const DRILL: &str = r#"mode = "remote_flush"
 [drill]
+rejoin = "rewind"
 within = "40s"
 lasts = "2s"
 [prober]
@@ -75,7 +76,7 @@ fn a_device_that_is_down_parts_the_standby_and_nothing_of_the_network_is_left() 
         let report = report(attempt);
         let told = format!("{report:?}");
         assert_eq!((report.prober.ledger.lost, report.prober.ledger.phantoms), (0, 0), "{told}");
-        promoted += usize::from(report.promoted_at.is_some());
+        promoted += usize::from(report.rejoined_at.is_some() && report.protected_again_at.is_some());
         // No commit ends while the only standby that confirms is away.
         let away = report
             .prober

@@ -85,8 +85,8 @@ pub trait Replication: Sync {
     fn before_rewind(&self, leader: &Target) -> Result<(), Error>;
 
     /// What puts the stopped instance in a data folder back to where its log and that of the instance at `upstream` are one, by what
-    /// differs since.
-    fn rewind(&self, data: &Path, upstream: &str) -> Result<Rewind, Error>;
+    /// differs since; `password`: where it finds the one by which it comes to the other, if it takes one, and what that is.
+    fn rewind(&self, data: &Path, upstream: &str, password: Option<(&Path, &str)>) -> Result<Rewind, Error>;
 
     /// Names of the links in the data folder of a standby by which it follows.
     fn links(&self) -> &'static [&'static str];
@@ -99,6 +99,8 @@ pub struct Rewind {
     pub command: CommandLine,
     /// Symbolic links in that folder, and what each leads to.
     pub links: Vec<(PathBuf, PathBuf)>,
+    /// Content of the file of mode 0600 in which it finds the password, if it takes one.
+    pub password: Option<String>,
     /// Files of the data folder that are the other instance's afterwards and must go.
     pub others: Vec<PathBuf>,
 }

@@ -25,13 +25,18 @@ const OF_DRILLS: &[&str] = &[
 pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
     let points = expand(look.study).points;
     let mut found: BTreeSet<(&str, String)> = BTreeSet::new();
-    let mut drilled = false;
+    let (mut drilled, mut replaced) = (false, false);
     let mut strengths = BTreeSet::new();
     for settings in points.iter().map(|point| look.study.settings.with(&point.levels)) {
         found.extend(strength(&settings, &mut strengths));
         let Ok(Some(asked)) = drill(&settings) else { continue };
         drilled = true;
+        replaced |= asked.fault.is_some_and(FaultAsked::takes_the_primary);
         found.extend(missing(&settings, &asked).into_iter().map(|(path, reason)| (path, reason.to_owned())));
+    }
+    if drilled && !replaced && look.given.is_given("drill.rejoin") {
+        let reason = "no fault of the study takes a primary that could follow another one; leave it out";
+        found.insert(("drill.rejoin", reason.to_owned()));
     }
     let unused = OF_DRILLS.iter().filter(|path| !drilled && look.given.is_given(path));
     found.extend(unused.map(|path| (*path, "only used in drills; set drill.fault too, or leave it out".to_owned())));
@@ -140,9 +145,10 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
     );
     need(
         asked.fault.is_none_or(|fault| fault.target != FaultTarget::Clients)
-            || (manager(settings).ok().flatten().is_none() && settings.get("agents.load").is_none()),
+            || (manager(settings).ok().flatten().is_none()
+                && ["agents.load", "agents.standby_hosts"].iter().all(|path| settings.get(path).is_none())),
         "drill.fault",
-        "users are parted from a primary on this host, and a standby is promoted by hand; leave agents.load and replication.manager out",
+        "users are parted from a primary on this host, and a standby is promoted by hand; leave agents.load, agents.standby_hosts and replication.manager out",
     );
     need(
         asked.promote_after.is_zero() || asked.fault.is_some_and(|fault| fault.takes_the_primary()),
@@ -157,9 +163,6 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
 fn rejoin(settings: &Settings, asked: &DrillAsked) -> Option<(&'static str, &'static str)> {
     let reason = match asked.rejoin {
         Rejoin::Restore => return None,
-        Rejoin::Rewind if !asked.fault.is_some_and(FaultAsked::takes_the_primary) => {
-            "this fault takes no primary that could follow another one; leave it out"
-        }
         Rejoin::Rewind if manager(settings).ok().flatten().is_some() => {
             "the failover manager takes a failed primary back by itself; leave it out"
         }

@@ -392,7 +392,9 @@ impl InstanceResources {
         self.refuse_while_running("rewind the instance")?;
         let recipe = engine(place)?.server().ok_or_else(|| Error::refused("rewind: the engine has no server"))?;
         let data = self.folder()?;
-        let how = replication::facet(place)?.rewind(&data, upstream)?;
+        let passwords = instances::rewind_passwords(&data);
+        let password = self.password().map(|password| (passwords.as_path(), password));
+        let how = replication::facet(place)?.rewind(&data, upstream, password)?;
         instances::rewind(recipe, &how, &data, &*self.clock, &self.remains)
     }
 

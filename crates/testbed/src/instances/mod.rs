@@ -11,7 +11,7 @@ mod user;
 
 pub(crate) use create::{create, fill};
 pub(crate) use launch::{Launch, launch};
-pub(crate) use rewind::{rewind, unlead};
+pub(crate) use rewind::{rewind, rewind_passwords, unlead};
 pub(crate) use secrets::{SecretFiles, write_secret};
 pub(crate) use server::{Server, StopSignals};
 pub(crate) use start::{Start, WayIn, free_port, lead, start};

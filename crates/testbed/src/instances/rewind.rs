@@ -2,6 +2,7 @@
 //! is kept out of its way.
 
 use super::create::run;
+use super::secrets::{SecretFiles, write_secret};
 use super::start::lead;
 use super::user::{User, give_to_server};
 use crate::host::InstanceRemains;
@@ -29,13 +30,21 @@ pub(crate) fn rewind(
     fs::create_dir_all(&folder).map_err(|error| Error::new(format!("make {}: {error}", folder.display())))?;
     give_to_server(recipe, &[&folder])?;
     lead(&folder, &how.links)?;
-    let log = KeptLog::of(data, recipe)?;
     let user = User::for_server(recipe.unprivileged_users())?;
+    let passwords = rewind_passwords(data);
+    let _until_it_is_done = SecretFiles::one(passwords.clone());
+    how.password.as_ref().map_or(Ok(()), |content| write_secret(&passwords, content, user.as_ref()))?;
+    let log = KeptLog::of(data, recipe)?;
     let output = data.with_file_name("rewind.log");
     let done = run(&how.command, &folder, &output, user.as_ref(), clock, remains);
     log.put_back()?;
     done.map_err(|error| error.context(format!("rewind the instance in {}", data.display())))?;
     how.others.iter().try_for_each(|name| remove(&data.join(name)))
+}
+
+/// File with the password by which the instance in `data` is rewound, where it takes one.
+pub(crate) fn rewind_passwords(data: &Path) -> PathBuf {
+    data.with_file_name(WORK).join("passwords")
 }
 
 /// Removes links of these names from a folder.

@@ -2,7 +2,7 @@
 //! "Synchronous Replication", `synchronous_standby_names`.
 
 use super::connection::{self, PATIENCE, SCHEMA, runtime};
-use super::recipe::{self, SOCKETS};
+use super::recipe::SOCKETS;
 use super::{configuration, data_end, installation};
 use super::engine::Postgresql;
 use super::failure::failed;
@@ -304,7 +304,7 @@ impl Replication for Postgresql {
             .map_err(|error| error.context("make a checkpoint before another instance is rewound"))
     }
 
-    fn rewind(&self, data: &Path, upstream: &str) -> Result<Rewind, Error> {
+    fn rewind(&self, data: &Path, upstream: &str, password: Option<(&Path, &str)>) -> Result<Rewind, Error> {
         let UpstreamAddress { host, port, user } = UpstreamAddress::of(upstream)?;
         let (host, links) = match host {
             Host::Unix(folder) => (UPSTREAM_OF_PROCESS.to_owned(), vec![(PathBuf::from(UPSTREAM), folder)]),
@@ -318,7 +318,9 @@ impl Replication for Postgresql {
             source,
         ];
         let others = vec![PathBuf::from("postgresql.auto.conf")];
-        Ok(Rewind { command: recipe::command(installation::with(&[REWIND_PROGRAM])?.join(REWIND_PROGRAM), arguments), links, others })
+        let mut command = command(installation::with(&[REWIND_PROGRAM])?.join(REWIND_PROGRAM), arguments);
+        command.environment.extend(password.map(|(at, _)| ("PGPASSFILE".to_owned(), at.display().to_string())));
+        Ok(Rewind { command, links, password: password.map(|(_, password)| password_line(password)), others })
     }
 
     fn links(&self) -> &'static [&'static str] {

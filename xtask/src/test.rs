@@ -23,7 +23,12 @@ const ALONE: &[(&str, &str, &str)] = &[
 ];
 
 /// Programs that take longest, begun first so that nothing waits for them at the end.
-const LONG: &[(&str, &str)] = &[("proofload-load", "proofload_load"), ("proofload-load", "ycsb")];
+const LONG: &[(&str, &str)] = &[
+    ("proofload-load", "proofload_load"),
+    ("proofload-load", "ycsb"),
+    ("proofload", "hosts"),
+    ("proofload", "drills"),
+];
 
 /// One test program.
 #[derive(Debug, Clone, PartialEq, Eq)]

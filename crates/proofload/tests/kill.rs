@@ -151,18 +151,18 @@ fn null_study() -> String {
 
 #[test]
 fn the_conductor_is_killed_on_the_null_engine() {
-    check("kill-null", &null_study(), Victim::Conductor, kills(24), Duration::from_secs(5));
+    check("kill-null", &null_study(), Victim::Conductor, kills(16), Duration::from_secs(5));
 }
 
 #[test]
 fn an_agent_is_killed_on_the_null_engine() {
-    check("kill-agent", &null_study(), Victim::Agent, kills(10), Duration::from_secs(4));
+    check("kill-agent", &null_study(), Victim::Agent, kills(6), Duration::from_secs(4));
 }
 
 #[test]
 fn the_conductor_is_killed_on_sqlite() {
     let study = small_study("sqlite", "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n", 2);
-    check("kill-sqlite", &study, Victim::Conductor, kills(8), Duration::from_secs(7));
+    check("kill-sqlite", &study, Victim::Conductor, kills(5), Duration::from_secs(7));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn the_conductor_is_killed_on_postgresql() {
             "kill-postgresql",
             &small_study("postgresql", "", 3),
             Victim::Conductor,
-            kills(5),
+            kills(4),
             Duration::from_secs(10),
         );
     }
@@ -181,7 +181,7 @@ fn the_conductor_is_killed_on_postgresql() {
 #[test]
 fn the_server_is_killed() {
     if postgresql_here("kill-server") {
-        check("kill-server", &small_study("postgresql", "", 3), Victim::Server, kills(4), Duration::from_secs(4));
+        check("kill-server", &small_study("postgresql", "", 3), Victim::Server, kills(3), Duration::from_secs(4));
     }
 }
 
@@ -189,7 +189,7 @@ fn the_server_is_killed() {
 fn the_conductor_is_killed_beside_a_standby() {
     if postgresql_here("kill-standby") {
         let study = small_study("postgresql", "[replication]\nmode = \"remote_apply\"\n", 2);
-        check("kill-standby", &study, Victim::Conductor, kills(4), Duration::from_secs(12));
+        check("kill-standby", &study, Victim::Conductor, kills(2), Duration::from_secs(12));
     }
 }
 
@@ -197,7 +197,7 @@ fn the_conductor_is_killed_beside_a_standby() {
 fn an_agent_with_a_relay_is_killed() {
     if postgresql_here("kill-relay") {
         let study = small_study("postgresql", "[replication]\nmode = \"remote_flush\"\nrtt = \"2ms\"\n", 2);
-        check("kill-relay", &study, Victim::Agent, kills(3), Duration::from_secs(8));
+        check("kill-relay", &study, Victim::Agent, kills(2), Duration::from_secs(8));
     }
 }
 

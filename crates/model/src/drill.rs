@@ -236,7 +236,9 @@ pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
 /// A fault that was found in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultInForce {
-    /// Last moment at which it was not yet.
+    /// Moment before anything was done for it.
+    pub begun: Moment,
+    /// Last moment at which it was not in force yet.
     pub after: Moment,
     /// Moment at which it was first found so.
     pub at: Moment,
@@ -377,6 +379,9 @@ pub struct DrillReport {
     /// Time that was waited before it, drawn from the seed of the run, seconds.
     #[serde(default)]
     pub phase: f64,
+    /// Time before anything was done for the fault; `None` in records from before that was told.
+    #[serde(default)]
+    pub fault_begun: Option<f64>,
     /// Last time at which the fault was not in force.
     pub fault_after: f64,
     /// When the fault was first found in force.
@@ -441,7 +446,7 @@ mod tests {
             let promotes = ["crash", "kill", "stop", "freeze"].map(|kind| format!("{kind} primary"));
             assert_eq!(
                 fault.is_some_and(FaultAsked::takes_the_primary),
-                promotes.contains(&(*words).to_owned()) || *words == "switchover"
+                promotes.contains(&(*words).to_owned()) || ["switchover", "partition clients"].contains(words)
             );
         }
         assert_eq!(FaultAsked::of("crash everything"), None);

@@ -292,7 +292,8 @@ fn drills_over_a_network_promote_a_standby_that_users_and_the_other_standby_reac
     let study = small_study("postgresql", &format!("{agents}{DRILL}"), 1);
     bench.study(&study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
-    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
+    // Beside other work a drill may be void, which is said; what it lost and whether it came back is looked at below.
+    assert!(matches!(done.status.code(), Some(0 | 5 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     let (mut promoted, mut undone) = (0, 0);
     for attempt in &record.attempts {

@@ -67,7 +67,8 @@ fn a_device_that_is_down_parts_the_standby_and_nothing_of_the_network_is_left() 
     let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let conductor = child.id();
     let done = child.wait_with_output().expect("it ends");
-    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
+    // Beside other work a drill may be void, which is said; what it lost and whether it came back is looked at below.
+    assert!(matches!(done.status.code(), Some(0 | 5 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
     assert_eq!(namespaces_of(conductor), [""; 0]);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     assert!(record.facts.iter().all(|fact| !fact.instance.is_standby()), "the standby has no machine of its own");

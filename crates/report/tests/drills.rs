@@ -51,6 +51,7 @@ fn report_after(window_ends: f64, away: f64) -> DrillReport {
         fault: FaultAsked::of("crash primary").flatten(),
         strength: FaultStrength::Whole,
         phase: 0.0,
+        fault_begun: None,
         fault_after: fault_at - 0.01,
         fault_at,
         manager: None,

@@ -9,7 +9,7 @@ use super::run_context::RunContext;
 use crate::live::Phase;
 use proofload_analysis::recovery::{BACK_FOR, first_recovered, missed};
 use proofload_model::deployment::{InstanceName, InstancePlan};
-use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, FaultTarget, ProberReport, Rejoin};
+use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, FaultInForce, FaultTarget, ProberReport, Rejoin};
 use proofload_model::error::Error;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::ManagerKind;
@@ -24,7 +24,7 @@ pub(super) struct DrillCourse {
     fault: Option<FaultAsked>,
     strength: FaultStrength,
     phase: Duration,
-    pub(super) in_force: (f64, f64),
+    pub(super) in_force: FaultTimes,
     pub(super) manager: Option<ManagerKind>,
     pub(super) detected_at: Option<f64>,
     pub(super) promote_asked_at: Option<f64>,
@@ -47,8 +47,9 @@ impl DrillCourse {
             fault: self.fault,
             strength: self.strength,
             phase: self.phase.as_secs_f64(),
-            fault_after: self.in_force.0,
-            fault_at: self.in_force.1,
+            fault_begun: Some(self.in_force.begun),
+            fault_after: self.in_force.after,
+            fault_at: self.in_force.at,
             manager: self.manager,
             detected_at: self.detected_at,
             promote_asked_at: self.promote_asked_at,
@@ -67,6 +68,21 @@ impl DrillCourse {
     }
 }
 
+/// Times of a fault, in seconds from time zero.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FaultTimes {
+    begun: f64,
+    after: f64,
+    pub(super) at: f64,
+}
+
+impl FaultTimes {
+    fn of(context: &RunContext<'_>, instance: &InstancePlan, made: FaultInForce) -> Self {
+        let [begun, after, at] = [made.begun, made.after, made.at].map(|moment| in_seconds(context, instance, moment));
+        Self { begun, after, at }
+    }
+}
+
 /// Carries out a drill after a window of seconds of load.
 pub(super) fn carry_out(
     context: &mut RunContext<'_>,
@@ -80,7 +96,7 @@ pub(super) fn carry_out(
         fault: asked.fault,
         strength: asked.strength,
         phase: Duration::ZERO,
-        in_force: (0.0, 0.0),
+        in_force: FaultTimes::default(),
         manager: prepared.manager.as_ref().map(|manager| manager.kind),
         detected_at: None,
         promote_asked_at: None,
@@ -95,7 +111,7 @@ pub(super) fn carry_out(
     };
     match asked.fault {
         None => {
-            course.in_force = (now(context), now(context));
+            course.in_force = FaultTimes { begun: now(context), after: now(context), at: now(context) };
             context.wait(asked.lasts)?;
         }
         Some(fault) if fault.takes_the_primary() && prepared.manager.is_some() => {
@@ -117,7 +133,7 @@ pub(super) fn carry_out(
             }
         }
     }
-    let began = course.in_force.1.max(0.0) as usize;
+    let began = course.in_force.at.max(0.0) as usize;
     until_back(context, prepared, asked, (&mut course, began))?;
     if let (Rejoin::Rewind, Some(fault)) = (asked.rejoin, asked.fault.filter(|fault| fault.takes_the_primary())) {
         rejoin::rejoin(context, prepared, asked, (&fault.instance(), &mut course))?;
@@ -130,22 +146,22 @@ pub(super) fn carry_out(
     Ok(course)
 }
 
-/// Makes the fault; the last time at which it was not in force, and the first at which it was.
+/// Makes the fault; its times.
 pub(super) fn make(
     context: &mut RunContext<'_>,
     prepared: &PreparedRun,
     fault: FaultAsked,
     strength: FaultStrength,
-) -> Result<(f64, f64), Error> {
+) -> Result<FaultTimes, Error> {
     let mut testbed = context.testbed(prepared);
     if fault.target == FaultTarget::Arbiter {
         let primary = testbed.primary().clone();
         let made = testbed.make_fault_of_arbiter(fault.kind)?;
-        return Ok((in_seconds(context, &primary, made.after), in_seconds(context, &primary, made.at)));
+        return Ok(FaultTimes::of(context, &primary, made));
     }
     let instance = of_name(prepared, &fault.instance())?.clone();
     let made = testbed.make_fault(&instance, fault.kind, strength)?;
-    Ok((in_seconds(context, &instance, made.after), in_seconds(context, &instance, made.at)))
+    Ok(FaultTimes::of(context, &instance, made))
 }
 
 /// Undoes a fault, and starts the instance again where that has ended; when it was undone.

@@ -32,7 +32,7 @@ pub(super) fn replace(
         course.promote_asked_at = Some(now(context));
     }
     course.in_force = make(context, prepared, fault, asked.strength)?;
-    let until = course.in_force.1 + asked.within.as_secs_f64();
+    let until = course.in_force.at + asked.within.as_secs_f64();
     while now(context) < until {
         // A manager that cannot be asked has not told anything.
         let seen = context.testbed(prepared).read_cluster().ok();

@@ -216,6 +216,7 @@ fn drilled(chance: &mut Chance) -> DrillReport {
         fault: FaultAsked::of("crash primary").flatten(),
         strength: FaultStrength::WriteIops(chance.small()),
         phase: chance.seconds(),
+        fault_begun: chance.maybe(Chance::seconds),
         fault_after: chance.seconds(),
         fault_at: chance.seconds(),
         promote_asked_at: chance.maybe(Chance::seconds),

@@ -79,7 +79,9 @@ fn of_mode(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
     if report.fault.is_none() {
         return Vec::new();
     }
-    let before = (report.fault_after - OLDEST_READING)..=report.fault_after;
+    // From then on a reading may show what the fault does before all of it is in force.
+    let begun = report.fault_begun.unwrap_or(report.fault_after);
+    let before = (begun - OLDEST_READING)..=begun;
     let mut read = false;
     let mut out: Vec<String> = Vec::new();
     for trace in traces(attempt, replication::OUT_OF_FORCE) {

@@ -85,7 +85,7 @@ pub(super) fn make_within(
     let before = site.clock.now();
     fault.make(site)?;
     match until(|| fault.expect_in_force(site), site, (before, within)) {
-        Ok((after, at)) => Ok(FaultInForce { after, at }),
+        Ok((after, at)) => Ok(FaultInForce { begun: before, after, at }),
         Err(why) => {
             let _undone = fault.undo(site);
             Err(Error::verification(format!(

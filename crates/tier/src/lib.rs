@@ -1,1 +1,19 @@
-//! The SSD cache tier and the modelled disk under it (not built yet).
+//! The SSD cache tier and the modelled disk under it.
+//!
+//! A pool of lines on a fast device stands in front of the volumes on slow ones. Policies, machine and simulation are
+//! pure: no clock, no thread, no input or output. The crate knows no database.
+
+pub mod block;
+mod crc;
+pub mod device;
+mod error;
+pub mod layout;
+pub mod lines;
+pub mod lists;
+pub mod machine;
+pub mod policy;
+pub mod sim;
+pub mod stats;
+pub mod tier;
+
+pub use error::Error;

@@ -1,0 +1,60 @@
+//! What a device and a clock must do. Tests put faulty ones in their place.
+
+use std::io;
+use std::time::Duration;
+
+/// Storage with positions, shared by threads.
+///
+/// A write may be lost or torn by a crash until a later `sync` has returned without an error. A failed call may have
+/// had any part of its effect.
+pub trait Device: Send + Sync {
+    /// Size in bytes.
+    fn bytes(&self) -> u64;
+
+    /// Fills a buffer from a position on.
+    ///
+    /// # Errors
+    ///
+    /// When the device fails or ends before the buffer is full.
+    fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()>;
+
+    /// Writes all of a buffer from a position on.
+    ///
+    /// # Errors
+    ///
+    /// When the device fails.
+    fn write_at(&self, at: u64, from: &[u8]) -> io::Result<()>;
+
+    /// Returns when everything that was written before is durable.
+    ///
+    /// # Errors
+    ///
+    /// When the device fails: what was written since the last sync may be lost.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Makes bytes read as zeros. It writes zeros where a device has nothing better.
+    ///
+    /// # Errors
+    ///
+    /// When the device fails.
+    fn discard(&self, at: u64, length: u64) -> io::Result<()> {
+        const PIECE: u64 = 1 << 20;
+        let zeros = vec![0; usize::try_from(length.min(PIECE)).expect("a mebibyte")];
+        let mut done = 0;
+        while done < length {
+            let piece = usize::try_from((length - done).min(PIECE)).expect("a mebibyte");
+            self.write_at(at + done, &zeros[..piece])?;
+            done += piece as u64;
+        }
+        Ok(())
+    }
+}
+
+/// A clock that never goes back.
+pub trait Clock: Send + Sync {
+    /// Time since an instant of the clock's choice.
+    fn now(&self) -> Duration;
+
+    /// Returns not before a time of this clock has come.
+    fn sleep_until(&self, time: Duration);
+}

@@ -1,0 +1,153 @@
+//! Files and block devices by positioned input and output.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use super::contract::Device;
+use crate::error::Error;
+
+/// `O_DIRECT` of Linux, whose value depends on the processor. Source: the kernel's `fcntl.h` of each.
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+const DIRECT: i32 = 0o40_000;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
+const DIRECT: i32 = 0o200_000;
+
+/// Alignment of direct input and output that every device takes.
+const ALIGNMENT: usize = 4096;
+
+/// Whether the page cache of the operating system takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageCache {
+    /// Reads and writes go through it.
+    Used,
+    /// Reads and writes go to the device, by `O_DIRECT`.
+    Bypassed,
+}
+
+/// A file or a block device.
+#[derive(Debug)]
+pub struct FileDevice {
+    file: File,
+    bytes: u64,
+    page_cache: PageCache,
+}
+
+impl FileDevice {
+    /// Opens a file or block device that exists, for reading and writing.
+    ///
+    /// # Errors
+    ///
+    /// When it does not exist or cannot be opened so.
+    pub fn open(path: &Path, page_cache: PageCache) -> Result<Self, Error> {
+        let failed = |error| Error::device("opened", path.display().to_string(), 0, error);
+        let flags = if page_cache == PageCache::Bypassed { DIRECT } else { 0 };
+        let opened = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
+        let mut file = opened.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::missing(path.display().to_string()),
+            _ => failed(error),
+        })?;
+        let bytes = file.seek(SeekFrom::End(0)).map_err(failed)?;
+        Ok(Self { file, bytes, page_cache })
+    }
+
+    /// Makes a sparse file of so many bytes, which must not exist yet, and opens it.
+    ///
+    /// # Errors
+    ///
+    /// When it exists or cannot be made.
+    pub fn create(path: &Path, bytes: u64, page_cache: PageCache) -> Result<Self, Error> {
+        let failed = |error| Error::device("made", path.display().to_string(), 0, error);
+        let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+        file.set_len(bytes).map_err(failed)?;
+        drop(file);
+        Self::open(path, page_cache)
+    }
+
+    /// The aligned piece around a range, in a buffer of which an aligned part is used.
+    fn aligned(at: u64, length: usize) -> (u64, Vec<u8>, usize, usize) {
+        let from = at / ALIGNMENT as u64 * ALIGNMENT as u64;
+        let inside = usize::try_from(at - from).expect("below 4096");
+        let whole = (inside + length).next_multiple_of(ALIGNMENT);
+        let buffer = vec![0; whole + ALIGNMENT];
+        let start = buffer.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        (from, buffer, start, inside)
+    }
+}
+
+impl Device for FileDevice {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        if self.page_cache == PageCache::Used {
+            return self.file.read_exact_at(into, at);
+        }
+        let (from, mut buffer, start, inside) = Self::aligned(at, into.len());
+        let end = buffer.len() - ALIGNMENT + start;
+        self.file.read_exact_at(&mut buffer[start..end], from)?;
+        into.copy_from_slice(&buffer[start + inside..start + inside + into.len()]);
+        Ok(())
+    }
+
+    fn write_at(&self, at: u64, from: &[u8]) -> io::Result<()> {
+        if self.page_cache == PageCache::Used {
+            return self.file.write_all_at(from, at);
+        }
+        let (first, mut buffer, start, inside) = Self::aligned(at, from.len());
+        let end = buffer.len() - ALIGNMENT + start;
+        if inside != 0 || !from.len().is_multiple_of(ALIGNMENT) {
+            self.file.read_exact_at(&mut buffer[start..end], first)?;
+        }
+        buffer[start + inside..start + inside + from.len()].copy_from_slice(from);
+        self.file.write_all_at(&buffer[start..end], first)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(page_cache: PageCache) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("device");
+        let device = match FileDevice::create(&path, 64 << 10, page_cache) {
+            Ok(device) => device,
+            // File systems in memory have no direct input and output.
+            Err(_) if page_cache == PageCache::Bypassed => return,
+            Err(error) => panic!("{error}"),
+        };
+        device.write_at(5_000, &[7; 9_000]).unwrap();
+        device.sync().unwrap();
+        let mut bytes = vec![1; 10_000];
+        device.read_at(4_500, &mut bytes).unwrap();
+        assert!(bytes[..500].iter().all(|byte| *byte == 0) && bytes[500..9_500].iter().all(|byte| *byte == 7));
+        device.discard(6_000, 100).unwrap();
+        device.read_at(5_999, &mut bytes[..102]).unwrap();
+        assert_eq!((bytes[0], bytes[1], bytes[100], bytes[101]), (7, 0, 0, 7));
+        assert!(device.read_at(60 << 10, &mut bytes).is_err(), "a read beyond the end");
+        assert_eq!(device.bytes(), 64 << 10);
+    }
+
+    #[test]
+    fn bytes_are_where_they_were_put() {
+        check(PageCache::Used);
+        check(PageCache::Bypassed);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_and_nothing_is_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("device");
+        let error = FileDevice::open(&path, PageCache::Used).unwrap_err();
+        assert!(error.is_mismatch() && error.to_string().contains("device"), "{error}");
+        FileDevice::create(&path, 4096, PageCache::Used).unwrap();
+        assert!(FileDevice::create(&path, 4096, PageCache::Used).is_err());
+    }
+}

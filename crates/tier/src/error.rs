@@ -1,0 +1,142 @@
+//! The crate's only error: what was done, on what, what came back, what to try.
+
+use std::fmt;
+use std::io;
+
+use crate::layout::Identity;
+
+/// A cache, a volume or a model that cannot do what it was asked for.
+#[derive(Debug)]
+pub struct Error {
+    kind: TierErrorKind,
+}
+
+#[derive(Debug)]
+enum TierErrorKind {
+    Unfit { what: &'static str, found: u64, allowed: &'static str },
+    Device { action: &'static str, device: String, at: u64, source: io::Error },
+    Missing { what: String },
+    Foreign { what: String, found: Identity, wanted: Identity },
+    Older { what: &'static str, other: &'static str, mounts: u64, wanted: u64 },
+    Detached { what: String },
+    Size { what: String, found: u64, wanted: u64 },
+    Damaged { what: String },
+    Failed { volume: u8, ranges: String },
+    Range { volume: u8, at: u64, length: u64, bytes: u64 },
+    Busy { what: &'static str, advice: &'static str },
+}
+
+impl Error {
+    pub(crate) fn unfit(what: &'static str, found: u64, allowed: &'static str) -> Self {
+        Self { kind: TierErrorKind::Unfit { what, found, allowed } }
+    }
+
+    pub(crate) fn device(action: &'static str, device: impl Into<String>, at: u64, source: io::Error) -> Self {
+        Self { kind: TierErrorKind::Device { action, device: device.into(), at, source } }
+    }
+
+    pub(crate) fn missing(what: impl Into<String>) -> Self {
+        Self { kind: TierErrorKind::Missing { what: what.into() } }
+    }
+
+    pub(crate) fn foreign(what: impl Into<String>, found: Identity, wanted: Identity) -> Self {
+        Self { kind: TierErrorKind::Foreign { what: what.into(), found, wanted } }
+    }
+
+    pub(crate) fn older(what: &'static str, other: &'static str, mounts: u64, wanted: u64) -> Self {
+        Self { kind: TierErrorKind::Older { what, other, mounts, wanted } }
+    }
+
+    pub(crate) fn detached(what: impl Into<String>) -> Self {
+        Self { kind: TierErrorKind::Detached { what: what.into() } }
+    }
+
+    pub(crate) fn size(what: impl Into<String>, found: u64, wanted: u64) -> Self {
+        Self { kind: TierErrorKind::Size { what: what.into(), found, wanted } }
+    }
+
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
+        Self { kind: TierErrorKind::Damaged { what: what.into() } }
+    }
+
+    pub(crate) fn failed(volume: u8, ranges: String) -> Self {
+        Self { kind: TierErrorKind::Failed { volume, ranges } }
+    }
+
+    pub(crate) fn range(volume: u8, at: u64, length: u64, bytes: u64) -> Self {
+        Self { kind: TierErrorKind::Range { volume, at, length, bytes } }
+    }
+
+    pub(crate) fn busy(what: &'static str, advice: &'static str) -> Self {
+        Self { kind: TierErrorKind::Busy { what, advice } }
+    }
+
+    /// Whether cache and origins do not belong together as they are: one is missing, foreign, older, or set free.
+    pub fn is_mismatch(&self) -> bool {
+        matches!(
+            self.kind,
+            TierErrorKind::Missing { .. }
+                | TierErrorKind::Foreign { .. }
+                | TierErrorKind::Older { .. }
+                | TierErrorKind::Detached { .. }
+                | TierErrorKind::Size { .. }
+        )
+    }
+
+    /// Whether the volume has failed and does nothing more until it is opened again.
+    pub fn is_fail_stop(&self) -> bool {
+        matches!(self.kind, TierErrorKind::Failed { .. })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            TierErrorKind::Unfit { what, found, allowed } => write!(f, "{what}: {found} was asked for; give {allowed}"),
+            TierErrorKind::Device { action, device, at, source } => {
+                write!(f, "{action} {device} at byte {at}: {source}; look for errors of the device")
+            }
+            TierErrorKind::Missing { what } => {
+                write!(f, "opened {what}: it is missing or was never formatted; check the path, or format it")
+            }
+            TierErrorKind::Foreign { what, found, wanted } => write!(
+                f,
+                "opened {what}: it is {found} where {wanted} was expected; give the devices that belong together"
+            ),
+            TierErrorKind::Older { what, other, mounts, wanted } => write!(
+                f,
+                "opened {what}: it was opened {mounts} times and the {other} {wanted} times, so that it is an older \
+                 copy; restore both from one moment, or format the cache if it has no dirty line"
+            ),
+            TierErrorKind::Detached { what } => {
+                write!(f, "opened {what}: it was set free of its cache; use it alone, or format a cache for it")
+            }
+            TierErrorKind::Size { what, found, wanted } => {
+                write!(f, "opened {what}: it has {found} bytes where {wanted} are needed; was it cut?")
+            }
+            TierErrorKind::Damaged { what } => write!(
+                f,
+                "read {what}: it is damaged, so that nobody knows what the cache holds; restore cache and origins from \
+                 one moment"
+            ),
+            TierErrorKind::Failed { volume, ranges } => write!(
+                f,
+                "volume {volume} has failed after an error of its cache; content that only the cache has: {ranges}; \
+                 mend the cache and open it again"
+            ),
+            TierErrorKind::Range { volume, at, length, bytes } => {
+                write!(f, "volume {volume}: {length} bytes at {at} are not all in its {bytes} bytes")
+            }
+            TierErrorKind::Busy { what, advice } => write!(f, "{what}; {advice}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            TierErrorKind::Device { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

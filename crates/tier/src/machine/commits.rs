@@ -1,0 +1,362 @@
+//! What is durable and what is not yet: pending records, commits, and the lines that wait to be free.
+
+use super::machine_core::{CacheMachine, QuickMap};
+use crate::block::{OriginBlock, SectorSet};
+use crate::layout::{Geometry, JournalRecord, encode_commit};
+use crate::lines::LineEntry;
+use crate::lists::LineNumber;
+
+/// Checksums of some sectors of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SectorCrcs {
+    sectors: SectorSet,
+    values: [u32; 16],
+}
+
+impl SectorCrcs {
+    /// Sets the checksum of one sector, 0 to 15.
+    pub fn set(&mut self, sector: u32, crc: u32) {
+        self.sectors.0 |= 1 << sector;
+        self.values[sector as usize] = crc;
+    }
+
+    /// The checksum of a sector, if it is here.
+    pub fn get(&self, sector: u32) -> Option<u32> {
+        (self.sectors.0 & (1 << sector) != 0).then(|| self.values[sector as usize])
+    }
+
+    /// The sectors whose checksums are here.
+    pub fn sectors(&self) -> SectorSet {
+        self.sectors
+    }
+
+    /// Joins these with those of another, which win.
+    #[must_use]
+    pub fn updated(mut self, newer: &Self) -> Self {
+        newer.sectors.sectors().for_each(|sector| self.set(sector, newer.values[sector as usize]));
+        self
+    }
+
+    /// Keeps those of some sectors only.
+    #[must_use]
+    pub fn only(self, sectors: SectorSet) -> Self {
+        let mut kept = Self::default();
+        self.sectors.and(sectors).sectors().for_each(|sector| kept.set(sector, self.values[sector as usize]));
+        kept
+    }
+}
+
+/// A change that no commit has taken up.
+#[derive(Clone, Debug)]
+struct PendingRecord {
+    /// What is durable, or will be when the commit at work succeeds.
+    durable: LineEntry,
+    crcs: SectorCrcs,
+    /// The sync of an origin without which it must not become durable.
+    after: Option<(u8, u64)>,
+}
+
+/// A change that the commit at work has taken up.
+#[derive(Clone, Debug)]
+struct CommittingRecord {
+    before: LineEntry,
+    state: LineEntry,
+    crcs: SectorCrcs,
+}
+
+/// Where the journal goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JournalPosition {
+    /// First block that recovery needs.
+    pub start: u64,
+    /// Block that is written next.
+    pub next: u64,
+    /// Number of this opening of the cache.
+    pub mount: u64,
+}
+
+/// What the driver does for one commit, in this order: sync the cache, append, sync it again, write checksums.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Commit {
+    /// Whether data must be durable before the records are written.
+    pub sync_first: bool,
+    /// Bytes of the journal, with their position on the cache.
+    pub appends: Vec<(u64, Vec<u8>)>,
+    /// Whether the cache must be synced after that.
+    pub sync_after: bool,
+    /// Checksums for the array, with their position on the cache. They need no sync: the journal has them.
+    pub checksums: Vec<(u64, Vec<u8>)>,
+}
+
+/// All that is not durable.
+#[derive(Debug)]
+pub(super) struct Records {
+    geometry: Geometry,
+    pending: QuickMap<LineNumber, PendingRecord>,
+    committing: QuickMap<LineNumber, CommittingRecord>,
+    /// Blocks that lines hold durably and no longer in memory, with the number of those lines.
+    leaving: QuickMap<OriginBlock, u32>,
+    /// Whether data was written to the cache since the last commit began.
+    pub(super) cache_was_written: bool,
+    at_work: bool,
+    truncated: bool,
+    /// First block of the journal that recovery needs.
+    journal_start: u64,
+    /// Block of the journal that is written next.
+    journal_next: u64,
+    /// First block of the commit at work.
+    commit_start: u64,
+    commits_begun: u64,
+    commits_done: u64,
+    mount: u64,
+}
+
+impl Records {
+    pub(super) fn new(geometry: Geometry, journal: JournalPosition) -> Self {
+        Self {
+            geometry,
+            pending: QuickMap::default(),
+            committing: QuickMap::default(),
+            leaving: QuickMap::default(),
+            cache_was_written: false,
+            at_work: false,
+            truncated: false,
+            journal_start: journal.start,
+            journal_next: journal.next,
+            commit_start: journal.next,
+            commits_begun: 0,
+            commits_done: 0,
+            mount: journal.mount,
+        }
+    }
+
+    /// Notes that a line changes from `before`.
+    pub(super) fn note(&mut self, line: LineNumber, before: &LineEntry, crcs: &SectorCrcs, after: Option<(u8, u64)>) {
+        let durable = self.committing.get(&line).map_or(*before, |committing| committing.state);
+        let pending = self.pending.entry(line).or_insert(PendingRecord { durable, crcs: *crcs, after });
+        pending.crcs = pending.crcs.updated(crcs);
+        pending.after = after;
+    }
+
+    /// Drops the record of an empty line that no commit has ever told of; says whether it could.
+    pub(super) fn forget_if_never_known(&mut self, line: LineNumber) -> bool {
+        let never = !self.committing.contains_key(&line)
+            && self.pending.get(&line).is_none_or(|pending| !pending.durable.is_mapped());
+        if never {
+            self.pending.remove(&line);
+        }
+        never
+    }
+
+    pub(super) fn leave(&mut self, block: OriginBlock) {
+        *self.leaving.entry(block).or_default() += 1;
+    }
+
+    pub(super) fn has_leaving(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// Lines that the next commits set free.
+    pub(super) fn leaving_lines(&self) -> u64 {
+        self.leaving.values().map(|count| u64::from(*count)).sum()
+    }
+
+    /// Whether a line that holds nothing would hold something after a crash.
+    pub(super) fn is_leaving(&self, line: LineNumber) -> bool {
+        self.committing.contains_key(&line) || self.pending.contains_key(&line)
+    }
+
+    /// Whether a crash could bring back a line that held a block.
+    pub(super) fn is_known(&self, block: OriginBlock) -> bool {
+        self.leaving.contains_key(&block)
+    }
+
+    pub(super) fn crcs_of(&self, line: LineNumber) -> SectorCrcs {
+        let committing = self.committing.get(&line).map_or(SectorCrcs::default(), |record| record.crcs);
+        self.pending.get(&line).map_or(committing, |record| committing.updated(&record.crcs))
+    }
+
+    /// What recovery would find in a line now.
+    fn durable(&self, line: LineNumber, now: &LineEntry) -> LineEntry {
+        match (self.committing.get(&line), self.pending.get(&line)) {
+            (Some(committing), _) => committing.before,
+            (None, Some(pending)) => pending.durable,
+            (None, None) => *now,
+        }
+    }
+
+    /// Blocks of the journal that can be written before a checkpoint must be made.
+    fn room(&self) -> u64 {
+        u64::from(self.geometry.journal_blocks) - (self.journal_next - self.journal_start)
+    }
+}
+
+impl CacheMachine {
+    /// Begins a commit of what is pending; `None` when one is at work or there is nothing to commit.
+    ///
+    /// A commit without room in the journal takes up less, and [`CacheMachine::was_truncated`] is true then.
+    pub fn commit_begin(&mut self) -> Option<Commit> {
+        if self.records.at_work {
+            return None;
+        }
+        let lines = self.chosen_lines();
+        if lines.is_empty() && !self.records.cache_was_written {
+            self.records.commits_begun += 1;
+            self.records.commits_done += 1;
+            return None;
+        }
+        let mut commit = Commit { sync_after: true, ..Commit::default() };
+        let mut journal = Vec::with_capacity(lines.len());
+        for line in lines {
+            let state = *self.table.entry(line);
+            let pending = self.records.pending.remove(&line).expect("it was chosen from there");
+            commit.sync_first |= needs_data(&pending.durable, &state);
+            journal.push(JournalRecord { line, entry: state, crcs: pending.crcs });
+            self.note_checksums(&mut commit.checksums, line, &pending.crcs);
+            let record = CommittingRecord { before: pending.durable, state, crcs: pending.crcs };
+            self.records.committing.insert(line, record);
+        }
+        self.append(&mut commit, &journal);
+        self.records.cache_was_written = false;
+        self.records.at_work = true;
+        self.records.commits_begun += 1;
+        Some(commit)
+    }
+
+    /// Lines whose records are committed next: first those that hold nothing more, as many as the journal takes.
+    fn chosen_lines(&mut self) -> Vec<LineNumber> {
+        let done = |volume: u8| self.volumes[usize::from(volume)].sync_done;
+        let ready = self.records.pending.iter().filter(|(_, record)| match record.after {
+            None => true,
+            Some((volume, sync)) => done(volume) >= sync,
+        });
+        let mut lines: Vec<LineNumber> = ready.map(|(line, _)| *line).collect();
+        lines.sort_unstable_by_key(|line| (self.table.entry(*line).is_mapped(), *line));
+        let room = self.records.room() * u64::from(self.geometry.records_per_block());
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        self.records.truncated = lines.len() > room;
+        lines.truncate(room);
+        lines
+    }
+
+    fn append(&mut self, commit: &mut Commit, journal: &[JournalRecord]) {
+        self.records.commit_start = self.records.journal_next;
+        if journal.is_empty() {
+            return;
+        }
+        let blocks = encode_commit(journal, self.records.journal_next, self.records.mount);
+        let count = blocks.len() as u64;
+        debug_assert!(count <= self.records.room(), "the records were chosen by room");
+        for (sequence, block) in (self.records.journal_next..).zip(blocks) {
+            let at = self.geometry.byte_of_journal(sequence);
+            match commit.appends.last_mut() {
+                Some((from, bytes)) if *from + bytes.len() as u64 == at => bytes.extend_from_slice(&block),
+                _ => commit.appends.push((at, block)),
+            }
+        }
+        self.records.journal_next += count;
+    }
+
+    fn note_checksums(&self, checksums: &mut Vec<(u64, Vec<u8>)>, line: LineNumber, crcs: &SectorCrcs) {
+        for run in crcs.sectors().runs() {
+            let from = run.start / crate::block::SECTOR_BYTES;
+            let to = run.end / crate::block::SECTOR_BYTES;
+            let at = self.geometry.byte_of_crc(line, from);
+            let bytes = (from..to).flat_map(|sector| crcs.values[sector as usize].to_le_bytes());
+            match checksums.last_mut() {
+                Some((start, before)) if *start + before.len() as u64 == at => before.extend(bytes),
+                _ => checksums.push((at, bytes.collect())),
+            }
+        }
+    }
+
+    /// Ends the commit at work. One that failed lets all volumes fail.
+    pub fn commit_end(&mut self, succeeded: bool) {
+        self.records.at_work = false;
+        if !succeeded {
+            self.fail_pool();
+            return;
+        }
+        self.records.commits_done += 1;
+        let mut done: Vec<_> = std::mem::take(&mut self.records.committing).into_iter().collect();
+        // Free lines are had in this order: it must not depend on a map's.
+        done.sort_unstable_by_key(|(line, _)| *line);
+        for (line, record) in done {
+            if record.state.is_mapped() {
+                continue;
+            }
+            if let Some(block) = record.before.block()
+                && let Some(count) = self.records.leaving.get_mut(&block)
+            {
+                *count -= 1;
+                if *count == 0 {
+                    self.records.leaving.remove(&block);
+                }
+            }
+            self.free(line);
+        }
+    }
+
+    /// Number that the commit done must reach so that all that is pending now is durable.
+    pub fn commit_wanted(&self) -> u64 {
+        self.records.commits_begun + 1
+    }
+
+    /// Number of commits that have succeeded.
+    pub fn commits_done(&self) -> u64 {
+        self.records.commits_done
+    }
+
+    /// Whether a commit is at work.
+    pub fn is_committing(&self) -> bool {
+        self.records.at_work
+    }
+
+    /// Whether the journal had no room for all that the last commit should have taken up.
+    pub fn was_truncated(&self) -> bool {
+        self.records.truncated
+    }
+
+    /// Whether a commit should be made although nobody asked, so that no request waits for one.
+    pub fn wants_commit(&self) -> bool {
+        let free = self.lists.length(crate::lists::ListId::FREE);
+        let most =
+            (u64::from(self.geometry.journal_blocks) * u64::from(self.geometry.records_per_block()) / 4).min(50_000);
+        !self.records.at_work
+            && ((self.records.has_leaving() && free <= self.low_water() / 2)
+                || self.records.pending.len() as u64 > most)
+    }
+
+    // ---- checkpoints
+
+    /// Whether half of the journal is needed by recovery, so that a checkpoint should be made.
+    pub fn wants_checkpoint(&self) -> bool {
+        self.records.room() < u64::from(self.geometry.journal_blocks) / 2
+    }
+
+    /// First block of the journal that recovery needs with a checkpoint that is begun now.
+    pub fn checkpoint_begin(&self) -> u64 {
+        if self.records.at_work { self.records.commit_start } else { self.records.journal_next }
+    }
+
+    /// What recovery would find in some lines now: the content of a checkpoint.
+    pub fn durable_entries(&self, lines: std::ops::Range<LineNumber>) -> Vec<LineEntry> {
+        lines.map(|line| self.records.durable(line, self.table.entry(line))).collect()
+    }
+
+    /// Notes that a checkpoint is durable, so that the journal before `start` can be overwritten.
+    pub fn checkpoint_end(&mut self, start: u64) {
+        self.records.journal_start = start;
+    }
+
+    /// Block of the journal that is written next.
+    pub fn journal_next(&self) -> u64 {
+        self.records.journal_next
+    }
+}
+
+/// Whether a state relies on data that the durable one does not: on new sectors, or, clean, on what was overwritten.
+fn needs_data(durable: &LineEntry, state: &LineEntry) -> bool {
+    let maps_more = durable.block() != state.block() || !durable.valid.has(state.valid);
+    state.is_mapped() && (maps_more || (durable.is_dirty() && !state.is_dirty()))
+}

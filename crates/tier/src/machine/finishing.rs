@@ -1,0 +1,297 @@
+//! The end of a work: what becomes visible when it succeeded, and what is given up when a device failed.
+
+use super::commits::SectorCrcs;
+use super::machine_core::{CacheMachine, VolumeState};
+use super::work::{AccessKind, BlockRequest, BlockWork, Change, End, WorkFailure};
+use crate::block::{OriginBlock, SectorSet};
+use crate::lines::LineEntry;
+use crate::lists::LineNumber;
+
+impl CacheMachine {
+    /// Ends a work. `Ok` has the checksums of the sectors in [`BlockWork::cache_written`].
+    pub fn end(&mut self, work: BlockWork, outcome: Result<SectorCrcs, WorkFailure>) -> End {
+        self.let_go(work.request.block);
+        match outcome {
+            Ok(crcs) => {
+                self.records.cache_was_written |= !work.cache_written().is_empty();
+                self.count_success(&work);
+                self.apply(&work, &crcs);
+                End::Done
+            }
+            Err(failure) => self.give_up(work, failure),
+        }
+    }
+
+    fn apply(&mut self, work: &BlockWork, crcs: &SectorCrcs) {
+        let block = work.request.block;
+        if let Some(verification) = &work.verification
+            && verification.sectors.has(self.table.entry(verification.line).valid)
+        {
+            self.lists.set_trusted(verification.line, true);
+        }
+        match work.change {
+            Change::Hit { .. } | Change::Fetch { line: None, .. } => {}
+            Change::Fetch { line: Some(line), fresh, gained, .. } => self.gain(block, line, (fresh, gained), crcs),
+            Change::Overwrite { line, written } => {
+                let entry = *self.table.entry(line);
+                let (valid, dirty) = (entry.valid.or(written), entry.dirty.or(written));
+                self.change(line, LineEntry { valid, dirty, ..entry }, crcs, None);
+            }
+            Change::Place { line, old, kept, written } => {
+                if let Some(old) = old {
+                    self.unmap(old);
+                }
+                self.seat_fresh(line, LineEntry::new(block, kept.or(written), written), crcs, None);
+            }
+            Change::Through { line, valid, .. } => {
+                let number = block.volume();
+                let volume = self.volume(block);
+                let after = volume.sync_next;
+                volume.sync_wanted = after;
+                volume.unsynced.insert(block, after);
+                if let Some(line) = line {
+                    let entry = LineEntry::new(block, valid, SectorSet(0));
+                    self.seat_fresh(line, entry, crcs, Some((number, after)));
+                }
+            }
+        }
+    }
+
+    fn gain(&mut self, block: OriginBlock, line: LineNumber, what: (bool, SectorSet), crcs: &SectorCrcs) {
+        let (fresh, gained) = what;
+        let after = self.volume(block).unsynced.get(&block).map(|sync| (block.volume(), *sync));
+        if fresh {
+            self.seat_fresh(line, LineEntry::new(block, gained, SectorSet(0)), crcs, after);
+        } else {
+            let entry = *self.table.entry(line);
+            self.change(line, LineEntry { valid: entry.valid.or(gained), ..entry }, crcs, after);
+        }
+    }
+
+    fn seat_fresh(&mut self, line: LineNumber, entry: LineEntry, crcs: &SectorCrcs, after: Option<(u8, u64)>) {
+        self.reserved.remove(&line);
+        self.lists.set_trusted(line, true);
+        self.change(line, entry, crcs, after);
+    }
+
+    fn count_success(&mut self, work: &BlockWork) {
+        let counters = &mut self.volume(work.request.block).counters;
+        let bytes = u64::from(work.request.range.end - work.request.range.start);
+        match work.request.kind {
+            AccessKind::Read => {
+                counters.reads += 1;
+                counters.read_bytes += bytes;
+            }
+            AccessKind::Write => {
+                counters.writes += 1;
+                counters.write_bytes += bytes;
+            }
+            AccessKind::Discard => {
+                counters.discards += 1;
+                return;
+            }
+        }
+        match work.change {
+            Change::Hit { .. } => counters.read_hits += 1,
+            Change::Fetch { line, gained, partial, .. } => {
+                counters.read_partial_hits += u64::from(partial);
+                counters.read_misses += u64::from(!partial);
+                counters.promotions_skipped += u64::from(line.is_none());
+                counters.promoted_sectors += line.map_or(0, |_| u64::from(gained.count()));
+            }
+            Change::Overwrite { .. } => {
+                counters.write_hits += 1;
+                counters.writes_absorbed += 1;
+            }
+            Change::Place { old, .. } => {
+                counters.write_hits += u64::from(old.is_some());
+                counters.writes_absorbed += 1;
+            }
+            Change::Through { resident, bypass, .. } => {
+                counters.write_hits += u64::from(resident);
+                counters.writes_to_origin += 1;
+                counters.writes_bypassed += u64::from(bypass);
+            }
+        }
+    }
+
+    fn give_up(&mut self, work: BlockWork, failure: WorkFailure) -> End {
+        let block = work.request.block;
+        match failure {
+            WorkFailure::Origin => {
+                self.volume(block).counters.origin_errors += 1;
+                self.release_fresh(&work.change);
+                self.note_doubtful_origin(&work);
+                End::Failed
+            }
+            WorkFailure::Barrier => {
+                self.release_fresh(&work.change);
+                End::Failed
+            }
+            WorkFailure::Mismatch(actual) => self.give_up_mismatch(&work, &actual),
+            WorkFailure::CacheRead => {
+                self.volume(block).counters.cache_errors += 1;
+                self.release_fresh(&work.change);
+                match self.table.find(block) {
+                    Some(line) if self.table.entry(line).is_dirty() => self.fail_volume(block),
+                    Some(line) => {
+                        self.unmap(line);
+                        End::Retry
+                    }
+                    None => End::Retry,
+                }
+            }
+            WorkFailure::CacheWrite => {
+                self.volume(block).counters.cache_errors += 1;
+                self.give_up_cache_write(&work)
+            }
+        }
+    }
+
+    /// A write that failed may have reached the origin: what is read from there is durable only after a sync.
+    fn note_doubtful_origin(&mut self, work: &BlockWork) {
+        if matches!(work.change, Change::Through { .. }) {
+            let block = work.request.block;
+            let volume = self.volume(block);
+            volume.unsynced.insert(block, volume.sync_next);
+        }
+    }
+
+    fn give_up_mismatch(&mut self, work: &BlockWork, actual: &SectorCrcs) -> End {
+        self.release_fresh(&work.change);
+        let block = work.request.block;
+        let line = work.verification.as_ref().map(|verification| verification.line);
+        // The line may have been given up by this very work.
+        let Some(line) = line.filter(|line| self.table.entry(*line).block() == Some(block)) else {
+            self.volume(block).counters.clean_mismatches += 1;
+            return End::Retry;
+        };
+        let entry = *self.table.entry(line);
+        if !entry.is_dirty() {
+            self.volume(block).counters.clean_mismatches += 1;
+            self.unmap(line);
+            return End::Retry;
+        }
+        if !self.accept_torn(line, actual) {
+            return self.fail_volume(block);
+        }
+        End::Retry
+    }
+
+    /// Takes what a dirty line has after a crash for its content; `false` when no crash can be the cause.
+    pub(super) fn accept_torn(&mut self, line: LineNumber, actual: &SectorCrcs) -> bool {
+        let entry = *self.table.entry(line);
+        let Some(block) = entry.block().filter(|_| self.after_crash && !self.lists.is_trusted(line)) else {
+            return false;
+        };
+        let sectors = u64::from(actual.sectors().count());
+        self.volume(block).counters.torn_sectors += sectors;
+        self.change(line, entry, actual, None);
+        true
+    }
+
+    fn give_up_cache_write(&mut self, work: &BlockWork) -> End {
+        let block = work.request.block;
+        match work.change {
+            Change::Hit { .. } => End::Retry,
+            // The caller has what the origin gave; only the line is lost.
+            Change::Fetch { line, fresh, partial, gained } => {
+                if let Some(line) = line.filter(|_| fresh) {
+                    self.retire(line);
+                }
+                let change = Change::Fetch { line: None, fresh, gained, partial };
+                self.count_success(&BlockWork { change, ..work.clone() });
+                End::Done
+            }
+            Change::Overwrite { .. } => self.fail_volume(block),
+            Change::Place { line, .. } => {
+                self.retire(line);
+                if self.volume(block).dirty > 0 {
+                    return self.fail_volume(block);
+                }
+                self.volume(block).degraded = true;
+                End::Retry
+            }
+            Change::Through { line, valid, resident, bypass } => {
+                if let Some(line) = line {
+                    self.retire(line);
+                }
+                let change = Change::Through { line: None, valid, resident, bypass };
+                let work = BlockWork { change, ..work.clone() };
+                self.count_success(&work);
+                self.apply(&work, &SectorCrcs::default());
+                End::Done
+            }
+        }
+    }
+
+    /// Takes a line out of use for good: it is in no list and stays reserved.
+    fn retire(&mut self, line: LineNumber) {
+        self.reserved.insert(line);
+    }
+
+    fn release_fresh(&mut self, change: &Change) {
+        match *change {
+            Change::Fetch { line: Some(line), fresh: true, .. }
+            | Change::Place { line, .. }
+            | Change::Through { line: Some(line), .. } => self.free(line),
+            _ => {}
+        }
+    }
+
+    pub(super) fn fail_volume(&mut self, block: OriginBlock) -> End {
+        self.volume(block).failed = true;
+        End::Failed
+    }
+
+    /// Lets all volumes fail: the cache can no longer say what it holds.
+    pub fn fail_pool(&mut self) {
+        self.pool_failed = true;
+        self.volumes.iter_mut().for_each(|volume| volume.failed = true);
+    }
+
+    /// Begins a sync of a volume's origin, and returns its number for [`CacheMachine::origin_sync_end`].
+    pub fn origin_sync_begin(&mut self, volume: u8) -> u64 {
+        let volume = &mut self.volumes[usize::from(volume)];
+        volume.sync_next += 1;
+        volume.sync_next - 1
+    }
+
+    /// Notes that a sync failed. A later one that succeeds proves nothing for what an operating system gave up, so
+    /// that a volume fails whose acknowledged writes it should have covered.
+    pub fn origin_sync_failed(&mut self, volume: u8) {
+        let volume = &mut self.volumes[usize::from(volume)];
+        volume.counters.origin_errors += 1;
+        volume.failed |= volume.sync_wanted > volume.sync_done;
+    }
+
+    /// Notes that a sync succeeded.
+    pub fn origin_sync_end(&mut self, volume: u8, number: u64) {
+        let volume = &mut self.volumes[usize::from(volume)];
+        volume.sync_done = volume.sync_done.max(number);
+        volume.unsynced.retain(|_, sync| *sync > number);
+    }
+
+    /// Whether a flush of a volume needs a sync of its origin, since a request was acknowledged that went there.
+    pub fn needs_origin_sync(&self, volume: u8) -> bool {
+        let volume: &VolumeState = &self.volumes[usize::from(volume)];
+        volume.sync_wanted > volume.sync_done
+    }
+
+    /// The least number of the sync that covers what was acknowledged so far.
+    pub fn wanted_origin_sync(&self, volume: u8) -> u64 {
+        self.volumes[usize::from(volume)].sync_wanted
+    }
+
+    /// Number of the last sync that has succeeded.
+    pub fn done_origin_sync(&self, volume: u8) -> u64 {
+        self.volumes[usize::from(volume)].sync_done
+    }
+
+    /// Refuses or accepts a request by its size: whether its range lies in one block and is not empty.
+    pub fn is_sound(&self, request: &BlockRequest) -> bool {
+        request.range.start < request.range.end
+            && request.range.end <= self.geometry.line_bytes
+            && usize::from(request.block.volume()) < self.volumes.len()
+    }
+}

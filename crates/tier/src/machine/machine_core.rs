@@ -1,0 +1,420 @@
+//! The machine's state and the changes that all requests share: holding blocks, finding room, giving lines up.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::cleaning::CleanerState;
+use super::commits::{JournalPosition, Records, SectorCrcs};
+use super::settings::{CacheMode, PoolSettings, VolumeSettings};
+use crate::block::{OriginBlock, SectorSet, mix};
+use crate::layout::Geometry;
+use crate::lines::{LineEntry, LineTable};
+use crate::lists::{LineNumber, ListId, Lists};
+use crate::policy::{Incoming, Policy};
+use crate::stats::VolumeCounters;
+
+/// Hashes the one number that a key is.
+#[derive(Debug, Default)]
+pub(super) struct MixHasher(u64);
+
+impl Hasher for MixHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = mix(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = mix(u64::from(number) + 1);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = mix(number.wrapping_add(1));
+    }
+}
+
+pub(super) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<MixHasher>>;
+pub(super) type QuickSet<K> = HashSet<K, BuildHasherDefault<MixHasher>>;
+
+/// Requests that are at work on one block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hold {
+    sharing: u32,
+    exclusive: bool,
+}
+
+/// One volume's state.
+#[derive(Debug)]
+pub(super) struct VolumeState {
+    pub(super) settings: VolumeSettings,
+    pub(super) counters: VolumeCounters,
+    /// Lines that hold blocks of the volume.
+    pub(super) lines: u32,
+    /// Lines among them that are dirty.
+    pub(super) dirty: u32,
+    /// Number of the next sync of the origin; what is written meanwhile is covered by it.
+    pub(super) sync_next: u64,
+    /// Number of the last sync that has succeeded.
+    pub(super) sync_done: u64,
+    /// Number of the sync that covers the last acknowledged write to the origin.
+    pub(super) sync_wanted: u64,
+    /// Blocks that requests wrote on the origin, with the sync that covers them.
+    pub(super) unsynced: QuickMap<OriginBlock, u64>,
+    pub(super) failed: bool,
+    /// Whether the cache failed while nothing was dirty: nothing more is taken in.
+    pub(super) degraded: bool,
+}
+
+impl VolumeState {
+    fn new(settings: VolumeSettings) -> Self {
+        Self {
+            settings,
+            counters: VolumeCounters::default(),
+            lines: 0,
+            dirty: 0,
+            sync_next: 1,
+            sync_done: 0,
+            sync_wanted: 0,
+            unsynced: QuickMap::default(),
+            failed: false,
+            degraded: false,
+        }
+    }
+
+    /// The mode in force.
+    pub(super) fn mode(&self) -> CacheMode {
+        if self.degraded { CacheMode::Pass } else { self.settings.mode }
+    }
+}
+
+/// The cache without its devices.
+pub struct CacheMachine {
+    pub(super) geometry: Geometry,
+    pub(super) table: LineTable,
+    pub(super) lists: Lists,
+    policies: Vec<Box<dyn Policy>>,
+    pub(super) volumes: Vec<VolumeState>,
+    pub(super) settings: PoolSettings,
+    holds: QuickMap<OriginBlock, Hold>,
+    pub(super) records: Records,
+    pub(super) cleaner: CleanerState,
+    /// Empty lines that requests write, and lines that failed: nobody else may have them.
+    pub(super) reserved: QuickSet<LineNumber>,
+    /// Lines in use: those from this number on hold nothing more.
+    active_lines: u32,
+    /// Whether the last stop was no clean one.
+    pub(super) after_crash: bool,
+    pub(super) pool_failed: bool,
+    /// Requests since the start.
+    pub(super) requests: u64,
+}
+
+impl CacheMachine {
+    /// A machine whose lines hold what was recovered, in the order of line numbers.
+    ///
+    /// Lines after `active_lines` must be empty, and volumes of `settings` those of the entries.
+    pub fn new(
+        geometry: Geometry,
+        settings: PoolSettings,
+        recovered: &[LineEntry],
+        state: (u32, bool),
+        journal: JournalPosition,
+    ) -> Self {
+        let lines = geometry.most_lines;
+        let (active_lines, after_crash) = state;
+        let own_policies = settings.volumes.iter().any(|volume| volume.quota_lines.is_some());
+        let policies = if own_policies { settings.volumes.len() } else { 1 };
+        let shares = |place: usize| settings.volumes[place].quota_lines.filter(|_| own_policies);
+        let mut machine = Self {
+            table: LineTable::new(lines),
+            lists: Lists::new(lines),
+            policies: (0..policies)
+                .map(|place| settings.policy.make(place, shares(place).unwrap_or(active_lines).min(active_lines)))
+                .collect(),
+            volumes: settings.volumes.iter().cloned().map(VolumeState::new).collect(),
+            holds: QuickMap::default(),
+            records: Records::new(geometry, journal),
+            cleaner: CleanerState::new(&settings.cleaner),
+            geometry,
+            settings,
+            reserved: QuickSet::default(),
+            active_lines,
+            after_crash,
+            pool_failed: false,
+            requests: 0,
+        };
+        machine.take_over(recovered);
+        machine
+    }
+
+    fn take_over(&mut self, recovered: &[LineEntry]) {
+        for line in 0..self.active_lines {
+            match recovered.get(line as usize).copied().filter(LineEntry::is_mapped) {
+                None => self.lists.move_to(line, ListId::FREE),
+                Some(entry) => self.seat(line, entry),
+            }
+        }
+    }
+
+    /// Gives a line that is in no list its content and its place.
+    fn seat(&mut self, line: LineNumber, entry: LineEntry) {
+        let Some(block) = entry.block() else { return };
+        // Which sectors of a dirty line were overwritten in place is not known after a crash.
+        let dirty = if self.after_crash && entry.is_dirty() { entry.valid } else { entry.dirty };
+        let entry = LineEntry { dirty, ..entry };
+        self.table.set(line, entry);
+        let volume = &mut self.volumes[usize::from(block.volume())];
+        volume.lines += 1;
+        if entry.is_dirty() {
+            volume.dirty += 1;
+            self.cleaner.note(true, false);
+            self.lists.move_to(line, ListId::DIRTY);
+        } else {
+            let policy = self.policy_of(block);
+            self.policies[policy].admit(&mut self.lists, line, block.bits());
+        }
+    }
+
+    fn policy_of(&self, block: OriginBlock) -> usize {
+        if self.policies.len() == 1 { 0 } else { usize::from(block.volume()) }
+    }
+
+    pub(super) fn touch(&mut self, line: LineNumber, block: OriginBlock) {
+        let policy = self.policy_of(block);
+        self.policies[policy].touch(&mut self.lists, line, block.bits());
+    }
+
+    pub(super) fn volume(&mut self, block: OriginBlock) -> &mut VolumeState {
+        &mut self.volumes[usize::from(block.volume())]
+    }
+
+    // ---- holds
+
+    /// Holds a block; `None` when somebody holds it in another way.
+    pub(super) fn hold(&mut self, block: OriginBlock, exclusive: bool) -> Option<()> {
+        let hold = self.holds.entry(block).or_default();
+        if hold.exclusive || (exclusive && hold.sharing > 0) {
+            return None;
+        }
+        if exclusive {
+            hold.exclusive = true;
+        } else {
+            hold.sharing += 1;
+        }
+        Some(())
+    }
+
+    pub(super) fn let_go(&mut self, block: OriginBlock) {
+        let hold = self.holds.get_mut(&block).expect("what is let go was held");
+        hold.exclusive = false;
+        hold.sharing = hold.sharing.saturating_sub(1);
+        if hold.sharing == 0 {
+            self.holds.remove(&block);
+        }
+    }
+
+    // ---- lines
+
+    /// Changes what a line holds, its place in lists and the counts, and notes a record.
+    pub(super) fn change(&mut self, line: LineNumber, entry: LineEntry, crcs: &SectorCrcs, after: Option<(u8, u64)>) {
+        let before = *self.table.entry(line);
+        self.records.note(line, &before, crcs, after);
+        self.table.set(line, entry);
+        let owner = entry.block().or(before.block()).expect("a change is of a block");
+        let volume = self.volume(owner);
+        volume.lines = volume.lines + u32::from(entry.is_mapped()) - u32::from(before.is_mapped());
+        volume.dirty = volume.dirty + u32::from(entry.is_dirty()) - u32::from(before.is_dirty());
+        self.cleaner.note(entry.is_dirty(), before.is_dirty());
+        self.place_in_lists(line, &before, &entry);
+    }
+
+    fn place_in_lists(&mut self, line: LineNumber, before: &LineEntry, entry: &LineEntry) {
+        let Some(block) = entry.block() else {
+            self.lists.move_to(line, ListId::ASIDE);
+            return;
+        };
+        let policy = self.policy_of(block);
+        if !before.is_mapped() {
+            self.policies[policy].admit(&mut self.lists, line, block.bits());
+        }
+        if entry.is_dirty() && self.lists.list_of(line) != ListId::DIRTY {
+            self.lists.move_to(line, ListId::DIRTY);
+        } else if !entry.is_dirty() && before.is_dirty() {
+            self.policies[policy].restore(&mut self.lists, line);
+        }
+    }
+
+    /// Lets a line hold nothing. It is free at once if nobody could find it after a crash.
+    pub(super) fn unmap(&mut self, line: LineNumber) {
+        let Some(block) = self.table.entry(line).block() else { return };
+        self.change(line, LineEntry::EMPTY, &SectorCrcs::default(), None);
+        self.lists.set_trusted(line, false);
+        if self.records.forget_if_never_known(line) {
+            self.free(line);
+        } else {
+            self.records.leave(block);
+        }
+    }
+
+    /// Puts a line that holds nothing, durably, back to where it can be had.
+    pub(super) fn free(&mut self, line: LineNumber) {
+        self.reserved.remove(&line);
+        let list = if line < self.active_lines { ListId::FREE } else { ListId::ASIDE };
+        self.lists.move_to(line, list);
+    }
+
+    /// Takes a free line for a block, giving up others; `None` when none can be had now.
+    pub(super) fn allocate(&mut self, block: OriginBlock) -> Option<LineNumber> {
+        let volume = &self.volumes[usize::from(block.volume())];
+        let full = volume.settings.quota_lines.is_some_and(|quota| volume.lines >= quota);
+        if full && !self.evict(block) {
+            return None;
+        }
+        if !full && self.lists.length(ListId::FREE) < self.low_water() {
+            self.evict(block);
+        }
+        let line = self.lists.tail(ListId::FREE)?;
+        self.lists.move_to(line, ListId::ASIDE);
+        self.reserved.insert(line);
+        Some(line)
+    }
+
+    /// Free lines below which others are given up, so that no request waits for a commit.
+    pub(super) fn low_water(&self) -> u32 {
+        (self.active_lines / 32).clamp(2, 4096)
+    }
+
+    /// Gives up the line that the policy names; `false` when there is none.
+    pub(super) fn evict(&mut self, incoming: OriginBlock) -> bool {
+        let policy = self.policy_of(incoming);
+        // A line at work is skipped; more than a few of them at the end of a queue are improbable.
+        for _ in 0..16 {
+            let table = &self.table;
+            let key_of = |line: LineNumber| table.entry(line).block().map_or(0, OriginBlock::bits);
+            let victim = self.policies[policy].victim(&mut self.lists, Incoming(incoming.bits()), &key_of);
+            let Some(line) = victim else { return false };
+            let block = self.table.entry(line).block().expect("a policy has mapped lines only");
+            if !self.holds.contains_key(&block) {
+                self.volume(block).counters.evictions += 1;
+                self.unmap(line);
+                return true;
+            }
+            self.policies[policy].restore(&mut self.lists, line);
+        }
+        false
+    }
+
+    // ---- size
+
+    /// Lines in use.
+    pub fn active_lines(&self) -> u32 {
+        self.active_lines
+    }
+
+    /// Changes the number of lines in use; clean lines beyond it are given up now, dirty ones once they are clean.
+    ///
+    /// Returns whether all lines beyond it are empty and durably so.
+    pub fn set_active_lines(&mut self, lines: u32) -> bool {
+        let lines = lines.clamp(1, self.geometry.most_lines);
+        for line in self.active_lines..lines {
+            if !self.table.entry(line).is_mapped() && !self.records.is_leaving(line) && !self.reserved.contains(&line) {
+                self.lists.move_to(line, ListId::FREE);
+            }
+        }
+        self.active_lines = lines;
+        (lines..self.geometry.most_lines).filter(|line| !self.clear_beyond(*line)).count() == 0
+    }
+
+    fn clear_beyond(&mut self, line: LineNumber) -> bool {
+        let entry = *self.table.entry(line);
+        if let Some(block) = entry.block() {
+            if !entry.is_dirty() && !self.holds.contains_key(&block) {
+                self.unmap(line);
+            }
+            return false;
+        }
+        self.lists.move_to(line, ListId::ASIDE);
+        !self.records.is_leaving(line) && !self.reserved.contains(&line)
+    }
+
+    // ---- what is told
+
+    /// Counts of a volume.
+    pub fn counters(&self, volume: u8) -> VolumeCounters {
+        self.volumes[usize::from(volume)].counters
+    }
+
+    pub(crate) fn counters_mut(&mut self, volume: u8) -> &mut VolumeCounters {
+        &mut self.volumes[usize::from(volume)].counters
+    }
+
+    /// Lines of a volume, and those of them that are dirty.
+    pub fn lines_of(&self, volume: u8) -> (u32, u32) {
+        let volume = &self.volumes[usize::from(volume)];
+        (volume.lines, volume.dirty)
+    }
+
+    /// Dirty lines of all volumes.
+    pub fn dirty_lines(&self) -> u32 {
+        self.volumes.iter().map(|volume| volume.dirty).sum()
+    }
+
+    /// Whether a volume has failed.
+    pub fn has_failed(&self, volume: u8) -> bool {
+        self.volumes[usize::from(volume)].failed
+    }
+
+    /// Sectors whose content is on the cache alone, as blocks with their sectors, in order.
+    pub fn dirty_blocks(&self) -> Vec<(OriginBlock, SectorSet)> {
+        let entries = (0..self.table.count()).map(|line| self.table.entry(line)).filter(|entry| entry.is_dirty());
+        let mut blocks: Vec<_> = entries.filter_map(|entry| Some((entry.block()?, entry.dirty))).collect();
+        blocks.sort_unstable_by_key(|(block, _)| *block);
+        blocks
+    }
+
+    /// The content of a line.
+    pub fn entry(&self, line: LineNumber) -> &LineEntry {
+        self.table.entry(line)
+    }
+
+    /// Whether the last stop was no clean one.
+    pub fn is_after_crash(&self) -> bool {
+        self.after_crash
+    }
+
+    /// Whether all volumes have failed, since the cache can no longer say what it holds.
+    pub fn has_pool_failed(&self) -> bool {
+        self.pool_failed
+    }
+
+    /// Blocks of a volume that requests wrote on the origin and no sync has covered.
+    pub fn unsynced_blocks(&self, volume: u8) -> usize {
+        self.volumes[usize::from(volume)].unsynced.len()
+    }
+
+    /// Changes the mode of a volume and returns the one before. Lines that are dirty stay so until they are cleaned.
+    pub fn replace_mode(&mut self, volume: u8, mode: CacheMode) -> CacheMode {
+        std::mem::replace(&mut self.volumes[usize::from(volume)].settings.mode, mode)
+    }
+
+    /// Gives lines up until as many are free, or on the way to it, as the low-water mark says.
+    pub fn reclaim(&mut self, incoming: OriginBlock) {
+        let short = self.low_water().saturating_sub(self.lists.length(ListId::FREE));
+        let wanted = u64::from(short).saturating_sub(self.records.leaving_lines());
+        for _ in 0..wanted {
+            if !self.evict(incoming) {
+                return;
+            }
+        }
+    }
+
+    /// Bytes of memory that grow with the number of lines.
+    pub fn memory_bytes(&self) -> usize {
+        let policies: usize = self.policies.iter().map(|policy| policy.memory_bytes()).sum();
+        self.table.memory_bytes() + self.lists.memory_bytes() + policies
+    }
+}

@@ -1,0 +1,21 @@
+//! The cache as a machine: requests and what devices answered go in, what devices shall do comes out.
+//!
+//! No clock, no thread, no data and no input or output. What must hold is in `docs/adr/0049-the-cache-tier.md`.
+
+mod access;
+mod cleaning;
+mod commits;
+mod finishing;
+mod machine_core;
+mod placing;
+mod settings;
+mod work;
+
+pub use cleaning::{CleanBatch, CleanPiece, CleanerTick};
+pub use commits::{Commit, JournalPosition, SectorCrcs};
+pub use machine_core::CacheMachine;
+pub use settings::{CacheMode, CleanerSettings, PoolSettings, VolumeClass, VolumeSettings};
+pub use work::{AccessKind, Action, Begin, BlockRequest, BlockWork, End, Verification, WaitFor, WorkFailure};
+
+#[cfg(test)]
+mod tests;

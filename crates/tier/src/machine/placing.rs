@@ -1,0 +1,103 @@
+//! Writes that need a fresh line or the origin. A clean line is never overwritten.
+
+use super::machine_core::CacheMachine;
+use super::work::{AccessKind, Action, Begin, BlockRequest, BlockWork, Change, WaitFor};
+use crate::block::{OriginBlock, SectorSet};
+use crate::lists::LineNumber;
+
+/// Where the content of a fresh line comes from.
+struct Placement {
+    /// Sectors that the request touches.
+    written: SectorSet,
+    /// Further sectors of the old line.
+    kept: SectorSet,
+    /// Sectors of the old line that are read.
+    copied: SectorSet,
+    actions: Vec<Action>,
+}
+
+impl CacheMachine {
+    /// Writes to a fresh line, which takes the place of a clean one.
+    pub(super) fn begin_place(&mut self, request: &BlockRequest, old: Option<LineNumber>) -> Begin {
+        if self.hold(request.block, true).is_none() {
+            return Begin::Wait(WaitFor::Block);
+        }
+        let Some(line) = self.allocate(request.block) else {
+            if self.records.has_leaving() {
+                self.let_go(request.block);
+                return Begin::Wait(WaitFor::Commit);
+            }
+            self.let_go(request.block);
+            return self.begin_through(request, old, false);
+        };
+        let placement = self.placement(request, old, true);
+        let (written, kept) = (placement.written, placement.kept);
+        let mut actions = placement.actions;
+        actions.push(Action::Merge);
+        actions.extend(self.writes_to(line, written.or(kept)));
+        let verification = old.and_then(|old| self.verification(old, placement.copied));
+        let change = Change::Place { line, old, kept, written };
+        let window = written.or(kept).span();
+        Begin::Work(BlockWork { request: request.clone(), window, actions, verification, change })
+    }
+
+    /// Writes or discards on the origin, after it is durable that no line holds the block.
+    pub(super) fn begin_through(&mut self, request: &BlockRequest, old: Option<LineNumber>, cached: bool) -> Begin {
+        if self.cleaner.is_at_work_on(request.block) || self.hold(request.block, true).is_none() {
+            return Begin::Wait(WaitFor::Block);
+        }
+        let line = if cached { self.allocate(request.block) } else { None };
+        let placement = self.placement(request, old, line.is_some());
+        let (written, kept) = (placement.written, placement.kept);
+        // What is read from the old line is read before that line can be given to somebody else.
+        let mut actions = placement.actions;
+        let verification = old.and_then(|old| self.verification(old, placement.copied));
+        if let Some(old) = old {
+            self.unmap(old);
+        }
+        if self.records.is_known(request.block) {
+            actions.push(Action::Barrier);
+        }
+        actions.push(Action::Merge);
+        let window = written.or(kept).span();
+        match request.kind {
+            AccessKind::Discard => actions.push(Action::OriginDiscard(request.range.clone())),
+            _ => actions.push(Action::OriginWrite(written.span())),
+        }
+        if let Some(line) = line {
+            actions.extend(self.writes_to(line, written.or(kept)));
+        }
+        let bypass = self.is_write_back(request);
+        let change = Change::Through { line, valid: written.or(kept), resident: old.is_some(), bypass };
+        Begin::Work(BlockWork { request: request.clone(), window, actions, verification, change })
+    }
+
+    fn is_write_back(&mut self, request: &BlockRequest) -> bool {
+        let mode = self.volume(request.block).settings.mode;
+        request.kind == AccessKind::Write && mode == super::CacheMode::WriteBack
+    }
+
+    /// Finds out what is read from the old line and the origin; `keep` asks for the old line's other sectors too.
+    fn placement(&mut self, request: &BlockRequest, old: Option<LineNumber>, keep: bool) -> Placement {
+        let written = SectorSet::touched(&request.range);
+        let covered = SectorSet::covered(&request.range);
+        let valid = old.map_or(SectorSet(0), |old| self.table.entry(old).valid);
+        // Sectors whose record waits for a sync of the origin must not be made durable as clean by another line.
+        let keep = keep && !self.volume(request.block).unsynced.contains_key(&request.block);
+        let kept = if keep { valid.without(written) } else { SectorSet(0) };
+        // A discard needs no bytes around it: the origin's own are left.
+        let rest = if request.kind == AccessKind::Discard { SectorSet(0) } else { written.without(covered) };
+        let mut actions = Vec::with_capacity(5);
+        self.read_rest(&mut actions, old, rest.or(kept));
+        Placement { written, kept, copied: rest.or(kept).and(valid), actions }
+    }
+
+    fn writes_to(&self, line: LineNumber, sectors: SectorSet) -> Vec<Action> {
+        sectors.runs().map(|run| Action::CacheWrite(self.byte_of(line, &run), run)).collect()
+    }
+
+    /// Whether a line that may be found after a crash still holds a block: see [`Action::Barrier`].
+    pub fn is_barrier_up(&self, block: OriginBlock) -> bool {
+        self.records.is_known(block)
+    }
+}

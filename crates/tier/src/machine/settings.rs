@@ -1,0 +1,106 @@
+//! What a pool and its volumes are asked to do. Nothing here has a default: a study states it.
+
+use std::time::Duration;
+
+use crate::policy::PolicyChoice;
+
+/// The way of a write, and what is taken into the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheMode {
+    /// Nothing is cached.
+    Pass,
+    /// Reads are cached; writes go to the origin.
+    WriteAround,
+    /// Reads and writes are cached; writes complete on the origin.
+    WriteThrough,
+    /// Reads and writes are cached; writes complete on the cache.
+    WriteBack,
+}
+
+/// A volume's content, for statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VolumeClass {
+    /// Tables and indexes.
+    Data,
+    /// The log of transactions.
+    Log,
+    /// Temporary files.
+    Temp,
+}
+
+impl VolumeClass {
+    /// Its word in studies and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Log => "log",
+            Self::Temp => "temp",
+        }
+    }
+}
+
+/// One volume of a pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeSettings {
+    /// Its content.
+    pub class: VolumeClass,
+    /// The way of its writes.
+    pub mode: CacheMode,
+    /// Lines that it may hold at most; `None` when it may hold all. With a quota every volume has a policy of its own.
+    pub quota_lines: Option<u32>,
+}
+
+/// When and how fast dirty lines are cleaned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CleanerSettings {
+    /// Wanted share of dirty lines, 0 to 1.
+    pub target: f64,
+    /// Share of dirty lines from which the cleaner works without pause.
+    pub urgent_from: f64,
+    /// Share of dirty lines down to which it then works.
+    pub urgent_to: f64,
+    /// Share of dirty lines from which new writes go to the origin.
+    pub bypass_from: f64,
+    /// Time without requests after which the cleaner works without pause.
+    pub idle_after: Duration,
+    /// Time that a line may be dirty.
+    pub age_limit: Duration,
+    /// Lines of one batch, at least 1.
+    pub batch_lines: u32,
+    /// Batches at work at once, at least 1.
+    pub depth: u32,
+    /// Lines per second in the regulated state, at most.
+    pub most_lines_per_second: f64,
+}
+
+impl CleanerSettings {
+    /// The settings that the goals are stated for: 20 % dirty, urgent from 50 % to 45 %, bypass from 90 %, 1 s idle.
+    ///
+    /// Source of the watermarks: the kernel's documentation of dm-writecache (50 and 45 %).
+    pub fn usual() -> Self {
+        Self {
+            target: 0.20,
+            urgent_from: 0.50,
+            urgent_to: 0.45,
+            bypass_from: 0.90,
+            idle_after: Duration::from_secs(1),
+            age_limit: Duration::from_secs(600),
+            batch_lines: 256,
+            depth: 1,
+            most_lines_per_second: 20_000.0,
+        }
+    }
+}
+
+/// One pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolSettings {
+    /// Order in which clean lines are given up.
+    pub policy: PolicyChoice,
+    /// The volumes, at least one and at most four, in the order of their numbers.
+    pub volumes: Vec<VolumeSettings>,
+    /// The cleaner.
+    pub cleaner: CleanerSettings,
+    /// Whether every read of the cache is compared with its checksum, and not only the first after a start.
+    pub verify_every_read: bool,
+}

@@ -1,0 +1,158 @@
+//! Makes records durable: commits, syncs of origins, checkpoints and superblocks.
+
+use std::io;
+
+use super::front::Tier;
+use crate::error::Error;
+use crate::layout::{ENTRIES_PER_BLOCK, Geometry, Superblock, encode_entries};
+use crate::machine::Commit;
+
+/// Blocks of a checkpoint that are written at once.
+const CHECKPOINT_PIECE: u32 = 256;
+
+impl Tier {
+    /// Returns when so many commits have succeeded; makes them or waits for those of other threads.
+    pub(super) fn commit_until(&self, wanted: u64) -> Result<(), Error> {
+        let mut wanted = wanted;
+        loop {
+            let mut state = self.lock();
+            if state.machine.has_pool_failed() {
+                drop(state);
+                return Err(self.failure(0));
+            }
+            if state.machine.commits_done() >= wanted {
+                if !state.machine.was_truncated() {
+                    return Ok(());
+                }
+                // The journal had no room for all of it.
+                wanted = state.machine.commit_wanted();
+                drop(state);
+                self.checkpoint()?;
+                continue;
+            }
+            if state.machine.is_committing() {
+                drop(self.wait(state));
+                continue;
+            }
+            let Some(commit) = state.machine.commit_begin() else { continue };
+            drop(state);
+            let done = self.carry_out(&commit);
+            let mut state = self.lock();
+            state.machine.commit_end(done.is_ok());
+            if let Err(error) = &done {
+                state.first_error.get_or_insert_with(|| error.to_string());
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    fn carry_out(&self, commit: &Commit) -> Result<(), Error> {
+        let failed = |action| move |error: io::Error| Error::device(action, "the cache", 0, error);
+        if commit.sync_first {
+            self.cache.sync().map_err(failed("synced data of"))?;
+        }
+        for (at, bytes) in &commit.appends {
+            self.cache.write_at(*at, bytes).map_err(failed("wrote the journal of"))?;
+        }
+        if commit.sync_after {
+            self.cache.sync().map_err(failed("synced"))?;
+        }
+        for (at, bytes) in &commit.checksums {
+            self.cache.write_at(*at, bytes).map_err(failed("wrote checksums of"))?;
+        }
+        Ok(())
+    }
+
+    /// Returns when a sync of an origin with this number or a later one has succeeded.
+    pub(super) fn sync_origin_until(&self, volume: u8, wanted: u64) -> Result<(), Error> {
+        let mut state = self.lock();
+        if state.machine.done_origin_sync(volume) >= wanted {
+            return Ok(());
+        }
+        let number = state.machine.origin_sync_begin(volume);
+        drop(state);
+        self.finish_origin_sync(volume, number)
+    }
+
+    pub(super) fn finish_origin_sync(&self, volume: u8, number: u64) -> Result<(), Error> {
+        let done = self.origins[usize::from(volume)].sync();
+        let mut state = self.lock();
+        match done {
+            Ok(()) => {
+                state.machine.origin_sync_end(volume, number);
+                Ok(())
+            }
+            Err(error) => {
+                state.machine.origin_sync_failed(volume);
+                Err(Error::device("synced", format!("the origin of volume {volume}"), 0, error))
+            }
+        }
+    }
+
+    /// Writes all durable mappings anew, so that the journal before can be overwritten.
+    ///
+    /// # Errors
+    ///
+    /// When the cache fails; then all volumes have failed.
+    pub fn checkpoint(&self) -> Result<(), Error> {
+        let mut superblock = self.lock_superblock();
+        self.checkpoint_with(&mut superblock, false)
+    }
+
+    pub(super) fn lock_superblock(&self) -> std::sync::MutexGuard<'_, Superblock> {
+        self.superblock.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(super) fn checkpoint_with(&self, superblock: &mut Superblock, clean: bool) -> Result<(), Error> {
+        let start = self.lock().machine.checkpoint_begin();
+        let mut next = superblock.clone();
+        next.checkpoint_slot = 1 - superblock.checkpoint_slot;
+        next.checkpoint_sequence += 1;
+        next.journal_start = start;
+        next.clean = clean;
+        let written = self.write_entries(&next).and_then(|()| self.write_superblock(superblock, next));
+        let mut state = self.lock();
+        match written {
+            Ok(()) => state.machine.checkpoint_end(start),
+            Err(_) => state.machine.fail_pool(),
+        }
+        self.changed.notify_all();
+        written
+    }
+
+    fn write_entries(&self, next: &Superblock) -> Result<(), Error> {
+        let failed = |error| Error::device("wrote a checkpoint of", "the cache", 0, error);
+        let blocks = self.geometry.checkpoint_blocks();
+        for first in (0..blocks).step_by(CHECKPOINT_PIECE as usize) {
+            let last = (first + CHECKPOINT_PIECE).min(blocks);
+            let mut piece = Vec::new();
+            for number in first..last {
+                let from = number * ENTRIES_PER_BLOCK;
+                let to = (from + ENTRIES_PER_BLOCK).min(self.geometry.most_lines);
+                let entries = self.lock().machine.durable_entries(from..to);
+                piece.extend(encode_entries(next.checkpoint_sequence, number, &entries));
+            }
+            self.cache
+                .write_at(self.geometry.byte_of_checkpoint(next.checkpoint_slot, first), &piece)
+                .map_err(failed)?;
+        }
+        self.cache.sync().map_err(failed)
+    }
+
+    /// Puts a superblock in force.
+    pub(super) fn write_superblock(&self, current: &mut Superblock, mut next: Superblock) -> Result<(), Error> {
+        next.sequence = current.sequence + 1;
+        write_superblock(&*self.cache, &next)?;
+        *current = next;
+        Ok(())
+    }
+}
+
+/// Writes a superblock to the slot of its number, durably.
+pub(super) fn write_superblock(cache: &dyn crate::device::Device, superblock: &Superblock) -> Result<(), Error> {
+    let slot = u8::from(superblock.sequence % 2 == 1);
+    let at = Geometry::byte_of_superblock(slot);
+    let failed = |error| Error::device("wrote a superblock of", "the cache", at, error);
+    cache.write_at(at, &superblock.encode()).map_err(failed)?;
+    cache.sync().map_err(failed)
+}

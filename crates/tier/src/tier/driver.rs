@@ -1,0 +1,212 @@
+//! Carries out a work of the machine on the devices. It knows no policy and no state.
+
+use std::io;
+use std::ops::Range;
+
+use super::front::Tier;
+use super::latency::LatencyClass;
+use crate::block::{OriginBlock, SECTOR_BYTES, SectorSet};
+use crate::crc::crc32c;
+use crate::error::Error;
+use crate::machine::{Action, BlockWork, SectorCrcs, Verification, WorkFailure};
+
+/// The caller's side of a request.
+pub(super) enum CallerBytes<'a> {
+    /// Where a read puts its bytes.
+    Into(&'a mut [u8]),
+    /// What a write writes.
+    From(&'a [u8]),
+    /// What a discard writes.
+    Zeros,
+}
+
+/// A failure for the machine, and for the caller.
+struct DeviceFailure(WorkFailure, Box<Error>);
+
+/// Whether a work waits for the origin.
+pub(super) fn class_of(work: &BlockWork) -> LatencyClass {
+    let slow = work
+        .actions
+        .iter()
+        .any(|action| matches!(action, Action::OriginRead(_) | Action::OriginWrite(_) | Action::OriginDiscard(_)));
+    if slow { LatencyClass::Miss } else { LatencyClass::Hit }
+}
+
+impl Tier {
+    /// Does a work; beside the outcome for the machine there is the error for the caller.
+    pub(super) fn run(
+        &self,
+        work: &BlockWork,
+        bytes: &mut CallerBytes<'_>,
+    ) -> (Result<SectorCrcs, WorkFailure>, Option<Error>) {
+        let done = match bytes {
+            // The caller's own buffer serves where it holds all that is read.
+            CallerBytes::Into(into) if work.window == work.request.range => self.steps(work, into, &CallerBytes::Zeros),
+            _ => self.run_with_buffer(work, bytes),
+        };
+        match done {
+            Ok(crcs) => (Ok(crcs), None),
+            Err(DeviceFailure(failure, error)) => (Err(failure), Some(*error)),
+        }
+    }
+
+    fn run_with_buffer(&self, work: &BlockWork, bytes: &mut CallerBytes<'_>) -> Result<SectorCrcs, DeviceFailure> {
+        let mut buffer = vec![0; (work.window.end - work.window.start) as usize];
+        let done = self.steps(work, &mut buffer, bytes);
+        // A read that could not be brought into the cache has its bytes all the same.
+        let has_read = matches!(done, Ok(_) | Err(DeviceFailure(WorkFailure::CacheWrite, _)));
+        if let CallerBytes::Into(into) = bytes
+            && has_read
+        {
+            into.copy_from_slice(part(&buffer, work, &work.request.range));
+        }
+        done
+    }
+
+    fn steps(&self, work: &BlockWork, buffer: &mut [u8], bytes: &CallerBytes<'_>) -> Result<SectorCrcs, DeviceFailure> {
+        let reads =
+            work.actions.iter().take_while(|step| matches!(step, Action::CacheRead(..) | Action::OriginRead(_)));
+        let reads = reads.count();
+        for step in &work.actions[..reads] {
+            self.step(work, step, buffer, bytes)?;
+        }
+        if let Some(verification) = &work.verification {
+            self.verify(verification, work.window.start, buffer)?;
+        }
+        for step in &work.actions[reads..] {
+            self.step(work, step, buffer, bytes)?;
+        }
+        Ok(sums(work.cache_written(), work.window.start, buffer))
+    }
+
+    fn step(
+        &self,
+        work: &BlockWork,
+        step: &Action,
+        buffer: &mut [u8],
+        bytes: &CallerBytes<'_>,
+    ) -> Result<(), DeviceFailure> {
+        let block = work.request.block;
+        let origin = &self.origins[usize::from(block.volume())];
+        let at = |range: &Range<u32>| block.index() * u64::from(self.geometry.line_bytes) + u64::from(range.start);
+        match step {
+            Action::CacheRead(from, range) => {
+                let done = self.cache.read_at(*from, part_mut(buffer, work, range));
+                done.map_err(|error| cache_failure(WorkFailure::CacheRead, "read", *from, error))
+            }
+            Action::CacheWrite(to, range) => {
+                let done = self.cache.write_at(*to, part(buffer, work, range));
+                done.map_err(|error| cache_failure(WorkFailure::CacheWrite, "wrote", *to, error))
+            }
+            Action::OriginRead(range) => {
+                let done = self.read_origin(block, range, part_mut(buffer, work, range));
+                done.map_err(|error| origin_failure("read", block, at(range), error))
+            }
+            Action::OriginWrite(range) => {
+                let kept = self.inside(block, range);
+                let done = origin.write_at(at(range), part(buffer, work, &kept));
+                done.map_err(|error| origin_failure("wrote", block, at(range), error))
+            }
+            Action::OriginDiscard(range) => {
+                let done = origin.discard(at(range), u64::from(range.end - range.start));
+                done.map_err(|error| origin_failure("discarded", block, at(range), error))
+            }
+            Action::Merge => {
+                if let CallerBytes::From(from) = bytes {
+                    part_mut(buffer, work, &work.request.range).copy_from_slice(from);
+                } else {
+                    part_mut(buffer, work, &work.request.range).fill(0);
+                }
+                Ok(())
+            }
+            Action::Barrier => {
+                self.barrier(block).map_err(|error| DeviceFailure(WorkFailure::Barrier, Box::new(error)))
+            }
+        }
+    }
+
+    /// Reads the origin; beyond the end of the volume there are zeros.
+    fn read_origin(&self, block: OriginBlock, range: &Range<u32>, into: &mut [u8]) -> io::Result<()> {
+        let kept = self.inside(block, range);
+        let length = (kept.end - kept.start) as usize;
+        into[length..].fill(0);
+        let at = block.index() * u64::from(self.geometry.line_bytes) + u64::from(range.start);
+        self.origins[usize::from(block.volume())].read_at(at, &mut into[..length])
+    }
+
+    /// The part of a range of a block that lies in the volume.
+    pub(super) fn inside(&self, block: OriginBlock, range: &Range<u32>) -> Range<u32> {
+        let from = block.index() * u64::from(self.geometry.line_bytes);
+        let left = self.volume_bytes(block.volume()).saturating_sub(from);
+        let end = u64::from(range.end).min(left);
+        range.start..u32::try_from(end).expect("within a line").max(range.start)
+    }
+
+    fn barrier(&self, block: OriginBlock) -> Result<(), Error> {
+        loop {
+            let wanted = {
+                let state = self.lock();
+                if !state.machine.is_barrier_up(block) {
+                    return Ok(());
+                }
+                state.machine.commit_wanted()
+            };
+            self.commit_until(wanted)?;
+        }
+    }
+
+    /// Compares sectors in a buffer, which begins with byte `start` of the block, with their checksums.
+    fn verify(&self, verification: &Verification, start: u32, buffer: &[u8]) -> Result<(), DeviceFailure> {
+        let failed = |error| cache_failure(WorkFailure::CacheRead, "read the checksums of", 0, error);
+        let actual = sums(verification.sectors, start, buffer);
+        let wanted = self.wanted_crcs(verification).map_err(failed)?;
+        if wanted == actual {
+            return Ok(());
+        }
+        let what = format!("line {} of the cache", verification.line);
+        Err(DeviceFailure(WorkFailure::Mismatch(Box::new(actual)), Box::new(Error::damaged(what))))
+    }
+
+    /// The checksums that sectors should have, from memory and from the array on the cache.
+    pub(super) fn wanted_crcs(&self, verification: &Verification) -> io::Result<SectorCrcs> {
+        let unknown = verification.sectors.without(verification.known.sectors());
+        let mut wanted = verification.known.only(verification.sectors);
+        for run in unknown.runs() {
+            let (from, to) = (run.start / SECTOR_BYTES, run.end / SECTOR_BYTES);
+            let mut bytes = [0; 64];
+            let bytes = &mut bytes[..((to - from) * 4) as usize];
+            self.cache.read_at(self.geometry.byte_of_crc(verification.line, from), bytes)?;
+            for (sector, crc) in (from..to).zip(bytes.as_chunks::<4>().0) {
+                wanted.set(sector, u32::from_le_bytes(*crc));
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+/// Checksums of sectors in a buffer that begins with byte `start` of the block.
+pub(super) fn sums(sectors: SectorSet, start: u32, buffer: &[u8]) -> SectorCrcs {
+    let mut crcs = SectorCrcs::default();
+    for sector in sectors.sectors() {
+        let from = (sector * SECTOR_BYTES - start) as usize;
+        crcs.set(sector, crc32c(&buffer[from..from + SECTOR_BYTES as usize]));
+    }
+    crcs
+}
+
+fn part<'a>(buffer: &'a [u8], work: &BlockWork, range: &Range<u32>) -> &'a [u8] {
+    &buffer[(range.start - work.window.start) as usize..(range.end - work.window.start) as usize]
+}
+
+fn part_mut<'a>(buffer: &'a mut [u8], work: &BlockWork, range: &Range<u32>) -> &'a mut [u8] {
+    &mut buffer[(range.start - work.window.start) as usize..(range.end - work.window.start) as usize]
+}
+
+fn cache_failure(failure: WorkFailure, action: &'static str, at: u64, error: io::Error) -> DeviceFailure {
+    DeviceFailure(failure, Box::new(Error::device(action, "the cache", at, error)))
+}
+
+fn origin_failure(action: &'static str, block: OriginBlock, at: u64, error: io::Error) -> DeviceFailure {
+    let device = format!("the origin of volume {}", block.volume());
+    DeviceFailure(WorkFailure::Origin, Box::new(Error::device(action, device, at, error)))
+}

@@ -1,0 +1,103 @@
+//! Histograms of times: 64 parts of each power of two, so that a value is known within 1.6 %.
+
+use std::time::Duration;
+
+/// Parts of a power of two, as a number of bits.
+const PART_BITS: u32 = 6;
+const BUCKETS: usize = (64 - PART_BITS as usize + 1) << PART_BITS;
+
+/// What took the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatencyClass {
+    /// A request that only the cache served.
+    Hit,
+    /// A request that waited for the origin.
+    Miss,
+    /// A flush.
+    Flush,
+}
+
+/// Counts of times by nanoseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatencyHistogram {
+    counts: Vec<u64>,
+}
+
+impl Default for LatencyHistogram {
+    fn default() -> Self {
+        Self { counts: vec![0; BUCKETS] }
+    }
+}
+
+impl LatencyHistogram {
+    /// Counts a time.
+    pub fn record(&mut self, time: Duration) {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.counts[bucket(nanoseconds)] += 1;
+    }
+
+    /// Number of times.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The least time that at least a share (0 to 1) of all do not exceed; `None` when it is empty.
+    pub fn quantile(&self, share: f64) -> Option<Duration> {
+        let count = self.count();
+        let wanted = ((count as f64 * share).ceil() as u64).clamp(1, count.max(1));
+        let mut seen = 0;
+        let found = self.counts.iter().position(|bucket| {
+            seen += bucket;
+            seen >= wanted
+        });
+        found.map(|bucket| Duration::from_nanos(upper(bucket)))
+    }
+
+    /// What was counted since an earlier state.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let counts = self.counts.iter().zip(&earlier.counts).map(|(now, then)| now.saturating_sub(*then));
+        Self { counts: counts.collect() }
+    }
+}
+
+fn bucket(nanoseconds: u64) -> usize {
+    let bits = 64 - nanoseconds.leading_zeros();
+    let shift = bits.saturating_sub(PART_BITS + 1);
+    let parts = usize::try_from(nanoseconds >> shift).expect("seven bits");
+    ((shift as usize) << PART_BITS) + parts
+}
+
+/// The largest value of a bucket.
+fn upper(bucket: usize) -> u64 {
+    let row = bucket >> PART_BITS;
+    let shift = row.saturating_sub(1);
+    let parts = (bucket - (shift << PART_BITS)) as u64;
+    (parts + 1).checked_shl(u32::try_from(shift).expect("below 64")).unwrap_or(0).wrapping_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_known_within_one_part_in_sixty_four() {
+        for value in (0..63).flat_map(|bit| [1_u64 << bit, (1 << bit) + (1 << bit) / 3, (2 << bit) - 1]) {
+            let upper = upper(bucket(value));
+            assert!(upper >= value && upper - value <= value / 64, "{value} became {upper}");
+        }
+        assert!(bucket(u64::MAX) < BUCKETS);
+    }
+
+    #[test]
+    fn quantiles_count_from_below() {
+        let mut histogram = LatencyHistogram::default();
+        assert_eq!(histogram.quantile(0.5), None);
+        (1..=100).for_each(|n| histogram.record(Duration::from_nanos(n)));
+        let early = histogram.clone();
+        histogram.record(Duration::from_secs(1));
+        assert_eq!(early.quantile(0.5), Some(Duration::from_nanos(50)));
+        assert_eq!(histogram.since(&early).count(), 1);
+        assert!(histogram.quantile(1.0).unwrap() >= Duration::from_secs(1));
+    }
+}

@@ -1,0 +1,195 @@
+//! What is done beside requests: cleaning, commits ahead of need, checkpoints. One step at a time, or on two threads.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::driver::sums;
+use super::front::Tier;
+use crate::block::OriginBlock;
+use crate::error::Error;
+use crate::machine::{CleanBatch, CleanPiece, CleanerTick};
+
+/// Bytes of one write of the cleaner, at most.
+const RUN_BYTES: usize = 1 << 20;
+/// Blocks of a volume that wait for a sync of the origin, at most.
+const UNSYNCED_BLOCKS: usize = 4096;
+/// Pause of a thread that has nothing to do.
+const REST: Duration = Duration::from_millis(10);
+
+/// Neighbouring dirty bytes of a volume.
+struct CleanRun {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Tier {
+    /// Lets the cleaner work once. Returns the time until it has something to do again; zero when it was at work.
+    ///
+    /// # Errors
+    ///
+    /// When a device fails: after an error of the origin the lines stay dirty and the cleaner pauses.
+    pub fn clean(&self) -> Result<Duration, Error> {
+        let tick = self.lock().machine.clean_begin(self.clock.now());
+        match tick {
+            CleanerTick::Rest(time) => Ok(time),
+            CleanerTick::Batch(batch) => self.clean_batch(&batch).map(|()| Duration::ZERO),
+        }
+    }
+
+    fn clean_batch(&self, batch: &CleanBatch) -> Result<(), Error> {
+        let read = self.read_batch(batch);
+        {
+            let mut state = self.lock();
+            state.machine.clean_was_read(batch);
+            self.notify(&state);
+        }
+        let written = read.and_then(|runs| {
+            let count = runs.len() as u64;
+            if batch.needs_commit {
+                let wanted = self.lock().machine.commit_wanted();
+                self.commit_until(wanted)?;
+            }
+            self.write_runs(batch.volume, &runs).map(|()| count)
+        });
+        let mut state = self.lock();
+        state.machine.clean_end(batch, written.as_ref().ok().copied());
+        self.notify(&state);
+        written.map(|_| ())
+    }
+
+    /// Reads a batch from the cache, compares it with its checksums, and joins neighbours.
+    fn read_batch(&self, batch: &CleanBatch) -> Result<Vec<CleanRun>, Error> {
+        let mut runs: Vec<CleanRun> = Vec::new();
+        for piece in &batch.pieces {
+            let bytes = self.read_piece(piece)?;
+            let block = piece.block.index() * u64::from(self.geometry.line_bytes);
+            for run in piece.sectors.runs() {
+                let at = block + u64::from(run.start);
+                let bytes = &bytes[run.start as usize..self.inside(piece.block, &run).end as usize];
+                match runs.last_mut() {
+                    Some(last) if last.at + last.bytes.len() as u64 == at && last.bytes.len() < RUN_BYTES => {
+                        last.bytes.extend_from_slice(bytes);
+                    }
+                    _ => runs.push(CleanRun { at, bytes: bytes.to_vec() }),
+                }
+            }
+        }
+        Ok(runs)
+    }
+
+    fn read_piece(&self, piece: &CleanPiece) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; self.geometry.line_bytes as usize];
+        let failed = |error| Error::device("read", "the cache", piece.cache_byte, error);
+        for run in piece.sectors.runs() {
+            let part = &mut bytes[run.start as usize..run.end as usize];
+            if let Err(error) = self.cache.read_at(piece.cache_byte + u64::from(run.start), part) {
+                return Err(self.lose(piece, failed(error)));
+            }
+        }
+        let actual = sums(piece.sectors, 0, &bytes);
+        let wanted = match self.wanted_crcs(&piece.verification) {
+            Ok(wanted) => wanted,
+            Err(error) => return Err(self.lose(piece, failed(error))),
+        };
+        if wanted != actual && !self.lock().machine.clean_mismatch(piece, &actual) {
+            return Err(Error::damaged(format!("line {} of the cache", piece.line)));
+        }
+        Ok(bytes)
+    }
+
+    /// Lets the volume fail whose content on the cache cannot be read.
+    fn lose(&self, piece: &CleanPiece, error: Error) -> Error {
+        let mut state = self.lock();
+        state.machine.clean_lost(piece);
+        state.first_error.get_or_insert_with(|| error.to_string());
+        error
+    }
+
+    fn write_runs(&self, volume: u8, runs: &[CleanRun]) -> Result<(), Error> {
+        let origin = &self.origins[usize::from(volume)];
+        for run in runs {
+            let failed = |error| Error::device("cleaned to", format!("the origin of volume {volume}"), run.at, error);
+            if let Err(error) = origin.write_at(run.at, &run.bytes) {
+                self.lock().machine.counters_mut(volume).origin_errors += 1;
+                return Err(failed(error));
+            }
+        }
+        let number = self.lock().machine.origin_sync_begin(volume);
+        self.finish_origin_sync(volume, number)
+    }
+
+    /// Makes commits, syncs and checkpoints that should be made although no request waits for them; says whether there
+    /// were any.
+    ///
+    /// # Errors
+    ///
+    /// When a device fails.
+    pub fn tend(&self) -> Result<bool, Error> {
+        let mut worked = false;
+        for volume in 0..self.volumes() {
+            let number = {
+                let mut state = self.lock();
+                let many = state.machine.unsynced_blocks(volume) > UNSYNCED_BLOCKS;
+                many.then(|| state.machine.origin_sync_begin(volume))
+            };
+            if let Some(number) = number {
+                self.finish_origin_sync(volume, number)?;
+                worked = true;
+            }
+        }
+        let (commit, wanted) = {
+            let mut state = self.lock();
+            state.machine.reclaim(OriginBlock::new(0, 0));
+            (state.machine.wants_commit(), state.machine.commit_wanted())
+        };
+        if commit {
+            self.commit_until(wanted)?;
+            worked = true;
+        }
+        if self.lock().machine.wants_checkpoint() {
+            self.checkpoint()?;
+            worked = true;
+        }
+        Ok(worked)
+    }
+}
+
+/// Two threads that clean and tend a pool until they are dropped.
+pub struct Maintenance {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Maintenance {
+    /// Starts the threads. Errors of devices are counted by the pool and told by the next request.
+    pub fn start(tier: &Arc<Tier>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let clean = Self::spawn(tier, &stop, |tier| tier.clean().unwrap_or(REST));
+        let tend = Self::spawn(tier, &stop, |tier| if tier.tend().unwrap_or(false) { Duration::ZERO } else { REST });
+        Self { stop, threads: vec![clean, tend] }
+    }
+
+    fn spawn(tier: &Arc<Tier>, stop: &Arc<AtomicBool>, work: fn(&Tier) -> Duration) -> JoinHandle<()> {
+        let (tier, stop) = (Arc::clone(tier), Arc::clone(stop));
+        std::thread::spawn(move || {
+            while !stop.load(Ordering::Acquire) {
+                let rest = work(&tier).min(REST);
+                if !rest.is_zero() {
+                    tier.clock.sleep_until(tier.clock.now() + rest);
+                }
+            }
+        })
+    }
+}
+
+impl Drop for Maintenance {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        for thread in self.threads.drain(..) {
+            // A panic of the thread was told by the panic hook already.
+            drop(thread.join());
+        }
+    }
+}

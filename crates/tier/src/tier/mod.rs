@@ -1,0 +1,18 @@
+//! The cache at work: the machine driven over real devices by any number of threads.
+//!
+//! It decides nothing that the machine could decide, starts no thread unless it is asked to, and prints nothing.
+
+mod committing;
+mod driver;
+mod front;
+mod latency;
+mod maintenance;
+mod opening;
+mod recovery;
+mod sizing;
+
+pub use front::{PoolStatus, Tier};
+pub use latency::{LatencyClass, LatencyHistogram};
+pub use maintenance::Maintenance;
+pub use opening::{FormatSettings, TierDevices};
+pub use sizing::DrainStatus;

@@ -1,0 +1,251 @@
+//! Makes caches and opens them: devices that do not belong together are refused by name.
+
+use std::sync::{Arc, Condvar, Mutex};
+
+use super::committing::write_superblock;
+use super::front::{Tier, TierState};
+use super::latency::LatencyHistogram;
+use super::recovery::{Recovery, read_superblock, recover};
+use crate::block::SECTOR_BYTES;
+use crate::device::{Clock, Device};
+use crate::error::Error;
+use crate::layout::{ENTRIES_PER_BLOCK, Geometry, Identity, LABEL_BYTES, OriginLabel, Superblock, VolumeLabel};
+use crate::lines::LineEntry;
+use crate::machine::{CacheMachine, JournalPosition, PoolSettings};
+
+/// The devices of a pool.
+#[derive(Clone)]
+pub struct TierDevices {
+    /// The fast device.
+    pub cache: Arc<dyn Device>,
+    /// The slow devices, in the order of their volumes. The last 4 KiB of each hold its label.
+    pub origins: Vec<Arc<dyn Device>>,
+}
+
+/// What a new cache shall be.
+#[derive(Clone, Debug)]
+pub struct FormatSettings {
+    /// Bytes of a line: 4, 8, 16, 32 or 64 KiB.
+    pub line_bytes: u32,
+    /// Lines for which room is made; `None` for as many as fit the device.
+    pub most_lines: Option<u32>,
+    /// Blocks of 4 KiB of the journal, at least 4; `None` for an eighth of all records.
+    pub journal_blocks: Option<u32>,
+    /// Lines in use at first; `None` for all.
+    pub active_lines: Option<u32>,
+    /// A number that no other cache has, for example 16 random bytes.
+    pub cache: Identity,
+    /// One such number for each origin.
+    pub origins: Vec<Identity>,
+}
+
+impl Tier {
+    /// Makes an empty cache. What was on the cache device is lost; the volumes keep their content, except the last
+    /// 4 KiB of each origin.
+    ///
+    /// # Errors
+    ///
+    /// When sizes do not fit, numbers and devices differ in count, an origin belongs to a cache that was not closed, or
+    /// a device fails.
+    pub fn format(devices: &TierDevices, settings: &FormatSettings) -> Result<(), Error> {
+        let cache = &*devices.cache;
+        let mut geometry = match settings.most_lines {
+            Some(lines) => Geometry::new(settings.line_bytes, lines)?,
+            None => Geometry::fitting(settings.line_bytes, cache.bytes())?,
+        };
+        geometry.journal_blocks = settings.journal_blocks.unwrap_or(geometry.journal_blocks).max(4);
+        if geometry.bytes() > cache.bytes() {
+            return Err(Error::size("the cache", cache.bytes(), geometry.bytes()));
+        }
+        let count = devices.origins.len();
+        if !(1..=4).contains(&count) || count != settings.origins.len() {
+            return Err(Error::unfit("number of volumes", count as u64, "1 to 4, and a number for each"));
+        }
+        let mut volumes = Vec::new();
+        for (place, (device, origin)) in devices.origins.iter().zip(&settings.origins).enumerate() {
+            let bytes = volume_bytes(device.bytes());
+            if bytes == 0 {
+                return Err(Error::size(format!("origin {place}"), device.bytes(), LABEL_BYTES * 2));
+            }
+            volumes.push(VolumeLabel { origin: *origin, bytes });
+        }
+        let active_lines = settings.active_lines.unwrap_or(geometry.most_lines).clamp(1, geometry.most_lines);
+        let superblock = Superblock {
+            sequence: 1,
+            cache: settings.cache,
+            geometry,
+            active_lines,
+            mounts: 0,
+            opening: false,
+            clean: true,
+            checkpoint_slot: 0,
+            checkpoint_sequence: 1,
+            journal_start: 0,
+            volumes,
+        };
+        format_with(devices, &superblock)
+    }
+
+    /// Opens a cache with its origins, in the order in which it was made with them; lines that were warm are warm.
+    ///
+    /// # Errors
+    ///
+    /// When a device is missing, foreign, an older copy, set free or too small ([`Error::is_mismatch`]), when the cache
+    /// is damaged, or when a device fails.
+    pub fn open(devices: TierDevices, settings: PoolSettings, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let cache = &*devices.cache;
+        let mut superblock = read_superblock(cache)?.ok_or_else(|| Error::missing("the cache"))?;
+        if cache.bytes() < superblock.geometry.byte_of_line(superblock.active_lines) {
+            let wanted = superblock.geometry.byte_of_line(superblock.active_lines);
+            return Err(Error::size("the cache", cache.bytes(), wanted));
+        }
+        let count = superblock.volumes.len();
+        if devices.origins.len() != count || settings.volumes.len() != count {
+            return Err(Error::missing(format!("{count} origins of the cache, of which {}", devices.origins.len())));
+        }
+        for place in 0..count {
+            check_origin(&*devices.origins[place], &superblock, place)?;
+        }
+        let recovery = recover(cache, &superblock)?;
+        restore_checksums(cache, &superblock, &recovery)?;
+        let after_crash = !superblock.clean;
+        begin_mount(&devices, &mut superblock)?;
+        let journal =
+            JournalPosition { start: superblock.journal_start, next: recovery.journal_next, mount: superblock.mounts };
+        let state = (superblock.active_lines, after_crash);
+        let machine = CacheMachine::new(superblock.geometry, settings, &recovery.entries, state, journal);
+        Ok(Self {
+            geometry: superblock.geometry,
+            bytes: superblock.volumes.iter().map(|volume| volume.bytes).collect(),
+            state: Mutex::new(TierState {
+                machine,
+                waiting: 0,
+                latencies: vec![std::array::from_fn(|_| LatencyHistogram::default()); count],
+                first_error: None,
+            }),
+            changed: Condvar::new(),
+            superblock: Mutex::new(superblock),
+            cache: devices.cache,
+            origins: devices.origins,
+            clock,
+        })
+    }
+
+    /// Makes everything durable and marks the cache as closed, so that the next opening trusts all of it. Dirty lines
+    /// stay dirty.
+    ///
+    /// # Errors
+    ///
+    /// When a device fails or the pool has failed; then the cache is as after a crash.
+    pub fn close(self) -> Result<(), Error> {
+        self.settle()?;
+        let mut superblock = self.lock_superblock();
+        self.checkpoint_with(&mut superblock, true)
+    }
+
+    /// Makes everything durable that was acknowledged, also what waits for an origin.
+    pub(super) fn settle(&self) -> Result<(), Error> {
+        for volume in 0..self.volumes() {
+            if self.lock().machine.unsynced_blocks(volume) > 0 {
+                let number = self.lock().machine.origin_sync_begin(volume);
+                self.finish_origin_sync(volume, number)?;
+            }
+        }
+        let wanted = self.lock().machine.commit_wanted();
+        self.commit_until(wanted)
+    }
+}
+
+/// Bytes of the volume on an origin of this size.
+fn volume_bytes(device: u64) -> u64 {
+    device.saturating_sub(LABEL_BYTES) / u64::from(SECTOR_BYTES) * u64::from(SECTOR_BYTES)
+}
+
+fn format_with(devices: &TierDevices, superblock: &Superblock) -> Result<(), Error> {
+    let cache = &*devices.cache;
+    let failed = |error| Error::device("formatted", "the cache", 0, error);
+    let geometry = superblock.geometry;
+    // An old journal could go on where the new one ends.
+    cache.discard(geometry.byte_of_journal(0), u64::from(geometry.journal_blocks) * LABEL_BYTES).map_err(failed)?;
+    let empty = vec![LineEntry::EMPTY; ENTRIES_PER_BLOCK as usize];
+    for number in 0..geometry.checkpoint_blocks() {
+        let block = crate::layout::encode_entries(superblock.checkpoint_sequence, number, &empty);
+        cache.write_at(geometry.byte_of_checkpoint(superblock.checkpoint_slot, number), &block).map_err(failed)?;
+    }
+    cache.discard(Geometry::byte_of_superblock(0), 2 * LABEL_BYTES).map_err(failed)?;
+    cache.sync().map_err(failed)?;
+    for place in 0..devices.origins.len() {
+        write_label(devices, superblock, place, false)?;
+    }
+    write_superblock(cache, superblock)
+}
+
+/// Writes the label of an origin, durably.
+pub(super) fn write_label(
+    devices: &TierDevices,
+    superblock: &Superblock,
+    place: usize,
+    detached: bool,
+) -> Result<(), Error> {
+    let volume = superblock.volumes[place];
+    let label = OriginLabel { origin: volume.origin, cache: superblock.cache, mounts: superblock.mounts, detached };
+    let failed = |error| Error::device("labelled", format!("origin {place}"), volume.bytes, error);
+    devices.origins[place].write_at(volume.bytes, &label.encode()).map_err(failed)?;
+    devices.origins[place].sync().map_err(failed)
+}
+
+/// Refuses an origin that is not the one of the last time, as it was then.
+fn check_origin(device: &dyn Device, superblock: &Superblock, place: usize) -> Result<(), Error> {
+    let (volume, name) = (superblock.volumes[place], format!("origin {place}"));
+    if device.bytes() < volume.bytes + LABEL_BYTES {
+        return Err(Error::size(name, device.bytes(), volume.bytes + LABEL_BYTES));
+    }
+    let mut bytes = vec![0; usize::try_from(LABEL_BYTES).expect("4 KiB")];
+    device.read_at(volume.bytes, &mut bytes).map_err(|error| Error::device("read", &*name, volume.bytes, error))?;
+    let label = OriginLabel::decode(&bytes).ok_or_else(|| Error::missing(&*name))?;
+    if label.origin != volume.origin {
+        return Err(Error::foreign(name, label.origin, volume.origin));
+    }
+    if label.cache != superblock.cache {
+        return Err(Error::foreign(format!("the cache of {name}"), superblock.cache, label.cache));
+    }
+    if label.detached {
+        return Err(Error::detached(name));
+    }
+    let interrupted = superblock.opening && label.mounts == superblock.mounts + 1;
+    match label.mounts.cmp(&superblock.mounts) {
+        std::cmp::Ordering::Less => Err(Error::older("an origin", "cache", label.mounts, superblock.mounts)),
+        std::cmp::Ordering::Greater if !interrupted => {
+            Err(Error::older("the cache", "origin", superblock.mounts, label.mounts))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Puts the checksums of the journal into the array, where a crash may have lost them.
+fn restore_checksums(cache: &dyn Device, superblock: &Superblock, recovery: &Recovery) -> Result<(), Error> {
+    for record in &recovery.records {
+        for sector in record.crcs.sectors().sectors() {
+            let at = superblock.geometry.byte_of_crc(record.line, sector);
+            let crc = record.crcs.get(sector).expect("it is one of its sectors");
+            let failed = |error| Error::device("wrote checksums of", "the cache", at, error);
+            cache.write_at(at, &crc.to_le_bytes()).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Counts the opening on cache and origins, so that a copy of one of them from before is known as older.
+fn begin_mount(devices: &TierDevices, superblock: &mut Superblock) -> Result<(), Error> {
+    superblock.sequence += 1;
+    superblock.opening = true;
+    write_superblock(&*devices.cache, superblock)?;
+    superblock.mounts += 1;
+    for place in 0..devices.origins.len() {
+        write_label(devices, superblock, place, false)?;
+    }
+    superblock.sequence += 1;
+    superblock.opening = false;
+    superblock.clean = false;
+    write_superblock(&*devices.cache, superblock)
+}

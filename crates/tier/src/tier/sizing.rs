@@ -1,0 +1,144 @@
+//! Drains a pool, changes its size, and sets its volumes free: each within a time that the caller gives.
+
+use std::time::Duration;
+
+use super::front::Tier;
+use super::opening::{TierDevices, write_label};
+use crate::error::Error;
+use crate::machine::CacheMode;
+
+/// How far a drain is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrainStatus {
+    /// Lines that are dirty.
+    pub dirty_lines: u32,
+    /// Bytes that were written to the origins per second so far; 0 before the first batch.
+    pub bytes_per_second: f64,
+    /// Time that the rest takes at that rate; `None` before the first batch.
+    pub left: Option<Duration>,
+}
+
+impl Tier {
+    /// Cleans until no line is dirty or a time has passed. Writes that come meanwhile make lines dirty again.
+    ///
+    /// # Errors
+    ///
+    /// When a device fails.
+    pub fn drain(&self, limit: Duration) -> Result<DrainStatus, Error> {
+        self.work_until(limit, &mut || self.lock().machine.dirty_lines() == 0)
+    }
+
+    /// Cleans and commits until a condition holds or a time has passed.
+    fn work_until(&self, limit: Duration, done: &mut dyn FnMut() -> bool) -> Result<DrainStatus, Error> {
+        let (begin, before) = (self.clock.now(), self.cleaned_bytes());
+        self.lock().machine.set_draining(true);
+        let mut outcome = Ok(());
+        while outcome.is_ok() && !done() && self.clock.now().saturating_sub(begin) < limit {
+            outcome = self.work_once();
+        }
+        self.lock().machine.set_draining(false);
+        outcome?;
+        let passed = self.clock.now().saturating_sub(begin).as_secs_f64();
+        let cleaned = (self.cleaned_bytes() - before) as f64;
+        let dirty_lines = self.lock().machine.dirty_lines();
+        let bytes_per_second = if passed > 0.0 { cleaned / passed } else { 0.0 };
+        let left_bytes = f64::from(dirty_lines) * f64::from(self.geometry.line_bytes);
+        let left = (cleaned > 0.0 && passed > 0.0).then(|| Duration::from_secs_f64(left_bytes / bytes_per_second));
+        Ok(DrainStatus { dirty_lines, bytes_per_second, left })
+    }
+
+    fn work_once(&self) -> Result<(), Error> {
+        let rest = self.clean()?;
+        let wanted = self.lock().machine.commit_wanted();
+        self.commit_until(wanted)?;
+        if !rest.is_zero() && self.lock().machine.dirty_lines() > 0 {
+            self.clock.sleep_until(self.clock.now() + rest.min(Duration::from_millis(1)));
+        }
+        Ok(())
+    }
+
+    fn cleaned_bytes(&self) -> u64 {
+        let state = self.lock();
+        (0..self.volumes()).map(|volume| state.machine.counters(volume).cleaned_bytes).sum()
+    }
+
+    /// Changes the number of lines in use, from 8 to what the cache was made for; lines that stay keep their content.
+    ///
+    /// # Errors
+    ///
+    /// When the number does not fit, the lines beyond it are not clean within the time (the size is as before then), or
+    /// a device fails.
+    pub fn resize(&self, lines: u32, limit: Duration) -> Result<(), Error> {
+        if !(8..=self.geometry.most_lines).contains(&lines) || self.cache.bytes() < self.geometry.byte_of_line(lines) {
+            return Err(Error::unfit("number of lines", u64::from(lines), "8 to what the cache was made for"));
+        }
+        let before = self.lock_superblock().active_lines;
+        if lines >= before {
+            self.write_active_lines(lines)?;
+            self.lock().machine.set_active_lines(lines);
+            return Ok(());
+        }
+        let mut empty = false;
+        let emptied = self.work_until(limit, &mut || {
+            empty = self.lock().machine.set_active_lines(lines);
+            empty
+        });
+        if emptied.is_err() || !empty {
+            self.lock().machine.set_active_lines(before);
+            emptied?;
+            return Err(Error::busy("the lines beyond the new size were not clean in time", "allow more time"));
+        }
+        self.write_active_lines(lines)
+    }
+
+    fn write_active_lines(&self, lines: u32) -> Result<(), Error> {
+        let mut superblock = self.lock_superblock();
+        let mut next = superblock.clone();
+        next.active_lines = lines;
+        self.write_superblock(&mut superblock, next)
+    }
+
+    /// Sets the volumes free: afterwards each origin has all its content, and the cache is of no more use.
+    ///
+    /// New writes go to the origins meanwhile. Afterwards the pool serves nothing more.
+    ///
+    /// # Errors
+    ///
+    /// When the lines are not clean within the time (the pool goes on as before then), or a device fails.
+    pub fn detach(&self, limit: Duration) -> Result<(), Error> {
+        let modes: Vec<CacheMode> = {
+            let mut state = self.lock();
+            let volumes = 0..self.volumes();
+            volumes.map(|volume| state.machine.replace_mode(volume, CacheMode::WriteThrough)).collect()
+        };
+        let drained = self.drain(limit);
+        if !matches!(drained, Ok(DrainStatus { dirty_lines: 0, .. })) {
+            let mut state = self.lock();
+            (0..self.volumes()).zip(modes).for_each(|(volume, mode)| _ = state.machine.replace_mode(volume, mode));
+            drop(state);
+            drained?;
+            return Err(Error::busy("the cache was not clean in time", "allow more time, or stop the writes"));
+        }
+        self.settle()?;
+        let superblock = self.lock_superblock();
+        let devices = TierDevices { cache: self.cache.clone(), origins: self.origins.clone() };
+        self.lock().machine.fail_pool();
+        for place in 0..self.origins.len() {
+            write_label(&devices, &superblock, place, true)?;
+        }
+        Ok(())
+    }
+
+    /// Changes the mode of a volume. Lines that are dirty stay so until they are cleaned.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such volume.
+    pub fn set_mode(&self, volume: u8, mode: CacheMode) -> Result<(), Error> {
+        if volume >= self.volumes() {
+            return Err(Error::range(volume, 0, 0, 0));
+        }
+        self.lock().machine.replace_mode(volume, mode);
+        Ok(())
+    }
+}

@@ -6,6 +6,7 @@
 pub mod block;
 mod crc;
 pub mod device;
+pub mod disk;
 mod error;
 pub mod layout;
 pub mod lines;

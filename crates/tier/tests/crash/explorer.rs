@@ -45,8 +45,8 @@ impl Trial {
         settings.verify_every_read = dice.one_in(2);
         settings.cleaner.batch_lines = 1 + dice.below(8) as u32;
         settings.cleaner.bypass_from = [0.3, 0.9, 1.1][dice.below(3) as usize];
-        let line_bytes = [4096, 8192, 16384][dice.below(3) as usize];
-        let lines = 8 + dice.below(30) as u32;
+        let line_bytes = [4096, 8192, 8192, 16384][dice.below(4) as usize];
+        let lines = 8 + dice.below(16) as u32;
         Self { seed, line_bytes, lines, settings, fault_every: 0, lies_about_sync: false }
     }
 

@@ -1,0 +1,281 @@
+//! Several drives as one: mapping of RAID levels, and the controller's cache for writes.
+
+use std::collections::VecDeque;
+
+use super::drive::{DiskRequest, Drive, Scheduling};
+use super::profile::DriveProfile;
+
+/// How an array spreads its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayLayout {
+    /// One drive.
+    Single,
+    /// Stripes over all drives.
+    Raid0,
+    /// Every drive has everything; reads take turns.
+    Raid1,
+    /// Stripes with one parity block that rotates.
+    Raid5,
+    /// Stripes over pairs of mirrors.
+    Raid10,
+}
+
+/// Bytes of a stripe on one drive.
+const STRIPE: u64 = 64 << 10;
+
+/// Drives behind a controller, in virtual time. Times are ms.
+#[derive(Clone, Debug)]
+pub struct DiskArray {
+    layout: ArrayLayout,
+    drives: Vec<Drive>,
+    /// Bytes of battery-backed cache for writes; 0 for none.
+    cache_bytes: u64,
+    /// Writes in the cache: bytes, and the time at which the drives are done with them.
+    cached: VecDeque<(u64, f64)>,
+    turn: usize,
+    next_name: u64,
+    overhead_ms: f64,
+}
+
+impl DiskArray {
+    /// An array of equal drives. Too few drives for a layout are filled up: 2 for RAID 1, 3 for RAID 5, and for RAID 10
+    /// an even number from 2 on.
+    pub fn new(
+        layout: ArrayLayout,
+        drives: usize,
+        profile: DriveProfile,
+        scheduling: Scheduling,
+        cache_bytes: u64,
+    ) -> Self {
+        let count = match layout {
+            ArrayLayout::Single => 1,
+            ArrayLayout::Raid0 => drives.max(1),
+            ArrayLayout::Raid1 => drives.max(2),
+            ArrayLayout::Raid5 => drives.max(3),
+            ArrayLayout::Raid10 => drives.max(2).next_multiple_of(2),
+        };
+        let drive = Drive::new(profile, scheduling);
+        Self {
+            layout,
+            drives: vec![drive; count],
+            cache_bytes,
+            cached: VecDeque::new(),
+            turn: 0,
+            next_name: 0,
+            overhead_ms: profile.overhead_ms,
+        }
+    }
+
+    /// Bytes that the array can hold.
+    pub fn bytes(&self) -> u64 {
+        let one = self.drives[0].bytes();
+        let drives = self.drives.len() as u64;
+        match self.layout {
+            ArrayLayout::Single | ArrayLayout::Raid1 => one,
+            ArrayLayout::Raid0 => one * drives,
+            ArrayLayout::Raid5 => one * (drives - 1),
+            ArrayLayout::Raid10 => one * (drives / 2),
+        }
+    }
+
+    /// Time at work of all drives, ms.
+    pub fn busy_ms(&self) -> f64 {
+        self.drives.iter().map(Drive::busy_ms).sum()
+    }
+
+    /// Serves a request that arrives at a time, ms, after all that came before it; returns when it is done.
+    ///
+    /// Requests must come in the order of their arrival. A write that fits the controller's cache is done at once.
+    pub fn request(&mut self, now: f64, request: DiskRequest) -> f64 {
+        if !request.is_write || self.cache_bytes == 0 || request.bytes > self.cache_bytes {
+            return self.on_drives(now, request);
+        }
+        while self.cached.front().is_some_and(|(_, done)| *done <= now) {
+            self.cached.pop_front();
+        }
+        let mut start = now;
+        let mut held: u64 = self.cached.iter().map(|(bytes, _)| bytes).sum();
+        while held + request.bytes > self.cache_bytes {
+            let Some((bytes, done)) = self.cached.pop_front() else { break };
+            held -= bytes;
+            start = start.max(done);
+        }
+        let done = self.on_drives(start, request);
+        let at = self.cached.partition_point(|(_, other)| *other <= done);
+        self.cached.insert(at, (request.bytes, done));
+        start + self.overhead_ms
+    }
+
+    fn on_drives(&mut self, now: f64, request: DiskRequest) -> f64 {
+        let rounds = self.rounds(request);
+        rounds.into_iter().fold(now, |begin, round| {
+            round.into_iter().map(|(drive, piece)| self.on_drive(drive, begin, piece)).fold(begin, f64::max)
+        })
+    }
+
+    fn on_drive(&mut self, drive: usize, begin: f64, piece: DiskRequest) -> f64 {
+        self.next_name += 1;
+        self.drives[drive].submit(self.next_name, begin, piece);
+        let mut done = begin;
+        while let Some((name, time)) = self.drives[drive].serve() {
+            if name == self.next_name {
+                done = time;
+            }
+        }
+        done
+    }
+
+    /// Requests to drives: those of a round go at once, the next round follows when all are done.
+    fn rounds(&mut self, request: DiskRequest) -> Vec<Vec<(usize, DiskRequest)>> {
+        let drives = self.drives.len();
+        match self.layout {
+            ArrayLayout::Single => vec![vec![(0, request)]],
+            ArrayLayout::Raid0 => vec![striped(request, drives).collect()],
+            ArrayLayout::Raid1 => {
+                self.turn = (self.turn + 1) % drives;
+                let turn = self.turn;
+                vec![(0..drives).filter(|drive| request.is_write || *drive == turn).map(|d| (d, request)).collect()]
+            }
+            ArrayLayout::Raid10 => {
+                self.turn += 1;
+                let turn = self.turn;
+                let pieces = striped(request, drives / 2);
+                let mirrored = pieces.flat_map(|(pair, piece)| {
+                    let both = [(pair * 2, piece), (pair * 2 + 1, piece)];
+                    both.into_iter().filter(move |(drive, _)| piece.is_write || drive % 2 == turn % 2)
+                });
+                vec![mirrored.collect()]
+            }
+            ArrayLayout::Raid5 => raid5(request, drives),
+        }
+    }
+}
+
+/// The pieces of a request in stripes over so many drives, each on its drive.
+fn striped(request: DiskRequest, drives: usize) -> impl Iterator<Item = (usize, DiskRequest)> {
+    stripes(request).map(move |(stripe, inside, bytes)| {
+        let drive = usize::try_from(stripe % drives as u64).expect("below the number of drives");
+        let at = stripe / drives as u64 * STRIPE + inside;
+        (drive, DiskRequest { at, bytes, ..request })
+    })
+}
+
+/// Number, offset and bytes of the stripes that a request touches.
+fn stripes(request: DiskRequest) -> impl Iterator<Item = (u64, u64, u64)> {
+    let (mut at, end) = (request.at, request.at + request.bytes);
+    std::iter::from_fn(move || {
+        let (stripe, inside) = (at / STRIPE, at % STRIPE);
+        let bytes = (STRIPE - inside).min(end - at);
+        at += bytes;
+        (bytes > 0).then_some((stripe, inside, bytes))
+    })
+}
+
+/// RAID 5 with left-symmetric parity: a small write reads data and parity, then writes both; a row that is written
+/// whole needs no read.
+fn raid5(request: DiskRequest, drives: usize) -> Vec<Vec<(usize, DiskRequest)>> {
+    let data = drives as u64 - 1;
+    let place = |stripe: u64| {
+        let row = stripe / data;
+        let parity = drives as u64 - 1 - row % drives as u64;
+        let drive = (parity + 1 + stripe % data) % drives as u64;
+        let small = |drive: u64| usize::try_from(drive).expect("below the number of drives");
+        (row, small(drive), small(parity))
+    };
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let whole_rows = (request.at.div_ceil(STRIPE * data), (request.at + request.bytes) / (STRIPE * data));
+    for (stripe, inside, bytes) in stripes(request) {
+        let (row, drive, parity) = place(stripe);
+        let piece = DiskRequest { at: row * STRIPE + inside, bytes, is_write: request.is_write };
+        if !request.is_write {
+            reads.push((drive, piece));
+            continue;
+        }
+        let whole = (whole_rows.0..whole_rows.1).contains(&row);
+        writes.push((drive, piece));
+        if !whole {
+            let read = DiskRequest { is_write: false, ..piece };
+            reads.extend([(drive, read), (parity, read)]);
+            writes.push((parity, piece));
+        } else if stripe % data == 0 {
+            writes.push((parity, piece));
+        }
+    }
+    if reads.is_empty() { vec![writes] } else { vec![reads, writes] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::mix;
+
+    fn write(at: u64, bytes: u64) -> DiskRequest {
+        DiskRequest { at, bytes, is_write: true }
+    }
+
+    #[test]
+    fn a_small_write_of_raid_5_is_two_reads_and_two_writes_on_two_drives() {
+        for stripe in 0..100 {
+            let rounds = raid5(write(stripe * STRIPE + 8192, 8192), 8);
+            let kinds: Vec<Vec<bool>> =
+                rounds.iter().map(|round| round.iter().map(|(_, piece)| piece.is_write).collect()).collect();
+            assert_eq!(kinds, [vec![false, false], vec![true, true]]);
+            assert_ne!(rounds[0][0].0, rounds[0][1].0);
+            assert_eq!(rounds[0][0].0, rounds[1][0].0);
+        }
+    }
+
+    #[test]
+    fn a_whole_row_of_raid_5_is_written_without_a_read_to_every_drive() {
+        let rounds = raid5(write(7 * STRIPE * 3, 7 * STRIPE), 8);
+        assert_eq!(rounds.len(), 1);
+        let mut drives: Vec<usize> = rounds[0].iter().map(|(drive, _)| *drive).collect();
+        drives.sort_unstable();
+        assert_eq!(drives, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert!(rounds[0].iter().all(|(_, piece)| piece.at == 3 * STRIPE && piece.bytes == STRIPE));
+    }
+
+    #[test]
+    fn stripes_keep_every_byte_once() {
+        let request = DiskRequest { at: STRIPE * 5 - 100, bytes: STRIPE * 9 + 300, is_write: false };
+        let pieces: Vec<_> = striped(request, 4).collect();
+        assert_eq!(pieces.iter().map(|(_, piece)| piece.bytes).sum::<u64>(), request.bytes);
+        let mut seen: Vec<_> = pieces.iter().map(|(drive, piece)| (*drive, piece.at)).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), pieces.len());
+    }
+
+    /// Mean time of small random writes, one after the other, ms.
+    fn small_writes(layout: ArrayLayout, drives: usize, cache: u64, count: u64) -> f64 {
+        let mut array = DiskArray::new(layout, drives, DriveProfile::RPM_7200, Scheduling::Fcfs, cache);
+        let mut now = 0.0;
+        for index in 0..count {
+            now = array.request(now, write(mix(index) % (array.bytes() / 8192) * 8192, 8192));
+        }
+        now / count as f64
+    }
+
+    #[test]
+    fn raid_5_pays_for_small_writes_and_a_controllers_cache_hides_it_until_it_is_full() {
+        let single = small_writes(ArrayLayout::Single, 1, 0, 2_000);
+        let raid5 = small_writes(ArrayLayout::Raid5, 8, 0, 2_000);
+        assert!(raid5 > 1.5 * single, "{raid5} {single}");
+        let short = small_writes(ArrayLayout::Raid5, 8, 2 << 30, 2_000);
+        assert!((short - 0.1).abs() < 1e-9, "{short}");
+        let long = small_writes(ArrayLayout::Raid5, 8, 1 << 20, 20_000);
+        assert!(long > 2.0, "a full cache is as slow as the drives: {long}");
+    }
+
+    #[test]
+    fn sizes_follow_the_layout() {
+        let bytes =
+            |layout, drives| DiskArray::new(layout, drives, DriveProfile::HP_97560, Scheduling::Fcfs, 0).bytes();
+        let one = bytes(ArrayLayout::Single, 9);
+        assert!((1_300_000_000..1_400_000_000).contains(&one), "{one}");
+        assert_eq!(bytes(ArrayLayout::Raid0, 4), 4 * one);
+        assert_eq!(bytes(ArrayLayout::Raid1, 2), one);
+        assert_eq!(bytes(ArrayLayout::Raid5, 8), 7 * one);
+        assert_eq!(bytes(ArrayLayout::Raid10, 8), 4 * one);
+    }
+}

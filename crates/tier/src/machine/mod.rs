@@ -16,6 +16,3 @@ pub use commits::{Commit, JournalPosition, SectorCrcs};
 pub use machine_core::CacheMachine;
 pub use settings::{CacheMode, CleanerSettings, PoolSettings, VolumeClass, VolumeSettings};
 pub use work::{AccessKind, Action, Begin, BlockRequest, BlockWork, End, Verification, WaitFor, WorkFailure};
-
-#[cfg(test)]
-mod tests;

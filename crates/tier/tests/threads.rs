@@ -1,0 +1,97 @@
+//! Many threads on one pool, with its maintenance at work: each sees its own writes, and all is there after a stop.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use proofload_tier::device::{Clock, FileDevice, PageCache};
+use proofload_tier::layout::Geometry;
+use proofload_tier::machine::CacheMode;
+use proofload_tier::tier::{Maintenance, Tier, TierDevices};
+use support::{Dice, format_settings, pool};
+
+const BLOCK: u64 = 8192;
+const BLOCKS: u64 = 512;
+const THREADS: u64 = 4;
+
+struct RealTime(Instant);
+
+impl Clock for RealTime {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep_until(&self, time: Duration) {
+        std::thread::sleep(time.saturating_sub(self.now()));
+    }
+}
+
+/// Writes and reads the blocks of one thread; returns what each of them holds in the end.
+fn work(tier: &Tier, thread: u64) -> Vec<u8> {
+    let mut dice = Dice(thread + 77);
+    let mut model = vec![0_u8; (BLOCKS / THREADS) as usize];
+    for step in 0..1_500_u64 {
+        let place = dice.below(BLOCKS / THREADS);
+        let at = (place * THREADS + thread) * BLOCK;
+        if dice.one_in(2) {
+            let byte = (step % 250) as u8 + 1;
+            tier.write(0, at, &[byte; BLOCK as usize]).unwrap();
+            model[place as usize] = byte;
+        } else {
+            let mut bytes = [0; BLOCK as usize];
+            tier.read(0, at, &mut bytes).unwrap();
+            assert_eq!(bytes, [model[place as usize]; BLOCK as usize], "thread {thread} step {step}");
+        }
+        if dice.one_in(100) {
+            tier.flush(0).unwrap();
+        }
+    }
+    model
+}
+
+fn check(mode: CacheMode) {
+    let folder = tempfile::tempdir().unwrap();
+    let geometry = Geometry::new(8192, 128).unwrap();
+    let file =
+        |name: &str, bytes| Arc::new(FileDevice::create(&folder.path().join(name), bytes, PageCache::Used).unwrap());
+    let devices =
+        TierDevices { cache: file("cache", geometry.bytes()), origins: vec![file("origin", BLOCKS * BLOCK + 4096)] };
+    Tier::format(&devices, &format_settings(8192, 128, 1)).unwrap();
+    let clock = Arc::new(RealTime(Instant::now()));
+    let tier = Arc::new(Tier::open(devices.clone(), pool(mode, 1), clock.clone()).unwrap());
+    let maintenance = Maintenance::start(&tier);
+    let models: Vec<Vec<u8>> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                scope.spawn({
+                    let tier = &tier;
+                    move || work(tier, thread)
+                })
+            })
+            .collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    });
+    drop(maintenance);
+    Arc::into_inner(tier).unwrap().close().unwrap();
+    let tier = Tier::open(devices, pool(mode, 1), clock).unwrap();
+    assert!(tier.lines_of(0).0 > 32, "it is warm: {:?}", tier.lines_of(0));
+    for block in 0..BLOCKS {
+        let mut bytes = [0; BLOCK as usize];
+        tier.read(0, block * BLOCK, &mut bytes).unwrap();
+        let wanted = models[(block % THREADS) as usize][(block / THREADS) as usize];
+        assert_eq!(bytes, [wanted; BLOCK as usize], "block {block}");
+    }
+}
+
+#[test]
+fn threads_see_their_writes_in_write_back() {
+    check(CacheMode::WriteBack);
+}
+
+#[test]
+fn threads_see_their_writes_in_write_through() {
+    check(CacheMode::WriteThrough);
+}

@@ -34,8 +34,8 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "crash",
-        arguments: "[KILLS]",
-        summary: "kill conductor, agents and servers at random instants (1,000 times) and prove that nothing is lost",
+        arguments: "[KILLS] | tier [STATES]",
+        summary: "kill conductor, agents and servers at random instants (1,000 times), or look at 1,000,000 states that a loss of power leaves of the cache tier, and prove that nothing is lost",
         run: crash::run,
     },
     Chore {

@@ -1,14 +1,21 @@
 //! Kills conductor, agents and servers at random instants, many times, and lets `resume` prove that nothing was lost.
 //!
-//! The work is done by the test `kill` of the program; this chore only asks for more of it. It may not judge.
+//! The work is done by the test `kill` of the program, and by the test `crash` of the cache tier, which looks at what a
+//! loss of power leaves; this chore only asks for more of it. It may not judge.
 
 use std::process::Command;
 
 /// Tests among which the kills are shared.
 const TESTS: u32 = 5;
 
-/// Runs the kill tests with so many kills in all; 1,000 unless the first argument says otherwise.
+/// Runs the kill tests with so many kills in all, 1,000 unless the first argument says otherwise; with `tier` as the
+/// first argument, the crash tests of the cache tier with so many states, 1,000,000 unless the second says otherwise.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    if let Some((first, rest)) = arguments.split_first()
+        && first == "tier"
+    {
+        return run_tier(rest);
+    }
     let kills = match arguments.first() {
         None => 1000,
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of kills"))?,
@@ -23,5 +30,22 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Ok(())
     } else {
         Err("a kill lost or doubled something; the output above says what".to_owned())
+    }
+}
+
+fn run_tier(arguments: &[String]) -> Result<(), String> {
+    let states = match arguments.first() {
+        None => 1_000_000,
+        Some(text) => text.parse::<u64>().map_err(|_| format!("{text:?} is not a number of states"))?,
+    };
+    let status = Command::new("cargo")
+        .args(["test", "--release", "--package", "proofload-tier", "--test", "crash", "--", "--nocapture"])
+        .env("PROOFLOAD_TIER_CRASH_STATES", states.to_string())
+        .status()
+        .map_err(|error| format!("starting cargo: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err("a crash left something that may not be; the output above says the seed".to_owned())
     }
 }

@@ -356,6 +356,21 @@ fn a_pool_shrinks_and_grows_and_keeps_what_stays() {
 }
 
 #[test]
+fn a_line_that_failed_does_not_keep_a_pool_from_shrinking() {
+    let bed = Bed::new(64, 64, 1);
+    let tier = bed.open(CacheMode::WriteBack);
+    (0..10).for_each(|block| _ = read(&tier, block));
+    bed.cache.fail_when(|call| call == Call::Write);
+    assert_eq!(read(&tier, 11), block_of(0));
+    bed.cache.mend();
+    assert_eq!((tier.lines_of(0).0, tier.counters(0).cache_errors), (10, 1));
+    tier.resize(8, Duration::from_secs(1)).unwrap();
+    tier.resize(64, Duration::ZERO).unwrap();
+    (20..60).for_each(|block| _ = read(&tier, block));
+    assert!((40..=49).contains(&tier.lines_of(0).0), "{:?}", tier.lines_of(0));
+}
+
+#[test]
 fn a_detached_origin_has_everything_and_its_cache_is_refused() {
     let bed = Bed::new(64, 64, 1);
     let tier = bed.open(CacheMode::WriteBack);

@@ -225,9 +225,10 @@ impl CacheMachine {
         }
     }
 
-    /// Takes a line out of use for good: it is in no list and stays reserved.
+    /// Takes a line out of use for good: it is in no list and never free.
     fn retire(&mut self, line: LineNumber) {
-        self.reserved.insert(line);
+        self.reserved.remove(&line);
+        self.retired.insert(line);
     }
 
     fn release_fresh(&mut self, change: &Change) {

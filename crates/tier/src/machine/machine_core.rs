@@ -102,8 +102,10 @@ pub struct CacheMachine {
     holds: QuickMap<OriginBlock, Hold>,
     pub(super) records: Records,
     pub(super) cleaner: CleanerState,
-    /// Empty lines that requests write, and lines that failed: nobody else may have them.
+    /// Empty lines that requests write: nobody else may have them.
     pub(super) reserved: QuickSet<LineNumber>,
+    /// Empty lines that failed: nobody may ever have them.
+    pub(super) retired: QuickSet<LineNumber>,
     /// Lines in use: those from this number on hold nothing more.
     active_lines: u32,
     /// Whether the last stop was no clean one.
@@ -142,6 +144,7 @@ impl CacheMachine {
             geometry,
             settings,
             reserved: QuickSet::default(),
+            retired: QuickSet::default(),
             active_lines,
             after_crash,
             pool_failed: false,
@@ -321,7 +324,8 @@ impl CacheMachine {
     pub fn set_active_lines(&mut self, lines: u32) -> bool {
         let lines = lines.clamp(1, self.geometry.most_lines);
         for line in self.active_lines..lines {
-            if !self.table.entry(line).is_mapped() && !self.records.is_leaving(line) && !self.reserved.contains(&line) {
+            let used = self.table.entry(line).is_mapped() || self.records.is_leaving(line);
+            if !used && !self.reserved.contains(&line) && !self.retired.contains(&line) {
                 self.lists.move_to(line, ListId::FREE);
             }
         }

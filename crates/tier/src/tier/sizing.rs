@@ -51,7 +51,7 @@ impl Tier {
         let rest = self.clean()?;
         let wanted = self.lock().machine.commit_wanted();
         self.commit_until(wanted)?;
-        if !rest.is_zero() && self.lock().machine.dirty_lines() > 0 {
+        if !rest.is_zero() {
             self.clock.sleep_until(self.clock.now() + rest.min(Duration::from_millis(1)));
         }
         Ok(())

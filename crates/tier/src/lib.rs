@@ -8,6 +8,7 @@ mod crc;
 pub mod device;
 pub mod disk;
 mod error;
+pub mod export;
 pub mod forecast;
 pub mod layout;
 pub mod lines;

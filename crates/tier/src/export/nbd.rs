@@ -1,0 +1,215 @@
+//! A server of the network block device protocol, on a Unix socket or any stream.
+//!
+//! One thread reads the requests of a connection, some threads serve them, replies go out as they are ready. It prints
+//! nothing, and a client that breaks the protocol loses its connection and nothing else.
+
+use std::collections::HashMap;
+use std::io::{self, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use super::nbd_options::{ExportOffer, Negotiation, broken, negotiate, read_u32, read_u64};
+use super::service::BlockService;
+use crate::error::Error;
+
+const REQUEST: u32 = 0x2560_9513;
+const SIMPLE_REPLY: u32 = 0x6744_6698;
+
+const READ: u16 = 0;
+const WRITE: u16 = 1;
+const DISCONNECT: u16 = 2;
+const FLUSH: u16 = 3;
+const TRIM: u16 = 4;
+const WRITE_ZEROES: u16 = 6;
+/// The flag of a write that must be durable before its reply.
+const FORCE_ACCESS: u16 = 1;
+
+/// Numbers of errors in replies.
+const INPUT_OUTPUT: u32 = 5;
+const INVALID: u32 = 22;
+
+/// Bytes of a read or write, at most. Source: the protocol's default.
+const MOST_BYTES: u32 = 32 << 20;
+/// Threads that serve the requests of one connection.
+const WORKERS: usize = 4;
+/// Requests that wait for a thread; the client waits beyond.
+const WAITING: usize = 16;
+
+/// One request.
+struct NbdRequest {
+    flags: u16,
+    kind: u16,
+    cookie: u64,
+    at: u64,
+    length: u32,
+    data: Vec<u8>,
+}
+
+/// Serves one connection until the client disconnects. `reader` and `writer` are the two directions of one stream.
+///
+/// # Errors
+///
+/// When the connection breaks or the client breaks the protocol.
+pub fn serve_connection<S: Read + Write + Send>(
+    mut stream: S,
+    mut writer: S,
+    service: &dyn BlockService,
+    name: &str,
+) -> Result<(), Error> {
+    let failed = |error: io::Error| Error::device("served", "a client of the block device", 0, error);
+    let offer = ExportOffer { name, bytes: service.bytes(), most_bytes: MOST_BYTES };
+    if negotiate(&mut stream, &offer).map_err(failed)? == Negotiation::Abort {
+        return Ok(());
+    }
+    let mut reader = BufReader::with_capacity(64 << 10, stream);
+    let (sender, receiver) = sync_channel(WAITING);
+    let (receiver, writer) = (Mutex::new(receiver), Mutex::new(&mut writer));
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| work(&receiver, &writer, service));
+        }
+        let sender = sender;
+        loop {
+            match read_request(&mut reader) {
+                Ok(Some(request)) => {
+                    if sender.send(request).is_err() {
+                        return Ok(());
+                    }
+                }
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(failed(error)),
+            }
+        }
+    })
+}
+
+/// Reads a request; `None` when the client disconnects.
+fn read_request(reader: &mut impl Read) -> io::Result<Option<NbdRequest>> {
+    if read_u32(reader)? != REQUEST {
+        return Err(broken("no request where one was due"));
+    }
+    let flags_and_kind = read_u32(reader)?;
+    let [a, b, c, d] = flags_and_kind.to_be_bytes();
+    let (flags, kind) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+    let (cookie, at, length) = (read_u64(reader)?, read_u64(reader)?, read_u32(reader)?);
+    let mut data = Vec::new();
+    if kind == WRITE {
+        if length > MOST_BYTES {
+            return Err(broken("a write that is too long"));
+        }
+        data = vec![0; length as usize];
+        reader.read_exact(&mut data)?;
+    }
+    Ok((kind != DISCONNECT).then_some(NbdRequest { flags, kind, cookie, at, length, data }))
+}
+
+/// Serves requests until there are no more.
+fn work<W: Write>(requests: &Mutex<Receiver<NbdRequest>>, writer: &Mutex<W>, service: &dyn BlockService) {
+    loop {
+        let next = requests.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(mut request) = next else { return };
+        let code = serve(&mut request, service);
+        let mut reply = Vec::with_capacity(16 + request.data.len());
+        reply.extend(SIMPLE_REPLY.to_be_bytes());
+        reply.extend(code.to_be_bytes());
+        reply.extend(request.cookie.to_be_bytes());
+        if request.kind == READ && code == 0 {
+            reply.extend_from_slice(&request.data);
+        }
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        // A client that is gone is noticed by the thread that reads its requests.
+        drop(writer.write_all(&reply).and_then(|()| writer.flush()));
+    }
+}
+
+/// Does a request; returns the number of its error, 0 for success.
+fn serve(request: &mut NbdRequest, service: &dyn BlockService) -> u32 {
+    let end = request.at.checked_add(u64::from(request.length));
+    let inside = end.is_some_and(|end| end <= service.bytes());
+    if request.kind != FLUSH && !inside {
+        return INVALID;
+    }
+    let done = match request.kind {
+        READ if request.length > MOST_BYTES => return INVALID,
+        READ => {
+            request.data = vec![0; request.length as usize];
+            service.read(request.at, &mut request.data)
+        }
+        WRITE => service.write(request.at, &request.data),
+        FLUSH => service.flush(),
+        TRIM | WRITE_ZEROES => service.discard(request.at, u64::from(request.length)),
+        _ => return INVALID,
+    };
+    let durable = match (request.kind, request.flags & FORCE_ACCESS) {
+        (WRITE | TRIM | WRITE_ZEROES, FORCE_ACCESS) => done.and_then(|()| service.flush()),
+        _ => done,
+    };
+    if durable.is_ok() { 0 } else { INPUT_OUTPUT }
+}
+
+/// A server on a Unix socket, until it is dropped.
+pub struct NbdServer {
+    path: PathBuf,
+    stop: Arc<AtomicBool>,
+    listener: Option<JoinHandle<()>>,
+    connections: Arc<Connections>,
+}
+
+/// Open connections by number, so that they can be ended.
+type Connections = Mutex<HashMap<u64, UnixStream>>;
+
+impl NbdServer {
+    /// Listens on a path that must not exist, for any number of connections.
+    ///
+    /// # Errors
+    ///
+    /// When the socket cannot be made.
+    pub fn start(path: &Path, name: &str, service: Arc<dyn BlockService>) -> Result<Self, Error> {
+        let failed = |error| Error::device("listened on", path.display().to_string(), 0, error);
+        let socket = UnixListener::bind(path).map_err(failed)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let connections = Arc::new(Connections::default());
+        let (stopped, open, name) = (stop.clone(), connections.clone(), name.to_owned());
+        let listener = std::thread::spawn(move || accept(&socket, &stopped, &open, &name, &service));
+        Ok(Self { path: path.to_owned(), stop, listener: Some(listener), connections })
+    }
+}
+
+fn accept(socket: &UnixListener, stop: &AtomicBool, open: &Connections, name: &str, service: &Arc<dyn BlockService>) {
+    std::thread::scope(|scope| {
+        for (number, stream) in (0..).zip(socket.incoming()) {
+            if stop.load(Ordering::Acquire) {
+                return;
+            }
+            let Ok(stream) = stream else { continue };
+            let (Ok(writer), Ok(kept)) = (stream.try_clone(), stream.try_clone()) else { continue };
+            open.lock().unwrap_or_else(PoisonError::into_inner).insert(number, kept);
+            let service = service.clone();
+            scope.spawn(move || {
+                // What a client did wrong ends its connection; there is nobody else to tell.
+                drop(serve_connection(stream, writer, &*service, name));
+                let ended = open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+                drop(ended.map(|stream| stream.shutdown(std::net::Shutdown::Both)));
+            });
+        }
+    });
+}
+
+impl Drop for NbdServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        for connection in self.connections.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            drop(connection.shutdown(std::net::Shutdown::Both));
+        }
+        // Wakes the thread that accepts; it is left alone where somebody has removed its socket.
+        let woken = UnixStream::connect(&self.path).is_ok();
+        if let Some(listener) = self.listener.take().filter(|_| woken) {
+            drop(listener.join());
+        }
+        drop(std::fs::remove_file(&self.path));
+    }
+}

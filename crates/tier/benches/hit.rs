@@ -89,6 +89,9 @@ fn bench_requests() {
         (random >> 33) % set * BLOCK
     };
     report("file alone, read of 8 KiB", || raw.read_at(next(), black_box(&mut bytes)).expect("the files work"));
+    report("file alone, write of 8 KiB", || {
+        raw.write_at(geometry.byte_of_line(0) + next(), black_box(&bytes)).expect("the files work")
+    });
     report("hit, read of 8 KiB", || tier.read(0, next(), black_box(&mut bytes)).expect("the files work"));
     report("hit, read of 4 KiB", || tier.read(0, next(), black_box(&mut bytes[..4096])).expect("the files work"));
     report("hit, write of 8 KiB", || tier.write(0, next(), black_box(&bytes)).expect("the files work"));
@@ -163,21 +166,13 @@ fn bench_restart() {
     let warm = tier.lines_of(0).0;
     println!("miss with promotion          {:8.0} ns each", (cpu_time() - begin).as_nanos() as f64 / f64::from(warm));
     tier.close().expect("nothing fails");
-    let (resident, begin) = (resident_bytes(), Instant::now());
+    let begin = Instant::now();
     let tier = Tier::open(devices, settings(), clock()).expect("it was closed");
     let passed = begin.elapsed();
-    let grown = resident_bytes().saturating_sub(resident);
     assert_eq!(tier.lines_of(0).0, warm, "the restart is warm");
     println!("restart of {lines} lines, {warm} of them warm: {:.2} s on the clock", passed.as_secs_f64());
     let by_count = tier.status().memory_bytes as f64 / f64::from(lines);
-    println!("memory: {by_count:.1} bytes per line counted, {:.1} resident", grown as f64 / f64::from(lines));
-}
-
-/// Resident memory of the process; 0 where the system does not tell it.
-fn resident_bytes() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
+    println!("memory: {by_count:.1} bytes per line");
 }
 
 /// Prints nanoseconds per call.

@@ -38,19 +38,23 @@ pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
     let mut sum = !0_u32;
     let (chunks, rest) = bytes.as_chunks::<LANES>();
     for chunk in chunks {
-        let first = sum.to_le_bytes();
-        let mut next = 0;
-        for (at, byte) in chunk.iter().enumerate() {
-            let byte = if at < 4 { byte ^ first[at] } else { *byte };
-            next ^= TABLES[LANES - 1 - at][usize::from(byte)];
-        }
-        sum = next;
+        let (words, _) = chunk.as_chunks::<4>();
+        let first = u32::from_le_bytes(words[0]) ^ sum;
+        sum = four(first, 12) ^ four(u32::from_le_bytes(words[1]), 8);
+        sum ^= four(u32::from_le_bytes(words[2]), 4) ^ four(u32::from_le_bytes(words[3]), 0);
     }
     for byte in rest {
         let index = usize::from(sum.to_le_bytes()[0] ^ byte);
         sum = (sum >> 8) ^ TABLES[0][index];
     }
     !sum
+}
+
+/// What four bytes become after so many bytes and the rest of the four themselves.
+#[inline(always)]
+fn four(word: u32, behind: usize) -> u32 {
+    let byte = |shift: u32| ((word >> shift) & 0xff) as usize;
+    TABLES[behind + 3][byte(0)] ^ TABLES[behind + 2][byte(8)] ^ TABLES[behind + 1][byte(16)] ^ TABLES[behind][byte(24)]
 }
 
 #[cfg(test)]

@@ -20,6 +20,36 @@ pub(super) enum CallerBytes<'a> {
     Zeros,
 }
 
+/// Bytes of a block's window while a work is at work.
+enum BlockBuffer<'a> {
+    /// The caller's own bytes, which are all that is written: nothing is read or merged.
+    Given(&'a [u8]),
+    /// Room for what is read and merged.
+    Room(&'a mut [u8]),
+}
+
+impl BlockBuffer<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Given(bytes) => bytes,
+            Self::Room(bytes) => bytes,
+        }
+    }
+
+    fn part(&self, work: &BlockWork, range: &Range<u32>) -> &[u8] {
+        &self.bytes()[(range.start - work.window.start) as usize..(range.end - work.window.start) as usize]
+    }
+
+    fn part_mut(&mut self, work: &BlockWork, range: &Range<u32>) -> &mut [u8] {
+        match self {
+            Self::Given(_) => unreachable!("a request for whole sectors reads nothing"),
+            Self::Room(bytes) => {
+                &mut bytes[(range.start - work.window.start) as usize..(range.end - work.window.start) as usize]
+            }
+        }
+    }
+}
+
 /// A failure for the machine, and for the caller.
 struct DeviceFailure(WorkFailure, Box<Error>);
 
@@ -41,7 +71,12 @@ impl Tier {
     ) -> (Result<SectorCrcs, WorkFailure>, Option<Error>) {
         let done = match bytes {
             // The caller's own buffer serves where it holds all that is read.
-            CallerBytes::Into(into) if work.window == work.request.range => self.steps(work, into, &CallerBytes::Zeros),
+            CallerBytes::Into(into) if work.window == work.request.range => {
+                self.steps(work, &mut BlockBuffer::Room(into), &CallerBytes::Zeros)
+            }
+            CallerBytes::From(from) if work.window == work.request.range => {
+                self.steps(work, &mut BlockBuffer::Given(from), bytes)
+            }
             _ => self.run_with_buffer(work, bytes),
         };
         match done {
@@ -52,18 +87,23 @@ impl Tier {
 
     fn run_with_buffer(&self, work: &BlockWork, bytes: &mut CallerBytes<'_>) -> Result<SectorCrcs, DeviceFailure> {
         let mut buffer = vec![0; (work.window.end - work.window.start) as usize];
-        let done = self.steps(work, &mut buffer, bytes);
+        let done = self.steps(work, &mut BlockBuffer::Room(&mut buffer), bytes);
         // A read that could not be brought into the cache has its bytes all the same.
         let has_read = matches!(done, Ok(_) | Err(DeviceFailure(WorkFailure::CacheWrite, _)));
         if let CallerBytes::Into(into) = bytes
             && has_read
         {
-            into.copy_from_slice(part(&buffer, work, &work.request.range));
+            into.copy_from_slice(BlockBuffer::Room(&mut buffer).part(work, &work.request.range));
         }
         done
     }
 
-    fn steps(&self, work: &BlockWork, buffer: &mut [u8], bytes: &CallerBytes<'_>) -> Result<SectorCrcs, DeviceFailure> {
+    fn steps(
+        &self,
+        work: &BlockWork,
+        buffer: &mut BlockBuffer<'_>,
+        bytes: &CallerBytes<'_>,
+    ) -> Result<SectorCrcs, DeviceFailure> {
         let reads =
             work.actions.iter().take_while(|step| matches!(step, Action::CacheRead(..) | Action::OriginRead(_)));
         let reads = reads.count();
@@ -71,19 +111,19 @@ impl Tier {
             self.step(work, step, buffer, bytes)?;
         }
         if let Some(verification) = &work.verification {
-            self.verify(verification, work.window.start, buffer)?;
+            self.verify(verification, work.window.start, buffer.bytes())?;
         }
         for step in &work.actions[reads..] {
             self.step(work, step, buffer, bytes)?;
         }
-        Ok(sums(work.cache_written(), work.window.start, buffer))
+        Ok(sums(work.cache_written(), work.window.start, buffer.bytes()))
     }
 
     fn step(
         &self,
         work: &BlockWork,
         step: &Action,
-        buffer: &mut [u8],
+        buffer: &mut BlockBuffer<'_>,
         bytes: &CallerBytes<'_>,
     ) -> Result<(), DeviceFailure> {
         let block = work.request.block;
@@ -91,20 +131,20 @@ impl Tier {
         let at = |range: &Range<u32>| block.index() * u64::from(self.geometry.line_bytes) + u64::from(range.start);
         match step {
             Action::CacheRead(from, range) => {
-                let done = self.cache.read_at(*from, part_mut(buffer, work, range));
+                let done = self.cache.read_at(*from, buffer.part_mut(work, range));
                 done.map_err(|error| cache_failure(WorkFailure::CacheRead, "read", *from, error))
             }
             Action::CacheWrite(to, range) => {
-                let done = self.cache.write_at(*to, part(buffer, work, range));
+                let done = self.cache.write_at(*to, buffer.part(work, range));
                 done.map_err(|error| cache_failure(WorkFailure::CacheWrite, "wrote", *to, error))
             }
             Action::OriginRead(range) => {
-                let done = self.read_origin(block, range, part_mut(buffer, work, range));
+                let done = self.read_origin(block, range, buffer.part_mut(work, range));
                 done.map_err(|error| origin_failure("read", block, at(range), error))
             }
             Action::OriginWrite(range) => {
                 let kept = self.inside(block, range);
-                let done = origin.write_at(at(range), part(buffer, work, &kept));
+                let done = origin.write_at(at(range), buffer.part(work, &kept));
                 done.map_err(|error| origin_failure("wrote", block, at(range), error))
             }
             Action::OriginDiscard(range) => {
@@ -112,10 +152,12 @@ impl Tier {
                 done.map_err(|error| origin_failure("discarded", block, at(range), error))
             }
             Action::Merge => {
-                if let CallerBytes::From(from) = bytes {
-                    part_mut(buffer, work, &work.request.range).copy_from_slice(from);
-                } else {
-                    part_mut(buffer, work, &work.request.range).fill(0);
+                match (buffer, bytes) {
+                    (BlockBuffer::Given(_), _) => {}
+                    (room, CallerBytes::From(from)) => {
+                        room.part_mut(work, &work.request.range).copy_from_slice(from);
+                    }
+                    (room, _) => room.part_mut(work, &work.request.range).fill(0),
                 }
                 Ok(())
             }
@@ -192,14 +234,6 @@ pub(super) fn sums(sectors: SectorSet, start: u32, buffer: &[u8]) -> SectorCrcs 
         crcs.set(sector, crc32c(&buffer[from..from + SECTOR_BYTES as usize]));
     }
     crcs
-}
-
-fn part<'a>(buffer: &'a [u8], work: &BlockWork, range: &Range<u32>) -> &'a [u8] {
-    &buffer[(range.start - work.window.start) as usize..(range.end - work.window.start) as usize]
-}
-
-fn part_mut<'a>(buffer: &'a mut [u8], work: &BlockWork, range: &Range<u32>) -> &'a mut [u8] {
-    &mut buffer[(range.start - work.window.start) as usize..(range.end - work.window.start) as usize]
 }
 
 fn cache_failure(failure: WorkFailure, action: &'static str, at: u64, error: io::Error) -> DeviceFailure {

@@ -1,6 +1,6 @@
 //! The cache as a machine: requests and what devices answered go in, what devices shall do comes out.
 //!
-//! No clock, no thread, no data and no input or output. What must hold is in `docs/adr/0049-the-cache-tier.md`.
+//! No clock, no thread, no data and no input or output. What must hold is in `docs/adr/0050-the-cache-tier.md`.
 
 mod access;
 mod cleaning;

@@ -74,6 +74,34 @@ fn rule_1_what_was_flushed_is_read_after_a_crash_that_keeps_nothing_else() {
 }
 
 #[test]
+fn rule_1_no_record_is_durable_before_its_data() {
+    let (scene, tier) = Scene::new(CacheMode::WriteBack);
+    write(&tier, 1, 1);
+    // Of all that is not synced, the device keeps the last write alone: during the flush, the journal.
+    let states = Arc::new(Mutex::new(Vec::new()));
+    let (kept, store) = (states.clone(), scene.cache.store.clone());
+    *scene.cache.after.lock().unwrap() = Some(Box::new(move || {
+        let mut store = store.lock().unwrap().clone();
+        let last = store.pending.pop();
+        store.pending = last.into_iter().collect();
+        kept.lock().unwrap().push(store.after_crash(Fate::Kept, &mut Dice(1)));
+    }));
+    tier.flush(0).unwrap();
+    let states = states.lock().unwrap().split_off(0);
+    assert!(states.len() >= 3, "a sync, the journal, a sync");
+    let mut dirty = 0;
+    for state in states {
+        let origin = MemoryDevice::new(scene.origin.bytes_now());
+        let scene = Scene { cache: MemoryDevice::new(state), origin, clock: Arc::default(), mode: scene.mode };
+        let tier = scene.open();
+        assert!(read(&tier, 1) == u8::from(tier.lines_of(0).1 == 1), "a line that is found has its content");
+        dirty += tier.lines_of(0).1;
+        assert_eq!(tier.counters(0).torn_sectors, 0);
+    }
+    assert!(dirty >= 1, "the journal was kept in one of them");
+}
+
+#[test]
 fn rule_2_a_clean_line_is_not_overwritten_in_place() {
     let (scene, tier) = Scene::new(CacheMode::WriteBack);
     write(&tier, 1, 1);

@@ -243,6 +243,20 @@ fn what_is_lost_while_unprotected_is_a_class_of_its_own_and_in_the_headline() {
 }
 
 #[test]
+fn a_primary_alone_is_unprotected_until_the_other_has_rejoined() {
+    let mut record = drills("remote_flush", &[0.5]);
+    changed(&mut record, |report| {
+        report.reach = Some(StandbyReach { reached: 1, of: 1, holds_all: true });
+        report.protected_again_at = report.promoted_at.map(|at| at + 2.0);
+    });
+    let findings = evaluate(&record);
+    let points = drilled(&findings);
+    let (unprotected, _) = &points[0].aftermath[0];
+    let report = points[0].drills[0].report;
+    assert_eq!(unprotected.stretches, [(report.promoted_at.unwrap(), report.protected_again_at.unwrap())]);
+}
+
+#[test]
 fn a_primary_that_is_never_protected_again_says_so() {
     let mut record = drills("remote_flush", &[0.5]);
     changed(&mut record, |report| {

@@ -71,12 +71,12 @@ fn as_read(attempt: &Attempt) -> Vec<(f64, f64)> {
     stretches
 }
 
-/// The time after a promotion that left the new primary alone.
+/// The time after a promotion that left the new primary alone, until another instance followed it again.
 fn after_promotion(report: &DrillReport) -> Option<(f64, f64)> {
     let promoted = report.promoted_at?;
     let has_standbys = report.reach.is_some_and(|reach| reach.reached > 1);
     let writes = report.prober.kinds.iter().find(|kind| kind.kind == ProbeKind::Write)?;
-    let end = writes.tenths.len() as f64 / 10.0;
+    let end = report.protected_again_at.unwrap_or(f64::INFINITY).min(writes.tenths.len() as f64 / 10.0);
     (!has_standbys && end > promoted).then_some((promoted, end))
 }
 

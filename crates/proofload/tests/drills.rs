@@ -2,10 +2,10 @@
 
 mod support;
 
-use proofload_model::drill::{DrillReport, ProbeKind};
+use proofload_model::drill::ProbeKind;
 use proofload_model::events::RunEvent;
 use proofload_record::{Attempt, Record};
-use support::{Bench, postgresql_here, small_study, text};
+use support::{Bench, drill_report, postgresql_here, small_study, text};
 
 /// Through a link of 512 KiB/s an asynchronous standby falls behind from the first second on.
 const DRILLS: &str = r#"
@@ -21,14 +21,6 @@ rate = "100/s"
 setting = "drill.fault"
 levels = ["none", "crash primary", "partition link-1"]
 "#;
-
-fn report(attempt: &Attempt) -> &DrillReport {
-    let found = attempt.last_event(|event| match event {
-        RunEvent::Drilled(report) => Some(report.as_ref()),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("attempt {} was no drill: {:?}", attempt.id, attempt.events))
-}
 
 fn level(record: &Record, attempt: &Attempt) -> String {
     record.plan.points[attempt.run.point as usize].levels["drill.fault"].to_string()
@@ -63,7 +55,7 @@ fn a_late_standby_loses_what_it_never_received_and_the_ledger_says_what() {
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     assert_eq!(record.attempts.len(), 3);
     for attempt in &record.attempts {
-        let report = report(attempt);
+        let report = drill_report(attempt);
         let ledger = &report.prober.ledger;
         let told = format!("{}: {report:?}", level(&record, attempt));
         assert!(ledger.kept > 100 && ledger.sent >= ledger.kept + ledger.lost, "{told}");
@@ -124,7 +116,7 @@ fn a_promoted_standby_with_another_is_protected_again() {
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     let attempt = record.attempts.last().expect("an attempt");
-    let report = report(attempt);
+    let report = drill_report(attempt);
     let told = format!("{report:?}");
     assert_eq!(report.reach.map(|reach| (reach.reached, reach.of, reach.holds_all)), Some((2, 2, true)), "{told}");
     assert!(report.protected_again_at.is_some_and(|at| at >= report.promoted_at.unwrap_or(f64::MAX)), "{told}");
@@ -165,7 +157,7 @@ fn a_failed_primary_is_rewound_and_waited_for_again() {
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     assert_eq!(record.attempts.len(), 2);
     for attempt in &record.attempts {
-        let report = report(attempt);
+        let report = drill_report(attempt);
         let told = format!("{}: {report:?}", level(&record, attempt));
         assert!(report.rejoin_asked_at > report.promoted_at && report.promoted_at.is_some(), "{told}");
         assert!(report.rejoined_at > report.rejoin_asked_at, "{told}");
@@ -250,7 +242,7 @@ fn acknowledged_writes_lost_against_a_promise_end_a_run_with_code_5_and_are_name
     let lost = "writes were acknowledged and lost, where none may be: 100, 101, 102, 103, 104";
     assert!(in_one_line.contains(lost), "{told}");
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
-    let report = report(record.attempts.last().expect("an attempt"));
+    let report = drill_report(record.attempts.last().expect("an attempt"));
     assert_eq!((report.prober.ledger.lost, report.protected_again_at), (5, None), "{report:?}");
     bench.expect_no_process();
 }

@@ -3,14 +3,13 @@
 mod support;
 
 use proofload_model::deployment::InstanceName;
-use proofload_model::drill::DrillReport;
 use proofload_model::events::RunEvent;
 use proofload_record::{Attempt, Record, State};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{Bench, kill, postgresql_here, small_study, text};
+use support::{Bench, drill_report, kill, postgresql_here, small_study, text};
 
 /// Digits of a password of ours.
 const DIGITS: usize = 48;
@@ -263,14 +262,6 @@ setting = "drill.fault"
 levels = ["crash primary", "crash standby-1"]
 "#;
 
-fn report(attempt: &Attempt) -> &DrillReport {
-    let found = attempt.last_event(|event| match event {
-        RunEvent::Drilled(report) => Some(report.as_ref()),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("attempt {} was no drill: {:?}", attempt.id, attempt.events))
-}
-
 #[test]
 fn drills_over_a_network_promote_a_standby_that_users_and_the_other_standby_reach() {
     if !postgresql_here("hosts-network") {
@@ -297,7 +288,7 @@ fn drills_over_a_network_promote_a_standby_that_users_and_the_other_standby_reac
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     let (mut promoted, mut undone) = (0, 0);
     for attempt in &record.attempts {
-        let report = report(attempt);
+        let report = drill_report(attempt);
         let told = format!("{report:?}");
         assert_eq!((report.prober.ledger.lost, report.prober.ledger.phantoms), (0, 0), "{told}");
         promoted += usize::from(report.rejoined_at.is_some() && report.protected_again_at.is_some());

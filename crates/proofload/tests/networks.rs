@@ -2,13 +2,11 @@
 
 mod support;
 
-use proofload_model::drill::DrillReport;
-use proofload_model::events::RunEvent;
-use proofload_record::{Attempt, State};
+use proofload_record::State;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{Bench, postgresql_here, small_study, text};
+use support::{Bench, drill_report, postgresql_here, small_study, text};
 
 /// Whether namespaces can be made here.
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
@@ -49,14 +47,6 @@ setting = "drill.fault"
 levels = ["crash primary", "partition link-1"]
 "#;
 
-fn report(attempt: &Attempt) -> &DrillReport {
-    let found = attempt.last_event(|event| match event {
-        RunEvent::Drilled(report) => Some(report.as_ref()),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("attempt {} was no drill: {:?}", attempt.id, attempt.events))
-}
-
 #[test]
 fn a_device_that_is_down_parts_the_standby_and_nothing_of_the_network_is_left() {
     if !postgresql_here("networks") || !namespaces_here() {
@@ -74,7 +64,7 @@ fn a_device_that_is_down_parts_the_standby_and_nothing_of_the_network_is_left() 
     assert!(record.facts.iter().all(|fact| !fact.instance.is_standby()), "the standby has no machine of its own");
     let (mut promoted, mut parted) = (0, 0);
     for attempt in &record.attempts {
-        let report = report(attempt);
+        let report = drill_report(attempt);
         let told = format!("{report:?}");
         assert_eq!((report.prober.ledger.lost, report.prober.ledger.phantoms), (0, 0), "{told}");
         promoted += usize::from(report.rejoined_at.is_some() && report.protected_again_at.is_some());
@@ -87,7 +77,7 @@ fn a_device_that_is_down_parts_the_standby_and_nothing_of_the_network_is_left() 
             .any(|outage| outage.to.is_some_and(|to| to.as_seconds() > report.fault_at + 1.0));
         parted += usize::from(report.undone_at.is_some() && report.protected_again_at.is_some() && away);
     }
-    assert_eq!((promoted, parted), (1, 1), "{:?}", record.attempts.iter().map(report).collect::<Vec<_>>());
+    assert_eq!((promoted, parted), (1, 1), "{:?}", record.attempts.iter().map(drill_report).collect::<Vec<_>>());
     bench.expect_no_process();
 }
 

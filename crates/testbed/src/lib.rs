@@ -15,9 +15,11 @@ mod host;
 mod instances;
 mod limits;
 mod managers;
+mod password;
 mod relay;
 mod snapshots;
 mod storages;
 mod sys;
 
 pub use host::HostRole;
+pub use password::random_password;

@@ -14,7 +14,6 @@ mod labels;
 mod load;
 mod managed_drill;
 mod meeting;
-mod password;
 mod preparation;
 mod promotion;
 pub(crate) mod quiet_check;

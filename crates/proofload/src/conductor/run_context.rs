@@ -3,13 +3,13 @@
 use super::agents::Agents;
 use super::heard::Heard;
 use super::meeting::Meeting;
-use super::password::random_password;
 use super::preparation::PreparedRun;
 use super::testbed::Testbed;
 use proofload_model::deployment::{Deployment, InstanceName};
 use proofload_model::error::Error;
 use proofload_model::secret::Secret;
 use proofload_model::wire::{Ask, load};
+use proofload_testbed::random_password;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -152,3 +152,13 @@ steal_tolerance = 1.0
 "#
     )
 }
+
+/// What a drill came to.
+#[track_caller]
+pub(crate) fn drill_report(attempt: &proofload_record::Attempt) -> &proofload_model::drill::DrillReport {
+    let found = attempt.last_event(|event| match event {
+        proofload_model::events::RunEvent::Drilled(report) => Some(report.as_ref()),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("attempt {} was no drill: {:?}", attempt.id, attempt.events))
+}

@@ -7,7 +7,8 @@ use super::replication::facet;
 use crate::agents::EventSink;
 use crate::host::served_by;
 use crate::instances::{self, Launch, Server, StopSignals, User};
-use crate::managers::{self, ArbiterPlan, Begin, ClusterPlan, Manager, NodePlan, Password, ProcessPlan, Tools};
+use crate::managers::{self, ArbiterPlan, Begin, ClusterPlan, Manager, NodePlan, ProcessPlan, Tools};
+use crate::password::random_password;
 use crate::snapshots;
 use proofload_engine::{Replication, Target};
 use proofload_model::deployment::InstanceName;
@@ -79,7 +80,7 @@ impl ManagedCluster {
             mode: replication.mode,
             nodes: nodes.iter().map(|node| node_plan(engine, node)).collect::<Result<_, _>>()?,
             arbiter,
-            password: Password::make()?,
+            password: random_password()?,
         };
         if let Some(user) = &user {
             user.can_reach(&plan.arbiter.folder)?;

@@ -1,10 +1,10 @@
 //! Everything about a cluster that a manager's configuration needs. Built before anything runs; may not know a manager.
 
-use super::password::Password;
 use proofload_engine::ManagedServer;
 use proofload_model::deployment::InstanceName;
 use proofload_model::manager::ManagerAsked;
 use proofload_model::replication::ReplicationMode;
+use proofload_model::secret::Secret;
 use std::path::{Path, PathBuf};
 
 /// Folder, in that of an instance or of the arbiter, in which a manager's processes work.
@@ -20,7 +20,7 @@ pub(crate) struct ClusterPlan {
     pub(crate) nodes: Vec<NodePlan>,
     pub(crate) arbiter: ArbiterPlan,
     /// Password of the accounts that come over the network.
-    pub(crate) password: Password,
+    pub(crate) password: Secret,
 }
 
 /// An instance of a cluster.

@@ -3,7 +3,6 @@
 
 mod cluster_plan;
 mod manager;
-mod password;
 mod patroni;
 mod pg_auto_failover;
 mod programs;
@@ -12,6 +11,5 @@ mod tool;
 
 pub(crate) use cluster_plan::{ArbiterPlan, ClusterPlan, NodePlan, folder};
 pub(crate) use manager::{Begin, Manager, ProcessPlan};
-pub(crate) use password::Password;
 pub(crate) use registry::{manager, ready};
 pub(crate) use tool::Tools;

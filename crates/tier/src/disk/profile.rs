@@ -49,6 +49,7 @@ pub struct DriveProfile {
 impl DriveProfile {
     /// A 7,200 rpm drive: track to track 0.8 ms, average 8.5 ms, full stroke 16.5 ms; 215 to 105 MB/s.
     ///
+    /// A typical drive and no certain one: rates, tracks and heads are assumed.
     /// The seek curve solves a + b + c = 16.5, a + 8/15·b + c/3 = 8.5 and 0.8 ms over one of 200,000 tracks.
     pub const RPM_7200: DriveProfile = DriveProfile {
         name: "7.2K",
@@ -64,6 +65,7 @@ impl DriveProfile {
 
     /// A 10,000 rpm drive: track to track 0.4 ms, average 4.6 ms, full stroke 9.5 ms; 205 to 120 MB/s.
     ///
+    /// A typical drive and no certain one: times, rates, tracks and heads are assumed.
     /// The seek curve solves a + b + c = 9.5, a + 8/15·b + c/3 = 4.6 and 0.4 ms over one of 150,000 tracks.
     pub const RPM_10K: DriveProfile = DriveProfile {
         name: "10K",
@@ -79,6 +81,7 @@ impl DriveProfile {
 
     /// A 15,000 rpm drive: track to track 0.2 ms, average 3.4 ms, full stroke 6.6 ms; 205 to 130 MB/s.
     ///
+    /// A typical drive and no certain one: times, rates, tracks and heads are assumed.
     /// The seek curve solves a + b + c = 6.6, a + 8/15·b + c/3 = 3.4 and 0.2 ms over one of 100,000 tracks.
     pub const RPM_15K: DriveProfile = DriveProfile {
         name: "15K",

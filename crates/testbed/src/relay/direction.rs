@@ -62,6 +62,11 @@ impl Direction {
         self.changed.notify_all();
     }
 
+    /// Tells whether bytes are held.
+    pub(super) fn is_held(&self) -> bool {
+        self.gate().held
+    }
+
     /// Ends all waits.
     pub(super) fn end(&self) {
         self.gate().gone = true;

@@ -39,6 +39,9 @@ const OWN_AT_MOST: Duration = Duration::from_micros(120);
 /// Delay beside which that time is nothing.
 const LONGEST_MENDED: Duration = Duration::from_millis(100);
 
+/// Pause after a connection could not be taken.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// Longest time for a round trip beside the delay itself.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -74,6 +77,8 @@ struct Link {
     law: Mutex<LinkLaw>,
     directions: [Arc<Direction>; 2],
     connections: Mutex<Vec<RelayedConnection>>,
+    /// Connections that were asked for while nothing passes: the other end knows nothing of them.
+    waiting: Mutex<Vec<UnixStream>>,
     /// Whether nobody listens.
     closed: AtomicBool,
 }
@@ -93,8 +98,8 @@ impl Relay {
         let listener = listen(at)?;
         let direction = || Arc::new(Direction::new(Arc::clone(&clock), law.rate));
         let directions = [direction(), direction()];
-        let (connections, closed) = (Mutex::default(), AtomicBool::new(false));
-        let link = Arc::new(Link { clock, law: Mutex::new(law), directions, connections, closed });
+        let (connections, waiting, closed) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        let link = Arc::new(Link { clock, law: Mutex::new(law), directions, connections, waiting, closed });
         let own = Duration::ZERO;
         let mut relay = Self { link, file: at.to_owned(), to, asked: law, own, listener: Mutex::default() };
         relay.accept_at(listener);
@@ -148,6 +153,9 @@ impl Relay {
                 direction.hold(held);
             }
         }
+        if !self.link.is_parted() {
+            self.link.lead_waiting(&self.to);
+        }
     }
 
     /// Tells by which ways a byte arrives within a time beside its delay.
@@ -188,6 +196,7 @@ impl Relay {
         self.end_listener();
         let connections = self.link.connections.lock().unwrap_or_else(PoisonError::into_inner);
         connections.iter().for_each(RelayedConnection::break_off);
+        self.link.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Listens again where it has refused, under the same rights.
@@ -230,10 +239,36 @@ impl Link {
             if self.closed.load(Ordering::Acquire) {
                 return;
             }
-            // A connection that cannot be made is closed: the standby tries again.
-            if let Ok(accepted) = accepted {
-                let _closed = self.lead(accepted, to);
+            match accepted {
+                // A connection that cannot be made is closed: whoever asked tries again.
+                Ok(accepted) => drop(self.keep_waiting(accepted).map(|accepted| self.lead(accepted, to))),
+                // Too many files are open: the next is taken when some are closed.
+                Err(_) => self.clock.sleep(PAUSE),
             }
+        }
+    }
+
+    /// Whether nothing passes in either direction.
+    fn is_parted(&self) -> bool {
+        self.directions.iter().all(|direction| direction.is_held())
+    }
+
+    /// Keeps a new connection while nothing passes, and forgets those that gave up; gives it back otherwise.
+    fn keep_waiting(&self, accepted: UnixStream) -> Option<UnixStream> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.is_parted() {
+            return Some(accepted);
+        }
+        waiting.retain(|one| !sys::peer_has_closed(one));
+        waiting.push(accepted);
+        None
+    }
+
+    /// Leads what has waited and is still there.
+    fn lead_waiting(&self, to: &SocketPlace) {
+        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        for one in waiting.into_iter().filter(|one| !sys::peer_has_closed(one)) {
+            let _closed = self.lead(one, to);
         }
     }
 

@@ -149,6 +149,28 @@ fn what_an_end_sent_that_died_while_the_link_was_held_is_lost() {
 }
 
 #[test]
+fn a_connection_asked_for_while_nothing_passes_reaches_nobody_until_then() {
+    let Wire { relay, server, folder, .. } = wire(Duration::ZERO, None);
+    let at = SocketPlace::File(folder.path().join("x".repeat(150)).join("relay"));
+    relay.hold(&Way::BOTH, true);
+    for _ in 0..300 {
+        drop(Stream::connect(&at).unwrap());
+    }
+    let mut patient = Stream::connect(&at).unwrap();
+    patient.write_all(b"after all").unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    server.set_nonblocking(true).unwrap();
+    assert!(server.accept().is_err(), "the server knows of none");
+    let waiting = relay.link.waiting.lock().unwrap().len();
+    assert!((1..=10).contains(&waiting), "those that gave up are forgotten: {waiting}");
+    relay.hold(&Way::BOTH, false);
+    server.set_nonblocking(false).unwrap();
+    let (mut found, mut bytes) = (server.accept().unwrap().0, [0; 9]);
+    found.read_exact(&mut bytes).unwrap();
+    assert_eq!(&bytes, b"after all");
+}
+
+#[test]
 fn a_relay_that_ends_closes_its_connections_and_leaves_no_file() {
     let Wire { relay, mut near, far, folder, .. } = wire(Duration::from_secs(30), None);
     near.write_all(b"under way").unwrap();

@@ -146,7 +146,7 @@ fn outages(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
              that ends after the fault counts. 95th percentile: with 59 drills or more; of fewer all may lie below it. Promotion: from the order, or from the moment at \
              which a failover manager was seen to have taken notice, until the standby took writes. Users back: from the fault to the first of ten seconds with a mean of 95 % of their throughput, 90 % by its interval. \
              Degraded: seconds until then in which writes were acknowledged and users had less than 95 % of their throughput, or a 99th percentile \
-             three times that before. Protected again: until the standbys that are left were in sync with the primary."
+             three times that before. Protected again: until the standbys that are left, or the primary that came back as one, were in sync with the primary."
         ],
     }
 }
@@ -536,6 +536,11 @@ fn method(findings: &Findings<'_>) -> Prose {
             "By hand the standby with the most log is promoted ",
             short(after),
             " s after a fault of the primary is in force: the time that a failover manager takes to detect a failure comes on top. "
+        ]);
+    }
+    if drilled(findings).iter().flat_map(|point| &point.drills).any(|drill| drill.report.rejoin_asked_at.is_some()) {
+        text.extend(prose![
+            "Once users were back the failed primary was rewound behind the new one and followed it, while load went on. "
         ]);
     }
     for (title, settings) in managers(findings) {

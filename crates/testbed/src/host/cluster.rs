@@ -35,6 +35,9 @@ const LEADS_WITHIN: Duration = Duration::from_secs(90);
 /// How long an order to switch over may take to be carried out by the manager's command.
 const SWITCHED_WITHIN: Duration = Duration::from_secs(120);
 
+/// How long a manager may take until it tells its settings: a turn of Patroni's loop lasts 10 s.
+const SETTINGS_WITHIN: Duration = Duration::from_secs(30);
+
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// A cluster, from before its first process on. Dropping it ends the arbiter.
@@ -212,9 +215,16 @@ impl ManagedCluster {
         })
     }
 
-    /// The manager's version and settings.
+    /// The manager's version and settings. A node may lead before it has read them back from its arbiter.
     pub(super) fn facts(&self) -> Result<Vec<Fact>, Error> {
-        self.manager.settings(&self.plan, &self.tools)
+        let begun = self.tools.clock.now();
+        loop {
+            let found = self.manager.settings(&self.plan, &self.tools);
+            if found.is_ok() || self.tools.clock.now().since(begun) > SETTINGS_WITHIN {
+                return found;
+            }
+            self.tools.clock.sleep(GLANCE);
+        }
     }
 
     /// Gives the order to switch over, and does not wait: what becomes of it is seen at the servers.

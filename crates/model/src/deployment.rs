@@ -2,6 +2,7 @@
 //! how an instance is run.
 
 use crate::standby_hosts::StandbyHosts;
+use crate::units::CpuRate;
 use crate::wire::{DataLocation, LimitsAsked};
 use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
@@ -167,6 +168,14 @@ impl Deployment {
             standby.limits.cores_before += before * primary.limits.cores.unwrap_or(0);
             self.instances.push(standby);
         }
+        self
+    }
+
+    /// The same with another allowance of CPU time for each standby; `None`: that of the primary.
+    #[must_use]
+    pub fn with_standby_cpu(mut self, cpu: Option<CpuRate>) -> Self {
+        let standbys = self.instances.iter_mut().filter(|instance| instance.role == Role::Standby);
+        standbys.for_each(|standby| standby.limits.cpu = cpu.or(standby.limits.cpu));
         self
     }
 

@@ -429,15 +429,17 @@ fn engine_settings_known(look: &mut RuleContext<'_>) {
 
 /// CPU time per second that is allowed fits on the cores that are.
 fn cpu_fits_cores(look: &mut RuleContext<'_>) {
-    let too_much = |settings: &Settings| {
-        let (cores, cpu) = (settings.count("limits.cores").ok()?, settings.number("limits.cpu").ok()?);
-        (cpu > f64::from(cores)).then(|| format!("{cpu} CPU s/s do not fit on {cores} cores (limits.cores)"))
+    let too_much = |path: &'static str, settings: &Settings| {
+        let (cores, cpu) = (settings.count("limits.cores").ok()?, settings.number(path).ok()?);
+        (cpu > f64::from(cores)).then(|| (path, format!("{cpu} CPU s/s do not fit on {cores} cores (limits.cores)")))
     };
     let points = expand(look.study).points;
-    let reasons: BTreeSet<String> =
-        points.iter().filter_map(|point| too_much(&look.study.settings.with(&point.levels))).collect();
-    for reason in reasons {
-        look.fault("limits.cpu", reason);
+    let settings = points.iter().map(|point| look.study.settings.with(&point.levels));
+    let paths = ["limits.cpu", "limits.standby_cpu"];
+    let of_point = |settings: Settings| paths.into_iter().filter_map(move |path| too_much(path, &settings));
+    let reasons: BTreeSet<(&str, String)> = settings.flat_map(of_point).collect();
+    for (path, reason) in reasons {
+        look.fault(path, reason);
     }
 }
 
@@ -465,6 +467,10 @@ fn quiet_seconds_need(look: &mut RuleContext<'_>) {
     }
 }
 
+/// Settings that do nothing without standbys.
+const OF_STANDBYS: [&str; 5] =
+    ["replication.standbys", "replication.confirm", "replication.rtt", "replication.bandwidth", "limits.standby_cpu"];
+
 /// Standbys need an engine that has them, a mode of it, enough of them to confirm, and a snapshot to start from.
 fn replication_needs(look: &mut RuleContext<'_>) {
     let settings = &look.study.settings;
@@ -490,7 +496,7 @@ fn replication_needs(look: &mut RuleContext<'_>) {
     if by_url && replicated {
         found.extend(not_ours(look, alone));
     }
-    for path in ["replication.standbys", "replication.confirm", "replication.rtt", "replication.bandwidth"] {
+    for path in OF_STANDBYS {
         if !replicated && look.given.is_given(path) {
             found.insert((path, "only used with standbys; set replication.mode too, or leave it out".to_owned()));
         }
@@ -508,7 +514,7 @@ fn not_ours(look: &RuleContext<'_>, alone: bool) -> Vec<(&'static str, String)> 
             "an existing server (engine.url) keeps its standbys at every point; leave \"none\" out of the modes";
         found.push(("replication.mode", reason.to_owned()));
     }
-    for path in ["replication.confirm", "replication.rtt", "replication.bandwidth"] {
+    for path in ["replication.confirm", "replication.rtt", "replication.bandwidth", "limits.standby_cpu"] {
         if look.given.is_given(path) || look.study.factors.iter().any(|factor| factor.setting == path) {
             let reason = "is the existing server's own affair (engine.url); leave it out";
             found.push((path, reason.to_owned()));
@@ -542,7 +548,7 @@ fn link_needs_standbys(look: &mut RuleContext<'_>) {
         factor.setting == "replication.mode"
             && factor.levels.iter().any(|mode| mode.to_string() == ReplicationMode::None.word())
     });
-    for path in ["replication.rtt", "replication.bandwidth", "replication.standbys", "replication.confirm"] {
+    for path in OF_STANDBYS {
         if alone && crossed(path) {
             let reason =
                 "changes nothing without standbys: leave \"none\" out of the modes, or this out of the factors";

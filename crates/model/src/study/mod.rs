@@ -20,6 +20,6 @@ pub use read::{Assignment, parse_assignment};
 pub use search::{Goal, Search, load_of, search, value_of};
 pub use typed::{
     Procedure, WarmUp, confirmation_of, data_place, limits_asked, preconditioning, procedure, purged_devices, scraped,
-    session_looks, with_memory,
+    session_looks, standby_cpu, with_memory,
 };
 pub use validate::{Factor, Study, validate};

@@ -104,6 +104,11 @@ pub fn limits_asked(settings: &Settings) -> LimitsAsked {
     }
 }
 
+/// The CPU time that each standby of a point may use; `None`: as much as the primary.
+pub fn standby_cpu(settings: &Settings) -> Option<CpuRate> {
+    settings.number("limits.standby_cpu").ok().map(CpuRate::from_seconds)
+}
+
 /// Settings of a point with `limits.memory` in the place of what `limits.memory_per_data` makes of the raw size of its data, in whole
 /// pages of 4 KiB.
 pub fn with_memory(mut settings: Settings, raw: Bytes) -> Settings {

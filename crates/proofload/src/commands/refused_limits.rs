@@ -8,7 +8,7 @@ use proofload_model::error::{Error, ErrorKind};
 use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::plan::expand;
 use proofload_model::settings::Settings;
-use proofload_model::study::{Study, limits_asked};
+use proofload_model::study::{Study, limits_asked, standby_cpu};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
 use proofload_testbed::doctor::{Way, find_manager, try_limits, ways};
@@ -109,6 +109,7 @@ fn each(point: &Settings) -> Vec<(&'static str, LimitsAsked)> {
         ("limits.memory_per_data", per_data.map(memory)),
         ("limits.cores", all.cores.map(|cores| LimitsAsked { cores: Some(cores), ..one() })),
         ("limits.cpu", all.cpu.map(|cpu| LimitsAsked { cpu: Some(cpu), ..one() })),
+        ("limits.standby_cpu", standby_cpu(point).map(|cpu| LimitsAsked { cpu: Some(cpu), ..one() })),
         ("limits.read_bandwidth", all.read_bandwidth.map(|rate| LimitsAsked { read_bandwidth: Some(rate), ..one() })),
         (
             "limits.write_bandwidth",

@@ -11,7 +11,9 @@ use proofload_model::plan::{Plan, Run};
 use proofload_model::replication::{ReplicationAsked, ReplicationPart, replication};
 use proofload_model::settings::Settings;
 use proofload_model::standby_hosts::{HostFault, standby_hosts};
-use proofload_model::study::{Procedure, Study, data_place, limits_asked, procedure, purged_devices, with_memory};
+use proofload_model::study::{
+    Procedure, Study, data_place, limits_asked, procedure, purged_devices, standby_cpu, with_memory,
+};
 use proofload_model::time::WallTime;
 use proofload_model::units::Bytes;
 use proofload_model::wire::{DataLocation, LimitsAsked, LoadSpec};
@@ -80,6 +82,7 @@ impl PreparedRun {
         if let Some(hosts) = &hosts {
             deployment = deployment.on_hosts(hosts, &study_folder);
         }
+        deployment = deployment.with_standby_cpu(standby_cpu(&settings));
         let purged = purged_devices(&settings);
         if !purged.is_empty() {
             // Data are built and kept beside the device that is purged.

@@ -9,7 +9,7 @@ use proofload_analysis::quantity::Quantity;
 use proofload_analysis::slope::slope_of_levels;
 
 /// Settings to which it is told.
-const RESOURCES: &[&str] = &["replication.rtt", "replication.bandwidth", "limits.cpu"];
+const RESOURCES: &[&str] = &["replication.rtt", "replication.bandwidth", "limits.cpu", "limits.standby_cpu"];
 
 /// Elasticity within this of 0 is none. Source: docs/guides/replication.md.
 pub const NONE_WITHIN: f64 = 0.1;

@@ -5,6 +5,7 @@ use crate::preconditioning::Within;
 use crate::sys::{self, Spawn};
 use proofload_model::error::Error;
 use std::fs::{self, OpenOptions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Program that reads files in order; every system has it.
@@ -16,32 +17,51 @@ const KILL: i32 = 9;
 /// Files given to one reader: far fewer than an argument list holds.
 const AT_ONCE: usize = 2_000;
 
-/// Reads every file below `folder`; answers with their bytes.
+/// How often files are read before it is an error that all are there and one cannot be read.
+const TRIES: u32 = 3;
+
+/// Reads every file below `folder`, in which a server may run; answers with their bytes.
 pub(crate) fn prewarm(folder: &Path, within: Within) -> Result<u64, Error> {
     let (mut files, mut bytes) = (Vec::new(), 0);
     collect(folder, &mut files, &mut bytes)?;
     files.sort();
     let failed = |error: std::io::Error| Error::new(format!("prewarm {}: {error}", folder.display()));
     let nowhere = OpenOptions::new().write(true).open("/dev/null").map_err(failed)?;
-    for some in files.chunks(AT_ONCE) {
-        let groups = within.groups.iter().map(fs::File::try_clone).collect::<Result<_, _>>().map_err(failed)?;
-        let mut reader = sys::spawn(Spawn {
-            program: Path::new(READER),
-            arguments: some,
-            environment: &[],
-            folder,
-            log: &nowhere,
-            groups,
-            cores: within.cores.clone(),
-            user: None,
-            at_our_death: KILL,
-        })?;
-        let status = reader.wait().map_err(failed)?;
-        if !status.success() {
-            return Err(Error::new(format!("prewarm {}: {READER} ended with {status}", folder.display())));
+    files.chunks(AT_ONCE).try_for_each(|some| read_what_is_there(folder, some, &within, &nowhere))?;
+    Ok(bytes)
+}
+
+/// Reads files of which some may be gone. A server that runs removes files and makes them again; the reader goes on after one that is gone.
+fn read_what_is_there(folder: &Path, files: &[String], within: &Within, nowhere: &fs::File) -> Result<(), Error> {
+    let mut outcome = Ok(());
+    for _ in 0..TRIES {
+        outcome = read_all(folder, files, within, nowhere);
+        if outcome.is_ok() || files.iter().any(|file| !Path::new(file).exists()) {
+            return Ok(());
         }
     }
-    Ok(bytes)
+    outcome
+}
+
+fn read_all(folder: &Path, files: &[String], within: &Within, nowhere: &fs::File) -> Result<(), Error> {
+    let failed = |error: std::io::Error| Error::new(format!("prewarm {}: {error}", folder.display()));
+    let groups = within.groups.iter().map(fs::File::try_clone).collect::<Result<_, _>>().map_err(failed)?;
+    let mut reader = sys::spawn(Spawn {
+        program: Path::new(READER),
+        arguments: files,
+        environment: &[],
+        folder,
+        log: nowhere,
+        groups,
+        cores: within.cores.clone(),
+        user: None,
+        at_our_death: KILL,
+    })?;
+    let status = reader.wait().map_err(failed)?;
+    if !status.success() {
+        return Err(Error::new(format!("prewarm {}: {READER} ended with {status}", folder.display())));
+    }
+    Ok(())
 }
 
 fn collect(folder: &Path, files: &mut Vec<String>, bytes: &mut u64) -> Result<(), Error> {
@@ -49,7 +69,11 @@ fn collect(folder: &Path, files: &mut Vec<String>, bytes: &mut u64) -> Result<()
         |path: PathBuf| move |error: std::io::Error| Error::new(format!("look at {}: {error}", path.display()));
     for entry in fs::read_dir(folder).map_err(failed(folder.to_owned()))? {
         let entry = entry.map_err(failed(folder.to_owned()))?;
-        let kind = entry.metadata().map_err(failed(entry.path()))?;
+        let kind = match entry.metadata() {
+            // A server that runs has removed it meanwhile.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            found => found.map_err(failed(entry.path()))?,
+        };
         if kind.is_dir() {
             collect(&entry.path(), files, bytes)?;
         } else if kind.is_file() {
@@ -66,6 +90,19 @@ fn collect(folder: &Path, files: &mut Vec<String>, bytes: &mut u64) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_gone_is_passed_over_and_one_that_cannot_be_read_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("one"), [1; 100]).unwrap();
+        let named = |names: [&str; 2]| names.map(|name| folder.path().join(name).display().to_string());
+        let nowhere = OpenOptions::new().write(true).open("/dev/null").unwrap();
+        let read = |names| read_what_is_there(folder.path(), &named(names), &Within::default(), &nowhere);
+        assert!(read(["one", "gone"]).is_ok());
+        fs::create_dir(folder.path().join("a folder")).unwrap();
+        let error = read(["one", "a folder"]).unwrap_err().to_string();
+        assert!(error.starts_with("prewarm") && error.contains("ended with exit status"), "{error}");
+    }
 
     #[test]
     fn every_file_is_given_to_the_reader_and_its_bytes_are_told() {

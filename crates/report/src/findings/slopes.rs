@@ -35,7 +35,7 @@ impl Slope {
     }
 }
 
-/// Every slope over valid points, of factors that are resources.
+/// Every slope of factors that are resources: inside repetitions over points that are valid or only moved, else over valid points.
 pub fn slopes(findings: &Findings<'_>) -> Vec<Slope> {
     let is_factor = |setting: &&&str| findings.factors.iter().any(|factor| factor.setting == **setting);
     RESOURCES.iter().filter(is_factor).flat_map(|setting| of_setting(findings, setting)).collect()
@@ -43,7 +43,8 @@ pub fn slopes(findings: &Findings<'_>) -> Vec<Slope> {
 
 fn of_setting(findings: &Findings<'_>, setting: &'static str) -> Vec<Slope> {
     let mut groups: Vec<(String, Vec<&PointFindings>)> = Vec::new();
-    for point in findings.valid().filter(|point| resource(point, setting).is_some()) {
+    let told = |point: &&PointFindings| point.verdict.is_valid() || point.only_moved();
+    for point in findings.points.iter().filter(told).filter(|point| resource(point, setting).is_some()) {
         let at = other_levels(point, setting);
         match groups.iter_mut().find(|(known, _)| *known == at) {
             Some((_, members)) => members.push(point),
@@ -51,7 +52,7 @@ fn of_setting(findings: &Findings<'_>, setting: &'static str) -> Vec<Slope> {
         }
     }
     let slope = |(at, members): (String, Vec<&PointFindings>)| {
-        let elasticity = elasticity(findings, setting, &members)?;
+        let (members, elasticity) = elasticity(findings, setting, members)?;
         Some(Slope { setting, at, points: members.iter().map(|point| point.id).collect(), elasticity })
     };
     groups.into_iter().filter_map(slope).collect()
@@ -61,13 +62,19 @@ fn resource(point: &PointFindings, setting: &str) -> Option<f64> {
     point.level(setting).and_then(level_number).filter(|level| *level > 0.0)
 }
 
-fn elasticity(findings: &Findings<'_>, setting: &str, members: &[&PointFindings]) -> Option<Quantity> {
+/// The slope and the points that it comes from.
+fn elasticity<'p>(
+    findings: &Findings<'_>,
+    setting: &str,
+    members: Vec<&'p PointFindings>,
+) -> Option<(Vec<&'p PointFindings>, Quantity)> {
     let levels: Option<Vec<(u32, f64)>> =
         members.iter().map(|point| Some((point.id, resource(point, setting)?))).collect();
-    let inside = findings.blocks.as_ref().and_then(|blocks| blocks.slope(&levels?));
-    inside.or_else(|| {
-        let level =
-            |point: &&PointFindings| Some(Level::of(resource(point, setting)?, point.throughput.as_ref().ok()?));
-        slope_of_levels(&members.iter().map(level).collect::<Option<Vec<_>>>()?)
-    })
+    if let Some(inside) = findings.blocks.as_ref().and_then(|blocks| blocks.slope(&levels?)) {
+        return Some((members, inside));
+    }
+    let valid: Vec<&PointFindings> = members.into_iter().filter(|point| point.verdict.is_valid()).collect();
+    let level = |point: &&PointFindings| Some(Level::of(resource(point, setting)?, point.throughput.as_ref().ok()?));
+    let slope = slope_of_levels(&valid.iter().map(level).collect::<Option<Vec<_>>>()?)?;
+    Some((valid, slope))
 }

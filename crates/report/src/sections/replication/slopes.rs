@@ -34,7 +34,7 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
                 Column::words("Which means"),
             ],
             rows: found.iter().map(row).collect(),
-            note: prose!["Slope of the logarithms by least squares, in each repetition where there are several."],
+            note: prose!["Slope of the logarithms by least squares; in each repetition where there are several, and then also over points that are void only because they moved."],
         })
     })
 }

@@ -101,6 +101,7 @@ fn a_valid_study_says_so_and_shows_its_plan() {
             limits.memory_per_data: none
             limits.cores: none
             limits.cpu: none
+            limits.standby_cpu: none
             limits.read_bandwidth: 200MiB/s
             limits.write_bandwidth: none
             limits.read_iops: none

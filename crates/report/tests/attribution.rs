@@ -184,3 +184,15 @@ fn published_results_by_mode_stand_beside_relative_to_one_node() {
     assert!(theirs.contains("48.6") && theirs.contains("1.96") && theirs.contains("1.34"), "{theirs}");
     assert!(row("this study, remote").contains("remote_flush"), "{page}");
 }
+
+#[test]
+fn an_elasticity_inside_repetitions_counts_points_that_only_moved() {
+    let still = slopes(&evaluate(&planted(1)))[0].clone();
+    let mut record = planted(1);
+    support::let_rise(&mut record);
+    let found = evaluate(&record);
+    assert!(found.points.iter().all(|point| point.only_moved()));
+    let moving = &slopes(&found)[0];
+    assert_eq!(moving.points, still.points);
+    assert!((moving.elasticity.value() - still.elasticity.value()).abs() < 0.05, "{moving:?}, and at rest {still:?}");
+}

@@ -514,7 +514,7 @@ fn not_ours(look: &RuleContext<'_>, alone: bool) -> Vec<(&'static str, String)> 
             "an existing server (engine.url) keeps its standbys at every point; leave \"none\" out of the modes";
         found.push(("replication.mode", reason.to_owned()));
     }
-    for path in ["replication.confirm", "replication.rtt", "replication.bandwidth", "limits.standby_cpu"] {
+    for path in ["replication.confirm", "replication.rtt", "replication.bandwidth"] {
         if look.given.is_given(path) || look.study.factors.iter().any(|factor| factor.setting == path) {
             let reason = "is the existing server's own affair (engine.url); leave it out";
             found.push((path, reason.to_owned()));

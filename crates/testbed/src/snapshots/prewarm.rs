@@ -17,12 +17,13 @@ const KILL: i32 = 9;
 /// Files given to one reader: far fewer than an argument list holds.
 const AT_ONCE: usize = 2_000;
 
-/// How often files are read before it is an error that all are there and one cannot be read.
+/// How often files are read before a failure is an error: the second time what was there is in memory.
 const TRIES: u32 = 3;
 
 /// Reads every file below `folder`, in which a server may run; answers with their bytes.
 pub(crate) fn prewarm(folder: &Path, within: Within) -> Result<u64, Error> {
     let (mut files, mut bytes) = (Vec::new(), 0);
+    fs::metadata(folder).map_err(|error| Error::new(format!("look at {}: {error}", folder.display())))?;
     collect(folder, &mut files, &mut bytes)?;
     files.sort();
     let failed = |error: std::io::Error| Error::new(format!("prewarm {}: {error}", folder.display()));
@@ -31,19 +32,23 @@ pub(crate) fn prewarm(folder: &Path, within: Within) -> Result<u64, Error> {
     Ok(bytes)
 }
 
-/// Reads files of which some may be gone. A server that runs removes files and makes them again; the reader goes on after one that is gone.
+/// Reads files of which some may be gone, since a server that runs removes files: after a failure those that are still there.
 fn read_what_is_there(folder: &Path, files: &[String], within: &Within, nowhere: &fs::File) -> Result<(), Error> {
-    let mut outcome = Ok(());
+    let (mut outcome, mut there) = (Ok(()), files.to_vec());
     for _ in 0..TRIES {
-        outcome = read_all(folder, files, within, nowhere);
-        if outcome.is_ok() || files.iter().any(|file| !Path::new(file).exists()) {
-            return Ok(());
+        outcome = read_all(folder, &there, within, nowhere);
+        if outcome.is_ok() {
+            break;
         }
+        there.retain(|file| Path::new(file).exists());
     }
     outcome
 }
 
 fn read_all(folder: &Path, files: &[String], within: &Within, nowhere: &fs::File) -> Result<(), Error> {
+    if files.is_empty() {
+        return Ok(());
+    }
     let failed = |error: std::io::Error| Error::new(format!("prewarm {}: {error}", folder.display()));
     let groups = within.groups.iter().map(fs::File::try_clone).collect::<Result<_, _>>().map_err(failed)?;
     let mut reader = sys::spawn(Spawn {
@@ -67,10 +72,14 @@ fn read_all(folder: &Path, files: &[String], within: &Within, nowhere: &fs::File
 fn collect(folder: &Path, files: &mut Vec<String>, bytes: &mut u64) -> Result<(), Error> {
     let failed =
         |path: PathBuf| move |error: std::io::Error| Error::new(format!("look at {}: {error}", path.display()));
-    for entry in fs::read_dir(folder).map_err(failed(folder.to_owned()))? {
+    let entries = match fs::read_dir(folder) {
+        // A server that runs has removed it meanwhile.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(failed(folder.to_owned()))?,
+    };
+    for entry in entries {
         let entry = entry.map_err(failed(folder.to_owned()))?;
         let kind = match entry.metadata() {
-            // A server that runs has removed it meanwhile.
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             found => found.map_err(failed(entry.path()))?,
         };
@@ -98,8 +107,9 @@ mod tests {
         let named = |names: [&str; 2]| names.map(|name| folder.path().join(name).display().to_string());
         let nowhere = OpenOptions::new().write(true).open("/dev/null").unwrap();
         let read = |names| read_what_is_there(folder.path(), &named(names), &Within::default(), &nowhere);
-        assert!(read(["one", "gone"]).is_ok());
+        assert!(read(["one", "gone"]).is_ok() && read(["gone", "gone too"]).is_ok());
         fs::create_dir(folder.path().join("a folder")).unwrap();
+        assert!(read(["gone", "a folder"]).is_err(), "one that is gone excuses no other");
         let error = read(["one", "a folder"]).unwrap_err().to_string();
         assert!(error.starts_with("prewarm") && error.contains("ended with exit status"), "{error}");
     }

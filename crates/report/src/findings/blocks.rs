@@ -59,8 +59,7 @@ pub(super) fn blocks(record: &Record, points: &[PointFindings]) -> Option<BlockF
     if settings.get("search.setting").is_some() || !is_judged_by_movement(record) {
         return None;
     }
-    let with_ratio: Vec<&PointFindings> =
-        points.iter().filter(|point| point.verdict.is_valid() || point.only_moved()).collect();
+    let with_ratio: Vec<&PointFindings> = points.iter().filter(|point| point.counts_inside_repetitions()).collect();
     let repetitions = record.study.repetitions();
     let is_block = |repetition: &u32| {
         with_ratio.iter().all(|point| {

@@ -126,6 +126,11 @@ impl PointFindings {
         matches!(self.verdict, Verdict::Void(_)) && self.runs.iter().all(|run| run.voids.is_empty() || run.only_moved())
     }
 
+    /// Tells whether it counts where figures are formed inside repetitions: what moves there moves at all points of one.
+    pub(super) fn counts_inside_repetitions(&self) -> bool {
+        self.verdict.is_valid() || self.only_moved()
+    }
+
     /// Why its load exceeded what it can do; `None` when it kept up or no rate was asked for.
     pub(crate) fn overload(&self) -> Option<String> {
         self.runs.iter().filter_map(|run| run.offered.as_ref()).find_map(crate::findings::OfferedRate::overload)

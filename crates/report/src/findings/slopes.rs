@@ -43,8 +43,8 @@ pub fn slopes(findings: &Findings<'_>) -> Vec<Slope> {
 
 fn of_setting(findings: &Findings<'_>, setting: &'static str) -> Vec<Slope> {
     let mut groups: Vec<(String, Vec<&PointFindings>)> = Vec::new();
-    let told = |point: &&PointFindings| point.verdict.is_valid() || point.only_moved();
-    for point in findings.points.iter().filter(told).filter(|point| resource(point, setting).is_some()) {
+    let told = |point: &&PointFindings| point.counts_inside_repetitions() && resource(point, setting).is_some();
+    for point in findings.points.iter().filter(told) {
         let at = other_levels(point, setting);
         match groups.iter_mut().find(|(known, _)| *known == at) {
             Some((_, members)) => members.push(point),

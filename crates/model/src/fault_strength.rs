@@ -50,6 +50,16 @@ impl FaultStrength {
             _ => Ok(Self::Whole),
         }
     }
+
+    /// The strength as a number with its unit; `None` where it is all or nothing.
+    pub fn quantity(self) -> Option<(f64, &'static str)> {
+        match self {
+            Self::Whole => None,
+            Self::Rtt(time) => Some((time.as_secs_f64(), "s")),
+            Self::Bandwidth(rate) => Some((rate.0 as f64, "B/s")),
+            Self::WriteIops(rate) => Some((f64::from(rate), "1/s")),
+        }
+    }
 }
 
 impl fmt::Display for FaultStrength {

@@ -21,6 +21,7 @@ use proofload_report::findings::drills::drilled;
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
 use std::collections::BTreeMap;
+use std::time::Duration;
 use support::{Shape, record};
 
 const FAULT: &str = "drill.fault";
@@ -267,6 +268,67 @@ fn a_primary_that_is_never_protected_again_says_so() {
     for part in ["was never protected again", "a loss cannot be excluded", "commits did not wait for a standby"] {
         assert!(page.contains(part), "{part}: {page}");
     }
+}
+
+/// The drills of a link that becomes slow, each after a wait of its own.
+fn slow_link() -> Record {
+    let mut record = drills("async", &[0.5, 0.7]);
+    let rtt = Duration::from_millis(150);
+    let levels = [
+        (FAULT, Value::Text("latency link-1".to_owned())),
+        ("drill.rtt", Value::Duration(rtt)),
+        ("drill.phase", Value::Duration(Duration::from_secs(8))),
+    ];
+    for point in &mut record.plan.points {
+        point.levels.extend(levels.iter().map(|(at, level)| ((*at).to_owned(), level.clone())));
+    }
+    changed(&mut record, |report| {
+        (report.fault, report.strength) = (FaultAsked::of("latency link-1").flatten(), FaultStrength::Rtt(rtt));
+        report.phase = 3.25;
+        report.promoted_at = None;
+        let ledger = &mut report.prober.ledger;
+        ledger.read_from = Some(0);
+        let ends = ledger.leaders.last().expect("there are two").to;
+        ledger.leaders.truncate(1);
+        ledger.leaders[0].to = ends;
+    });
+    assert_eq!(voids(&record), Vec::<String>::new());
+    record
+}
+
+#[test]
+fn the_strength_of_a_fault_and_the_wait_before_it_are_told() {
+    let record = slow_link();
+    let page = render(&record, Format::Markdown).unwrap();
+    for part in ["at 150ms there and back writes were away", "a time of its own of up to 8 s", "| 3.25 |"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let rows = exported(&record, "drills");
+    let (head, row): (Vec<&str>, Vec<&str>) = (rows[0].split(',').collect(), rows[1].split(',').collect());
+    let of = |column: &str| row[head.iter().position(|name| *name == column).expect("it is a column")];
+    assert_eq!(["strength", "strength_unit", "phase_s"].map(of), ["0.15", "s", "3.25"]);
+    let whole = render(&drills("async", &[0.5]), Format::Markdown).unwrap();
+    assert!(!whole.contains("there and back") && !whole.contains("a time of its own"), "{whole}");
+}
+
+#[test]
+fn seconds_in_which_nothing_was_read_are_hatched() {
+    let hatched = |record: &Record| {
+        let page = render(record, Format::Html).unwrap();
+        (page.contains(r#"class="hatch""#), page.contains("whether commits waited was not read"))
+    };
+    let mut record = drills("remote_flush", &[0.5]);
+    let attempt = &mut record.attempts[0];
+    let (_, ends) = attempt.window().expect("it was measured");
+    let wanted = series::replication::UNPROTECTED;
+    let series =
+        attempt.series.iter_mut().find(|series| wanted.is_of(&series.probe, &series.name)).expect("it is read");
+    series.samples = (0..ends + 12).map(|second| (seconds(second as f64), 0, 0.0)).collect();
+    attempt.intervals.truncate(usize::try_from(ends + 12).expect("it is short"));
+    assert_eq!(hatched(&record), (false, false));
+    let series = record.attempts[0].series.iter_mut().find(|series| wanted.is_of(&series.probe, &series.name));
+    series.expect("it is read").samples.retain(|(at, ..)| !(ends as f64..ends as f64 + 5.0).contains(&at.as_seconds()));
+    assert_eq!(hatched(&record), (true, true));
 }
 
 #[test]

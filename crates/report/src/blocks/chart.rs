@@ -110,6 +110,8 @@ pub(crate) enum BandKind {
     Away,
     /// Time in which commits did not wait as their mode says.
     Unprotected,
+    /// Time of which nothing was read: hatched.
+    Absent,
     /// An instant: a line with its name.
     Instant,
 }

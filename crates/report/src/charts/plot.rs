@@ -125,9 +125,13 @@ impl Plot<'_> {
                 BandKind::Window => "window",
                 BandKind::Knee => "knee",
                 BandKind::Away => "away",
+                BandKind::Absent => "",
             };
             let (from, to) = (self.x.place(band.from).max(self.left), self.x.place(band.to).min(self.right));
-            self.svg.rectangle(&format!("band {kind}"), (from, self.top), (to, self.bottom));
+            match band.kind {
+                BandKind::Absent => self.svg.hatching("hatch", (from, self.top), (to, self.bottom)),
+                _ => self.svg.rectangle(&format!("band {kind}"), (from, self.top), (to, self.bottom)),
+            }
             if width_of(&band.label) < to - from {
                 self.svg.text("b", ((from + to) / 2.0, self.top + 12.0), Anchor::Middle, &band.label);
             }

@@ -21,6 +21,9 @@ pub(super) enum Anchor {
     End,
 }
 
+/// Distance of the lines of a hatching along x.
+const HATCH_STEP: f64 = 7.0;
+
 impl Svg {
     /// An empty drawing.
     pub(super) fn new(width: f64, height: f64) -> Self {
@@ -51,6 +54,19 @@ impl Svg {
             place(right - left),
             place(bottom - top)
         );
+    }
+
+    /// A rectangle of slanting lines: where nothing is known. It is told from a shade in greyscale too.
+    pub(super) fn hatching(&mut self, class: &str, (left, top): (f64, f64), (right, bottom): (f64, f64)) {
+        let height = bottom - top;
+        let mut foot = left - height;
+        let mut places = Vec::new();
+        while foot < right {
+            let (from, to) = ((left - foot).max(0.0), (right - foot).min(height));
+            places.extend([(foot + from, bottom - from), (foot + to, bottom - to), (f64::NAN, f64::NAN)]);
+            foot += HATCH_STEP;
+        }
+        self.path(class, &places);
     }
 
     /// Lines through places; a place that is not finite breaks them.

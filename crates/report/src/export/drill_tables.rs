@@ -16,6 +16,9 @@ pub(super) const DRILLS: &[&str] = &[
     "run",
     "point",
     "fault",
+    "strength",
+    "strength_unit",
+    "phase_s",
     "mode",
     "before_per_s",
     "fault_after_s",
@@ -76,11 +79,15 @@ pub(super) fn drills(record: &Record, selection: &Selection, emit: &mut Emit<'_>
         let unprotected = unprotected(attempt, report, &settings);
         let outage = drill.outages(ProbeKind::Write).next().copied();
         let ledger = &report.prober.ledger;
+        let strength = report.strength.quantity();
         let mut row = vec![
             Cell::Integer(attempt.id),
             Cell::Integer(i64::from(attempt.run.index)),
             Cell::Integer(i64::from(attempt.run.point)),
             Cell::Made(report.fault.map_or_else(|| "none".to_owned(), |fault| fault.to_string())),
+            number(strength.map(|(value, _)| value)),
+            strength.map_or(Cell::Empty, |(_, unit)| Cell::Text(unit)),
+            Cell::Number(report.phase),
             Cell::Text(mode.word()),
             Cell::Number(report.before),
             Cell::Number(report.fault_after),

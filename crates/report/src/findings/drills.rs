@@ -9,6 +9,7 @@ use proofload_analysis::order_statistics::median;
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_model::drill::{DrillReport, FaultAsked, Outage, ProbeKind, ProbeReport, drill};
 use proofload_model::events::RunEvent;
+use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::settings::Settings;
@@ -24,6 +25,8 @@ pub struct DrilledPoint<'r> {
     pub point: u32,
     /// The fault; `None`: the prober alone.
     pub fault: Option<FaultAsked>,
+    /// How strong it is.
+    pub strength: FaultStrength,
     /// Failover manager that replaces a failed primary; `None`: we promote.
     pub manager: Option<ManagerKind>,
     /// What a commit waited for.
@@ -153,6 +156,7 @@ fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<D
     Some(DrilledPoint {
         point: point.id,
         fault: asked.fault,
+        strength: asked.strength,
         manager: manager(&settings).ok().flatten().map(|asked| asked.kind),
         mode: replication(&settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode),
         promises_none_lost: promises_none_lost(asked.fault, &settings),

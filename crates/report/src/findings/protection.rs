@@ -15,6 +15,9 @@ use proofload_record::Attempt;
 const DEGRADED_FROM: f64 = 3.0;
 const DEGRADED_BELOW: f64 = 0.95;
 
+/// Times the usual distance of readings beyond which what lies between two of them is not known.
+const UNREAD_FROM: f64 = 2.0;
+
 /// Time of a drill in which commits did not wait as the mode says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UnprotectedTime {
@@ -69,6 +72,24 @@ fn as_read(attempt: &Attempt) -> Vec<(f64, f64)> {
         }
     }
     stretches
+}
+
+/// Stretches of a drill, in seconds from time zero, in which whether commits waited was not read at any instance, though their mode says that
+/// they do: where readings are twice as far apart as they usually are.
+pub fn unread(attempt: &Attempt, settings: &Settings) -> Vec<(f64, f64)> {
+    let mode = replication(settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode);
+    if !mode.waits() {
+        return Vec::new();
+    }
+    let readings = traces(attempt, series::replication::UNPROTECTED);
+    let mut times: Vec<f64> = readings.iter().flat_map(|trace| trace.samples.iter().map(|(at, _)| *at)).collect();
+    times.sort_by(f64::total_cmp);
+    let mut apart: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    apart.sort_by(f64::total_cmp);
+    let Some(usual) = apart.get(apart.len() / 2) else { return Vec::new() };
+    let gaps = times.windows(2).map(|pair| (pair[0], pair[1])).filter(|(from, to)| to - from > UNREAD_FROM * usual);
+    let last = times.last().zip(attempt.intervals.last()).map(|(at, interval)| (*at, interval.index as f64));
+    gaps.chain(last.filter(|(from, to)| to - from > UNREAD_FROM * usual)).collect()
 }
 
 /// The time after a promotion that left the new primary alone, until another instance followed it again.

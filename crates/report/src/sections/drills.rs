@@ -2,31 +2,21 @@
 
 use super::section::{Section, always};
 use crate::blocks::{
-    Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, prose,
+    Axis, Block, Cell, Chart, Column, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, prose,
 };
-use crate::findings::drills::{DrillOf, DrilledPoint, drilled, is_after};
-use crate::findings::protection::unprotected;
+use crate::findings::drills::{DrillOf, DrilledPoint, drilled};
 use crate::findings::{Findings, PointFindings};
 use crate::numbers::short;
 use proofload_analysis::order_statistics::{median, mixture, none_of, p95};
 use proofload_analysis::quantity::{Quantity, Unit};
-use proofload_model::drill::{Outage, ProbeKind, drill};
+use proofload_model::drill::{ProbeKind, drill};
 use proofload_model::facts::replication;
+use proofload_model::fault_strength::FaultStrength;
 use std::collections::BTreeMap;
 
 /// The section.
 pub(super) const SECTION: Section =
     Section { id: "drills", title: "What protection buys", level: 3, numbered: true, needs: always, render };
-
-/// Instants that are marked in a figure, the most telling first.
-const MARKED: &[&str] = &["in force", "promoted", "undone", "protected again", "users back", "detected by the manager"];
-
-/// Share of a panel's width that a name takes.
-const NAME_WIDTH: f64 = 0.2;
-
-/// Time that is drawn before and, at least, after a fault, seconds.
-const DRAWN_BEFORE: f64 = 3.0;
-const DRAWN_AFTER: f64 = 12.0;
 
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
@@ -56,7 +46,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if points.iter().any(|point| !point.drills.is_empty()) {
         blocks.push(Block::Figure(Box::new(dots(findings, &points))));
         blocks.extend(super::drill_costs::figure(findings, &points).map(|figure| Block::Figure(Box::new(figure))));
-        blocks.push(Block::Figure(Box::new(time_lines(findings, &points))));
+        blocks.push(Block::Figure(Box::new(super::drill_time_lines::figure(findings, &points))));
     }
     blocks.push(Block::Paragraph(method(findings)));
     blocks
@@ -78,7 +68,11 @@ fn sentence(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<Prose> 
     };
     let lost = point.count(|ledger| ledger.lost + ledger.lost_as_warned);
     let acknowledged = point.count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned);
-    let mut text = prose![Inline::Strong(prose![label]), ": writes were away for ", (&away, "s")];
+    let strength = match point.strength {
+        FaultStrength::Whole => String::new(),
+        strength => format!("at {strength} "),
+    };
+    let mut text = prose![Inline::Strong(prose![label]), ": ", strength, "writes were away for ", (&away, "s")];
     text.extend(prose![failover, ", "]);
     text.extend(match lost {
         0 => prose!["and none of ", acknowledged, " acknowledged writes was lost. "],
@@ -302,7 +296,8 @@ fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
         .map(|(point, drill)| {
             let outage = |kind| Cell::datum(short(drill.outage(kind)));
             let cells = [ProbeKind::Write, ProbeKind::Read, ProbeKind::Connect].map(outage);
-            [Cell::datum(label(findings, point)), Cell::datum(drill.attempt.to_string())]
+            let waited = Cell::datum(short(drill.report.phase));
+            [Cell::datum(label(findings, point)), Cell::datum(drill.attempt.to_string()), waited]
                 .into_iter()
                 .chain(cells)
                 .collect()
@@ -328,6 +323,7 @@ fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
             columns: vec![
                 Column::words("Point"),
                 Column::words("Attempt"),
+                Column::quantities("Waited before the fault", "s"),
                 Column::quantities("Writes", "s"),
                 Column::quantities("Reads", "s"),
                 Column::quantities("Connections", "s"),
@@ -344,173 +340,6 @@ fn in_words(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<String>
     Some(format!("{}: {} to {} s in {} drills.", label(findings, point), short(least), short(most), away.len()))
 }
 
-/// The median drill of each fault, tenth by tenth.
-fn time_lines(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
-    let drawn: Vec<(String, &DrillOf<'_>)> =
-        points.iter().filter_map(|point| Some((label(findings, point), point.median_drill()?))).collect();
-    let panels: Vec<Panel> = drawn.iter().map(|(label, drill)| time_line(findings, label, drill)).collect();
-    let alt = panels.iter().map(|panel| format!("{}: {}", panel.title, panel.alt)).collect::<Vec<_>>().join(" ");
-    let row = |(label, drill): &(String, &DrillOf<'_>)| {
-        let at = |seconds: Option<f64>| {
-            seconds.map_or(Cell::Empty, |seconds| Cell::datum(short(seconds - drill.report.fault_at)))
-        };
-        let outage = write_outages(drill).into_iter().next();
-        vec![
-            Cell::datum(label.clone()),
-            at(outage.map(|outage| outage.from.as_seconds())),
-            at(drill.report.detected_at),
-            at(drill.report.promote_asked_at),
-            at(drill.report.promoted_at),
-            at(drill.report.undone_at),
-            at(drill.report.rejoined_at),
-            at(outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
-            at(drill.report.protected_again_at),
-            at(drill.report.recovered_at.map(|at| at.max(drill.report.fault_at))),
-        ]
-    };
-    Figure {
-        id: "figure-drills",
-        caption: prose![
-            "The drill with the median outage of each fault: writes of the prober that were acknowledged, by their due times, and transactions of the \
-             users. Time 0 is when the fault was found in force; the time without writes is shaded. All instants are in the data."
-        ],
-        alt,
-        data: Table {
-            id: "data-drills",
-            caption: prose!["Instants of these drills, from the fault."],
-            columns: vec![
-                Column::words("Point"),
-                Column::quantities("First write not acknowledged", "s"),
-                Column::quantities("Detected", "s"),
-                Column::quantities("Order to promote", "s"),
-                Column::quantities("Promoted", "s"),
-                Column::quantities("Undone", "s"),
-                Column::quantities("Rejoined", "s"),
-                Column::quantities("First write acknowledged", "s"),
-                Column::quantities("Protected again", "s"),
-                Column::quantities("Users back", "s"),
-            ],
-            rows: drawn.iter().map(row).collect(),
-            note: Prose::new(),
-        },
-        chart: Chart::Panels(panels),
-    }
-}
-
-fn write_outages(drill: &DrillOf<'_>) -> Vec<Outage> {
-    let probe = drill.probe(ProbeKind::Write).into_iter();
-    probe.flat_map(|probe| &probe.outages).filter(|outage| is_after(outage, drill.report)).copied().collect()
-}
-
-/// How long a drill is drawn: some seconds longer than writes were away.
-fn drawn_after(drill: &DrillOf<'_>) -> f64 {
-    let ends = write_outages(drill).into_iter().filter_map(|outage| outage.to);
-    let last = ends.map(|to| to.as_seconds() - drill.report.fault_at).fold(0.0, f64::max);
-    DRAWN_AFTER.max((last + DRAWN_BEFORE).ceil())
-}
-
-fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel {
-    let zero = drill.report.fault_at;
-    let per_second = findings.points.iter().flat_map(|point| &point.runs).find(|run| run.attempt == drill.attempt);
-    let per_second = per_second.map_or(&[][..], |run| &run.per_second);
-    // The load ends within its last second.
-    let drawn_after = drawn_after(drill).min((per_second.len() as f64 - 1.0 - zero).max(DRAWN_BEFORE));
-    let drawn = |x: &f64| (-DRAWN_BEFORE..=drawn_after).contains(x);
-    let tenths = drill.probe(ProbeKind::Write).map_or(&[][..], |probe| &probe.tenths);
-    let writes = tenths.iter().enumerate().map(|(place, tenth)| Sample {
-        x: (place as f64 + 0.5) / 10.0 - zero,
-        y: f64::from(tenth.acknowledged) * 10.0,
-        interval: None,
-    });
-    let users = per_second.iter().enumerate().map(|(second, done)| Sample {
-        x: second as f64 + 0.5 - zero,
-        y: *done,
-        interval: None,
-    });
-    let series = |name: &str, role, samples: Vec<Sample>| Series {
-        name: name.to_owned(),
-        role,
-        samples: samples.into_iter().filter(|sample| drawn(&sample.x)).collect(),
-    };
-    let bands = write_outages(drill).into_iter().map(|outage| Band {
-        from: outage.from.as_seconds() - zero,
-        to: outage.to.map_or(drawn_after, |to| to.as_seconds() - zero).min(drawn_after),
-        kind: BandKind::Away,
-        label: "away".to_owned(),
-    });
-    let away = short(drill.outage(ProbeKind::Write));
-    let instants = instants(drill);
-    let told: Vec<String> = instants.iter().map(|(name, at)| format!("{name} at {} s", short(*at))).collect();
-    let marks = marked(&instants, DRAWN_BEFORE + drawn_after).into_iter().filter(|(_, at)| drawn(at));
-    let marks = marks.map(|(name, at)| Band { from: at, to: at, kind: BandKind::Instant, label: name.to_owned() });
-    let unprotected = unprotected_of(findings, drill).into_iter().filter(|(from, _)| *from - zero < DRAWN_AFTER);
-    let unprotected = unprotected.map(|(from, to)| Band {
-        from: (from - zero).max(-DRAWN_BEFORE),
-        to: (to - zero).min(drawn_after),
-        kind: BandKind::Unprotected,
-        label: "unprotected".to_owned(),
-    });
-    Panel {
-        title: label.to_owned(),
-        alt: format!(
-            "Writes acknowledged and transactions per second around the fault; writes were away for {away} s; {}.",
-            told.join(", ")
-        ),
-        x: Axis { from_zero: false, up_to: Some(drawn_after), ..Axis::linear("Time from the fault", "s") },
-        y: Axis::linear("Writes, transactions", "1/s"),
-        bands: unprotected.chain(bands).chain(marks).collect(),
-        rules: Vec::new(),
-        series: vec![
-            series("writes", Role::Trace(0), writes.collect()),
-            series("users", Role::Trace(1), users.collect()),
-        ],
-    }
-}
-
-/// Instants that are marked in a span of so many seconds: the most telling first, and none so near to another that their names would cover
-/// each other. All are in the data behind the figure.
-fn marked(instants: &[(&'static str, f64)], span: f64) -> Vec<(&'static str, f64)> {
-    let mut marked: Vec<(&'static str, f64)> = Vec::new();
-    for wanted in MARKED {
-        let found = instants.iter().find(|(name, _)| name == wanted);
-        let fits = |at: f64| marked.iter().all(|(_, other)| (at - other).abs() >= span * NAME_WIDTH);
-        if let Some(instant) = found.filter(|(_, at)| fits(*at)) {
-            marked.push(*instant);
-        }
-    }
-    marked
-}
-
-/// Named instants of a drill, seconds from the fault, in order.
-fn instants(drill: &DrillOf<'_>) -> Vec<(&'static str, f64)> {
-    let report = drill.report;
-    let outage = write_outages(drill).into_iter().next();
-    let all = [
-        ("in force", Some(report.fault_at)),
-        ("first write failed", outage.map(|outage| outage.from.as_seconds())),
-        ("detected by the manager", report.detected_at),
-        ("promotion asked", report.promote_asked_at),
-        ("promoted", report.promoted_at),
-        ("undone", report.undone_at),
-        ("told to rejoin", report.rejoin_asked_at),
-        ("rejoined", report.rejoined_at),
-        ("writes back", outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
-        ("protected again", report.protected_again_at),
-        ("users back", report.recovered_at.map(|at| at.max(report.fault_at))),
-    ];
-    let mut told: Vec<(&str, f64)> =
-        all.into_iter().filter_map(|(name, at)| Some((name, at? - report.fault_at))).collect();
-    told.sort_by(|one, other| one.1.total_cmp(&other.1));
-    told
-}
-
-/// Unprotected stretches of a drill, seconds from time zero.
-fn unprotected_of(findings: &Findings<'_>, drill: &DrillOf<'_>) -> Vec<(f64, f64)> {
-    let record = findings.record;
-    let Some(attempt) = record.attempts.iter().find(|attempt| attempt.id == drill.attempt) else { return Vec::new() };
-    unprotected(attempt, drill.report, &record.plan.settings(&record.study, attempt.run.point)).stretches
-}
-
 /// How this was found out, and what it does not say.
 fn method(findings: &Findings<'_>) -> Prose {
     let settings = &findings.record.study.settings;
@@ -519,6 +348,7 @@ fn method(findings: &Findings<'_>) -> Prose {
         .iter()
         .find_map(|point| drill(&findings.record.plan.settings(&findings.record.study, point.id)).ok().flatten());
     let (rate, deadline) = asked.map_or((0, 0.0), |asked| (asked.prober.rate, asked.prober.deadline.as_secs_f64()));
+    let phase = asked.map_or(0.0, |asked| asked.phase.as_secs_f64());
     let after = settings.duration("drill.promote_after").unwrap_or_default().as_secs_f64();
     let mut text = prose![
         "Each drill is a run of its own from the restored snapshot: load is measured, then the fault is made and found in force, and load goes on. A prober \
@@ -528,6 +358,13 @@ fn method(findings: &Findings<'_>) -> Prose {
         short(deadline),
         " s; what a write's client was told is compared with what the database holds afterwards. "
     ];
+    if phase > 0.0 {
+        text.extend(prose![
+            "Before its fault each drill waits for a time of its own of up to ",
+            short(phase),
+            " s, drawn from the seed of the study, so that faults fall anywhere in the periods of what detects them. "
+        ]);
+    }
     let by_hand = |point: &DrilledPoint<'_>| {
         point.manager.is_none() && point.fault.is_some_and(|fault| fault.takes_the_primary())
     };

@@ -11,6 +11,7 @@ mod departures;
 mod disclosure;
 mod document;
 mod drill_costs;
+mod drill_time_lines;
 mod drills;
 mod efficiency;
 mod estimands;

@@ -7,6 +7,7 @@ use crate::agents::EventSink;
 use crate::host::InstanceRemains;
 use crate::instances::{self, Server};
 use crate::limits::{AppliedLimits, Controller};
+use crate::network::Cable;
 use crate::relay::{LinkLaw, Relay};
 use crate::storages::{Devices, Volume};
 use crate::sys;
@@ -18,6 +19,7 @@ use proofload_model::time::{Clock, WallTime};
 use proofload_model::units::{Bytes, BytesPerSecond};
 use proofload_model::wire::LimitsAsked;
 use std::os::unix::net::UnixListener;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
@@ -251,6 +253,75 @@ fn a_fault_whose_injection_does_nothing_is_refused_and_so_is_one_that_goes_on() 
 #[test]
 fn faults_are_made_by_signals_where_no_group_halts() {
     walk(false);
+}
+
+/// A listener in a network namespace of its own, behind a device that leads nowhere else.
+struct Far {
+    namespace: String,
+    cable: Cable,
+    listener: Child,
+}
+
+impl Far {
+    /// `None` where this user may have no namespaces.
+    fn make() -> Option<Self> {
+        let namespace = format!("faults-test-{}", std::process::id());
+        ip(&format!("netns add {namespace}")).then_some(())?;
+        let device = format!("plt{}", std::process::id());
+        for words in [
+            format!("link add {device} type veth peer name far netns {namespace}"),
+            format!("addr add 198.18.255.2/30 dev {device}"),
+            format!("link set dev {device} up"),
+            format!("-n {namespace} addr add 198.18.255.1/30 dev far"),
+            format!("-n {namespace} link set dev far up"),
+            // Where the way is cut, no gateway of this machine may answer instead.
+            "route add blackhole 198.18.255.0/30 metric 4096".to_owned(),
+        ] {
+            assert!(ip(&words), "ip {words}");
+        }
+        let listen = "my $l = IO::Socket::INET->new(LocalAddr => '198.18.255.1', LocalPort => 4000, Listen => 9) or die; \
+                      while ($l->accept) {}";
+        let command = ["netns", "exec", &namespace, "perl", "-MIO::Socket::INET", "-e", listen];
+        let listener = Command::new("ip").args(command).spawn().unwrap();
+        let far = Self { cable: Cable { device, peer: ([198, 18, 255, 1], 4000).into() }, namespace, listener };
+        let begun = Instant::now();
+        while !far.cable.answers(SHORT) {
+            assert!(begun.elapsed() < Duration::from_secs(10), "the listener does not answer");
+        }
+        Some(far)
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        let _ended = self.listener.kill().and_then(|()| self.listener.wait());
+        ip("route del blackhole 198.18.255.0/30 metric 4096");
+        ip(&format!("netns del {}", self.namespace));
+    }
+}
+
+fn ip(words: &str) -> bool {
+    Command::new("ip").args(words.split(' ')).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn a_cable_that_is_not_cut_is_no_partition_and_one_that_stays_cut_is_not_undone() {
+    let Some(far) = Far::make() else {
+        println!("SKIPPED: no namespace can be made");
+        return;
+    };
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    let bench = Bench::start(place.path());
+    let fault = of(FaultKind::Partition).unwrap();
+    let site = FaultSite { cable: Some(&far.cable), relay: None, ..bench.site(FaultKind::Partition, false) };
+    let refused = make_within(&Without { fault, injection: true }, &site, SHORT).unwrap_err().to_string();
+    assert!(refused.contains("was not in force") && refused.contains("198.18.255.1:4000 answers"), "{refused}");
+    make_within(fault, &site, fault.patience()).unwrap();
+    assert!(!far.cable.answers(SHORT));
+    let goes_on = undo_within(&Without { fault, injection: false }, &site, SHORT).unwrap_err().to_string();
+    assert!(goes_on.contains("goes on"), "{goes_on}");
+    undo_within(fault, &site, fault.patience()).unwrap();
+    assert!(far.cable.answers(SHORT));
 }
 
 #[test]

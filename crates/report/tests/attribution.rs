@@ -134,6 +134,22 @@ fn a_queue_is_named_by_its_stage() {
     assert!(page.contains("One thread always has work and waits for CPU time: walreceiver of standby-1"), "{page}");
 }
 
+#[test]
+fn whether_throughput_follows_the_cpu_time_of_the_standbys_is_in_the_answer() {
+    let at = |cpu: f64| [(MODE, text("remote_flush")), ("limits.standby_cpu", Value::Number(cpu))];
+    let (little, much) = (at(0.25), at(1.0));
+    let summary = |record: &Record| {
+        let page = render(record, Format::Markdown).unwrap();
+        page.split("## 1 ").next().unwrap_or_default().to_owned()
+    };
+    let flat = summary(&of_points(&[&little, &much], 2, 1));
+    assert!(flat.contains("**Throughput does not follow the CPU time of the standbys**"), "{flat}");
+    for (levels, expected) in [([&much, &little], "follows"), ([&little, &much], "falls with")] {
+        let told = summary(&faster_first(&levels.map(|level| level.as_slice()), 4));
+        assert!(told.contains(&format!("**Throughput {expected} the CPU time of the standbys**")), "{told}");
+    }
+}
+
 /// A study over four round trips in which one thread has all the work that it can do, on hosts that differ by their seed.
 fn planted(seed: u32) -> Record {
     let levels = [200, 1_000, 5_000, 20_000].map(|micros| Value::Duration(Duration::from_micros(micros)));

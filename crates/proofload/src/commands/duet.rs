@@ -65,13 +65,46 @@ fn room(studies: [&Study; 2]) -> Vec<String> {
     };
     let sum = |of: &dyn Fn(&Settings) -> Option<f64>| studies.iter().map(|study| most(study, of)).sum::<f64>();
     let (there, mut faults) = (cores.get() as f64, Vec::new());
-    for path in ["limits.cores", "limits.cpu"] {
-        let asked = sum(&|settings| Some(settings.number(path).ok()? * f64::from(instances_together(settings))));
+    let cores =
+        |settings: &Settings| Some(settings.number("limits.cores").ok()? * f64::from(instances_together(settings)));
+    for (path, asked) in [("limits.cores", sum(&cores)), ("limits.cpu", sum(&cpu_of_all))] {
         if asked > there {
-            faults.push(format!("{path}: {asked} of both, and this machine has {there} cores"));
+            faults.push(format!("{path}: {asked} of both, standbys included, and this machine has {there} cores"));
         }
     }
     faults
+}
+
+/// CPU seconds per second that a point allows its instances on one machine together: each standby may have a limit of its own.
+fn cpu_of_all(settings: &Settings) -> Option<f64> {
+    let primary = settings.number("limits.cpu").ok();
+    let standby = settings.number("limits.standby_cpu").ok().or(primary);
+    let standbys = f64::from(instances_together(settings) - 1);
+    (primary.is_some() || standby.is_some()).then(|| primary.unwrap_or(0.0) + standbys * standby.unwrap_or(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::settings::Value;
+
+    #[test]
+    fn standbys_count_with_the_limit_that_they_have() {
+        let sum = |settings: &[(&str, Value)]| {
+            cpu_of_all(&Settings(settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect()))
+        };
+        let pair =
+            [("replication.mode", Value::Text("remote_flush".to_owned())), ("replication.standbys", Value::Integer(2))];
+        let with = |more: &[(&'static str, f64)]| {
+            let more = more.iter().map(|(path, value)| (*path, Value::Number(*value)));
+            sum(&pair.iter().cloned().chain(more).collect::<Vec<_>>())
+        };
+        assert_eq!(with(&[("limits.cpu", 1.5)]), Some(4.5));
+        assert_eq!(with(&[("limits.cpu", 1.5), ("limits.standby_cpu", 0.25)]), Some(2.0));
+        assert_eq!(with(&[("limits.standby_cpu", 0.25)]), Some(0.5));
+        assert_eq!(with(&[]), None);
+        assert_eq!(sum(&[("limits.cpu", Value::Number(1.5))]), Some(1.5), "a single node");
+    }
 }
 
 /// What weakens a duet here, in words: clients that share the cores of the databases.

@@ -10,6 +10,9 @@ use crate::numbers::short;
 /// The setting of the round trip.
 const RTT: &str = "replication.rtt";
 
+/// The setting of the CPU time of each standby.
+const STANDBY_CPU: &str = "limits.standby_cpu";
+
 /// The table; nothing where no such setting varies.
 pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
     let found = slopes(findings);
@@ -39,8 +42,33 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
     })
 }
 
-/// A sentence where a single thread that can do no more and a throughput that does not follow the network agree.
+/// What throughput follows of the network and of the CPU time of the standbys, in words.
 pub(super) fn answer(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
+    [network(findings, points), standbys(findings)].concat()
+}
+
+/// Whether standbys with less CPU time hold the primary back: a sentence for each slope.
+fn standbys(findings: &Findings<'_>) -> Prose {
+    let sentence = |slope: &Slope| {
+        let place = if slope.at.is_empty() { String::new() } else { format!("At {}: ", slope.at) };
+        let (follows, end) = match slope.elasticity.value() {
+            _ if slope.is_none() => ("Throughput does not follow", ": they have enough. "),
+            value if value < 0.0 => ("Throughput falls with", ": they take from the primary what they use. "),
+            _ => ("Throughput follows", ": they need more of it. "),
+        };
+        prose![
+            place,
+            Inline::Strong(prose![follows, " the CPU time of the standbys"]),
+            ", with an elasticity of ",
+            &slope.elasticity,
+            end
+        ]
+    };
+    slopes(findings).iter().filter(|slope| slope.setting == STANDBY_CPU).flat_map(sentence).collect()
+}
+
+/// A sentence where a single thread that can do no more and a throughput that does not follow the network agree.
+fn network(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
     let is_flat = |slope: &&Slope| slope.setting == RTT && slope.is_none();
     let found = slopes(findings)
         .iter()

@@ -83,6 +83,17 @@ fn cpu_of_all(settings: &Settings) -> Option<f64> {
     (primary.is_some() || standby.is_some()).then(|| primary.unwrap_or(0.0) + standbys * standby.unwrap_or(0.0))
 }
 
+/// What weakens a duet here, in words: clients that share the cores of the databases.
+pub(super) fn crowded(one: &Study, other: &Study) -> Option<String> {
+    let cores = std::thread::available_parallelism().ok()?.get() as u32;
+    let of = |study: &Study| study.settings.count("limits.cores").unwrap_or(0) * instances_together(&study.settings);
+    let taken = of(one) + of(other);
+    let remote = [one, other].into_iter().any(|study| !study.settings.list("agents.host").is_empty());
+    (!remote && taken + LEFT_TO_CLIENTS > cores).then(|| {
+        format!("the two databases have {taken} of {cores} cores, so the clients run beside them: the ratio may be drawn towards 1")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,15 +116,4 @@ mod tests {
         assert_eq!(with(&[]), None);
         assert_eq!(sum(&[("limits.cpu", Value::Number(1.5))]), Some(1.5), "a single node");
     }
-}
-
-/// What weakens a duet here, in words: clients that share the cores of the databases.
-pub(super) fn crowded(one: &Study, other: &Study) -> Option<String> {
-    let cores = std::thread::available_parallelism().ok()?.get() as u32;
-    let of = |study: &Study| study.settings.count("limits.cores").unwrap_or(0) * instances_together(&study.settings);
-    let taken = of(one) + of(other);
-    let remote = [one, other].into_iter().any(|study| !study.settings.list("agents.host").is_empty());
-    (!remote && taken + LEFT_TO_CLIENTS > cores).then(|| {
-        format!("the two databases have {taken} of {cores} cores, so the clients run beside them: the ratio may be drawn towards 1")
-    })
 }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
+use crate::control::FrameFault;
 use crate::layout::Identity;
 
 /// A cache, a volume or a model that cannot do what it was asked for.
@@ -24,6 +26,8 @@ enum TierErrorKind {
     Failed { volume: u8, ranges: String },
     Range { volume: u8, at: u64, length: u64, bytes: u64 },
     Busy { what: &'static str, advice: &'static str },
+    Frame { action: &'static str, what: String, fault: FrameFault },
+    Control { action: &'static str, path: String, came: String, advice: &'static str },
 }
 
 impl Error {
@@ -69,6 +73,23 @@ impl Error {
 
     pub(crate) fn busy(what: &'static str, advice: &'static str) -> Self {
         Self { kind: TierErrorKind::Busy { what, advice } }
+    }
+
+    pub(crate) fn frame(action: &'static str, what: impl Into<String>, fault: FrameFault) -> Self {
+        Self { kind: TierErrorKind::Frame { action, what: what.into(), fault } }
+    }
+
+    pub(crate) fn control(action: &'static str, path: &Path, came: impl ToString, advice: &'static str) -> Self {
+        let (path, came) = (path.display().to_string(), came.to_string());
+        Self { kind: TierErrorKind::Control { action, path, came, advice } }
+    }
+
+    /// What is wrong with a message of a control socket; `None` for any other error.
+    pub fn frame_fault(&self) -> Option<FrameFault> {
+        match self.kind {
+            TierErrorKind::Frame { fault, .. } => Some(fault),
+            _ => None,
+        }
     }
 
     /// Whether cache and origins do not belong together as they are: one is missing, foreign, older, or set free.
@@ -126,6 +147,12 @@ impl fmt::Display for Error {
             ),
             TierErrorKind::Range { volume, at, length, bytes } => {
                 write!(f, "volume {volume}: {length} bytes at {at} are not all in its {bytes} bytes")
+            }
+            TierErrorKind::Frame { action, what, fault } => {
+                write!(f, "{action} {what}: {fault}; use one version of the program at both ends")
+            }
+            TierErrorKind::Control { action, path, came, advice } => {
+                write!(f, "{action} the control socket {path}: {came}; {advice}")
             }
             TierErrorKind::Busy { what, advice } => write!(f, "{what}; {advice}"),
         }

@@ -4,6 +4,7 @@
 //! pure: no clock, no thread, no input or output. The crate knows no database.
 
 pub mod block;
+pub mod control;
 mod crc;
 pub mod device;
 pub mod disk;

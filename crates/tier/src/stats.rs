@@ -15,6 +15,11 @@ macro_rules! counters {
                 Self { $($name: self.$name.saturating_sub(earlier.$name),)+ }
             }
 
+            /// Counts with these values, in the order of their definition; `None` when there are too few.
+            pub(crate) fn from_values(mut next: impl FnMut() -> Option<u64>) -> Option<Self> {
+                Some(Self { $($name: next()?,)+ })
+            }
+
             /// Names and values, in the order of their definition.
             pub fn list(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name),)+]

@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::cleaning::CleanerState;
 use super::commits::{JournalPosition, Records, SectorCrcs};
-use super::settings::{CacheMode, PoolSettings, VolumeSettings};
+use super::settings::{CacheMode, PoolSettings, VolumeClass, VolumeSettings};
 use crate::block::{OriginBlock, SectorSet, mix};
 use crate::layout::Geometry;
 use crate::lines::{LineEntry, LineTable};
@@ -354,6 +354,12 @@ impl CacheMachine {
 
     pub(crate) fn counters_mut(&mut self, volume: u8) -> &mut VolumeCounters {
         &mut self.volumes[usize::from(volume)].counters
+    }
+
+    /// Content and mode of a volume.
+    pub(crate) fn kind_of(&self, volume: u8) -> (VolumeClass, CacheMode) {
+        let settings = &self.volumes[usize::from(volume)].settings;
+        (settings.class, settings.mode)
     }
 
     /// Lines of a volume, and those of them that are dirty.

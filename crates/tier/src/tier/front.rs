@@ -33,6 +33,8 @@ pub struct Tier {
     pub(super) cache: Arc<dyn Device>,
     pub(super) origins: Vec<Arc<dyn Device>>,
     pub(super) clock: Arc<dyn Clock>,
+    /// Time of the clock at which the pool was open.
+    pub(super) opened: Duration,
     pub(super) geometry: Geometry,
     /// Bytes of each volume.
     pub(super) bytes: Vec<u64>,
@@ -282,7 +284,10 @@ impl Tier {
 
     /// Size and state of the pool.
     pub fn status(&self) -> PoolStatus {
-        let state = self.lock();
+        self.status_of(&self.lock())
+    }
+
+    pub(super) fn status_of(&self, state: &TierState) -> PoolStatus {
         let machine = &state.machine;
         PoolStatus {
             line_bytes: self.geometry.line_bytes,

@@ -53,6 +53,22 @@ impl LatencyHistogram {
         found.map(|bucket| Duration::from_nanos(upper(bucket)))
     }
 
+    /// Numbers and counts of the buckets that are not empty, in rising order.
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = (u16, u64)> {
+        let numbered = (0..=u16::MAX).zip(self.counts.iter().copied());
+        numbered.filter(|(_, count)| *count > 0)
+    }
+
+    /// A histogram of such buckets; `None` when there is no such bucket, or the sum of all counts has no 64 bits.
+    pub(crate) fn from_buckets(buckets: impl Iterator<Item = (u16, u64)>) -> Option<Self> {
+        let (mut histogram, mut sum) = (Self::default(), 0_u64);
+        for (bucket, count) in buckets {
+            sum = sum.checked_add(count)?;
+            *histogram.counts.get_mut(usize::from(bucket))? += count;
+        }
+        Some(histogram)
+    }
+
     /// What was counted since an earlier state.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

@@ -10,9 +10,11 @@ mod maintenance;
 mod opening;
 mod recovery;
 mod sizing;
+mod snapshot;
 
 pub use front::{PoolStatus, Tier};
 pub use latency::{LatencyClass, LatencyHistogram};
 pub use maintenance::Maintenance;
 pub use opening::{FormatSettings, TierDevices};
 pub use sizing::DrainStatus;
+pub use snapshot::{PoolSnapshot, VolumeSnapshot};

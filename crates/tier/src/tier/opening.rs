@@ -124,6 +124,7 @@ impl Tier {
                 first_error: None,
             }),
             changed: Condvar::new(),
+            opened: clock.now(),
             superblock: Mutex::new(superblock),
             cache: devices.cache,
             origins: devices.origins,

@@ -1,0 +1,142 @@
+//! The control socket of an open pool: what it answers, whom it refuses, and what is left of it.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use proofload_tier::control::{ControlClient, ControlServer, ControlSubject};
+use proofload_tier::machine::CacheMode;
+use proofload_tier::tier::Tier;
+use support::{TestClock, devices, format_settings, memory_devices, pool};
+
+struct Bed {
+    folder: tempfile::TempDir,
+    path: PathBuf,
+    tier: Arc<Tier>,
+    subject: Option<ControlSubject>,
+    stops: Receiver<()>,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let (cache, origins) = memory_devices(64, 64, 2);
+        let devices = devices(&cache, &origins);
+        Tier::format(&devices, &format_settings(8192, 64, 2)).unwrap();
+        let tier = Tier::open(devices, pool(CacheMode::WriteBack, 2), Arc::new(TestClock::default())).unwrap();
+        tier.write(0, 0, &[7; 40_000]).unwrap();
+        let (folder, tier) = (tempfile::tempdir().unwrap(), Arc::new(tier));
+        let (sender, stops) = sync_channel(1);
+        let subject = Some(ControlSubject { tier: tier.clone(), disks: Vec::new(), stops: sender });
+        Self { path: folder.path().join("control"), folder, tier, subject, stops }
+    }
+
+    fn start(&mut self) -> (ControlServer, ControlClient) {
+        let server = ControlServer::start(&self.path, self.subject.take().unwrap()).unwrap();
+        (server, ControlClient::connect(&self.path).unwrap())
+    }
+}
+
+#[test]
+fn a_reading_has_the_counters_of_the_pool() {
+    let mut bed = Bed::new();
+    let (_server, client) = bed.start();
+    let reading = client.reading().unwrap();
+    assert_eq!(reading.pool, bed.tier.snapshot());
+    assert_eq!(reading.pool.volumes[0].counters, bed.tier.counters(0));
+    assert_eq!((reading.pool.volumes[0].counters.writes, reading.pool.dirty_bytes(0)), (5, 40_960));
+    assert_eq!(std::fs::metadata(&bed.path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read_dir(bed.folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_drain_leaves_nothing_dirty_and_a_stop_is_told_to_the_owner() {
+    let mut bed = Bed::new();
+    let (_server, client) = bed.start();
+    assert!(bed.tier.status().dirty_lines > 0);
+    assert_eq!(client.drain(Duration::from_secs(60)).unwrap().dirty_lines, 0);
+    assert_eq!(client.reading().unwrap().pool.status.dirty_lines, 0);
+    assert!(bed.stops.try_recv().is_err());
+    client.stop().unwrap();
+    client.stop().unwrap();
+    bed.stops.try_recv().unwrap();
+}
+
+#[test]
+fn a_server_that_stops_leaves_no_file_and_gives_the_pool_back_also_to_a_silent_client() {
+    let mut bed = Bed::new();
+    let (server, client) = bed.start();
+    let mut silent = UnixStream::connect(&bed.path).unwrap();
+    client.reading().unwrap();
+    drop(server);
+    assert!(!bed.path.exists());
+    silent.read_to_end(&mut Vec::new()).unwrap();
+    assert!(client.reading().is_err());
+    Arc::try_unwrap(bed.tier).ok().unwrap().close().unwrap();
+}
+
+#[test]
+fn a_stale_socket_is_replaced_and_a_live_one_or_a_file_is_refused_by_name() {
+    let mut bed = Bed::new();
+    drop(UnixListener::bind(&bed.path).unwrap());
+    let subject = bed.subject.clone().unwrap();
+    let (_server, client) = bed.start();
+    let again = ControlServer::start(&bed.path, subject.clone()).err().unwrap().to_string();
+    assert!(again.contains(&bed.path.display().to_string()) && again.contains("listens"), "{again}");
+    client.reading().unwrap();
+    let file = bed.folder.path().join("file");
+    std::fs::write(&file, "content").unwrap();
+    assert!(ControlServer::start(&file, subject).is_err());
+    assert_eq!(std::fs::read(&file).unwrap(), b"content");
+}
+
+#[test]
+fn a_long_path_works() {
+    let mut bed = Bed::new();
+    let folder = bed.folder.path().join("f".repeat(120)).join("g".repeat(120));
+    std::fs::create_dir_all(&folder).unwrap();
+    bed.path = folder.join("control");
+    let (server, client) = bed.start();
+    client.reading().unwrap();
+    drop(server);
+    assert!(!bed.path.exists());
+}
+
+#[test]
+fn garbage_of_any_length_is_answered_or_dropped_and_others_are_served() {
+    let mut bed = Bed::new();
+    let (_server, client) = bed.start();
+    let _silent = UnixStream::connect(&bed.path).unwrap();
+    for length in 0..40 {
+        let mut stream = UnixStream::connect(&bed.path).unwrap();
+        stream.write_all(&vec![b'P'; length]).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        // What the server did not read resets the connection behind its answer.
+        let _reset = stream.read_to_end(&mut answer);
+        assert!(answer.starts_with(b"PLcs"), "{length}");
+        client.reading().unwrap();
+    }
+}
+
+#[test]
+fn an_answer_that_ends_early_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("control");
+    let listener = UnixListener::bind(&path).unwrap();
+    let client = ControlClient::connect(&path).unwrap();
+    drop(listener.accept().unwrap());
+    let asked = std::thread::spawn(move || client.reading());
+    let (mut stream, _) = listener.accept().unwrap();
+    stream.read_exact(&mut [0; 16]).unwrap();
+    stream.write_all(b"PLcs").unwrap();
+    drop(stream);
+    assert!(asked.join().unwrap().unwrap_err().frame_fault().is_some());
+}

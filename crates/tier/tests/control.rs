@@ -15,13 +15,14 @@ use std::time::Duration;
 use proofload_tier::control::{ControlClient, ControlServer, ControlSubject};
 use proofload_tier::machine::CacheMode;
 use proofload_tier::tier::Tier;
-use support::{TestClock, devices, format_settings, memory_devices, pool};
+use support::{Call, MemoryDevice, TestClock, devices, format_settings, memory_devices, pool};
 
 struct Bed {
     folder: tempfile::TempDir,
     path: PathBuf,
     tier: Arc<Tier>,
     subject: Option<ControlSubject>,
+    origin: Arc<MemoryDevice>,
     stops: Receiver<()>,
 }
 
@@ -35,7 +36,7 @@ impl Bed {
         let (folder, tier) = (tempfile::tempdir().unwrap(), Arc::new(tier));
         let (sender, stops) = sync_channel(1);
         let subject = Some(ControlSubject { tier: tier.clone(), disks: Vec::new(), stops: sender });
-        Self { path: folder.path().join("control"), folder, tier, subject, stops }
+        Self { path: folder.path().join("control"), folder, tier, subject, origin: origins[0].clone(), stops }
     }
 
     fn start(&mut self) -> (ControlServer, ControlClient) {
@@ -139,4 +140,29 @@ fn an_answer_that_ends_early_is_refused() {
     stream.write_all(b"PLcs").unwrap();
     drop(stream);
     assert!(asked.join().unwrap().unwrap_err().frame_fault().is_some());
+}
+
+#[test]
+fn a_second_drain_is_refused_while_readings_go_on() {
+    let mut bed = Bed::new();
+    let (_server, client) = bed.start();
+    let (begun, begins) = sync_channel(1);
+    let (release, released) = sync_channel::<()>(0);
+    let mut first = true;
+    // The first write of the cleaner waits until the test lets it go on.
+    bed.origin.fail_when(move |call| {
+        if call == Call::Write && std::mem::take(&mut first) {
+            begun.send(()).unwrap();
+            released.recv().unwrap();
+        }
+        false
+    });
+    let other = client.clone();
+    let drain = std::thread::spawn(move || other.drain(Duration::from_secs(60)));
+    begins.recv().unwrap();
+    let refused = client.drain(Duration::from_secs(60)).unwrap_err().to_string();
+    assert!(refused.contains("another drain is at work"), "{refused}");
+    assert!(client.reading().unwrap().pool.status.dirty_lines > 0);
+    release.send(()).unwrap();
+    assert_eq!(drain.join().unwrap().unwrap().dirty_lines, 0);
 }

@@ -315,7 +315,7 @@ fn the_strength_of_a_fault_and_the_wait_before_it_are_told() {
 fn seconds_in_which_nothing_was_read_are_hatched() {
     let hatched = |record: &Record| {
         let page = render(record, Format::Html).unwrap();
-        (page.contains(r#"class="hatch""#), page.contains("whether commits waited was not read"))
+        [r#"class="hatch""#, "whether commits waited was not read", "Hatched: "].map(|part| page.contains(part))
     };
     let mut record = drills("remote_flush", &[0.5]);
     let attempt = &mut record.attempts[0];
@@ -325,10 +325,19 @@ fn seconds_in_which_nothing_was_read_are_hatched() {
         attempt.series.iter_mut().find(|series| wanted.is_of(&series.probe, &series.name)).expect("it is read");
     series.samples = (0..ends + 12).map(|second| (seconds(second as f64), 0, 0.0)).collect();
     attempt.intervals.truncate(usize::try_from(ends + 12).expect("it is short"));
-    assert_eq!(hatched(&record), (false, false));
+    assert_eq!(hatched(&record), [false; 3]);
+    // Another instance that is read just after the primary makes no gap.
+    let mut both = record.clone();
+    let all = &mut both.attempts[0].series;
+    let primary = all.iter().find(|series| wanted.is_of(&series.probe, &series.name)).expect("it is read");
+    let mut standby = primary.clone();
+    standby.component = "standby".to_owned();
+    standby.samples.iter_mut().for_each(|sample| sample.0.0 += 20_000_000);
+    all.push(standby);
+    assert_eq!(hatched(&both), [false; 3]);
     let series = record.attempts[0].series.iter_mut().find(|series| wanted.is_of(&series.probe, &series.name));
     series.expect("it is read").samples.retain(|(at, ..)| !(ends as f64..ends as f64 + 5.0).contains(&at.as_seconds()));
-    assert_eq!(hatched(&record), (true, true));
+    assert_eq!(hatched(&record), [true; 3]);
 }
 
 #[test]

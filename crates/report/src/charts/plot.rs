@@ -115,22 +115,19 @@ impl Plot<'_> {
     fn bands(&mut self) {
         let mut instants = 0.0;
         for band in &self.panel.bands {
-            let kind = match band.kind {
+            let (from, to) = (self.x.place(band.from).max(self.left), self.x.place(band.to).min(self.right));
+            let corners = ((from, self.top), (to, self.bottom));
+            match band.kind {
                 BandKind::Instant => {
                     self.instant(band.from, &band.label, instants);
                     instants += 1.0;
                     continue;
                 }
-                BandKind::WarmUp | BandKind::Unprotected => "warm",
-                BandKind::Window => "window",
-                BandKind::Knee => "knee",
-                BandKind::Away => "away",
-                BandKind::Absent => "",
-            };
-            let (from, to) = (self.x.place(band.from).max(self.left), self.x.place(band.to).min(self.right));
-            match band.kind {
-                BandKind::Absent => self.svg.hatching("hatch", (from, self.top), (to, self.bottom)),
-                _ => self.svg.rectangle(&format!("band {kind}"), (from, self.top), (to, self.bottom)),
+                BandKind::Absent => self.svg.hatching("hatch", corners.0, corners.1),
+                BandKind::WarmUp | BandKind::Unprotected => self.svg.rectangle("band warm", corners.0, corners.1),
+                BandKind::Window => self.svg.rectangle("band window", corners.0, corners.1),
+                BandKind::Knee => self.svg.rectangle("band knee", corners.0, corners.1),
+                BandKind::Away => self.svg.rectangle("band away", corners.0, corners.1),
             }
             if width_of(&band.label) < to - from {
                 self.svg.text("b", ((from + to) / 2.0, self.top + 12.0), Anchor::Middle, &band.label);

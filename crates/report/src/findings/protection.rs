@@ -82,10 +82,12 @@ pub fn unread(attempt: &Attempt, settings: &Settings) -> Vec<(f64, f64)> {
         return Vec::new();
     }
     let readings = traces(attempt, series::replication::UNPROTECTED);
+    // What two instances read in the same second is not a short distance.
+    let apart = readings.iter().flat_map(|trace| trace.samples.windows(2).map(|pair| pair[1].0 - pair[0].0));
+    let mut apart: Vec<f64> = apart.collect();
+    apart.sort_by(f64::total_cmp);
     let mut times: Vec<f64> = readings.iter().flat_map(|trace| trace.samples.iter().map(|(at, _)| *at)).collect();
     times.sort_by(f64::total_cmp);
-    let mut apart: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    apart.sort_by(f64::total_cmp);
     let Some(usual) = apart.get(apart.len() / 2) else { return Vec::new() };
     let gaps = times.windows(2).map(|pair| (pair[0], pair[1])).filter(|(from, to)| to - from > UNREAD_FROM * usual);
     let last = times.last().zip(attempt.intervals.last()).map(|(at, interval)| (*at, interval.index as f64));

@@ -27,6 +27,7 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Fi
         points.iter().filter_map(|point| Some((label(findings, point), point.median_drill()?))).collect();
     let panels: Vec<Panel> = drawn.iter().map(|(label, drill)| time_line(findings, label, drill)).collect();
     let alt = panels.iter().map(|panel| format!("{}: {}", panel.title, panel.alt)).collect::<Vec<_>>().join(" ");
+    let is_hatched = panels.iter().flat_map(|panel| &panel.bands).any(|band| band.kind == BandKind::Absent);
     let row = |(label, drill): &(String, &DrillOf<'_>)| {
         let at = |seconds: Option<f64>| {
             seconds.map_or(Cell::Empty, |seconds| Cell::datum(short(seconds - drill.report.fault_at)))
@@ -49,7 +50,9 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Fi
         id: "figure-drills",
         caption: prose![
             "The drill with the median outage of each fault: writes of the prober that were acknowledged, by their due times, and transactions of the \
-             users. Time 0 is when the fault was found in force; the time without writes is shaded. Hatched: whether commits waited for a standby could not be read. All instants are in the data."
+             users. Time 0 is when the fault was found in force; the time without writes is shaded. ",
+            if is_hatched { "Hatched: whether commits waited for a standby could not be read. " } else { "" },
+            "All instants are in the data."
         ],
         alt,
         data: Table {
@@ -123,19 +126,9 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
     let (unprotected, unread) = of_drill(findings, drill).map_or_else(Default::default, |(attempt, settings)| {
         (unprotected(attempt, drill.report, &settings).stretches, unread(attempt, &settings))
     });
-    let shaded = |stretches: Vec<(f64, f64)>, kind, label: &str| {
-        let drawn = stretches.into_iter().map(|(from, to)| (from - zero, to - zero));
-        let drawn = drawn.filter(|(from, to)| *from < drawn_after && *to > -DRAWN_BEFORE);
-        let band = |(from, to): (f64, f64)| Band {
-            from: from.max(-DRAWN_BEFORE),
-            to: to.min(drawn_after),
-            kind,
-            label: label.to_owned(),
-        };
-        drawn.map(band).collect::<Vec<_>>()
-    };
-    let unknown = shaded(unread, BandKind::Absent, "not read");
-    let unprotected = shaded(unprotected, BandKind::Unprotected, "unprotected");
+    let drawn_time = (-DRAWN_BEFORE, drawn_after);
+    let unknown = shaded(&unread, zero, drawn_time, BandKind::Absent, "not read");
+    let unprotected = shaded(&unprotected, zero, drawn_time, BandKind::Unprotected, "unprotected");
     Panel {
         title: label.to_owned(),
         alt: format!(
@@ -152,6 +145,13 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
             series("users", Role::Trace(1), users.collect()),
         ],
     }
+}
+
+/// Bands for stretches in seconds from time zero, as far as they lie in the time that is drawn, which counts from the fault.
+fn shaded(stretches: &[(f64, f64)], fault: f64, (first, last): (f64, f64), kind: BandKind, label: &str) -> Vec<Band> {
+    let relative = stretches.iter().map(|(from, to)| (from - fault, to - fault));
+    let drawn = relative.filter(|(from, to)| *from < last && *to > first);
+    drawn.map(|(from, to)| Band { from: from.max(first), to: to.min(last), kind, label: label.to_owned() }).collect()
 }
 
 /// Instants that are marked in a span of so many seconds: the most telling first, and none so near to another that their names would cover

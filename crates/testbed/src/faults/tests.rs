@@ -259,7 +259,7 @@ fn faults_are_made_by_signals_where_no_group_halts() {
 struct Far {
     namespace: String,
     cable: Cable,
-    listener: Child,
+    listener: Option<Child>,
 }
 
 impl Far {
@@ -268,6 +268,10 @@ impl Far {
         let namespace = format!("faults-test-{}", std::process::id());
         ip(&format!("netns add {namespace}")).then_some(())?;
         let device = format!("plt{}", std::process::id());
+        // From here on, whatever fails, it is taken down.
+        let peer = ([198, 18, 255, 1], 4000).into();
+        let mut far =
+            Self { cable: Cable { device: device.clone(), peer }, namespace: namespace.clone(), listener: None };
         for words in [
             format!("link add {device} type veth peer name far netns {namespace}"),
             format!("addr add 198.18.255.2/30 dev {device}"),
@@ -282,8 +286,7 @@ impl Far {
         let listen = "my $l = IO::Socket::INET->new(LocalAddr => '198.18.255.1', LocalPort => 4000, Listen => 9) or die; \
                       while ($l->accept) {}";
         let command = ["netns", "exec", &namespace, "perl", "-MIO::Socket::INET", "-e", listen];
-        let listener = Command::new("ip").args(command).spawn().unwrap();
-        let far = Self { cable: Cable { device, peer: ([198, 18, 255, 1], 4000).into() }, namespace, listener };
+        far.listener = Some(Command::new("ip").args(command).spawn().unwrap());
         let begun = Instant::now();
         while !far.cable.answers(SHORT) {
             assert!(begun.elapsed() < Duration::from_secs(10), "the listener does not answer");
@@ -294,7 +297,7 @@ impl Far {
 
 impl Drop for Far {
     fn drop(&mut self) {
-        let _ended = self.listener.kill().and_then(|()| self.listener.wait());
+        let _ended = self.listener.as_mut().map(|listener| listener.kill().and_then(|()| listener.wait()));
         ip("route del blackhole 198.18.255.0/30 metric 4096");
         ip(&format!("netns del {}", self.namespace));
     }

@@ -13,7 +13,7 @@ const DRILLS: &str = r#"
 mode = "async"
 bandwidth = "512KiB"
 [drill]
-within = "30s"
+within = "120s"
 lasts = "2s"
 [prober]
 rate = "100/s"
@@ -100,7 +100,7 @@ mode = "remote_flush"
 standbys = 2
 [drill]
 fault = "crash primary"
-within = "40s"
+within = "120s"
 [prober]
 rate = "100/s"
 "#;
@@ -137,7 +137,7 @@ mode = "remote_flush"
 rtt = "1ms"
 [drill]
 rejoin = "rewind"
-within = "60s"
+within = "120s"
 [prober]
 rate = "100/s"
 [[factor]]

@@ -19,7 +19,7 @@ loop_wait = 2
 retry_timeout = 3
 [drill]
 fault = "switchover"
-within = "60s"
+within = "120s"
 [prober]
 rate = "50/s"
 "#;

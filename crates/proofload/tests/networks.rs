@@ -38,7 +38,7 @@ fn study(more: &str, repetitions: u32) -> String {
 const DRILL: &str = r#"mode = "remote_flush"
 [drill]
 rejoin = "rewind"
-within = "40s"
+within = "120s"
 lasts = "2s"
 [prober]
 rate = "100/s"

@@ -44,8 +44,8 @@ const CHECKPOINT_WITHIN: Duration = Duration::from_secs(120);
 const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
 const PROMOTION_LOOK: Duration = Duration::from_millis(5);
 
-/// How long settings may take to be in force, and those that read as they were written.
-const RECONFIGURED_WITHIN: Duration = Duration::from_secs(5);
+/// How long settings may take to be in force where a disk is slow, and those that read as they were written.
+const RECONFIGURED_WITHIN: Duration = Duration::from_secs(60);
 const AT_A_RELOAD: &[&str] = &["synchronous_commit", "synchronous_standby_names", "primary_conninfo"];
 /// How long a look at a server may take.
 const LOOKS_FOR: Duration = Duration::from_secs(1);

@@ -41,7 +41,7 @@ fn main() {
 async fn measure(path: &str, server: &Process, connections: usize, operations: u64) {
     let settings = vec![("path".to_owned(), path.to_owned())];
     let url = Some(server.url.clone());
-    let place = DataLocation { engine: "mongodb".to_owned(), folder: String::new(), url, settings };
+    let place = DataLocation { engine: "mongodb".to_owned(), folder: String::new(), url, settings, tier: None };
     let target = Target::new(place, None);
     let mut sessions = Vec::new();
     for _ in 0..connections {

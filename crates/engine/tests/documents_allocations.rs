@@ -31,8 +31,13 @@ fn a_call_allocates_nothing() {
 
 async fn count(engine: &dyn Engine, url: &str) -> Result<usize, Error> {
     let url = engine.facts().capabilities.url.then(|| url.to_owned());
-    let place =
-        DataLocation { engine: engine.facts().name.to_owned(), folder: String::new(), url, settings: Vec::new() };
+    let place = DataLocation {
+        engine: engine.facts().name.to_owned(),
+        folder: String::new(),
+        url,
+        settings: Vec::new(),
+        tier: None,
+    };
     let mut session = engine.connect_documents(&Target::new(place, None)).await?;
     let fields = (0..10).map(|field| format!("field{field}")).collect();
     session.open(&Collection { name: "usertable".to_owned(), fields }).await?;

@@ -259,6 +259,7 @@ fn visits_by_url() {
                 ("work_mem".to_owned(), "3MiB".to_owned()),
                 ("shared_buffers".to_owned(), "1GiB".to_owned()),
             ],
+            tier: None,
         },
         endpoints: None.into(),
     };

@@ -71,6 +71,7 @@ fn spec(asked: &Asked, rate: Option<f64>) -> LoadSpec {
         folder: String::new(),
         url: None,
         settings: service.into_iter().collect(),
+        tier: None,
     };
     let load_time = WallTime(1_767_225_600_000_000);
     LoadSpec {

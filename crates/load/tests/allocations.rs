@@ -44,7 +44,8 @@ fn spec(workload: &str) -> LoadSpec {
         };
         settings.0.extend(value.map(|value| (spec.path.to_owned(), value)));
     }
-    let place = DataLocation { engine: "null".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+    let place =
+        DataLocation { engine: "null".to_owned(), folder: String::new(), url: None, settings: Vec::new(), tier: None };
     let (workload, load_time) = (workload.to_owned(), WallTime(0));
     LoadSpec {
         workload,

@@ -33,6 +33,8 @@ pub struct Capabilities {
     pub replication: Option<ReplicationFacts>,
     /// Keeps data; false for an engine that measures Proofload itself.
     pub durable: bool,
+    /// Reads and writes through a cache tier in the load agent's process.
+    pub tier_in_process: bool,
 }
 
 /// An engine as the study file sees it.

@@ -26,6 +26,7 @@ pub mod session_state;
 pub mod settings;
 pub mod standby_hosts;
 pub mod study;
+pub mod tier;
 pub mod time;
 pub mod units;
 pub mod wire;

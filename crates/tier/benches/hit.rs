@@ -11,7 +11,7 @@ use std::io;
 use std::sync::{Arc, LazyLock, RwLock};
 use std::time::{Duration, Instant};
 
-use proofload_tier::device::{Clock, Device, FileDevice, PageCache};
+use proofload_tier::device::{Device, FileDevice, MachineClock, PageCache};
 use proofload_tier::layout::{Geometry, Identity};
 use proofload_tier::machine::{CacheMode, CleanerSettings, PoolSettings, VolumeClass, VolumeSettings};
 use proofload_tier::policy::PolicyChoice;
@@ -28,20 +28,8 @@ fn main() {
     bench_restart();
 }
 
-struct RealTime(Instant);
-
-impl Clock for RealTime {
-    fn now(&self) -> Duration {
-        self.0.elapsed()
-    }
-
-    fn sleep_until(&self, time: Duration) {
-        std::thread::sleep(time.saturating_sub(self.now()));
-    }
-}
-
-fn clock() -> Arc<RealTime> {
-    Arc::new(RealTime(Instant::now()))
+fn clock() -> Arc<MachineClock> {
+    Arc::new(MachineClock::new())
 }
 
 fn settings() -> PoolSettings {

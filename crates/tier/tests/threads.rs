@@ -5,9 +5,9 @@
 mod support;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use proofload_tier::device::{Clock, FileDevice, PageCache};
+use proofload_tier::device::{FileDevice, MachineClock, PageCache};
 use proofload_tier::layout::Geometry;
 use proofload_tier::machine::CacheMode;
 use proofload_tier::tier::{Maintenance, Tier, TierDevices};
@@ -16,18 +16,6 @@ use support::{Dice, format_settings, pool};
 const BLOCK: u64 = 8192;
 const BLOCKS: u64 = 512;
 const THREADS: u64 = 4;
-
-struct RealTime(Instant);
-
-impl Clock for RealTime {
-    fn now(&self) -> Duration {
-        self.0.elapsed()
-    }
-
-    fn sleep_until(&self, time: Duration) {
-        std::thread::sleep(time.saturating_sub(self.now()));
-    }
-}
 
 /// Writes and reads the blocks of one thread; returns what each of them holds in the end.
 fn work(tier: &Tier, thread: u64) -> Vec<u8> {
@@ -60,7 +48,7 @@ fn check(mode: CacheMode) {
     let devices =
         TierDevices { cache: file("cache", geometry.bytes()), origins: vec![file("origin", BLOCKS * BLOCK + 4096)] };
     Tier::format(&devices, &format_settings(8192, 128, 1)).unwrap();
-    let clock = Arc::new(RealTime(Instant::now()));
+    let clock = Arc::new(MachineClock::new());
     let tier = Arc::new(Tier::open(devices.clone(), pool(mode, 1), clock.clone()).unwrap());
     let maintenance = Maintenance::start(&tier);
     let models: Vec<Vec<u8>> = std::thread::scope(|scope| {

@@ -122,7 +122,13 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     fn target(addresses: &[&str]) -> Target {
-        let place = DataLocation { engine: "test".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+        let place = DataLocation {
+            engine: "test".to_owned(),
+            folder: String::new(),
+            url: None,
+            settings: Vec::new(),
+            tier: None,
+        };
         let addresses: Vec<String> = addresses.iter().map(|address| (*address).to_owned()).collect();
         Target { place, endpoints: addresses.into() }
     }

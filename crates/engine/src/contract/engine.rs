@@ -108,6 +108,11 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Whether its sessions read and write through the cache tier of their target. Only an engine in the load agent's process can.
+    fn takes_tier(&self) -> bool {
+        false
+    }
+
     /// Instances that follow another.
     fn replication(&self) -> Option<&dyn Replication> {
         None

@@ -42,6 +42,7 @@ fn capabilities(engine: &dyn Engine, sessions: SessionKinds) -> Capabilities {
         memory_setting: engine.memory().is_some(),
         replication: replication(engine),
         durable: engine.about().keeps_data,
+        tier_in_process: engine.takes_tier(),
     }
 }
 
@@ -123,6 +124,7 @@ mod tests {
             memory_setting: true,
             replication: None,
             durable: true,
+            tier_in_process: false,
         };
         assert_eq!(found, expected);
         let facts = (&Remote as &dyn Engine).facts();

@@ -41,7 +41,7 @@ impl Place {
     pub(crate) fn new(name: &str, url: Option<String>, settings: &[(&str, &str)], alive: Box<dyn Any>) -> Self {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let engine = engine(name).expect("a registered engine");
-        let place = DataLocation { engine: name.to_owned(), folder: String::new(), url, settings };
+        let place = DataLocation { engine: name.to_owned(), folder: String::new(), url, settings, tier: None };
         Self { engine, target: Target::new(place, None), keeps: name != "null", _alive: alive }
     }
 

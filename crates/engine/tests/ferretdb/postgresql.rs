@@ -6,7 +6,8 @@ use proofload_model::wire::DataLocation;
 /// A session with the PostgreSQL server itself.
 pub(crate) async fn connect(url: &str) -> AnySession {
     let url = Some(url.to_owned());
-    let place = DataLocation { engine: "postgresql".to_owned(), folder: String::new(), url, settings: Vec::new() };
+    let place =
+        DataLocation { engine: "postgresql".to_owned(), folder: String::new(), url, settings: Vec::new(), tier: None };
     let postgresql = engine("postgresql").expect("it is registered");
     postgresql.connect(&Target::new(place, None)).await.expect("connects to PostgreSQL")
 }

@@ -68,8 +68,13 @@ impl Work {
             let value = given.map(|text| spec.kind.read_text(&text).expect("the value is lawful"));
             settings.0.extend(value.map(|value| (spec.path.to_owned(), value)));
         }
-        let place =
-            DataLocation { engine: "postgresql".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+        let place = DataLocation {
+            engine: "postgresql".to_owned(),
+            folder: String::new(),
+            url: None,
+            settings: Vec::new(),
+            tier: None,
+        };
         LoadSpec {
             workload: "tprocc".to_owned(),
             settings,

@@ -51,8 +51,13 @@ fn draw(number: u32, salt: u64) -> f64 {
 }
 
 fn request(addresses: Vec<String>) -> RunRequest {
-    let place =
-        DataLocation { engine: "postgresql".to_owned(), folder: "/x".to_owned(), url: None, settings: Vec::new() };
+    let place = DataLocation {
+        engine: "postgresql".to_owned(),
+        folder: "/x".to_owned(),
+        url: None,
+        settings: Vec::new(),
+        tier: None,
+    };
     let spec = LoadSpec {
         workload: "tprocc".to_owned(),
         settings: Settings::default(),

@@ -110,14 +110,14 @@ impl Case {
     /// A case on embedded SQLite in a folder that outlives it.
     pub(crate) fn in_folder(folder: &Path, changes: &[(&str, &str)]) -> Self {
         let folder = folder.display().to_string();
-        let place = DataLocation { engine: "sqlite".to_owned(), folder, url: None, settings: Vec::new() };
+        let place = DataLocation { engine: "sqlite".to_owned(), folder, url: None, settings: Vec::new(), tier: None };
         Self { place: None, spec: spec(place, None, changes), clock: RealClock::new() }
     }
 
     /// A case on a server that is there.
     pub(crate) fn at_url(engine: &str, url: String, changes: &[(&str, &str)]) -> Self {
         let (engine, folder) = (engine.to_owned(), String::new());
-        let place = DataLocation { engine, folder, url: Some(url), settings: Vec::new() };
+        let place = DataLocation { engine, folder, url: Some(url), settings: Vec::new(), tier: None };
         Self { place: None, spec: spec(place, None, changes), clock: RealClock::new() }
     }
 

@@ -82,6 +82,21 @@ facts! {
         CONTROL_GROUPS = "control_groups", "Control groups", Text, detail;
     }
 
+    /// The cache tier under the data.
+    tier = "tier" {
+        MEDIUM = "medium", "Slow medium", Text;
+        DATA = "data", "Data behind the cache", Size;
+        CACHE = "cache", "Cache", Size;
+        LINE = "line", "Cache line", Size;
+        POLICY = "policy", "Cache policy", Text;
+        EXPORT = "export", "Export", Text;
+        CACHE_IO = "cache_io", "Reads and writes of the cache", Text;
+        LINES_AT_START = "lines_at_start", "Cache in use when it was opened", Size;
+        DIRTY_AT_START = "dirty_at_start", "Dirty when it was opened", Size;
+        MEMORY = "memory", "Memory of the line table", Size, detail;
+        * MODE = "mode." .. "", Text;
+    }
+
     /// The storage under the data, and its preconditioning.
     storage = "storage" {
         VOLUME = "volume", "Volume of the study's own", Text;

@@ -6,6 +6,7 @@ use crate::drill::{FAULT_WORDS, Rejoin};
 use crate::manager::ManagerKind;
 use crate::network::NETWORK_WORDS;
 use crate::replication::{Confirmation, MOST_STANDBYS, ReplicationMode};
+use crate::tier::{DriveModel, EvictionPolicy, RaidLevel, TIER, WriteMode};
 
 /// A span between a millisecond floor and 30 days.
 const fn span(least_ms: u64) -> Kind {
@@ -56,6 +57,17 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("engine.url", Kind::Text, "An existing server instead of an instance that Proofload starts. With several hosts, as `postgresql://a:5432,b:5432/db` or `host=a,b`, each is asked whether it takes writes, again whenever a connection is lost or a write is refused as read-only. It must not contain a password: use the engine's own environment variable or file on the load host.").fixed(),
     SettingSpec::optional("engine.settings.*", Kind::Free, "A setting of the engine under its own name, such as `shared_buffers = \"64MiB\"`; read back before each run. In a study of several engines, put the settings of one below its name: `postgresql.jit = \"off\"`."),
     SettingSpec::new("storage.path", Kind::Text, "proofload-data", "Folder for data and snapshots on the host under test; the study gets a folder of its own below it.").fixed(),
+    SettingSpec::new("storage.kind", Kind::OneOf(&["directory", TIER]), "directory", "What the data lie on: a `directory` of a file system that is there, or a `tier`: a modelled slow medium (`storage.slow.*`) and a cache on a fast one before it (`storage.cache.*`). For embedded engines of rows in files (SQLite); its cache file lies beside the data.").fixed(),
+    SettingSpec::optional("storage.slow.drive", Kind::OneOf(DriveModel::WORDS), "Modelled drive under a tier, by its revolutions per minute, or the published reference; by default `7.2k`.").titled("slow drive"),
+    SettingSpec::optional("storage.slow.raid", Kind::OneOf(RaidLevel::WORDS), "How the modelled drives are one medium; by default `raid-5`.").titled("slow medium"),
+    SettingSpec::optional("storage.slow.drives", count(64), "Modelled drives under a tier; by default 8.").titled("slow drives"),
+    SettingSpec::optional("storage.slow.write_cache", Kind::Bytes { least: 0 }, "Battery-backed cache for writes in the controller of the modelled drives; by default none.").titled("controller cache"),
+    SettingSpec::optional("storage.cache.size", Kind::Bytes { least: 0 }, "Room for lines in the cache of a tier; `0B`: no cache, all requests go to the slow medium. By default no cache.").titled("cache"),
+    SettingSpec::optional("storage.cache.percent", Kind::Integer { least: 0, most: 1000 }, "The same as a part of the data as they are when the cache is made, in per cent, instead of `storage.cache.size`.").titled("cache (per cent of the data)"),
+    SettingSpec::optional("storage.cache.mode", Kind::OneOf(WriteMode::WORDS), "The way of a write: `write-back` (the default), it completes on the cache; `write-through`, on the slow medium, and is cached; `write-around`, on the slow medium alone.").titled("cache mode"),
+    SettingSpec::optional("storage.cache.policy", Kind::OneOf(EvictionPolicy::WORDS), "Order in which clean lines are given up; by default `s3-fifo-1`.").titled("cache policy"),
+    SettingSpec::optional("storage.cache.line", Kind::Bytes { least: 4096 }, "Bytes of a line: 4, 8, 16, 32 or 64 KiB; by default 8KiB.").titled("cache line"),
+    SettingSpec::optional("storage.cache.accelerate", Kind::List, "Volumes that are cached, of `data` and `log`; the others are on the slow medium alone, and contend for its drives. By default `[\"data\"]`.").titled("cached volumes"),
     SettingSpec::optional("storage.volume", Kind::Bytes { least: 64 << 20 }, "Size of a volume of the study's own: an ext4 file system in a file, mounted where the primary's data and snapshot lie, so that it can be filled or stalled without harm to others. Linux, as root; must hold data and snapshot. Left out: a folder of the file system that is there.").fixed(),
     SettingSpec::optional("storage.purge.device", Kind::Text, "Block device that is returned to fresh out of box before each run, then holds the primary's data in a new file system: all of it is discarded. The data are built and kept at `storage.path`, on another device. DESTRUCTIVE: `run` requires the name again with `--yes`. Linux, as root.").fixed(),
     SettingSpec::optional("storage.purge.standby_devices", Kind::List, "The same for each standby, in the order of their numbers. DESTRUCTIVE: `--yes` names all devices, with commas between.").fixed(),

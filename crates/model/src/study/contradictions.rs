@@ -6,6 +6,7 @@ use super::fault::Fault;
 use super::host_rules::standby_hosts_need;
 use super::manager_rules::manager_needs;
 use super::purge_rules::purge_needs;
+use super::tier_rules::tier_needs;
 use super::typed::with_memory;
 use super::validate::{Study, StudySource, values_of};
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
@@ -48,6 +49,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     link_needs_standbys,
     drill_needs,
     purge_needs,
+    tier_needs,
     manager_needs,
     standby_hosts_need,
 ];
@@ -78,7 +80,7 @@ impl RuleContext<'_> {
     }
 
     /// Every engine that the study uses.
-    fn engines(&self) -> Vec<EngineFacts> {
+    pub(super) fn engines(&self) -> Vec<EngineFacts> {
         let kinds = values_of("engine.kind", &self.study.settings, &self.study.factors);
         kinds.iter().filter_map(|kind| self.given.catalogue().engine(&kind.to_string()).copied()).collect()
     }

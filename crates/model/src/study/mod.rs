@@ -9,6 +9,7 @@ mod manager_rules;
 mod purge_rules;
 mod read;
 mod search;
+mod tier_rules;
 mod typed;
 mod validate;
 

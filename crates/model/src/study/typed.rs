@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::settings::{Settings, Value};
+use crate::tier::tier_plan;
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
 use crate::wire::{DataLocation, LimitsAsked, Preconditioning, ScrapeSpec};
 use serde::{Deserialize, Serialize};
@@ -127,6 +128,7 @@ pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -
         folder: format!("{}/{name}", root.trim_end_matches('/')),
         url: settings.text("engine.url").ok().map(str::to_owned),
         settings: engine_settings,
+        tier: tier_plan(settings)?,
     })
 }
 

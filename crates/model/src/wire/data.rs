@@ -2,6 +2,7 @@
 
 use crate::load_share::LoadShare;
 use crate::settings::Settings;
+use crate::tier::TierPlan;
 use crate::time::WallTime;
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ pub struct DataLocation {
     /// Settings of the engine by name, later ones win: what the memory limit implies, the engine's own (`engine.<name>`), then
     /// `engine.settings.*`. Made by `proofload_engine::place_settings`.
     pub settings: Vec<(String, String)>,
+    /// Cache tier under the data; `None` where they lie on the folder's file system.
+    pub tier: Option<TierPlan>,
 }
 
 /// A host that no agent runs on, observed through exporters of Prometheus' text format.

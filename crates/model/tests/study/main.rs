@@ -33,6 +33,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     memory_setting: true,
     replication: None,
     durable: true,
+    tier_in_process: false,
 };
 
 /// A server that has standbys.

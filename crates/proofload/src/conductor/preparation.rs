@@ -173,11 +173,15 @@ impl PreparedRun {
         (self.building_place(), ReplicationPart::Alone)
     }
 
-    /// The place without the settings that a memory limit implies: a build may use the machine.
+    /// The place without its tier and without the settings that a memory limit implies: a build may use the machine.
     pub(crate) fn building_place(&self) -> DataLocation {
         let mut unlimited = self.settings.clone();
         unlimited.0.remove("limits.memory");
-        DataLocation { settings: place_settings(self.engine, &unlimited, 1), ..self.primary().place.clone() }
+        DataLocation {
+            settings: place_settings(self.engine, &unlimited, 1),
+            tier: None,
+            ..self.primary().place.clone()
+        }
     }
 
     /// Specification for a single load agent, or the first where one will do.

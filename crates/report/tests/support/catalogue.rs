@@ -39,6 +39,7 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
         memory_setting: true,
         replication: None,
         durable: true,
+        tier_in_process: false,
     };
     EngineFacts {
         name,

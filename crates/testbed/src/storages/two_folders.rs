@@ -99,8 +99,13 @@ mod tests {
     fn it_is_attached_verified_counted_and_detached_by_the_host_role() {
         let study = tempfile::tempdir().unwrap();
         let folder = study.path().join("place").display().to_string();
-        let place =
-            DataLocation { engine: "sqlite".to_owned(), folder: folder.clone(), url: None, settings: Vec::new() };
+        let place = DataLocation {
+            engine: "sqlite".to_owned(),
+            folder: folder.clone(),
+            url: None,
+            settings: Vec::new(),
+            tier: None,
+        };
         let (link, instance) = (Path::new(&folder).join("data/log"), InstanceName::new("standby"));
         let mut role = HostRole::new(Arc::new(Still), Arc::new(|_| {}));
         role.create(Create { instance: instance.clone(), place: place.clone() }).unwrap();

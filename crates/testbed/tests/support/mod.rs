@@ -60,6 +60,7 @@ impl Bench {
             folder: self.folder.path().join("study/data-of-it").display().to_string(),
             url: None,
             settings: settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            tier: None,
         }
     }
 

@@ -1,7 +1,11 @@
 //! Devices: what the cache and its origins lie on. They know nothing of lines.
 
+mod clock;
 mod contract;
 mod file;
+mod labelled;
 
+pub use clock::MachineClock;
 pub use contract::{Clock, Device};
 pub use file::{FileDevice, PageCache};
+pub use labelled::LabelledFile;

@@ -11,6 +11,7 @@ use crate::device::{Clock, Device};
 use crate::error::Error;
 use crate::layout::{Geometry, Superblock};
 use crate::machine::{AccessKind, Begin, BlockRequest, CacheMachine, End, WaitFor};
+use crate::policy::PolicyChoice;
 use crate::stats::VolumeCounters;
 
 /// State that threads share.
@@ -38,6 +39,8 @@ pub struct Tier {
     pub(super) geometry: Geometry,
     /// Bytes of each volume.
     pub(super) bytes: Vec<u64>,
+    /// Order in which clean lines are given up.
+    pub(super) policy: PolicyChoice,
 }
 
 /// Size and state of a pool.
@@ -78,6 +81,11 @@ impl Tier {
     /// Bytes of a volume; 0 of one that does not exist.
     pub fn volume_bytes(&self, volume: u8) -> u64 {
         self.bytes.get(usize::from(volume)).copied().unwrap_or(0)
+    }
+
+    /// Order in which clean lines are given up.
+    pub fn policy(&self) -> PolicyChoice {
+        self.policy
     }
 
     /// Number of volumes.

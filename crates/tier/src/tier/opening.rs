@@ -113,9 +113,11 @@ impl Tier {
         let journal =
             JournalPosition { start: superblock.journal_start, next: recovery.journal_next, mount: superblock.mounts };
         let state = (superblock.active_lines, after_crash);
+        let policy = settings.policy;
         let machine = CacheMachine::new(superblock.geometry, settings, &recovery.entries, state, journal);
         Ok(Self {
             geometry: superblock.geometry,
+            policy,
             bytes: superblock.volumes.iter().map(|volume| volume.bytes).collect(),
             state: Mutex::new(TierState {
                 machine,

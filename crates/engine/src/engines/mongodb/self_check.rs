@@ -186,6 +186,7 @@ mod tests {
                 folder: String::new(),
                 url: Some(url.to_owned()),
                 settings: Vec::new(),
+                tier: None,
             };
             let found = directly(&Target::new(place, None)).unwrap();
             assert_eq!(found.address(), Some(expected));

@@ -2,6 +2,7 @@
 
 use super::failure::failed;
 use super::pragma;
+use super::tier::{self, MountGuard, is_behind_a_tier};
 use crate::contract::{Error, Target};
 use rusqlite::{Connection, OpenFlags};
 use std::fs;
@@ -21,10 +22,33 @@ pub(super) fn open(target: &Target) -> Result<Connection, Error> {
     if !path.exists() {
         return Err(Error::other(format!("open {}: there is no such database; build it first", path.display())));
     }
-    let connection = connection(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let pragmas = pragma::asked(&target.place.settings)?;
+    let mount = mounted(target)?;
+    let connection = match &mount {
+        Some(_) => {
+            pragma::expect_for_tier(&pragmas)?;
+            connection_through_tier(&path)?
+        }
+        None => connection(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?,
+    };
     refuse_foreign(&connection, &path)?;
-    pragma::apply(&connection, &pragma::asked(&target.place.settings)?)?;
+    pragma::apply(&connection, &pragmas)?;
     Ok(connection)
+}
+
+/// A share of the tier that the database lies on; `None` where it lies on none. Connections have shares of their own.
+pub(super) fn mounted(target: &Target) -> Result<Option<MountGuard>, Error> {
+    target.place.tier.as_ref().map(|plan| MountGuard::open(&file(target), plan)).transpose()
+}
+
+/// A connection to a database whose tier is open.
+fn connection_through_tier(path: &Path) -> Result<Connection, Error> {
+    let vfs = tier::register().ok_or_else(|| Error::other("open the cache tier: this SQLite has no VFS of its own"))?;
+    // The tier is found by the path as SQLite knows it.
+    let path = path.canonicalize().map_err(|error| Error::other(format!("open {}: {error}", path.display())))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags_and_vfs(&path, flags, vfs)
+        .map_err(|error| failed(error).context(format!("open {} through its tier", path.display())))
 }
 
 /// Makes the database, or leaves one that is ours as it is, so that a build can go on. Refuses any other file, but one that holds
@@ -65,6 +89,12 @@ pub(super) fn settle(target: &Target) -> Result<(), Error> {
 
 /// A connection that does not wait in SQLite's own mutex: a session belongs to one thread.
 fn connection(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    if is_behind_a_tier(path) {
+        return Err(Error::other(format!(
+            "open {}: it lies behind a cache tier, which may hold newer content; open it with the same storage.kind, or restore it",
+            path.display()
+        )));
+    }
     Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(|error| failed(error).context(format!("open {}", path.display())))
 }
@@ -99,7 +129,7 @@ mod tests {
     fn target(folder: &Path, settings: &[(&str, &str)]) -> Target {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
-        Target::new(DataLocation { engine, folder, url: None, settings }, None)
+        Target::new(DataLocation { engine, folder, url: None, settings, tier: None }, None)
     }
 
     #[test]

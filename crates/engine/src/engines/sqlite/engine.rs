@@ -1,6 +1,6 @@
 //! What SQLite can do and how its database is opened, settled and verified. May not know a workload's tables.
 
-use super::{SqliteSession, database, pragma};
+use super::{SqliteSession, database, pragma, tier};
 use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Kind, Scope, SettingSpec};
@@ -53,6 +53,10 @@ impl Engine for Sqlite {
         Some(self)
     }
 
+    fn takes_tier(&self) -> bool {
+        true
+    }
+
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
         Box::pin(async move { database::create(target) })
     }
@@ -62,6 +66,7 @@ impl Engine for Sqlite {
             let connection = database::open(target)?;
             let mut facts = pragma::facts(&connection, &pragma::asked(&target.place.settings)?)?;
             facts.push(pragma::writers_fact(&target.place.settings));
+            facts.extend(database::mounted(target)?.iter().flat_map(|mount| tier::facts(mount)));
             Ok(facts)
         })
     }

@@ -6,6 +6,7 @@ mod failure;
 mod pragma;
 mod runner;
 mod session;
+mod tier;
 mod values;
 mod writers;
 

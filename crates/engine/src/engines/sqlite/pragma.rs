@@ -122,6 +122,15 @@ pub(super) fn asked(settings: &[(String, String)]) -> Result<Vec<Pragma>, Error>
     PRAGMAS.iter().filter_map(|&(name, form)| value(name).map(|value| pragma(name, form, value))).collect()
 }
 
+/// An error where pragmas ask for what a tier does not carry: a log that is no write-ahead log, and memory maps.
+pub(super) fn expect_for_tier(pragmas: &[Pragma]) -> Result<(), Error> {
+    let is = |name: &str, wanted: &str| pragmas.iter().all(|pragma| pragma.name != name || pragma.canonical == wanted);
+    if is("journal_mode", "WAL") && is("mmap_size", "0") {
+        return Ok(());
+    }
+    Err(Error::other("storage.kind = \"tier\" carries SQLite with journal_mode = \"WAL\" and without mmap_size; leave both out"))
+}
+
 /// Applies pragmas to a connection.
 pub(super) fn apply(connection: &Connection, pragmas: &[Pragma]) -> Result<(), Error> {
     for pragma in pragmas {

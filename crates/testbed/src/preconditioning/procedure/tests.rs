@@ -11,7 +11,7 @@ use std::process::Command;
 
 fn place(folder: &Path) -> DataLocation {
     let folder = folder.display().to_string();
-    DataLocation { engine: "null".to_owned(), folder, url: None, settings: Vec::new() }
+    DataLocation { engine: "null".to_owned(), folder, url: None, settings: Vec::new(), tier: None }
 }
 
 fn small() -> Preconditioning {

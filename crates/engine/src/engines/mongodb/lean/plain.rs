@@ -31,7 +31,7 @@ mod tests {
     use proofload_model::wire::DataLocation;
 
     fn check(text: &str, part: Option<&str>) {
-        let place = DataLocation { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new() };
+        let place = DataLocation { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new(), tier: None };
         let target = Target::new(place, Some(text.to_owned()));
         let found = server(&Url::of(&target).unwrap(), &target).err().map(|error| error.to_string());
         assert_eq!(found.is_some(), part.is_some(), "{text}: {found:?}");

@@ -26,7 +26,7 @@ fn a_build_in_a_process_of_its_own() {
     let Ok(order) = std::env::var(ORDER) else { return };
     let [engine, folder, address] =
         order.split(';').map(str::to_owned).collect::<Vec<_>>().try_into().expect("three words");
-    let place = DataLocation { engine, folder, url: None, settings: Vec::new() };
+    let place = DataLocation { engine, folder, url: None, settings: Vec::new(), tier: None };
     let address = (!address.is_empty()).then_some(address);
     let request = job_at(Target::new(place, address), &[("warehouses", WAREHOUSES)]);
     if let Err(error) = TproccRun::new(request).and_then(|workload_run| workload_run.build()) {

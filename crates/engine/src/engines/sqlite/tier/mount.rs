@@ -1,0 +1,364 @@
+//! An open tier of one database: opened again as it was left, or made for data that were put in its place; closed so that the next opening is
+//! warm. May not know SQLite's interfaces.
+
+use super::log_file::{LogFile, LogVolume};
+use super::pool;
+use crate::contract::Error;
+use proofload_model::tier::{CONTROL_SOCKET, CacheSize, TierPlan};
+use proofload_model::units::Bytes;
+use proofload_tier::control::{ControlServer, ControlSubject};
+use proofload_tier::device::{Clock, Device, FileDevice, LabelledFile, MachineClock, PageCache};
+use proofload_tier::disk::ModelledDisk;
+use proofload_tier::layout::{Geometry, Identity};
+use proofload_tier::tier::{FormatSettings, Maintenance, PoolSnapshot, Tier, TierDevices};
+use std::fs::{self, File, OpenOptions};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Room of a volume: sparse, so that it costs nothing.
+const ROOM: u64 = 1 << 40;
+/// Time in which an old cache must be clean before another takes its place.
+const DRAINED_WITHIN: Duration = Duration::from_secs(600);
+/// Bytes of one read when a cache is warmed.
+const WARM_BYTES: usize = 1 << 20;
+
+/// The files of a tier.
+#[derive(Debug, Clone)]
+pub(super) struct TierFiles {
+    /// The database's file.
+    pub(super) data: PathBuf,
+    /// Its log.
+    pub(super) log: PathBuf,
+    /// Folder of the cache and its notes.
+    folder: PathBuf,
+    socket: PathBuf,
+}
+
+impl TierFiles {
+    /// The files of a database.
+    pub(super) fn of(data: &Path) -> Self {
+        let instance = data.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+        let socket = instance.join(CONTROL_SOCKET);
+        let folder = socket.parent().unwrap_or(instance).to_owned();
+        Self { data: data.to_owned(), log: with(data, "-wal"), folder, socket }
+    }
+
+    /// The label of the data, which is put beside them so that it goes when they are replaced.
+    pub(super) fn data_label(&self) -> PathBuf {
+        with(&self.data, "-tier")
+    }
+
+    fn log_label(&self) -> PathBuf {
+        with(&self.log, "-tier")
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.folder.join("cache")
+    }
+
+    /// The plan that the cache was made by, as text that is only compared.
+    fn made_by(&self) -> PathBuf {
+        self.folder.join("made-by")
+    }
+}
+
+/// A path with something after its name.
+fn with(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// A tier that is open. Dropping it closes it.
+pub(in crate::engines::sqlite) struct TierMount {
+    /// Ends before the pool does.
+    control: Option<ControlServer>,
+    maintenance: Option<Maintenance>,
+    tier: Option<Arc<Tier>>,
+    plan: TierPlan,
+    asked_size: Bytes,
+    /// What the volumes were when it was opened.
+    first: PoolSnapshot,
+    data: File,
+    /// Bytes of the data.
+    length: AtomicU64,
+    log: LogFile,
+    log_file: File,
+    is_direct: bool,
+    /// Held as long as this process has the tier open.
+    _lock: File,
+}
+
+impl TierMount {
+    /// Opens the tier of a database, or makes one.
+    ///
+    /// # Errors
+    /// When another process has it open, when cache and data do not belong together, or when files fail.
+    pub(super) fn open(files: &TierFiles, plan: &TierPlan) -> Result<Self, Error> {
+        let said = |what: &str, path: &Path| {
+            let text = format!("{what} {}", path.display());
+            move |error: std::io::Error| Error::other(format!("{text}: {error}"))
+        };
+        fs::create_dir_all(&files.folder).map_err(said("make folder", &files.folder))?;
+        let lock = lock(&files.folder.join("lock"))?;
+        let data = open_file(&files.data, false).map_err(said("open", &files.data))?;
+        let log_file = open_file(&files.log, true).map_err(said("open", &files.log))?;
+        let length = data.metadata().map_err(said("look at", &files.data))?.len();
+        let log_length = log_file.metadata().map_err(said("look at", &files.log))?.len();
+        let OpenPool { tier, disk, is_direct, asked_size } = open_pool(files, plan, Bytes(length))?;
+        let mut log = vec![0; usize::try_from(log_length).unwrap_or(usize::MAX)];
+        tier.read(pool::LOG, 0, &mut log).map_err(tier_error)?;
+        let tier = Arc::new(tier);
+        let maintenance = Maintenance::start(&tier);
+        // Nobody listens to a wish to stop: the tier lasts as long as its sessions.
+        let (stops, _) = std::sync::mpsc::sync_channel(1);
+        let subject = ControlSubject { tier: Arc::clone(&tier), disks: vec![disk], stops };
+        let control = ControlServer::start(&files.socket, subject).map_err(tier_error)?;
+        let mount = Self {
+            control: Some(control),
+            maintenance: Some(maintenance),
+            first: tier.snapshot(),
+            tier: Some(tier),
+            asked_size,
+            plan: plan.clone(),
+            data,
+            length: AtomicU64::new(length),
+            log: LogFile::of(log),
+            log_file,
+            is_direct,
+            _lock: lock,
+        };
+        if plan.cache.prewarm && mount.first.volumes.iter().all(|volume| volume.lines == 0) {
+            mount.warm()?;
+        }
+        Ok(mount)
+    }
+
+    fn tier(&self) -> &Tier {
+        self.tier.as_ref().expect("it is open until it is dropped")
+    }
+
+    /// What it was asked to be.
+    pub(super) fn plan(&self) -> &TierPlan {
+        &self.plan
+    }
+
+    /// Whether the cache is read and written without the page cache of the operating system.
+    pub(super) fn is_direct(&self) -> bool {
+        self.is_direct
+    }
+
+    /// What it was when it was opened, before it was warmed, and what it is now.
+    pub(super) fn snapshots(&self) -> (&PoolSnapshot, PoolSnapshot) {
+        (&self.first, self.tier().snapshot())
+    }
+
+    /// The word of the order in which clean lines are given up.
+    pub(super) fn policy(&self) -> &'static str {
+        self.tier().policy().name()
+    }
+
+    /// Room for lines that was asked for when the cache was made.
+    pub(super) fn asked_size(&self) -> Bytes {
+        self.asked_size
+    }
+
+    /// Reads the data once in order, through the cache.
+    fn warm(&self) -> Result<(), Error> {
+        let (mut piece, length) = (vec![0; WARM_BYTES], self.length.load(Ordering::Acquire));
+        for at in (0..length).step_by(WARM_BYTES) {
+            let count = piece.len().min(usize::try_from(length - at).unwrap_or(usize::MAX));
+            self.tier().read(pool::DATA, at, &mut piece[..count]).map_err(tier_error)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of the data.
+    pub(super) fn data_length(&self) -> u64 {
+        self.length.load(Ordering::Acquire)
+    }
+
+    /// Fills a buffer as far as the data go; returns how far.
+    pub(super) fn read_data(&self, at: u64, into: &mut [u8]) -> Result<usize, Error> {
+        let left = usize::try_from(self.data_length().saturating_sub(at)).unwrap_or(usize::MAX);
+        let count = into.len().min(left);
+        self.tier().read(pool::DATA, at, &mut into[..count]).map_err(tier_error)?;
+        Ok(count)
+    }
+
+    /// Writes data, beyond their end too.
+    pub(super) fn write_data(&self, at: u64, from: &[u8]) -> Result<(), Error> {
+        let end = at + from.len() as u64;
+        if end > self.data_length() {
+            // The file is as long as the data, so that it is a database without the tier once that is clean.
+            self.data.set_len(end).map_err(|error| Error::other(format!("lengthen the data: {error}")))?;
+            self.length.fetch_max(end, Ordering::AcqRel);
+        }
+        self.tier().write(pool::DATA, at, from).map_err(tier_error)
+    }
+
+    /// Cuts the data, or lengthens them by zeros.
+    pub(super) fn truncate_data(&self, length: u64) -> Result<(), Error> {
+        let before = self.length.swap(length, Ordering::AcqRel);
+        if length < before {
+            self.tier().discard(pool::DATA, length, before - length).map_err(tier_error)?;
+        }
+        self.data.set_len(length).map_err(|error| Error::other(format!("cut the data: {error}")))
+    }
+
+    /// Makes data durable.
+    pub(super) fn sync_data(&self) -> Result<(), Error> {
+        self.tier().flush(pool::DATA).map_err(tier_error)
+    }
+
+    /// The log.
+    pub(super) fn log(&self) -> &LogFile {
+        &self.log
+    }
+
+    /// Makes the log durable.
+    pub(super) fn sync_log(&self) -> Result<(), Error> {
+        self.log.sync(self)
+    }
+
+    /// Cuts the log, or lengthens it by zeros.
+    pub(super) fn truncate_log(&self, length: u64) -> Result<(), Error> {
+        let before = self.log.len();
+        self.log.truncate(length);
+        if length < before {
+            self.tier().discard(pool::LOG, length, before - length).map_err(tier_error)?;
+        }
+        self.log_file.set_len(length).map_err(|error| Error::other(format!("cut the log: {error}")))
+    }
+}
+
+impl LogVolume for TierMount {
+    fn write(&self, at: u64, from: &[u8]) -> Result<(), Error> {
+        let end = at + from.len() as u64;
+        let failed = |error| Error::other(format!("lengthen the log: {error}"));
+        if self.log_file.metadata().map_err(failed)?.len() < end {
+            self.log_file.set_len(end).map_err(failed)?;
+        }
+        self.tier().write(pool::LOG, at, from).map_err(tier_error)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.tier().flush(pool::LOG).map_err(tier_error)
+    }
+}
+
+impl Drop for TierMount {
+    fn drop(&mut self) {
+        drop(self.control.take());
+        drop(self.maintenance.take());
+        if let Some(tier) = self.tier.take().and_then(Arc::into_inner) {
+            // Where closing fails, the next opening recovers as after a crash.
+            let _closed = tier.close();
+        }
+    }
+}
+
+/// An error of the tier.
+fn tier_error(error: proofload_tier::Error) -> Error {
+    Error::other(format!("cache tier: {error}"))
+}
+
+/// Takes the lock of a tier.
+fn lock(path: &Path) -> Result<File, Error> {
+    let told = |error: std::io::Error| Error::other(format!("open {}: {error}", path.display()));
+    let file = open_file(path, true).map_err(told)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => {
+            Err(Error::other(format!("lock {}: another process has the cache tier open; end it first", path.display())))
+        }
+        Err(fs::TryLockError::Error(error)) => Err(told(error)),
+    }
+}
+
+fn open_file(path: &Path, make: bool) -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(make).truncate(false).open(path)
+}
+
+/// A pool that was opened or made.
+struct OpenPool {
+    tier: Tier,
+    disk: Arc<ModelledDisk>,
+    /// Whether the cache is read and written without the page cache of the operating system.
+    is_direct: bool,
+    /// Room for lines that was asked for when the cache was made.
+    asked_size: Bytes,
+}
+
+/// Opens the pool of a database as it was left, where its data are still those and the plan is the same; else makes one.
+fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool, Error> {
+    let clock: Arc<dyn Clock> = Arc::new(MachineClock::new());
+    // A label without a cache, or a cache whose label went with the data that it was before, is of no use.
+    let is_left = files.data_label().exists() && files.log_label().exists() && files.cache().exists();
+    let asked = format!("{plan:?}");
+    let is_same = is_left && fs::read_to_string(files.made_by()).is_ok_and(|made_by| made_by == asked);
+    let labelled = |content: &Path, label: &Path| -> Result<Arc<dyn Device>, Error> {
+        Ok(Arc::new(LabelledFile::open(content, label, ROOM).map_err(tier_error)?))
+    };
+    let devices = (labelled(&files.data, &files.data_label())?, labelled(&files.log, &files.log_label())?);
+    let [data_disk, log_disk] = pool::disks(&plan.slow, devices.0.clone(), devices.1.clone(), Arc::clone(&clock));
+    let slow: Vec<Arc<dyn Device>> = vec![data_disk.clone(), log_disk];
+    if is_left && !is_same {
+        // At the speed of the files: nobody measures.
+        let (cache, _) = open_cache(&files.cache())?;
+        let old = TierDevices { cache, origins: vec![devices.0, devices.1] };
+        let old = Tier::open(old, pool::settings(plan), Arc::clone(&clock)).map_err(tier_error)?;
+        old.detach(DRAINED_WITHIN).map_err(tier_error)?;
+    }
+    if !is_same {
+        make(files, plan, data, &slow)?;
+        fs::write(files.made_by(), asked)
+            .map_err(|error| Error::other(format!("write {}: {error}", files.made_by().display())))?;
+    }
+    let (cache, is_direct) = open_cache(&files.cache())?;
+    let tier = Tier::open(TierDevices { cache, origins: slow }, pool::settings(plan), clock).map_err(tier_error)?;
+    let made = Bytes(u64::from(tier.status().active_lines) * plan.cache.line.0);
+    let is_part = matches!(plan.cache.size, CacheSize::PercentOfData(_));
+    let asked_size = if is_same && is_part { made } else { plan.cache.size.before(data) };
+    Ok(OpenPool { tier, disk: data_disk, is_direct, asked_size })
+}
+
+/// Opens a cache file past the page cache where its file system allows that; says whether it does.
+fn open_cache(path: &Path) -> Result<(Arc<dyn Device>, bool), Error> {
+    if let Ok(direct) = FileDevice::open(path, PageCache::Bypassed) {
+        return Ok((Arc::new(direct), true));
+    }
+    Ok((Arc::new(FileDevice::open(path, PageCache::Used).map_err(tier_error)?), false))
+}
+
+/// Makes an empty cache in the place of one that is of no use.
+fn make(files: &TierFiles, plan: &TierPlan, data: Bytes, slow: &[Arc<dyn Device>]) -> Result<(), Error> {
+    let path = files.cache();
+    let _none = fs::remove_file(&path);
+    let _none = fs::remove_file(files.made_by());
+    let line = u32::try_from(plan.cache.line.0).unwrap_or(u32::MAX);
+    let lines = pool::lines(&plan.cache, data);
+    let bytes = Geometry::new(line, lines).map_err(tier_error)?.bytes();
+    let cache = FileDevice::create(&path, bytes, PageCache::Used).map_err(tier_error)?;
+    let devices = TierDevices { cache: Arc::new(cache), origins: slow.to_vec() };
+    let settings = FormatSettings {
+        line_bytes: line,
+        most_lines: Some(lines),
+        journal_blocks: None,
+        active_lines: None,
+        cache: identity()?,
+        origins: slow.iter().map(|_| identity()).collect::<Result<_, _>>()?,
+    };
+    Tier::format(&devices, &settings).map_err(tier_error)
+}
+
+/// A number that no other device has.
+fn identity() -> Result<Identity, Error> {
+    let mut bytes = [0; 16];
+    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| Error::other(format!("draw a number for the cache from /dev/urandom: {error}")))?;
+    Ok(Identity(bytes))
+}

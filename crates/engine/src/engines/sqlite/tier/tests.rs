@@ -1,0 +1,179 @@
+//! Databases on a tier: what SQLite wrote is there, through the tier and, once that is clean, without it.
+
+use super::{MountGuard, facts};
+use crate::contract::Target;
+use crate::engines::sqlite::database;
+use proofload_model::tier::{
+    CONTROL_SOCKET, CachePlan, CacheSize, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, TierPlan, TierVolume, WriteMode,
+};
+use proofload_model::units::Bytes;
+use proofload_model::wire::DataLocation;
+use proofload_tier::control::ControlClient;
+use proofload_tier::machine::VolumeClass;
+use rusqlite::Connection;
+use std::path::Path;
+use std::time::Duration;
+
+fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
+    let slow =
+        SlowMedium { drive: DriveModel::Rpm15k, raid: RaidLevel::Raid0, drives: 8, write_cache: Bytes::mebi(64) };
+    let cache = CachePlan {
+        size,
+        mode: WriteMode::WriteBack,
+        policy: EvictionPolicy::S3Fifo1,
+        line: Bytes(8192),
+        accelerate: accelerate.to_vec(),
+        prewarm: false,
+    };
+    TierPlan { slow, cache }
+}
+
+fn target(folder: &Path, tier: Option<TierPlan>) -> Target {
+    let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
+    // Few pages in memory, so that the volumes are read.
+    let settings = vec![("cache_size".to_owned(), "20".to_owned()), ("wal_autocheckpoint".to_owned(), "50".to_owned())];
+    Target::new(DataLocation { engine, folder, url: None, settings, tier }, None)
+}
+
+/// Rows of about a kilobyte.
+fn built(folder: &Path, rows: u32) {
+    let target = target(folder, None);
+    database::create(&target).expect("creates");
+    let connection = database::open(&target).expect("opens");
+    connection.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, pad TEXT); BEGIN").expect("creates");
+    let mut insert = connection.prepare("INSERT INTO t VALUES (?1, 0, ?2)").expect("prepares");
+    for row in 0..rows {
+        insert.execute((row, "x".repeat(1000))).expect("inserts");
+    }
+    drop(insert);
+    connection.execute_batch("COMMIT").expect("commits");
+    drop(connection);
+    database::settle(&target).expect("settles");
+}
+
+fn number(connection: &Connection, sql: &str) -> i64 {
+    connection.query_row(sql, [], |row| row.get(0)).expect(sql)
+}
+
+fn check_whole(connection: &Connection, sum: i64) {
+    let text: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checks");
+    assert_eq!((text.as_str(), number(connection, "SELECT sum(n) FROM t")), ("ok", sum));
+}
+
+#[test]
+fn what_was_written_through_a_tier_is_there_again_and_the_cache_is_warm() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 500);
+    let both = plan(CacheSize::PercentOfData(300), &[TierVolume::Data, TierVolume::Log]);
+    let target = target(folder.path(), Some(both));
+    let connection = database::open(&target).expect("opens");
+    let second = database::open(&target).expect("opens beside it");
+    for row in 0..300 {
+        connection.execute("UPDATE t SET n = n + 1 WHERE id = ?1", [row]).expect("updates");
+    }
+    assert_eq!(number(&second, "SELECT count(*) FROM t"), 500);
+    second.execute_batch("DELETE FROM t WHERE id >= 400; VACUUM").expect("shrinks");
+    let mount = MountGuard::open(&database::file(&target), target.place.tier.as_ref().expect("a tier")).expect("shares");
+    let socket = Path::new(&target.place.folder).join(CONTROL_SOCKET);
+    let reading = ControlClient::connect(&socket).expect("listens").reading().expect("answers");
+    let (data, log) = (reading.pool.volumes[0].counters, reading.pool.volumes[1].counters);
+    assert_eq!((reading.pool.volumes[0].class, reading.disks.len()), (VolumeClass::Data, 1));
+    assert!(data.reads > 100 && data.read_hits > 0, "{data:?}");
+    assert!(log.writes >= 300 && log.writes_absorbed == log.writes, "{log:?}");
+    assert!(facts(&mount).iter().all(|fact| fact.holds != Some(false)), "{:?}", facts(&mount));
+    drop((connection, second, mount));
+    assert!(ControlClient::connect(&socket).is_err(), "the last connection has closed the tier");
+    let again = database::open(&target).expect("opens again");
+    check_whole(&again, 300);
+    let mount = MountGuard::open(&database::file(&target), target.place.tier.as_ref().expect("a tier")).expect("shares");
+    let at_start: u32 = mount.snapshots().0.volumes.iter().map(|volume| volume.lines).sum();
+    assert!(at_start > 20, "{at_start} lines are warm");
+}
+
+#[test]
+fn a_database_behind_a_tier_is_not_opened_without_it_until_another_size_has_set_it_free() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 200);
+    let small = plan(CacheSize::Bytes(Bytes::mebi(1)), &[TierVolume::Data, TierVolume::Log]);
+    let through = target(folder.path(), Some(small));
+    database::open(&through).expect("opens").execute_batch("UPDATE t SET n = 1").expect("updates");
+    let plain = target(folder.path(), None);
+    let error = database::open(&plain).expect_err("its file may be old").to_string();
+    assert!(error.contains("behind a cache tier"), "{error}");
+    assert!(database::create(&plain).is_err());
+    // Another size: the old cache is cleaned and goes.
+    let none = target(folder.path(), Some(plan(CacheSize::PercentOfData(0), &[TierVolume::Data])));
+    let connection = database::open(&none).expect("opens");
+    check_whole(&connection, 200);
+    drop(connection);
+    let copy = folder.path().join("copy.sqlite");
+    std::fs::copy(database::file(&none), &copy).expect("copies");
+    check_whole(&Connection::open(&copy).expect("the file alone is a database"), 200);
+}
+
+#[test]
+fn data_that_were_put_in_the_place_of_others_meet_an_empty_cache() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 200);
+    let kept = folder.path().join("kept");
+    std::fs::copy(database::file(&target(folder.path(), None)), &kept).expect("copies");
+    let through = target(folder.path(), Some(plan(CacheSize::PercentOfData(200), &[TierVolume::Data, TierVolume::Log])));
+    database::open(&through).expect("opens").execute_batch("UPDATE t SET n = 1").expect("updates");
+    // A restore removes the folder of the data with the label in it.
+    let data = database::file(&through);
+    std::fs::remove_dir_all(data.parent().expect("a folder")).expect("removes");
+    std::fs::create_dir(data.parent().expect("a folder")).expect("makes");
+    std::fs::copy(&kept, &data).expect("restores");
+    let connection = database::open(&through).expect("opens");
+    check_whole(&connection, 0);
+}
+
+#[test]
+fn a_warmed_cache_of_all_data_misses_nothing_and_an_unaccelerated_log_is_not_absorbed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 300);
+    let mut asked = plan(CacheSize::PercentOfData(200), &[TierVolume::Data]);
+    asked.cache.prewarm = true;
+    let target = target(folder.path(), Some(asked.clone()));
+    let connection = database::open(&target).expect("opens");
+    let mount = MountGuard::open(&database::file(&target), &asked).expect("shares");
+    let before = mount.snapshots().1;
+    connection.execute_batch("UPDATE t SET n = 1 WHERE id % 10 = 0").expect("updates");
+    let after = mount.snapshots().1;
+    let since = |volume: usize| after.volumes[volume].counters.since(&before.volumes[volume].counters);
+    assert_eq!((since(0).reads, since(0).read_misses), (since(0).read_hits, 0), "{:?}", since(0));
+    assert!(since(0).reads > 10 && since(1).writes > 0, "{:?}", since(1));
+    assert_eq!((since(1).writes_absorbed, since(1).writes_to_origin), (0, since(1).writes), "{:?}", since(1));
+}
+
+#[test]
+fn what_a_tier_does_not_carry_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 10);
+    let mut through = target(folder.path(), Some(plan(CacheSize::PercentOfData(100), &[TierVolume::Data])));
+    through.place.settings.push(("journal_mode".to_owned(), "DELETE".to_owned()));
+    let error = database::open(&through).expect_err("no write-ahead log").to_string();
+    assert!(error.contains("journal_mode"), "{error}");
+    assert!(MountGuard::open(&database::file(&through), through.place.tier.as_ref().expect("a tier")).is_ok(), "it is free");
+}
+
+#[test]
+fn connections_that_come_and_go_at_once_share_one_tier() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 100);
+    let target = target(folder.path(), Some(plan(CacheSize::PercentOfData(100), &[TierVolume::Data, TierVolume::Log])));
+    std::thread::scope(|scope| {
+        for thread in 0..4_i64 {
+            let target = &target;
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let connection = database::open(target).expect("opens");
+                    let changed = connection.execute("UPDATE t SET n = n + 1 WHERE id = ?1", [thread * 10 + round]);
+                    assert_eq!(changed.expect("updates"), 1);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+        }
+    });
+    check_whole(&database::open(&target).expect("opens"), 40);
+}

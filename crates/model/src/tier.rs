@@ -1,0 +1,269 @@
+//! The cache tier that a point asks for: a modelled slow medium under the data, and a cache on a fast one before it. Pure. May not know how a
+//! tier is made.
+
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The word of `storage.kind` for a tier.
+pub const TIER: &str = "tier";
+
+/// The control socket of a tier, below the folder of its instance.
+pub const CONTROL_SOCKET: &str = "tier/control";
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$of])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// Words in a study.
+            pub const WORDS: &[&str] = &[$($word,)*];
+
+            /// The word in a study.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+
+            /// What a word stands for.
+            pub fn of(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// A modelled drive.
+    DriveModel {
+        /// 7,200 rpm.
+        Rpm7200 = "7.2k",
+        /// 10,000 rpm.
+        Rpm10k = "10k",
+        /// 15,000 rpm.
+        Rpm15k = "15k",
+        /// HP 97560, the published reference.
+        Hp97560 = "hp-97560",
+    }
+}
+
+words! {
+    /// How modelled drives are one medium.
+    RaidLevel {
+        /// One drive.
+        Single = "single",
+        /// Stripes.
+        Raid0 = "raid-0",
+        /// Mirrors.
+        Raid1 = "raid-1",
+        /// Stripes with a parity block that rotates.
+        Raid5 = "raid-5",
+        /// Stripes over pairs of mirrors.
+        Raid10 = "raid-10",
+    }
+}
+
+words! {
+    /// The way of a write through a cache.
+    WriteMode {
+        /// Writes complete on the cache.
+        WriteBack = "write-back",
+        /// Writes complete on the slow medium and are cached.
+        WriteThrough = "write-through",
+        /// Writes go to the slow medium alone.
+        WriteAround = "write-around",
+    }
+}
+
+words! {
+    /// Order in which clean lines are given up.
+    EvictionPolicy {
+        /// S3-FIFO with one bit of use.
+        S3Fifo1 = "s3-fifo-1",
+        /// S3-FIFO as published.
+        S3Fifo2 = "s3-fifo-2",
+        /// Least recently used.
+        Lru = "lru",
+        /// 2Q.
+        TwoQueue = "2q",
+        /// ARC.
+        Arc = "arc",
+        /// W-TinyLFU.
+        TinyLfu = "w-tinylfu",
+    }
+}
+
+words! {
+    /// A volume of a database.
+    TierVolume {
+        /// Tables and indexes.
+        Data = "data",
+        /// The log of transactions.
+        Log = "log",
+    }
+}
+
+/// The modelled slow medium, one set of drives under all volumes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowMedium {
+    /// Drives of it.
+    pub drive: DriveModel,
+    /// How they are one medium.
+    pub raid: RaidLevel,
+    /// Their number.
+    pub drives: u32,
+    /// Battery-backed cache of the controller for writes; 0 for none.
+    pub write_cache: Bytes,
+}
+
+impl fmt::Display for SlowMedium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "modelled: {} of {} {} drives, ", self.raid.word(), self.drives, self.drive.word())?;
+        if self.write_cache.0 == 0 {
+            return f.write_str("no controller cache");
+        }
+        write!(f, "controller cache {}", self.write_cache)
+    }
+}
+
+/// Room for lines in a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CacheSize {
+    /// So many bytes; 0 for no cache.
+    Bytes(Bytes),
+    /// A part of the data as they are when the cache is made, in per cent; 0 for no cache.
+    PercentOfData(u32),
+}
+
+impl CacheSize {
+    /// Bytes of lines before data of a size.
+    pub fn before(self, data: Bytes) -> Bytes {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::PercentOfData(percent) => Bytes(data.0.saturating_mul(u64::from(percent)) / 100),
+        }
+    }
+
+    /// Whether there is no cache.
+    pub fn is_nothing(self) -> bool {
+        matches!(self, Self::Bytes(Bytes(0)) | Self::PercentOfData(0))
+    }
+}
+
+/// The cache before a slow medium.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CachePlan {
+    /// Room for lines.
+    pub size: CacheSize,
+    /// The way of a write.
+    pub mode: WriteMode,
+    /// Order in which clean lines are given up.
+    pub policy: EvictionPolicy,
+    /// Bytes of a line.
+    pub line: Bytes,
+    /// Volumes that are cached; the others are on the slow medium alone.
+    pub accelerate: Vec<TierVolume>,
+    /// Whether the data are read once in order when the cache is made.
+    pub prewarm: bool,
+}
+
+impl CachePlan {
+    /// Whether a volume is cached.
+    pub fn accelerates(&self, volume: TierVolume) -> bool {
+        !self.size.is_nothing() && self.accelerate.contains(&volume)
+    }
+}
+
+/// The tier under an instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TierPlan {
+    /// The slow medium.
+    pub slow: SlowMedium,
+    /// The cache before it.
+    pub cache: CachePlan,
+}
+
+/// The tier of a point; `None` where its data lie in a directory.
+///
+/// # Errors
+/// A word that no study can hold.
+pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
+    if settings.text("storage.kind") != Ok(TIER) {
+        return Ok(None);
+    }
+    let slow = SlowMedium {
+        drive: word(settings, "storage.slow.drive", DriveModel::of)?.unwrap_or(DriveModel::Rpm7200),
+        raid: word(settings, "storage.slow.raid", RaidLevel::of)?.unwrap_or(RaidLevel::Raid5),
+        drives: settings.count("storage.slow.drives").unwrap_or(8),
+        write_cache: settings.bytes("storage.slow.write_cache").unwrap_or(Bytes(0)),
+    };
+    let percent = settings.count("storage.cache.percent").map(CacheSize::PercentOfData);
+    let size = settings.bytes("storage.cache.size").map(CacheSize::Bytes).or(percent);
+    let volumes = settings.list("storage.cache.accelerate").iter().map(|volume| {
+        TierVolume::of(volume)
+            .ok_or_else(|| Error::new(format!("storage.cache.accelerate: there is no volume {volume}")))
+    });
+    let mut accelerate = volumes.collect::<Result<Vec<_>, _>>()?;
+    if accelerate.is_empty() {
+        accelerate.push(TierVolume::Data);
+    }
+    let cache = CachePlan {
+        size: size.unwrap_or(CacheSize::Bytes(Bytes(0))),
+        mode: word(settings, "storage.cache.mode", WriteMode::of)?.unwrap_or(WriteMode::WriteBack),
+        policy: word(settings, "storage.cache.policy", EvictionPolicy::of)?.unwrap_or(EvictionPolicy::S3Fifo1),
+        line: settings.bytes("storage.cache.line").unwrap_or(Bytes(8192)),
+        accelerate,
+        prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
+    };
+    Ok(Some(TierPlan { slow, cache }))
+}
+
+/// What a word of a setting stands for; `None` where it is not given.
+fn word<T>(settings: &Settings, path: &str, of: fn(&str) -> Option<T>) -> Result<Option<T>, Error> {
+    let Ok(text) = settings.text(path) else { return Ok(None) };
+    of(text).map(Some).ok_or_else(|| Error::new(format!("{path}: there is no {text}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Value;
+
+    fn settings(given: &[(&str, Value)]) -> Settings {
+        Settings(given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect())
+    }
+
+    #[test]
+    fn what_is_left_out_is_eight_slow_drives_in_raid_5_and_no_cache() {
+        assert_eq!(tier_plan(&settings(&[("storage.kind", Value::Text("directory".to_owned()))])), Ok(None));
+        let plan = tier_plan(&settings(&[("storage.kind", Value::Text(TIER.to_owned()))])).unwrap().unwrap();
+        assert_eq!((plan.slow.drive.word(), plan.slow.raid.word(), plan.slow.drives), ("7.2k", "raid-5", 8));
+        assert!(plan.cache.size.is_nothing() && !plan.cache.accelerates(TierVolume::Data));
+    }
+
+    #[test]
+    fn a_part_of_the_data_becomes_bytes() {
+        let text = |word: &str| Value::Text(word.to_owned());
+        let given = [
+            ("storage.kind", text(TIER)),
+            ("storage.cache.percent", Value::Integer(30)),
+            ("storage.cache.policy", text("2q")),
+            ("storage.cache.accelerate", Value::List(vec!["data".to_owned(), "log".to_owned()])),
+        ];
+        let cache = tier_plan(&settings(&given)).unwrap().unwrap().cache;
+        assert_eq!(cache.size.before(Bytes(1000)), Bytes(300));
+        assert_eq!((cache.policy, cache.accelerates(TierVolume::Log)), (EvictionPolicy::TwoQueue, true));
+        let unknown = settings(&[("storage.kind", text(TIER)), ("storage.slow.drive", text("5.4k"))]);
+        assert!(tier_plan(&unknown).is_err());
+    }
+}

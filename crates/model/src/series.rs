@@ -149,6 +149,32 @@ series! {
         UNAPPLIED = "unapplied", "Log that the primary has flushed and the standby has not applied", "B", "standby", Level;
     }
 
+    /// The cache tier under the data, by volume, and its modelled drives.
+    tier = "tier" {
+        READS = "reads", "Reads of a line or a part of it", "1/s", "volume", Rate;
+        READ_HITS = "read_hits", "Reads that were all in the cache", "1/s", "volume", Rate;
+        READ_PARTIAL_HITS = "read_partial_hits", "Reads of which a part was in the cache", "1/s", "volume", Rate;
+        READ_BYTES = "read_bytes", "Bytes read", "B/s", "volume", Rate;
+        WRITES = "writes", "Writes to a line or a part of it", "1/s", "volume", Rate;
+        WRITE_HITS = "write_hits", "Writes to a line that was in the cache", "1/s", "volume", Rate;
+        WRITES_ABSORBED = "writes_absorbed", "Writes that were completed on the cache alone", "1/s", "volume", Rate;
+        WRITES_BYPASSED = "writes_bypassed", "Writes of a write-back volume that went past the cache", "1/s", "volume", Rate;
+        WRITE_BYTES = "write_bytes", "Bytes written", "B/s", "volume", Rate;
+        FLUSHES = "flushes", "Flushes", "1/s", "volume", Rate;
+        PROMOTED = "promoted", "Bytes that reads brought into the cache", "B/s", "volume", Rate;
+        EVICTIONS = "evictions", "Lines given up", "1/s", "volume", Rate;
+        CLEANED = "cleaned", "Bytes that the cleaner wrote to the slow medium", "B/s", "volume", Rate;
+        CLEAN_WRITES = "clean_writes", "Writes of the cleaner, neighbours merged", "1/s", "volume", Rate;
+        ERRORS = "errors", "Failed reads and writes of the cache and of the slow medium", "1/s", "volume", Rate;
+        IN_USE = "in_use", "Cache that holds lines of the volume", "B", "volume", Level;
+        DIRTY = "dirty", "Cache that holds dirty lines of the volume", "B", "volume", Level;
+        DISK_REQUESTS = "disk_requests", "Requests to the modelled medium", "1/s", "", Rate;
+        DISK_BUSY = "disk_busy", "Use of the modelled drives, mean of all", "%", "", Rate;
+        DISK_QUEUE = "disk_queue", "Mean requests at the modelled medium, waiting or served", "requests", "", Rate;
+        DISK_RESPONSE = "disk_response", "Mean time of a request at the modelled medium", "ms", "", Level;
+        DISK_LATE = "disk_late", "Time by which requests were handed back late, of their modelled time", "%", "", Level;
+    }
+
     /// Sessions of the load, looked at many times a second.
     sessions = "sessions" {
         STATE = "state", "Sessions of the load in one state, mean over the second", "sessions", "state", Level;

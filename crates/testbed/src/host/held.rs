@@ -13,7 +13,7 @@ use crate::instances::{self, Launch, Server, Start, User};
 use crate::limits::AppliedLimits;
 use crate::managers::{NodePlan, ProcessPlan};
 use crate::preconditioning::Within;
-use crate::probes::{Probes, Subject};
+use crate::probes::{Probes, Subject, WatchedTier};
 use crate::relay::{Relay, Way};
 use crate::snapshots;
 use crate::storages::{self, AttachedStorage, Devices};
@@ -445,6 +445,7 @@ impl InstanceResources {
         let subject = Subject {
             sessions: sampler.map(|sampler| (sampler, session_looks)),
             clock: Some(Arc::clone(&self.clock)),
+            tier: WatchedTier::of(&target.place),
             devices: self.devices(),
             pid: self.process().or(pid),
             group: self.limits.as_ref().map(AppliedLimits::group).cloned().unwrap_or_default(),

@@ -17,6 +17,7 @@ mod scheduled;
 mod scrape;
 mod sessions;
 mod threads;
+mod tier;
 #[cfg(test)]
 mod toy;
 
@@ -29,6 +30,7 @@ pub(crate) use probe::read_file;
 pub use probe::{OpenedProbe, Probe, ProbeScope, ProbeSpec, Subject};
 pub use runner::Probes;
 pub(crate) use threads::role_of as threads_role;
+pub use tier::WatchedTier;
 
 /// Every probe of the host.
 pub const PROBES: &[ProbeSpec] = &[
@@ -42,6 +44,7 @@ pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: series::power::PROBE, of: Host, open: power::open },
     ProbeSpec { name: series::replication::PROBE, of: Instance, open: replication::open },
     ProbeSpec { name: series::sessions::PROBE, of: Instance, open: sessions::open },
+    ProbeSpec { name: series::tier::PROBE, of: Instance, open: tier::open },
     #[cfg(test)]
     ProbeSpec { name: "toy", of: Instance, open: toy::open },
 ];

@@ -1,5 +1,6 @@
 //! The contract of a probe. A probe reads; it may not keep samples, fill gaps or judge.
 
+use super::tier::WatchedTier;
 use crate::limits::Cgroup;
 use crate::storages::Devices;
 use proofload_engine::{Observer, ReplicationWatch, SessionSampler};
@@ -27,6 +28,8 @@ pub struct Subject {
     pub replication: Option<Box<dyn ReplicationWatch>>,
     /// Looks at the sessions of the load, and how often a second; taken by the probe that has it look.
     pub sessions: Option<(Box<dyn SessionSampler>, u32)>,
+    /// The cache tier under the data.
+    pub tier: Option<WatchedTier>,
     /// Time for probes that look more often than once a second.
     pub clock: Option<Arc<dyn Clock>>,
     /// Whether the host is watched already, beside another instance.

@@ -1,0 +1,214 @@
+//! The cache tier under the data, by its control socket: reads and writes with their hits, lines, cleaning, and the modelled drives. A tier that
+//! is not open has no reading.
+
+use super::probe::{OpenedProbe, Probe, Subject};
+use super::rates::Rates;
+use proofload_model::error::Error;
+use proofload_model::samples::Reading;
+use proofload_model::series::{SeriesName, tier};
+use proofload_model::tier::{CONTROL_SOCKET, RaidLevel, SlowMedium};
+use proofload_model::wire::DataLocation;
+use proofload_tier::control::{ControlClient, DiskReading, PoolReading};
+use proofload_tier::stats::VolumeCounters;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Bytes of a sector, by which promotions are counted. Source: `proofload_tier::block`.
+const SECTOR: f64 = 4096.0;
+
+/// A tier to be watched.
+#[derive(Debug, Clone)]
+pub struct WatchedTier {
+    socket: PathBuf,
+    /// Drives of its slow medium.
+    drives: f64,
+}
+
+impl WatchedTier {
+    /// The tier of a place; `None` where its data lie on none.
+    pub fn of(place: &DataLocation) -> Option<Self> {
+        let plan = place.tier.as_ref()?;
+        Some(Self { socket: Path::new(&place.folder).join(CONTROL_SOCKET), drives: drives(&plan.slow) })
+    }
+}
+
+fn drives(slow: &SlowMedium) -> f64 {
+    if slow.raid == RaidLevel::Single { 1.0 } else { f64::from(slow.drives) }
+}
+
+struct TierProbe {
+    tier: WatchedTier,
+    rates: Rates,
+    /// Requests to the medium, the time they took, and how late they were handed back, at the reading before.
+    disk: Option<(u64, Duration, Duration)>,
+}
+
+pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
+    let probe = |tier| Box::new(TierProbe { tier, rates: Rates::default(), disk: None }) as Box<dyn Probe>;
+    Ok(subject.tier.take().map(probe))
+}
+
+impl Probe for TierProbe {
+    fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
+        // It is open only while sessions are.
+        let Ok(client) = ControlClient::connect(&self.tier.socket) else {
+            self.disk = None;
+            return Ok(Vec::new());
+        };
+        let reading = client.reading().map_err(|error| Error::new(format!("read the cache tier: {error}")))?;
+        Ok(self.readings(&reading, span))
+    }
+}
+
+/// Counters of a volume with the series of their rates, and what a count is in the unit of the series.
+const COUNTERS: &[(&SeriesName, fn(&VolumeCounters) -> f64)] = &[
+    (&tier::READS, |counters| counters.reads as f64),
+    (&tier::READ_HITS, |counters| counters.read_hits as f64),
+    (&tier::READ_PARTIAL_HITS, |counters| counters.read_partial_hits as f64),
+    (&tier::READ_BYTES, |counters| counters.read_bytes as f64),
+    (&tier::WRITES, |counters| counters.writes as f64),
+    (&tier::WRITE_HITS, |counters| counters.write_hits as f64),
+    (&tier::WRITES_ABSORBED, |counters| counters.writes_absorbed as f64),
+    (&tier::WRITES_BYPASSED, |counters| counters.writes_bypassed as f64),
+    (&tier::WRITE_BYTES, |counters| counters.write_bytes as f64),
+    (&tier::FLUSHES, |counters| counters.flushes as f64),
+    (&tier::PROMOTED, |counters| counters.promoted_sectors as f64 * SECTOR),
+    (&tier::EVICTIONS, |counters| counters.evictions as f64),
+    (&tier::CLEANED, |counters| counters.cleaned_bytes as f64),
+    (&tier::CLEAN_WRITES, |counters| counters.clean_runs as f64),
+    (&tier::ERRORS, |counters| (counters.cache_errors + counters.origin_errors) as f64),
+];
+
+impl TierProbe {
+    fn readings(&mut self, reading: &PoolReading, span: Option<Duration>) -> Vec<Reading> {
+        let mut readings = Vec::new();
+        let line = f64::from(reading.pool.status.line_bytes);
+        for volume in &reading.pool.volumes {
+            let name = volume.class.name();
+            for (series, count) in COUNTERS {
+                let key = format!("{name} {}", series.name);
+                let rate = self.rates.per_second(&key, count(&volume.counters), span);
+                readings.extend(rate.map(|rate| series.reading(name, rate)));
+            }
+            readings.push(tier::IN_USE.reading(name, f64::from(volume.lines) * line));
+            readings.push(tier::DIRTY.reading(name, f64::from(volume.dirty_lines) * line));
+        }
+        readings.extend(reading.disks.first().map(|disk| self.disk(disk, span)).unwrap_or_default());
+        readings
+    }
+
+    /// What the modelled drives did since the reading before. Requests under way are the sum of their times by the time that has passed
+    /// (Little's law).
+    fn disk(&mut self, disk: &DiskReading, span: Option<Duration>) -> Vec<Reading> {
+        let mut readings = Vec::new();
+        let busy = self.rates.per_second("busy", disk.busy.as_secs_f64(), span);
+        readings.extend(busy.map(|busy| tier::DISK_BUSY.reading("", 100.0 * busy / self.tier.drives)));
+        let now = (disk.requests(), disk.modelled, disk.late_sum);
+        let before = self.disk.replace(now).filter(|before| before.0 <= now.0);
+        let (Some(before), Some(span)) = (before, span.filter(|span| !span.is_zero())) else { return readings };
+        let requests = (now.0 - before.0) as f64;
+        let (took, late) = (now.1.saturating_sub(before.1), now.2.saturating_sub(before.2));
+        readings.push(tier::DISK_REQUESTS.reading("", requests / span.as_secs_f64()));
+        readings.push(tier::DISK_QUEUE.reading("", took.as_secs_f64() / span.as_secs_f64()));
+        if requests > 0.0 {
+            readings.push(tier::DISK_RESPONSE.reading("", 1e3 * took.as_secs_f64() / requests));
+        }
+        if !took.is_zero() {
+            readings.push(tier::DISK_LATE.reading("", 100.0 * late.as_secs_f64() / took.as_secs_f64()));
+        }
+        readings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::tier::{CachePlan, CacheSize, DriveModel, EvictionPolicy, TierPlan, WriteMode};
+    use proofload_model::units::Bytes;
+    use proofload_tier::control::{ControlServer, ControlSubject};
+    use proofload_tier::device::{Clock, FileDevice, MachineClock, PageCache};
+    use proofload_tier::disk::{ArrayLayout, DiskArray, DriveProfile, ModelledDisk, Scheduling};
+    use proofload_tier::layout::Identity;
+    use proofload_tier::machine::{CacheMode, CleanerSettings, PoolSettings, VolumeClass, VolumeSettings};
+    use proofload_tier::policy::PolicyChoice;
+    use proofload_tier::tier::{FormatSettings, Tier, TierDevices};
+    use std::sync::Arc;
+
+    /// A pool of one volume on a modelled drive.
+    fn pool(folder: &Path) -> (Arc<Tier>, Arc<ModelledDisk>) {
+        let clock: Arc<dyn Clock> = Arc::new(MachineClock::new());
+        let file = |name: &str, bytes| FileDevice::create(&folder.join(name), bytes, PageCache::Used).expect("makes");
+        let array = DiskArray::new(ArrayLayout::Single, 1, DriveProfile::RPM_15K, Scheduling::Fcfs, 0);
+        let disk = Arc::new(ModelledDisk::new(Arc::new(file("slow", 4 << 20)), array, Arc::clone(&clock)));
+        let devices = TierDevices { cache: Arc::new(file("fast", 4 << 20)), origins: vec![disk.clone()] };
+        let settings = FormatSettings {
+            line_bytes: 8192,
+            most_lines: Some(64),
+            journal_blocks: None,
+            active_lines: None,
+            cache: Identity([1; 16]),
+            origins: vec![Identity([2; 16])],
+        };
+        Tier::format(&devices, &settings).expect("formats");
+        let pool = PoolSettings {
+            policy: PolicyChoice::Lru,
+            volumes: vec![VolumeSettings { class: VolumeClass::Data, mode: CacheMode::WriteBack, quota_lines: None }],
+            cleaner: CleanerSettings::usual(),
+            verify_every_read: false,
+        };
+        (Arc::new(Tier::open(devices, pool, clock).expect("opens")), disk)
+    }
+
+    fn place(folder: &Path) -> DataLocation {
+        let slow = SlowMedium { drive: DriveModel::Rpm15k, raid: RaidLevel::Single, drives: 1, write_cache: Bytes(0) };
+        let cache = CachePlan {
+            size: CacheSize::PercentOfData(0),
+            mode: WriteMode::WriteBack,
+            policy: EvictionPolicy::Lru,
+            line: Bytes(8192),
+            accelerate: Vec::new(),
+            prewarm: false,
+        };
+        let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
+        DataLocation { engine, folder, url: None, settings: Vec::new(), tier: Some(TierPlan { slow, cache }) }
+    }
+
+    #[test]
+    fn hits_and_the_drives_become_rates_and_a_closed_tier_has_no_reading() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = place(folder.path());
+        let mut subject = Subject { tier: WatchedTier::of(&place), ..Subject::default() };
+        let mut probe = open(&mut subject).expect("opens").expect("there is a tier");
+        assert_eq!(probe.read(None).expect("nobody listens"), []);
+        let (tier, disk) = pool(folder.path());
+        std::fs::create_dir(folder.path().join("tier")).expect("makes");
+        let (stops, _none) = std::sync::mpsc::sync_channel(1);
+        let subject = ControlSubject { tier: Arc::clone(&tier), disks: vec![disk], stops };
+        let server = ControlServer::start(&folder.path().join(CONTROL_SOCKET), subject).expect("listens");
+        probe.read(None).expect("the base of rates");
+        let mut bytes = [0; 8192];
+        // Ten misses, ten hits, five writes of which two meet a line.
+        for block in (0..10).chain(0..10) {
+            tier.read(0, block * 8192, &mut bytes).expect("reads");
+        }
+        for block in 8..13 {
+            tier.write(0, block * 8192, &bytes).expect("writes");
+        }
+        let second = Duration::from_millis(500);
+        let readings = probe.read(Some(second)).expect("reads");
+        let value = |series: &SeriesName| {
+            let found = readings.iter().find(|reading| reading.name == series.name);
+            found.unwrap_or_else(|| panic!("{} in {readings:?}", series.name)).value
+        };
+        assert_eq!([value(&tier::READS), value(&tier::READ_HITS)], [40.0, 20.0]);
+        assert_eq!([value(&tier::WRITES), value(&tier::WRITE_HITS), value(&tier::WRITES_ABSORBED)], [10.0, 4.0, 10.0]);
+        assert_eq!([value(&tier::PROMOTED), value(&tier::IN_USE)], [163_840.0, 13.0 * 8192.0]);
+        assert_eq!(value(&tier::DISK_REQUESTS), 20.0);
+        // Reads of one drive, one after the other: at work for about as long as they took.
+        let (queue, response) = (value(&tier::DISK_QUEUE), value(&tier::DISK_RESPONSE));
+        assert!((queue - 20.0 * response / 1e3).abs() < 1e-6 && response > 0.05, "{queue} {response}");
+        assert!(value(&tier::DISK_BUSY) > 0.0 && value(&tier::DISK_LATE) > 0.0);
+        drop(server);
+        assert_eq!(probe.read(Some(second)).expect("closed again"), []);
+    }
+}

@@ -5,7 +5,6 @@
 mod support;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use proofload_tier::device::{FileDevice, MachineClock, PageCache};
 use proofload_tier::layout::Geometry;

@@ -1,5 +1,7 @@
 //! One drive as a server in virtual time.
 
+use std::collections::VecDeque;
+
 use super::profile::DriveProfile;
 
 /// Bytes of a sector of the drive.
@@ -50,6 +52,8 @@ pub struct Drive {
     cylinder: u32,
     free_at: f64,
     busy_ms: f64,
+    /// Work that ends after the last time that was asked for: begin and end of each, ms.
+    ahead: VecDeque<(f64, f64)>,
     /// Bytes that the track buffer holds.
     buffer: (u64, u64),
     waiting: Vec<(u64, f64, DiskRequest)>,
@@ -77,6 +81,7 @@ impl Drive {
             cylinder: 0,
             free_at: 0.0,
             busy_ms: 0.0,
+            ahead: VecDeque::new(),
             buffer: (0, 0),
             waiting: Vec::new(),
         }
@@ -90,6 +95,20 @@ impl Drive {
     /// Time at work so far, ms.
     pub fn busy_ms(&self) -> f64 {
         self.busy_ms
+    }
+
+    /// Time at work until a time, ms, which must not go back between calls.
+    pub fn busy_until(&mut self, now: f64) -> f64 {
+        while self.ahead.front().is_some_and(|(_, done)| *done <= now) {
+            self.ahead.pop_front();
+        }
+        let later = self.ahead.iter().map(|(begin, done)| done - begin.max(now));
+        self.busy_ms - later.sum::<f64>()
+    }
+
+    /// Time until which it is at work, ms.
+    pub fn free_at(&self) -> f64 {
+        self.free_at
     }
 
     /// Requests that wait.
@@ -110,6 +129,7 @@ impl Drive {
         let (name, _, request) = self.waiting.remove(chosen);
         let done = start + self.service_ms(start, &request);
         self.busy_ms += done - start;
+        self.ahead.push_back((start, done));
         self.free_at = done;
         Some((name, done))
     }

@@ -6,6 +6,7 @@ mod array;
 mod drive;
 mod paced;
 mod profile;
+mod write_cache;
 
 pub use array::{ArrayLayout, DiskArray};
 pub use drive::{DiskRequest, Drive, Scheduling};

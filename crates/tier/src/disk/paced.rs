@@ -71,7 +71,10 @@ impl ModelledDisk {
 
     /// Time at work of all drives so far.
     pub fn busy(&self) -> Duration {
-        Duration::from_secs_f64(self.lock().array.busy_ms() / 1e3)
+        let mut state = self.lock();
+        // Read under the lock: time does not go back between requests.
+        let now = self.clock.now().as_secs_f64() * 1e3;
+        Duration::from_secs_f64(state.array.busy_ms(now).max(0.0) / 1e3)
     }
 
     fn paced(&self, at: u64, bytes: u64, is_write: bool, work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
@@ -80,9 +83,11 @@ impl ModelledDisk {
         }
         let begin = self.clock.now();
         let done = {
-            let now = begin.as_secs_f64() * 1e3;
+            let mut state = self.lock();
+            // Read under the lock: requests come in the order of their arrival.
+            let now = self.clock.now().as_secs_f64() * 1e3;
             let request = DiskRequest { at: self.offset + at, bytes, is_write };
-            Duration::from_secs_f64(self.lock().array.request(now, request) / 1e3)
+            Duration::from_secs_f64(state.array.request(now, request) / 1e3)
         };
         let outcome = work();
         let outrun = self.clock.now() > done;

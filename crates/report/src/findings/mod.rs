@@ -5,6 +5,7 @@ mod agents;
 mod audits;
 mod blocks;
 mod bottleneck;
+pub mod cache_tier;
 pub mod comparison;
 mod counted;
 mod counters;

@@ -4,6 +4,7 @@ mod agents;
 mod beside;
 mod blocks;
 mod bottleneck;
+mod cache_tier;
 mod charts;
 mod comparison;
 mod cores;

@@ -11,6 +11,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     super::search::SECTION,
     super::results::SECTION,
     super::replication::SECTION,
+    super::cache_tier::SECTION,
     super::drills::SECTION,
     super::pacing::SECTION,
     super::throughput::SECTION,

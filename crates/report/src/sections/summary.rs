@@ -151,12 +151,13 @@ fn what_was_found(findings: &Findings<'_>) -> Vec<Prose> {
     match &findings.curve {
         Ok(curve) => {
             let sentences = curve.groups.iter().filter_map(|group| group_sentence(findings, curve, group));
-            let protected = super::replication::answer(findings);
-            sentences.chain((!protected.is_empty()).then_some(protected)).collect()
+            let answers = [super::replication::answer(findings), super::cache_tier::answer(findings)].concat();
+            sentences.chain((!answers.is_empty()).then_some(answers)).collect()
         }
         Err(_) => {
-            let protected = [super::drills::answer(findings), super::replication::answer(findings)].concat();
-            vec![if protected.is_empty() { best_point(findings) } else { protected }]
+            let answers = [super::drills::answer, super::replication::answer, super::cache_tier::answer];
+            let told = answers.map(|answer| answer(findings)).concat();
+            vec![if told.is_empty() { best_point(findings) } else { told }]
         }
     }
 }

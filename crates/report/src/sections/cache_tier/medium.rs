@@ -1,0 +1,36 @@
+//! What the modelled medium did: its requests, its drives' use, its queue and its response.
+
+use super::tables::point;
+use crate::blocks::{Cell, Column, Table, prose};
+use crate::findings::Findings;
+use crate::findings::cache_tier::CachedPoint;
+use crate::sections::charts::{capital, factors_title, measured_cell};
+
+/// The table.
+pub(super) fn table(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
+    let row = |one: &CachedPoint| {
+        let medium = &one.medium;
+        let all = [&medium.requests, &medium.busy, &medium.queue, &medium.response, &medium.late];
+        let mut cells = vec![Cell::datum(point(findings, one)?.label())];
+        cells.extend(all.map(|value| measured_cell(value.clone())));
+        Some(cells)
+    };
+    Table {
+        id: "table-slow-medium",
+        caption: prose!["The modelled medium under data and log, in the measured windows."],
+        columns: vec![
+            Column::words(capital(&factors_title(findings))),
+            Column::quantities("Requests", "1/s"),
+            Column::quantities("Drives at work", "%"),
+            Column::quantities("Queue", "requests"),
+            Column::quantities("Response", "ms"),
+            Column::quantities("Handed back late", "%"),
+        ],
+        rows: points.iter().filter_map(row).collect(),
+        note: prose![
+            "Queue: mean requests that waited or were served, writes that the controller's cache took at once among them. Handed back late: \
+             by this host's timers, of the modelled time; a request that takes 0.1 ms by the model is late by as much on most hosts, one that \
+             needs a drive by about a hundredth."
+        ],
+    }
+}

@@ -1,0 +1,11 @@
+//! What a cache is worth: the section on cache tiers in parts, one file each. Lists and re-exports.
+
+mod answer;
+mod medium;
+mod over_time;
+mod published;
+mod section;
+mod tables;
+
+pub(super) use answer::answer;
+pub(super) use section::SECTION;

@@ -1,0 +1,63 @@
+//! Published results beside this study's, relative to the slow medium alone.
+
+use super::tables::point;
+use crate::blocks::{Block, Cell, Column, Table, prose};
+use crate::findings::Findings;
+use crate::findings::cache_tier::CachedPoint;
+use crate::numbers::short;
+use crate::sections::charts::measured_cell;
+use proofload_import::{Reference, ReferencePoint};
+
+/// Setting by which published results name their cache.
+const CACHE: &str = "storage.cache";
+/// The level of those without one.
+const NONE: &str = "none";
+
+/// The table; nothing where the study names no published results by cache.
+pub(super) fn blocks(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Block> {
+    let reference = findings.reference.as_ref()?.as_ref().ok()?;
+    let theirs: Vec<Vec<Cell>> = reference.points.iter().filter_map(|point| their_row(reference, point)).collect();
+    let ours = points.iter().filter_map(|one| own_row(findings, one));
+    (!theirs.is_empty()).then(|| {
+        Block::Table(Table {
+            id: "table-cache-published",
+            caption: prose!["Published results beside these, relative to the slow medium alone."],
+            columns: vec![
+                Column::words("Results"),
+                Column::quantities("Of no cache", "×"),
+                Column::quantities("Read hits", "%"),
+                Column::quantities("Write hits", "%"),
+            ],
+            rows: theirs.into_iter().chain(ours).collect(),
+            note: prose![
+                "Hardware, software, size and users differ: the ratios are compared, not the figures. Those of others stand without \
+                 intervals, and do not say how they count a write hit."
+            ],
+        })
+    })
+}
+
+fn their_row(reference: &Reference, point: &ReferencePoint) -> Option<Vec<Cell>> {
+    let level = point.level(CACHE)?;
+    let base = reference.points.iter().find(|one| one.level(CACHE) == Some(NONE))?;
+    let value = |point: &ReferencePoint, name: &str| point.metrics.get(name).map(|metric| metric.value);
+    let times = value(point, &reference.compare).zip(value(base, &reference.compare)).map(|(own, base)| own / base);
+    let cell = |value: Option<f64>| value.map_or(Cell::Empty, |value| Cell::datum(short(value)));
+    let times = times.filter(|_| level != NONE);
+    Some(vec![
+        Cell::datum(format!("{}, {}", reference.publisher, point.label())),
+        cell(times),
+        cell(value(point, "read_hits")),
+        cell(value(point, "write_hits")),
+    ])
+}
+
+fn own_row(findings: &Findings<'_>, one: &CachedPoint) -> Option<Vec<Cell>> {
+    let times = one.times.clone()?;
+    Some(vec![
+        Cell::datum(format!("this study, {}", point(findings, one)?.label())),
+        measured_cell(times),
+        measured_cell(one.both.read_hits.clone()),
+        measured_cell(one.both.write_hits.clone()),
+    ])
+}

@@ -1,0 +1,45 @@
+//! What a cache is worth: configurations beside each other, hits both ways, what the slow medium did, and how the cache became warm.
+
+use super::super::section::{Section, always};
+use super::{answer, medium, over_time, published, tables};
+use crate::blocks::{Block, Notice, prose};
+use crate::findings::Findings;
+use crate::findings::cache_tier::{CachedPoint, cached};
+
+/// The section.
+pub(in crate::sections) const SECTION: Section =
+    Section { id: "cache-tier", title: "What the cache is worth", level: 3, numbered: true, needs: always, render };
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let points = cached(findings);
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let answer = answer(findings);
+    let mut blocks = Vec::new();
+    if !answer.is_empty() {
+        blocks.push(Block::Paragraph(answer));
+    }
+    blocks.push(modelled(&points));
+    blocks.push(Block::Table(tables::configurations(findings, &points)));
+    blocks.extend(published::blocks(findings, &points));
+    blocks.push(Block::Table(tables::volumes(findings, &points)));
+    blocks.push(Block::Table(medium::table(findings, &points)));
+    blocks.extend(over_time::figure(findings, &points));
+    blocks
+}
+
+/// The slow medium is a model: said wherever its figures stand.
+fn modelled(points: &[CachedPoint]) -> Block {
+    let mut media: Vec<String> = points.iter().map(|one| one.plan.slow.to_string()).collect();
+    media.dedup();
+    Block::Notice(
+        Notice::Caution,
+        prose![
+            "The slow medium is ",
+            media.join("; "),
+            ". No such drive was there: each request was stored in a file and held until the model's drives would have done it. \
+             The cache is a real file on this host's storage."
+        ],
+    )
+}

@@ -9,5 +9,5 @@ mod value;
 pub use kind::Kind;
 pub use schema::{json_schema, reference_page};
 pub use spec::{Scope, SettingSpec};
-pub use table::{STANDARD, limit_settings};
-pub use value::{Settings, Value};
+pub use table::{GROUP_TITLES, STANDARD, limit_settings};
+pub use value::{Settings, Value, table_text};

@@ -3,6 +3,7 @@
 use super::kind::Kind;
 use super::spec::{Scope, SettingSpec};
 use crate::catalogue::Catalogue;
+use crate::study::groups;
 use serde_json::{Map, Value as Json, json};
 
 /// The JSON Schema (draft 2020-12) of study files for what is built in.
@@ -160,11 +161,14 @@ fn factor_schema(catalogue: &Catalogue) -> Json {
     let mut properties = Map::new();
     properties.insert(
         "setting".to_owned(),
-        json!({ "description": "The setting that varies.", "anyOf": [{ "enum": settings }, { "type": "string", "pattern": "^engine\\.settings\\." }] }),
+        json!({
+            "description": "The setting that varies, or the common beginning of several that vary together.",
+            "anyOf": [{ "enum": settings }, { "enum": groups(catalogue) }, { "type": "string", "pattern": "^engine\\.settings\\." }],
+        }),
     );
     properties.insert(
         "levels".to_owned(),
-        json!({ "description": "Its values, one point each.", "type": "array", "minItems": 1 }),
+        json!({ "description": "Its values, one point each; of a group of settings, tables that set some of them.", "type": "array", "minItems": 1 }),
     );
     json!({
         "description": "Settings that vary; several factors give their product.",

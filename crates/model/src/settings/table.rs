@@ -140,3 +140,7 @@ pub const STANDARD: &[SettingSpec] = &[
 pub fn limit_settings() -> impl Iterator<Item = &'static SettingSpec> {
     STANDARD.iter().filter(|spec| spec.path.starts_with("limits.") && spec.title.is_some())
 }
+
+/// Titles of groups of settings whose last part alone would say too little, by their common beginning.
+pub const GROUP_TITLES: &[(&str, &str)] =
+    &[("engine.settings", "engine settings"), ("replication.manager_settings", "manager settings")];

@@ -24,10 +24,33 @@ pub enum Value {
     Duration(Duration),
     /// List of texts, such as a command.
     List(Vec<String>),
+    /// Settings of a group by their paths below its beginning: a level of a factor, never the value of one setting.
+    Table(BTreeMap<String, Value>),
+}
+
+impl Value {
+    /// What it assigns to a setting as a level of a factor; `None` where a table leaves the setting as the study has it.
+    pub fn assigned(&self, factor: &str, path: &str) -> Option<&Self> {
+        match self {
+            Self::Table(values) => values.get(path.strip_prefix(factor)?.strip_prefix('.')?),
+            value => (factor == path).then_some(value),
+        }
+    }
+}
+
+/// What a level that assigns nothing is called.
+const AS_GIVEN: &str = "as given";
+
+/// Keys of a table with their values in words, as a report and a plan show a level.
+pub fn table_text(values: &BTreeMap<String, Value>, word: impl Fn(&Value) -> String) -> String {
+    if values.is_empty() {
+        return AS_GIVEN.to_owned();
+    }
+    values.iter().map(|(key, value)| format!("{key} {}", word(value))).collect::<Vec<_>>().join(", ")
 }
 
 impl fmt::Display for Value {
-    /// Writes it as in a study file, without quotes.
+    /// Writes it as in a study file, without quotes; a table as keys with their values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -37,6 +60,7 @@ impl fmt::Display for Value {
             Self::Bytes(bytes) => write!(f, "{bytes}"),
             Self::Duration(time) => f.write_str(&duration_text(*time)),
             Self::List(items) => f.write_str(&items.join(" ")),
+            Self::Table(values) => f.write_str(&table_text(values, ToString::to_string)),
         }
     }
 }
@@ -120,12 +144,24 @@ impl Settings {
         })
     }
 
-    /// The same settings with some replaced.
+    /// The same settings with some replaced; a table replaces each setting that it assigns.
     #[must_use]
     pub fn with<'a>(&self, changes: impl IntoIterator<Item = (&'a String, &'a Value)>) -> Self {
         let mut changed = self.clone();
-        changed.0.extend(changes.into_iter().map(|(path, value)| (path.clone(), value.clone())));
+        for (path, value) in changes {
+            changed.0.extend(Self::of_level(path, value).0);
+        }
         changed
+    }
+
+    /// What one level of a factor assigns.
+    pub fn of_level(factor: &str, level: &Value) -> Self {
+        Self(match level {
+            Value::Table(values) => {
+                values.iter().map(|(key, value)| (format!("{factor}.{key}"), value.clone())).collect()
+            }
+            value => BTreeMap::from([(factor.to_owned(), value.clone())]),
+        })
     }
 }
 

@@ -2,13 +2,14 @@
 //! One function a rule; the list is [`RULES`].
 
 use super::drill_rules::drill_needs;
+use super::factor::{Factor, values_of};
 use super::fault::Fault;
 use super::host_rules::standby_hosts_need;
 use super::manager_rules::manager_needs;
 use super::purge_rules::purge_needs;
 use super::tier_rules::tier_needs;
 use super::typed::with_memory;
-use super::validate::{Study, StudySource, values_of};
+use super::validate::{Study, StudySource};
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
 use crate::load_share::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
@@ -77,6 +78,12 @@ impl RuleContext<'_> {
     pub(super) fn fault(&mut self, key: &str, reason: String) {
         let line = self.given.line(key);
         self.faults.push(Fault { line, key: key.to_owned(), reason, suggestion: None });
+    }
+
+    /// Paths of settings that are given a value or vary.
+    pub(super) fn given_paths(&self) -> BTreeSet<String> {
+        let varied = self.study.factors.iter().flat_map(Factor::paths);
+        self.given.paths().map(str::to_owned).chain(varied).collect()
     }
 
     /// Every engine that the study uses.
@@ -194,7 +201,9 @@ fn memory_per_data_needs(look: &mut RuleContext<'_>) {
     if !given(PATH) {
         return;
     }
-    if given("limits.memory") {
+    let points = expand(look.study).points;
+    let mut settings = points.iter().map(|point| look.study.settings.with(&point.levels));
+    if settings.any(|settings| settings.get(PATH).is_some() && settings.get("limits.memory").is_some()) {
         look.fault(PATH, "limits.memory gives the same limit in bytes; leave one of the two out".to_owned());
         return;
     }
@@ -236,8 +245,7 @@ fn url_needs(look: &mut RuleContext<'_>) {
             look.fault(path, reason.to_owned());
         }
     }
-    let restores = look.study.settings.text("procedure.restore") == Ok("every-run");
-    if restores && engines.iter().any(|engine| !engine.capabilities.restore_at_url) {
+    if restores(look.study) && engines.iter().any(|engine| !engine.capabilities.restore_at_url) {
         let reason = "an existing server (engine.url) cannot be restored from a file snapshot; say \"never\"";
         look.fault("procedure.restore", reason.to_owned());
     }
@@ -293,13 +301,11 @@ fn password_in_url(look: &mut RuleContext<'_>) {
 
 /// Warm-up ends after it begins.
 fn warm_up_order(look: &mut RuleContext<'_>) {
-    let settings = &look.study.settings;
-    let (Ok(least), Ok(most)) =
-        (settings.duration("procedure.warm_up.at_least"), settings.duration("procedure.warm_up.at_most"))
-    else {
-        return;
+    let is_late = |settings: &Settings| {
+        let end = |path| settings.duration(path).ok();
+        end("procedure.warm_up.at_least") > end("procedure.warm_up.at_most")
     };
-    if least > most {
+    if expand(look.study).points.iter().any(|point| is_late(&look.study.settings.with(&point.levels))) {
         look.fault("procedure.warm_up.at_least", "is longer than procedure.warm_up.at_most".to_owned());
     }
 }
@@ -325,13 +331,12 @@ fn device_needs(look: &mut RuleContext<'_>) {
     }
 }
 
-/// What describes arrivals needs a rate.
+/// What describes arrivals needs a rate, at every point.
 fn open_load_needs(look: &mut RuleContext<'_>) {
-    if look.study.settings.get("workload.rate").is_some() {
-        return;
-    }
+    let points = expand(look.study).points;
+    let settings: Vec<Settings> = points.iter().map(|point| look.study.settings.with(&point.levels)).collect();
     for path in ["workload.arrivals", "workload.queue_at_most"] {
-        if look.given.is_given(path) {
+        if settings.iter().any(|point| point.get(path).is_some() && point.get("workload.rate").is_none()) {
             look.fault(path, "only used with a rate; set workload.rate too, or leave it out".to_owned());
         }
     }
@@ -367,12 +372,16 @@ fn load_hosts_need(look: &mut RuleContext<'_>) {
     }
 }
 
+/// Whether some point restores the data before each run.
+fn restores(study: &Study) -> bool {
+    let values = values_of("procedure.restore", &study.settings, &study.factors);
+    values.iter().any(|value| value.to_string() == "every-run")
+}
+
 /// Restoring needs an engine whose files can be copied, or one that restores an existing server.
 fn restore_needs(look: &mut RuleContext<'_>) {
     let by_url = look.study.settings.get("engine.url").is_some();
-    let restores = values_of("procedure.restore", &look.study.settings, &look.study.factors)
-        .iter()
-        .any(|value| value.to_string() == "every-run");
+    let restores = restores(look.study);
     for engine in look
         .engines()
         .iter()
@@ -386,7 +395,7 @@ fn restore_needs(look: &mut RuleContext<'_>) {
 /// A memory limit on an engine that keeps nothing would measure nothing.
 fn null_limits(look: &mut RuleContext<'_>) {
     for path in ["limits.memory", "limits.memory_per_data"] {
-        let varied = look.study.factors.iter().any(|factor| factor.setting == path);
+        let varied = look.study.factors.iter().any(|factor| factor.varies(path));
         let keeps_nothing = |engine: &&EngineFacts| !engine.capabilities.durable && !engine.capabilities.embedded;
         for engine in look.engines().iter().filter(keeps_nothing).filter(|_| varied) {
             look.fault(path, format!("{} has no memory to limit", engine.name));
@@ -409,9 +418,7 @@ fn device_limits(look: &mut RuleContext<'_>) {
 /// An engine that takes a fixed list of settings is given no others, be they constant or factors.
 fn engine_settings_known(look: &mut RuleContext<'_>) {
     const BELOW: &str = "engine.settings.";
-    let factors = look.study.factors.iter().map(|factor| factor.setting.as_str());
-    let given: BTreeSet<String> =
-        look.given.paths().chain(factors).filter(|path| path.starts_with(BELOW)).map(str::to_owned).collect();
+    let given: BTreeSet<String> = look.given_paths().into_iter().filter(|path| path.starts_with(BELOW)).collect();
     for engine in look.engines() {
         let Some(names) = engine.setting_names.map(|names| names()) else { continue };
         for path in &given {
@@ -452,7 +459,7 @@ fn quiet_seconds_need(look: &mut RuleContext<'_>) {
     if settings.count(PATH).unwrap_or(0) == 0 {
         return;
     }
-    let catches_up = settings.get("workload.rate").is_some()
+    let catches_up = !values_of("workload.rate", settings, &look.study.factors).is_empty()
         || settings.text("search.setting") == Ok("workload.rate")
         || values_of("workload.pacing", settings, &look.study.factors)
             .iter()
@@ -517,7 +524,7 @@ fn not_ours(look: &RuleContext<'_>, alone: bool) -> Vec<(&'static str, String)> 
         found.push(("replication.mode", reason.to_owned()));
     }
     for path in ["replication.confirm", "replication.rtt", "replication.bandwidth"] {
-        if look.given.is_given(path) || look.study.factors.iter().any(|factor| factor.setting == path) {
+        if look.given.is_given(path) {
             let reason = "is the existing server's own affair (engine.url); leave it out";
             found.push((path, reason.to_owned()));
         }
@@ -544,14 +551,16 @@ fn too_few_standbys(asked: &ReplicationAsked) -> Option<String> {
 
 /// A network, or a number of standbys, changes nothing at a level without standbys: their product measures the same several times.
 fn link_needs_standbys(look: &mut RuleContext<'_>) {
-    let factors = &look.study.factors;
-    let crossed = |path: &str| factors.iter().any(|factor| factor.setting == path && factor.levels.len() > 1);
-    let alone = factors.iter().any(|factor| {
-        factor.setting == "replication.mode"
-            && factor.levels.iter().any(|mode| mode.to_string() == ReplicationMode::None.word())
-    });
+    let Study { settings, factors } = look.study;
+    let of_mode = |factor: &Factor| factor.varies("replication.mode");
+    let crossed = |path: &str| {
+        let others = factors.iter().filter(|factor| !of_mode(factor));
+        others.into_iter().any(|factor| factor.varies(path) && factor.levels.len() > 1)
+    };
+    let modes = values_of("replication.mode", settings, factors);
+    let alone = modes.iter().any(|mode| mode.to_string() == ReplicationMode::None.word());
     for path in OF_STANDBYS {
-        if alone && crossed(path) {
+        if alone && factors.iter().any(of_mode) && crossed(path) {
             let reason =
                 "changes nothing without standbys: leave \"none\" out of the modes, or this out of the factors";
             look.fault(path, reason.to_owned());
@@ -565,8 +574,7 @@ fn replication_settings_are_ours(look: &mut RuleContext<'_>) {
     if modes.iter().all(|mode| mode.to_string() == ReplicationMode::None.word()) {
         return;
     }
-    let factors = look.study.factors.iter().map(|factor| factor.setting.as_str());
-    let given: BTreeSet<String> = look.given.paths().chain(factors).map(str::to_owned).collect();
+    let given = look.given_paths();
     let ours = look
         .engines()
         .iter()

@@ -1,6 +1,7 @@
 //! What standbys on hosts of their own need of the rest of a study.
 
 use super::contradictions::RuleContext;
+use super::factor::values_of;
 use super::typed::purged_devices;
 use crate::load_share::HOST_PLACEHOLDER;
 use crate::manager::manager;
@@ -54,7 +55,7 @@ fn namespaces_need(look: &mut RuleContext<'_>) {
             look.fault(path, format!("agents run in namespaces of this machine ({NETWORK}); leave one of the two out"));
         }
     }
-    if look.study.factors.iter().any(|factor| factor.setting == "replication.standbys" && factor.levels.len() > 1) {
+    if values_of("replication.standbys", &look.study.settings, &look.study.factors).len() > 1 {
         let reason = format!("the namespaces are the same at every point ({NETWORK}); say one number");
         look.fault("replication.standbys", reason);
     }

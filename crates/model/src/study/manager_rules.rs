@@ -27,8 +27,7 @@ pub(super) fn manager_needs(look: &mut RuleContext<'_>) {
         };
         found.extend(faults.into_iter().map(|(path, reason)| (path.to_owned(), reason)));
     }
-    let own: Vec<String> =
-        look.given.paths().filter(|path| path.starts_with(MANAGER_SETTINGS)).map(str::to_owned).collect();
+    let own: Vec<String> = look.given_paths().into_iter().filter(|path| path.starts_with(MANAGER_SETTINGS)).collect();
     if !managed {
         let reason = "only used with a manager; set replication.manager too, or leave it out";
         found.extend(own.into_iter().map(|path| (path, reason.to_owned())));

@@ -3,6 +3,8 @@
 mod advice;
 mod contradictions;
 mod drill_rules;
+mod factor;
+mod factor_rules;
 mod fault;
 mod host_rules;
 mod manager_rules;
@@ -14,6 +16,8 @@ mod typed;
 mod validate;
 
 pub use advice::{FEWEST_WAREHOUSES_FOR_A_USER, advice, too_few_warehouses};
+pub use factor::{Factor, values_of};
+pub(crate) use factor_rules::groups;
 pub(crate) use fault::nearest;
 pub use fault::{Fault, faults_text};
 pub(crate) use read::take_apart;
@@ -23,4 +27,4 @@ pub use typed::{
     Procedure, WarmUp, confirmation_of, data_place, limits_asked, preconditioning, procedure, purged_devices, scraped,
     session_looks, standby_cpu, with_memory,
 };
-pub use validate::{Factor, Study, validate};
+pub use validate::{Study, validate};

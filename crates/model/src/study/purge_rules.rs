@@ -1,6 +1,7 @@
 //! What purging devices before each run needs of the rest of a study.
 
 use super::contradictions::RuleContext;
+use super::factor::values_of;
 use super::typed::purged_devices;
 use crate::plan::expand;
 use crate::replication::replication;
@@ -14,6 +15,8 @@ pub(super) fn purge_needs(look: &mut RuleContext<'_>) {
         return;
     }
     let plan = expand(look.study);
+    let restores = values_of("procedure.restore", &settings, &look.study.factors);
+    let always_restored = restores.iter().all(|value| value.to_string() == "every-run");
     let most = plan
         .points
         .iter()
@@ -41,7 +44,7 @@ pub(super) fn purge_needs(look: &mut RuleContext<'_>) {
         need(!device.contains(','), "storage.purge.device", reason);
     }
     need(
-        settings.text("procedure.restore") == Ok("every-run"),
+        always_restored,
         "procedure.restore",
         "a purged device holds no data: they are put back before each run; say \"every-run\"".to_owned(),
     );

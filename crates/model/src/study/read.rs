@@ -20,6 +20,17 @@ pub struct Assignment {
 pub(crate) struct FactorText {
     pub(crate) line: Option<usize>,
     pub(crate) keys: Vec<Assignment>,
+    /// Items of `levels`, if that is a list.
+    pub(crate) levels: Vec<LevelText>,
+}
+
+/// A level as written.
+#[derive(Debug, Clone)]
+pub(crate) struct LevelText {
+    pub(crate) line: Option<usize>,
+    pub(crate) value: Toml,
+    /// Leaves of a table, by their paths below the factor's setting; `None` for a plain value.
+    pub(crate) keys: Option<Vec<Assignment>>,
 }
 
 /// A study file taken apart.
@@ -85,17 +96,103 @@ fn take_factors(text: &str, item: &Item, parsed: &mut ParsedStudy) {
         return;
     };
     for table in tables {
-        let keys = table
-            .iter()
-            .filter_map(|(key, item)| item.as_value().map(|value| (key, value)))
-            .map(|(key, value)| Assignment {
-                path: key.to_owned(),
-                line: value.span().map(|span| line_of(text, span.start)),
-                value: value.clone(),
-            })
-            .collect::<Vec<_>>();
-        let line = keys.first().and_then(|key| key.line);
-        parsed.factors.push(FactorText { line, keys });
+        let key = |(key, item): (&str, &Item)| {
+            let value = item.clone().into_value().ok()?;
+            Some(Assignment { path: key.to_owned(), line: line_of_item(text, item), value })
+        };
+        let keys: Vec<Assignment> = table.iter().filter_map(key).collect();
+        parsed.factors.push(FactorText::of(keys, Some(text)));
+    }
+}
+
+impl FactorText {
+    /// A factor with these keys; lines are those of `text`.
+    pub(crate) fn of(keys: Vec<Assignment>, text: Option<&str>) -> Self {
+        let list = keys.iter().find(|key| key.path == "levels");
+        let of_value = |value: &Toml| value.span().zip(text).map(|(span, text)| line_of(text, span.start));
+        let level = |value: &Toml| {
+            let keys = value.as_inline_table().map(|_| {
+                let mut keys = Vec::new();
+                leaves("", value, &of_value, &mut keys);
+                keys
+            });
+            let of_keys = || keys.iter().flatten().find_map(|key| key.line);
+            let line = of_value(value).or_else(of_keys).or(list.and_then(|list| list.line));
+            LevelText { line, value: value.clone(), keys }
+        };
+        let levels = list.and_then(|list| list.value.as_array()).into_iter().flatten().map(level).collect();
+        Self { line: keys.first().and_then(|key| key.line), keys, levels }
+    }
+
+    /// The setting that it names.
+    pub(crate) fn setting(&self) -> Option<&str> {
+        self.keys.iter().find(|key| key.path == "setting").and_then(|key| key.value.as_str())
+    }
+
+    /// Its values of a setting as written, with their lines.
+    pub(crate) fn values<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (Option<usize>, &'a Toml)> {
+        let below = self.setting().and_then(|setting| path.strip_prefix(setting));
+        let rest = below.and_then(|below| below.strip_prefix('.'));
+        let own = self.levels.iter().filter(move |level| below == Some("") && level.keys.is_none());
+        let keys = self.levels.iter().flat_map(|level| level.keys.iter().flatten());
+        let in_tables = keys.filter(move |key| rest == Some(&key.path)).map(|key| (key.line, &key.value));
+        own.map(|level| (level.line, &level.value)).chain(in_tables)
+    }
+
+    /// The line where it stands, or where it first assigns a setting of its group.
+    pub(crate) fn line_of(&self, path: &str) -> Option<usize> {
+        if self.setting() == Some(path) { self.line } else { self.values(path).find_map(|(line, _)| line) }
+    }
+
+    /// Whether it varies a setting.
+    pub(crate) fn gives(&self, path: &str) -> bool {
+        self.setting() == Some(path) || self.values(path).next().is_some()
+    }
+
+    /// Leaves a setting out of a group; levels that become the same are one. Nothing is left of a factor without any assignment.
+    pub(crate) fn leave_out(&mut self, path: &str) {
+        if !self.gives(path) {
+            return;
+        }
+        let rest = self.setting().and_then(|setting| path.strip_prefix(setting)).unwrap_or_default().to_owned();
+        let rest = rest.strip_prefix('.').unwrap_or_default();
+        let mut kept: Vec<LevelText> = Vec::new();
+        for mut level in std::mem::take(&mut self.levels) {
+            level.keys.iter_mut().for_each(|keys| keys.retain(|key| key.path != rest));
+            if !kept.iter().any(|other| other.is_like(&level)) {
+                kept.push(level);
+            }
+        }
+        self.levels = kept;
+    }
+
+    /// Whether no level assigns anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.levels.iter().all(|level| level.keys.as_ref().is_some_and(Vec::is_empty))
+    }
+}
+
+impl LevelText {
+    /// Whether both are tables of the same keys and values.
+    fn is_like(&self, other: &Self) -> bool {
+        let words = |level: &Self| {
+            let key = |key: &Assignment| (key.path.clone(), key.value.to_string().trim().to_owned());
+            level.keys.as_ref().map(|keys| keys.iter().map(key).collect::<std::collections::BTreeSet<_>>())
+        };
+        words(self).is_some() && words(self) == words(other)
+    }
+}
+
+/// Leaves of an inline table with their paths below it; a table without keys is a leaf below the first level.
+fn leaves(path: &str, value: &Toml, line: &impl Fn(&Toml) -> Option<usize>, found: &mut Vec<Assignment>) {
+    match value.as_inline_table() {
+        Some(table) if path.is_empty() || !table.is_empty() => {
+            for (key, inner) in table.iter() {
+                let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+                leaves(&path, inner, line, found);
+            }
+        }
+        _ => found.push(Assignment { path: path.to_owned(), line: line(value), value: value.clone() }),
     }
 }
 

@@ -1,8 +1,9 @@
 //! `[search]`: which load a study looks for. The checks of a study file, all faults at once, and the typed view of what is valid.
 //! May not choose a point: that is the report's analysis.
 
+use super::factor::Factor;
 use super::fault::Fault;
-use super::validate::{Factor, StudySource};
+use super::validate::StudySource;
 use crate::error::Error;
 use crate::settings::{Settings, Value};
 use std::time::Duration;
@@ -150,7 +151,7 @@ impl Check<'_> {
                 format!("{setting} is not a load of this study's workload; a search can vary: {loads}"),
             );
         }
-        if factors.iter().any(|factor| factor.setting == setting) {
+        if factors.iter().any(|factor| factor.varies(&setting)) {
             self.fault("search.setting", format!("{setting} is also a factor; a search chooses its levels itself"));
         }
     }

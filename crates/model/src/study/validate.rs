@@ -1,19 +1,13 @@
 //! Reads a study file's text into a study, or reports all its faults at once.
 
+use super::factor::{Factor, values_of};
+use super::factor_rules::{read_factor, sets_the_same, two_factors};
 use super::fault::{Fault, nearest};
 use super::read::{Assignment, FactorText, ParsedStudy, take_apart};
 use crate::catalogue::Catalogue;
-use crate::settings::{Scope, SettingSpec, Settings, Value, limit_settings};
+use crate::settings::{Scope, SettingSpec, Settings, limit_settings};
 use serde::{Deserialize, Serialize};
-
-/// A setting that varies between points.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Factor {
-    /// Path of the setting.
-    pub setting: String,
-    /// Its values, in the order of the file.
-    pub levels: Vec<Value>,
-}
+use std::collections::BTreeSet;
 
 /// A valid study, resolved: every setting that has a default has a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,11 +66,12 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
         .filter_map(|factor| read_factor(factor, (catalogue, &kinds), &mut faults))
         .collect::<Vec<_>>();
     let source = StudySource { parsed: &parsed, catalogue, kinds: &kinds };
-    source.repeated_factors(&factors, &mut faults);
+    two_factors(&factors, &parsed.factors, &mut faults);
     super::search::check(&source, &factors, &mut settings, &mut faults);
     fill_defaults(&mut settings, &factors, (catalogue, &kinds), &mut faults);
+    sets_the_same(&factors, &parsed.factors, &settings, &mut faults);
     source.kinds(&settings, &factors, &mut faults);
-    source.scopes(&settings, &mut faults);
+    source.scopes(&settings, &factors, &mut faults);
     let study = Study { settings, factors };
     // A fault that leaves its setting a value, or is of no setting at all, hides no contradiction.
     let is_harmless = |fault: &Fault| {
@@ -90,7 +85,7 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
     if faults.is_empty() { Ok(study) } else { Err(faults) }
 }
 
-/// `--set` replaces the assignment of the same path; a factor's setting replaced this way is no factor any more.
+/// `--set` replaces the assignment of the same path; a factor's setting replaced this way is no factor any more, and no part of a group.
 /// `factor.<setting>=[levels]` replaces the levels of a factor.
 fn lay_over(parsed: &mut ParsedStudy, overrides: &[Assignment]) {
     for change in overrides {
@@ -100,7 +95,7 @@ fn lay_over(parsed: &mut ParsedStudy, overrides: &[Assignment]) {
         }
         lay_over_search(parsed, &change.path);
         parsed.assignments.retain(|assignment| assignment.path != change.path);
-        parsed.factors.retain(|factor| factor_setting(factor) != Some(&change.path));
+        leave_out(parsed, &change.path);
         if !takes_a_limit_away(change) {
             parsed.assignments.push(change.clone());
         }
@@ -125,17 +120,19 @@ fn lay_over_search(parsed: &mut ParsedStudy, path: &str) {
 
 /// Replaces or adds the factor of a setting.
 fn set_levels(parsed: &mut ParsedStudy, setting: &str, change: &Assignment) {
-    parsed.factors.retain(|factor| factor_setting(factor) != Some(setting));
+    leave_out(parsed, setting);
     let key = |path: &str, value| Assignment { path: path.to_owned(), line: None, value };
-    parsed.factors.push(FactorText {
-        line: None,
-        keys: vec![key("setting", setting.into()), key("levels", change.value.clone())],
-    });
+    let keys = vec![key("setting", setting.into()), key("levels", change.value.clone())];
+    parsed.factors.push(FactorText::of(keys, None));
 }
 
-/// The setting that a factor names.
-fn factor_setting(factor: &FactorText) -> Option<&str> {
-    factor.keys.iter().find(|key| key.path == "setting").and_then(|key| key.value.as_str())
+/// Drops the factor of a setting, and the setting from groups.
+fn leave_out(parsed: &mut ParsedStudy, setting: &str) {
+    parsed.factors.retain_mut(|factor| {
+        let varied = factor.gives(setting);
+        factor.leave_out(setting);
+        factor.setting() != Some(setting) && !(varied && factor.is_empty())
+    });
 }
 
 /// Reads one assignment into the settings.
@@ -162,7 +159,7 @@ fn read_setting(
 
 /// The workloads and engines that a study names, as written.
 #[derive(Debug, Default)]
-struct Kinds {
+pub(super) struct Kinds {
     workloads: Vec<String>,
     engines: Vec<String>,
 }
@@ -172,9 +169,7 @@ impl Kinds {
     fn of(parsed: &ParsedStudy) -> Self {
         let named = |path: &str| -> Vec<String> {
             let assigned = parsed.assignments.iter().filter(|key| key.path == path).map(|key| &key.value);
-            let factors = parsed.factors.iter().filter(|factor| factor_setting(factor) == Some(path));
-            let lists = factors.flat_map(|factor| factor.keys.iter().filter(|key| key.path == "levels"));
-            let levels = lists.filter_map(|key| key.value.as_array()).flatten();
+            let levels = parsed.factors.iter().flat_map(|factor| factor.values(path)).map(|(_, value)| value);
             assigned.chain(levels).filter_map(|value| value.as_str().map(str::to_owned)).collect()
         };
         Self { workloads: named("workload.kind"), engines: named("engine.kind") }
@@ -192,85 +187,26 @@ impl Kinds {
 }
 
 /// The specification of a path: several workloads or engines may have one of the same path, and the study's own counts.
-fn find<'a>(catalogue: &'a Catalogue, path: &str, kinds: &Kinds) -> Option<&'a SettingSpec> {
+pub(super) fn find<'a>(catalogue: &'a Catalogue, path: &str, kinds: &Kinds) -> Option<&'a SettingSpec> {
     let mut known = catalogue.settings().filter(|spec| spec.matches(path)).peekable();
     let first = known.peek().copied();
     known.find(|spec| kinds.have(spec.scope)).or(first)
 }
 
 /// The fault of an unknown key.
-fn unknown(path: &str, line: Option<usize>, catalogue: &Catalogue) -> Fault {
+pub(super) fn unknown(path: &str, line: Option<usize>, catalogue: &Catalogue) -> Fault {
     let suggestion = nearest(path, catalogue.settings().map(|spec| spec.path));
     Fault { line, key: path.to_owned(), reason: "this setting is not known".to_owned(), suggestion }
 }
 
 /// The nearest word of a choice.
-fn near_word(spec: &SettingSpec, value: &toml_edit::Value) -> Option<String> {
+pub(super) fn near_word(spec: &SettingSpec, value: &toml_edit::Value) -> Option<String> {
     match spec.kind {
         crate::settings::Kind::OneOf(words) => {
             nearest(value.as_str()?, words.iter().copied()).map(|word| format!("{word:?}"))
         }
         _ => None,
     }
-}
-
-/// Reads one factor.
-fn read_factor(
-    factor: &FactorText,
-    (catalogue, kinds): (&Catalogue, &Kinds),
-    faults: &mut Vec<Fault>,
-) -> Option<Factor> {
-    let fault = |line, key: &str, reason: String, suggestion| Fault { line, key: key.to_owned(), reason, suggestion };
-    for key in factor.keys.iter().filter(|key| !["setting", "levels"].contains(&key.path.as_str())) {
-        let near = nearest(&key.path, ["setting", "levels"].into_iter());
-        faults.push(fault(
-            key.line,
-            &format!("factor.{}", key.path),
-            "a factor has only setting and levels".to_owned(),
-            near,
-        ));
-    }
-    let levels = factor.keys.iter().find(|key| key.path == "levels");
-    let (Some(setting), Some(levels)) = (factor_setting(factor), levels) else {
-        faults.push(fault(
-            factor.line,
-            "factor",
-            "a factor needs setting (a text) and levels (a list)".to_owned(),
-            None,
-        ));
-        return None;
-    };
-    let Some(spec) = find(catalogue, setting, kinds) else {
-        faults.push(unknown(setting, factor.line, catalogue));
-        return None;
-    };
-    if !spec.factor {
-        faults.push(fault(
-            factor.line,
-            setting,
-            "this setting is the same for all points and cannot be a factor".to_owned(),
-            None,
-        ));
-        return None;
-    }
-    let Some(items) = levels.value.as_array().filter(|items| !items.is_empty()) else {
-        faults.push(fault(levels.line, setting, "levels must be a list of at least one value".to_owned(), None));
-        return None;
-    };
-    let mut values: Vec<Value> = Vec::new();
-    for item in items {
-        match spec.kind.read(item) {
-            Ok(value) if values.contains(&value) => {
-                let twice = fault(levels.line, setting, format!("level {value} stands twice"), None);
-                if !faults.contains(&twice) {
-                    faults.push(twice);
-                }
-            }
-            Ok(value) => values.push(value),
-            Err(reason) => faults.push(fault(levels.line, setting, reason, near_word(spec, item))),
-        }
-    }
-    Some(Factor { setting: setting.to_owned(), levels: values })
 }
 
 /// Defaults for what is not given; faults for what must be.
@@ -281,12 +217,15 @@ fn fill_defaults(
     faults: &mut Vec<Fault>,
 ) {
     for spec in catalogue.settings() {
-        let varied = factors.iter().find(|factor| factor.setting == spec.path);
         if !kinds.have(spec.scope) || settings.get(spec.path).is_some() {
             continue;
         }
-        if let Some(level) = varied.and_then(|factor| factor.levels.first()) {
-            settings.0.insert(spec.path.to_owned(), level.clone());
+        let varied = factors.iter().find(|factor| factor.varies(spec.path));
+        // What only some levels of a group assign has no value at the others but its default.
+        if let Some(first) = varied.filter(|factor| factor.values(spec.path).all(|value| value.is_some())) {
+            settings
+                .0
+                .extend(first.values(spec.path).flatten().next().map(|value| (spec.path.to_owned(), value.clone())));
         } else if let Some(default) = spec.default {
             let value = spec.kind.read_text(default).expect("the table's defaults are valid, which a test checks");
             settings.0.insert(spec.path.to_owned(), value);
@@ -316,19 +255,13 @@ impl StudySource<'_> {
             .iter()
             .find(|assignment| assignment.path == path)
             .and_then(|assignment| assignment.line);
-        assigned.or_else(|| {
-            self.parsed
-                .factors
-                .iter()
-                .find(|factor| factor_setting(factor) == Some(path))
-                .and_then(|factor| factor.line)
-        })
+        assigned.or_else(|| self.parsed.factors.iter().find_map(|factor| factor.line_of(path)))
     }
 
     /// Whether the study, or `--set`, gives this setting a value or levels.
     pub(super) fn is_given(&self, path: &str) -> bool {
         self.parsed.assignments.iter().any(|assignment| assignment.path == path)
-            || self.parsed.factors.iter().any(|factor| factor_setting(factor) == Some(path))
+            || self.parsed.factors.iter().any(|factor| factor.gives(path))
     }
 
     /// The paths that are assigned.
@@ -361,22 +294,6 @@ impl StudySource<'_> {
         self.catalogue
     }
 
-    /// One factor per setting.
-    fn repeated_factors(&self, factors: &[Factor], faults: &mut Vec<Fault>) {
-        for (index, factor) in factors.iter().enumerate() {
-            if factors[..index].iter().any(|earlier| earlier.setting == factor.setting) {
-                let reason = "two factors vary this setting".to_owned();
-                let lines = self.parsed.factors.iter().filter(|of| factor_setting(of) == Some(&factor.setting));
-                faults.push(Fault {
-                    line: lines.into_iter().next_back().and_then(|of| of.line),
-                    key: factor.setting.clone(),
-                    reason,
-                    suggestion: None,
-                });
-            }
-        }
-    }
-
     /// Engines and workloads that are built in.
     fn kinds(&self, settings: &Settings, factors: &[Factor], faults: &mut Vec<Fault>) {
         let engines: Vec<&str> = self.catalogue.engines.iter().map(|engine| engine.name).collect();
@@ -398,8 +315,10 @@ impl StudySource<'_> {
     }
 
     /// Settings of an engine or workload that is not the study's.
-    fn scopes(&self, settings: &Settings, faults: &mut Vec<Fault>) {
-        for path in settings.0.keys().filter(|path| self.line(path).is_some()) {
+    fn scopes(&self, settings: &Settings, factors: &[Factor], faults: &mut Vec<Fault>) {
+        let varied = factors.iter().flat_map(Factor::paths);
+        let given: BTreeSet<String> = settings.0.keys().cloned().chain(varied).collect();
+        for path in given.iter().filter(|path| self.line(path).is_some()) {
             let scope = find(self.catalogue, path, self.kinds).map(|spec| spec.scope);
             let reason = match scope.filter(|scope| !self.kinds.have(*scope)) {
                 Some(Scope::Workload(name)) => format!("belongs to the workload {name}, which this study does not run"),
@@ -408,13 +327,5 @@ impl StudySource<'_> {
             };
             faults.push(Fault { line: self.line(path), key: path.clone(), reason, suggestion: None });
         }
-    }
-}
-
-/// All values that a setting takes in a study: its levels, or its one value.
-pub(super) fn values_of<'a>(path: &str, settings: &'a Settings, factors: &'a [Factor]) -> Vec<&'a Value> {
-    match factors.iter().find(|factor| factor.setting == path) {
-        Some(factor) => factor.levels.iter().collect(),
-        None => settings.get(path).into_iter().collect(),
     }
 }

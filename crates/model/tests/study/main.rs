@@ -1,5 +1,6 @@
 //! Study files: every fault at once, with line, key, reason and the nearest known key; schema, `--set` and plan.
 
+mod groups;
 mod refusals;
 mod searches;
 

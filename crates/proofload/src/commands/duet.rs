@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use proofload_model::plan::expand;
 use proofload_model::replication::instances_together;
 use proofload_model::settings::Settings;
-use proofload_model::study::Study;
+use proofload_model::study::{Study, values_of};
 
 /// Cores that clients of both should have to themselves.
 const LEFT_TO_CLIENTS: u32 = 1;
@@ -29,7 +29,7 @@ pub(super) fn expect_duet(one: &Study, other: &Study) -> Result<(), Failure> {
                 ));
             }
         }
-        if study.settings.get("workload.rounds").is_some() {
+        if !values_of("workload.rounds", &study.settings, &study.factors).is_empty() {
             faults.push(format!("{name}: workload.rounds: a run that is rated whole has no seconds to compare"));
         }
     }
@@ -86,7 +86,11 @@ fn cpu_of_all(settings: &Settings) -> Option<f64> {
 /// What weakens a duet here, in words: clients that share the cores of the databases.
 pub(super) fn crowded(one: &Study, other: &Study) -> Option<String> {
     let cores = std::thread::available_parallelism().ok()?.get() as u32;
-    let of = |study: &Study| study.settings.count("limits.cores").unwrap_or(0) * instances_together(&study.settings);
+    let of_point = |point: &Settings| point.count("limits.cores").unwrap_or(0) * instances_together(point);
+    let of = |study: &Study| {
+        let points = expand(study).points;
+        points.iter().map(|point| of_point(&study.settings.with(&point.levels))).max().unwrap_or(0)
+    };
     let taken = of(one) + of(other);
     let remote = [one, other].into_iter().any(|study| !study.settings.list("agents.host").is_empty());
     (!remote && taken + LEFT_TO_CLIENTS > cores).then(|| {

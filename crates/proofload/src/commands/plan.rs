@@ -8,7 +8,7 @@ use crate::output;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings};
-use proofload_model::study::{Goal, Study, preconditioning, purged_devices, search};
+use proofload_model::study::{Goal, Study, preconditioning, purged_devices, search, values_of};
 use proofload_model::units::{Bytes, duration_text};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -143,7 +143,8 @@ pub(super) fn data_sizes(study: &Study, plan: &Plan) -> Result<BTreeMap<String, 
 
 /// Copies of each data set that lie on the disk at a time.
 pub(super) fn copies(study: &Study) -> Result<u64, Error> {
-    Ok(if study.settings.text("procedure.restore")? == "every-run" { 2 } else { 1 })
+    let restores = values_of("procedure.restore", &study.settings, &study.factors);
+    Ok(if restores.iter().any(|restore| restore.to_string() == "every-run") { 2 } else { 1 })
 }
 
 /// Room that all copies of all data sets take while they grow.
@@ -169,16 +170,17 @@ fn round_size(bytes: u64) -> Bytes {
     Bytes(bytes.div_ceil(unit) * unit)
 }
 
-/// Every limit with its values: the levels of a factor, one value, or an empty list.
+/// Every limit with its values: the levels of a factor (`none` where a level of a group leaves it out), one value, or an empty list.
 pub(super) fn limits(study: &Study) -> Vec<(&'static str, Vec<String>)> {
     let values = |SettingSpec { path, kind, .. }: &'static SettingSpec| {
         let unit = if matches!(kind, Kind::Bandwidth { .. }) { "/s" } else { "" };
         let word = |value: &Value| format!("{value}{unit}");
-        let levels = study.factors.iter().find(|factor| factor.setting == *path).map(|factor| &factor.levels);
-        let values = match levels {
-            Some(levels) => levels.iter().map(word).collect(),
-            None => study.settings.get(path).map(word).into_iter().collect(),
-        };
+        let mut values: Vec<String> = values_of(path, &study.settings, &study.factors).into_iter().map(word).collect();
+        let factor = study.factors.iter().find(|factor| factor.varies(path));
+        let some_have_none = factor.is_some_and(|factor| factor.values(path).any(|value| value.is_none()));
+        if some_have_none && study.settings.get(path).is_none() {
+            values.push("none".to_owned());
+        }
         (*path, values)
     };
     limit_settings().map(values).collect()

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::{live, output};
 use proofload_model::events::RunEvent;
-use proofload_model::study::Study;
+use proofload_model::study::{Study, values_of};
 use proofload_model::time::Clock;
 use proofload_record::{Record, Recorder};
 use std::path::{Path, PathBuf};
@@ -145,7 +145,11 @@ fn token(record: &Record) -> Option<(&str, bool)> {
 fn expect_data_apart(one: &Study, other: &Study) -> Result<(), Failure> {
     let of = |study: &Study, path: &str| study.settings.text(path).unwrap_or_default().to_owned();
     let shared = of(one, "storage.path") == of(other, "storage.path") && one.name() == other.name();
-    let keeps = [one, other].iter().any(|study| of(study, "procedure.restore") == "never");
+    let restores = |study: &Study| {
+        let values = values_of("procedure.restore", &study.settings, &study.factors);
+        values.iter().all(|value| value.to_string() != "never")
+    };
+    let keeps = ![one, other].into_iter().all(restores);
     if shared && keeps {
         let text = "both studies have the same name and storage.path, and procedure.restore = \"never\": each would go on with the \
                     data that the other left; give them different names";

@@ -8,6 +8,7 @@ use proofload_analysis::bootstrap::{Estimate, ratio_of_means};
 use proofload_analysis::elasticity::{Level, Step, elasticities};
 use proofload_analysis::knee::{Knee, Question, find_knee};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::settings::Value;
 use proofload_model::study::{Factor, Study};
 
 /// Share of the largest result that counts as having reached it, where the knee cannot be fitted.
@@ -92,10 +93,10 @@ fn throughput(point: &PointFindings, blocks: Option<&BlockFindings>) -> Option<E
     inside.or_else(|| point.throughput.clone().ok())
 }
 
-fn knee(levels: &[Level], seed: u64, of: &[proofload_model::settings::Value]) -> Knee {
+fn knee(levels: &[Level], seed: u64, of: &[Value]) -> Knee {
     let unit = match of.first() {
-        Some(proofload_model::settings::Value::Bytes(_)) => Unit::named("B"),
-        Some(proofload_model::settings::Value::Duration(_)) => Unit::named("s"),
+        Some(Value::Bytes(_)) => Unit::named("B"),
+        Some(Value::Duration(_)) => Unit::named("s"),
         _ => Unit::named(""),
     };
     find_knee(levels, &Question { unit, within: WITHIN, resamples: 1000, seed })
@@ -103,12 +104,12 @@ fn knee(levels: &[Level], seed: u64, of: &[proofload_model::settings::Value]) ->
 
 /// Levels of all factors but one, in words.
 pub(super) fn other_levels(point: &PointFindings, but: &str) -> String {
-    let others = point.levels.iter().filter(|(setting, _)| setting != but);
-    let word = |(setting, value): &(String, proofload_model::settings::Value)| match value {
-        text @ proofload_model::settings::Value::Text(_) => super::factor::level_text(text),
+    let others = || point.levels.iter().filter(|(setting, _)| setting != but);
+    let word = |(setting, value): &(String, Value)| match value {
+        told @ (Value::Text(_) | Value::Table(_)) => super::factor::level_text(told),
         value => format!("{} {}", super::factor::level_text(value), setting_title(setting)),
     };
-    others.map(word).collect::<Vec<_>>().join(", ")
+    others().map(word).collect::<Vec<_>>().join(super::factor::between(others().map(|(_, value)| value)))
 }
 
 /// Whether neighbours differ by about equal ratios, and not by equal differences.

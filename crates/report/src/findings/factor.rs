@@ -2,14 +2,24 @@
 
 use crate::workloads::WORKLOADS;
 use proofload_model::engines::named_engine;
-use proofload_model::settings::{STANDARD, Value};
+use proofload_model::settings::{GROUP_TITLES, STANDARD, Value, table_text};
 use proofload_model::units::{Bytes, duration_text, parse_duration};
 
-/// What a setting is called in running text: by the table of settings or by the words of a workload, else by its path.
+/// What a setting is called in running text: by the table of settings or by the words of a workload, else by its path; a group of settings
+/// by the last part of its common beginning.
 pub fn setting_title(path: &str) -> String {
     let standard = STANDARD.iter().find(|spec| spec.path == path).and_then(|spec| spec.title);
     let own = || WORKLOADS.iter().flat_map(|workload| workload.settings).find(|(known, _)| *known == path);
-    standard.or_else(|| own().map(|(_, title)| *title)).unwrap_or(path).to_owned()
+    let title = standard.or_else(|| own().map(|(_, title)| *title)).or_else(|| group_title(path));
+    title.unwrap_or(path).to_owned()
+}
+
+/// What a group of settings is called; `None` for a single setting.
+fn group_title(path: &str) -> Option<&str> {
+    let titled = GROUP_TITLES.iter().find(|(known, _)| *known == path).map(|(_, title)| *title);
+    let is_above = |known: &str| known.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+    let is_group = STANDARD.iter().any(|spec| is_above(spec.path));
+    titled.or_else(|| path.rsplit('.').next().filter(|_| is_group))
 }
 
 /// A level as a number, for axes: bytes, seconds or the number itself; `None` for words.
@@ -20,7 +30,7 @@ pub fn level_number(value: &Value) -> Option<f64> {
         Value::Number(number) => Some(*number),
         Value::Duration(time) => Some(time.as_secs_f64()),
         Value::Text(text) => text_number(text),
-        Value::Boolean(_) | Value::List(_) => None,
+        Value::Boolean(_) | Value::List(_) | Value::Table(_) => None,
     }
 }
 
@@ -40,8 +50,15 @@ pub fn level_text(value: &Value) -> String {
         Value::Text(text) => named_engine(text).map_or_else(|| text.clone(), |engine| engine.title.clone()),
         Value::List(items) if items.is_empty() => "none".to_owned(),
         Value::List(items) => items.join(", "),
+        Value::Table(values) => table_text(values, level_text),
         other => other.to_string(),
     }
+}
+
+/// What stands between levels in a row: a semicolon where a level of a group has commas of its own.
+pub(crate) fn between<'a>(mut levels: impl Iterator<Item = &'a Value>) -> &'static str {
+    let has_commas = |level: &Value| matches!(level, Value::Table(values) if values.len() > 1);
+    if levels.any(has_commas) { "; " } else { ", " }
 }
 
 /// A size of a fact as people say it: `24684084KiB` as `23.5 GiB`; other text as it stands.
@@ -89,5 +106,24 @@ mod tests {
         check(Value::Text("sqlite".to_owned()), None, "SQLite");
         check(Value::Duration(std::time::Duration::from_secs(90)), Some(90.0), "90\u{a0}s");
         check(Value::Boolean(true), None, "true");
+    }
+
+    #[test]
+    fn a_level_of_a_group_is_its_keys_and_values_and_never_a_number() {
+        let table = |values: &[(&str, Value)]| {
+            Value::Table(values.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+        };
+        let values = [("warm_up.round", Value::Bytes(Bytes::mebi(64))), ("cores", Value::Integer(2))];
+        check(table(&values), None, "cores 2, warm_up.round 64\u{a0}MiB");
+        check(table(&values[1..]), None, "cores 2");
+        check(table(&[]), None, "as given");
+    }
+
+    #[test]
+    fn a_group_is_called_by_its_last_part() {
+        let titles =
+            ["replication", "procedure.warm_up", "engine.settings", "engine.settings.work_mem", "limits.cores"];
+        let known = ["replication", "warm_up", "engine settings", "engine.settings.work_mem", "cores"];
+        assert_eq!(titles.map(setting_title), known);
     }
 }

@@ -10,6 +10,7 @@ use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::commit_levels::{CommitCalibration, CommitLevel};
 use proofload_model::events::RunEvent;
 use proofload_model::replication::ReplicationMode;
+use proofload_model::study::values_of;
 
 /// Share of the forecast by which the measured may differ from it and still count as explained.
 const EXPLAINED_WITHIN: f64 = 0.2;
@@ -148,7 +149,7 @@ fn measured(
     alone: &PointFindings,
     base: &Quantity,
 ) -> Result<Quantity, String> {
-    let is_closed = findings.record.study.settings.get("workload.rate").is_none();
+    let is_closed = values_of("workload.rate", &findings.record.study.settings, &findings.factors).is_empty();
     let ratio = findings.blocks.as_ref().filter(|_| is_closed).and_then(|blocks| blocks.ratio(alone.id, point.id));
     let Some(ratio) = ratio else { return Ok(sum(&mean_response(point)?, base, -1.0)) };
     let times = |ratio: f64| base.value() * (ratio - 1.0);

@@ -1,7 +1,7 @@
 //! One point of the study: its levels, its runs, its verdict, its metrics.
 
 use super::disturbance::{Estimand, disturbed_from_outside};
-use super::factor::level_text;
+use super::factor::{between, level_text};
 use super::level::Measured;
 use super::metrics::{metrics, throughput};
 use super::run::{Pair, RunFindings, run};
@@ -153,12 +153,22 @@ impl PointFindings {
     /// Its levels in words.
     pub fn label(&self) -> String {
         let texts: Vec<String> = self.levels.iter().map(|(_, value)| level_text(value)).collect();
-        if texts.is_empty() { "the only point".to_owned() } else { texts.join(", ") }
+        if texts.is_empty() {
+            "the only point".to_owned()
+        } else {
+            texts.join(between(self.levels.iter().map(|(_, value)| value)))
+        }
     }
 
-    /// The level of a factor.
+    /// The level of a factor, or what the level of a group assigns to a setting.
     pub fn level(&self, setting: &str) -> Option<&Value> {
-        self.levels.iter().find(|(known, _)| known == setting).map(|(_, value)| value)
+        let own = self.levels.iter().find(|(known, _)| known == setting).map(|(_, value)| value);
+        own.or_else(|| self.levels.iter().find_map(|(known, value)| value.assigned(known, setting)))
+    }
+
+    /// Every setting that its levels assign.
+    pub fn assigned(&self) -> Settings {
+        Settings::default().with(self.levels.iter().map(|(setting, value)| (setting, value)))
     }
 }
 

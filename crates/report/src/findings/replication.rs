@@ -146,8 +146,8 @@ fn replicated_point(
 /// The point without standbys whose other levels are the same.
 fn base_of<'a>(point: &PointFindings, alone: &[&'a PointFindings]) -> Result<&'a PointFindings, String> {
     let others = |point: &PointFindings| -> Vec<(String, String)> {
-        let levels = point.levels.iter().filter(|(setting, _)| !setting.starts_with("replication."));
-        levels.map(|(setting, value)| (setting.clone(), value.to_string())).collect()
+        let levels = point.assigned().0.into_iter().filter(|(setting, _)| !setting.starts_with("replication."));
+        levels.map(|(setting, value)| (setting, value.to_string())).collect()
     };
     let base = alone.iter().find(|base| others(base) == others(point));
     base.copied().ok_or_else(|| "the study has no point without standbys beside it".to_owned())

@@ -1,7 +1,7 @@
 //! The search of a study: what it has found, and which load it would measure next. The conductor asks here, and so does the report: both
 //! get the same answer from the same results.
 
-use super::factor::{level_text, setting_title};
+use super::factor::{between, level_text, setting_title};
 use super::level::Measured;
 use super::point::{PointFindings, Verdict, point};
 use super::search_blocks::SideBySide;
@@ -159,10 +159,10 @@ fn one(
 
 fn label(levels: &BTreeMap<String, Value>) -> String {
     let word = |(setting, value): (&String, &Value)| match value {
-        Value::Text(_) => level_text(value),
+        Value::Text(_) | Value::Table(_) => level_text(value),
         value => format!("{} {}", level_text(value), setting_title(setting)),
     };
-    levels.iter().map(word).collect::<Vec<_>>().join(", ")
+    levels.iter().map(word).collect::<Vec<_>>().join(between(levels.values()))
 }
 
 /// The metric that a goal looks at.

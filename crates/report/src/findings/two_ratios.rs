@@ -9,7 +9,7 @@ use super::search::{ChosenLoad, SearchFindings};
 use proofload_analysis::bootstrap::ratio_of_means;
 use proofload_analysis::quantity::Unit;
 use proofload_model::replication::ReplicationMode;
-use proofload_model::settings::Value;
+use proofload_model::settings::{Settings, Value};
 
 /// A search under a mode beside the one without standbys.
 #[derive(Debug, Clone)]
@@ -36,17 +36,21 @@ pub fn two_ratios(findings: &Findings<'_>) -> Vec<TwoRatios> {
 const REPLICATION: &str = "replication.";
 
 fn mode(search: &SearchFindings) -> Option<ReplicationMode> {
-    match search.levels.get(super::replication::MODE) {
+    match assigned(search).get(super::replication::MODE) {
         Some(Value::Text(word)) => ReplicationMode::of(word),
         _ => None,
     }
 }
 
+/// Every setting that the levels of a search assign.
+fn assigned(search: &SearchFindings) -> Settings {
+    Settings::default().with(&search.levels)
+}
+
 fn of_search(findings: &Findings<'_>, search: &SearchFindings) -> Option<TwoRatios> {
     mode(search)?;
     let others = |search: &SearchFindings| -> Vec<(String, Value)> {
-        let levels = search.levels.iter().filter(|(setting, _)| !setting.starts_with(REPLICATION));
-        levels.map(|(setting, value)| (setting.clone(), value.clone())).collect()
+        assigned(search).0.into_iter().filter(|(setting, _)| !setting.starts_with(REPLICATION)).collect()
     };
     let is_base = |base: &&SearchFindings| mode(base) == Some(ReplicationMode::None) && others(base) == others(search);
     let base = findings.searches.iter().find(is_base)?;

@@ -71,6 +71,7 @@ fn level(value: &Value) -> Json {
         Value::Number(number) => json!(number),
         Value::Boolean(value) => json!(value),
         Value::List(items) => json!(items),
+        Value::Table(values) => Json::Object(values.iter().map(|(key, value)| (key.clone(), level(value))).collect()),
         Value::Text(_) | Value::Bytes(_) | Value::Duration(_) => json!(value.to_string()),
     }
 }

@@ -6,7 +6,9 @@ use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::Findings;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::Fact;
+use proofload_model::study::{Factor, values_of};
 use proofload_record::State;
+use std::collections::BTreeSet;
 
 /// The section.
 pub(super) const SECTION: Section =
@@ -114,15 +116,17 @@ fn attempts(findings: &Findings<'_>) -> Table {
 
 fn settings(findings: &Findings<'_>) -> Table {
     let study = &findings.record.study;
-    let row = |(path, value): (&String, &proofload_model::settings::Value)| {
-        let factor = findings.factors.iter().find(|factor| factor.setting == *path);
-        let levels = factor.map(|factor| factor.levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
-        vec![Cell::code(path.clone()), Cell::datum(levels.unwrap_or_else(|| value.to_string()))]
+    let varied = findings.factors.iter().flat_map(Factor::paths);
+    let paths: BTreeSet<String> = study.settings.0.keys().cloned().chain(varied).collect();
+    let row = |path: &String| {
+        let values = values_of(path, &study.settings, &findings.factors);
+        let words: Vec<String> = values.into_iter().map(ToString::to_string).collect();
+        vec![Cell::code(path.clone()), Cell::datum(words.join(", "))]
     };
     Table {
         caption: prose!["Settings of the study, defaults included; a factor shows its levels."],
         columns: ["Setting", "Value"].map(Column::words).to_vec(),
-        rows: study.settings.0.iter().map(row).collect(),
+        rows: paths.iter().map(row).collect(),
         ..Table::default()
     }
 }

@@ -4,7 +4,7 @@ use super::section::{Section, always};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::{Findings, level_number};
 use crate::workloads::{ABSENT, GIVEN};
-use proofload_model::study::{Procedure, preconditioning, procedure};
+use proofload_model::study::{Procedure, preconditioning, procedure, values_of};
 use proofload_model::units::duration_text;
 use std::time::Duration;
 
@@ -45,12 +45,12 @@ fn load(findings: &Findings<'_>) -> Vec<Block> {
 /// Whether a setting has this value at some point of the study.
 fn is_chosen(findings: &Findings<'_>, path: &str, value: &str) -> bool {
     let study = &findings.record.study;
-    let varies = findings.factors.iter().any(|factor| factor.setting == path);
+    let varies = findings.factors.iter().any(|factor| factor.varies(path));
     let given = varies || study.settings.get(path).is_some_and(|set| level_number(set) != Some(0.0));
     match value {
         ABSENT => !given,
         GIVEN => given,
-        value => study.settings.text(path) == Ok(value),
+        value => values_of(path, &study.settings, &findings.factors).iter().any(|set| set.to_string() == value),
     }
 }
 

@@ -4,8 +4,8 @@ use super::charts::{PanelMetric, factors_title, knee_band, level_words, over_fac
 use super::section::{Section, always};
 use crate::blocks::{Axis, Bars, Block, Chart, Figure, Group, Inline, Notice, Prose, prose};
 use crate::findings::{
-    Curve, CurveGroup, Findings, NOT_CONFIRMED, PointFindings, SearchFindings, level_number, level_text, setting_title,
-    size_text,
+    Curve, CurveGroup, Findings, NOT_CONFIRMED, PointFindings, SearchFindings, between, level_number, level_text,
+    setting_title, size_text,
 };
 use crate::metrics::{MetricName, RELATIVE};
 use proofload_analysis::knee::Knee;
@@ -82,7 +82,8 @@ fn what_was_run(findings: &Findings<'_>) -> Prose {
             let range = if factor.levels.iter().all(|level| level_number(level).is_some()) {
                 prose![", ", ends(first), " to ", ends(last)]
             } else {
-                prose![": ", factor.levels.iter().map(level_text).collect::<Vec<_>>().join(", ")]
+                let levels: Vec<String> = factor.levels.iter().map(level_text).collect();
+                prose![": ", levels.join(between(factor.levels.iter()))]
             };
             [prose![" was measured at ", factor.levels.len(), " levels of ", setting_title(&factor.setting)], range]
                 .concat()
@@ -143,7 +144,7 @@ fn machine(findings: &Findings<'_>) -> Prose {
 }
 
 fn varies(findings: &Findings<'_>, path: &str) -> bool {
-    findings.factors.iter().any(|factor| factor.setting == path)
+    findings.factors.iter().any(|factor| factor.varies(path))
 }
 
 /// The curve in sentences, one group after the other; without a curve, the best and the worst point.

@@ -63,7 +63,9 @@ pub(crate) fn shapes() -> Vec<(&'static str, Shape)> {
     let factors = |text: &str| Shape { factors: text.to_owned(), ..Shape::memory(1) };
     let engines = "[[factor]]\nsetting = \"engine.kind\"\nlevels = [\"sqlite\", \"postgresql\"]\n";
     let memory = "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"256MiB\"]\n";
+    let group = "[[factor]]\nsetting = \"limits\"\nlevels = [{ memory = \"64MiB\", cores = 1 }, {}]\n";
     vec![
+        ("a group of settings", factors(group)),
         ("one point", Shape::memory(1)),
         ("two points", Shape::memory(2)),
         ("four points", Shape::memory(4)),

@@ -9,7 +9,7 @@ use super::differences::{Difference, differences};
 use super::filter::{ComparisonFilter, keep, metrics};
 use super::metric::{Better, Metric};
 use super::outcome::outcome;
-use super::pairing::{Pair, Which, factors, pairs};
+use super::pairing::{ComparedFactor, Pair, Which, factors, pairs};
 use super::same_seconds::{SameSeconds, same_seconds};
 use crate::error::Error;
 use crate::workloads::{named_profile, profile};
@@ -238,6 +238,7 @@ pub fn compare<'r>(
         PairLabel { label: pair.label.clone(), described: pair.described(), levels }
     };
     let pairs = pairs.iter().map(told).collect();
+    let factors = factors.into_iter().map(|factor| factor.setting).collect();
     Ok(Comparison { baseline, candidate, factors, pairs, differences, rows, left_out, void, alone, warnings, findings })
 }
 
@@ -253,10 +254,10 @@ fn same_workload(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Result<()
 }
 
 /// Two profiles do not do the same work. Where departures are a factor of either record, points are paired by them.
-fn same_profile(factors: &[String], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Result<(), Error> {
+fn same_profile(factors: &[ComparedFactor], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Result<(), Error> {
     let of = |findings: &Findings<'_>| {
         let mut settings = findings.record.study.settings.clone();
-        settings.0.retain(|path, _| !factors.contains(path));
+        settings.0.retain(|path, _| !factors.iter().any(|factor| factor.covers(path)));
         profile(&settings)
     };
     match (of(baseline), of(candidate)) {

@@ -3,7 +3,7 @@
 
 use super::super::evaluate::Findings;
 use super::super::point::PointFindings;
-use super::pairing::Pair;
+use super::pairing::{ComparedFactor, Pair};
 use proofload_model::facts::{data, known, usage};
 use proofload_model::samples::Fact;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +50,7 @@ pub struct Difference {
 
 /// All differences, settings first.
 pub(super) fn differences(
-    factors: &[String],
+    factors: &[ComparedFactor],
     pairs: &[Pair<'_>],
     baseline: &Findings<'_>,
     candidate: &Findings<'_>,
@@ -74,10 +74,12 @@ fn repeats(difference: &Difference, setting: &Difference) -> bool {
     difference.subject == Subject::Fact && named && values
 }
 
-fn settings(factors: &[String], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<Difference> {
+fn settings(factors: &[ComparedFactor], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<Difference> {
     let [ours, theirs] = [baseline, candidate].map(|findings| &findings.record.study.settings.0);
     let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
-    let told = names.into_iter().filter(|name| !factors.contains(name) && !NAMES.contains(&name.as_str()));
+    let told = names
+        .into_iter()
+        .filter(|name| !factors.iter().any(|factor| factor.covers(name)) && !NAMES.contains(&name.as_str()));
     let text =
         |of: &BTreeMap<String, proofload_model::settings::Value>, name: &str| of.get(name).map(ToString::to_string);
     told.map(|name| Difference {

@@ -1,7 +1,7 @@
 //! Which metrics and which points a comparison is asked for, checked before anything is compared.
 
 use super::super::evaluate::Findings;
-use super::super::factor::level_text;
+use super::super::factor::{between, level_text};
 use super::metric::{Metric, known, metrics_of};
 use super::pairing::Pair;
 use crate::error::Error;
@@ -102,8 +102,10 @@ pub(super) fn keep(pairs: &mut Vec<Pair<'_>>, chosen: &ComparisonFilter) -> Resu
 
 fn has(pair: &Pair<'_>, level: &Level) -> bool {
     let found = pair.levels.iter().find(|(setting, _)| *setting == level.setting);
-    let Some(value) = found.and_then(|(_, value)| value.as_ref()) else { return false };
-    value.to_string() == level.value || level_text(value).replace('\u{a0}', "") == level.value.replace(' ', "")
+    let in_group = || pair.key.get(&level.setting);
+    let Some(value) = found.and_then(|(_, value)| value.as_ref()).or_else(in_group) else { return false };
+    let plain = |text: &str| text.replace([' ', '\u{a0}'], "");
+    value.to_string() == level.value || plain(&level_text(value)) == plain(&level.value)
 }
 
 fn levels_of(pairs: &[Pair<'_>], setting: &str) -> String {
@@ -122,7 +124,8 @@ fn levels_of(pairs: &[Pair<'_>], setting: &str) -> String {
         let factors = if settings.is_empty() { "the records have no factor".to_owned() } else { settings.join(", ") };
         return format!("the factors are: {factors}");
     }
-    format!("its levels are: {}", levels.join(", "))
+    let separator = between(pairs.iter().flat_map(|pair| &pair.levels).filter_map(|(_, value)| value.as_ref()));
+    format!("its levels are: {}", levels.join(separator))
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Points of two records paired by their levels. A setting that is a factor of one record only has its fixed value in the other.
 
 use super::super::evaluate::Findings;
-use super::super::factor::{level_text, setting_title};
+use super::super::factor::{between, level_text, setting_title};
 use super::super::point::PointFindings;
 use proofload_model::settings::Value;
+use proofload_model::study::Factor;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One of the two records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,14 +34,35 @@ impl Which {
     }
 }
 
+/// A factor by which points are paired.
+#[derive(Debug, Clone)]
+pub(super) struct ComparedFactor {
+    /// Path of the setting; of a group, the common beginning of its settings.
+    pub(super) setting: String,
+    /// Settings that either record varies by it.
+    paths: BTreeSet<String>,
+}
+
+impl ComparedFactor {
+    /// Whether points are paired by the value of this setting.
+    pub(super) fn covers(&self, path: &str) -> bool {
+        self.paths.contains(path)
+    }
+}
+
 /// Levels of the factors of both records; `None` where a setting has no value.
 pub(super) type Levels = Vec<(String, Option<Value>)>;
+
+/// Values of all settings that the factors vary.
+type Key = BTreeMap<String, Value>;
 
 /// A point that both records have, or one of them.
 #[derive(Debug, Clone)]
 pub(super) struct Pair<'f> {
     /// Its levels.
     pub(super) levels: Levels,
+    /// What they come to, which both points share.
+    pub(super) key: Key,
     /// The same in words.
     pub(super) label: String,
     /// The baseline's point.
@@ -57,48 +80,93 @@ impl Pair<'_> {
         if self.levels.is_empty() {
             return self.label.clone();
         }
-        self.levels.iter().map(text).collect::<Vec<_>>().join(", ")
+        self.levels.iter().map(text).collect::<Vec<_>>().join(between(values(&self.levels)))
     }
 }
 
-/// Factors of both records, the baseline's first.
-pub(super) fn factors(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<String> {
-    let mut factors: Vec<String> = Vec::new();
-    for factor in baseline.factors.iter().chain(&candidate.factors) {
-        if !factors.contains(&factor.setting) {
-            factors.push(factor.setting.clone());
+/// Factors of both records, the baseline's first. One whose settings another varies as well is no factor of its own.
+pub(super) fn factors(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<ComparedFactor> {
+    let mut all: Vec<ComparedFactor> = Vec::new();
+    for Factor { setting, levels } in baseline.factors.iter().chain(&candidate.factors) {
+        let paths = Factor { setting: setting.clone(), levels: levels.clone() }.paths();
+        match all.iter_mut().find(|known| known.setting == *setting) {
+            Some(known) => known.paths.extend(paths),
+            None => all.push(ComparedFactor { setting: setting.clone(), paths }),
         }
     }
-    factors
+    let is_covered = |place: usize| {
+        let larger = |other: usize| all[other].paths.len() > all[place].paths.len() || other < place;
+        (0..all.len()).any(|other| other != place && larger(other) && all[place].paths.is_subset(&all[other].paths))
+    };
+    let kept: Vec<usize> = (0..all.len()).filter(|place| !is_covered(*place)).collect();
+    kept.into_iter().map(|place| all[place].clone()).collect()
 }
 
 /// Pairs in the order of the baseline's points, then what only the candidate has.
-pub(super) fn pairs<'f>(factors: &[String], baseline: &'f Findings<'_>, candidate: &'f Findings<'_>) -> Vec<Pair<'f>> {
-    let mut pairs: Vec<Pair<'f>> = Vec::new();
-    for point in &baseline.points {
-        let levels = levels(factors, baseline, point);
-        pairs.push(Pair { label: label(&levels), levels, baseline: Some(point), candidate: None });
-    }
+pub(super) fn pairs<'f>(
+    factors: &[ComparedFactor],
+    baseline: &'f Findings<'_>,
+    candidate: &'f Findings<'_>,
+) -> Vec<Pair<'f>> {
+    let of = |findings, point| {
+        let (levels, key) = levels(factors, findings, point);
+        Pair { label: String::new(), levels, key, baseline: None, candidate: None }
+    };
+    let mut pairs: Vec<Pair<'f>> =
+        baseline.points.iter().map(|point| Pair { baseline: Some(point), ..of(baseline, point) }).collect();
     for point in &candidate.points {
-        let levels = levels(factors, candidate, point);
-        match pairs.iter_mut().find(|pair| pair.levels == levels) {
+        let found = Pair { candidate: Some(point), ..of(candidate, point) };
+        match pairs.iter_mut().find(|pair| pair.key == found.key) {
             Some(pair) => pair.candidate = Some(point),
-            None => pairs.push(Pair { label: label(&levels), levels, baseline: None, candidate: Some(point) }),
+            None => pairs.push(found),
         }
     }
+    tell_apart(factors, &mut pairs);
     pairs
 }
 
-fn levels(factors: &[String], findings: &Findings<'_>, point: &PointFindings) -> Levels {
+/// Labels, each its own: where levels that read the same come to different settings, their label says all of these.
+fn tell_apart(factors: &[ComparedFactor], pairs: &mut [Pair<'_>]) {
+    let labels: Vec<String> = pairs.iter().map(|pair| label(&pair.levels)).collect();
+    for (place, pair) in pairs.iter_mut().enumerate() {
+        if labels.iter().filter(|label| **label == labels[place]).count() > 1 {
+            pair.levels = factors.iter().map(|factor| (factor.setting.clone(), in_full(factor, &pair.key))).collect();
+        }
+        pair.label = label(&pair.levels);
+    }
+}
+
+/// Levels of a point as its record tells them, or as the settings are that the other record varies; and what they come to.
+fn levels(factors: &[ComparedFactor], findings: &Findings<'_>, point: &PointFindings) -> (Levels, Key) {
     let settings = findings.record.plan.settings(&findings.record.study, point.id);
-    factors.iter().map(|setting| (setting.clone(), settings.get(setting).cloned())).collect()
+    let paths = factors.iter().flat_map(|factor| &factor.paths);
+    let key: Key = paths.filter_map(|path| Some((path.clone(), settings.get(path)?.clone()))).collect();
+    let level = |factor: &ComparedFactor| {
+        let own = point.levels.iter().find(|(setting, _)| *setting == factor.setting).map(|(_, level)| level.clone());
+        (factor.setting.clone(), own.or_else(|| in_full(factor, &key)))
+    };
+    (factors.iter().map(level).collect(), key)
+}
+
+/// The level of a factor with every setting that has a value; `None` for a single setting without one.
+fn in_full(factor: &ComparedFactor, key: &Key) -> Option<Value> {
+    if factor.covers(&factor.setting) {
+        return key.get(&factor.setting).cloned();
+    }
+    let below = |path: &String| path.strip_prefix(&factor.setting)?.strip_prefix('.').map(str::to_owned);
+    let values = factor.paths.iter().filter_map(|path| Some((below(path)?, key.get(path)?.clone())));
+    Some(Value::Table(values.collect()))
 }
 
 fn label(levels: &Levels) -> String {
     if levels.is_empty() {
         return "the only point".to_owned();
     }
-    levels.iter().map(|(_, value)| words(value.as_ref())).collect::<Vec<_>>().join(", ")
+    levels.iter().map(|(_, value)| words(value.as_ref())).collect::<Vec<_>>().join(between(values(levels)))
+}
+
+fn values(levels: &Levels) -> impl Iterator<Item = &Value> {
+    levels.iter().filter_map(|(_, value)| value.as_ref())
 }
 
 fn words(value: Option<&Value>) -> String {

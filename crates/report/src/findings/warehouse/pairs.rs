@@ -7,6 +7,8 @@ use super::super::point::PointFindings;
 use super::data::{KIND, LAYOUT, layout};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_import::{Reference, ReferencePoint};
+use proofload_model::settings::Value;
+use std::collections::BTreeMap;
 
 /// Settings whose levels may differ within a pair.
 const LAYOUT_SETTINGS: &[&str] = &["engine.kind", LAYOUT];
@@ -47,8 +49,15 @@ pub fn pairings<'f>(findings: &'f Findings<'_>) -> Vec<Pairing<'f>> {
 }
 
 fn others(point: &PointFindings) -> String {
-    let levels = point.levels.iter().filter(|(setting, _)| !LAYOUT_SETTINGS.contains(&setting.as_str()));
-    levels.map(|(_, value)| level_text(value)).collect::<Vec<_>>().join(", ")
+    let told = |(setting, value): &(String, Value)| match value {
+        Value::Table(values) => {
+            let is_other = |key: &String| !LAYOUT_SETTINGS.contains(&format!("{setting}.{key}").as_str());
+            let others: BTreeMap<_, _> = values.clone().into_iter().filter(|(key, _)| is_other(key)).collect();
+            (!others.is_empty()).then(|| level_text(&Value::Table(others)))
+        }
+        value => (!LAYOUT_SETTINGS.contains(&setting.as_str())).then(|| level_text(value)),
+    };
+    point.levels.iter().filter_map(told).collect::<Vec<_>>().join(", ")
 }
 
 /// Published pairs of this workload: the reference, its row store, its column store.

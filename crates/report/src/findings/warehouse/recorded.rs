@@ -63,9 +63,9 @@ fn recorded_point(record: &Record, point: &PointFindings, settings: &Settings) -
     ];
     let known = known.into_iter().filter_map(|(name, level)| Some((name.to_owned(), level?)));
     let mut levels: Vec<(String, String)> = known.collect();
-    for (setting, level) in &point.levels {
-        if setting != LAYOUT && !levels.iter().any(|(known, _)| known == setting) {
-            levels.push((setting.clone(), level.to_string()));
+    for (setting, level) in point.assigned().0 {
+        if setting != LAYOUT && !levels.iter().any(|(known, _)| *known == setting) {
+            levels.push((setting, level.to_string()));
         }
     }
     let metric = |shown: &MetricName| {

@@ -9,6 +9,7 @@ use crate::findings::{Findings, PointFindings, level_text};
 use crate::metrics::{DATABASE_CPU, DRIVER_CPU, QUERIES_PER_HOUR_PER_TB};
 use crate::sections::charts::metric_column;
 use proofload_analysis::warehouse::Confidence;
+use proofload_model::study::values_of;
 
 /// The section.
 pub(in super::super) const SECTION: Section =
@@ -65,12 +66,11 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 /// Settings with all their levels.
 fn configuration(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     let study = &findings.record.study;
-    let rounds = findings.factors.iter().any(|factor| factor.setting == ROUNDS) || study.settings.get(ROUNDS).is_some();
+    let values = |path| values_of(path, &study.settings, &findings.factors);
+    let rounds = !values(ROUNDS).is_empty();
     let pair = |(path, title): &(&'static str, &'static str)| {
-        let factor = findings.factors.iter().find(|factor| factor.setting == *path);
-        let levels = factor.map(|factor| factor.levels.iter().map(level_text).collect::<Vec<_>>().join(", "));
-        let value = levels.or_else(|| study.settings.get(path).map(level_text))?;
-        Some((prose![*title], prose![value]))
+        let words: Vec<String> = values(path).into_iter().map(level_text).collect();
+        (!words.is_empty()).then(|| (prose![*title], prose![words.join(", ")]))
     };
     CONFIGURATION.iter().filter(|(path, _)| *path != WARM_UP_ROUNDS || rounds).filter_map(pair).collect()
 }

@@ -172,7 +172,7 @@ series! {
         DISK_BUSY = "disk_busy", "Use of the modelled drives, mean of all", "%", "", Rate;
         DISK_QUEUE = "disk_queue", "Mean requests at the modelled medium, waiting or served", "requests", "", Rate;
         DISK_RESPONSE = "disk_response", "Mean time of a request at the modelled medium", "ms", "", Level;
-        DISK_LATE = "disk_late", "Time by which requests were handed back late, of their modelled time", "%", "", Level;
+        DISK_LATE = "disk_late", "Time by which requests were handed back later than by the model, sum of all", "s/s", "", Rate;
     }
 
     /// Sessions of the load, looked at many times a second.

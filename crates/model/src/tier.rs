@@ -128,7 +128,7 @@ pub struct SlowMedium {
 
 impl fmt::Display for SlowMedium {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "modelled: {} of {} {} drives, ", self.raid.word(), self.drives, self.drive.word())?;
+        write!(f, "modelled: {} of {} × {} drives, ", self.raid.word(), self.drives, self.drive.word())?;
         if self.write_cache.0 == 0 {
             return f.write_str("no controller cache");
         }

@@ -1,7 +1,7 @@
 //! What a cache tier under the data needs of the rest of a study.
 
 use super::contradictions::RuleContext;
-use super::validate::values_of;
+use super::factor::values_of;
 use crate::plan::expand;
 use crate::settings::{Settings, Value};
 use crate::tier::{TIER, TierVolume, tier_plan};
@@ -16,8 +16,8 @@ const LEAST_LINES: u64 = 8;
 
 /// Settings of a tier need one, and a tier needs an engine that runs on it.
 pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
-    let factors = look.study.factors.iter().map(|factor| factor.setting.as_str());
-    let given: BTreeSet<String> = look.given.paths().chain(factors).map(str::to_owned).collect();
+    let varied = look.study.factors.iter().flat_map(|factor| factor.paths());
+    let given: BTreeSet<String> = look.given.paths().map(str::to_owned).chain(varied.map(Into::into)).collect();
     let ours = given.iter().filter(|path| BELOW.iter().any(|before| path.starts_with(before)));
     if look.study.settings.text("storage.kind") != Ok(TIER) {
         ours.for_each(|path| look.fault(path, "only used with storage.kind = \"tier\"".to_owned()));

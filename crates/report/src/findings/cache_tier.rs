@@ -1,22 +1,30 @@
 //! What a cache is worth: each point on a tier beside the one without a cache, its hits, and what its slow medium did.
 
-use super::estimate::{estimate, informative, measured, ratio};
+use super::estimate::{estimate, informative, measured};
 use super::evaluate::Findings;
 use super::level::Measured;
 use super::observed::in_windows;
 use super::point::PointFindings;
 use super::run::Pair;
-use super::telemetry::{Trace, total, traces};
+use super::telemetry::{total, traces};
+use super::void::Void;
 use proofload_analysis::bootstrap::{Estimate, ratio_of_means};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::series::{SeriesName, tier};
 use proofload_model::tier::{TierPlan, TierVolume, tier_plan};
+use proofload_record::Attempt;
 
 /// Unit of megabytes.
 const MEGABYTES: Unit = Unit::named("MB");
 
 /// Unit of requests at a medium.
 const REQUESTS: Unit = Unit::named("requests");
+
+/// Mean time of a request from which a medium binds, s.
+const MODELLED_FROM: f64 = 1e-3;
+
+/// Share of their modelled time by which requests may be late.
+const LATE_AT_MOST: f64 = 0.1;
 
 /// Settings that make the tiers of two points different.
 const OF_TIER: [&str; 2] = ["storage.cache", "storage.slow"];
@@ -30,7 +38,7 @@ pub struct CachedPoint {
     pub plan: TierPlan,
     /// Throughput over that without a cache; `None` for that point itself.
     pub times: Option<Measured>,
-    /// Both volumes together.
+    /// The cached volumes together; without a cache both.
     pub both: VolumeUse,
     /// Each volume.
     pub volumes: Vec<(TierVolume, VolumeUse)>,
@@ -43,14 +51,14 @@ pub struct CachedPoint {
 pub struct VolumeUse {
     /// Reads, 1/s.
     pub reads: Measured,
-    /// Reads that were all in the cache, % of reads.
-    pub read_hits: Measured,
+    /// Reads that were all in the cache, % of reads; `None` without reads. So with the other shares.
+    pub read_hits: Option<Measured>,
     /// Writes, 1/s.
     pub writes: Measured,
     /// Writes to a line that was in the cache, % of writes.
-    pub write_hits: Measured,
+    pub write_hits: Option<Measured>,
     /// Writes that were completed on the cache alone, % of writes.
-    pub absorbed: Measured,
+    pub absorbed: Option<Measured>,
     /// Cache that holds its lines, mean, MB.
     pub in_use: Measured,
     /// Cache that holds its dirty lines, mean, MB.
@@ -68,10 +76,10 @@ pub struct MediumUse {
     pub busy: Measured,
     /// Mean requests that waited or were served.
     pub queue: Measured,
-    /// Mean time of a request, ms.
-    pub response: Measured,
-    /// Time by which requests were handed back late, % of their modelled time.
-    pub late: Measured,
+    /// Mean time of a request by the model, ms; `None` without requests.
+    pub response: Option<Measured>,
+    /// Mean time by which a request was handed back later, ms; `None` without requests.
+    pub late: Option<Measured>,
 }
 
 /// The points of a study on tiers, in the order of the study; empty for others.
@@ -96,13 +104,15 @@ fn cached_point(
 ) -> CachedPoint {
     let attempts = point.runs.iter().filter_map(|run| Some((run, findings.record.finished(run.run.index)?)));
     let runs: Vec<Pair<'_>> = attempts.collect();
-    let of = |volume: Option<TierVolume>| volume_use(&Volumes { runs: &runs, volume });
+    const ALL: [TierVolume; 2] = [TierVolume::Data, TierVolume::Log];
+    let of = |volumes: &[TierVolume]| volume_use(&Volumes { runs: &runs, volumes });
+    let cached: Vec<TierVolume> = ALL.into_iter().filter(|volume| plan.cache.accelerates(*volume)).collect();
     CachedPoint {
         point: point.id,
         plan: plan.clone(),
         times: (!plan.cache.size.is_nothing()).then(|| times(findings, point, bare)),
-        both: of(None),
-        volumes: [TierVolume::Data, TierVolume::Log].map(|volume| (volume, of(Some(volume)))).to_vec(),
+        both: of(if cached.is_empty() { &ALL } else { &cached }),
+        volumes: ALL.map(|volume| (volume, of(&[volume]))).to_vec(),
         medium: medium(&runs),
     }
 }
@@ -133,31 +143,55 @@ fn times(findings: &Findings<'_>, point: &PointFindings, bare: &[&PointFindings]
 /// The volumes that a use is of.
 struct Volumes<'a> {
     runs: &'a [Pair<'a>],
-    /// One; `None`: all together.
-    volume: Option<TierVolume>,
+    volumes: &'a [TierVolume],
 }
 
 impl Volumes<'_> {
-    fn estimate(&self, wanted: SeriesName) -> Result<Estimate, String> {
-        let pick = |attempt: &proofload_record::Attempt| match self.volume {
-            None => total(&traces(attempt, wanted)),
-            Some(volume) => traces(attempt, wanted).into_iter().find(|trace| trace.instance == volume.word()),
+    fn windows(&self, wanted: SeriesName) -> Result<Vec<Vec<f64>>, String> {
+        let is_ours = |name: &str| self.volumes.iter().any(|volume| volume.word() == name);
+        let pick = |attempt: &Attempt| {
+            let ours: Vec<_> = traces(attempt, wanted).into_iter().filter(|trace| is_ours(&trace.instance)).collect();
+            total(&ours)
         };
-        over_windows(&in_windows(self.runs, pick, "the cache tier")?)
+        in_windows(self.runs, pick, "the cache tier")
     }
 
     fn level(&self, wanted: SeriesName, factor: f64, unit: Unit) -> Measured {
-        measured(&self.estimate(wanted), unit, factor).map(informative)
+        measured(&over_windows(&self.windows(wanted)?), unit, factor).map(informative)
     }
 
     /// What a part of a count is of it, %.
-    fn share(&self, part: SeriesName, whole: SeriesName) -> Measured {
-        let (part, whole) = (self.estimate(part)?, self.estimate(whole)?);
-        if whole.value <= 0.0 {
-            return Err("there were none".to_owned());
+    fn share(&self, part: SeriesName, whole: SeriesName) -> Option<Measured> {
+        let both = self.windows(part).and_then(|part| Ok((part, self.windows(whole)?)));
+        match both {
+            Ok((part, whole)) => {
+                quotient_of_sums(&part, &whole, 100.0, Unit::PERCENT).map(|share| share.map(at_most_all))
+            }
+            Err(why) => Some(Err(why)),
         }
-        Ok(at_most_all(&informative(ratio(&part, &whole).scaled(100.0, Unit::PERCENT))))
     }
+}
+
+/// Sum of one series over the sum of another that was read with it; `None` where the other is nothing.
+///
+/// The interval is that of the mean of `r + (aᵢ − r·bᵢ) / b̄`, whose mean is `r`: what both series have in common falls out. Source:
+/// Cochran, "Sampling Techniques", 3rd edition 1977, 6.3 (ratio estimate).
+fn quotient_of_sums(above: &[Vec<f64>], below: &[Vec<f64>], factor: f64, unit: Unit) -> Option<Measured> {
+    let sum = |windows: &[Vec<f64>]| windows.iter().flatten().sum::<f64>();
+    let (all, count) = (sum(below), below.iter().map(Vec::len).sum::<usize>() as f64);
+    if all <= 0.0 {
+        return None;
+    }
+    let (ratio, mean) = (sum(above) / all, all / count);
+    let pairs = above.iter().zip(below);
+    let linear =
+        pairs.map(|(above, below)| above.iter().zip(below).map(|(a, b)| ratio + (a - ratio * b) / mean).collect());
+    let windows: Vec<Vec<f64>> = linear.collect();
+    let same = above.len() == below.len() && above.iter().zip(below).all(|(above, below)| above.len() == below.len());
+    if !same {
+        return Some(Err("some seconds were read in part".to_owned()));
+    }
+    Some(over_windows(&windows).and_then(|estimate| measured(&Ok(estimate), unit, factor)))
 }
 
 fn over_windows(windows: &[Vec<f64>]) -> Result<Estimate, String> {
@@ -165,14 +199,10 @@ fn over_windows(windows: &[Vec<f64>]) -> Result<Estimate, String> {
 }
 
 /// A share whose interval ends at 100 %.
-fn at_most_all(share: &Quantity) -> Quantity {
-    let interval = match (share.interval(), share.interval().bounds()) {
-        (Interval::Known { method, .. }, Some((low, high))) => {
-            Interval::known(low.min(100.0), high.min(100.0), method.clone())
-        }
-        (other, _) => other.clone(),
-    };
-    Quantity::new(share.value().min(100.0), share.unit().clone(), share.n(), interval)
+fn at_most_all(share: Quantity) -> Quantity {
+    let Interval::Known { low, high, method } = share.interval() else { return share };
+    let interval = Interval::known(low.max(0.0), high.min(100.0), method.clone());
+    Quantity::new(share.value(), share.unit().clone(), share.n(), interval)
 }
 
 fn volume_use(volumes: &Volumes<'_>) -> VolumeUse {
@@ -189,47 +219,66 @@ fn volume_use(volumes: &Volumes<'_>) -> VolumeUse {
 }
 
 fn medium(runs: &[Pair<'_>]) -> MediumUse {
-    let estimate = |wanted: SeriesName| {
-        let pick = |attempt: &proofload_record::Attempt| total(&traces(attempt, wanted));
-        over_windows(&in_windows(runs, pick, "the slow medium")?)
-    };
-    let level = |wanted, unit: Unit| measured(&estimate(wanted), unit, 1.0).map(informative);
-    // Requests weigh as often as there were any: not the mean of the seconds' means.
-    let response = || {
-        let (queue, requests) = (estimate(tier::DISK_QUEUE)?, estimate(tier::DISK_REQUESTS)?);
-        if requests.value <= 0.0 {
-            return Err("there were none".to_owned());
-        }
-        Ok(informative(ratio(&queue, &requests).scaled(1e3, Unit::named("ms"))))
+    let windows =
+        |wanted: SeriesName| in_windows(runs, |attempt: &Attempt| total(&traces(attempt, wanted)), "the slow medium");
+    let level = |wanted, unit: Unit| measured(&over_windows(&windows(wanted)?), unit, 1.0).map(informative);
+    // Times of requests are their sums over their number: not the mean of the seconds' means.
+    let of_request = |sums: Result<Vec<Vec<f64>>, String>, factor: f64| match sums
+        .and_then(|sums| Ok((sums, windows(tier::DISK_REQUESTS)?)))
+    {
+        Ok((sums, requests)) => quotient_of_sums(&sums, &requests, factor, Unit::named("ms")),
+        Err(why) => Some(Err(why)),
     };
     MediumUse {
         requests: level(tier::DISK_REQUESTS, Unit::PER_SECOND),
         busy: level(tier::DISK_BUSY, Unit::PERCENT),
         queue: level(tier::DISK_QUEUE, REQUESTS),
-        response: response(),
-        late: late(runs),
+        response: of_request(windows(tier::DISK_QUEUE), 1e3),
+        late: of_request(windows(tier::DISK_LATE), 1e3),
     }
 }
 
-/// Lateness over the windows of all runs, each second with the modelled time of its requests.
-fn late(runs: &[Pair<'_>]) -> Measured {
-    let (mut late, mut all, mut seconds) = (0.0, 0.0, 0);
-    for (run, attempt) in runs {
-        let Some(window) = run.window_seconds() else { continue };
-        let of = |wanted| -> Vec<(f64, f64)> {
-            let found: Vec<Trace> = traces(attempt, wanted);
-            found.first().map(|trace| trace.within(window).samples).unwrap_or_default()
-        };
-        let queue = of(tier::DISK_QUEUE);
-        for (at, share) in of(tier::DISK_LATE) {
-            let Some((_, queue)) = queue.iter().find(|(moment, _)| (moment - at).abs() < 1e-6) else { continue };
-            late += share * queue;
-            all += queue;
-            seconds += 1;
-        }
+/// Why a run on a tier is void: requests that failed, and drives whose requests were handed back late.
+pub(super) fn of_tier(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
+    let Some(stretch) = stretch else { return Vec::new() };
+    let sum = |wanted: SeriesName| -> f64 {
+        traces(attempt, wanted).iter().flat_map(|trace| trace.within(stretch).values()).sum()
+    };
+    let mut voids = Vec::new();
+    if sum(tier::ERRORS) > 0.0 {
+        voids.push(Void::verification("reads or writes of the cache or of its slow medium failed"));
     }
-    if all <= 0.0 {
-        return Err("there were no requests".to_owned());
+    let (time, requests, late) = (sum(tier::DISK_QUEUE), sum(tier::DISK_REQUESTS), sum(tier::DISK_LATE));
+    // Where all requests are taken by the controller's cache the medium binds nothing, and a late timer is most of their time.
+    if time > MODELLED_FROM * requests && late > LATE_AT_MOST * time {
+        let share = 100.0 * late / time;
+        voids.push(Void::host(format!(
+            "requests to the modelled medium were handed back {share:.0} % later than by its model: timers of this host were late"
+        )));
     }
-    Ok(Quantity::new(late / all, Unit::PERCENT, seconds, Interval::none("a share of the time of all requests")))
+    voids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_that_is_the_same_in_each_second_is_known_however_its_counts_scatter() {
+        let whole: Vec<f64> = (0..60).map(|second| f64::from(second * 37 % 50 + 1)).collect();
+        let part = whole.iter().map(|count| count * 0.8).collect::<Vec<_>>();
+        let share = quotient_of_sums(&[part], std::slice::from_ref(&whole), 100.0, Unit::PERCENT).unwrap().unwrap();
+        let (low, high) = share.interval().bounds().unwrap();
+        assert!((share.value() - 80.0).abs() < 1e-9 && high - low < 1e-6, "{low} {high}");
+        assert_eq!(quotient_of_sums(&[vec![0.0; 5]], &[vec![0.0; 5]], 1.0, Unit::RATIO), None);
+        assert!(quotient_of_sums(&[vec![1.0; 5]], &[whole], 1.0, Unit::RATIO).unwrap().is_err());
+    }
+
+    #[test]
+    fn a_share_weighs_requests_and_not_seconds() {
+        let (part, whole) = (vec![vec![0.0, 99.0, 0.0, 99.0]], vec![vec![1.0, 99.0, 1.0, 99.0]]);
+        let share = quotient_of_sums(&part, &whole, 100.0, Unit::PERCENT).unwrap().unwrap();
+        assert!((share.value() - 99.0).abs() < 1e-9);
+        assert!(at_most_all(share).interval().bounds().is_none_or(|(_, high)| high <= 100.0));
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::agents::{AgentFindings, agents};
 use super::audits::{Audit, audits};
+use super::cache_tier::of_tier;
 use super::counted::{CountedTwice, counted};
 use super::disturbance::{HostLoad, HostUse, host_use};
 use super::generator::{generator, is_in_process, is_saturated, little_of};
@@ -162,6 +163,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         verdict::of_window(stability.as_ref(), host.as_ref(), steal.as_ref(), tolerated(procedure.as_ref()), &stood),
         verdict::of_telemetry(attempt, stretch),
         verdict::of_replication(attempt, stretch),
+        of_tier(attempt, stretch),
         verdict::of_failures(failures, procedure.as_ref().map_or(0.0, |procedure| procedure.error_budget)),
         verdict::of_limits(pacing.as_ref()),
         verdict::of_generator(&generator, host.as_ref(), is_drill(settings)),

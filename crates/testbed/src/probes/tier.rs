@@ -113,9 +113,7 @@ impl TierProbe {
         if requests > 0.0 {
             readings.push(tier::DISK_RESPONSE.reading("", 1e3 * took.as_secs_f64() / requests));
         }
-        if !took.is_zero() {
-            readings.push(tier::DISK_LATE.reading("", 100.0 * late.as_secs_f64() / took.as_secs_f64()));
-        }
+        readings.push(tier::DISK_LATE.reading("", late.as_secs_f64() / span.as_secs_f64()));
         readings
     }
 }

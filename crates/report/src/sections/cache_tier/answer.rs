@@ -14,7 +14,7 @@ pub(in crate::sections) fn answer(findings: &Findings<'_>) -> Prose {
         let lead = if text.is_empty() { "Against the slow medium alone, " } else { "; " };
         let verb = if text.is_empty() { " makes " } else { " " };
         text.extend(prose![lead, Inline::Strong(prose![point.label()]), verb, (times, "×"), " the throughput"]);
-        if let Ok(hits) = &one.both.read_hits {
+        if let Some(Ok(hits)) = &one.both.read_hits {
             text.extend(prose![", with ", (hits, "%"), " of reads in the cache"]);
         }
     }

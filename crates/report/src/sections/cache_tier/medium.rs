@@ -10,9 +10,9 @@ use crate::sections::charts::{capital, factors_title, measured_cell};
 pub(super) fn table(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
     let row = |one: &CachedPoint| {
         let medium = &one.medium;
-        let all = [&medium.requests, &medium.busy, &medium.queue, &medium.response, &medium.late];
         let mut cells = vec![Cell::datum(point(findings, one)?.label())];
-        cells.extend(all.map(|value| measured_cell(value.clone())));
+        cells.extend([&medium.requests, &medium.busy, &medium.queue].map(|value| measured_cell(value.clone())));
+        cells.extend([&medium.response, &medium.late].map(|value| value.clone().map_or(Cell::Empty, measured_cell)));
         Some(cells)
     };
     Table {
@@ -24,13 +24,12 @@ pub(super) fn table(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
             Column::quantities("Drives at work", "%"),
             Column::quantities("Queue", "requests"),
             Column::quantities("Response", "ms"),
-            Column::quantities("Handed back late", "%"),
+            Column::quantities("Later than that", "ms"),
         ],
         rows: points.iter().filter_map(row).collect(),
         note: prose![
-            "Queue: mean requests that waited or were served, writes that the controller's cache took at once among them. Handed back late: \
-             by this host's timers, of the modelled time; a request that takes 0.1 ms by the model is late by as much on most hosts, one that \
-             needs a drive by about a hundredth."
+            "Queue: mean requests that waited or were served, writes that the controller's cache took at once among them. Response: by the model. \
+             Later than that: by this host's timers."
         ],
     }
 }

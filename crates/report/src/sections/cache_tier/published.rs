@@ -57,7 +57,7 @@ fn own_row(findings: &Findings<'_>, one: &CachedPoint) -> Option<Vec<Cell>> {
     Some(vec![
         Cell::datum(format!("this study, {}", point(findings, one)?.label())),
         measured_cell(times),
-        measured_cell(one.both.read_hits.clone()),
-        measured_cell(one.both.write_hits.clone()),
+        one.both.read_hits.clone().map_or(Cell::Empty, measured_cell),
+        one.both.write_hits.clone().map_or(Cell::Empty, measured_cell),
     ])
 }

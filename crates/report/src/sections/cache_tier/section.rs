@@ -23,7 +23,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.push(modelled(&points));
     blocks.push(Block::Table(tables::configurations(findings, &points)));
     blocks.extend(published::blocks(findings, &points));
-    blocks.push(Block::Table(tables::volumes(findings, &points)));
+    blocks.push(Block::Table(tables::operations(findings, &points)));
+    blocks.push(Block::Table(tables::held(findings, &points)));
     blocks.push(Block::Table(medium::table(findings, &points)));
     blocks.extend(over_time::figure(findings, &points));
     blocks

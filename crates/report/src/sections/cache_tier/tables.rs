@@ -1,10 +1,10 @@
-//! The table of configurations, as the publication has it, and the one of volumes.
+//! The table of configurations, as the publication has it, and those of volumes.
 
 use crate::blocks::{Cell, Column, Table, prose};
 use crate::findings::cache_tier::{CachedPoint, VolumeUse};
-use crate::findings::{Findings, PointFindings};
-use crate::metrics::MetricName;
+use crate::findings::{Findings, Measured, PointFindings};
 use crate::sections::charts::{capital, factors_title, measured_cell, metric_column, shown_value};
+use proofload_model::tier::TierVolume;
 
 /// What both ways of counting hits mean.
 const HITS: &str = "A read hit was all in the cache. A write hit met a line that was in the cache already; a write was absorbed where it was completed on the \
@@ -17,87 +17,100 @@ pub(super) fn point<'a>(findings: &'a Findings<'_>, cached: &CachedPoint) -> Opt
 
 /// Configurations beside each other.
 pub(super) fn configurations(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
-    let rates: Vec<MetricName> = std::iter::once(findings.workload.headline)
-        .chain(findings.workload.counted.iter().map(|counted| counted.metric))
-        .collect();
-    let mut columns = vec![Column::words(capital(&factors_title(findings)))];
-    columns.extend(rates.iter().map(metric_column));
-    columns.push(Column::quantities("Of no cache", "×"));
-    columns.extend([
-        Column::quantities("Reads", "1/s"),
-        Column::quantities("Read hits", "%"),
-        Column::quantities("Writes", "1/s"),
-        Column::quantities("Write hits", "%"),
-        Column::quantities("Writes absorbed", "%"),
-        Column::words("Verdict"),
-    ]);
+    let headline = findings.workload.headline;
     let row = |one: &CachedPoint| {
         let point = point(findings, one)?;
-        let mut cells = vec![Cell::datum(point.label())];
-        cells.extend(rates.iter().map(|metric| measured_cell(shown_value(point, metric.name))));
+        let mut cells = vec![Cell::datum(point.label()), measured_cell(shown_value(point, headline.name))];
         cells.push(one.times.clone().map_or(Cell::Empty, measured_cell));
-        let is_cached = !one.plan.cache.size.is_nothing();
-        cells.extend(counts(&one.both, is_cached));
+        cells.extend(hits(&one.both, !one.plan.cache.size.is_nothing()));
         cells.push(Cell::Verdict(point.verdict.is_valid(), point.verdict.word()));
         Some(cells)
     };
     Table {
         id: "table-cache-tier",
-        caption: prose!["Configurations of the cache, data and log together, with 95 % confidence intervals."],
-        columns,
+        caption: prose!["Configurations of the cache beside each other, with 95 % confidence intervals."],
+        columns: vec![
+            Column::words(capital(&factors_title(findings))),
+            metric_column(&headline),
+            Column::quantities("Of no cache", "×"),
+            Column::quantities("Read hits", "%"),
+            Column::quantities("Write hits", "%"),
+            Column::quantities("Writes absorbed", "%"),
+            Column::words("Verdict"),
+        ],
         rows: points.iter().filter_map(row).collect(),
-        note: prose![HITS],
+        note: prose!["Hits of the cached volumes together. ", HITS],
     }
 }
 
-/// Reads and writes with their hits; without a cache there are none to tell.
-fn counts(found: &VolumeUse, is_cached: bool) -> [Cell; 5] {
-    let hits = |value: &crate::findings::Measured| if is_cached { measured_cell(value.clone()) } else { Cell::Empty };
-    [
-        measured_cell(found.reads.clone()),
-        hits(&found.read_hits),
-        measured_cell(found.writes.clone()),
-        hits(&found.write_hits),
-        hits(&found.absorbed),
-    ]
+/// Hits both ways; without a cache there are none to tell.
+fn hits(found: &VolumeUse, is_cached: bool) -> [Cell; 3] {
+    let share = |share: &Option<Measured>| share.clone().filter(|_| is_cached).map_or(Cell::Empty, measured_cell);
+    [&found.read_hits, &found.write_hits, &found.absorbed].map(share)
 }
 
-/// Volumes of each configuration.
-pub(super) fn volumes(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
-    let mut rows = Vec::new();
-    for one in points {
-        let Some(point) = point(findings, one) else { continue };
-        for (volume, found) in &one.volumes {
-            let is_cached = one.plan.cache.accelerates(*volume);
-            let on = if is_cached { one.plan.cache.mode.word() } else { "not cached" };
-            let mut cells = vec![Cell::datum(point.label()), Cell::datum(volume.word()), Cell::datum(on)];
-            cells.extend(counts(found, is_cached));
-            let held = |value: &crate::findings::Measured| {
-                if is_cached { measured_cell(value.clone()) } else { Cell::Empty }
-            };
-            cells.extend([held(&found.in_use), held(&found.dirty), held(&found.cleaned)]);
-            rows.push(cells);
-        }
-    }
+/// Operations of each volume, and the way of its writes.
+pub(super) fn operations(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
+    let row = |point: &PointFindings, one: &CachedPoint, (volume, found): &(TierVolume, VolumeUse)| {
+        let is_cached = one.plan.cache.accelerates(*volume);
+        let on = if is_cached { one.plan.cache.mode.word() } else { "not cached" };
+        let mut cells = vec![Cell::datum(point.label()), Cell::datum(volume.word()), Cell::datum(on)];
+        cells.extend([&found.reads, &found.writes].map(|rate| measured_cell(rate.clone())));
+        cells.extend(hits(found, is_cached));
+        cells
+    };
     Table {
-        id: "table-cache-volumes",
-        caption: prose!["Each volume by itself, and the cache that it holds."],
+        id: "table-cache-operations",
+        caption: prose!["Reads and writes of each volume."],
         columns: vec![
             Column::words(capital(&factors_title(findings))),
             Column::words("Volume"),
-            Column::words("Cache"),
+            Column::words("Mode"),
             Column::quantities("Reads", "1/s"),
-            Column::quantities("Read hits", "%"),
             Column::quantities("Writes", "1/s"),
+            Column::quantities("Read hits", "%"),
             Column::quantities("Write hits", "%"),
-            Column::quantities("Writes absorbed", "%"),
+            Column::quantities("Absorbed", "%"),
+        ],
+        rows: of_volumes(findings, points, |_| true, row),
+        note: prose![],
+    }
+}
+
+/// Cache that each cached volume holds.
+pub(super) fn held(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
+    let row = |point: &PointFindings, _: &CachedPoint, (volume, found): &(TierVolume, VolumeUse)| {
+        let mut cells = vec![Cell::datum(point.label()), Cell::datum(volume.word())];
+        cells.extend([&found.in_use, &found.dirty, &found.cleaned].map(|value| measured_cell(value.clone())));
+        cells
+    };
+    Table {
+        id: "table-cache-held",
+        caption: prose!["Cache that the cached volumes held, means of the measured windows."],
+        columns: vec![
+            Column::words(capital(&factors_title(findings))),
+            Column::words("Volume"),
             Column::quantities("In use", "MB"),
             Column::quantities("Dirty", "MB"),
             Column::quantities("Cleaned", "MB/s"),
         ],
-        rows,
-        note: prose![
-            "In use and dirty: means of the measured windows. Cleaned: what was written back to the slow medium."
-        ],
+        rows: of_volumes(findings, points, |cached| cached, row),
+        note: prose!["Cleaned: what was written back to the slow medium."],
     }
+}
+
+/// A row for each volume of each point; those that are cached or not as `shown` says.
+fn of_volumes(
+    findings: &Findings<'_>,
+    points: &[CachedPoint],
+    shown: fn(bool) -> bool,
+    row: impl Fn(&PointFindings, &CachedPoint, &(TierVolume, VolumeUse)) -> Vec<Cell>,
+) -> Vec<Vec<Cell>> {
+    let mut rows = Vec::new();
+    for one in points {
+        let Some(point) = point(findings, one) else { continue };
+        let volumes = one.volumes.iter().filter(|(volume, _)| shown(one.plan.cache.accelerates(*volume)));
+        rows.extend(volumes.map(|volume| row(point, one, volume)));
+    }
+    rows
 }

@@ -1,0 +1,147 @@
+//! Studies on a cache tier: what a cache is worth, hits of the cached volumes alone, and what voids a run on one.
+
+mod support;
+
+use proofload_model::deployment::InstanceName;
+use proofload_model::series::{SeriesName, tier};
+use proofload_model::settings::Value;
+use proofload_record::{Attempt, Record};
+use proofload_report::findings::cache_tier::cached;
+use proofload_report::findings::{VoidClass, evaluate};
+use proofload_report::{Format, render};
+use std::collections::BTreeMap;
+use support::replicated::{faster_first, observe};
+use support::{Shape, record};
+
+const CACHE: &str = "storage.cache";
+
+/// A level of a group of settings.
+fn level(settings: &[(&str, Value)]) -> Value {
+    Value::Table(settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<BTreeMap<_, _>>())
+}
+
+/// A study with a cache of 30 % before the data, and one without.
+fn study() -> Record {
+    let list = Value::List(vec!["data".to_owned()]);
+    let cached = level(&[("percent", Value::Integer(30)), ("accelerate", list)]);
+    let none = level(&[("percent", Value::Integer(0))]);
+    let mut record = faster_first(&[&[(CACHE, cached)], &[(CACHE, none)]], 1);
+    record.study.settings.0.insert("storage.kind".to_owned(), Value::Text("tier".to_owned()));
+    for attempt in &mut record.attempts {
+        let is_cached = attempt.run.point == 0;
+        // Counts of seconds scatter twofold; four of five reads hit in each.
+        let reads = |second: usize| 1000.0 * (1.0 + (second % 7) as f64 / 6.0);
+        see(attempt, tier::READS, "data", reads);
+        see(attempt, tier::READ_HITS, "data", move |second| if is_cached { 0.8 * reads(second) } else { 0.0 });
+        for (series, rate) in [(tier::WRITES, 100.0), (tier::WRITE_HITS, 60.0), (tier::WRITES_ABSORBED, 90.0)] {
+            see(attempt, series, "data", move |_| if is_cached || series.name == "writes" { rate } else { 0.0 });
+            see(attempt, series, "log", move |_| if series.name == "writes" { 50.0 } else { 0.0 });
+        }
+        see(attempt, tier::READS, "log", |_| 0.0);
+        see(attempt, tier::READ_HITS, "log", |_| 0.0);
+        for volume in ["data", "log"] {
+            see(attempt, tier::IN_USE, volume, |_| 4e7);
+            see(attempt, tier::DIRTY, volume, |_| 5e6);
+            see(attempt, tier::CLEANED, volume, |_| 1e6);
+            see(attempt, tier::ERRORS, volume, |_| 0.0);
+        }
+        see(attempt, tier::DISK_REQUESTS, "", |_| 200.0);
+        see(attempt, tier::DISK_BUSY, "", |_| 25.0);
+        see(attempt, tier::DISK_QUEUE, "", |_| 1.0);
+        see(attempt, tier::DISK_LATE, "", |_| 0.02);
+    }
+    record
+}
+
+fn see(attempt: &mut Attempt, wanted: SeriesName, volume: &str, value: impl Fn(usize) -> f64) {
+    observe(attempt, &InstanceName::primary(), wanted, volume, value);
+}
+
+#[test]
+fn the_answer_is_how_many_times_the_throughput_with_the_hits_of_the_cached_volumes() {
+    let record = study();
+    let findings = evaluate(&record);
+    let points = cached(&findings);
+    let times = points[0].times.as_ref().expect("it has a cache").as_ref().expect("both are valid");
+    assert!(times.value() > 1.5 && times.interval().bounds().is_some(), "{times:?}");
+    assert!(points[1].times.is_none(), "the point without one is what it is compared with");
+    let share =
+        |share: &Option<proofload_report::findings::Measured>| share.clone().expect("there were").expect("known");
+    let hits = share(&points[0].both.read_hits);
+    let (low, high) = hits.interval().bounds().expect("seconds are many");
+    assert!(
+        (hits.value() - 80.0).abs() < 1e-9 && high - low < 1e-6,
+        "what counts have in common is no scatter: {hits:?}"
+    );
+    let writes = [&points[0].both.write_hits, &points[0].both.absorbed].map(|one| share(one).value());
+    assert!((writes[0] - 60.0).abs() < 1e-9 && (writes[1] - 90.0).abs() < 1e-9, "the log is not cached: {writes:?}");
+    let response = share(&points[0].medium.response);
+    assert!((response.value() - 5.0).abs() < 1e-9, "one of 200 a second under way takes 5 ms: {response:?}");
+    let page = render(&record, Format::Markdown).unwrap();
+    let summary = page.split("## 1 ").next().unwrap();
+    let lead = "Against the slow medium alone, **accelerate data, percent 30** makes ";
+    assert!(summary.contains(lead) && summary.contains("of reads in the cache"), "{summary}");
+    for part in [
+        "What the cache is worth",
+        "The slow medium is modelled: raid-5 of 8 × 7.2k drives, no controller cache. No such drive was there",
+        "| percent 0 | log | not cached |",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("Published results beside these"), "the study names none");
+    let other = render(&support::record(&Shape::memory(2)), Format::Markdown).unwrap();
+    assert!(!other.contains("What the cache is worth"), "a study without a tier has no such section");
+}
+
+#[test]
+fn published_results_stand_beside_it() {
+    let mut record = study();
+    record.study.settings.0.insert("study.reference".to_owned(), Value::Text("das-cache".to_owned()));
+    let page = render(&record, Format::Markdown).unwrap();
+    let table = page.split("Published results beside these").nth(1).expect("a table");
+    assert!(
+        table.contains("10.9") && table.contains("37.7") && table.contains("this study, accelerate data"),
+        "{table}"
+    );
+}
+
+/// The reasons for which the cached point is void after a change.
+fn voids(change: impl Fn(&mut Attempt)) -> Vec<(VoidClass, String)> {
+    let mut record = study();
+    record.attempts.iter_mut().filter(|attempt| attempt.run.point == 0).for_each(change);
+    let findings = evaluate(&record);
+    findings.points[0].runs[0].voids.iter().map(|void| (void.class, void.text.clone())).collect()
+}
+
+/// Puts other values into a series.
+fn put(attempt: &mut Attempt, wanted: SeriesName, value: f64) {
+    let of = attempt.series.iter_mut().filter(|series| wanted.is_of(&series.probe, &series.name));
+    of.for_each(|series| series.samples.iter_mut().for_each(|sample| sample.2 = value));
+}
+
+#[test]
+fn drives_that_answer_late_and_requests_that_fail_void_a_run() {
+    assert_eq!(voids(|_| ()), []);
+    let late = voids(|attempt| put(attempt, tier::DISK_LATE, 0.15));
+    assert!(matches!(late.as_slice(), [(VoidClass::Host, text)] if text.contains("15 % later")), "{late:?}");
+    let taken_at_once = voids(|attempt| {
+        put(attempt, tier::DISK_QUEUE, 0.02);
+        put(attempt, tier::DISK_LATE, 0.02);
+    });
+    assert_eq!(taken_at_once, [], "0.1 ms each: the drives bind nothing");
+    let failed = voids(|attempt| put(attempt, tier::ERRORS, 0.1));
+    assert!(matches!(failed.as_slice(), [(VoidClass::Verification, _)]), "{failed:?}");
+}
+
+#[test]
+fn without_a_point_without_a_cache_there_is_no_ratio_and_no_answer() {
+    let mut record = record(&Shape::memory(2));
+    record.study.settings.0.insert("storage.kind".to_owned(), Value::Text("tier".to_owned()));
+    record.study.settings.0.insert("storage.cache.percent".to_owned(), Value::Integer(30));
+    let findings = evaluate(&record);
+    let points = cached(&findings);
+    let why = points[0].times.clone().expect("it has a cache").expect_err("nothing to compare with");
+    assert!(why.contains("no point without a cache"), "{why}");
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(!page.contains("Against the slow medium alone") && page.contains("What the cache is worth"), "{page}");
+}

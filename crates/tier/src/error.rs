@@ -19,13 +19,15 @@ enum TierErrorKind {
     Device { action: &'static str, device: String, at: u64, source: io::Error },
     Missing { what: String },
     Foreign { what: String, found: Identity, wanted: Identity },
-    Older { what: &'static str, other: &'static str, mounts: u64, wanted: u64 },
+    Older { what: String, other: &'static str, mounts: u64, wanted: u64 },
     Detached { what: String },
     Size { what: String, found: u64, wanted: u64 },
     Damaged { what: String },
     Failed { volume: u8, ranges: String },
     Range { volume: u8, at: u64, length: u64, bytes: u64 },
     Busy { what: &'static str, advice: &'static str },
+    Taken { what: String, by: &'static str },
+    Program { action: &'static str, what: String, came: String, advice: &'static str },
     Frame { action: &'static str, what: String, fault: FrameFault },
     Control { action: &'static str, path: String, came: String, advice: &'static str },
 }
@@ -47,8 +49,8 @@ impl Error {
         Self { kind: TierErrorKind::Foreign { what: what.into(), found, wanted } }
     }
 
-    pub(crate) fn older(what: &'static str, other: &'static str, mounts: u64, wanted: u64) -> Self {
-        Self { kind: TierErrorKind::Older { what, other, mounts, wanted } }
+    pub(crate) fn older(what: impl Into<String>, other: &'static str, mounts: u64, wanted: u64) -> Self {
+        Self { kind: TierErrorKind::Older { what: what.into(), other, mounts, wanted } }
     }
 
     pub(crate) fn detached(what: impl Into<String>) -> Self {
@@ -73,6 +75,19 @@ impl Error {
 
     pub(crate) fn busy(what: &'static str, advice: &'static str) -> Self {
         Self { kind: TierErrorKind::Busy { what, advice } }
+    }
+
+    pub(crate) fn taken(what: impl Into<String>, by: &'static str) -> Self {
+        Self { kind: TierErrorKind::Taken { what: what.into(), by } }
+    }
+
+    pub(crate) fn program(
+        action: &'static str,
+        what: impl Into<String>,
+        came: impl ToString,
+        advice: &'static str,
+    ) -> Self {
+        Self { kind: TierErrorKind::Program { action, what: what.into(), came: came.to_string(), advice } }
     }
 
     pub(crate) fn frame(action: &'static str, what: impl Into<String>, fault: FrameFault) -> Self {
@@ -152,8 +167,12 @@ impl fmt::Display for Error {
                 write!(f, "{action} {what}: {fault}; use one version of the program at both ends")
             }
             TierErrorKind::Control { action, path, came, advice } => {
-                write!(f, "{action} the control socket {path}: {came}; {advice}")
+                write!(f, "{action} the socket {path}: {came}; {advice}")
             }
+            TierErrorKind::Taken { what, by } => {
+                write!(f, "claimed {what}: {by}; end that first, or give another device")
+            }
+            TierErrorKind::Program { action, what, came, advice } => write!(f, "{action} {what}: {came}; {advice}"),
             TierErrorKind::Busy { what, advice } => write!(f, "{what}; {advice}"),
         }
     }

@@ -132,6 +132,26 @@ fn what_is_wrong_is_answered_and_ends_no_other_connection() {
 }
 
 #[test]
+fn a_stale_socket_is_replaced_and_a_live_one_is_left_alone() {
+    let bed = Bed::new();
+    let (cache, origins) = memory_devices(8, 8, 1);
+    let tier = {
+        let devices = devices(&cache, &origins);
+        Tier::format(&devices, &format_settings(8192, 8, 1)).unwrap();
+        Arc::new(Tier::open(devices, pool(CacheMode::WriteBack, 1), Arc::new(TestClock::default())).unwrap())
+    };
+    let service = || Arc::new(TierVolume::new(tier.clone(), 0));
+    assert!(NbdServer::start(&bed.path, "other", service()).err().unwrap().to_string().contains("listens"));
+    bed.connect();
+    let stale = bed.path.with_file_name("stale");
+    drop(std::os::unix::net::UnixListener::bind(&stale).unwrap());
+    let server = NbdServer::start(&stale, "other", service()).unwrap();
+    UnixStream::connect(&stale).unwrap();
+    drop(server);
+    assert!(!stale.exists());
+}
+
+#[test]
 fn options_are_negotiated() {
     let bed = Bed::new();
     let mut stream = bed.greet();

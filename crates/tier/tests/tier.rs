@@ -169,7 +169,7 @@ fn rule_6_devices_that_do_not_belong_together_are_refused_by_name() {
     let old_origin = vec![MemoryDevice::new(young_origin), bed.origins[1].clone()];
     let old_origin = Bed { cache: bed.cache.clone(), origins: old_origin, clock: Arc::default() };
     let text = old_origin.refused();
-    assert!(text.contains("an origin: it was opened 0 times and the cache 1 times"), "{text}");
+    assert!(text.contains("origin 0: it was opened 0 times and the cache 1 times"), "{text}");
 
     let swapped = vec![bed.origins[1].clone(), bed.origins[0].clone()];
     let swapped = Bed { cache: bed.cache.clone(), origins: swapped, clock: Arc::default() };

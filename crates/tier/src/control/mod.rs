@@ -6,7 +6,7 @@
 mod client;
 mod frame;
 mod message;
-mod place;
+pub(crate) mod place;
 mod reading;
 mod server;
 

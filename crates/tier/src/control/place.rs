@@ -1,4 +1,4 @@
-//! Where a control socket is: a file of mode 0600, whose path may be longer than the 107 bytes of a socket's address.
+//! Where a socket of ours is: a file of mode 0600, whose path may be longer than the 107 bytes of a socket's address.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 
 /// A socket that was made: who made it can tell whether its file is still the same.
-pub(super) struct SocketPlace {
+pub(crate) struct SocketPlace {
     path: PathBuf,
     file: (u64, u64),
 }
 
 impl SocketPlace {
     /// Makes a socket in the place of one on which nobody listens, and refuses any other file.
-    pub(super) fn listen(path: &Path) -> Result<(UnixListener, Self), Error> {
+    pub(crate) fn listen(path: &Path) -> Result<(UnixListener, Self), Error> {
         let failed = |error: io::Error| Error::control("made", path, error, "give a new name in a folder of yours");
         refuse_taken(path)?;
         // The socket gets its mode in a folder that nobody else can enter, and then its name.
@@ -37,7 +37,7 @@ impl SocketPlace {
     }
 
     /// Removes the file, unless another socket has taken its place.
-    pub(super) fn remove(&self) {
+    pub(crate) fn remove(&self) {
         if identity(&self.path).is_ok_and(|file| file == self.file) {
             drop(fs::remove_file(&self.path));
         }
@@ -45,7 +45,7 @@ impl SocketPlace {
 }
 
 /// Connects to a socket.
-pub(super) fn connect(path: &Path) -> io::Result<UnixStream> {
+pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     by_handle(path, |short| UnixStream::connect(short))
 }
 

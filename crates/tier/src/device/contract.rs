@@ -11,6 +11,11 @@ pub trait Device: Send + Sync {
     /// Size in bytes.
     fn bytes(&self) -> u64;
 
+    /// Its name for errors, such as a path; `None` when it has none.
+    fn name(&self) -> Option<String> {
+        None
+    }
+
     /// Fills a buffer from a position on.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::contract::Device;
 use crate::error::Error;
@@ -29,6 +29,7 @@ pub enum PageCache {
 /// A file or a block device.
 #[derive(Debug)]
 pub struct FileDevice {
+    path: PathBuf,
     file: File,
     bytes: u64,
     page_cache: PageCache,
@@ -49,7 +50,7 @@ impl FileDevice {
             _ => failed(error),
         })?;
         let bytes = file.seek(SeekFrom::End(0)).map_err(failed)?;
-        Ok(Self { file, bytes, page_cache })
+        Ok(Self { path: path.to_owned(), file, bytes, page_cache })
     }
 
     /// Makes a sparse file of so many bytes, which must not exist yet, and opens it.
@@ -79,6 +80,10 @@ impl FileDevice {
 impl Device for FileDevice {
     fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    fn name(&self) -> Option<String> {
+        Some(self.path.display().to_string())
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {

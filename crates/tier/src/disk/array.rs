@@ -21,6 +21,22 @@ pub enum ArrayLayout {
     Raid10,
 }
 
+impl ArrayLayout {
+    /// Every layout.
+    pub const ALL: [ArrayLayout; 5] = [Self::Single, Self::Raid0, Self::Raid1, Self::Raid5, Self::Raid10];
+
+    /// Its word in studies and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Raid0 => "raid-0",
+            Self::Raid1 => "raid-1",
+            Self::Raid5 => "raid-5",
+            Self::Raid10 => "raid-10",
+        }
+    }
+}
+
 /// Bytes of a stripe on one drive.
 const STRIPE: u64 = 64 << 10;
 

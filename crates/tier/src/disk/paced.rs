@@ -107,6 +107,10 @@ impl Device for ModelledDisk {
         self.device.bytes()
     }
 
+    fn name(&self) -> Option<String> {
+        self.device.name()
+    }
+
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         self.paced(at, into.len() as u64, false, || self.device.read_at(at, into))
     }

@@ -14,6 +14,7 @@ use std::thread::JoinHandle;
 
 use super::nbd_options::{ExportOffer, Negotiation, broken, negotiate, read_u32, read_u64};
 use super::service::BlockService;
+use crate::control::place::{SocketPlace, connect};
 use crate::error::Error;
 
 const REQUEST: u32 = 0x2560_9513;
@@ -154,6 +155,7 @@ fn serve(request: &mut NbdRequest, service: &dyn BlockService) -> u32 {
 /// A server on a Unix socket, until it is dropped.
 pub struct NbdServer {
     path: PathBuf,
+    place: SocketPlace,
     stop: Arc<AtomicBool>,
     listener: Option<JoinHandle<()>>,
     connections: Arc<Connections>,
@@ -163,19 +165,18 @@ pub struct NbdServer {
 type Connections = Mutex<HashMap<u64, UnixStream>>;
 
 impl NbdServer {
-    /// Listens on a path that must not exist, for any number of connections.
+    /// Listens on a path, in the place of a socket on which nobody does, for any number of connections of the same user.
     ///
     /// # Errors
     ///
-    /// When the socket cannot be made.
+    /// When another process listens there, another file is there, or the socket cannot be made.
     pub fn start(path: &Path, name: &str, service: Arc<dyn BlockService>) -> Result<Self, Error> {
-        let failed = |error| Error::device("listened on", path.display().to_string(), 0, error);
-        let socket = UnixListener::bind(path).map_err(failed)?;
+        let (socket, place) = SocketPlace::listen(path)?;
         let stop = Arc::new(AtomicBool::new(false));
         let connections = Arc::new(Connections::default());
         let (stopped, open, name) = (stop.clone(), connections.clone(), name.to_owned());
         let listener = std::thread::spawn(move || accept(&socket, &stopped, &open, &name, &service));
-        Ok(Self { path: path.to_owned(), stop, listener: Some(listener), connections })
+        Ok(Self { path: path.to_owned(), place, stop, listener: Some(listener), connections })
     }
 }
 
@@ -206,10 +207,10 @@ impl Drop for NbdServer {
             drop(connection.shutdown(std::net::Shutdown::Both));
         }
         // Wakes the thread that accepts; it is left alone where somebody has removed its socket.
-        let woken = UnixStream::connect(&self.path).is_ok();
+        let woken = connect(&self.path).is_ok();
         if let Some(listener) = self.listener.take().filter(|_| woken) {
             drop(listener.join());
         }
-        drop(std::fs::remove_file(&self.path));
+        self.place.remove();
     }
 }

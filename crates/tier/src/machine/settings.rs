@@ -17,6 +17,21 @@ pub enum CacheMode {
     WriteBack,
 }
 
+impl CacheMode {
+    /// Every mode.
+    pub const ALL: [CacheMode; 4] = [Self::Pass, Self::WriteAround, Self::WriteThrough, Self::WriteBack];
+
+    /// Its word in studies and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::WriteAround => "write-around",
+            Self::WriteThrough => "write-through",
+            Self::WriteBack => "write-back",
+        }
+    }
+}
+
 /// A volume's content, for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VolumeClass {
@@ -29,6 +44,9 @@ pub enum VolumeClass {
 }
 
 impl VolumeClass {
+    /// Every class.
+    pub const ALL: [VolumeClass; 3] = [Self::Data, Self::Log, Self::Temp];
+
     /// Its word in studies and reports.
     pub fn name(self) -> &'static str {
         match self {

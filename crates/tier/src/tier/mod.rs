@@ -5,6 +5,7 @@
 mod committing;
 mod driver;
 mod front;
+mod inspection;
 mod latency;
 mod maintenance;
 mod opening;
@@ -13,6 +14,7 @@ mod sizing;
 mod snapshot;
 
 pub use front::{PoolStatus, Tier};
+pub use inspection::{CacheInspection, DataCheck, DataFault, DeviceContent, FaultKind};
 pub use latency::{LatencyClass, LatencyHistogram};
 pub use maintenance::Maintenance;
 pub use opening::{FormatSettings, TierDevices};

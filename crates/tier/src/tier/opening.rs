@@ -55,7 +55,7 @@ impl Tier {
         };
         geometry.journal_blocks = settings.journal_blocks.unwrap_or(geometry.journal_blocks).max(4);
         if geometry.bytes() > cache.bytes() {
-            return Err(Error::size("the cache", cache.bytes(), geometry.bytes()));
+            return Err(Error::size(name_of_cache(cache), cache.bytes(), geometry.bytes()));
         }
         let count = devices.origins.len();
         if !(1..=4).contains(&count) || count != settings.origins.len() {
@@ -65,7 +65,7 @@ impl Tier {
         for (place, (device, origin)) in devices.origins.iter().zip(&settings.origins).enumerate() {
             let bytes = volume_bytes(device.bytes());
             if bytes == 0 {
-                return Err(Error::size(format!("origin {place}"), device.bytes(), LABEL_BYTES * 2));
+                return Err(Error::size(name_of_origin(&**device, place), device.bytes(), LABEL_BYTES * 2));
             }
             volumes.push(VolumeLabel { origin: *origin, bytes });
         }
@@ -94,17 +94,17 @@ impl Tier {
     /// is damaged, or when a device fails.
     pub fn open(devices: TierDevices, settings: PoolSettings, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let cache = &*devices.cache;
-        let mut superblock = read_superblock(cache)?.ok_or_else(|| Error::missing("the cache"))?;
+        let mut superblock = read_superblock(cache)?.ok_or_else(|| Error::missing(name_of_cache(cache)))?;
         if cache.bytes() < superblock.geometry.byte_of_line(superblock.active_lines) {
             let wanted = superblock.geometry.byte_of_line(superblock.active_lines);
-            return Err(Error::size("the cache", cache.bytes(), wanted));
+            return Err(Error::size(name_of_cache(cache), cache.bytes(), wanted));
         }
         let count = superblock.volumes.len();
         if devices.origins.len() != count || settings.volumes.len() != count {
             return Err(Error::missing(format!("{count} origins of the cache, of which {}", devices.origins.len())));
         }
         for place in 0..count {
-            check_origin(&*devices.origins[place], &superblock, place)?;
+            check_origin(&*devices.origins[place], &superblock, (place, &name_of_cache(cache)))?;
         }
         let recovery = recover(cache, &superblock)?;
         restore_checksums(cache, &superblock, &recovery)?;
@@ -159,8 +159,18 @@ impl Tier {
     }
 }
 
+/// Words for a cache in errors.
+pub(super) fn name_of_cache(device: &dyn Device) -> String {
+    device.name().map_or_else(|| "the cache".to_owned(), |name| format!("the cache {name}"))
+}
+
+/// Words for an origin in errors.
+pub(super) fn name_of_origin(device: &dyn Device, place: usize) -> String {
+    device.name().map_or_else(|| format!("origin {place}"), |name| format!("origin {place} ({name})"))
+}
+
 /// Bytes of the volume on an origin of this size.
-fn volume_bytes(device: u64) -> u64 {
+pub(super) fn volume_bytes(device: u64) -> u64 {
     device.saturating_sub(LABEL_BYTES) / u64::from(SECTOR_BYTES) * u64::from(SECTOR_BYTES)
 }
 
@@ -192,14 +202,19 @@ pub(super) fn write_label(
 ) -> Result<(), Error> {
     let volume = superblock.volumes[place];
     let label = OriginLabel { origin: volume.origin, cache: superblock.cache, mounts: superblock.mounts, detached };
-    let failed = |error| Error::device("labelled", format!("origin {place}"), volume.bytes, error);
+    let name = || name_of_origin(&*devices.origins[place], place);
+    let failed = |error| Error::device("labelled", name(), volume.bytes, error);
     devices.origins[place].write_at(volume.bytes, &label.encode()).map_err(failed)?;
     devices.origins[place].sync().map_err(failed)
 }
 
-/// Refuses an origin that is not the one of the last time, as it was then.
-fn check_origin(device: &dyn Device, superblock: &Superblock, place: usize) -> Result<(), Error> {
-    let (volume, name) = (superblock.volumes[place], format!("origin {place}"));
+/// Refuses an origin that is not the one of the last time, as it was then; the second name is the cache's.
+pub(super) fn check_origin(
+    device: &dyn Device,
+    superblock: &Superblock,
+    (place, cache): (usize, &str),
+) -> Result<(), Error> {
+    let (volume, name) = (superblock.volumes[place], name_of_origin(device, place));
     if device.bytes() < volume.bytes + LABEL_BYTES {
         return Err(Error::size(name, device.bytes(), volume.bytes + LABEL_BYTES));
     }
@@ -217,9 +232,9 @@ fn check_origin(device: &dyn Device, superblock: &Superblock, place: usize) -> R
     }
     let interrupted = superblock.opening && label.mounts == superblock.mounts + 1;
     match label.mounts.cmp(&superblock.mounts) {
-        std::cmp::Ordering::Less => Err(Error::older("an origin", "cache", label.mounts, superblock.mounts)),
+        std::cmp::Ordering::Less => Err(Error::older(name, "cache", label.mounts, superblock.mounts)),
         std::cmp::Ordering::Greater if !interrupted => {
-            Err(Error::older("the cache", "origin", superblock.mounts, label.mounts))
+            Err(Error::older(cache, "origin", superblock.mounts, label.mounts))
         }
         _ => Ok(()),
     }

@@ -1,5 +1,6 @@
 //! The command line. Words only: `commands` does the work.
 
+use crate::cli_tier::TierCommand;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -42,6 +43,9 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Read results of YCSB, go-ycsb and HDR logs into a file that `report --beside` draws
     Import(ImportArguments),
+    /// Serve, watch and check an SSD cache before slow volumes
+    #[command(subcommand)]
+    Tier(TierCommand),
     /// Show what this machine allows, with a remedy for each problem
     Doctor(DoctorArguments),
     /// List the built-in engines, and what of them is installed here

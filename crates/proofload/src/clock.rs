@@ -26,6 +26,17 @@ impl Clock for SystemClock {
     }
 }
 
+/// The clock of a cache tier: the monotonic one.
+impl proofload_tier::device::Clock for SystemClock {
+    fn now(&self) -> Duration {
+        Duration::from_nanos(nanos(rustix::time::ClockId::Monotonic))
+    }
+
+    fn sleep_until(&self, time: Duration) {
+        std::thread::sleep(time.saturating_sub(proofload_tier::device::Clock::now(self)));
+    }
+}
+
 /// Reads a clock, nanoseconds.
 fn nanos(clock: rustix::time::ClockId) -> u64 {
     let time = rustix::time::clock_gettime(clock);

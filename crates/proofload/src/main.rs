@@ -5,6 +5,7 @@
 mod agent;
 mod catalogue;
 mod cli;
+mod cli_tier;
 mod clock;
 mod commands;
 mod conductor;

@@ -84,6 +84,17 @@ fn a_server_that_stops_leaves_no_file_and_gives_the_pool_back_also_to_a_silent_c
 }
 
 #[test]
+fn a_retired_server_holds_the_pool_no_more_and_its_file_stays_until_it_is_dropped() {
+    let mut bed = Bed::new();
+    let (server, client) = bed.start();
+    let retired = server.retire();
+    assert!(bed.path.exists() && client.reading().is_err());
+    Arc::try_unwrap(bed.tier).ok().unwrap().close().unwrap();
+    drop(retired);
+    assert!(!bed.path.exists());
+}
+
+#[test]
 fn a_stale_socket_is_replaced_and_a_live_one_or_a_file_is_refused_by_name() {
     let mut bed = Bed::new();
     drop(UnixListener::bind(&bed.path).unwrap());

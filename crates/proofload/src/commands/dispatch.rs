@@ -1,7 +1,7 @@
 //! Hands a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
-    built_in, compare, completions, doctor, export, gate, import, man, plan, report, run, schema, sign, status,
+    built_in, compare, completions, doctor, export, gate, import, man, plan, report, run, schema, sign, status, tier,
     validate, verify,
 };
 use crate::cli::Command;
@@ -28,6 +28,7 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
+        Command::Tier(command) => tier::run(&command),
         Command::Agent => crate::agent::run(),
     }
 }

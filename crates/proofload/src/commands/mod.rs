@@ -24,6 +24,7 @@ mod ssh_keygen;
 mod status;
 mod study_file;
 mod target;
+mod tier;
 mod turns;
 mod validate;
 mod verdict;

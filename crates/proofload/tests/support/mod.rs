@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+pub(crate) mod nbd;
+pub(crate) mod pools;
 pub(crate) mod synthetic;
 
 use std::path::{Path, PathBuf};
@@ -91,6 +93,11 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 /// Kills a process at once.
 pub(crate) fn kill(pid: u32) {
     let _status = Command::new("kill").args(["-9", &pid.to_string()]).stderr(Stdio::null()).status();
+}
+
+/// Asks a process to end.
+pub(crate) fn kill_gently(pid: u32) {
+    let _status = Command::new("kill").arg(pid.to_string()).stderr(Stdio::null()).status();
 }
 
 /// Control groups of ours whose owner is dead. The owner's process number stands in the name.

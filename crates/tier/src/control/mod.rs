@@ -13,4 +13,4 @@ mod server;
 pub use client::ControlClient;
 pub use frame::FrameFault;
 pub use reading::{DiskReading, PoolReading};
-pub use server::{ControlServer, ControlSubject};
+pub use server::{ControlServer, ControlSubject, RetiredSocket};

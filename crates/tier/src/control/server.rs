@@ -50,7 +50,8 @@ struct ControlState {
 /// A server on a control socket, until it is dropped: then its file is gone, its threads have ended, and it holds the
 /// pool no more. A drain ends with its batch.
 pub struct ControlServer {
-    place: SocketPlace,
+    /// `None` when its file shall stay.
+    place: Option<SocketPlace>,
     /// The socket as a stream, which can be shut down.
     socket: UnixStream,
     state: Arc<ControlState>,
@@ -79,7 +80,7 @@ impl ControlServer {
             Ok((UnixStream::from(OwnedFd::from(socket)), thread.spawn(move || accept(&listener, &shared))?))
         });
         match started {
-            Ok((socket, listener)) => Ok(Self { place, socket, state, listener: Some(listener) }),
+            Ok((socket, listener)) => Ok(Self { place: Some(place), socket, state, listener: Some(listener) }),
             Err(error) => {
                 place.remove();
                 Err(failed(error))
@@ -88,9 +89,27 @@ impl ControlServer {
     }
 }
 
+impl ControlServer {
+    /// Ends the server as dropping it does, except that its file stays until what is returned is dropped: who waits for
+    /// the end of a stop waits until it is gone.
+    #[must_use]
+    pub fn retire(mut self) -> RetiredSocket {
+        RetiredSocket(self.place.take())
+    }
+}
+
+/// The file of a control socket on which nobody listens any more, until it is dropped.
+pub struct RetiredSocket(Option<SocketPlace>);
+
+impl Drop for RetiredSocket {
+    fn drop(&mut self) {
+        self.0.as_ref().inspect(|place| place.remove());
+    }
+}
+
 impl Drop for ControlServer {
     fn drop(&mut self) {
-        self.place.remove();
+        self.place.as_ref().inspect(|place| place.remove());
         self.state.stop.store(true, Ordering::Release);
         // Wakes the thread that accepts, and then those that read; answers still go out.
         drop(self.socket.shutdown(Shutdown::Both));
@@ -183,15 +202,23 @@ impl ControlState {
         }
     }
 
-    /// Drains piece by piece. The rate and the time left are those of the last piece.
+    /// Drains piece by piece. The rate and the time left are those of the whole drain.
     fn drain_in_slices(&self, limit: Duration) -> Result<DrainStatus, Error> {
         let tier = &self.subject.tier;
         let begin = tier.since_open();
+        let mut cleaned = 0.0;
         loop {
-            let left = limit.saturating_sub(tier.since_open().saturating_sub(begin));
+            let slice_begin = tier.since_open();
+            let left = limit.saturating_sub(slice_begin.saturating_sub(begin));
             let status = tier.drain(left.min(SLICE))?;
+            let now = tier.since_open();
+            cleaned += status.bytes_per_second * now.saturating_sub(slice_begin).as_secs_f64();
             if status.dirty_lines == 0 || left <= SLICE || self.stop.load(Ordering::Acquire) {
-                return Ok(status);
+                let rate = cleaned / now.saturating_sub(begin).as_secs_f64().max(1e-9);
+                let dirty = f64::from(status.dirty_lines) * f64::from(tier.status().line_bytes);
+                // A rate near 0 has no time that a duration can hold.
+                let left = (rate > 0.0).then(|| Duration::try_from_secs_f64(dirty / rate).ok()).flatten();
+                return Ok(DrainStatus { bytes_per_second: rate, left, ..status });
             }
         }
     }

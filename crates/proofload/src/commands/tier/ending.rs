@@ -1,0 +1,70 @@
+//! Ends a server of a pool within a time, and says what is left. It ends nothing that this process did not start.
+
+use super::devices::OpenDevices;
+use super::units::{count, time};
+use crate::exit::Exit;
+use crate::output;
+use proofload_tier::control::ControlServer;
+use proofload_tier::export::NbdServer;
+use proofload_tier::tier::{Maintenance, Tier};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Everything that serves a pool. Dropping it ends it.
+#[derive(Default)]
+pub(super) struct Served {
+    pub(super) nbd: Vec<NbdServer>,
+    pub(super) control: Option<ControlServer>,
+    pub(super) maintenance: Option<Maintenance>,
+    /// Dropped last: claims on the devices.
+    pub(super) devices: Option<OpenDevices>,
+}
+
+/// What the end is at, for the one who waits.
+type Stage = Arc<Mutex<&'static str>>;
+
+/// Ends exports, control socket and cleaner, makes everything durable and closes the pool.
+pub(super) fn end(served: Served, tier: Arc<Tier>, within: Duration) -> Exit {
+    let dirty = tier.status().dirty_lines;
+    let (done, outcome) = sync_channel(1);
+    let stage: Stage = Arc::new(Mutex::new("exports"));
+    let shared = Arc::clone(&stage);
+    std::thread::spawn(move || close(served, tier, &shared, &done));
+    match outcome.recv_timeout(within) {
+        Ok(Ok(())) => {
+            output::result(&format!("stopped: the pool is closed, {} dirty lines stay on its cache", count(dirty)));
+            Exit::Good
+        }
+        Ok(Err(text)) => output::failure(false, Exit::Failure, &format!("closing the pool: {text}")),
+        Err(RecvTimeoutError::Timeout) => {
+            let at = *stage.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = format!(
+                "the pool was not closed in {}, still at work: {at}; what was flushed is on its cache, and the next \
+                 start is as after a crash",
+                time(within)
+            );
+            output::failure(false, Exit::Failure, &text)
+        }
+        Err(RecvTimeoutError::Disconnected) => output::failure(false, Exit::Failure, "closing the pool broke off"),
+    }
+}
+
+fn close(mut served: Served, tier: Arc<Tier>, stage: &Stage, done: &SyncSender<Result<(), String>>) {
+    let at = |what| *stage.lock().unwrap_or_else(PoisonError::into_inner) = what;
+    served.nbd.clear();
+    at("the control socket");
+    // Its file stays to the end: `tier stop` waits for that.
+    let socket = served.control.take().map(ControlServer::retire);
+    at("the cleaner");
+    served.maintenance = None;
+    at("closing the pool");
+    let closed = match Arc::into_inner(tier) {
+        Some(tier) => tier.close().map_err(|error| error.to_string()),
+        None => Err("something still uses it".to_owned()),
+    };
+    drop(served);
+    drop(socket);
+    // Nobody waits any more when the time is over.
+    drop(done.send(closed));
+}

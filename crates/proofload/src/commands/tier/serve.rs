@@ -1,0 +1,161 @@
+//! `tier serve`: opens a pool and serves its volumes until a signal or the control socket says stop.
+
+use super::devices::{self, OpenDevices};
+use super::ending::{Served, end};
+use super::slow::SlowDisks;
+use super::units::{bytes, count};
+use super::words::{Faults, OriginPlace, for_volume, modes, origins, policy, pool_settings, time};
+use crate::cli_tier::ServeArguments;
+use crate::clock::SystemClock;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::output;
+use proofload_tier::control::{ControlServer, ControlSubject};
+use proofload_tier::export::{NbdServer, TierVolume};
+use proofload_tier::machine::PoolSettings;
+use proofload_tier::tier::{Maintenance, Tier};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+/// Time between two looks at signals.
+const LOOK: Duration = Duration::from_millis(100);
+/// Looks between two looks at whether a volume has failed.
+const LOOKS_PER_CHECK: u32 = 10;
+
+/// What is asked for.
+struct Wanted {
+    origins: Vec<OriginPlace>,
+    settings: PoolSettings,
+    slow: Option<SlowDisks>,
+    /// Volumes by their place, and their sockets.
+    nbd: Vec<(usize, PathBuf)>,
+    within: Duration,
+}
+
+/// Serves.
+pub(super) fn run(arguments: &ServeArguments) -> Exit {
+    let wanted = match wanted(arguments) {
+        Ok(wanted) => wanted,
+        Err(exit) => return exit,
+    };
+    match serve(arguments, &wanted) {
+        Ok(exit) => exit,
+        Err(text) => output::failure(false, Exit::Failure, &text),
+    }
+}
+
+fn wanted(arguments: &ServeArguments) -> Result<Wanted, Exit> {
+    let mut faults = Faults::default();
+    let origins = origins(&arguments.devices.origins, &mut faults);
+    let modes = modes(&arguments.modes, &origins, &mut faults);
+    let policy = faults.take("--policy", policy(&arguments.policy));
+    let slow = arguments.slow.as_ref().and_then(|text| faults.take("--slow", SlowDisks::parse(text)));
+    let within = time("--within", &arguments.within, &mut faults);
+    let mut nbd: Vec<(usize, PathBuf)> = Vec::new();
+    for text in &arguments.nbd {
+        if let Some((place, path)) = faults.take(&format!("--nbd {text}"), for_volume(text, &origins)) {
+            nbd.push((place, path.into()));
+        }
+    }
+    let wanted = policy.zip(within).map(|(policy, within)| {
+        let settings = pool_settings(policy, &origins, &modes);
+        Wanted { origins, settings, slow, nbd, within }
+    });
+    faults.settle(false, wanted)
+}
+
+fn serve(arguments: &ServeArguments, wanted: &Wanted) -> Result<Exit, String> {
+    let text = |error: proofload_tier::Error| error.to_string();
+    let interrupt = Interrupt::install().map_err(|error| format!("listening to signals: {error}"))?;
+    let page_cache = devices::page_cache(arguments.devices.page_cache);
+    let opened = devices::open(&arguments.devices.cache, &wanted.origins, page_cache, wanted.slow.as_ref())?;
+    let tier = Tier::open(opened.devices.clone(), wanted.settings.clone(), Arc::new(SystemClock)).map_err(text)?;
+    let tier = Arc::new(tier);
+    let (served, stops) = start(arguments, wanted, &tier, opened)?;
+    output::result(&told(arguments, wanted, &tier));
+    wait(&interrupt, &stops, &tier, wanted);
+    Ok(end(served, tier, wanted.within))
+}
+
+/// Starts everything that serves; what was started ends again when a part cannot.
+fn start(
+    arguments: &ServeArguments,
+    wanted: &Wanted,
+    tier: &Arc<Tier>,
+    opened: OpenDevices,
+) -> Result<(Served, Receiver<()>), String> {
+    let text = |error: proofload_tier::Error| error.to_string();
+    let (stop, stops) = sync_channel(1);
+    let mut served = Served { devices: Some(opened), ..Served::default() };
+    served.maintenance = Some(Maintenance::start(tier));
+    for (place, socket) in &wanted.nbd {
+        let volume = u8::try_from(*place).expect("three volumes at most");
+        let service = Arc::new(TierVolume::new(Arc::clone(tier), volume));
+        let name = wanted.origins[*place].class.name();
+        served.nbd.push(NbdServer::start(socket, name, service).map_err(text)?);
+    }
+    let disks = served.devices.as_ref().map_or(Vec::new(), |opened| opened.disks.clone());
+    let subject = ControlSubject { tier: Arc::clone(tier), disks, stops: stop };
+    served.control = Some(ControlServer::start(&arguments.control, subject).map_err(text)?);
+    Ok((served, stops))
+}
+
+/// What is served, and what it costs. The first line says that everything is in its place.
+fn told(arguments: &ServeArguments, wanted: &Wanted, tier: &Tier) -> String {
+    let (status, snapshot) = (tier.status(), tier.snapshot());
+    let each = status.memory_bytes as f64 / f64::from(status.active_lines.max(1));
+    let mut lines = vec![format!("serving: {}", arguments.devices.cache.display())];
+    let mut line = |name: &str, text: String| lines.push(format!("  {name:<9} {text}"));
+    line(
+        "cache",
+        format!(
+            "{} lines of {} ({}), {} dirty, policy {}, {}",
+            count(status.active_lines),
+            bytes(status.line_bytes.into()),
+            bytes(u64::from(status.active_lines) * u64::from(status.line_bytes)),
+            count(status.dirty_lines),
+            wanted.settings.policy.name(),
+            if status.after_crash {
+                "after a crash: clean lines are compared before use"
+            } else {
+                "after a clean stop"
+            }
+        ),
+    );
+    line("memory", format!("{} for the table of lines ({each:.1} B a line)", bytes(status.memory_bytes)));
+    for (volume, place) in snapshot.volumes.iter().zip(&wanted.origins) {
+        let text = format!("{}, {}, {}", place.class.name(), bytes(volume.bytes), volume.mode.name());
+        line("volume", format!("{text}, before {}", place.path.display()));
+    }
+    if let Some(slow) = &wanted.slow {
+        line("slow disk", slow.text());
+    }
+    for (place, socket) in &wanted.nbd {
+        line("nbd", format!("{} at {}", wanted.origins[*place].class.name(), socket.display()));
+    }
+    line("control", arguments.control.display().to_string());
+    lines.join("\n")
+}
+
+/// Waits for a reason to stop; tells of each volume that fails meanwhile.
+fn wait(interrupt: &Interrupt, stops: &Receiver<()>, tier: &Tier, wanted: &Wanted) {
+    let mut told = vec![false; wanted.origins.len()];
+    for look in 0_u32.. {
+        if interrupt.asked() || !matches!(stops.recv_timeout(LOOK), Err(RecvTimeoutError::Timeout)) {
+            return;
+        }
+        if look % LOOKS_PER_CHECK != 0 {
+            continue;
+        }
+        for ((volume, place), told) in tier.snapshot().volumes.iter().zip(&wanted.origins).zip(&mut told) {
+            if volume.failed && !std::mem::replace(told, true) {
+                let name = place.class.name();
+                output::error(&format!(
+                    "volume {name} has failed and serves nothing more; stop, mend, and serve again"
+                ));
+            }
+        }
+    }
+}

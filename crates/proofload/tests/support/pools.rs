@@ -1,0 +1,75 @@
+//! Pools of tests: their devices, and servers of the program on them.
+
+use super::{Bench, text};
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Output, Stdio};
+
+/// A server that is ready.
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    /// What it said until it was ready.
+    pub(crate) said: String,
+    /// Held so that it can go on saying.
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Server {
+    /// Starts `tier serve` with these arguments and waits until everything is in its place.
+    #[track_caller]
+    pub(crate) fn start(bench: &Bench, arguments: &[&str]) -> Self {
+        let all = [&["tier", "serve", "cache", "--control", "control"], arguments].concat();
+        let mut command = bench.command(&all);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut said = String::new();
+        while !said.contains("\n  control ") {
+            if stdout.read_line(&mut said).expect("the output is text") == 0 {
+                let output = child.wait_with_output().expect("it has ended");
+                panic!("the server ended: {said}{}", text(&output.stderr));
+            }
+        }
+        Self { child, said, _stdout: stdout }
+    }
+
+    /// Kills it without warning.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it lives");
+        self.child.wait().expect("it is ours");
+    }
+
+    /// Waits for its end; returns its exit code and what it said on stderr.
+    pub(crate) fn wait(self) -> (Option<i32>, String) {
+        let output = self.child.wait_with_output().expect("it is ours");
+        (output.status.code(), text(&output.stderr))
+    }
+}
+
+/// Makes a file of zeros.
+pub(crate) fn zeros(bench: &Bench, name: &str, bytes: u64) -> PathBuf {
+    let path = bench.path(name);
+    std::fs::File::create(&path).and_then(|file| file.set_len(bytes)).expect("the folder takes a file");
+    path
+}
+
+/// Makes a pool `cache` of so many MiB with an origin `data` of 64 MiB.
+#[track_caller]
+pub(crate) fn format(bench: &Bench, mebibytes: u32) {
+    zeros(bench, "data", 64 << 20);
+    let size = format!("{mebibytes}MiB");
+    succeed(&bench.run(&["tier", "format", "cache", "--origin", "data=data", "--size", &size]));
+}
+
+/// What a command said that must succeed.
+#[track_caller]
+pub(crate) fn succeed(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// What a command said that must fail so.
+#[track_caller]
+pub(crate) fn fail(output: &Output, code: i32) -> String {
+    assert_eq!(output.status.code(), Some(code), "{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout) + &text(&output.stderr)
+}

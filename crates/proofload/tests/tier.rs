@@ -1,0 +1,241 @@
+//! The commands of a cache tier: a pool is made, served, killed, drained, checked.
+
+mod support;
+
+use serde_json::Value;
+use support::nbd::NbdClient;
+use support::pools::{Server, fail, format, succeed, zeros};
+use support::{Bench, text};
+
+const SERVE: [&str; 4] = ["--origin", "data=data", "--nbd", "nbd"];
+
+fn json(said: &str) -> Value {
+    serde_json::from_str(said).unwrap()
+}
+
+/// 8 KiB that tell their block.
+fn block(number: u64) -> Vec<u8> {
+    (0..8192_u64).map(|byte| (number * 31 + byte / 512 + 1) as u8).collect()
+}
+
+#[test]
+fn what_was_flushed_survives_a_kill_of_the_server() {
+    let bench = Bench::new("tier-kill");
+    format(&bench, 8);
+    let server = Server::start(&bench, &SERVE);
+    assert!(server.said.contains("after a clean stop") && server.said.contains("B a line"), "{}", server.said);
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    assert_eq!(client.bytes, (64 << 20) - 4096);
+    (0..200).for_each(|number| client.write(number * 3 * 8192, &block(number)));
+    client.flush();
+    (0..50).for_each(|number| client.write((number * 3 + 1) * 8192, &[0xee; 8192]));
+    server.kill();
+    let server = Server::start(&bench, &SERVE);
+    assert!(server.said.contains("after a crash"), "{}", server.said);
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    for number in 0..200 {
+        assert_eq!(client.read(number * 3 * 8192, 8192), block(number), "block {number}");
+    }
+    succeed(&bench.run(&["tier", "stop", "control"]));
+    assert_eq!(server.wait(), (Some(0), String::new()));
+    let said = succeed(&bench.run(&["tier", "check", "cache", "--origin", "data=data"]));
+    assert!(said.starts_with("sound: cache") && said.contains("closed; opened 2 times"), "{said}");
+    let drained = ["tier", "drain", "--cache", "cache", "--origin", "data=data", "--detach"];
+    assert!(succeed(&bench.run(&drained)).contains("free of the cache"));
+    let origin = std::fs::read(bench.path("data")).unwrap();
+    for number in 0..200 {
+        let at = (number * 3 * 8192) as usize;
+        assert_eq!(origin[at..at + 8192], block(number), "block {number} of the origin");
+    }
+    bench.expect_no_process();
+}
+
+#[test]
+fn figures_of_an_open_pool_are_those_of_what_was_done() {
+    let bench = Bench::new("tier-stats");
+    format(&bench, 8);
+    let server = Server::start(&bench, &[&SERVE[..], &["--page-cache"]].concat());
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    (0..40).for_each(|number| client.write(number * 8192, &block(number)));
+    (0..10).for_each(|number| client.write(number * 8192, &block(number)));
+    client.flush();
+    (0..30).for_each(|number| drop(client.read(number * 8192, 8192)));
+    (0..10).for_each(|number| drop(client.read((1000 + number) * 8192, 8192)));
+    let said = json(&succeed(&bench.run(&["tier", "stats", "control", "--json"])));
+    let volume = &said["volumes"][0];
+    let counters = &volume["counters"];
+    let found = ["writes", "write_hits", "writes_absorbed", "reads", "read_hits", "read_misses", "flushes"];
+    assert_eq!(found.map(|name| counters[name].as_u64().unwrap()), [50, 10, 50, 40, 30, 10, 1], "{said:#}");
+    assert_eq!((&volume["read_hit_ratio"], &volume["write_hit_ratio"]), (&0.75.into(), &0.2.into()));
+    assert_eq!((&volume["write_absorbed_ratio"], &volume["mode"]), (&1.0.into(), &"write-back".into()));
+    assert_eq!(volume["times"]["flush"]["count"], 1);
+    assert_eq!((&volume["lines"], &said["since_open"]), (&50.into(), &true.into()));
+    let said = succeed(&bench.run(&["tier", "stats", "control"]));
+    let answer =
+        "data: 75.0 % of 40 reads hit; of 50 writes 20.0 % hit a line and 100.0 % were absorbed by the cache; ";
+    assert!(said.starts_with(answer), "{said}");
+    let said = json(&succeed(&bench.run(&["tier", "stats", "control", "--over", "100ms", "--json"])));
+    assert_eq!((&said["volumes"][0]["counters"]["writes"], &said["since_open"]), (&0.into(), &false.into()));
+    let said = succeed(&bench.run(&["tier", "drain", "control"]));
+    assert_eq!(said, "drained: no line is dirty\n");
+    let said = json(&succeed(&bench.run(&["tier", "stats", "control", "--json"])));
+    let cleaned = &said["volumes"][0]["counters"]["cleaned_lines"];
+    assert_eq!((cleaned, &said["pool"]["dirty_lines"]), (&40.into(), &0.into()));
+    support::kill_gently(server.child.id());
+    assert_eq!(server.wait(), (Some(0), String::new()));
+}
+
+#[test]
+fn a_drain_before_slow_drives_is_bounded_and_says_how_long_the_rest_takes() {
+    let bench = Bench::new("tier-slow");
+    format(&bench, 16);
+    let server = Server::start(&bench, &[&SERVE[..], &["--slow", "4x15k", "--page-cache"]].concat());
+    assert!(server.said.contains("modelled: raid-0 of 4 × 15K"), "{}", server.said);
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    // No two neighbours, so that each line is a write of its own of some 5 ms, and a batch of 256 one of a second.
+    (0..1100).for_each(|number| client.write(number * 7 * 8192, &block(number)));
+    client.flush();
+    let said = fail(&bench.run(&["tier", "drain", "control", "--within", "3s"]), 1);
+    let lines = said.split(": ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    assert!((1..1100).contains(&lines.parse::<u32>().unwrap()), "{said}");
+    assert!(said.starts_with("not drained in 3.00 s: ") && said.contains(" more at "), "{said}");
+    let said = json(&succeed(&bench.run(&["tier", "stats", "control", "--json"])));
+    let disk = &said["slow_disks"][0];
+    assert!(disk["requests"].as_u64().unwrap() >= 10 && disk["busy_ns"].as_u64().unwrap() > 100_000_000, "{said:#}");
+    assert!(disk["drives_at_work_mean"].as_f64().unwrap() > 0.0 && disk["modelled"] == true, "{said:#}");
+    assert!(succeed(&bench.run(&["tier", "stats", "control"])).contains("\nslow disk, modelled: "));
+    succeed(&bench.run(&["tier", "stop", "control"]));
+    assert_eq!(server.wait().0, Some(0));
+    let dump = json(succeed(&bench.run(&["tier", "dump", "cache", "--json"])).lines().next().unwrap());
+    let volume = &dump["volumes"][0];
+    let ranges = volume["dirty_ranges"].as_array().unwrap();
+    assert_eq!(volume["dirty_lines"], ranges.len());
+    assert!(ranges.iter().all(|range| range[1].as_u64().unwrap() - range[0].as_u64().unwrap() == 8192), "{dump}");
+}
+
+#[test]
+fn lines_are_dumped_and_damage_is_found() {
+    let bench = Bench::new("tier-dump");
+    format(&bench, 8);
+    let server = Server::start(&bench, &SERVE);
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    client.write(5 * 8192, &block(5));
+    client.write(9 * 8192 + 4096, &[7; 4096]);
+    client.flush();
+    support::kill_gently(server.child.id());
+    assert_eq!(server.wait().0, Some(0));
+    let said = succeed(&bench.run(&["tier", "dump", "cache", "--lines"]));
+    let expected = "volume 0: 2 lines, 2 dirty\n  dirty bytes 40960 to 49152\n  dirty bytes 77824 to 81920\n";
+    assert!(said.starts_with(expected), "{said}");
+    assert!(said.contains(" 0 40960 11 11 ") && said.contains(" 0 73728 01 01 "), "{said}");
+    let content = std::fs::read(bench.path("cache")).unwrap();
+    let place = content.windows(4096).rposition(|bytes| bytes == [7; 4096]).unwrap();
+    let mut damaged = content.clone();
+    damaged[place] = 8;
+    std::fs::write(bench.path("cache"), damaged).unwrap();
+    let said = fail(&bench.run(&["tier", "check", "cache"]), 5);
+    assert!(
+        said.starts_with("NOT SOUND: cache") && said.contains("1 dirty and damaged: their content is lost"),
+        "{said}"
+    );
+    assert!(said.contains("volume 0, byte 77824"), "{said}");
+    let said = json(&text(&bench.run(&["tier", "check", "cache", "--json"]).stdout));
+    assert_eq!(
+        (&said["sound"], &said["sectors"], &said["fault_counts"]["lost"]),
+        (&false.into(), &3.into(), &1.into())
+    );
+    succeed(&bench.run(&["tier", "check", "cache", "--no-data"]));
+}
+
+#[test]
+fn devices_that_do_not_belong_together_are_refused_by_name() {
+    let bench = Bench::new("tier-foreign");
+    format(&bench, 8);
+    let serve =
+        |arguments: &[&str]| bench.run(&[&["tier", "serve", "cache", "--control", "control"], arguments].concat());
+    let said = fail(&serve(&["--origin", "data=none"]), 1);
+    assert!(said.contains("none: it is missing"), "{said}");
+    zeros(&bench, "stranger", 64 << 20);
+    let said = fail(&serve(&["--origin", "data=stranger"]), 1);
+    assert!(said.contains("origin 0 (stranger): it is missing or was never formatted"), "{said}");
+    let said = fail(&serve(&["--origin", "data=data", "--origin", "log=stranger"]), 1);
+    assert!(said.contains("1 origins of the cache, of which 2"), "{said}");
+    let old = std::fs::read(bench.path("data")).unwrap();
+    let server = Server::start(&bench, &SERVE);
+    let said = fail(&bench.run(&["tier", "check", "cache"]), 1);
+    assert!(said.contains("cache: another process has it open"), "{said}");
+    support::kill_gently(server.child.id());
+    server.wait();
+    std::fs::write(bench.path("data"), old).unwrap();
+    let said = fail(&serve(&["--origin", "data=data"]), 1);
+    assert!(said.contains("origin 0 (data): it was opened 0 times and the cache 1 times"), "{said}");
+    let said = fail(&bench.run(&["tier", "check", "cache", "--origin", "data=data"]), 5);
+    assert!(said.contains("FAULT") && said.contains("older copy"), "{said}");
+    assert!(!bench.path("control").exists());
+    fail(&bench.run(&["tier", "stats", "control"]), 1);
+}
+
+#[test]
+fn what_formatting_would_lose_is_named_twice() {
+    let bench = Bench::new("tier-format");
+    format(&bench, 8);
+    let server = Server::start(&bench, &SERVE);
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    client.write(0, &block(1));
+    client.flush();
+    server.kill();
+    let format = ["tier", "format", "cache", "--origin", "data=data"];
+    let said = fail(&bench.run(&format), 2);
+    assert!(said.contains("cache is the cache of a pool with 1 lines that no origin has"), "{said}");
+    assert!(said.contains("--yes cache,data"), "{said}");
+    let said = fail(&bench.run(&[&format[..], &["--yes", "cache"]].concat()), 2);
+    assert!(said.contains("data is the origin of a pool") && !said.contains("cache is the cache"), "{said}");
+    let said = fail(&bench.run(&[&format[..], &["--yes", "cache,other"]].concat()), 2);
+    assert!(said.contains("--yes names other"), "{said}");
+    assert_eq!(json(&succeed(&bench.run(&["tier", "check", "cache", "--json"])))["volumes"][0]["dirty_lines"], 1);
+    succeed(&bench.run(&[&format[..], &["--yes", "cache,data"]].concat()));
+    assert_eq!(json(&succeed(&bench.run(&["tier", "check", "cache", "--json"])))["volumes"][0]["lines"], 0);
+    std::fs::write(bench.path("photos"), vec![1; 1 << 20]).unwrap();
+    zeros(&bench, "new", 8 << 20);
+    let said = fail(&bench.run(&["tier", "format", "photos", "--origin", "data=new"]), 2);
+    assert!(said.contains("photos has content of another program"), "{said}");
+    assert_eq!(std::fs::read(bench.path("photos")).unwrap(), vec![1; 1 << 20]);
+}
+
+#[test]
+fn faults_of_a_command_line_come_all_at_once() {
+    let bench = Bench::new("tier-usage");
+    let said = fail(
+        &bench.run(&[
+            "tier",
+            "serve",
+            "cache",
+            "--control",
+            "control",
+            "--origin",
+            "disk=a",
+            "--origin",
+            "data=b",
+            "--mode",
+            "back",
+            "--policy",
+            "mru",
+            "--slow",
+            "raid-5:2x7.2k",
+            "--within",
+            "1",
+            "--nbd",
+            "log=x",
+        ]),
+        2,
+    );
+    for fault in
+        ["\"disk\"", "--mode back", "\"mru\"", "of 2 drives", "--within", "--nbd log=x: the pool has no volume"]
+    {
+        assert!(said.contains(fault), "{fault} in {said}");
+    }
+    let said = fail(&bench.run(&["tier", "format", "cache", "--origin", "data=b", "--line", "6KiB"]), 2);
+    assert!(said.contains("--line: line size: 6144") && said.contains("--size"), "{said}");
+    assert_eq!(bench.run(&["tier", "drain"]).status.code(), Some(2));
+    assert_eq!(bench.run(&["tier", "drain", "control", "--cache", "c"]).status.code(), Some(2));
+}

@@ -156,6 +156,23 @@ fn a_restart_is_warm_and_a_crash_makes_nothing_dirty() {
 }
 
 #[test]
+fn what_is_resident_and_would_be_absorbed_is_told_without_a_count() {
+    let bed = Bed::new(16, 16, 1);
+    let tier = bed.open(CacheMode::WriteBack);
+    tier.write(0, 8192, &[1; 8192]).unwrap();
+    tier.write(0, 2 * 8192, &[1; 4096]).unwrap();
+    let before = tier.counters(0);
+    let resident = |at, length| tier.is_resident(0, at, length);
+    assert!(resident(8192, 8192 + 4096) && resident(9000, 10));
+    assert!(!resident(8192, 8192 + 4097) && !resident(0, 8193) && !resident(1 << 40, 1));
+    let absorbed = |at, length| tier.would_absorb(0, at, length);
+    assert!(absorbed(0, 4096) && absorbed(9000, 10) && !absorbed(0, 512) && !absorbed(1 << 40, 4096));
+    tier.set_mode(0, CacheMode::WriteThrough).unwrap();
+    assert!(!tier.would_absorb(0, 0, 4096));
+    assert_eq!(tier.counters(0), before);
+}
+
+#[test]
 fn rule_6_devices_that_do_not_belong_together_are_refused_by_name() {
     let bed = Bed::new(16, 16, 2);
     let (young_cache, young_origin) = (bed.cache.bytes_now(), bed.origins[0].bytes_now());

@@ -17,6 +17,16 @@ pub trait BlockService: Send + Sync {
     /// When the range is not in the device or the device fails.
     fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Error>;
 
+    /// Whether a read would wait for no slow device as things are: a hint, by which an export chooses a thread.
+    fn reads_quickly(&self, _at: u64, _length: u64) -> bool {
+        false
+    }
+
+    /// Whether a write would wait for no slow device as things are: a hint, as for reads.
+    fn writes_quickly(&self, _at: u64, _length: u64) -> bool {
+        false
+    }
+
     /// Writes bytes.
     ///
     /// # Errors
@@ -56,6 +66,14 @@ impl TierVolume {
 impl BlockService for TierVolume {
     fn bytes(&self) -> u64 {
         self.tier.volume_bytes(self.volume)
+    }
+
+    fn reads_quickly(&self, at: u64, length: u64) -> bool {
+        self.tier.is_resident(self.volume, at, length)
+    }
+
+    fn writes_quickly(&self, at: u64, length: u64) -> bool {
+        self.tier.would_absorb(self.volume, at, length)
     }
 
     fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Error> {

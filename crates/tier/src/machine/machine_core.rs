@@ -386,6 +386,12 @@ impl CacheMachine {
         blocks
     }
 
+    /// Whether a line holds all sectors of a block that a range of its bytes touches.
+    pub fn is_resident(&self, block: OriginBlock, range: &std::ops::Range<u32>) -> bool {
+        let line = self.table.find(block);
+        line.is_some_and(|line| self.table.entry(line).valid.has(SectorSet::touched(range)))
+    }
+
     /// The content of a line.
     pub fn entry(&self, line: LineNumber) -> &LineEntry {
         self.table.entry(line)

@@ -165,6 +165,28 @@ impl Tier {
         Ok(())
     }
 
+    /// Whether all of a range is in the cache now. It counts nothing; another thread may change it at once.
+    pub fn is_resident(&self, volume: u8, at: u64, length: u64) -> bool {
+        if self.check_range(volume, at, length).is_err() {
+            return false;
+        }
+        let state = self.lock();
+        self.pieces(volume, at, length).all(|(block, range)| state.machine.is_resident(block, &range))
+    }
+
+    /// Whether a write would complete on the cache now, as far as that can be told without doing it. It counts nothing.
+    pub fn would_absorb(&self, volume: u8, at: u64, length: u64) -> bool {
+        if self.check_range(volume, at, length).is_err() {
+            return false;
+        }
+        let is_whole = (at | length).is_multiple_of(u64::from(crate::block::SECTOR_BYTES));
+        let takes = {
+            let machine = &self.lock().machine;
+            machine.kind_of(volume).1 == crate::machine::CacheMode::WriteBack && !machine.is_too_dirty()
+        };
+        takes && (is_whole || self.is_resident(volume, at, length))
+    }
+
     fn check_range(&self, volume: u8, at: u64, length: u64) -> Result<(), Error> {
         let bytes = self.volume_bytes(volume);
         let known = usize::from(volume) < self.bytes.len();

@@ -1,0 +1,7 @@
+//! Volumes as files of a FUSE file system, without the page cache of the system.
+
+mod files;
+mod server;
+mod workers;
+
+pub use server::{FuseServer, FuseVolume};

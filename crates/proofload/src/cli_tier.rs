@@ -71,6 +71,12 @@ pub(crate) struct ServeArguments {
     /// Serve a volume as a network block device on a Unix socket; without a name the only volume
     #[arg(long = "nbd", value_name = "[VOLUME=]SOCKET")]
     pub(crate) nbd: Vec<String>,
+    /// Mount the volumes as files in an empty folder (FUSE)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) fuse: Option<PathBuf>,
+    /// Put a loop device with direct input and output over each of these files; only root may
+    #[arg(long = "loop", requires = "fuse")]
+    pub(crate) with_loop: bool,
     /// Longest time that a stop may take
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) within: String,

@@ -4,6 +4,7 @@
 
 pub(crate) mod nbd;
 pub(crate) mod pools;
+pub(crate) mod servers;
 pub(crate) mod synthetic;
 
 use std::path::{Path, PathBuf};

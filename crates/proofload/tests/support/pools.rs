@@ -32,9 +32,17 @@ impl Server {
         Self { child, said, _stdout: stdout }
     }
 
+    /// The loop device of its only volume.
+    #[track_caller]
+    pub(crate) fn loop_device(&self) -> PathBuf {
+        let word = self.said.split_whitespace().find(|word| word.starts_with("/dev/loop"));
+        word.map(|word| PathBuf::from(word.trim_end_matches(','))).expect("it told one")
+    }
+
     /// Kills it without warning.
     pub(crate) fn kill(mut self) {
-        self.child.kill().expect("it lives");
+        // Somebody may have killed it before.
+        drop(self.child.kill());
         self.child.wait().expect("it is ours");
     }
 
@@ -55,7 +63,13 @@ pub(crate) fn zeros(bench: &Bench, name: &str, bytes: u64) -> PathBuf {
 /// Makes a pool `cache` of so many MiB with an origin `data` of 64 MiB.
 #[track_caller]
 pub(crate) fn format(bench: &Bench, mebibytes: u32) {
-    zeros(bench, "data", 64 << 20);
+    format_sized(bench, mebibytes, 64 << 20);
+}
+
+/// Makes a pool `cache` of so many MiB with an origin `data` of so many bytes.
+#[track_caller]
+pub(crate) fn format_sized(bench: &Bench, mebibytes: u32, origin: u64) {
+    zeros(bench, "data", origin);
     let size = format!("{mebibytes}MiB");
     succeed(&bench.run(&["tier", "format", "cache", "--origin", "data=data", "--size", &size]));
 }

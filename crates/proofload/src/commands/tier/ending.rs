@@ -1,6 +1,7 @@
 //! Ends a server of a pool within a time, and says what is left. It ends nothing that this process did not start.
 
 use super::devices::OpenDevices;
+use super::mounts::Mounts;
 use super::units::{count, time};
 use crate::exit::Exit;
 use crate::output;
@@ -14,6 +15,8 @@ use std::time::Duration;
 /// Everything that serves a pool. Dropping it ends it.
 #[derive(Default)]
 pub(super) struct Served {
+    /// Ended first: they are what users hold.
+    pub(super) mounts: Option<Mounts>,
     pub(super) nbd: Vec<NbdServer>,
     pub(super) control: Option<ControlServer>,
     pub(super) maintenance: Option<Maintenance>,
@@ -52,6 +55,7 @@ pub(super) fn end(served: Served, tier: Arc<Tier>, within: Duration) -> Exit {
 
 fn close(mut served: Served, tier: Arc<Tier>, stage: &Stage, done: &SyncSender<Result<(), String>>) {
     let at = |what| *stage.lock().unwrap_or_else(PoisonError::into_inner) = what;
+    let left = served.mounts.take().map_or(Vec::new(), Mounts::end);
     served.nbd.clear();
     at("the control socket");
     // Its file stays to the end: `tier stop` waits for that.
@@ -61,7 +65,8 @@ fn close(mut served: Served, tier: Arc<Tier>, stage: &Stage, done: &SyncSender<R
     at("closing the pool");
     let closed = match Arc::into_inner(tier) {
         Some(tier) => tier.close().map_err(|error| error.to_string()),
-        None => Err("something still uses it".to_owned()),
+        None if left.is_empty() => Err("something still uses it".to_owned()),
+        None => Err(format!("{}; the next start is as after a crash", left.join("; "))),
     };
     drop(served);
     drop(socket);

@@ -6,6 +6,8 @@ mod drain;
 mod dump;
 mod ending;
 mod format;
+mod guarding;
+mod mounts;
 mod serve;
 mod slow;
 mod stats;

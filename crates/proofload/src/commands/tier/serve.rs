@@ -2,6 +2,8 @@
 
 use super::devices::{self, OpenDevices};
 use super::ending::{Served, end};
+use super::guarding::guard;
+use super::mounts::{Mounts, is_built};
 use super::slow::SlowDisks;
 use super::units::{bytes, count};
 use super::words::{Faults, OriginPlace, for_volume, modes, origins, policy, pool_settings, time};
@@ -59,6 +61,9 @@ fn wanted(arguments: &ServeArguments) -> Result<Wanted, Exit> {
             nbd.push((place, path.into()));
         }
     }
+    if arguments.fuse.is_some() && !is_built() {
+        faults.add("--fuse: this program was built without FUSE; build it with --features fuse");
+    }
     let wanted = policy.zip(within).map(|(policy, within)| {
         let settings = pool_settings(policy, &origins, &modes);
         Wanted { origins, settings, slow, nbd, within }
@@ -69,12 +74,14 @@ fn wanted(arguments: &ServeArguments) -> Result<Wanted, Exit> {
 fn serve(arguments: &ServeArguments, wanted: &Wanted) -> Result<Exit, String> {
     let text = |error: proofload_tier::Error| error.to_string();
     let interrupt = Interrupt::install().map_err(|error| format!("listening to signals: {error}"))?;
+    // Before any thread: each inherits it.
+    let guarded = guard();
     let page_cache = devices::page_cache(arguments.devices.page_cache);
     let opened = devices::open(&arguments.devices.cache, &wanted.origins, page_cache, wanted.slow.as_ref())?;
     let tier = Tier::open(opened.devices.clone(), wanted.settings.clone(), Arc::new(SystemClock)).map_err(text)?;
     let tier = Arc::new(tier);
     let (served, stops) = start(arguments, wanted, &tier, opened)?;
-    output::result(&told(arguments, wanted, &tier));
+    output::result(&told(arguments, wanted, &tier, &[guarded, mounted_lines(&served)].concat()));
     wait(&interrupt, &stops, &tier, wanted);
     Ok(end(served, tier, wanted.within))
 }
@@ -96,14 +103,21 @@ fn start(
         let name = wanted.origins[*place].class.name();
         served.nbd.push(NbdServer::start(socket, name, service).map_err(text)?);
     }
+    if let Some(folder) = &arguments.fuse {
+        served.mounts = Some(Mounts::start(folder, arguments.with_loop, tier, &wanted.origins)?);
+    }
     let disks = served.devices.as_ref().map_or(Vec::new(), |opened| opened.disks.clone());
     let subject = ControlSubject { tier: Arc::clone(tier), disks, stops: stop };
     served.control = Some(ControlServer::start(&arguments.control, subject).map_err(text)?);
     Ok((served, stops))
 }
 
+fn mounted_lines(served: &Served) -> Vec<(&'static str, String)> {
+    served.mounts.as_ref().map_or(Vec::new(), Mounts::lines)
+}
+
 /// What is served, and what it costs. The first line says that everything is in its place.
-fn told(arguments: &ServeArguments, wanted: &Wanted, tier: &Tier) -> String {
+fn told(arguments: &ServeArguments, wanted: &Wanted, tier: &Tier, more: &[(&'static str, String)]) -> String {
     let (status, snapshot) = (tier.status(), tier.snapshot());
     let each = status.memory_bytes as f64 / f64::from(status.active_lines.max(1));
     let mut lines = vec![format!("serving: {}", arguments.devices.cache.display())];
@@ -135,6 +149,7 @@ fn told(arguments: &ServeArguments, wanted: &Wanted, tier: &Tier) -> String {
     for (place, socket) in &wanted.nbd {
         line("nbd", format!("{} at {}", wanted.origins[*place].class.name(), socket.display()));
     }
+    more.iter().for_each(|(name, text)| line(name, text.clone()));
     line("control", arguments.control.display().to_string());
     lines.join("\n")
 }

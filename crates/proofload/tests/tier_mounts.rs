@@ -1,0 +1,176 @@
+//! A pool under mounted files and loop devices: the server is killed under load, and what was synced is there.
+
+#![cfg(feature = "fuse")]
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod support;
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use support::pools::{Server, fail, format_sized, succeed};
+use support::servers::{Postgresql, Swept, mounted_file_system};
+use support::{Bench, text};
+
+/// Starts a server with these arguments more; `None`, with the reason, where mounting is not allowed.
+fn serve(bench: &Bench, test: &str, more: &[&str]) -> Option<Server> {
+    if !Path::new("/dev/fuse").exists() || !rustix::process::geteuid().is_root() {
+        println!("SKIPPED: {test}: it needs /dev/fuse and root");
+        return None;
+    }
+    // After a kill it is there and dead.
+    let _there = std::fs::create_dir(bench.path("mount"));
+    Some(Server::start(bench, &[&["--origin", "data=data", "--fuse", "mount"], more].concat()))
+}
+
+/// Blocks of 8 KiB that tell their number, written behind a position until the server is gone.
+struct Writer {
+    file: File,
+    from: u64,
+}
+
+impl Writer {
+    fn block(round: u64, number: u64) -> Vec<u8> {
+        (0..8192_u64).map(|byte| (round * 7 + number * 31 + byte / 512 + 1) as u8).collect()
+    }
+
+    /// Writes and syncs; returns how many blocks were synced before the first error.
+    fn write(&self, round: u64) -> u64 {
+        let mut synced = 0;
+        for number in 0..100_000 {
+            let at = self.from + number % 2_000 * 8192;
+            if number == 2_000 || self.file.write_all_at(&Self::block(round, number), at).is_err() {
+                break;
+            }
+            if number % 8 == 7 {
+                if self.file.sync_data().is_err() {
+                    break;
+                }
+                synced = number + 1;
+            }
+        }
+        synced
+    }
+
+    fn check(&self, round: u64, synced: u64) {
+        let mut found = vec![0; 8192];
+        for number in 0..synced {
+            self.file.read_exact_at(&mut found, self.from + number * 8192).unwrap();
+            assert_eq!(found, Self::block(round, number), "block {number} of {synced} in round {round}");
+        }
+    }
+}
+
+fn fio(file: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new("fio");
+    let name = format!("--filename={}", file.display());
+    command.args(["--name=verified", &name, "--size=16M", "--bs=8k", "--rw=randwrite", "--randseed=7", "--direct=1"]);
+    command.args(["--ioengine=libaio", "--iodepth=8", "--verify=crc32c", "--allow_file_create=0"]);
+    command.args(more).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Waits for the end of a process; a process that hangs fails the test.
+#[track_caller]
+fn ends(mut child: std::process::Child, within: Duration) -> std::process::Output {
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < within, "process {} hangs", child.id());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_server_killed_under_a_mounted_file_hangs_nobody_and_keeps_what_was_synced() {
+    let test = "a killed server under a mounted file";
+    if Command::new("fio").arg("--version").output().is_err() {
+        return println!("SKIPPED: {test}: fio is not installed");
+    }
+    let bench = Bench::new("tier-fio");
+    let _swept = Swept(bench.path("mount"));
+    format_sized(&bench, 24, 64 << 20);
+    for round in 1..=3 {
+        let Some(server) = serve(&bench, test, &[]) else { return };
+        let path = bench.path("mount").join("data");
+        let written = fio(&path, &["--do_verify=0", "--end_fsync=1"]).spawn().unwrap();
+        let output = ends(written, Duration::from_secs(60));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let writer = Writer { file, from: 16 << 20 };
+        let loaded = fio(&path, &["--offset=40M", "--time_based", "--runtime=30", "--do_verify=0"]).spawn().unwrap();
+        let pid = server.child.id();
+        let killer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            support::kill(pid);
+        });
+        let synced = writer.write(round);
+        killer.join().unwrap();
+        server.kill();
+        let output = ends(loaded, Duration::from_secs(20));
+        assert!(!output.status.success(), "fio went on without a server");
+        drop(writer);
+        let server = serve(&bench, test, &[]).unwrap();
+        assert!(server.said.contains("after a crash"), "{}", server.said);
+        assert!(synced >= 8, "nothing was synced in round {round}");
+        let writer = Writer { file: File::open(&path).unwrap(), from: 16 << 20 };
+        writer.check(round, synced);
+        drop(writer);
+        let output = ends(fio(&path, &["--verify_only"]).spawn().unwrap(), Duration::from_secs(60));
+        assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+        succeed(&bench.run(&["tier", "stop", "control"]));
+        assert_eq!(server.wait(), (Some(0), String::new()));
+    }
+    let said = succeed(&bench.run(&["tier", "check", "cache", "--origin", "data=data"]));
+    assert!(said.starts_with("sound: "), "{said}");
+    bench.expect_no_process();
+}
+
+#[test]
+fn a_database_in_a_file_system_on_a_loop_device_survives_kills_of_the_server() {
+    let test = "PostgreSQL on a loop device on FUSE";
+    if !support::postgresql_here(test) {
+        return;
+    }
+    let bench = Bench::new("tier-postgresql");
+    let _swept = Swept(bench.path("mount"));
+    format_sized(&bench, 192, 448 << 20);
+    let rounds = std::env::var("PROOFLOAD_TIER_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
+    let folder = bench.path("files");
+    std::fs::create_dir(&folder).unwrap();
+    let mut acknowledged = 0;
+    for round in 0..rounds {
+        let Some(server) = serve(&bench, test, &["--loop"]) else { return };
+        let device = server.loop_device();
+        let mounted = mounted_file_system(&device, &folder, round == 0);
+        let database = Postgresql::start(&bench, &folder.join("pg"), round == 0);
+        database.audit(acknowledged);
+        let load = database.load();
+        let (pid, pause) = (server.child.id(), Duration::from_millis(1_500 + 300 * (round % 5)));
+        let killer = std::thread::spawn(move || {
+            std::thread::sleep(pause);
+            support::kill(pid);
+        });
+        acknowledged = database.insert_until_it_fails(acknowledged);
+        killer.join().unwrap();
+        server.kill();
+        ends(load, Duration::from_secs(30));
+        database.kill();
+        let refused =
+            bench.run(&["tier", "serve", "cache", "--control", "control", "--origin", "data=data", "--fuse", "mount"]);
+        assert!(fail(&refused, 1).contains("it is mounted at"), "a file system in use is refused");
+        mounted.end();
+    }
+    let Some(server) = serve(&bench, test, &["--loop"]) else { return };
+    let mounted = mounted_file_system(&server.loop_device(), &folder, false);
+    let database = Postgresql::start(&bench, &folder.join("pg"), false);
+    database.audit(acknowledged);
+    database.stop_and_check_pages();
+    mounted.end();
+    succeed(&bench.run(&["tier", "stop", "control"]));
+    assert_eq!(server.wait(), (Some(0), String::new()));
+    println!("{rounds} kills, {acknowledged} acknowledged inserts, all there");
+    bench.expect_no_process();
+}

@@ -10,7 +10,7 @@ use support::{Bench, text};
 const SERVE: [&str; 4] = ["--origin", "data=data", "--nbd", "nbd"];
 
 fn json(said: &str) -> Value {
-    serde_json::from_str(said).unwrap()
+    serde_json::from_str(said).expect("the command writes JSON")
 }
 
 /// 8 KiB that tell their block.

@@ -57,7 +57,7 @@ impl Writer {
     fn check(&self, round: u64, synced: u64) {
         let mut found = vec![0; 8192];
         for number in 0..synced {
-            self.file.read_exact_at(&mut found, self.from + number * 8192).unwrap();
+            self.file.read_exact_at(&mut found, self.from + number * 8192).expect("it is served");
             assert_eq!(found, Self::block(round, number), "block {number} of {synced} in round {round}");
         }
     }
@@ -76,11 +76,11 @@ fn fio(file: &Path, more: &[&str]) -> Command {
 #[track_caller]
 fn ends(mut child: std::process::Child, within: Duration) -> std::process::Output {
     let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
+    while child.try_wait().expect("it is ours").is_none() {
         assert!(begun.elapsed() < within, "process {} hangs", child.id());
         std::thread::sleep(Duration::from_millis(20));
     }
-    child.wait_with_output().unwrap()
+    child.wait_with_output().expect("it is ours")
 }
 
 #[test]

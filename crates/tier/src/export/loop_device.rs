@@ -103,7 +103,6 @@ fn about(node: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-#[expect(clippy::print_stdout, reason = "a skipped test says so")]
 mod tests {
     use super::*;
 

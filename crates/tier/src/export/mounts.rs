@@ -9,7 +9,7 @@ use crate::error::Error;
 
 /// One mount of this process's view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mounted {
+pub(super) struct MountEntry {
     /// Where it is.
     pub(super) folder: PathBuf,
     /// What is mounted: a device, or a name.
@@ -17,16 +17,16 @@ pub(super) struct Mounted {
 }
 
 /// All mounts, the last one of a folder being the visible one.
-pub(super) fn mounted() -> Vec<Mounted> {
+pub(super) fn mounted() -> Vec<MountEntry> {
     parse(&fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
 }
 
 /// Reads the kernel's list. Source: proc(5), `mountinfo`.
-fn parse(list: &str) -> Vec<Mounted> {
+fn parse(list: &str) -> Vec<MountEntry> {
     let read = |line: &str| {
         let (about, rest) = line.split_once(" - ")?;
         let folder = PathBuf::from(plain(about.split(' ').nth(4)?));
-        Some(Mounted { folder, source: plain(rest.split(' ').nth(1)?) })
+        Some(MountEntry { folder, source: plain(rest.split(' ').nth(1)?) })
     };
     list.lines().filter_map(read).collect()
 }

@@ -122,7 +122,7 @@ pub struct DataFault {
 pub struct DataCheck {
     /// Sectors that were read or could not be.
     pub sectors: u64,
-    /// Those that are not as they should be.
+    /// Sectors that are not as they should be.
     pub faults: Vec<DataFault>,
 }
 

@@ -14,7 +14,7 @@ use serde_json::json;
 const NAMED: usize = 20;
 
 /// What was found.
-struct Found {
+struct PoolFinding {
     inspection: CacheInspection,
     /// `None` when data were left out.
     data: Option<DataCheck>,
@@ -22,7 +22,7 @@ struct Found {
     origins: Vec<String>,
 }
 
-impl Found {
+impl PoolFinding {
     /// Faults that lose content, or keep the pool from being opened.
     fn is_sound(&self) -> bool {
         let harmful = |kind| matches!(kind, FaultKind::Lost | FaultKind::Unreadable);
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &CheckPoolArguments) -> Exit {
     }
 }
 
-fn look(arguments: &CheckPoolArguments, places: &[OriginPlace]) -> Result<Found, String> {
+fn look(arguments: &CheckPoolArguments, places: &[OriginPlace]) -> Result<PoolFinding, String> {
     let text = |error: proofload_tier::Error| error.to_string();
     let (_claim, cache) = devices::open_one(&arguments.cache, PageCache::Used)?;
     let inspection = CacheInspection::of(&cache).map_err(text)?;
@@ -66,10 +66,10 @@ fn look(arguments: &CheckPoolArguments, places: &[OriginPlace]) -> Result<Found,
         let fits = opened.and_then(|(_claim, device)| inspection.check_origin(&device, number).map_err(text));
         origins.extend(fits.err());
     }
-    Ok(Found { inspection, data, origins })
+    Ok(PoolFinding { inspection, data, origins })
 }
 
-fn as_text(found: &Found, arguments: &CheckPoolArguments) -> String {
+fn as_text(found: &PoolFinding, arguments: &CheckPoolArguments) -> String {
     let (superblock, path) = (&found.inspection.superblock, arguments.cache.display());
     let mut text = format!("{}: {path}\n", if found.is_sound() { "sound" } else { "NOT SOUND" });
     text.extend(found.origins.iter().map(|fault| format!("  FAULT       {fault}\n")));
@@ -90,7 +90,7 @@ fn as_text(found: &Found, arguments: &CheckPoolArguments) -> String {
     text
 }
 
-fn checksums(found: &Found) -> String {
+fn checksums(found: &PoolFinding) -> String {
     let Some(data) = &found.data else { return "of data were left out".to_owned() };
     let mut text = format!("{} sectors compared", count(data.sectors));
     for kind in KINDS.into_iter().filter(|kind| found.of_kind(*kind) > 0) {
@@ -106,7 +106,7 @@ fn checksums(found: &Found) -> String {
 }
 
 /// Places of the faults, the first of them.
-fn faults(found: &Found) -> Vec<String> {
+fn faults(found: &PoolFinding) -> Vec<String> {
     let all = found.data.as_ref().map_or(&[][..], |data| &data.faults);
     let named = all.iter().take(NAMED).map(|fault| {
         let (line, volume, at) = (fault.line, fault.volume, fault.at);
@@ -116,7 +116,7 @@ fn faults(found: &Found) -> Vec<String> {
     named.chain((more > 0).then(|| format!("  and {more} more\n"))).collect()
 }
 
-fn as_json(found: &Found) -> String {
+fn as_json(found: &PoolFinding) -> String {
     let superblock = &found.inspection.superblock;
     let volumes = (0..).zip(&superblock.volumes).map(|(number, volume)| {
         let (lines, dirty) = found.inspection.lines_of(number);

@@ -47,8 +47,11 @@ pub(super) fn open(
     let (Some(cache), Some(opened)) = (cache, opened.into_iter().collect::<Option<Vec<_>>>()) else {
         return Err(faults.join("\nproofload: "));
     };
-    let (origins, disks) = match slow {
-        None => (opened.into_iter().map(|device| Arc::new(device) as Arc<dyn Device>).collect(), Vec::new()),
+    let SlowOrigins { origins, disks } = match slow {
+        None => SlowOrigins {
+            origins: opened.into_iter().map(|device| Arc::new(device) as Arc<dyn Device>).collect(),
+            disks: Vec::new(),
+        },
         Some(slow) => behind(slow, opened)?,
     };
     Ok(OpenDevices { devices: TierDevices { cache: Arc::new(cache), origins }, disks, _claims: claims })
@@ -68,11 +71,14 @@ pub(super) fn open_one(path: &Path, page_cache: PageCache) -> Result<(DeviceClai
     Ok((claim, device))
 }
 
+/// Origins, and the modelled drives before them.
+struct SlowOrigins {
+    origins: Vec<Arc<dyn Device>>,
+    disks: Vec<Arc<ModelledDisk>>,
+}
+
 /// Puts one array of modelled drives before all origins, which contend for it.
-fn behind(
-    slow: &SlowDisks,
-    origins: Vec<FileDevice>,
-) -> Result<(Vec<Arc<dyn Device>>, Vec<Arc<ModelledDisk>>), String> {
+fn behind(slow: &SlowDisks, origins: Vec<FileDevice>) -> Result<SlowOrigins, String> {
     let array = slow.array();
     let wanted: u64 = origins.iter().map(Device::bytes).sum();
     if wanted > array.bytes() {
@@ -91,5 +97,5 @@ fn behind(
     let origins = disks.iter().map(|disk| disk.clone() as Arc<dyn Device>).collect();
     // All share one array, so that one of them tells what it did.
     disks.truncate(1);
-    Ok((origins, disks))
+    Ok(SlowOrigins { origins, disks })
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How a drain ended.
-struct Drained {
+struct DrainOutcome {
     status: DrainStatus,
     detached: bool,
 }
@@ -44,9 +44,9 @@ pub(super) fn run(arguments: &DrainArguments) -> Exit {
     }
 }
 
-fn by_socket(control: &Path, within: Duration) -> Result<Drained, String> {
+fn by_socket(control: &Path, within: Duration) -> Result<DrainOutcome, String> {
     let drained = ControlClient::connect(control).and_then(|client| client.drain(within));
-    drained.map(|status| Drained { status, detached: false }).map_err(|error| error.to_string())
+    drained.map(|status| DrainOutcome { status, detached: false }).map_err(|error| error.to_string())
 }
 
 /// Opens the pool for the drain alone. A pool that fail-stopped is opened as after a crash, its journal read again.
@@ -55,7 +55,7 @@ fn by_devices(
     cache: &Path,
     origins: &[OriginPlace],
     within: Duration,
-) -> Result<Drained, String> {
+) -> Result<DrainOutcome, String> {
     let text = |error: proofload_tier::Error| error.to_string();
     let opened = devices::open(cache, origins, devices::page_cache(arguments.page_cache), None)?;
     let modes = modes(&[], origins, &mut Faults::default());
@@ -68,12 +68,12 @@ fn by_devices(
     } else {
         // What was cleaned stays clean whatever happened to the rest.
         let closed = tier.close().map_err(text);
-        return drained.map_err(text).and_then(|status| closed.map(|()| Drained { status, detached: false }));
+        return drained.map_err(text).and_then(|status| closed.map(|()| DrainOutcome { status, detached: false }));
     }
-    drained.map(|status| Drained { status, detached: true }).map_err(text)
+    drained.map(|status| DrainOutcome { status, detached: true }).map_err(text)
 }
 
-fn as_text(drained: &Drained, within: Duration) -> String {
+fn as_text(drained: &DrainOutcome, within: Duration) -> String {
     let status = &drained.status;
     if status.dirty_lines == 0 {
         let free = if drained.detached { "; the origins are free of the cache" } else { "" };
@@ -87,7 +87,7 @@ fn as_text(drained: &Drained, within: Duration) -> String {
     format!("not drained in {}: {} lines are dirty; {left}", time_text(within), count(status.dirty_lines))
 }
 
-fn as_json(drained: &Drained) -> String {
+fn as_json(drained: &DrainOutcome) -> String {
     let status = &drained.status;
     let document = json!({
         "form": 1,

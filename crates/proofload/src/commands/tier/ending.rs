@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Everything that serves a pool. Dropping it ends it.
 #[derive(Default)]
-pub(super) struct Served {
+pub(super) struct ServerParts {
     /// Ended first: they are what users hold.
     pub(super) mounts: Option<Mounts>,
     pub(super) nbd: Vec<NbdServer>,
@@ -28,7 +28,7 @@ pub(super) struct Served {
 type Stage = Arc<Mutex<&'static str>>;
 
 /// Ends exports, control socket and cleaner, makes everything durable and closes the pool.
-pub(super) fn end(served: Served, tier: Arc<Tier>, within: Duration) -> Exit {
+pub(super) fn end(served: ServerParts, tier: Arc<Tier>, within: Duration) -> Exit {
     let dirty = tier.status().dirty_lines;
     let (done, outcome) = sync_channel(1);
     let stage: Stage = Arc::new(Mutex::new("exports"));
@@ -53,7 +53,7 @@ pub(super) fn end(served: Served, tier: Arc<Tier>, within: Duration) -> Exit {
     }
 }
 
-fn close(mut served: Served, tier: Arc<Tier>, stage: &Stage, done: &SyncSender<Result<(), String>>) {
+fn close(mut served: ServerParts, tier: Arc<Tier>, stage: &Stage, done: &SyncSender<Result<(), String>>) {
     let at = |what| *stage.lock().unwrap_or_else(PoisonError::into_inner) = what;
     let left = served.mounts.take().map_or(Vec::new(), Mounts::end);
     served.nbd.clear();

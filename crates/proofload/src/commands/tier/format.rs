@@ -13,7 +13,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// What is asked for.
-struct Wanted {
+struct FormatOrder {
     line_bytes: u32,
     /// Bytes of the cache; `None` for all of its device.
     size: Option<u64>,
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &FormatArguments) -> Exit {
     }
 }
 
-fn wanted(arguments: &FormatArguments) -> Result<Wanted, Exit> {
+fn wanted(arguments: &FormatArguments) -> Result<FormatOrder, Exit> {
     let mut faults = Faults::default();
     let origins = origins(&arguments.devices.origins, &mut faults);
     let size = arguments.size.as_ref().and_then(|text| size("--size", text, &mut faults));
@@ -44,7 +44,7 @@ fn wanted(arguments: &FormatArguments) -> Result<Wanted, Exit> {
     if arguments.size.is_none() && !cache.exists() {
         faults.add(format!("{} is not there; to make it, give its --size", cache.display()));
     }
-    faults.settle(false, line.map(|line_bytes| Wanted { line_bytes, size, origins }))
+    faults.settle(false, line.map(|line_bytes| FormatOrder { line_bytes, size, origins }))
 }
 
 fn size_of_line(text: &str, faults: &mut Faults) -> Option<u32> {
@@ -54,7 +54,7 @@ fn size_of_line(text: &str, faults: &mut Faults) -> Option<u32> {
     faults.take("--line", Geometry::new(line, 8)).map(|geometry| geometry.line_bytes)
 }
 
-fn format(arguments: &FormatArguments, wanted: &Wanted) -> Result<String, (Exit, String)> {
+fn format(arguments: &FormatArguments, wanted: &FormatOrder) -> Result<String, (Exit, String)> {
     let failed = |error: proofload_tier::Error| (Exit::Failure, error.to_string());
     let path = &arguments.devices.cache;
     let page_cache = devices::page_cache(arguments.devices.page_cache);
@@ -94,8 +94,8 @@ fn told(path: &Path, geometry: &Geometry, origins: &[OriginPlace]) -> String {
     text
 }
 
-/// What of the devices has content that would be lost, with words for it.
-fn losses(arguments: &FormatArguments, wanted: &Wanted) -> Result<Vec<(String, String)>, String> {
+/// Devices with content that would be lost, and words for it.
+fn losses(arguments: &FormatArguments, wanted: &FormatOrder) -> Result<Vec<(String, String)>, String> {
     let mut losses = Vec::new();
     let mut faults = Vec::new();
     let cache = &arguments.devices.cache;
@@ -130,7 +130,7 @@ fn loss(content: DeviceContent) -> Option<String> {
 }
 
 /// Refuses to lose what was not named twice, and names that are no device of this command.
-fn confirm(losses: &[(String, String)], arguments: &FormatArguments, wanted: &Wanted) -> Result<(), String> {
+fn confirm(losses: &[(String, String)], arguments: &FormatArguments, wanted: &FormatOrder) -> Result<(), String> {
     let named: Vec<&str> = arguments.yes.as_deref().map_or(Vec::new(), |names| names.split(',').collect());
     let known = |name: &str| {
         let origins = wanted.origins.iter().map(|place| place.path.as_path());

@@ -2,6 +2,7 @@
 
 mod check;
 mod devices;
+mod dispatch;
 mod drain;
 mod dump;
 mod ending;
@@ -17,18 +18,4 @@ mod stop;
 mod units;
 mod words;
 
-use crate::cli_tier::TierCommand;
-use crate::exit::Exit;
-
-/// Runs one of them.
-pub(super) fn run(command: &TierCommand) -> Exit {
-    match command {
-        TierCommand::Format(arguments) => format::run(arguments),
-        TierCommand::Serve(arguments) => serve::run(arguments),
-        TierCommand::Stats(arguments) => stats::run(arguments),
-        TierCommand::Drain(arguments) => drain::run(arguments),
-        TierCommand::Stop(arguments) => stop::run(arguments),
-        TierCommand::Check(arguments) => check::run(arguments),
-        TierCommand::Dump(arguments) => dump::run(arguments),
-    }
-}
+pub(super) use dispatch::run;

@@ -1,7 +1,7 @@
 //! `tier serve`: opens a pool and serves its volumes until a signal or the control socket says stop.
 
 use super::devices::{self, OpenDevices};
-use super::ending::{Served, end};
+use super::ending::{ServerParts, end};
 use super::guarding::guard;
 use super::mounts::{Mounts, is_built};
 use super::slow::SlowDisks;
@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const LOOKS_PER_CHECK: u32 = 10;
 
 /// What is asked for.
-struct Wanted {
+struct ServeOrder {
     origins: Vec<OriginPlace>,
     settings: PoolSettings,
     slow: Option<SlowDisks>,
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &ServeArguments) -> Exit {
     }
 }
 
-fn wanted(arguments: &ServeArguments) -> Result<Wanted, Exit> {
+fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     let mut faults = Faults::default();
     let origins = origins(&arguments.devices.origins, &mut faults);
     let modes = modes(&arguments.modes, &origins, &mut faults);
@@ -66,12 +66,12 @@ fn wanted(arguments: &ServeArguments) -> Result<Wanted, Exit> {
     }
     let wanted = policy.zip(within).map(|(policy, within)| {
         let settings = pool_settings(policy, &origins, &modes);
-        Wanted { origins, settings, slow, nbd, within }
+        ServeOrder { origins, settings, slow, nbd, within }
     });
     faults.settle(false, wanted)
 }
 
-fn serve(arguments: &ServeArguments, wanted: &Wanted) -> Result<Exit, String> {
+fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String> {
     let text = |error: proofload_tier::Error| error.to_string();
     let interrupt = Interrupt::install().map_err(|error| format!("listening to signals: {error}"))?;
     // Before any thread: each inherits it.
@@ -89,13 +89,13 @@ fn serve(arguments: &ServeArguments, wanted: &Wanted) -> Result<Exit, String> {
 /// Starts everything that serves; what was started ends again when a part cannot.
 fn start(
     arguments: &ServeArguments,
-    wanted: &Wanted,
+    wanted: &ServeOrder,
     tier: &Arc<Tier>,
     opened: OpenDevices,
-) -> Result<(Served, Receiver<()>), String> {
+) -> Result<(ServerParts, Receiver<()>), String> {
     let text = |error: proofload_tier::Error| error.to_string();
     let (stop, stops) = sync_channel(1);
-    let mut served = Served { devices: Some(opened), ..Served::default() };
+    let mut served = ServerParts { devices: Some(opened), ..ServerParts::default() };
     served.maintenance = Some(Maintenance::start(tier));
     for (place, socket) in &wanted.nbd {
         let volume = u8::try_from(*place).expect("three volumes at most");
@@ -112,12 +112,12 @@ fn start(
     Ok((served, stops))
 }
 
-fn mounted_lines(served: &Served) -> Vec<(&'static str, String)> {
+fn mounted_lines(served: &ServerParts) -> Vec<(&'static str, String)> {
     served.mounts.as_ref().map_or(Vec::new(), Mounts::lines)
 }
 
 /// What is served, and what it costs. The first line says that everything is in its place.
-fn told(arguments: &ServeArguments, wanted: &Wanted, tier: &Tier, more: &[(&'static str, String)]) -> String {
+fn told(arguments: &ServeArguments, wanted: &ServeOrder, tier: &Tier, more: &[(&'static str, String)]) -> String {
     let (status, snapshot) = (tier.status(), tier.snapshot());
     let each = status.memory_bytes as f64 / f64::from(status.active_lines.max(1));
     let mut lines = vec![format!("serving: {}", arguments.devices.cache.display())];
@@ -155,7 +155,7 @@ fn told(arguments: &ServeArguments, wanted: &Wanted, tier: &Tier, more: &[(&'sta
 }
 
 /// Waits for a reason to stop; tells of each volume that fails meanwhile.
-fn wait(interrupt: &Interrupt, stops: &Receiver<()>, tier: &Tier, wanted: &Wanted) {
+fn wait(interrupt: &Interrupt, stops: &Receiver<()>, tier: &Tier, wanted: &ServeOrder) {
     let mut told = vec![false; wanted.origins.len()];
     for look in 0_u32.. {
         if interrupt.asked() || !matches!(stops.recv_timeout(LOOK), Err(RecvTimeoutError::Timeout)) {

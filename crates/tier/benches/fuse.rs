@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p proofload-tier --features fuse --bench fuse`. A figure is the CPU time of the server's threads per
 //! request, by Linux's schedstat, the median of several rounds with the least and the most beside it; rounds of both
-//! services alternate. The clients are threads of the same process, whose time does not count. Pool and origin are files
+//! services alternate. The clients are threads of the same process, whose time does not count, and, where it is installed,
+//! fio with 32 requests at once. Pool and origin are files
 //! in `PROOFLOAD_TIER_FOLDER`, in the system's memory (`/dev/shm`) otherwise. The goal is 12 µs per hit.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its result")]
@@ -10,7 +11,9 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use proofload_tier::Error;
@@ -37,6 +40,54 @@ impl Clock for RealTime {
 
     fn sleep_until(&self, time: Duration) {
         std::thread::sleep(time.saturating_sub(self.now()));
+    }
+}
+
+/// A service that counts requests.
+struct CountingService {
+    service: Arc<dyn BlockService>,
+    requests: AtomicU64,
+}
+
+impl CountingService {
+    fn new(service: Arc<dyn BlockService>) -> Arc<Self> {
+        Arc::new(Self { service, requests: AtomicU64::new(0) })
+    }
+
+    fn count(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl BlockService for CountingService {
+    fn bytes(&self) -> u64 {
+        self.service.bytes()
+    }
+
+    fn reads_quickly(&self, at: u64, length: u64) -> bool {
+        self.service.reads_quickly(at, length)
+    }
+
+    fn writes_quickly(&self, at: u64, length: u64) -> bool {
+        self.service.writes_quickly(at, length)
+    }
+
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Error> {
+        self.count();
+        self.service.read(at, into)
+    }
+
+    fn write(&self, at: u64, from: &[u8]) -> Result<(), Error> {
+        self.count();
+        self.service.write(at, from)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.service.flush()
+    }
+
+    fn discard(&self, at: u64, length: u64) -> Result<(), Error> {
+        self.service.discard(at, length)
     }
 }
 
@@ -79,9 +130,12 @@ fn main() {
     let mount = tempfile::tempdir().expect("a temporary folder");
     let volume = |name: &str, service| FuseVolume { name: name.to_owned(), service };
     let tier = warm_tier(folder.path());
-    let services =
-        vec![volume("null", Arc::new(NullService)), volume("tier", Arc::new(TierVolume::new(Arc::new(tier), 0)))];
-    let server = match FuseServer::start(mount.path(), services) {
+    let counters = [
+        CountingService::new(Arc::new(NullService)),
+        CountingService::new(Arc::new(TierVolume::new(Arc::new(tier), 0))),
+    ];
+    let services = ["null", "tier"].into_iter().zip(&counters).map(|(name, service)| volume(name, service.clone()));
+    let server = match FuseServer::start(mount.path(), services.collect()) {
         Ok(server) => server,
         Err(error) => return println!("SKIPPED: {error}"),
     };
@@ -102,7 +156,40 @@ fn main() {
         }
     }
     drop((null, tier));
+    by_fio(server.folder(), &counters);
+    drop(counters);
     server.stop().expect("nobody uses it");
+}
+
+/// Rounds by fio, which keeps 32 requests at the server.
+fn by_fio(folder: &Path, counters: &[Arc<CountingService>; 2]) {
+    for what in ["read", "write"] {
+        let mut rounds = [Vec::new(), Vec::new()];
+        for _ in 0..ROUNDS {
+            for ((name, counter), found) in ["null", "tier"].into_iter().zip(counters).zip(&mut rounds) {
+                match fio_round(&folder.join(name), counter, what) {
+                    Some(round) => found.push(round),
+                    None => return println!("SKIPPED: fio does not run"),
+                }
+            }
+        }
+        for (name, found) in ["null", "hit"].into_iter().zip(&mut rounds) {
+            report(&format!("{what}, fio depth 32, {name}"), found);
+        }
+    }
+}
+
+fn fio_round(file: &Path, counter: &CountingService, what: &str) -> Option<(f64, f64)> {
+    let requests = || counter.requests.load(Ordering::Relaxed);
+    let (begin, cpu, before) = (Instant::now(), server_cpu(), requests());
+    let mut fio = Command::new("fio");
+    fio.arg(format!("--filename={}", file.display())).arg(format!("--rw=rand{what}"));
+    fio.args(["--name=hit", "--bs=8k", "--size=64M", "--direct=1", "--ioengine=libaio", "--iodepth=32"]);
+    fio.args(["--time_based", "--runtime=1", "--allow_file_create=0"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let done = fio.status().is_ok_and(|status| status.success());
+    let count = (requests() - before) as f64;
+    let per_request = |time: Duration| time.as_secs_f64() * 1e6 / count;
+    (done && count > 0.0).then(|| (per_request(server_cpu() - cpu), per_request(begin.elapsed())))
 }
 
 fn warm_tier(folder: &Path) -> Tier {

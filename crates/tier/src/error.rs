@@ -15,21 +15,78 @@ pub struct Error {
 
 #[derive(Debug)]
 enum TierErrorKind {
-    Unfit { what: &'static str, found: u64, allowed: &'static str },
-    Device { action: &'static str, device: String, at: u64, source: io::Error },
-    Missing { what: String },
-    Foreign { what: String, found: Identity, wanted: Identity },
-    Older { what: String, other: &'static str, mounts: u64, wanted: u64 },
-    Detached { what: String },
-    Size { what: String, found: u64, wanted: u64 },
-    Damaged { what: String },
-    Failed { volume: u8, ranges: String },
-    Range { volume: u8, at: u64, length: u64, bytes: u64 },
-    Busy { what: &'static str, advice: &'static str },
-    Taken { what: String, by: &'static str },
-    Program { action: &'static str, what: String, came: String, advice: &'static str },
-    Frame { action: &'static str, what: String, fault: FrameFault },
-    Control { action: &'static str, path: String, came: String, advice: &'static str },
+    Unfit {
+        what: &'static str,
+        found: u64,
+        allowed: &'static str,
+    },
+    Device {
+        action: &'static str,
+        device: String,
+        at: u64,
+        source: io::Error,
+    },
+    Missing {
+        what: String,
+    },
+    Foreign {
+        what: String,
+        found: Identity,
+        wanted: Identity,
+    },
+    Older {
+        what: String,
+        other: &'static str,
+        mounts: u64,
+        wanted: u64,
+    },
+    Detached {
+        what: String,
+    },
+    Size {
+        what: String,
+        found: u64,
+        wanted: u64,
+    },
+    Damaged {
+        what: String,
+    },
+    Failed {
+        volume: u8,
+        ranges: String,
+    },
+    Range {
+        volume: u8,
+        at: u64,
+        length: u64,
+        bytes: u64,
+    },
+    Busy {
+        what: &'static str,
+        advice: &'static str,
+    },
+    Taken {
+        what: String,
+        by: &'static str,
+    },
+    #[cfg(feature = "fuse")]
+    Program {
+        action: &'static str,
+        what: String,
+        came: String,
+        advice: &'static str,
+    },
+    Frame {
+        action: &'static str,
+        what: String,
+        fault: FrameFault,
+    },
+    Control {
+        action: &'static str,
+        path: String,
+        came: String,
+        advice: &'static str,
+    },
 }
 
 impl Error {
@@ -81,6 +138,7 @@ impl Error {
         Self { kind: TierErrorKind::Taken { what: what.into(), by } }
     }
 
+    #[cfg(feature = "fuse")]
     pub(crate) fn program(
         action: &'static str,
         what: impl Into<String>,
@@ -172,6 +230,7 @@ impl fmt::Display for Error {
             TierErrorKind::Taken { what, by } => {
                 write!(f, "claimed {what}: {by}; end that first, or give another device")
             }
+            #[cfg(feature = "fuse")]
             TierErrorKind::Program { action, what, came, advice } => write!(f, "{action} {what}: {came}; {advice}"),
             TierErrorKind::Busy { what, advice } => write!(f, "{what}; {advice}"),
         }

@@ -30,6 +30,7 @@ impl SlowDisks {
             }
             None => (1, drives),
         };
+        let profile = profile_named(profile)?;
         let cache_bytes = match parts.next() {
             Some(size) => Bytes::parse(size).map_err(|error| error.to_string())?.0,
             None => 0,
@@ -38,7 +39,7 @@ impl SlowDisks {
             return Err(format!("{more:?} is too much; write LAYOUT:COUNTxPROFILE:CACHE"));
         }
         let layout = layout.unwrap_or(if count == 1 { ArrayLayout::Single } else { ArrayLayout::Raid0 });
-        let disks = Self { layout, drives: count, profile: profile_named(profile)?, cache_bytes };
+        let disks = Self { layout, drives: count, profile, cache_bytes };
         disks.check().map(|()| disks)
     }
 
@@ -80,7 +81,7 @@ fn profile_named(word: &str) -> Result<DriveProfile, String> {
     let found = DriveProfile::ALL.into_iter().find(|profile| plain(profile.name) == word.to_lowercase());
     found.ok_or_else(|| {
         let names = DriveProfile::ALL.map(|profile| plain(profile.name)).join(", ");
-        format!("there is no drive {word:?}; write one of {names}")
+        format!("there is no layout or drive {word:?}; write one of {names}")
     })
 }
 
@@ -104,8 +105,8 @@ mod tests {
         check("raid-10:3x10k", "cannot be made of 3 drives");
         check("raid-5:ax10k", "\"a\" is no number");
         check("raid-5", "has no drives");
-        check("raid-6:4x10k", "there is no drive \"raid-6\"");
-        check("4x5k", "there is no drive \"5k\"");
+        check("raid-6:4x10k", "no layout or drive \"raid-6\"");
+        check("4x5k", "no layout or drive \"5k\"");
         check("4x10k:1", "is not a size");
         check("4x10k:1GiB:x", "is too much");
     }

@@ -1,7 +1,7 @@
 //! Pools of tests: their devices, and servers of the program on them.
 
 use super::{Bench, text};
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Output, Stdio};
 
@@ -47,9 +47,19 @@ impl Server {
     }
 
     /// Waits for its end; returns its exit code and what it said on stderr.
-    pub(crate) fn wait(self) -> (Option<i32>, String) {
-        let output = self.child.wait_with_output().expect("it is ours");
-        (output.status.code(), text(&output.stderr))
+    pub(crate) fn wait(mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        let mut stderr = self.child.stderr.take().expect("it is piped");
+        stderr.read_to_string(&mut said).expect("the output is text");
+        (self.child.wait().expect("it is ours").code(), said)
+    }
+}
+
+/// Whatever a failed test leaves is ended.
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
 

@@ -52,6 +52,7 @@ impl Place {
             folder: folder.path().display().to_string(),
             url: None,
             settings,
+            tier: None,
         };
         let target = Target::new(place, server.as_ref().map(|server| server.address.clone()));
         Ok(Self { engine, target, server, _folder: folder })

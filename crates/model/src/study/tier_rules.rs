@@ -17,7 +17,7 @@ const LEAST_LINES: u64 = 8;
 /// Settings of a tier need one, and a tier needs an engine that runs on it.
 pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
     let varied = look.study.factors.iter().flat_map(|factor| factor.paths());
-    let given: BTreeSet<String> = look.given.paths().map(str::to_owned).chain(varied.map(Into::into)).collect();
+    let given: BTreeSet<String> = look.given.paths().map(str::to_owned).chain(varied).collect();
     let ours = given.iter().filter(|path| BELOW.iter().any(|before| path.starts_with(before)));
     if look.study.settings.text("storage.kind") != Ok(TIER) {
         ours.for_each(|path| look.fault(path, "only used with storage.kind = \"tier\"".to_owned()));

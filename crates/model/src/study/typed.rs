@@ -128,7 +128,7 @@ pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -
         folder: format!("{}/{name}", root.trim_end_matches('/')),
         url: settings.text("engine.url").ok().map(str::to_owned),
         settings: engine_settings,
-        tier: tier_plan(settings)?,
+        tier: tier_plan(settings)?.map(Box::new),
     })
 }
 

@@ -21,7 +21,7 @@ pub struct DataLocation {
     /// `engine.settings.*`. Made by `proofload_engine::place_settings`.
     pub settings: Vec<(String, String)>,
     /// Cache tier under the data; `None` where they lie on the folder's file system.
-    pub tier: Option<TierPlan>,
+    pub tier: Option<Box<TierPlan>>,
 }
 
 /// A host that no agent runs on, observed through exporters of Prometheus' text format.

@@ -3,6 +3,7 @@
 mod groups;
 mod refusals;
 mod searches;
+mod tiers;
 
 use expect_test::{Expect, expect};
 use proofload_model::catalogue::{
@@ -72,7 +73,7 @@ fn catalogue() -> Catalogue {
     };
     Catalogue {
         engines: vec![
-            engine("sqlite", 16 << 20, CAPABILITIES),
+            engine("sqlite", 16 << 20, Capabilities { tier_in_process: true, ..CAPABILITIES }),
             engine("server", 64 << 20, SERVER),
             engine("restorer", 0, RESTORER),
             engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),

@@ -60,8 +60,11 @@ impl Probe for TierProbe {
     }
 }
 
-/// Counters of a volume with the series of their rates, and what a count is in the unit of the series.
-const COUNTERS: &[(&SeriesName, fn(&VolumeCounters) -> f64)] = &[
+/// A count of a volume in the unit of its series.
+type Count = fn(&VolumeCounters) -> f64;
+
+/// Counters of a volume with the series of their rates.
+const COUNTERS: &[(&SeriesName, Count)] = &[
     (&tier::READS, |counters| counters.reads as f64),
     (&tier::READ_HITS, |counters| counters.read_hits as f64),
     (&tier::READ_PARTIAL_HITS, |counters| counters.read_partial_hits as f64),
@@ -168,7 +171,7 @@ mod tests {
             prewarm: false,
         };
         let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
-        DataLocation { engine, folder, url: None, settings: Vec::new(), tier: Some(TierPlan { slow, cache }) }
+        DataLocation { engine, folder, url: None, settings: Vec::new(), tier: Some(Box::new(TierPlan { slow, cache })) }
     }
 
     #[test]

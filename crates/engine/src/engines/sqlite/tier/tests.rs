@@ -32,7 +32,7 @@ fn target(folder: &Path, tier: Option<TierPlan>) -> Target {
     let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
     // Few pages in memory, so that the volumes are read.
     let settings = vec![("cache_size".to_owned(), "20".to_owned()), ("wal_autocheckpoint".to_owned(), "50".to_owned())];
-    Target::new(DataLocation { engine, folder, url: None, settings, tier }, None)
+    Target::new(DataLocation { engine, folder, url: None, settings, tier: tier.map(Box::new) }, None)
 }
 
 /// Rows of about a kilobyte.
@@ -155,6 +155,73 @@ fn what_a_tier_does_not_carry_is_refused() {
     let error = database::open(&through).expect_err("no write-ahead log").to_string();
     assert!(error.contains("journal_mode"), "{error}");
     assert!(MountGuard::open(&database::file(&through), through.place.tier.as_ref().expect("a tier")).is_ok(), "it is free");
+}
+
+/// Names the folder of the child of [`what_was_acknowledged_survives_the_end_of_the_process`].
+const CHILD: &str = "PROOFLOAD_TEST_TIER_FOLDER";
+
+/// Before the data alone, so that the log is on the slow medium; before both.
+fn child_plan(folder: &Path) -> TierPlan {
+    let both = folder.to_string_lossy().ends_with("both");
+    let volumes: &[TierVolume] = if both { &[TierVolume::Data, TierVolume::Log] } else { &[TierVolume::Data] };
+    plan(CacheSize::PercentOfData(30), volumes)
+}
+
+/// The process that is killed: it commits rows one after the other, and tells the number of each once it is durable.
+#[test]
+#[allow(clippy::print_stdout, reason = "the parent reads what was acknowledged")]
+fn child() {
+    let Some(folder) = std::env::var_os(CHILD).map(std::path::PathBuf::from) else { return };
+    let connection = database::open(&target(&folder, Some(child_plan(&folder)))).expect("opens");
+    let first = number(&connection, "SELECT coalesce(max(id), 0) + 1 FROM t");
+    for row in first.. {
+        let changed = "INSERT INTO t VALUES (?1, 1, ?2)";
+        connection.execute(changed, (row, "y".repeat(700))).expect("inserts");
+        connection.execute("UPDATE t SET n = n + 1 WHERE id = ?1", [row % 200]).expect("updates");
+        println!("acknowledged {row}");
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_the_end_of_the_process() {
+    for name in ["data", "both"] {
+        let parent = tempfile::tempdir().expect("a folder");
+        let folder = parent.path().join(name);
+        std::fs::create_dir(&folder).expect("makes");
+        built(&folder, 200);
+        let mut last = 0;
+        for round in 0..5 {
+            last = last.max(killed_after(&folder, 20 + 15 * round));
+            let connection = database::open(&target(&folder, Some(child_plan(&folder)))).expect("opens after a kill");
+            let text: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checks");
+            assert_eq!(text, "ok", "{name}, round {round}");
+            let (count, most) = (number(&connection, "SELECT count(*) FROM t"), number(&connection, "SELECT max(id) FROM t"));
+            assert_eq!(count, most + 1, "{name}, round {round}: no row is missing");
+            assert!(most >= last, "{name}, round {round}: {last} was acknowledged and {most} is there");
+        }
+        assert!(last > 250, "{name}: {last}");
+    }
+}
+
+/// Starts the child, kills it after so many acknowledgements, and returns the number of the last.
+fn killed_after(folder: &Path, acknowledgements: usize) -> i64 {
+    use std::io::BufRead as _;
+    let test = "engines::sqlite::tier::tests::child";
+    let mut child = std::process::Command::new(std::env::current_exe().expect("it runs"))
+        .args(["--exact", test, "--nocapture"])
+        .env(CHILD, folder)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let output = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
+    let acknowledged = |line: String| line.strip_prefix("acknowledged ")?.parse::<i64>().ok();
+    let mut told = output.lines().map_while(Result::ok).filter_map(acknowledged);
+    let last = told.by_ref().take(acknowledgements).last().expect("it commits");
+    child.kill().expect("it is ours");
+    // What it told before it ended counts as well.
+    let last = told.last().unwrap_or(last);
+    child.wait().expect("it is ours");
+    last
 }
 
 #[test]

@@ -1,0 +1,85 @@
+//! A study on a cache tier by the program itself, with SQLite in its own process: verified like a limit, observed, reported, and closed when it
+//! is killed.
+
+mod support;
+
+use proofload_model::facts::tier;
+use proofload_model::series;
+use proofload_record::State;
+use std::time::{Duration, Instant};
+use support::{Bench, small_study, text};
+
+/// Without a cache, and with one of twice the data before data and log.
+const TIER: &str = r#"
+[[factor]]
+setting = "storage.cache"
+levels = [{ percent = 0 }, { percent = 200, accelerate = ["data", "log"] }]
+"#;
+
+fn study() -> String {
+    let study = small_study("sqlite", TIER, 1);
+    let slow = "kind = \"tier\"\nslow.drive = \"15k\"\nslow.raid = \"raid-0\"\nslow.write_cache = \"16MiB\"\n";
+    study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
+}
+
+#[test]
+fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
+    let bench = Bench::new("cache-tier");
+    bench.study(&study());
+    let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    // Windows of two seconds may say nothing; what was recorded must hold all the same.
+    let told = format!("{}{}", text(&done.stdout), text(&done.stderr));
+    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{told}");
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert_eq!(record.attempts.len(), 2, "{told}");
+    for attempt in &record.attempts {
+        let facts = &attempt.facts;
+        assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
+        let medium = tier::MEDIUM.text(facts).expect("the medium is told");
+        assert_eq!(medium, "modelled: raid-0 of 8 × 15k drives, controller cache 16MiB");
+        let mode = tier::MODE.of("log");
+        let wanted = if attempt.run.point == 0 { "pass" } else { "write-back" };
+        assert_eq!(mode.text(facts), Some(wanted));
+        let sum = |name: &series::SeriesName, volume: &str| -> f64 {
+            let found =
+                attempt.series.iter().filter(|one| name.is_of(&one.probe, &one.name) && one.component == volume);
+            found.flat_map(|one| &one.samples).map(|sample| sample.2).sum()
+        };
+        let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
+        assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);
+        assert_eq!(absorbed, if attempt.run.point == 0 { 0.0 } else { writes });
+    }
+    let size = tier::CACHE.last(&record.attempts.last().expect("two").facts).expect("its size is told");
+    assert!(record.attempts.iter().any(|attempt| tier::CACHE.text(&attempt.facts) == Some("0B")), "{size:?}");
+    let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
+    let page = text(&page.stdout);
+    assert!(page.contains("What the cache is worth") && page.contains("No such drive was there"), "{page}");
+    bench.expect_no_process();
+}
+
+#[test]
+fn a_killed_study_on_a_tier_goes_on_with_data_that_were_put_back() {
+    let bench = Bench::new("cache-tier-killed");
+    bench.study(&study());
+    let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    let begun = Instant::now();
+    let socket = || {
+        let places = std::fs::read_dir(bench.path("data/small")).into_iter().flatten().flatten();
+        places.map(|place| place.path().join("tier/control")).any(|path| path.exists())
+    };
+    while !socket() {
+        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before it opened a tier");
+        assert!(begun.elapsed() < Duration::from_secs(120), "no tier was opened");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    child.kill().expect("it is ours");
+    let _ended = child.wait();
+    bench.expect_no_process();
+    let done = bench.run(&["resume", "x.proof"]);
+    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    let finished = record.attempts.iter().filter(|attempt| attempt.state == State::Finished).count();
+    assert_eq!(finished, 2);
+    bench.expect_no_process();
+}

@@ -201,7 +201,7 @@ fn a_setting_is_varied_once() {
         &other("procedure.warm_up.tolerance", "[0.1, 0.2]"),
         &[],
         &expect![[r#"
-            valid: 28 settings, 4 points
+            valid: 29 settings, 4 points
         "#]],
     );
 }

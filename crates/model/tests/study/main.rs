@@ -142,14 +142,14 @@ fn several_load_hosts_need_a_server_and_a_command_that_tells_them_apart() {
         GOOD,
         &[server, hosts, "agents.load=[\"ssh\", \"{host}\"]"],
         &expect![[r#"
-            valid: 31 settings, 2 points
+            valid: 32 settings, 2 points
         "#]],
     );
     check(
         GOOD,
         &[server, hosts],
         &expect![[r#"
-            valid: 30 settings, 2 points
+            valid: 31 settings, 2 points
         "#]],
     );
     check(
@@ -254,7 +254,7 @@ fn what_a_workload_says_of_its_points_is_told_once() {
         GOOD,
         &["workload.warehouses=60", server],
         &expect![[r#"
-            valid: 29 settings, 2 points
+            valid: 30 settings, 2 points
         "#]],
     );
     check(
@@ -368,7 +368,7 @@ fn arrivals_need_a_rate_with_a_time() {
         GOOD,
         &["workload.rate=30000/min", "workload.arrivals=poisson"],
         &expect![[r#"
-            valid: 31 settings, 2 points
+            valid: 32 settings, 2 points
         "#]],
     );
 }
@@ -379,14 +379,14 @@ fn the_command_line_replaces_settings_and_levels() {
         GOOD,
         &["limits.memory=32MiB"],
         &expect![[r#"
-            valid: 29 settings, 1 points
+            valid: 30 settings, 1 points
         "#]],
     );
     check(
         GOOD,
         &["factor.limits.cores=[1,2,4]"],
         &expect![[r#"
-            valid: 30 settings, 6 points
+            valid: 31 settings, 6 points
         "#]],
     );
     check(
@@ -453,7 +453,7 @@ fn memory_by_the_size_of_the_data_is_given_once_and_enough_at_every_point() {
         &levels("[0.5, 2]"),
         &["workload.warehouses=40"],
         &expect![[r#"
-            valid: 29 settings, 2 points
+            valid: 30 settings, 2 points
         "#]],
     );
     check(

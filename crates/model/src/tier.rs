@@ -139,7 +139,7 @@ impl fmt::Display for SlowMedium {
 /// Room for lines in a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CacheSize {
-    /// So many bytes; 0 for no cache.
+    /// Bytes; 0 for no cache.
     Bytes(Bytes),
     /// A part of the data as they are when the cache is made, in per cent; 0 for no cache.
     PercentOfData(u32),

@@ -9,7 +9,7 @@ use proofload_record::State;
 use std::time::{Duration, Instant};
 use support::{Bench, small_study, text};
 
-/// Without a cache, and with one of twice the data before data and log.
+/// A factor: no cache, and one of twice the data before data and log.
 const TIER: &str = r#"
 [[factor]]
 setting = "storage.cache"

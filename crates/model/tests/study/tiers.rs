@@ -22,26 +22,42 @@ fn what_is_no_tier_is_told_all_at_once() {
     let wrong = on_tier(
         "volume = \"1GiB\"\ncache.size = \"16KiB\"\ncache.percent = 30\ncache.line = \"12KiB\"\ncache.accelerate = [\"data\", \"temp\", \"data\"]",
     );
-    check(&wrong, &[], &expect![[r#"
+    check(
+        &wrong,
+        &[],
+        &expect![[r#"
         line 11: storage.volume: the data of a tier lie on a modelled medium; leave it out
         line 13: storage.cache.percent: storage.cache.size gives the same in bytes; leave one of the two out
         line 14: storage.cache.line: 12KiB is not one of 4KiB, 8KiB, 16KiB, 32KiB and 64KiB
         line 15: storage.cache.accelerate: data stands twice
         line 15: storage.cache.accelerate: there is no volume "temp"; there are data and log
-    "#]]);
+    "#]],
+    );
     let factor =
         "[[factor]]\nsetting = \"storage.cache\"\nlevels = [{ percent = 0 }, { percent = 30, accelerate = [] }]\n";
-    check(&(on_tier("") + factor), &[], &expect![[r#"
+    check(
+        &(on_tier("") + factor),
+        &[],
+        &expect![[r#"
         line 14: storage.cache.accelerate: names no volume; for no cache say storage.cache.size = "0B"
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn without_a_tier_its_settings_are_of_no_use_and_a_server_does_not_run_on_one() {
-    check(&on_tier("cache.percent = 30").replace("kind = \"tier\"", "kind = \"directory\""), &[], &expect![[r#"
+    check(
+        &on_tier("cache.percent = 30").replace("kind = \"tier\"", "kind = \"directory\""),
+        &[],
+        &expect![[r#"
         line 11: storage.cache.percent: only used with storage.kind = "tier"
-    "#]]);
-    check(&on_tier("").replace("\"sqlite\"", "\"server\""), &[], &expect![[r#"
+    "#]],
+    );
+    check(
+        &on_tier("").replace("\"sqlite\"", "\"server\""),
+        &[],
+        &expect![[r#"
         line 10: storage.kind: server does not run on a tier: only an engine in our own process reads and writes through one
-    "#]]);
+    "#]],
+    );
 }

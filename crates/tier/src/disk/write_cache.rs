@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Bytes that wait, and the time at which the last of them came, ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Waiting {
+pub(super) struct CachedPiece {
     /// First byte.
     pub(super) at: u64,
     /// Bytes.
@@ -55,13 +55,13 @@ impl WriteCache {
     }
 
     /// The next piece in the order of addresses, which does not cross a multiple of `row`.
-    pub(super) fn next(&self, row: u64) -> Option<Waiting> {
+    pub(super) fn next(&self, row: u64) -> Option<CachedPiece> {
         let found = self.ranges.range(self.cursor..).next().or_else(|| self.ranges.iter().next());
-        found.map(|(&at, &(length, since))| Waiting { at, bytes: length.min(row - at % row), since })
+        found.map(|(&at, &(length, since))| CachedPiece { at, bytes: length.min(row - at % row), since })
     }
 
     /// Takes out the piece that [`WriteCache::next`] has told.
-    pub(super) fn take(&mut self, piece: Waiting) {
+    pub(super) fn take(&mut self, piece: CachedPiece) {
         let Some((length, since)) = self.ranges.remove(&piece.at) else { return };
         if length > piece.bytes {
             self.ranges.insert(piece.at + piece.bytes, (length - piece.bytes, since));
@@ -82,7 +82,10 @@ mod tests {
         cache.put(0, 4096, 2.0);
         cache.put(4096, 4096, 3.0);
         cache.put(6000, 1000, 4.0);
-        assert_eq!((cache.bytes(), cache.next(1 << 20)), (12_288, Some(Waiting { at: 0, bytes: 12_288, since: 4.0 })));
+        assert_eq!(
+            (cache.bytes(), cache.next(1 << 20)),
+            (12_288, Some(CachedPiece { at: 0, bytes: 12_288, since: 4.0 }))
+        );
         cache.put(20_480, 4096, 5.0);
         assert_eq!((cache.bytes(), cache.covers(1000, 11_288), cache.covers(1000, 11_289)), (16_384, true, false));
         cache.put(4096, 20_480, 6.0);

@@ -160,7 +160,7 @@ fn what_a_tier_does_not_carry_is_refused() {
 /// Names the folder of the child of [`what_was_acknowledged_survives_the_end_of_the_process`].
 const CHILD: &str = "PROOFLOAD_TEST_TIER_FOLDER";
 
-/// Before the data alone, so that the log is on the slow medium; before both.
+/// The plan of the child: a cache before the data alone, or before the log too.
 fn child_plan(folder: &Path) -> TierPlan {
     let both = folder.to_string_lossy().ends_with("both");
     let volumes: &[TierVolume] = if both { &[TierVolume::Data, TierVolume::Log] } else { &[TierVolume::Data] };
@@ -169,7 +169,7 @@ fn child_plan(folder: &Path) -> TierPlan {
 
 /// The process that is killed: it commits rows one after the other, and tells the number of each once it is durable.
 #[test]
-#[allow(clippy::print_stdout, reason = "the parent reads what was acknowledged")]
+#[expect(clippy::print_stdout, reason = "the parent reads what was acknowledged")]
 fn child() {
     let Some(folder) = std::env::var_os(CHILD).map(std::path::PathBuf::from) else { return };
     let connection = database::open(&target(&folder, Some(child_plan(&folder)))).expect("opens");

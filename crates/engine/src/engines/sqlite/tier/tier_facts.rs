@@ -7,7 +7,7 @@ use proofload_model::samples::Fact;
 use proofload_model::tier::TierVolume;
 use proofload_model::units::Bytes;
 
-/// Who says so.
+/// The source of these facts.
 const SOURCE: &str = "the open cache tier";
 
 /// Facts of an open tier.

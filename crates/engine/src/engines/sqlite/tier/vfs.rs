@@ -4,7 +4,7 @@
 //! A file of the usual VFS lies at the beginning of each of ours, and keeps locks and shared memory; its table of methods is copied, and those
 //! that read and write are replaced. Source of the contract: SQLite, "The OS Backend (VFS) To SQLite", and `sqlite3.h`.
 
-#![allow(unsafe_code, reason = "SQLite calls a VFS by C functions")]
+#![expect(unsafe_code, reason = "SQLite calls a VFS by C functions")]
 
 use super::guard::MountGuard;
 use rusqlite::ffi;
@@ -22,7 +22,7 @@ const SAFE_OVERWRITE: c_int = ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 
 /// The part of a database that a file is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum FilePart {
     Data,
     Log,
 }
@@ -33,29 +33,29 @@ struct Tail {
     methods: ffi::sqlite3_io_methods,
     /// Methods of the usual file.
     usual: *const ffi::sqlite3_io_methods,
-    part: Part,
+    part: FilePart,
     mount: MountGuard,
 }
 
 /// A VFS that SQLite knows, and the usual one, both for as long as the process lives.
-struct Registered {
+struct VfsPair {
     ours: *mut ffi::sqlite3_vfs,
     usual: *mut ffi::sqlite3_vfs,
 }
 
 // SAFETY: both are written only by SQLite under its own locks once they are registered.
-unsafe impl Send for Registered {}
+unsafe impl Send for VfsPair {}
 // SAFETY: likewise.
-unsafe impl Sync for Registered {}
+unsafe impl Sync for VfsPair {}
 
-static REGISTERED: OnceLock<Option<Registered>> = OnceLock::new();
+static REGISTERED: OnceLock<Option<VfsPair>> = OnceLock::new();
 
 /// Makes the VFS known to SQLite; its name, or `None` where this build of SQLite has no usual one.
 pub(in crate::engines::sqlite) fn register() -> Option<&'static CStr> {
     REGISTERED.get_or_init(registered).as_ref().map(|_| NAME)
 }
 
-fn registered() -> Option<Registered> {
+fn registered() -> Option<VfsPair> {
     // SAFETY: the function takes a null name for the default and returns a table that lives as long as the process.
     let usual = unsafe { ffi::sqlite3_vfs_find(std::ptr::null()) };
     if usual.is_null() {
@@ -71,7 +71,7 @@ fn registered() -> Option<Registered> {
     let ours = Box::into_raw(Box::new(vfs));
     // SAFETY: the table is never freed.
     let code = unsafe { ffi::sqlite3_vfs_register(ours, 0) };
-    (code == ffi::SQLITE_OK).then_some(Registered { ours, usual })
+    (code == ffi::SQLITE_OK).then_some(VfsPair { ours, usual })
 }
 
 fn tail_offset(usual_bytes: c_int) -> usize {
@@ -119,16 +119,20 @@ fn database_of(log: &Path) -> Option<&Path> {
 }
 
 /// The part and the tier of a file; `None` for all that lies on no tier.
-fn find(path: &Path, flags: c_int) -> Option<(Part, MountGuard)> {
+fn find(path: &Path, flags: c_int) -> Option<(FilePart, MountGuard)> {
     if flags & ffi::SQLITE_OPEN_MAIN_DB != 0 {
-        return Some((Part::Data, MountGuard::of(path)?));
+        return Some((FilePart::Data, MountGuard::of(path)?));
     }
     if flags & ffi::SQLITE_OPEN_WAL != 0 {
-        return Some((Part::Log, MountGuard::of(database_of(path)?)?));
+        return Some((FilePart::Log, MountGuard::of(database_of(path)?)?));
     }
     None
 }
 
+/// Opens a file: the usual one, and a tail where it lies on a tier.
+///
+/// # Safety
+/// SQLite calls it with a file of the size that our VFS asks for.
 unsafe extern "C" fn open(
     _vfs: *mut ffi::sqlite3_vfs,
     name: ffi::sqlite3_filename,
@@ -170,6 +174,10 @@ unsafe extern "C" fn open(
     code
 }
 
+/// Closes a file and gives up its share of the tier.
+///
+/// # Safety
+/// SQLite calls it with a file that [`open`] has made.
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: the file is ours; its tail is read out once, and SQLite uses a closed file no more.
     let tail = unsafe { tail_place(file).read() };
@@ -179,13 +187,17 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     unsafe { (*tail.usual).xClose.map_or(ffi::SQLITE_OK, |close| close(file)) }
 }
 
+/// Reads bytes of a file.
+///
+/// # Safety
+/// SQLite calls it with a file that [`open`] has made.
 unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, into: *mut c_void, count: c_int, at: i64) -> c_int {
     let (Ok(count), Ok(at)) = (usize::try_from(count), u64::try_from(at)) else { return ffi::SQLITE_IOERR_READ };
     // SAFETY: the file is ours, and the buffer has so many bytes that nobody else uses now.
     let (tail, into) = unsafe { (tail(file), std::slice::from_raw_parts_mut(into.cast::<u8>(), count)) };
     let done = match tail.part {
-        Part::Data => tail.mount.read_data(at, into),
-        Part::Log => Ok(tail.mount.log().read(at, into)),
+        FilePart::Data => tail.mount.read_data(at, into),
+        FilePart::Log => Ok(tail.mount.log().read(at, into)),
     };
     match done {
         Ok(done) if done == count => ffi::SQLITE_OK,
@@ -198,13 +210,17 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, into: *mut c_void, count
     }
 }
 
+/// Writes bytes of a file.
+///
+/// # Safety
+/// SQLite calls it with a file that [`open`] has made.
 unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, from: *const c_void, count: c_int, at: i64) -> c_int {
     let (Ok(count), Ok(at)) = (usize::try_from(count), u64::try_from(at)) else { return ffi::SQLITE_IOERR_WRITE };
     // SAFETY: the file is ours, and the buffer has so many bytes that nobody changes now.
     let (tail, from) = unsafe { (tail(file), std::slice::from_raw_parts(from.cast::<u8>(), count)) };
     let done = match tail.part {
-        Part::Data => tail.mount.write_data(at, from),
-        Part::Log => {
+        FilePart::Data => tail.mount.write_data(at, from),
+        FilePart::Log => {
             tail.mount.log().write(at, from);
             Ok(())
         }
@@ -212,39 +228,55 @@ unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, from: *const c_void, co
     done.map_or(ffi::SQLITE_IOERR_WRITE, |()| ffi::SQLITE_OK)
 }
 
+/// Cuts a file.
+///
+/// # Safety
+/// SQLite calls it with a file that [`open`] has made.
 unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, length: i64) -> c_int {
     // SAFETY: the file is ours.
     let tail = unsafe { tail(file) };
     let length = u64::try_from(length).unwrap_or(0);
     let done = match tail.part {
-        Part::Data => tail.mount.truncate_data(length),
-        Part::Log => tail.mount.truncate_log(length),
+        FilePart::Data => tail.mount.truncate_data(length),
+        FilePart::Log => tail.mount.truncate_log(length),
     };
     done.map_or(ffi::SQLITE_IOERR_TRUNCATE, |()| ffi::SQLITE_OK)
 }
 
+/// Makes a file durable.
+///
+/// # Safety
+/// SQLite calls it with a file that [`open`] has made.
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, _flags: c_int) -> c_int {
     // SAFETY: the file is ours.
     let tail = unsafe { tail(file) };
     let done = match tail.part {
-        Part::Data => tail.mount.sync_data(),
-        Part::Log => tail.mount.sync_log(),
+        FilePart::Data => tail.mount.sync_data(),
+        FilePart::Log => tail.mount.sync_log(),
     };
     done.map_or(ffi::SQLITE_IOERR_FSYNC, |()| ffi::SQLITE_OK)
 }
 
+/// Tells the length of a file.
+///
+/// # Safety
+/// SQLite calls it with a file that [`open`] has made.
 unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, size: *mut i64) -> c_int {
     // SAFETY: the file is ours.
     let tail = unsafe { tail(file) };
     let length = match tail.part {
-        Part::Data => tail.mount.data_length(),
-        Part::Log => tail.mount.log().len(),
+        FilePart::Data => tail.mount.data_length(),
+        FilePart::Log => tail.mount.log().len(),
     };
     // SAFETY: SQLite gives a place for the size.
     unsafe { *size = i64::try_from(length).unwrap_or(i64::MAX) };
     ffi::SQLITE_OK
 }
 
+/// Answers what the usual file would answer, but for its length.
+///
+/// # Safety
+/// SQLite calls it with a file that [`open`] has made.
 unsafe extern "C" fn file_control(file: *mut ffi::sqlite3_file, what: c_int, argument: *mut c_void) -> c_int {
     // The usual file would lengthen itself, and its length is ours.
     if what == ffi::SQLITE_FCNTL_SIZE_HINT || what == ffi::SQLITE_FCNTL_CHUNK_SIZE {
@@ -254,10 +286,18 @@ unsafe extern "C" fn file_control(file: *mut ffi::sqlite3_file, what: c_int, arg
     unsafe { (*tail(file).usual).xFileControl.map_or(ffi::SQLITE_NOTFOUND, |control| control(file, what, argument)) }
 }
 
+/// Tells how a file may be written.
+///
+/// # Safety
+/// SQLite calls it with a file that [`open`] has made.
 unsafe extern "C" fn characteristics(_file: *mut ffi::sqlite3_file) -> c_int {
     SAFE_OVERWRITE
 }
 
+/// Deletes a file; of a log on a tier, its content.
+///
+/// # Safety
+/// SQLite calls it with a name.
 unsafe extern "C" fn delete(_vfs: *mut ffi::sqlite3_vfs, name: *const c_char, sync_folder: c_int) -> c_int {
     // SAFETY: SQLite gives a name as a C string.
     let log = unsafe { path(name) }.and_then(database_of).and_then(MountGuard::of);

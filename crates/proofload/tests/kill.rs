@@ -151,7 +151,7 @@ fn null_study() -> String {
 
 #[test]
 fn the_conductor_is_killed_on_the_null_engine() {
-    check("kill-null", &null_study(), Victim::Conductor, kills(16), Duration::from_secs(5));
+    check("kill-null", &null_study(), Victim::Conductor, kills(10), Duration::from_secs(5));
 }
 
 #[test]

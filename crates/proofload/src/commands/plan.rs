@@ -9,6 +9,7 @@ use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings};
 use proofload_model::study::{Goal, Study, preconditioning, purged_devices, search, values_of};
+use proofload_model::tier::tier_plan;
 use proofload_model::units::{Bytes, duration_text};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -152,12 +153,29 @@ pub(super) fn space(sizes: &BTreeMap<String, u64>, copies: u64) -> Bytes {
     round_size(sizes.values().sum::<u64>() * copies * 3 / 2)
 }
 
+/// The largest cache of a tier at any point; nothing where no point has one.
+fn largest_cache(study: &Study, plan: &Plan) -> Result<Bytes, Error> {
+    let mut largest = 0;
+    for point in &plan.points {
+        let settings = plan.settings(study, point.id);
+        let workload = proofload_load::workload(settings.text("workload.kind")?);
+        if let (Some(workload), Some(tier)) = (workload, tier_plan(&settings)?) {
+            largest = largest.max(tier.cache.size.before(workload.expected_bytes(&settings)).0);
+        }
+    }
+    Ok(round_size(largest))
+}
+
 fn space_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     let sizes = data_sizes(study, plan)?;
     let copies = copies(study)?;
     let path = study.settings.text("storage.path")?;
+    let cache = match largest_cache(study, plan)? {
+        Bytes(0) => String::new(),
+        cache => format!("cache: up to about {cache} beside them\n"),
+    };
     Ok(format!(
-        "space: about {} in {path} ({} data set{}, {copies} cop{} each, half as much again while it grows)\n",
+        "space: about {} in {path} ({} data set{}, {copies} cop{} each, half as much again while it grows)\n{cache}",
         space(&sizes, copies),
         sizes.len(),
         if sizes.len() == 1 { "" } else { "s" },

@@ -20,10 +20,14 @@ pub(super) fn configurations(findings: &Findings<'_>, points: &[CachedPoint]) ->
     let headline = findings.workload.headline;
     let row = |one: &CachedPoint| {
         let point = point(findings, one)?;
-        let mut cells = vec![Cell::datum(point.label()), measured_cell(shown_value(point, headline.name))];
+        let label = if point.verdict.is_valid() {
+            point.label()
+        } else {
+            format!("{} · {}", point.label(), point.verdict.word())
+        };
+        let mut cells = vec![Cell::datum(label), measured_cell(shown_value(point, headline.name))];
         cells.push(one.times.clone().map_or(Cell::Empty, measured_cell));
         cells.extend(hits(&one.both, !one.plan.cache.size.is_nothing()));
-        cells.push(Cell::Verdict(point.verdict.is_valid(), point.verdict.word()));
         Some(cells)
     };
     Table {
@@ -35,8 +39,7 @@ pub(super) fn configurations(findings: &Findings<'_>, points: &[CachedPoint]) ->
             Column::quantities("Of no cache", "×"),
             Column::quantities("Read hits", "%"),
             Column::quantities("Write hits", "%"),
-            Column::quantities("Writes absorbed", "%"),
-            Column::words("Verdict"),
+            Column::quantities("Absorbed", "%"),
         ],
         rows: points.iter().filter_map(row).collect(),
         note: prose!["Hits of the cached volumes together. ", HITS],

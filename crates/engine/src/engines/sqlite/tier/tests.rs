@@ -169,7 +169,6 @@ fn child_plan(folder: &Path) -> TierPlan {
 
 /// The process that is killed: it commits rows one after the other, and tells the number of each once it is durable.
 #[test]
-#[expect(clippy::print_stdout, reason = "the parent reads what was acknowledged")]
 fn child() {
     let Some(folder) = std::env::var_os(CHILD).map(std::path::PathBuf::from) else { return };
     let connection = database::open(&target(&folder, Some(child_plan(&folder)))).expect("opens");

@@ -89,6 +89,14 @@ fn the_answer_is_how_many_times_the_throughput_with_the_hits_of_the_cached_volum
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains("Published results beside these"), "the study names none");
+    let json: serde_json::Value = serde_json::from_str(&render(&record, Format::Json).unwrap()).unwrap();
+    let (cached, alone) = (&json["cache_tier"][0], &json["cache_tier"][1]);
+    assert!(
+        cached["times_without_cache"]["value"].as_f64() == Some(times.value())
+            && alone["times_without_cache"].is_null()
+    );
+    let hits = cached["volumes"]["data"]["read_hits"]["value"].as_f64().unwrap_or_default();
+    assert!((hits - 80.0).abs() < 1e-9 && cached["volumes"]["log"]["mode"].is_null(), "{cached}");
     let other = render(&support::record(&Shape::memory(2)), Format::Markdown).unwrap();
     assert!(!other.contains("What the cache is worth"), "a study without a tier has no such section");
 }

@@ -17,6 +17,9 @@ use std::time::Duration;
 const FIRST_WAIT: Duration = Duration::from_millis(10);
 /// Longest wait for the answer to a try: the host may be gone and say nothing.
 const TRY_AT_MOST: Duration = Duration::from_secs(5);
+/// A try may take this part of the time since the loss, so that a host that answers late is reached at last; a host that says nothing delays the
+/// return by no more.
+const PART_OF_LOSS: u32 = 5;
 
 /// Patience of sessions with a database that does not answer, or is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,9 +39,9 @@ impl Patience {
         Self { reconnect_within: within, longest_wait: Duration::from_secs(1), deadline: None }
     }
 
-    /// Longest wait for the answer to a try to connect.
-    fn try_at_most(&self) -> Duration {
-        self.deadline.map_or(TRY_AT_MOST, |deadline| deadline.min(TRY_AT_MOST))
+    /// Longest wait for the answer to a try to connect, so long after the loss.
+    fn try_at_most(&self, since_loss: Duration) -> Duration {
+        self.deadline.map_or(TRY_AT_MOST, |deadline| deadline.max(since_loss / PART_OF_LOSS).min(TRY_AT_MOST))
     }
 }
 
@@ -86,7 +89,8 @@ impl Reconnect {
         let mut waits = Waits::of(self.session, self.patience.longest_wait);
         while !pause.stop.reached(0) {
             *tries += 1;
-            let Err(error) = attempt(user, self.patience.try_at_most()).await else { return Ok(true) };
+            let at_most = self.patience.try_at_most(pause.clock.now().since(lost));
+            let Err(error) = attempt(user, at_most).await else { return Ok(true) };
             let next = pause.clock.now() + waits.next();
             if next.since(lost) > within {
                 let what = format!("connecting again, {tries} tries within {}", duration_text(within));

@@ -13,5 +13,6 @@ mod scripted_server;
 mod socket_tests;
 mod stream;
 mod thread;
+mod tries;
 
 pub(crate) use thread::Prober;

@@ -1,6 +1,7 @@
 //! Connections of one kind of operations: kept open, and dialled anew at every host at once, so that no wait for one host delays
 //! another. May not know what the operations are.
 
+use super::tries::{LONGEST_TRY, TRY_EVERY, Tries};
 use proofload_engine::{AnySession, Engine, Error, ErrorClass, Session as _, Statement, Target};
 use proofload_model::time::{Clock, Moment};
 use std::cell::{Cell, RefCell};
@@ -8,12 +9,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
-
-/// Longest wait for a host's answer to a try.
-const TRY_AT_MOST: Duration = Duration::from_millis(500);
-
-/// Pause between two tries.
-const TRY_EVERY: Duration = Duration::from_millis(20);
 
 /// Place of connections: the engine, each host, the script that makes what the statements need, and the statements.
 pub(super) struct ProbeHosts {
@@ -47,7 +42,7 @@ impl ProbeHosts {
         for node in 0..self.targets.len() {
             let (hosts, tell) = (Rc::clone(self), tell.clone());
             tokio::task::spawn_local(async move {
-                let opened = tokio::time::timeout(within.min(TRY_AT_MOST), hosts.open(node)).await;
+                let opened = tokio::time::timeout(within.min(LONGEST_TRY), hosts.open(node)).await;
                 // Who has another connection by now closes this one.
                 let _closed = tell.send(opened.unwrap_or_else(|_| Err(silent(within))));
             });
@@ -88,7 +83,7 @@ impl ProbePool {
     pub(super) async fn open(hosts: Rc<ProbeHosts>, first: usize, most: usize) -> Result<Rc<Self>, Error> {
         let mut idle = Vec::with_capacity(most);
         for _ in 0..first {
-            idle.push(hosts.dial(TRY_AT_MOST).await?);
+            idle.push(hosts.dial(LONGEST_TRY).await?);
         }
         let pool = Self {
             hosts,
@@ -150,27 +145,39 @@ impl ProbePool {
 
     /// Dials while operations wait and there is room; never ends.
     pub(super) async fn keep_dialling(self: Rc<Self>) {
+        let mut tries = Tries::of(self.hosts.targets.len());
         loop {
             if self.waiting.get() == 0 && !self.away.get() || self.open.get() >= self.most {
                 self.wanted.notified().await;
             }
+            // Who has a connection drops the tries that are still under way.
             let mut under_way = tokio::task::JoinSet::new();
             while self.open.get() < self.most && (self.waiting.get() > 0 || self.away.get()) {
-                let hosts = Rc::clone(&self.hosts);
-                under_way.spawn_local(async move { hosts.dial(TRY_AT_MOST).await });
-                let opened = tokio::time::timeout(TRY_EVERY, under_way.join_next()).await;
-                let refused = matches!(opened, Ok(Some(Ok(Err(_)))));
-                if let Ok(Some(Ok(Ok(connection)))) = opened {
+                let (nodes, limit) = tries.due(self.hosts.clock.now());
+                for node in nodes {
+                    let hosts = Rc::clone(&self.hosts);
+                    let opened = async move { tokio::time::timeout(limit, hosts.open(node)).await };
+                    under_way.spawn_local(async move { (node, opened.await) });
+                }
+                if under_way.is_empty() {
+                    tokio::time::sleep(TRY_EVERY).await;
+                    continue;
+                }
+                let Ok(Some(Ok((node, opened)))) = tokio::time::timeout(TRY_EVERY, under_way.join_next()).await else {
+                    continue;
+                };
+                if let Ok(Ok(connection)) = opened {
                     self.open.set(self.open.get() + 1);
                     self.give_back(connection);
                     break;
                 }
-                if refused {
+                tries.failed(node);
+                if tries.all_failed() {
                     self.away.set(true);
                     self.changed.notify_waiters();
-                    tokio::time::sleep(TRY_EVERY).await;
                 }
             }
+            tries.ended();
         }
     }
 }

@@ -154,7 +154,7 @@ pub(super) fn space(sizes: &BTreeMap<String, u64>, copies: u64) -> Bytes {
 }
 
 /// The largest cache of a tier at any point; nothing where no point has one.
-fn largest_cache(study: &Study, plan: &Plan) -> Result<Bytes, Error> {
+pub(super) fn largest_cache(study: &Study, plan: &Plan) -> Result<Bytes, Error> {
     let mut largest = 0;
     for point in &plan.points {
         let settings = plan.settings(study, point.id);

@@ -42,6 +42,10 @@ pub(crate) fn json(findings: &Findings<'_>) -> String {
     if let Some(found) = &findings.blocks {
         body["blocks"] = blocks_json(found);
     }
+    let on_tiers = super::json_cache_tier::points(findings);
+    if !on_tiers.is_empty() {
+        body["cache_tier"] = Json::Array(on_tiers);
+    }
     if findings.record.judged_again {
         body["judged_again"] = json!(true);
     }

@@ -9,6 +9,7 @@ mod html_parts;
 mod html_table;
 mod json;
 mod json_bottleneck;
+mod json_cache_tier;
 mod json_search;
 mod json_warehouse;
 mod markdown;

@@ -1,5 +1,6 @@
 //! Files and block devices by positioned input and output.
 
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -66,15 +67,28 @@ impl FileDevice {
         Self::open(path, page_cache)
     }
 
-    /// The aligned piece around a range, in a buffer of which an aligned part is used.
-    fn aligned(at: u64, length: usize) -> (u64, Vec<u8>, usize, usize) {
+    /// The aligned piece around a range: its position, its length, and where the range begins in it.
+    fn aligned(at: u64, length: usize) -> (u64, usize, usize) {
         let from = at / ALIGNMENT as u64 * ALIGNMENT as u64;
         let inside = usize::try_from(at - from).expect("below 4096");
-        let whole = (inside + length).next_multiple_of(ALIGNMENT);
-        let buffer = vec![0; whole + ALIGNMENT];
-        let start = buffer.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        (from, buffer, start, inside)
+        (from, (inside + length).next_multiple_of(ALIGNMENT), inside)
     }
+}
+
+thread_local! {
+    /// Memory of each thread for direct input and output, of which an aligned part is used.
+    static DIRECT_BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Works with so many aligned bytes of this thread, which hold anything.
+fn with_buffer<T>(length: usize, work: impl FnOnce(&mut [u8]) -> T) -> T {
+    DIRECT_BUFFER.with_borrow_mut(|buffer| {
+        if buffer.len() < length + ALIGNMENT {
+            buffer.resize(length + ALIGNMENT, 0);
+        }
+        let start = buffer.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        work(&mut buffer[start..start + length])
+    })
 }
 
 impl Device for FileDevice {
@@ -90,24 +104,26 @@ impl Device for FileDevice {
         if self.page_cache == PageCache::Used {
             return self.file.read_exact_at(into, at);
         }
-        let (from, mut buffer, start, inside) = Self::aligned(at, into.len());
-        let end = buffer.len() - ALIGNMENT + start;
-        self.file.read_exact_at(&mut buffer[start..end], from)?;
-        into.copy_from_slice(&buffer[start + inside..start + inside + into.len()]);
-        Ok(())
+        let (from, length, inside) = Self::aligned(at, into.len());
+        with_buffer(length, |buffer| {
+            self.file.read_exact_at(buffer, from)?;
+            into.copy_from_slice(&buffer[inside..inside + into.len()]);
+            Ok(())
+        })
     }
 
     fn write_at(&self, at: u64, from: &[u8]) -> io::Result<()> {
         if self.page_cache == PageCache::Used {
             return self.file.write_all_at(from, at);
         }
-        let (first, mut buffer, start, inside) = Self::aligned(at, from.len());
-        let end = buffer.len() - ALIGNMENT + start;
-        if inside != 0 || !from.len().is_multiple_of(ALIGNMENT) {
-            self.file.read_exact_at(&mut buffer[start..end], first)?;
-        }
-        buffer[start + inside..start + inside + from.len()].copy_from_slice(from);
-        self.file.write_all_at(&buffer[start..end], first)
+        let (first, length, inside) = Self::aligned(at, from.len());
+        with_buffer(length, |buffer| {
+            if inside != 0 || !from.len().is_multiple_of(ALIGNMENT) {
+                self.file.read_exact_at(buffer, first)?;
+            }
+            buffer[inside..inside + from.len()].copy_from_slice(from);
+            self.file.write_all_at(buffer, first)
+        })
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -157,7 +157,8 @@ fn memory(study: &Study) -> Option<Diagnosis> {
 
 fn space(study: &Study, folder: &Path) -> Option<Diagnosis> {
     let plan = expand(study);
-    let needed = plan::space(&plan::data_sizes(study, &plan).ok()?, plan::copies(study).ok()?);
+    let data = plan::space(&plan::data_sizes(study, &plan).ok()?, plan::copies(study).ok()?);
+    let needed = Bytes(data.0 + plan::largest_cache(study, &plan).ok()?.0);
     let shown = folder.display();
     Some(match doctor::free_space(folder) {
         Some(free) if free >= needed => {

@@ -6,7 +6,7 @@
 
 #![expect(unsafe_code, reason = "SQLite calls a VFS by C functions")]
 
-use super::guard::MountGuard;
+use super::guard::{MountGuard, is_behind_a_tier};
 use rusqlite::ffi;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::mem::{align_of, size_of};
@@ -141,16 +141,19 @@ unsafe extern "C" fn open(
     out_flags: *mut c_int,
 ) -> c_int {
     let usual = usual();
+    // SAFETY: a name is null or a C string that outlives the file.
+    let path = unsafe { path(name) };
+    let found = path.and_then(|path| find(path, flags));
+    // Without its tier, the file alone may be out of date.
+    if found.is_none() && flags & ffi::SQLITE_OPEN_MAIN_DB != 0 && path.is_some_and(is_behind_a_tier) {
+        return ffi::SQLITE_CANTOPEN;
+    }
     // SAFETY: SQLite calls with the arguments that it would give the usual VFS, whose files are no larger.
     let code = match unsafe { (*usual).xOpen } {
         Some(open) => unsafe { open(usual, name, file, flags, out_flags) },
         None => ffi::SQLITE_CANTOPEN,
     };
-    if code != ffi::SQLITE_OK {
-        return code;
-    }
-    // SAFETY: a name is a C string that outlives the file.
-    let Some((part, mount)) = unsafe { path(name) }.and_then(|path| find(path, flags)) else { return code };
+    let Some((part, mount)) = found.filter(|_| code == ffi::SQLITE_OK) else { return code };
     // SAFETY: the usual VFS has set the methods of a file that it has opened.
     let methods = unsafe { (*file).pMethods };
     // SAFETY: likewise.

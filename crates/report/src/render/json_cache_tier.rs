@@ -1,0 +1,55 @@
+//! Points on a cache tier as JSON: what the cache is worth, its volumes, its medium.
+
+use super::json::measured;
+use crate::findings::cache_tier::{CachedPoint, MediumUse, VolumeUse, cached};
+use crate::findings::{Findings, Measured};
+use proofload_model::tier::TierVolume;
+use serde_json::{Map, Value as Json, json};
+
+/// Every point on a tier; empty where there is none.
+pub(super) fn points(findings: &Findings<'_>) -> Vec<Json> {
+    cached(findings).iter().map(one).collect()
+}
+
+fn one(point: &CachedPoint) -> Json {
+    let volume = |(volume, found): &(TierVolume, VolumeUse)| {
+        let is_cached = point.plan.cache.accelerates(*volume);
+        (volume.word().to_owned(), volume_json(found, is_cached.then(|| point.plan.cache.mode.word())))
+    };
+    json!({
+        "point": point.point,
+        "slow_medium": point.plan.slow.to_string(),
+        "times_without_cache": optional(point.times.as_ref()),
+        "volumes": point.volumes.iter().map(volume).collect::<Map<_, _>>(),
+        "medium": medium(&point.medium),
+    })
+}
+
+/// A volume; hits and lines only where it is cached.
+fn volume_json(found: &VolumeUse, mode: Option<&str>) -> Json {
+    let mut volume = json!({ "mode": mode, "reads": measured(&found.reads), "writes": measured(&found.writes) });
+    if mode.is_some() {
+        volume["read_hits"] = optional(found.read_hits.as_ref());
+        volume["write_hits"] = optional(found.write_hits.as_ref());
+        volume["writes_absorbed"] = optional(found.absorbed.as_ref());
+        volume["in_use"] = measured(&found.in_use);
+        volume["dirty"] = measured(&found.dirty);
+        volume["cleaned"] = measured(&found.cleaned);
+    }
+    volume
+}
+
+fn medium(found: &MediumUse) -> Json {
+    json!({
+        "requests": measured(&found.requests),
+        "busy": measured(&found.busy),
+        "queue": measured(&found.queue),
+        "response": optional(found.response.as_ref()),
+        "later_than_response": optional(found.late.as_ref()),
+    })
+}
+
+/// A figure; null where there was nothing to count.
+fn optional(value: Option<&Measured>) -> Json {
+    value.map_or(Json::Null, measured)
+}

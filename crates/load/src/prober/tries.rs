@@ -65,7 +65,7 @@ impl Tries {
         self.hosts.iter().all(|tries| tries.has_failed)
     }
 
-    /// Notes that no try is under way any more, since there is a connection or none is wanted.
+    /// Notes that no try is under way any more, since there is a connection, or nobody wants one.
     pub(super) fn ended(&mut self) {
         *self = Self::of(self.hosts.len());
     }

@@ -67,7 +67,26 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         tell(&format!("test: {all} programs passed in {} min {} s", seconds / 60, seconds % 60));
         return Ok(());
     }
+    ended.iter().filter(|ended| !ended.success).for_each(|ended| tell(&summary(ended)));
     Err(format!("test: {} of {all} programs failed: {}", failed.len(), failed.join(", ")))
+}
+
+/// Lines of a failed program that say which test failed and at what, for who sees only the end of a long output.
+fn summary(ended: &ProgramEnd) -> String {
+    const MOST: usize = 12;
+    let lines: Vec<&str> = ended.output.lines().collect();
+    let mut told: Vec<String> = Vec::new();
+    for (place, line) in lines.iter().enumerate() {
+        if line.starts_with("test ") && line.ends_with("FAILED") {
+            told.push((*line).to_owned());
+        } else if line.contains("panicked at ") {
+            told.extend(lines[place..].iter().take(3).map(|line| line.chars().take(300).collect()));
+        }
+    }
+    if told.is_empty() {
+        told.extend(lines.iter().rev().take(MOST).rev().map(|line| (*line).to_owned()));
+    }
+    format!("failed: {}\n{}", ended.name, told[..told.len().min(MOST)].join("\n"))
 }
 
 /// Why a program runs alone.
@@ -238,5 +257,17 @@ mod tests {
         let outcomes: Vec<(&str, bool)> = ended.iter().map(|ended| (ended.name.as_str(), ended.success)).collect();
         assert_eq!(outcomes, [("p absent", false), ("p false", false), ("p true", true)]);
         assert!(line(&ended[0]).contains("it did not start"), "{}", line(&ended[0]));
+        assert!(summary(&ended[0]).starts_with("failed: p absent\nit did not start"), "{}", summary(&ended[0]));
+    }
+
+    #[test]
+    fn the_summary_names_tests_and_what_they_met() {
+        let output = "running 2 tests\ntest one ... ok\ntest two ... FAILED\n---- two stdout ----\n\
+                      thread 'two' panicked at a.rs:1:2:\nleft: 1\nright: 2\nnote: more\n";
+        let ended = ProgramEnd { name: "p".to_owned(), success: false, took: Duration::ZERO, output: output.to_owned() };
+        assert_eq!(
+            summary(&ended),
+            "failed: p\ntest two ... FAILED\nthread 'two' panicked at a.rs:1:2:\nleft: 1\nright: 2"
+        );
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod contract;
 pub mod engines;
+pub mod tiers;
 
 pub use contract::*;
 pub use engines::{AnyDocuments, AnySession, ENGINES, engine, place_settings};

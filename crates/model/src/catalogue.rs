@@ -35,6 +35,15 @@ pub struct Capabilities {
     pub durable: bool,
     /// Reads and writes through a cache tier in the load agent's process.
     pub tier_in_process: bool,
+    /// A local instance of it has its log in a folder, which can lie on a volume of its own.
+    pub log_folder: bool,
+}
+
+impl Capabilities {
+    /// Whether a local instance of it runs on the file systems of a tier that is served to it.
+    pub fn tier_as_volumes(&self) -> bool {
+        self.local_instance && self.durable && !self.tier_in_process
+    }
 }
 
 /// An engine as the study file sees it.

@@ -2,6 +2,7 @@
 //! how an instance is run.
 
 use crate::standby_hosts::StandbyHosts;
+use crate::tier::TIER;
 use crate::units::CpuRate;
 use crate::wire::{DataLocation, LimitsAsked};
 use core::net::IpAddr;
@@ -106,6 +107,11 @@ pub struct StoragePlan {
 }
 
 impl StoragePlan {
+    /// Volumes of the cache tier of its place.
+    pub fn tier() -> Self {
+        Self { kind: TIER.to_owned() }
+    }
+
     /// A directory of a file system that is there.
     pub fn directory() -> Self {
         Self { kind: "directory".to_owned() }

@@ -44,8 +44,10 @@ macro_rules! words {
 }
 
 words! {
-    /// A modelled drive.
+    /// A modelled drive, or none.
     DriveModel {
+        /// No model: the storage of the data as it is.
+        NotModelled = "none",
         /// 7,200 rpm.
         Rpm7200 = "7.2k",
         /// 10,000 rpm.
@@ -113,7 +115,7 @@ words! {
     }
 }
 
-/// The modelled slow medium, one set of drives under all volumes.
+/// The slow medium: one set of modelled drives under all volumes, or the storage of the data as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowMedium {
     /// Drives of it.
@@ -126,8 +128,18 @@ pub struct SlowMedium {
     pub write_cache: Bytes,
 }
 
+impl SlowMedium {
+    /// Whether it is a model.
+    pub fn is_modelled(&self) -> bool {
+        self.drive != DriveModel::NotModelled
+    }
+}
+
 impl fmt::Display for SlowMedium {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.is_modelled() {
+            return f.write_str("not modelled: the storage of the data as it is");
+        }
         write!(f, "modelled: {} of {} × {} drives, ", self.raid.word(), self.drives, self.drive.word())?;
         if self.write_cache.0 == 0 {
             return f.write_str("no controller cache");
@@ -175,6 +187,8 @@ pub struct CachePlan {
     pub accelerate: Vec<TierVolume>,
     /// Whether the data are read once in order when the cache is made.
     pub prewarm: bool,
+    /// Folder of its file; `None`: beside the data.
+    pub folder: Option<String>,
 }
 
 impl CachePlan {
@@ -224,6 +238,7 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
         line: settings.bytes("storage.cache.line").unwrap_or(Bytes(8192)),
         accelerate,
         prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
+        folder: settings.text("storage.cache.path").ok().map(str::to_owned),
     };
     Ok(Some(TierPlan { slow, cache }))
 }

@@ -40,7 +40,7 @@ pub(crate) fn run() -> Exit {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let served = serve(std::io::stdin(), std::io::stdout(), &clock, |events| Roles {
         clock: Arc::clone(&clock),
-        host: HostRole::new(Arc::clone(&clock), Arc::clone(&events)),
+        host: HostRole::new(Arc::clone(&clock), Arc::clone(&events)).with_program(std::env::current_exe().ok()),
         load: LoadRole::new(Arc::clone(&clock), events),
     });
     match served {

@@ -40,6 +40,11 @@ pub trait ServerRecipe: Sync {
     fn probe(&self, address: &str) -> Result<(), Error>;
     /// Signal numbers to stop it cleanly: a polite one, then a firmer one after `patience`.
     fn stop_signals(&self) -> (i32, i32, Duration);
+    /// Folder of its log of transactions, relative to the instance's folder, which may be a link to another volume; `None` where the log has none
+    /// of its own.
+    fn log_folder(&self) -> Option<&'static str> {
+        None
+    }
     /// File of the server's log relative to the folder: the testbed appends the server's standard streams to it, and shows its end
     /// when a start fails.
     fn log_file(&self) -> PathBuf;

@@ -43,6 +43,7 @@ fn capabilities(engine: &dyn Engine, sessions: SessionKinds) -> Capabilities {
         replication: replication(engine),
         durable: engine.about().keeps_data,
         tier_in_process: engine.takes_tier(),
+        log_folder: engine.server().is_some_and(|recipe| recipe.log_folder().is_some()),
     }
 }
 
@@ -125,6 +126,7 @@ mod tests {
             replication: None,
             durable: true,
             tier_in_process: false,
+            log_folder: false,
         };
         assert_eq!(found, expected);
         let facts = (&Remote as &dyn Engine).facts();

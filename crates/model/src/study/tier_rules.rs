@@ -2,9 +2,10 @@
 
 use super::contradictions::RuleContext;
 use super::factor::values_of;
+use crate::catalogue::Capabilities;
 use crate::plan::expand;
 use crate::settings::{Settings, Value};
-use crate::tier::{TIER, TierVolume, tier_plan};
+use crate::tier::{DriveModel, TIER, TierVolume, tier_plan};
 use crate::units::Bytes;
 use std::collections::BTreeSet;
 
@@ -23,15 +24,10 @@ pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
         ours.for_each(|path| look.fault(path, "only used with storage.kind = \"tier\"".to_owned()));
         return;
     }
-    for engine in look.engines().iter().filter(|engine| !engine.capabilities.tier_in_process) {
-        let reason = format!(
-            "{} does not run on a tier: only an engine in our own process reads and writes through one",
-            engine.name
-        );
-        look.fault("storage.kind", reason);
+    for engine in look.engines() {
+        of_engine(look, engine.name, &engine.capabilities, &given);
     }
-    for other in ["storage.volume", "storage.purge.device", "storage.precondition.device", "storage.precondition.size"]
-    {
+    for other in ["storage.purge.device", "storage.precondition.device", "storage.precondition.size"] {
         if given.contains(other) {
             look.fault(other, "the data of a tier lie on a modelled medium; leave it out".to_owned());
         }
@@ -43,6 +39,41 @@ pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
     }
     for (path, reason) in point_faults(look) {
         look.fault(path, reason);
+    }
+}
+
+/// What an engine on a tier needs beside it.
+fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: &BTreeSet<String>) {
+    if can.tier_in_process {
+        if given.contains("storage.volume") {
+            look.fault("storage.volume", format!("{name} reads and writes through its tier by files; leave it out"));
+        }
+        if given.contains("storage.cache.path") {
+            look.fault("storage.cache.path", format!("the cache of {name} lies beside its data; leave it out"));
+        }
+        let drives = values_of("storage.slow.drive", &look.study.settings, &look.study.factors);
+        if drives.iter().any(|drive| drive.to_string() == DriveModel::NotModelled.word()) {
+            look.fault("storage.slow.drive", format!("the slow medium of {name} is always modelled"));
+        }
+        return;
+    }
+    if !can.tier_as_volumes() || given.contains("engine.url") {
+        let reason = format!("{name} does not run on a tier: that takes SQLite, or a server that Proofload starts");
+        look.fault("storage.kind", reason);
+        return;
+    }
+    if !given.contains("storage.volume") {
+        let reason = format!("{name} needs storage.volume, the size of the slow volume, such as \"4GiB\"");
+        look.fault("storage.kind", reason);
+    }
+    let modes = values_of("replication.mode", &look.study.settings, &look.study.factors);
+    if modes.iter().any(|mode| mode.to_string() != "none") || given.contains("drill.fault") {
+        look.fault("storage.kind", "a tier lies under one server without standbys or drills".to_owned());
+    }
+    let with_log = |settings: &Settings| settings.list("storage.cache.accelerate").iter().any(|one| one == "log");
+    let points = expand(look.study).points;
+    if !can.log_folder && points.iter().any(|point| with_log(&look.study.settings.with(&point.levels))) {
+        look.fault("storage.cache.accelerate", format!("the log of {name} lies in its data; leave log out"));
     }
 }
 
@@ -68,6 +99,11 @@ fn faults_of(settings: &Settings) -> Vec<(&'static str, String)> {
     }
     if matches!(settings.get(VOLUMES), Some(Value::List(none)) if none.is_empty()) {
         faults.push((VOLUMES, "names no volume; for no cache say storage.cache.size = \"0B\"".to_owned()));
+    }
+    if settings.text("storage.slow.drive") == Ok(DriveModel::NotModelled.word()) {
+        let of_model = ["storage.slow.raid", "storage.slow.drives", "storage.slow.write_cache"];
+        let given = of_model.into_iter().filter(|path| settings.get(path).is_some());
+        faults.extend(given.map(|path| (path, "only modelled drives have it; leave it out".to_owned())));
     }
     let line = settings.bytes("storage.cache.line").unwrap_or(Bytes(8192));
     if !line.0.is_power_of_two() || !(4096..=65_536).contains(&line.0) {

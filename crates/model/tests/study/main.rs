@@ -36,11 +36,14 @@ const CAPABILITIES: Capabilities = Capabilities {
     replication: None,
     durable: true,
     tier_in_process: false,
+    log_folder: false,
 };
 
 /// A server that has standbys.
 const SERVER: Capabilities = Capabilities {
     url: true,
+    local_instance: true,
+    log_folder: true,
     embedded: false,
     replication: Some(ReplicationFacts {
         modes: &[ReplicationMode::Async, ReplicationMode::RemoteFlush],

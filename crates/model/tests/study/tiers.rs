@@ -26,7 +26,7 @@ fn what_is_no_tier_is_told_all_at_once() {
         &wrong,
         &[],
         &expect![[r#"
-        line 11: storage.volume: the data of a tier lie on a modelled medium; leave it out
+        line 11: storage.volume: sqlite reads and writes through its tier by files; leave it out
         line 13: storage.cache.percent: storage.cache.size gives the same in bytes; leave one of the two out
         line 14: storage.cache.line: 12KiB is not one of 4KiB, 8KiB, 16KiB, 32KiB and 64KiB
         line 15: storage.cache.accelerate: data stands twice
@@ -45,7 +45,7 @@ fn what_is_no_tier_is_told_all_at_once() {
 }
 
 #[test]
-fn without_a_tier_its_settings_are_of_no_use_and_a_server_does_not_run_on_one() {
+fn without_a_tier_its_settings_are_of_no_use() {
     check(
         &on_tier("cache.percent = 30").replace("kind = \"tier\"", "kind = \"directory\""),
         &[],
@@ -53,11 +53,26 @@ fn without_a_tier_its_settings_are_of_no_use_and_a_server_does_not_run_on_one() 
         line 11: storage.cache.percent: only used with storage.kind = "tier"
     "#]],
     );
+}
+
+#[test]
+fn a_server_on_a_tier_has_a_volume_and_no_standby() {
+    let served = |more: &str| on_tier(more).replace("\"sqlite\"", "\"server\"");
+    let good = served("volume = \"1GiB\"\ncache.percent = 30\ncache.accelerate = [\"data\", \"log\"]");
+    validate(&good, &[], &catalogue()).unwrap_or_else(|faults| panic!("{faults:?}"));
     check(
-        &on_tier("").replace("\"sqlite\"", "\"server\""),
+        &served("cache.percent = 30"),
         &[],
         &expect![[r#"
-        line 10: storage.kind: server does not run on a tier: only an engine in our own process reads and writes through one
+        line 10: storage.kind: server needs storage.volume, the size of the slow volume, such as "4GiB"
     "#]],
     );
+    let standbys = "[replication]\nmode = \"async\"\nstandbys = 1\n";
+    check(&(served("volume = \"1GiB\"") + standbys), &[], &expect![[""]]);
+    let remote = served("").replace("kind = \"server\"", "kind = \"server\"\nurl = \"postgres://h\"");
+    check(&remote, &[], &expect![[""]]);
+    let real = served("volume = \"1GiB\"\nslow.drive = \"none\"\ncache.path = \"/ssd\"\ncache.percent = 30");
+    validate(&real, &[], &catalogue()).unwrap_or_else(|faults| panic!("{faults:?}"));
+    check(&(real + "\nslow.drives = 4"), &[], &expect![[""]]);
+    check(&on_tier("slow.drive = \"none\"\ncache.path = \"/ssd\""), &[], &expect![[""]]);
 }

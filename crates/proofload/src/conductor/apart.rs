@@ -44,7 +44,7 @@ fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, apart: &Deployment
         own
     };
     context.primary_alone(prepared).restore(&prepared.alone.primary().place.folder, true)?;
-    context.primary_alone(prepared).prepare(|_| LimitsAsked::default())?;
+    context.primary_alone(prepared).prepare_to_build()?;
     let primary = context
         .primary_alone(prepared)
         .start(None, |instance, _| (place_of(instance), ReplicationPart::Primary(asked.clone())))?;

@@ -6,7 +6,6 @@ use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
-use proofload_model::wire::LimitsAsked;
 use proofload_model::wire::load::{Build, CheckData, Close, DataState, Open};
 
 /// Makes sure that the data of a run exists: as a snapshot when runs restore it, else in place.
@@ -54,7 +53,7 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, command: 
 fn build(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
     let mut endpoints = Vec::new();
     if prepared.starts_instance() {
-        context.primary_alone(prepared).prepare(|_| LimitsAsked::default())?;
+        context.primary_alone(prepared).prepare_to_build()?;
         endpoints = context.primary_alone(prepared).start(None, |_, _| prepared.building())?.endpoints(false);
     }
     context.agents.start_load(std::slice::from_ref(command))?;

@@ -2,7 +2,7 @@
 
 use proofload_engine::{Engine, place_settings};
 use proofload_load::{Calibration, Rating, Workload};
-use proofload_model::deployment::{Deployment, InstanceName, InstancePlan, Role};
+use proofload_model::deployment::{Deployment, InstanceName, InstancePlan, Role, StoragePlan};
 use proofload_model::drill::{DrillAsked, drill};
 use proofload_model::error::Error;
 use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
@@ -70,6 +70,9 @@ impl PreparedRun {
         place.folder = format!("{study_folder}/{}", folder_name(&label));
         let replication = replication(&settings)?;
         let mut alone = Deployment::of_one(place, limits);
+        if alone.primary().place.tier.is_some() && engine.server().is_some() {
+            alone.primary_mut().storage = StoragePlan::tier();
+        }
         let hosts = standby_hosts(&settings).map_err(|faults| host_error(&faults))?;
         let hosts = hosts.filter(|_| engine.replication().is_some() && alone.primary().place.url.is_none());
         alone.primary_mut().address = hosts.as_ref().map(|hosts| hosts.primary);

@@ -5,7 +5,7 @@ use super::agents::Agents;
 use super::heard::Heard;
 use crate::live::Phase;
 use proofload_model::commit_levels::CommitLevel;
-use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePlan, Role, folder_on};
+use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePlan, Role, StoragePlan, folder_on};
 use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
@@ -258,6 +258,17 @@ impl<'t> Testbed<'t, '_> {
             facts.extend(self.ask(instance, host::PrepareLimits { instance: name, limits: limits(instance) })?);
         }
         Ok(facts)
+    }
+
+    /// Prepares every instance for a build: on a plain directory, without limits, which belong to the measured runs.
+    pub(super) fn prepare_to_build(&mut self) -> Result<(), Error> {
+        for instance in self.ours() {
+            let InstancePlan { name, place, .. } = instance.clone();
+            let (storage, limits) = (StoragePlan::directory(), LimitsAsked::default());
+            self.ask(instance, host::Attach { instance: name.clone(), place, storage })?;
+            self.ask(instance, host::PrepareLimits { instance: name, limits })?;
+        }
+        Ok(())
     }
 
     /// Starts every instance from the place and in the part that are given for it, of which the address of the primary is known where it

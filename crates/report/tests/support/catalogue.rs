@@ -40,6 +40,7 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
         replication: None,
         durable: true,
         tier_in_process: false,
+        log_folder: false,
     };
     EngineFacts {
         name,

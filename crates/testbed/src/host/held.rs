@@ -16,7 +16,7 @@ use crate::preconditioning::Within;
 use crate::probes::{Probes, Subject, WatchedTier};
 use crate::relay::{Relay, Way};
 use crate::snapshots;
-use crate::storages::{self, AttachedStorage, Devices};
+use crate::storages::{self, AttachedStorage, Devices, StorageMeans, StorageOrder};
 use admission::Admission;
 use faulty::InstanceFault;
 use proofload_engine::{Engine, Replication, ReplicationWatch, Target};
@@ -38,6 +38,8 @@ pub(super) struct InstanceResources {
     clock: Arc<dyn Clock>,
     events: EventSink,
     remains: Arc<InstanceRemains>,
+    /// What its storage runs.
+    storage_remains: Arc<InstanceRemains>,
     /// Fault that was made and is not undone.
     fault: Option<InstanceFault>,
     /// Port of a server that a fault has ended: clients look for it there.
@@ -86,7 +88,7 @@ impl InstanceResources {
         name: InstanceName,
         clock: Arc<dyn Clock>,
         events: &EventSink,
-        remains: Arc<InstanceRemains>,
+        (remains, storage_remains): (Arc<InstanceRemains>, Arc<InstanceRemains>),
     ) -> Self {
         let events = stamping(&name, events);
         Self {
@@ -94,6 +96,7 @@ impl InstanceResources {
             clock,
             events,
             remains,
+            storage_remains,
             fault: None,
             port: None,
             ended_by_fault: false,
@@ -109,10 +112,23 @@ impl InstanceResources {
     }
 
     /// Attaches its storage, in the place of what was attached before.
-    pub(super) fn attach(&mut self, plan: &StoragePlan, data: &Path) -> Result<Vec<Fact>, Error> {
+    pub(super) fn attach(
+        &mut self,
+        plan: &StoragePlan,
+        place: &DataLocation,
+        data: &Path,
+        program: Option<&Path>,
+    ) -> Result<Vec<Fact>, Error> {
         self.refuse_while_running("attach storage")?;
         self.detach()?;
-        let storage = storages::attach(plan, data)?;
+        let means = StorageMeans {
+            instance: &self.name,
+            program,
+            clock: &self.clock,
+            events: &self.events,
+            remains: Arc::clone(&self.storage_remains),
+        };
+        let storage = storages::attach(plan, &StorageOrder { data, place, means: &means })?;
         let facts = storage.verify();
         self.storage = Some(storage);
         Ok(self.stamped(facts))
@@ -425,6 +441,11 @@ impl InstanceResources {
         })
     }
 
+    /// Roots of the processes of its storage.
+    fn storage_processes(&self) -> Vec<u32> {
+        self.storage.iter().flat_map(|storage| storage.processes()).collect()
+    }
+
     /// Whether its probes run.
     pub(super) fn is_watched(&self) -> bool {
         self.probes.is_some()
@@ -445,14 +466,14 @@ impl InstanceResources {
         let subject = Subject {
             sessions: sampler.map(|sampler| (sampler, session_looks)),
             clock: Some(Arc::clone(&self.clock)),
-            tier: WatchedTier::of(&target.place),
+            tier: WatchedTier::of(&target.place, self.storage.as_ref().and_then(|storage| storage.control())),
             devices: self.devices(),
             pid: self.process().or(pid),
             group: self.limits.as_ref().map(AppliedLimits::group).cloned().unwrap_or_default(),
             cores: self.limits.as_ref().and_then(AppliedLimits::cores).cloned(),
             observer,
             replication: self.replication.as_ref().map_or(Ok(None), InstanceReplication::open_watch)?,
-            beside: beside.processes,
+            beside: beside.processes.into_iter().chain(self.storage_processes()).collect(),
             host_is_watched: beside.host_is_watched,
             scraped,
         };

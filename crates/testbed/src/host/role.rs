@@ -14,7 +14,7 @@ use crate::limits::of_machine;
 use crate::preconditioning;
 use crate::quiet_check;
 use crate::snapshots::{self, FolderLock};
-use crate::storages::Volume;
+use crate::storages::{self, Volume};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{FaultInForce, FaultUndone};
 use proofload_model::error::{Error, ErrorKind};
@@ -50,6 +50,8 @@ pub struct HostRole {
     locks: BTreeMap<PathBuf, FolderLock>,
     /// Roots of instances of ours that other agents hold on this machine.
     beside: Vec<u32>,
+    /// This program, which serves cache tiers; `None` where nobody told where it is.
+    program: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for HostRole {
@@ -70,7 +72,15 @@ impl HostRole {
             volumes: Vec::new(),
             locks: BTreeMap::new(),
             beside: Vec::new(),
+            program: None,
         }
+    }
+
+    /// The same, which starts this program for what is served beside an instance.
+    #[must_use]
+    pub fn with_program(mut self, program: Option<PathBuf>) -> Self {
+        self.program = program;
+        self
     }
 
     /// Gives a function that frees everything that must not stay behind, callable while a request is stuck: kills servers, removes limits.
@@ -90,7 +100,12 @@ impl HostRole {
     /// The instance of this name, made known when it is new.
     pub(super) fn held(&mut self, instance: &InstanceName) -> &mut InstanceResources {
         let (clock, events, remains) = (&self.clock, &self.events, &self.remains);
-        let make = || InstanceResources::new(instance.clone(), Arc::clone(clock), events, remains.of(instance));
+        let make = || {
+            // Told to end after the server that works on it.
+            let storage = InstanceName::new(format!("{instance}.storage"));
+            let both = (remains.of(instance), remains.of(&storage));
+            InstanceResources::new(instance.clone(), Arc::clone(clock), events, both)
+        };
         self.instances.entry(instance.clone()).or_insert_with(make)
     }
 
@@ -150,6 +165,9 @@ impl HostService for HostRole {
 
     fn mount_volume(&mut self, ask: MountVolume) -> Result<Vec<Fact>, Error> {
         let folder = absolute(&ask.place)?;
+        if let Some(plan) = &ask.place.tier {
+            storages::tier_needs(plan)?;
+        }
         self.volumes.retain(|volume| volume.folder() != folder || volume.size() == ask.size);
         if !self.volumes.iter().any(|volume| volume.folder() == folder) {
             self.held(&ask.instance).refuse_while_running("mount a volume")?;
@@ -230,7 +248,8 @@ impl HostService for HostRole {
 
     fn attach(&mut self, ask: Attach) -> Result<Vec<Fact>, Error> {
         let data = snapshots::data_folder(&absolute(&ask.place)?);
-        self.held(&ask.instance).attach(&ask.storage, &data)
+        let program = self.program.clone();
+        self.held(&ask.instance).attach(&ask.storage, &ask.place, &data, program.as_deref())
     }
 
     fn detach(&mut self, ask: Detach) -> Result<(), Error> {

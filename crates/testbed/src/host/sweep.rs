@@ -52,8 +52,7 @@ pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Err
         preconditioning::sweep(&place)?;
         found.extend(snapshots::remove_drafts(&place)?.into_iter().map(|draft| format!("removed {}", draft.display())));
     }
-    let mounted = storages::sweep_volumes(folder)?;
-    found.extend(mounted.iter().map(|place| format!("unmounted the volume at {}", place.display())));
+    found.extend(storages::sweep(folder)?);
     Ok(found)
 }
 

@@ -25,10 +25,11 @@ pub struct WatchedTier {
 }
 
 impl WatchedTier {
-    /// The tier of a place; `None` where its data lie on none.
-    pub fn of(place: &DataLocation) -> Option<Self> {
+    /// The tier of a place; `None` where its data lie on none. `served`: socket of one that is served to it, else that of its own process.
+    pub fn of(place: &DataLocation, served: Option<PathBuf>) -> Option<Self> {
         let plan = place.tier.as_ref()?;
-        Some(Self { socket: Path::new(&place.folder).join(CONTROL_SOCKET), drives: drives(&plan.slow) })
+        let socket = served.unwrap_or_else(|| Path::new(&place.folder).join(CONTROL_SOCKET));
+        Some(Self { socket, drives: drives(&plan.slow) })
     }
 }
 
@@ -169,6 +170,7 @@ mod tests {
             line: Bytes(8192),
             accelerate: Vec::new(),
             prewarm: false,
+            folder: None,
         };
         let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
         DataLocation { engine, folder, url: None, settings: Vec::new(), tier: Some(Box::new(TierPlan { slow, cache })) }
@@ -178,7 +180,7 @@ mod tests {
     fn hits_and_the_drives_become_rates_and_a_closed_tier_has_no_reading() {
         let folder = tempfile::tempdir().expect("a folder");
         let place = place(folder.path());
-        let mut subject = Subject { tier: WatchedTier::of(&place), ..Subject::default() };
+        let mut subject = Subject { tier: WatchedTier::of(&place, None), ..Subject::default() };
         let mut probe = open(&mut subject).expect("opens").expect("there is a tier");
         assert_eq!(probe.read(None).expect("nobody listens"), []);
         let (tier, disk) = pool(folder.path());

@@ -38,6 +38,14 @@ pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<CopyTally, Error> {
     Ok(copying.tally)
 }
 
+/// Copies the folder `from` to `to`, which must not exist, with its rights.
+///
+/// # Errors
+/// A file fails; then `to` is removed again.
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<(), Error> {
+    copy_tree(from, to).map(drop)
+}
+
 /// Reads every file of a tree.
 pub(super) fn contents_of(folder: &Path) -> Result<Contents, Error> {
     let mut contents = Contents::default();
@@ -58,7 +66,7 @@ pub(super) fn contents_of(folder: &Path) -> Result<Contents, Error> {
 }
 
 /// Bytes of all files of a tree.
-pub(super) fn size_of(folder: &Path) -> Result<Bytes, Error> {
+pub(crate) fn size_of(folder: &Path) -> Result<Bytes, Error> {
     let mut bytes = 0;
     for entry in entries(folder)? {
         let metadata = look(&entry)?;

@@ -18,6 +18,7 @@ mod page_cache;
 mod prewarm;
 mod snapshot;
 
+pub(crate) use copy::{copy_folder, size_of};
 pub(crate) use folder::{claim, data_folder, is_ours};
 pub(crate) use lock::{FolderLock, hold};
 pub(crate) use page_cache::drop_page_cache;

@@ -1,7 +1,7 @@
 //! A directory of a file system that is there: nothing is made, nothing is left.
 
 use super::Devices;
-use super::storage::{AttachedStorage, Storage};
+use super::storage::{AttachedStorage, Storage, StorageOrder};
 use proofload_model::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ impl Storage for Directory {
         "directory"
     }
 
-    fn attach(&self, data: &Path) -> Result<Box<dyn AttachedStorage>, Error> {
-        Ok(Box::new(PlainFolder(data.to_owned())))
+    fn attach(&self, order: &StorageOrder<'_>) -> Result<Box<dyn AttachedStorage>, Error> {
+        Ok(Box::new(PlainFolder(order.data.to_owned())))
     }
 }
 

@@ -1,10 +1,15 @@
 //! The contract of a storage: attached, read back, counted, detached. A storage may not start an instance or judge what a false fact means.
 
 use super::{Devices, STORAGES};
-use proofload_model::deployment::StoragePlan;
+use crate::agents::EventSink;
+use crate::host::InstanceRemains;
+use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
-use std::path::Path;
+use proofload_model::time::Clock;
+use proofload_model::wire::DataLocation;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A storage that is built in.
 pub(crate) trait Storage: Sync {
@@ -15,7 +20,26 @@ pub(crate) trait Storage: Sync {
     ///
     /// # Errors
     /// What stands in the way; nothing is attached then.
-    fn attach(&self, data: &Path) -> Result<Box<dyn AttachedStorage>, Error>;
+    fn attach(&self, order: &StorageOrder<'_>) -> Result<Box<dyn AttachedStorage>, Error>;
+}
+
+/// What a storage is attached to, and by what means.
+pub(crate) struct StorageOrder<'a> {
+    /// Data folder of the instance.
+    pub(crate) data: &'a Path,
+    /// Its engine, folder and tier.
+    pub(crate) place: &'a DataLocation,
+    pub(crate) means: &'a StorageMeans<'a>,
+}
+
+/// What a storage with a process of its own needs to start it.
+pub(crate) struct StorageMeans<'a> {
+    pub(crate) instance: &'a InstanceName,
+    /// This program; `None` where nobody told where it is.
+    pub(crate) program: Option<&'a Path>,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) events: &'a EventSink,
+    pub(crate) remains: Arc<InstanceRemains>,
 }
 
 /// A storage in use. Dropping it detaches it.
@@ -25,6 +49,16 @@ pub(crate) trait AttachedStorage: Send + std::fmt::Debug {
 
     /// Block devices under that folder, of data and log: limits hold for each of them, and each is observed.
     fn devices(&self) -> Devices;
+
+    /// Roots of its own processes.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Control socket of the cache tier that it serves.
+    fn control(&self) -> Option<PathBuf> {
+        None
+    }
 
     /// Reads back what is in force.
     fn verify(&self) -> Vec<Fact> {
@@ -49,8 +83,8 @@ pub(crate) trait AttachedStorage: Send + std::fmt::Debug {
 ///
 /// # Errors
 /// No such storage, or what stands in its way.
-pub(crate) fn attach(plan: &StoragePlan, data: &Path) -> Result<Box<dyn AttachedStorage>, Error> {
+pub(crate) fn attach(plan: &StoragePlan, order: &StorageOrder<'_>) -> Result<Box<dyn AttachedStorage>, Error> {
     let storage = STORAGES.iter().find(|storage| storage.name() == plan.kind);
     let storage = storage.ok_or_else(|| Error::refused(format!("there is no storage {:?}", plan.kind)))?;
-    storage.attach(data).map_err(|error| error.context(format!("attach the storage {}", plan.kind)))
+    storage.attach(order).map_err(|error| error.context(format!("attach the storage {}", plan.kind)))
 }

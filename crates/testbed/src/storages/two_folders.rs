@@ -2,7 +2,7 @@
 //! line.
 
 use super::Devices;
-use super::storage::{AttachedStorage, Storage};
+use super::storage::{AttachedStorage, Storage, StorageOrder};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ impl Storage for TwoFolders {
         "two folders"
     }
 
-    fn attach(&self, data: &Path) -> Result<Box<dyn AttachedStorage>, Error> {
-        let both = DataAndLog { data: data.to_owned(), log: data.with_file_name("log") };
+    fn attach(&self, order: &StorageOrder<'_>) -> Result<Box<dyn AttachedStorage>, Error> {
+        let both = DataAndLog { data: order.data.to_owned(), log: order.data.with_file_name("log") };
         let made = std::fs::create_dir_all(&both.log).and_then(|()| std::os::unix::fs::symlink(&both.log, both.link()));
         made.map_err(|error| Error::new(format!("link {}: {error}", both.link().display())))?;
         Ok(Box::new(both))

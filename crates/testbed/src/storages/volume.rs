@@ -94,7 +94,7 @@ impl Volume {
         let failed = |error: String| Error::new(format!("make {}: {error}", self.file.display()));
         let file = File::create(&self.file).map_err(|error| failed(error.to_string()))?;
         sys::allocate(&file, 0, self.size.0).map_err(|error| failed(error.to_string()))?;
-        run("mkfs.ext4", &["-q", "-F", "-m", "0"], &[&self.file])
+        make_file_system(&self.file, self.size)
     }
 
     fn expect_size(&self) -> Result<(), Error> {
@@ -166,6 +166,13 @@ pub(crate) fn expect_own_volume(data: &Path) -> Result<(), Error> {
     Err(Error::refused(format!("{} lies on no volume of the study's own; set storage.volume", data.display())))
 }
 
+/// Makes a file system in a file. Its last block is left to the label of a cache tier.
+pub(super) fn make_file_system(file: &Path, size: Bytes) -> Result<(), Error> {
+    const BLOCK: u64 = 4096;
+    let blocks = (size.0 / BLOCK).saturating_sub(1).to_string();
+    run("mkfs.ext4", &["-q", "-F", "-m", "0", "-b", "4096"], &[file, Path::new(&blocks)])
+}
+
 /// Unmounts a volume; a device is cleared as well, where it is the one that was mounted there.
 fn end(folder: &Path) -> Result<(), Error> {
     let marker = named(folder, DEVICE_ENDING);
@@ -191,13 +198,14 @@ fn named(folder: &Path, ending: &str) -> PathBuf {
 }
 
 /// Whether a file system begins at a folder.
-fn is_mounted(folder: &Path) -> bool {
+pub(super) fn is_mounted(folder: &Path) -> bool {
     let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
     let above = folder.parent().and_then(device);
     above.is_some() && device(folder).is_some_and(|here| Some(here) != above)
 }
 
-fn run(program: &str, options: &[&str], paths: &[&Path]) -> Result<(), Error> {
+/// Runs a program of the system on paths.
+pub(super) fn run(program: &str, options: &[&str], paths: &[&Path]) -> Result<(), Error> {
     let failed = |why: String| Error::new(format!("{program} {}: {why}", paths[0].display()));
     let done = Command::new(program).args(options).args(paths).output().map_err(|error| failed(error.to_string()))?;
     if done.status.success() {

@@ -9,7 +9,7 @@ use crate::crc::crc32c;
 /// First bytes of every message.
 const MARK: [u8; 4] = *b"PLcs";
 /// Version of the format; one more with each change of a frame, a request, an answer or a counter.
-pub(super) const VERSION: u16 = 1;
+pub(super) const VERSION: u16 = 2;
 /// Bytes before the content.
 const HEAD: usize = 12;
 /// Bytes after the content.

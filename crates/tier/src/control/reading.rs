@@ -7,6 +7,7 @@ use super::message::READING;
 use crate::disk::ModelledDisk;
 use crate::error::Error;
 use crate::machine::{CacheMode, VolumeClass};
+use crate::policy::PolicyChoice;
 use crate::stats::VolumeCounters;
 use crate::tier::{LatencyHistogram, PoolSnapshot, PoolStatus, Tier, VolumeSnapshot};
 
@@ -115,6 +116,8 @@ fn put_status(content: &mut Vec<u8>, status: &PoolStatus) {
     content.extend(status.line_bytes.to_le_bytes());
     content.extend(status.active_lines.to_le_bytes());
     content.extend(status.dirty_lines.to_le_bytes());
+    let policy = PolicyChoice::ALL.iter().position(|policy| *policy == status.policy);
+    content.push(policy.and_then(|place| u8::try_from(place).ok()).expect("six policies"));
     content.extend(status.memory_bytes.to_le_bytes());
     content.push(u8::from(status.after_crash));
 }
@@ -124,6 +127,7 @@ fn take_status(reader: &mut ContentReader<'_>) -> Result<PoolStatus, FrameFault>
         line_bytes: reader.u32()?,
         active_lines: reader.u32()?,
         dirty_lines: reader.u32()?,
+        policy: *PolicyChoice::ALL.get(usize::from(reader.u8()?)).ok_or(FrameFault::Content)?,
         memory_bytes: reader.u64()?,
         after_crash: reader.flag()?,
     })
@@ -204,8 +208,9 @@ mod tests {
     }
 
     fn reading() -> PoolReading {
+        let (policy, memory_bytes) = (PolicyChoice::Arc, 1 << 40);
         let status =
-            PoolStatus { line_bytes: 8192, active_lines: 64, dirty_lines: 3, memory_bytes: 1 << 40, after_crash: true };
+            PoolStatus { line_bytes: 8192, active_lines: 64, dirty_lines: 3, policy, memory_bytes, after_crash: true };
         let volumes = CLASSES.map(|class| {
             let mut seed = class as u64;
             let mut volume = VolumeSnapshot::empty(class, MODES[class as usize + 1]);
@@ -266,6 +271,6 @@ mod tests {
         empty.pool.volumes = vec![VolumeSnapshot::empty(VolumeClass::Data, CacheMode::Pass)];
         empty.disks.truncate(0);
         // 24 counters of 8 bytes are in it; change VERSION with this length.
-        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (1, 264));
+        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (2, 265));
     }
 }

@@ -52,6 +52,8 @@ pub struct PoolStatus {
     pub active_lines: u32,
     /// Lines that are dirty.
     pub dirty_lines: u32,
+    /// Order in which clean lines are given up.
+    pub policy: PolicyChoice,
     /// Bytes of memory that grow with the number of lines.
     pub memory_bytes: u64,
     /// Whether the last stop was no clean one.
@@ -323,6 +325,7 @@ impl Tier {
             line_bytes: self.geometry.line_bytes,
             active_lines: machine.active_lines(),
             dirty_lines: machine.dirty_lines(),
+            policy: self.policy,
             memory_bytes: machine.memory_bytes() as u64,
             after_crash: machine.is_after_crash(),
         }

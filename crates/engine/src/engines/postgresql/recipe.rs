@@ -74,6 +74,11 @@ impl ServerRecipe for Recipe {
         (SIGINT, SIGQUIT, PATIENCE)
     }
 
+    /// Source: PostgreSQL manual, "WAL Internals".
+    fn log_folder(&self) -> Option<&'static str> {
+        Some("pg_wal")
+    }
+
     /// The server writes its log to its standard error, which the testbed appends to this file.
     fn log_file(&self) -> PathBuf {
         PathBuf::from("server.log")

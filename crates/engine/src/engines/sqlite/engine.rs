@@ -1,6 +1,6 @@
 //! What SQLite can do and how its database is opened, settled and verified. May not know a workload's tables.
 
-use super::{SqliteSession, database, pragma, tier};
+use super::{SqliteSession, database, pragma};
 use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Kind, Scope, SettingSpec};
@@ -66,7 +66,7 @@ impl Engine for Sqlite {
             let connection = database::open(target)?;
             let mut facts = pragma::facts(&connection, &pragma::asked(&target.place.settings)?)?;
             facts.push(pragma::writers_fact(&target.place.settings));
-            facts.extend(database::mounted(target)?.iter().flat_map(|mount| tier::facts(mount)));
+            facts.extend(database::mounted(target)?.iter().flat_map(|mount| mount.facts()));
             Ok(facts)
         })
     }

@@ -86,7 +86,7 @@ mod left_out {
             _tier: &Arc<Tier>,
             _origins: &[OriginPlace],
         ) -> Result<Self, String> {
-            Err("this program was built without FUSE; build it with --features fuse".to_owned())
+            Err("this program was built without FUSE; build it with its default features".to_owned())
         }
 
         pub(in super::super) fn lines(&self) -> Vec<(&'static str, String)> {

@@ -62,7 +62,7 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
         }
     }
     if arguments.fuse.is_some() && !is_built() {
-        faults.add("--fuse: this program was built without FUSE; build it with --features fuse");
+        faults.add("--fuse: this program was built without FUSE; build it with its default features");
     }
     let wanted = policy.zip(within).map(|(policy, within)| {
         let settings = pool_settings(policy, &origins, &modes);

@@ -59,7 +59,7 @@ impl SlowDisks {
 
     /// The array.
     pub(super) fn array(&self) -> DiskArray {
-        DiskArray::new(self.layout, self.drives, self.profile, Scheduling::Fcfs, self.cache_bytes)
+        DiskArray::new(self.layout, self.drives, self.profile, Scheduling::Sptf, self.cache_bytes)
     }
 
     /// Words for it.

@@ -26,7 +26,7 @@ pub(super) fn table(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
             Column::quantities("Response", "ms"),
             Column::quantities("Later than that", "ms"),
         ],
-        rows: points.iter().filter_map(row).collect(),
+        rows: points.iter().filter(|one| one.plan.slow.is_modelled()).filter_map(row).collect(),
         note: prose![
             "Queue: mean requests that waited or were served, writes that the controller's cache took at once among them. Response: by the model. \
              Later than that: by this host's timers."

@@ -20,20 +20,25 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if !answer.is_empty() {
         blocks.push(Block::Paragraph(answer));
     }
-    blocks.push(modelled(&points));
+    blocks.push(slow_medium(&points));
     blocks.push(Block::Table(tables::configurations(findings, &points)));
     blocks.extend(published::blocks(findings, &points));
     blocks.push(Block::Table(tables::operations(findings, &points)));
     blocks.push(Block::Table(tables::held(findings, &points)));
-    blocks.push(Block::Table(medium::table(findings, &points)));
+    if points.iter().any(|one| one.plan.slow.is_modelled()) {
+        blocks.push(Block::Table(medium::table(findings, &points)));
+    }
     blocks.extend(over_time::figure(findings, &points));
     blocks
 }
 
-/// The slow medium is a model: said wherever its figures stand.
-fn modelled(points: &[CachedPoint]) -> Block {
+/// What the slow medium is: a model is said to be one wherever its figures stand.
+fn slow_medium(points: &[CachedPoint]) -> Block {
     let mut media: Vec<String> = points.iter().map(|one| one.plan.slow.to_string()).collect();
     media.dedup();
+    if !points.iter().any(|one| one.plan.slow.is_modelled()) {
+        return Block::Paragraph(prose!["The slow medium is ", media.join("; "), "."]);
+    }
     Block::Notice(
         Notice::Caution,
         prose![

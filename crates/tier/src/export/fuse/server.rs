@@ -70,6 +70,15 @@ impl FuseServer {
         Ok(Self { folder, session: Some(session) })
     }
 
+    /// Unmounts what a killed server of ours left mounted in a folder, and releases loop devices over its files.
+    ///
+    /// # Errors
+    ///
+    /// When the server lives, or a loop device is in use.
+    pub fn release_left(folder: &Path) -> Result<(), Error> {
+        clear(folder).map(drop)
+    }
+
     /// The folder, without links.
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -4,12 +4,9 @@
 mod guard;
 mod log_file;
 mod mount;
-mod pool;
-mod tier_facts;
 mod vfs;
 #[cfg(test)]
 mod tests;
 
 pub(super) use guard::{MountGuard, is_behind_a_tier};
-pub(super) use tier_facts::facts;
 pub(super) use vfs::register;

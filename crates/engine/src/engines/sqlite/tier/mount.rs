@@ -2,26 +2,26 @@
 //! warm. May not know SQLite's interfaces.
 
 use super::log_file::{LogFile, LogVolume};
-use super::pool;
 use crate::contract::Error;
+use crate::tiers::{self, OpenCache, ReadTier};
+use proofload_model::samples::Fact;
 use proofload_model::tier::{CONTROL_SOCKET, CacheSize, TierPlan};
 use proofload_model::units::Bytes;
 use proofload_tier::control::{ControlServer, ControlSubject};
-use proofload_tier::device::{Clock, Device, FileDevice, LabelledFile, MachineClock, PageCache};
+use proofload_tier::device::{Clock, Device, LabelledFile, MachineClock};
 use proofload_tier::disk::ModelledDisk;
-use proofload_tier::layout::{Geometry, Identity};
-use proofload_tier::tier::{FormatSettings, Maintenance, PoolSnapshot, Tier, TierDevices};
+use proofload_tier::tier::{Maintenance, PoolSnapshot, Tier, TierDevices};
 use std::fs::{self, File, OpenOptions};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 /// Room of a volume: sparse, so that it costs nothing.
 const ROOM: u64 = 1 << 40;
-/// Time in which an old cache must be clean before another takes its place.
-const DRAINED_WITHIN: Duration = Duration::from_secs(600);
+/// Number of the data volume in a pool.
+const DATA: u8 = 0;
+/// Number of the log volume in a pool.
+const LOG: u8 = 1;
 /// Bytes of one read when a cache is warmed.
 const WARM_BYTES: usize = 1 << 20;
 
@@ -110,7 +110,7 @@ impl TierMount {
         let log_length = log_file.metadata().map_err(said("look at", &files.log))?.len();
         let OpenPool { tier, disk, is_direct, asked_size } = open_pool(files, plan, Bytes(length))?;
         let mut log = vec![0; usize::try_from(log_length).unwrap_or(usize::MAX)];
-        tier.read(pool::LOG, 0, &mut log).map_err(tier_error)?;
+        tier.read(LOG, 0, &mut log).map_err(tier_error)?;
         let tier = Arc::new(tier);
         let maintenance = Maintenance::start(&tier);
         // Nobody listens to a wish to stop: the tier lasts as long as its sessions.
@@ -146,24 +146,24 @@ impl TierMount {
         &self.plan
     }
 
-    /// Whether the cache is read and written without the page cache of the operating system.
-    pub(super) fn is_direct(&self) -> bool {
-        self.is_direct
-    }
-
     /// What it was when it was opened, before it was warmed, and what it is now.
+    #[cfg(test)]
     pub(super) fn snapshots(&self) -> (&PoolSnapshot, PoolSnapshot) {
         (&self.first, self.tier().snapshot())
     }
 
-    /// The word of the order in which clean lines are given up.
-    pub(super) fn policy(&self) -> &'static str {
-        self.tier().policy().name()
-    }
-
-    /// Room for lines that was asked for when the cache was made.
-    pub(super) fn asked_size(&self) -> Bytes {
-        self.asked_size
+    /// What it was asked to be and is, as facts.
+    pub(in crate::engines::sqlite) fn facts(&self) -> Vec<Fact> {
+        tiers::facts(&ReadTier {
+            plan: &self.plan,
+            volumes: tiers::volumes(true),
+            asked_size: self.asked_size,
+            data: Bytes(self.data_length()),
+            export: "in the load agent's process, as a VFS of SQLite",
+            is_direct: self.is_direct,
+            first: &self.first,
+            now: &self.tier().snapshot(),
+        })
     }
 
     /// Reads the data once in order, through the cache.
@@ -171,7 +171,7 @@ impl TierMount {
         let (mut piece, length) = (vec![0; WARM_BYTES], self.length.load(Ordering::Acquire));
         for at in (0..length).step_by(WARM_BYTES) {
             let count = piece.len().min(usize::try_from(length - at).unwrap_or(usize::MAX));
-            self.tier().read(pool::DATA, at, &mut piece[..count]).map_err(tier_error)?;
+            self.tier().read(DATA, at, &mut piece[..count]).map_err(tier_error)?;
         }
         Ok(())
     }
@@ -185,7 +185,7 @@ impl TierMount {
     pub(super) fn read_data(&self, at: u64, into: &mut [u8]) -> Result<usize, Error> {
         let left = usize::try_from(self.data_length().saturating_sub(at)).unwrap_or(usize::MAX);
         let count = into.len().min(left);
-        self.tier().read(pool::DATA, at, &mut into[..count]).map_err(tier_error)?;
+        self.tier().read(DATA, at, &mut into[..count]).map_err(tier_error)?;
         Ok(count)
     }
 
@@ -197,21 +197,21 @@ impl TierMount {
             self.data.set_len(end).map_err(|error| Error::other(format!("lengthen the data: {error}")))?;
             self.length.fetch_max(end, Ordering::AcqRel);
         }
-        self.tier().write(pool::DATA, at, from).map_err(tier_error)
+        self.tier().write(DATA, at, from).map_err(tier_error)
     }
 
     /// Cuts the data, or lengthens them by zeros.
     pub(super) fn truncate_data(&self, length: u64) -> Result<(), Error> {
         let before = self.length.swap(length, Ordering::AcqRel);
         if length < before {
-            self.tier().discard(pool::DATA, length, before - length).map_err(tier_error)?;
+            self.tier().discard(DATA, length, before - length).map_err(tier_error)?;
         }
         self.data.set_len(length).map_err(|error| Error::other(format!("cut the data: {error}")))
     }
 
     /// Makes data durable.
     pub(super) fn sync_data(&self) -> Result<(), Error> {
-        self.tier().flush(pool::DATA).map_err(tier_error)
+        self.tier().flush(DATA).map_err(tier_error)
     }
 
     /// The log.
@@ -229,7 +229,7 @@ impl TierMount {
         let before = self.log.len();
         self.log.truncate(length);
         if length < before {
-            self.tier().discard(pool::LOG, length, before - length).map_err(tier_error)?;
+            self.tier().discard(LOG, length, before - length).map_err(tier_error)?;
         }
         self.log_file.set_len(length).map_err(|error| Error::other(format!("cut the log: {error}")))
     }
@@ -242,11 +242,11 @@ impl LogVolume for TierMount {
         if self.log_file.metadata().map_err(failed)?.len() < end {
             self.log_file.set_len(end).map_err(failed)?;
         }
-        self.tier().write(pool::LOG, at, from).map_err(tier_error)
+        self.tier().write(LOG, at, from).map_err(tier_error)
     }
 
     fn flush(&self) -> Result<(), Error> {
-        self.tier().flush(pool::LOG).map_err(tier_error)
+        self.tier().flush(LOG).map_err(tier_error)
     }
 }
 
@@ -296,6 +296,7 @@ struct OpenPool {
 /// Opens the pool of a database as it was left, where its data are still those and the plan is the same; else makes one.
 fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool, Error> {
     let clock: Arc<dyn Clock> = Arc::new(MachineClock::new());
+    let volumes = tiers::volumes(true);
     // A label without a cache, or a cache whose label went with the data that it was before, is of no use.
     let is_left = files.data_label().exists() && files.log_label().exists() && files.cache().exists();
     let asked = format!("{plan:?}");
@@ -304,61 +305,24 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
         Ok(Arc::new(LabelledFile::open(content, label, ROOM).map_err(tier_error)?))
     };
     let devices = (labelled(&files.data, &files.data_label())?, labelled(&files.log, &files.log_label())?);
-    let [data_disk, log_disk] = pool::disks(&plan.slow, devices.0.clone(), devices.1.clone(), Arc::clone(&clock));
+    let disks = tiers::disks(&plan.slow, devices.0.clone(), devices.1.clone(), Arc::clone(&clock));
+    let [data_disk, log_disk] = disks.ok_or_else(|| Error::other("open the tier: its slow medium is not modelled"))?;
     let slow: Vec<Arc<dyn Device>> = vec![data_disk.clone(), log_disk];
     if is_left && !is_same {
         // At the speed of the files: nobody measures.
-        let (cache, _) = open_cache(&files.cache())?;
-        let old = TierDevices { cache, origins: vec![devices.0, devices.1] };
-        let old = Tier::open(old, pool::settings(plan), Arc::clone(&clock)).map_err(tier_error)?;
-        old.detach(DRAINED_WITHIN).map_err(tier_error)?;
+        tiers::empty_cache(&files.cache(), volumes, vec![devices.0, devices.1], Arc::clone(&clock))?;
     }
     if !is_same {
-        make(files, plan, data, &slow)?;
+        let _none = fs::remove_file(files.made_by());
+        tiers::make_cache(&files.cache(), plan, data, &slow)?;
         fs::write(files.made_by(), asked)
             .map_err(|error| Error::other(format!("write {}: {error}", files.made_by().display())))?;
     }
-    let (cache, is_direct) = open_cache(&files.cache())?;
-    let tier = Tier::open(TierDevices { cache, origins: slow }, pool::settings(plan), clock).map_err(tier_error)?;
+    let OpenCache { device, is_direct } = tiers::open_cache(&files.cache())?;
+    let devices = TierDevices { cache: device, origins: slow };
+    let tier = Tier::open(devices, tiers::settings(plan, volumes), clock).map_err(tier_error)?;
     let made = Bytes(u64::from(tier.status().active_lines) * plan.cache.line.0);
     let is_part = matches!(plan.cache.size, CacheSize::PercentOfData(_));
     let asked_size = if is_same && is_part { made } else { plan.cache.size.before(data) };
     Ok(OpenPool { tier, disk: data_disk, is_direct, asked_size })
-}
-
-/// Opens a cache file past the page cache where its file system allows that; says whether it does.
-fn open_cache(path: &Path) -> Result<(Arc<dyn Device>, bool), Error> {
-    if let Ok(direct) = FileDevice::open(path, PageCache::Bypassed) {
-        return Ok((Arc::new(direct), true));
-    }
-    Ok((Arc::new(FileDevice::open(path, PageCache::Used).map_err(tier_error)?), false))
-}
-
-/// Makes an empty cache in the place of one that is of no use.
-fn make(files: &TierFiles, plan: &TierPlan, data: Bytes, slow: &[Arc<dyn Device>]) -> Result<(), Error> {
-    let path = files.cache();
-    let _none = fs::remove_file(&path);
-    let _none = fs::remove_file(files.made_by());
-    let line = u32::try_from(plan.cache.line.0).unwrap_or(u32::MAX);
-    let lines = pool::lines(&plan.cache, data);
-    let bytes = Geometry::new(line, lines).map_err(tier_error)?.bytes();
-    let cache = FileDevice::create(&path, bytes, PageCache::Used).map_err(tier_error)?;
-    let devices = TierDevices { cache: Arc::new(cache), origins: slow.to_vec() };
-    let settings = FormatSettings {
-        line_bytes: line,
-        most_lines: Some(lines),
-        journal_blocks: None,
-        active_lines: None,
-        cache: identity()?,
-        origins: slow.iter().map(|_| identity()).collect::<Result<_, _>>()?,
-    };
-    Tier::format(&devices, &settings).map_err(tier_error)
-}
-
-/// A number that no other device has.
-fn identity() -> Result<Identity, Error> {
-    let mut bytes = [0; 16];
-    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|error| Error::other(format!("draw a number for the cache from /dev/urandom: {error}")))?;
-    Ok(Identity(bytes))
 }

@@ -1,6 +1,6 @@
 //! Databases on a tier: what SQLite wrote is there, through the tier and, once that is clean, without it.
 
-use super::{MountGuard, facts};
+use super::MountGuard;
 use crate::contract::Target;
 use crate::engines::sqlite::database;
 use proofload_model::tier::{
@@ -24,6 +24,7 @@ fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
         line: Bytes(8192),
         accelerate: accelerate.to_vec(),
         prewarm: false,
+        folder: None,
     };
     TierPlan { slow, cache }
 }
@@ -80,7 +81,7 @@ fn what_was_written_through_a_tier_is_there_again_and_the_cache_is_warm() {
     assert_eq!((reading.pool.volumes[0].class, reading.disks.len()), (VolumeClass::Data, 1));
     assert!(data.reads > 100 && data.read_hits > 0, "{data:?}");
     assert!(log.writes >= 300 && log.writes_absorbed == log.writes, "{log:?}");
-    assert!(facts(&mount).iter().all(|fact| fact.holds != Some(false)), "{:?}", facts(&mount));
+    assert!(mount.facts().iter().all(|fact| fact.holds != Some(false)), "{:?}", mount.facts());
     drop((connection, second, mount));
     assert!(ControlClient::connect(&socket).is_err(), "the last connection has closed the tier");
     let again = database::open(&target).expect("opens again");

@@ -8,17 +8,18 @@ use proofload_tier::machine::{CacheMode, CleanerSettings, PoolSettings, VolumeCl
 use proofload_tier::policy::PolicyChoice;
 use std::sync::Arc;
 
-/// Number of the data volume in a pool.
-pub(super) const DATA: u8 = 0;
-/// Number of the log volume in a pool.
-pub(super) const LOG: u8 = 1;
-
 /// The fewest lines of a pool, which one without a cache has too.
 const LEAST_LINES: u64 = 8;
 
-/// The drives of a slow medium.
-pub(super) fn array(slow: &SlowMedium) -> DiskArray {
+/// Volumes of a database in the order of their numbers in a pool; one whose log has no folder of its own has data only.
+pub fn volumes(has_log: bool) -> &'static [TierVolume] {
+    if has_log { &[TierVolume::Data, TierVolume::Log] } else { &[TierVolume::Data] }
+}
+
+/// The drives of a slow medium; `None` of one that is not modelled.
+pub fn array(slow: &SlowMedium) -> Option<DiskArray> {
     let profile = match slow.drive {
+        DriveModel::NotModelled => return None,
         DriveModel::Rpm7200 => DriveProfile::RPM_7200,
         DriveModel::Rpm10k => DriveProfile::RPM_10K,
         DriveModel::Rpm15k => DriveProfile::RPM_15K,
@@ -31,36 +32,47 @@ pub(super) fn array(slow: &SlowMedium) -> DiskArray {
         RaidLevel::Raid5 => ArrayLayout::Raid5,
         RaidLevel::Raid10 => ArrayLayout::Raid10,
     };
-    DiskArray::new(layout, slow.drives as usize, profile, Scheduling::Sptf, slow.write_cache.0)
+    Some(DiskArray::new(layout, slow.drives as usize, profile, Scheduling::Sptf, slow.write_cache.0))
 }
 
-/// The data and the log of a database on one modelled slow medium, in the order of their volumes.
-pub(super) fn disks(
+/// The data and the log of a database on one modelled slow medium, in the order of their volumes; `None` where it is not modelled.
+pub fn disks(
     slow: &SlowMedium,
     data: Arc<dyn Device>,
     log: Arc<dyn Device>,
     clock: Arc<dyn Clock>,
-) -> [Arc<ModelledDisk>; 2] {
-    let data = ModelledDisk::new(data, array(slow), clock);
+) -> Option<[Arc<ModelledDisk>; 2]> {
+    let data = ModelledDisk::new(data, array(slow)?, clock);
     let log = data.beside(log);
-    [Arc::new(data), Arc::new(log)]
+    Some([Arc::new(data), Arc::new(log)])
 }
 
 /// Lines of a cache before data of a size.
-pub(super) fn lines(cache: &CachePlan, data: Bytes) -> u32 {
+pub fn lines(cache: &CachePlan, data: Bytes) -> u32 {
     let lines = cache.size.before(data).0 / cache.line.0.max(1);
     u32::try_from(lines.max(LEAST_LINES)).unwrap_or(u32::MAX)
 }
 
-/// What a pool does.
-pub(super) fn settings(plan: &TierPlan) -> PoolSettings {
-    let volume = |volume, class| {
-        let mode = if plan.cache.accelerates(volume) { mode(plan.cache.mode) } else { CacheMode::Pass };
-        VolumeSettings { class, mode, quota_lines: None }
+/// What a pool of these volumes does.
+pub fn settings(plan: &TierPlan, volumes: &[TierVolume]) -> PoolSettings {
+    let mode = |volume| if plan.cache.accelerates(volume) { mode(plan.cache.mode) } else { CacheMode::Pass };
+    pool(policy(plan.cache.policy), volumes, mode)
+}
+
+/// What a pool of these volumes does that is opened to be emptied.
+pub(super) fn to_be_emptied(volumes: &[TierVolume]) -> PoolSettings {
+    pool(PolicyChoice::S3Fifo1, volumes, |_| CacheMode::WriteBack)
+}
+
+fn pool(policy: PolicyChoice, volumes: &[TierVolume], mode: impl Fn(TierVolume) -> CacheMode) -> PoolSettings {
+    let class = |volume: TierVolume| match volume {
+        TierVolume::Data => VolumeClass::Data,
+        TierVolume::Log => VolumeClass::Log,
     };
+    let one = |volume: &TierVolume| VolumeSettings { class: class(*volume), mode: mode(*volume), quota_lines: None };
     PoolSettings {
-        policy: policy(plan.cache.policy),
-        volumes: vec![volume(TierVolume::Data, VolumeClass::Data), volume(TierVolume::Log, VolumeClass::Log)],
+        policy,
+        volumes: volumes.iter().map(one).collect(),
         cleaner: CleanerSettings::usual(),
         verify_every_read: false,
     }
@@ -86,7 +98,7 @@ fn mode(asked: WriteMode) -> CacheMode {
 }
 
 /// The word of a mode in force; `pass` is no word of a study.
-pub(super) fn mode_word(mode: CacheMode) -> &'static str {
+pub fn mode_word(mode: CacheMode) -> &'static str {
     match mode {
         CacheMode::Pass => "pass",
         CacheMode::WriteAround => WriteMode::WriteAround.word(),

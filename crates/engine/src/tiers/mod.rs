@@ -1,0 +1,10 @@
+//! What the tier of a study is in the words of the cache tier, how its cache is made, opened and emptied, and what is told of it. For engines
+//! that run on one in their process, and for the testbed, which serves one to servers. May not know a database.
+
+mod cache_file;
+mod plan;
+mod tier_facts;
+
+pub use cache_file::{OpenCache, empty_cache, make_cache, open_cache};
+pub use plan::{array, disks, lines, mode_word, settings, volumes};
+pub use tier_facts::{ReadTier, facts};

@@ -1,0 +1,72 @@
+//! What a tier was asked to be and what it is, as facts that the run is judged by.
+
+use super::plan::mode_word;
+use proofload_model::facts::tier;
+use proofload_model::samples::Fact;
+use proofload_model::tier::{TierPlan, TierVolume};
+use proofload_model::units::Bytes;
+use proofload_tier::tier::PoolSnapshot;
+
+/// The source of these facts.
+const SOURCE: &str = "the open cache tier";
+
+/// An open tier as it was read.
+pub struct ReadTier<'a> {
+    /// What it was asked to be.
+    pub plan: &'a TierPlan,
+    /// Its volumes, in the order of their numbers.
+    pub volumes: &'a [TierVolume],
+    /// Room for lines that was asked for when the cache was made.
+    pub asked_size: Bytes,
+    /// Data behind the cache.
+    pub data: Bytes,
+    /// How it reaches the database, for people.
+    pub export: &'a str,
+    /// Whether the cache is read and written without the page cache of the operating system.
+    pub is_direct: bool,
+    /// What it was when it was opened, before it was warmed.
+    pub first: &'a PoolSnapshot,
+    /// What it is now.
+    pub now: &'a PoolSnapshot,
+}
+
+/// Facts of an open tier.
+pub fn facts(read: &ReadTier<'_>) -> Vec<Fact> {
+    let plan = read.plan;
+    let mut facts = vec![
+        tier::MEDIUM.carried_out(plan.slow.to_string(), SOURCE),
+        tier::DATA.observed(read.data.to_string(), SOURCE),
+        tier::EXPORT.observed(read.export, SOURCE),
+    ];
+    if plan.cache.size.is_nothing() {
+        facts.push(tier::CACHE.observed(Bytes(0).to_string(), SOURCE));
+    } else {
+        facts.extend(of_cache(read));
+    }
+    for (volume, found) in read.volumes.iter().zip(&read.now.volumes) {
+        let wanted = if plan.cache.accelerates(*volume) { plan.cache.mode.word() } else { "pass" };
+        let found = mode_word(found.mode);
+        facts.push(tier::MODE.of(volume.word()).compared(wanted, Some(found), wanted == found, SOURCE));
+    }
+    facts
+}
+
+fn of_cache(read: &ReadTier<'_>) -> Vec<Fact> {
+    let (plan, now) = (&read.plan.cache, &read.now.status);
+    let line = u64::from(now.line_bytes);
+    let (wanted, size) = (read.asked_size, Bytes(u64::from(now.active_lines) * line));
+    let is_size = wanted.0.abs_diff(size.0) < line.max(1) * 8;
+    let (asked, in_force) = (plan.policy.word(), now.policy.name());
+    let direct = if read.is_direct { "direct" } else { "through the page cache: its file system refuses direct ones" };
+    let lines_at_start: u64 = read.first.volumes.iter().map(|volume| u64::from(volume.lines)).sum();
+    let dirty_at_start = u64::from(read.first.status.dirty_lines);
+    vec![
+        tier::CACHE.compared(wanted.to_string(), Some(size.to_string()), is_size, SOURCE),
+        tier::LINE.compared(plan.line.to_string(), Some(Bytes(line).to_string()), plan.line.0 == line, SOURCE),
+        tier::POLICY.compared(asked, Some(in_force), asked == in_force, SOURCE),
+        tier::CACHE_IO.observed(direct, SOURCE),
+        tier::LINES_AT_START.observed(Bytes(lines_at_start * line).to_string(), SOURCE),
+        tier::DIRTY_AT_START.observed(Bytes(dirty_at_start * line).to_string(), SOURCE),
+        tier::MEMORY.observed(Bytes(now.memory_bytes).to_string(), SOURCE),
+    ]
+}

@@ -1,0 +1,119 @@
+//! A study of PostgreSQL on a cache tier that the program serves to it: verified, observed, and given back when its agent is killed.
+
+#![cfg(feature = "fuse")]
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod support;
+
+use proofload_model::facts::tier;
+use proofload_model::series;
+use proofload_record::State;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use support::{Bench, kill, postgresql_here, small_study, text};
+
+/// A factor: no cache, and one of all data before data and log.
+const TIER: &str = r#"
+[[factor]]
+setting = "storage.cache"
+levels = [{ percent = 0 }, { percent = 120, accelerate = ["data", "log"] }]
+"#;
+
+fn study() -> String {
+    let study = small_study("postgresql", TIER, 1);
+    let slow = "kind = \"tier\"\nvolume = \"1GiB\"\nslow.drive = \"15k\"\nslow.raid = \"raid-0\"\nslow.write_cache = \"16MiB\"\n";
+    study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
+}
+
+/// Whether a tier can be served here.
+fn can_serve(test: &str) -> bool {
+    if !postgresql_here(test) {
+        return false;
+    }
+    let can = Path::new("/dev/fuse").exists() && rustix::process::geteuid().is_root();
+    if !can {
+        println!("SKIPPED: {test}: it needs /dev/fuse and root");
+    }
+    can
+}
+
+/// Mounts and loop devices below a folder.
+fn held_below(folder: &Path) -> Vec<String> {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let devices = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let files = devices.filter_map(|device| std::fs::read_to_string(device.path().join("loop/backing_file")).ok());
+    let all = mounts.lines().map(str::to_owned).chain(files);
+    all.filter(|line| line.contains(&*folder.to_string_lossy())).collect()
+}
+
+#[test]
+fn a_server_on_a_tier_is_verified_observed_and_given_back() {
+    if !can_serve("cache-tier-server") {
+        return;
+    }
+    let bench = Bench::new("cache-tier-server");
+    bench.study(&study());
+    let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    // Windows of two seconds may say nothing; what was recorded must hold all the same.
+    let told = format!("{}{}", text(&done.stdout), text(&done.stderr));
+    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{told}");
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert_eq!(record.attempts.len(), 2, "{told}");
+    for attempt in &record.attempts {
+        let facts = &attempt.facts;
+        assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
+        assert_eq!(tier::EXPORT.text(facts), Some("FUSE files and direct loop devices, ext4"));
+        let cached = attempt.run.point == 1;
+        let wanted = if cached { "write-back" } else { "pass" };
+        assert_eq!(tier::MODE.of("log").text(facts), Some(wanted));
+        assert_eq!(tier::CACHE.text(facts) == Some("0B"), !cached);
+        let sum = |name: &series::SeriesName, volume: &str| -> f64 {
+            let found =
+                attempt.series.iter().filter(|one| name.is_of(&one.probe, &one.name) && one.component == volume);
+            found.flat_map(|one| &one.samples).map(|sample| sample.2).sum()
+        };
+        let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
+        assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);
+        assert_eq!(absorbed, if cached { writes } else { 0.0 });
+    }
+    let page = text(&bench.run(&["report", "x.proof", "--format", "markdown"]).stdout);
+    assert!(page.contains("What the cache is worth") && page.contains("No such drive was there"), "{page}");
+    bench.expect_no_process();
+    assert_eq!(held_below(&bench.path("data")), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_killed_agent_has_left_of_a_tier_is_given_back_and_the_study_goes_on() {
+    if !can_serve("cache-tier-server-killed") {
+        return;
+    }
+    let bench = Bench::new("cache-tier-server-killed");
+    bench.study(&study());
+    let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    let begun = Instant::now();
+    let socket = || {
+        let places = std::fs::read_dir(bench.path("data/small")).into_iter().flatten().flatten();
+        places.map(|place| place.path().join("control")).any(|path| path.exists())
+    };
+    while !socket() {
+        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before it served a tier");
+        assert!(begun.elapsed() < Duration::from_secs(180), "no tier was served");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_secs(3));
+    // The agent too, at once: nobody is left who could unmount.
+    for (process, line) in bench.processes() {
+        if !line.contains("tier serve") {
+            kill(process);
+        }
+    }
+    let _ended = child.wait();
+    bench.expect_no_process();
+    let done = bench.run(&["resume", "x.proof"]);
+    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    let finished = record.attempts.iter().filter(|attempt| attempt.state == State::Finished).count();
+    assert_eq!(finished, 2);
+    bench.expect_no_process();
+    assert_eq!(held_below(&bench.path("data")), Vec::<String>::new());
+}

@@ -1,0 +1,62 @@
+//! Mounts volumes that are served as loop devices, and files of volumes directly; tells what a folder is mounted from. May not start a server.
+
+use super::super::volume::{is_mounted, run};
+use proofload_model::error::Error;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// What the kernel reads ahead in a file that is read in order, KiB: some two stripes of eight drives, as for a software RAID. Source: the
+/// kernel's `drivers/md/raid5.c`, which sets twice the data of a stripe.
+const READ_AHEAD_KIB: &str = "1024";
+
+/// Mounts the loop device over a file of a served volume.
+///
+/// # Errors
+/// There is no such device, or what the program says.
+pub(super) fn mount_served(file: &Path, at: &Path) -> Result<(), Error> {
+    let none = || Error::new(format!("mount {}: the cache tier has no loop device over it", file.display()));
+    let device = loop_over(file).ok_or_else(none)?;
+    let queue = Path::new("/sys/block").join(device.file_name().unwrap_or_default()).join("queue/read_ahead_kb");
+    fs::write(&queue, READ_AHEAD_KIB).map_err(|error| Error::new(format!("set {}: {error}", queue.display())))?;
+    run("mount", &[], &[&device, at])
+}
+
+/// Mounts a file with a file system.
+///
+/// # Errors
+/// What the program says.
+pub(super) fn mount_file(file: &Path, at: &Path) -> Result<(), Error> {
+    run("mount", &["-o", "loop"], &[file, at])
+}
+
+/// Unmounts a folder where something is mounted; what is in use goes with its last use.
+///
+/// # Errors
+/// What the program says.
+pub(super) fn unmount(folder: &Path) -> Result<(), Error> {
+    if !is_mounted(folder) {
+        return Ok(());
+    }
+    run("umount", &[], &[folder]).or_else(|error| run("umount", &["-l"], &[folder]).map_err(|_| error))
+}
+
+/// The file that is mounted at a folder by a loop device, and whether that device is direct.
+pub(super) fn mounted_file(folder: &Path) -> Option<(PathBuf, bool)> {
+    let device = fs::metadata(folder).ok()?.dev();
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let about = PathBuf::from(format!("/sys/dev/block/{major}:{minor}/loop"));
+    let file = fs::read_to_string(about.join("backing_file")).ok()?;
+    let direct = fs::read_to_string(about.join("dio")).is_ok_and(|text| text.trim() == "1");
+    Some((PathBuf::from(file.trim_end()), direct))
+}
+
+/// Node of the loop device over a file.
+fn loop_over(file: &Path) -> Option<PathBuf> {
+    let devices = fs::read_dir("/sys/block").ok()?.flatten();
+    let mut over = devices.filter(|device| {
+        let found = fs::read_to_string(device.path().join("loop/backing_file"));
+        found.is_ok_and(|found| Path::new(found.trim_end()) == file)
+    });
+    over.next().map(|device| Path::new("/dev").join(device.file_name()))
+}

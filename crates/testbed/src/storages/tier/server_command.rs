@@ -1,0 +1,50 @@
+//! The command that serves the volumes of a tier: `tier serve` of this program. May not run it.
+
+use super::tier_place::TierPlace;
+use proofload_engine::CommandLine;
+use proofload_model::error::Error;
+use proofload_model::tier::{RaidLevel, SlowMedium, TierPlan, TierVolume};
+use std::path::Path;
+
+/// The command for volumes in the order of their numbers.
+///
+/// # Errors
+/// The agent has not told where this program is.
+pub(super) fn server_command(
+    program: Option<&Path>,
+    place: &TierPlace,
+    plan: &TierPlan,
+    volumes: &[TierVolume],
+    is_direct: bool,
+) -> Result<CommandLine, Error> {
+    let program = program.ok_or_else(|| Error::new("serve the cache tier: nobody told where this program is"))?;
+    let path = |path: &Path| path.display().to_string();
+    let mut arguments = vec!["tier".to_owned(), "serve".to_owned(), path(&place.cache())];
+    let mut option = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+    for volume in volumes {
+        let origin = match volume {
+            TierVolume::Data => place.data_origin(),
+            TierVolume::Log => place.log_origin(),
+        };
+        let mode = if plan.cache.accelerates(*volume) { plan.cache.mode.word() } else { "pass" };
+        option("--origin", format!("{}={}", volume.word(), path(&origin)));
+        option("--mode", format!("{}={mode}", volume.word()));
+    }
+    option("--policy", plan.cache.policy.word().to_owned());
+    if plan.slow.is_modelled() {
+        option("--slow", drives(&plan.slow));
+    }
+    option("--control", path(&place.control()));
+    option("--fuse", path(&place.files()));
+    arguments.push("--loop".to_owned());
+    if !is_direct {
+        arguments.push("--page-cache".to_owned());
+    }
+    Ok(CommandLine { program: program.to_owned(), arguments, environment: Vec::new() })
+}
+
+/// The word for the modelled drives, such as `raid-5:8x7.2k:64MiB`.
+fn drives(slow: &SlowMedium) -> String {
+    let count = if slow.raid == RaidLevel::Single { 1 } else { slow.drives };
+    format!("{}:{count}x{}:{}", slow.raid.word(), slow.drive.word(), slow.write_cache)
+}

@@ -50,6 +50,23 @@ impl BlockBuffer<'_> {
     }
 }
 
+/// How a work went: for the machine, and the error for the caller.
+pub(super) type WorkOutcome = (Result<SectorCrcs, WorkFailure>, Option<Error>);
+
+fn outcome_of(done: Result<SectorCrcs, DeviceFailure>) -> WorkOutcome {
+    match done {
+        Ok(crcs) => (Ok(crcs), None),
+        Err(DeviceFailure(failure, error)) => (Err(failure), Some(*error)),
+    }
+}
+
+/// Whether a work begins with reading all that it wants from the origin, and reads nothing else.
+pub(super) fn is_whole_miss(work: &BlockWork) -> bool {
+    let reads = work.actions.iter().filter(|step| matches!(step, Action::CacheRead(..) | Action::OriginRead(_))).count();
+    let whole = matches!(work.actions.first(), Some(Action::OriginRead(range)) if *range == work.request.range);
+    whole && reads == 1 && work.window == work.request.range && work.verification.is_none()
+}
+
 /// A failure for the machine, and for the caller.
 struct DeviceFailure(WorkFailure, Box<Error>);
 
@@ -64,11 +81,7 @@ pub(super) fn class_of(work: &BlockWork) -> LatencyClass {
 
 impl Tier {
     /// Does a work; beside the outcome for the machine there is the error for the caller.
-    pub(super) fn run(
-        &self,
-        work: &BlockWork,
-        bytes: &mut CallerBytes<'_>,
-    ) -> (Result<SectorCrcs, WorkFailure>, Option<Error>) {
+    pub(super) fn run(&self, work: &BlockWork, bytes: &mut CallerBytes<'_>) -> WorkOutcome {
         let done = match bytes {
             // The caller's own buffer serves where it holds all that is read.
             CallerBytes::Into(into) if work.window == work.request.range => {
@@ -79,10 +92,15 @@ impl Tier {
             }
             _ => self.run_with_buffer(work, bytes),
         };
-        match done {
-            Ok(crcs) => (Ok(crcs), None),
-            Err(DeviceFailure(failure, error)) => (Err(failure), Some(*error)),
-        }
+        outcome_of(done)
+    }
+
+    /// Does the rest of a work for whole misses whose bytes were read from the origin.
+    pub(super) fn run_fetched(&self, work: &BlockWork, fetched: &mut [u8]) -> WorkOutcome {
+        let mut buffer = BlockBuffer::Room(fetched);
+        let rest = work.actions.iter().skip(1);
+        let done = rest.map(|step| self.step(work, step, &mut buffer, &CallerBytes::Zeros)).collect::<Result<(), _>>();
+        outcome_of(done.map(|()| sums(work.cache_written(), work.window.start, buffer.bytes())))
     }
 
     fn run_with_buffer(&self, work: &BlockWork, bytes: &mut CallerBytes<'_>) -> Result<SectorCrcs, DeviceFailure> {
@@ -241,6 +259,9 @@ fn cache_failure(failure: WorkFailure, action: &'static str, at: u64, error: io:
 }
 
 fn origin_failure(action: &'static str, block: OriginBlock, at: u64, error: io::Error) -> DeviceFailure {
-    let device = format!("the origin of volume {}", block.volume());
-    DeviceFailure(WorkFailure::Origin, Box::new(Error::device(action, device, at, error)))
+    DeviceFailure(WorkFailure::Origin, Box::new(origin_error(action, block, at, error)))
+}
+
+pub(super) fn origin_error(action: &'static str, block: OriginBlock, at: u64, error: io::Error) -> Error {
+    Error::device(action, format!("the origin of volume {}", block.volume()), at, error)
 }

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::driver::CallerBytes;
+use super::driver::{CallerBytes, WorkOutcome};
 use super::latency::{LatencyClass, LatencyHistogram};
 use crate::block::OriginBlock;
 use crate::device::{Clock, Device};
 use crate::error::Error;
 use crate::layout::{Geometry, Superblock};
-use crate::machine::{AccessKind, Begin, BlockRequest, CacheMachine, End, WaitFor};
+use crate::machine::{AccessKind, Begin, BlockRequest, BlockWork, CacheMachine, End, WaitFor};
 use crate::policy::PolicyChoice;
 use crate::stats::VolumeCounters;
 
@@ -102,12 +102,21 @@ impl Tier {
     /// When the range is not in the volume, the origin fails, or the volume has failed.
     pub fn read(&self, volume: u8, at: u64, into: &mut [u8]) -> Result<(), Error> {
         self.check_range(volume, at, into.len() as u64)?;
-        let mut done = 0;
-        for (block, range) in self.pieces(volume, at, into.len() as u64) {
-            let length = (range.end - range.start) as usize;
-            let piece = &mut into[done..done + length];
-            self.one(&BlockRequest { kind: AccessKind::Read, block, range }, &mut CallerBytes::Into(piece))?;
-            done += length;
+        let (mut from, end) = (at, at + into.len() as u64);
+        while from < end {
+            let left = &mut into[(from - at) as usize..];
+            let Some((block, range)) = self.pieces(volume, from, end - from).next() else { break };
+            let length = range.end - range.start;
+            if u64::from(length) < end - from {
+                let done = self.read_run(volume, from, left)?;
+                if done > 0 {
+                    from += done as u64;
+                    continue;
+                }
+            }
+            let request = BlockRequest { kind: AccessKind::Read, block, range };
+            self.one(&request, &mut CallerBytes::Into(&mut left[..length as usize]))?;
+            from += u64::from(length);
         }
         Ok(())
     }
@@ -199,7 +208,7 @@ impl Tier {
     }
 
     /// The blocks that a range touches, with the bytes of each.
-    fn pieces(&self, volume: u8, at: u64, length: u64) -> impl Iterator<Item = (OriginBlock, Range<u32>)> + use<> {
+    pub(super) fn pieces(&self, volume: u8, at: u64, length: u64) -> impl Iterator<Item = (OriginBlock, Range<u32>)> + use<> {
         let line = u64::from(self.geometry.line_bytes);
         let end = at + length;
         let mut next = at;
@@ -216,7 +225,7 @@ impl Tier {
     }
 
     /// Serves a request for one block, as often as the machine asks to try again.
-    fn one(&self, request: &BlockRequest, bytes: &mut CallerBytes<'_>) -> Result<(), Error> {
+    pub(super) fn one(&self, request: &BlockRequest, bytes: &mut CallerBytes<'_>) -> Result<(), Error> {
         let begin = self.clock.now();
         let mut state = self.lock();
         loop {
@@ -239,25 +248,32 @@ impl Tier {
                 }
             };
             drop(state);
-            let (outcome, error) = self.run(&work, bytes);
-            let class = super::driver::class_of(&work);
+            let outcome = self.run(&work, bytes);
+            if self.ended(work, outcome, begin)? {
+                return Ok(());
+            }
             state = self.lock();
-            let end = state.machine.end(work, outcome);
-            self.notify(&state);
-            match end {
-                End::Done => {
-                    self.record(&mut state, request.block.volume(), class, begin);
-                    return Ok(());
-                }
-                End::Retry => {}
-                End::Failed => {
-                    let text = error.as_ref().map(ToString::to_string);
-                    state.first_error = state.first_error.take().or(text);
-                    drop(state);
-                    return Err(error.unwrap_or_else(|| self.failure(request.block.volume())));
-                }
+        }
+    }
+
+    /// Ends a work; false when its request must be asked again.
+    pub(super) fn ended(&self, work: BlockWork, outcome: WorkOutcome, begin: Duration) -> Result<bool, Error> {
+        let (volume, class) = (work.request.block.volume(), super::driver::class_of(&work));
+        let (outcome, error) = outcome;
+        let mut state = self.lock();
+        let end = state.machine.end(work, outcome);
+        self.notify(&state);
+        match end {
+            End::Done => self.record(&mut state, volume, class, begin),
+            End::Retry => {}
+            End::Failed => {
+                let text = error.as_ref().map(ToString::to_string);
+                state.first_error = state.first_error.take().or(text);
+                drop(state);
+                return Err(error.unwrap_or_else(|| self.failure(volume)));
             }
         }
+        Ok(end == End::Done)
     }
 
     pub(super) fn record(&self, state: &mut TierState, volume: u8, class: LatencyClass, begin: Duration) {

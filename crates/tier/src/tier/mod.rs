@@ -9,6 +9,7 @@ mod inspection;
 mod latency;
 mod maintenance;
 mod opening;
+mod reading;
 mod recovery;
 mod sizing;
 mod snapshot;

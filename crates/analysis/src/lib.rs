@@ -25,6 +25,7 @@ pub mod latency;
 mod noise;
 pub mod order_statistics;
 pub mod quantity;
+pub mod queueing;
 pub mod quiet;
 pub mod random;
 mod rank_shift;

@@ -10,6 +10,7 @@ mod latency;
 mod maintenance;
 mod opening;
 mod recovery;
+mod sampling;
 mod sizing;
 mod snapshot;
 

@@ -5,6 +5,7 @@ pub mod autocorrelation;
 pub mod blocks;
 pub mod bootstrap;
 pub mod bottleneck;
+pub mod cache_size;
 pub mod calibration;
 pub mod change;
 pub mod compare;

@@ -108,7 +108,9 @@ fn measured_sizes_are_forecast_from_the_others_and_sizes_between_lie_between() {
         let left_out = forecast.left_out(point.point).expect("it is one of them").expect("three others");
         assert_eq!(left_out.forecast.place, place);
         assert!(left_out.error.abs() < 0.02, "{}: {left_out:?}", point.size);
-        assert!(!left_out.forecast.calibrated.contains(&point.point) && left_out.forecast.traced != point.point);
+        assert!(
+            !left_out.forecast.calibrated.contains(&point.point) && !left_out.forecast.traced.contains(&point.point)
+        );
     }
     let between = forecast.at(Bytes(DATA * 20 / 100)).expect("it is sampled");
     let [low, high] = [&forecast.points[1], &forecast.points[2]];

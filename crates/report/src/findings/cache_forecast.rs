@@ -85,8 +85,8 @@ pub struct SizeForecast {
     pub cleaned: f64,
     /// Points whose times it rests on.
     pub calibrated: [u32; 2],
-    /// Point whose references it rests on.
-    pub traced: u32,
+    /// Points whose references it rests on: both of them, or beyond the measured sizes the nearest.
+    pub traced: Vec<u32>,
     /// Where the size lies.
     pub place: Place,
     /// Largest error of sizes in such a place that were forecast from the others, as a share of what was measured; `None` where none could be.
@@ -324,24 +324,52 @@ impl CacheForecast {
         let first = above.saturating_sub(1).min(points.len() - 2);
         let around = [points[first], points[first + 1]];
         let network = CacheNetwork::calibrated(self.host, around.map(|point| point.measured))?;
-        let (traced, curve) = traced(around.iter().chain(points).copied(), around)?;
-        let hits = if size.0 == 0 { nothing(&self.plan.cache.accelerate) } else { curve.at(size)? };
-        let per_second = network.per_second(self.requests(traced, &hits, size));
+        let nearest = if place == Place::Below { &around[..1] } else { &around[1..] };
+        let traced = self.traced(size, if place == Place::Between { &around } else { nearest }, points)?;
+        let mean = |of: &dyn Fn(&SizedPoint, &[VolumeHits]) -> f64| {
+            traced.iter().map(|(point, hits)| of(point, hits)).sum::<f64>() / traced.len() as f64
+        };
+        let of_reads =
+            |of: fn(&VolumeHits) -> f64| mean(&|point, hits| mean_hits(hits, of, |volume| reads(point, volume)));
+        let per_second = network.per_second(mean(&|point, hits| self.requests(point, hits, size)));
         let scale = around.map(|point| point.headline / point.measured.per_second).iter().sum::<f64>() / 2.0;
-        let share = |of: fn(&VolumeHits) -> f64| mean_hits(&hits, of, |volume| reads(traced, volume));
-        let cleaned = hits.iter().map(|one| one.cleaned_bytes * writes(traced, one.volume)).sum::<f64>();
+        let cleaned = |point: &SizedPoint, hits: &[VolumeHits]| {
+            hits.iter().map(|one| one.cleaned_bytes * writes(point, one.volume)).sum::<f64>()
+        };
         Ok(SizeForecast {
             size,
             headline: per_second * scale,
-            read_hits: share(|hits| hits.reads),
-            lru_read_hits: share(|hits| hits.lru_reads),
-            write_hits: mean_hits(&hits, |hits| hits.writes, |volume| writes(traced, volume)),
-            cleaned: cleaned * per_second * 1e-6,
+            read_hits: of_reads(|hits| hits.reads),
+            lru_read_hits: of_reads(|hits| hits.lru_reads),
+            write_hits: mean(&|point, hits| mean_hits(hits, |hits| hits.writes, |volume| writes(point, volume))),
+            cleaned: mean(&cleaned) * per_second * 1e-6,
             calibrated: around.map(|point| point.point),
-            traced: traced.point,
+            traced: traced.iter().map(|(point, _)| point.point).collect(),
             place,
             error: None,
         })
+    }
+
+    /// Hits by the samples of these points, or where they have none of any other.
+    fn traced<'a>(
+        &self,
+        size: Bytes,
+        wanted: &[&'a SizedPoint],
+        all: &[&'a SizedPoint],
+    ) -> Result<Vec<(&'a SizedPoint, Vec<VolumeHits>)>, String> {
+        let of = |point: &&'a SizedPoint| Some((*point, point.curve.as_ref().ok()?));
+        let mut found: Vec<(&SizedPoint, &SizeCurve)> = wanted.iter().filter_map(of).collect();
+        if found.is_empty() {
+            found.extend(all.iter().filter_map(of).max_by(|a, b| a.1.sampled.total_cmp(&b.1.sampled)));
+        }
+        if found.is_empty() {
+            return Err("no other point has a sample of its references".to_owned());
+        }
+        let hits = |curve: &SizeCurve| match size.0 {
+            0 => Ok(nothing(&self.plan.cache.accelerate)),
+            _ => curve.at(size),
+        };
+        found.into_iter().map(|(point, curve)| Ok((point, hits(curve)?))).collect()
     }
 
     /// Requests to the drives that a unit of work waits for.
@@ -355,17 +383,6 @@ impl CacheForecast {
         };
         traced.uses.iter().map(of).sum()
     }
-}
-
-/// The point with most sampled references among those around a size; where they have none, among all.
-fn traced<'a>(
-    points: impl Iterator<Item = &'a SizedPoint>,
-    around: [&'a SizedPoint; 2],
-) -> Result<(&'a SizedPoint, &'a SizeCurve), String> {
-    let of = |point: &'a SizedPoint| Some((point, point.curve.as_ref().ok()?));
-    let most = |a: &(&SizedPoint, &SizeCurve), b: &(&SizedPoint, &SizeCurve)| a.1.sampled.total_cmp(&b.1.sampled);
-    let found = around.into_iter().filter_map(of).max_by(most).or_else(|| points.filter_map(of).max_by(most));
-    found.ok_or_else(|| "no other point has a sample of its references".to_owned())
 }
 
 /// Hits without a cache.

@@ -94,7 +94,7 @@ fn size_json(findings: &Findings<'_>, found: &SizeForecast) -> Json {
         "write_hits": found.write_hits,
         "cleaned_mb_per_s": found.cleaned,
         "calibrated_on_points": found.calibrated,
-        "references_of_point": found.traced,
+        "references_of_points": found.traced,
         "place": found.place.word(),
     })
 }

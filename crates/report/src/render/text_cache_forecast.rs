@@ -64,6 +64,7 @@ fn rests_on(findings: &Findings<'_>, forecast: &CacheForecast, found: &SizeForec
     let label =
         |id: u32| findings.points.iter().find(|point| point.id == id).map_or_else(String::new, |one| one.label());
     let [first, second] = found.calibrated.map(label);
+    let traced: Vec<String> = found.traced.iter().map(|id| label(*id)).collect();
     let of = match found.place {
         Place::Between => "sizes between others",
         Place::Above => "the largest size",
@@ -77,7 +78,7 @@ fn rests_on(findings: &Findings<'_>, forecast: &CacheForecast, found: &SizeForec
             format!("how far it is off is not known: with {} sizes none of {of} can be left out", forecast.points.len())
         }
     };
-    format!("{error}; calibrated on {first} and {second}, references of {}", label(found.traced))
+    format!("{error}; calibrated on {first} and {second}, references of {}", traced.join(" and "))
 }
 
 fn measured(findings: &Findings<'_>, forecast: &CacheForecast, point: &SizedPoint) -> String {

@@ -37,9 +37,9 @@ pub struct MeasuredCache {
     pub cpu_s: f64,
 }
 
-/// Times of one configuration.
+/// NetworkTimes of one configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Times {
+struct NetworkTimes {
     /// Requests to the drives in a unit of work: the place on the line.
     requests: f64,
     /// Users at work or at the drives.
@@ -56,8 +56,8 @@ struct Times {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheNetwork {
     host: CacheHost,
-    /// In the order of their requests.
-    ends: [Times; 2],
+    /// Times of both, that with fewer requests first.
+    ends: [NetworkTimes; 2],
 }
 
 impl CacheNetwork {
@@ -81,16 +81,16 @@ impl CacheNetwork {
         found.min(most)
     }
 
-    fn between(&self, requests: f64) -> Times {
+    fn between(&self, requests: f64) -> NetworkTimes {
         let [few, many] = &self.ends;
         let span = many.requests - few.requests;
         let place = if span > 0.0 { ((requests - few.requests) / span).clamp(0.0, 1.0) } else { 0.5 };
-        let line = |of: fn(&Times) -> f64| of(few) + place * (of(many) - of(few));
+        let line = |of: fn(&NetworkTimes) -> f64| of(few) + place * (of(many) - of(few));
         let request_ms = match (few.request_ms, many.request_ms) {
             (Some(a), Some(b)) => Some(a + place * (b - a)),
             (one, other) => one.or(other),
         };
-        Times {
+        NetworkTimes {
             requests,
             population: line(|times| times.population),
             rest_ms: line(|times| times.rest_ms),
@@ -101,7 +101,7 @@ impl CacheNetwork {
 }
 
 /// The times by which a configuration has its throughput and its requests at the drives (Little's law).
-fn times(host: CacheHost, measured: MeasuredCache) -> Result<Times, String> {
+fn times(host: CacheHost, measured: MeasuredCache) -> Result<NetworkTimes, String> {
     let MeasuredCache { per_second, requests, inside, cpu_s } = measured;
     let are_numbers = [requests, inside, cpu_s].iter().all(|value| value.is_finite() && *value >= 0.0);
     if !(are_numbers && per_second.is_finite() && per_second > 0.0 && host.users > 0) {
@@ -117,7 +117,7 @@ fn times(host: CacheHost, measured: MeasuredCache) -> Result<Times, String> {
         if at_drives < inside { low = middle } else { high = middle }
     }
     let request_ms = (requests > 0.0).then_some(low / requests);
-    Ok(Times { requests, population, rest_ms, request_ms, cpu_s })
+    Ok(NetworkTimes { requests, population, rest_ms, request_ms, cpu_s })
 }
 
 /// The network with a population that need not be whole: on a straight line between two whole ones.

@@ -18,7 +18,7 @@ use support::{Bench, text};
 const SIZES: [u64; 4] = [5, 10, 30, 50];
 
 /// The policy that a study has if it names none. Source: `proofload_model::tier::tier_plan`.
-const USUAL: PolicyChoice = PolicyChoice::S3Fifo1;
+const USUAL: PolicyChoice = PolicyChoice::S3Fifo2;
 
 /// Points of hit ratio by which the usual policy may be below the best.
 const NEAR: f64 = 0.01;

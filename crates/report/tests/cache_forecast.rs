@@ -9,7 +9,7 @@ use proofload_model::settings::Value;
 use proofload_model::tier::{CacheSize, SizedVolume, TierVolume};
 use proofload_model::units::Bytes;
 use proofload_record::{Attempt, Record};
-use proofload_report::findings::cache_forecast::{Place, cache_forecasts};
+use proofload_report::findings::cache_forecast::{SizePlace, cache_forecasts};
 use proofload_report::findings::evaluate;
 use proofload_report::{ForecastFormat, Format, render, render_forecast};
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ fn measured_sizes_are_forecast_from_the_others_and_sizes_between_lie_between() {
     let [forecast] = forecasts.as_slice() else { panic!("one group: {forecasts:?}") };
     assert_eq!(forecast.points.iter().map(|point| point.size.0 * 100 / DATA).collect::<Vec<_>>(), SIZES);
     assert!(forecast.curve_error().is_some_and(|error| error < 0.001), "{:?}", forecast.curve_error());
-    let places = [Place::Below, Place::Between, Place::Between, Place::Above];
+    let places = [SizePlace::Below, SizePlace::Between, SizePlace::Between, SizePlace::Above];
     for (point, place) in forecast.points.iter().zip(places) {
         let left_out = forecast.left_out(point.point).expect("it is one of them").expect("three others");
         assert_eq!(left_out.forecast.place, place);
@@ -162,10 +162,12 @@ fn with_two_sizes_there_is_a_forecast_whose_error_is_not_known() {
 
 #[track_caller]
 fn check_refused(record: &Record, why: &str) {
-    let error = render_forecast(record, &[CacheSize::PercentOfData(30)], ForecastFormat::Text).unwrap_err().to_string();
+    let found = render_forecast(record, &[CacheSize::PercentOfData(30)], ForecastFormat::Text);
+    let error = found.expect_err("it says nothing of other sizes").to_string();
     assert!(error.contains(why), "{error}");
     if record.study.settings.text("storage.kind") == Ok("tier") {
-        assert!(!render(record, Format::Markdown).unwrap().contains("Caches of other sizes"), "{why}");
+        let page = render(record, Format::Markdown).expect("there are points");
+        assert!(!page.contains("Caches of other sizes"), "{why}");
     }
 }
 

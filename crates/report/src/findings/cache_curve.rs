@@ -71,7 +71,7 @@ fn between(from: &VolumeHits, to: &VolumeHits, place: f64) -> VolumeHits {
     }
 }
 
-/// The curve of a point's runs; why there is none where nothing was sampled, too little, or with gaps.
+/// The curve of a point's runs, or the reason against it: nothing was sampled, too little, or with gaps.
 pub(super) fn curve(runs: &[Pair<'_>], volumes: &[TierVolume]) -> Result<SizeCurve, String> {
     let sampled = sum(runs, tier::SAMPLED, "");
     let lost = sum(runs, tier::SAMPLE_LOST, "");

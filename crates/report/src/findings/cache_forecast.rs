@@ -48,16 +48,16 @@ pub struct SizedPoint {
 
 /// Where a size lies among those that were measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Below all of them.
+pub enum SizePlace {
+    /// Size below all of them.
     Below,
-    /// Between two.
+    /// Size between two.
     Between,
-    /// Above all of them.
+    /// Size above all of them.
     Above,
 }
 
-impl Place {
+impl SizePlace {
     /// The word in JSON.
     pub const fn word(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ pub struct SizeForecast {
     /// Points whose references it rests on: both of them, or beyond the measured sizes the nearest.
     pub traced: Vec<u32>,
     /// Where the size lies.
-    pub place: Place,
+    pub place: SizePlace,
     /// Largest error of sizes in such a place that were forecast from the others, as a share of what was measured; `None` where none could be.
     pub error: Option<f64>,
 }
@@ -261,7 +261,7 @@ fn cpu_of(attempt: &Attempt) -> Option<super::Trace> {
     })
 }
 
-/// Requests to the drives that a write waits for where no cache has completed it: none where the controller takes it.
+/// Requests to the drives that a write waits for that no cache has completed: 0 if the controller takes it.
 fn waits_for_writes(slow: &SlowMedium) -> f64 {
     if slow.write_cache.0 > 0 { 0.0 } else { 1.0 }
 }
@@ -302,30 +302,30 @@ impl CacheForecast {
         (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
-    fn error_of(&self, place: Place) -> Option<f64> {
+    fn error_of(&self, place: SizePlace) -> Option<f64> {
         let last = self.points.len() - 1;
         let among = match place {
-            Place::Below => &self.points[..1],
-            Place::Between => &self.points[1..last],
-            Place::Above => &self.points[last..],
+            SizePlace::Below => &self.points[..1],
+            SizePlace::Between => &self.points[1..last],
+            SizePlace::Above => &self.points[last..],
         };
         let errors = among.iter().filter_map(|point| self.left_out(point.point)?.ok()).map(|found| found.error.abs());
         errors.reduce(f64::max)
     }
 
-    /// From points in the order of sizes, two at least.
+    /// Forecasts from points in the order of sizes, two at least.
     fn from(&self, size: Bytes, points: &[&SizedPoint]) -> Result<SizeForecast, String> {
         let above = points.partition_point(|point| point.size < size);
         let place = match above {
-            0 if points[0].size > size => Place::Below,
-            _ if above == points.len() => Place::Above,
-            _ => Place::Between,
+            0 if points[0].size > size => SizePlace::Below,
+            _ if above == points.len() => SizePlace::Above,
+            _ => SizePlace::Between,
         };
         let first = above.saturating_sub(1).min(points.len() - 2);
         let around = [points[first], points[first + 1]];
         let network = CacheNetwork::calibrated(self.host, around.map(|point| point.measured))?;
-        let nearest = if place == Place::Below { &around[..1] } else { &around[1..] };
-        let traced = self.traced(size, if place == Place::Between { &around } else { nearest }, points)?;
+        let nearest = if place == SizePlace::Below { &around[..1] } else { &around[1..] };
+        let traced = self.traced(size, if place == SizePlace::Between { &around } else { nearest }, points)?;
         let mean = |of: &dyn Fn(&SizedPoint, &[VolumeHits]) -> f64| {
             traced.iter().map(|(point, hits)| of(point, hits)).sum::<f64>() / traced.len() as f64
         };

@@ -1,6 +1,6 @@
 //! Forecasts by the size of a cache as text: the sizes that were asked for first, then what they rest on.
 
-use crate::findings::cache_forecast::{CacheForecast, Place, SizeForecast, SizedPoint};
+use crate::findings::cache_forecast::{CacheForecast, SizeForecast, SizePlace, SizedPoint};
 use crate::findings::{Findings, size_text};
 use crate::numbers::{grouped, short};
 use proofload_model::tier::CacheSize;
@@ -66,9 +66,9 @@ fn rests_on(findings: &Findings<'_>, forecast: &CacheForecast, found: &SizeForec
     let [first, second] = found.calibrated.map(label);
     let traced: Vec<String> = found.traced.iter().map(|id| label(*id)).collect();
     let of = match found.place {
-        Place::Between => "sizes between others",
-        Place::Above => "the largest size",
-        Place::Below => "the least size",
+        SizePlace::Between => "sizes between others",
+        SizePlace::Above => "the largest size",
+        SizePlace::Below => "the least size",
     };
     let error = match found.error {
         Some(error) => {

@@ -10,7 +10,7 @@ impl Tier {
         self.lock().sample = Some(ring);
     }
 
-    /// At most so many references of the sample from a number on; `None` of a pool that keeps none.
+    /// References, at most so many, of the sample from a number on; `None` of a pool that keeps none.
     pub fn sampled_since(&self, number: u64, most: usize) -> Option<SamplePiece> {
         self.lock().sample.as_ref().map(|ring| ring.since(number, most, self.geometry.line_bytes))
     }

@@ -130,3 +130,76 @@ fn pair(plan: &CachePlan, piece: &SamplePiece, size: Bytes) -> Option<Pair> {
     let policy = PolicyChoice::ALL.into_iter().find(|choice| choice.name() == plan.policy.word())?;
     Some(Pair { size, own: cache(policy)?, lru: cache(PolicyChoice::Lru)? })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::tier::{CacheSize, EvictionPolicy};
+    use proofload_tier::block::{OriginBlock, SectorSet};
+    use proofload_tier::forecast::SampleSettings;
+    use proofload_tier::machine::AccessKind;
+
+    fn plan(prewarm: bool) -> CachePlan {
+        CachePlan {
+            size: CacheSize::PercentOfData(50),
+            mode: WriteMode::WriteBack,
+            policy: EvictionPolicy::S3Fifo2,
+            line: Bytes(8192),
+            accelerate: vec![TierVolume::Data],
+            prewarm,
+        }
+    }
+
+    /// One read of each of 1,000 blocks, half of which are in the sample; the first reference was lost.
+    fn piece() -> SamplePiece {
+        let of =
+            |index| Reference { block: OriginBlock::new(0, index), kind: AccessKind::Read, sectors: SectorSet(0b11) };
+        let settings = SampleSettings { rate: 0.5, data_lines: 1_000 };
+        let all = SamplePiece { settings, line_bytes: 8192, first: 1, references: Vec::new(), is_last: true };
+        let sampled: Vec<Reference> = (0..500).map(of).collect();
+        SamplePiece { references: sampled, ..all }
+    }
+
+    fn value(readings: &[Reading], wanted: &proofload_model::series::SeriesName, component: &str) -> Option<f64> {
+        let found = readings.iter().find(|one| one.name == wanted.name && one.component == component);
+        found.map(|one| one.value)
+    }
+
+    #[test]
+    fn counts_of_the_sample_are_told_as_those_of_all_references_for_each_size_that_it_can_say() {
+        let mut miniatures = Miniatures::new(plan(false));
+        assert_eq!(miniatures.readings(None), [], "the base of rates");
+        miniatures.serve(&piece());
+        miniatures.readings(None);
+        let mut again = piece();
+        again.first = miniatures.next;
+        miniatures.serve(&again);
+        let readings = miniatures.readings(Some(Duration::from_secs(2)));
+        let at = |percent: u64| SizedVolume { volume: TierVolume::Data, size: Bytes(81_920 * percent) }.to_string();
+        assert_eq!(value(&readings, &tier::SAMPLED, ""), Some(250.0));
+        assert_eq!(value(&readings, &tier::SAMPLE_LOST, ""), Some(0.0), "one was lost before, none since");
+        assert_eq!(value(&readings, &tier::MISSES_AT, &at(120)), Some(0.0), "all were read before");
+        assert_eq!(value(&readings, &tier::LRU_MISSES_AT, &at(50)), Some(500.0), "a loop over twice the lines");
+        assert_eq!(value(&readings, &tier::MISSES_AT, &at(5)), None, "25 lines of the sample say nothing");
+        assert_eq!(value(&readings, &tier::MISSES_AT, &at(50).replace("data", "log")), None, "the log is not cached");
+        assert_eq!(miniatures.lost, 1);
+    }
+
+    #[test]
+    fn caches_of_a_study_that_warms_its_cache_begin_with_the_data() {
+        let misses = |prewarm| {
+            let mut miniatures = Miniatures::new(plan(prewarm));
+            let mut piece = piece();
+            piece.references = piece.reads_of_data(0).collect();
+            miniatures.serve(&piece);
+            miniatures.pairs.last().expect("the largest").own.counts(0)
+        };
+        let (cold, warm) = (misses(false), misses(true));
+        assert_eq!((cold.reads, cold.read_misses), (cold.reads, cold.reads));
+        assert_eq!(
+            (warm.reads, warm.read_misses),
+            (2 * cold.reads, cold.reads),
+            "what warms it misses, and nothing after it"
+        );
+    }
+}

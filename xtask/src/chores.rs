@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::{answers, crash, drills, loads, perf, rehearse, test, tidy, verdicts};
+use crate::{answers, crash, drills, loads, perf, policies, rehearse, test, tidy, verdicts};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -55,6 +55,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[oltp [rounds=5] [seconds=20] [warehouses=10] [users=4] [only=CLIENTS]]",
         summary: "run the benches that goals are stated for, or TPROC-C beside other clients; keep the result in benches/history.jsonl",
         run: perf::run,
+    },
+    Chore {
+        name: "policies",
+        arguments: "[WAREHOUSES] [SECONDS]",
+        summary: "compare the policies of the cache tier on the references of a TPROC-C load on SQLite (2 warehouses, 120 s)",
+        run: policies::run,
     },
     Chore {
         name: "rehearse",

@@ -12,6 +12,7 @@ mod crash;
 mod drills;
 mod loads;
 mod perf;
+mod policies;
 mod rehearse;
 mod test;
 mod tidy;

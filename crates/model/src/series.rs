@@ -168,6 +168,12 @@ series! {
         ERRORS = "errors", "Failed reads and writes of the cache and of the slow medium", "1/s", "volume", Rate;
         IN_USE = "in_use", "Cache that holds lines of the volume", "B", "volume", Level;
         DIRTY = "dirty", "Cache that holds dirty lines of the volume", "B", "volume", Level;
+        MISSES_AT = "misses_at", "Reads that would miss in a cache of a size and of the policy in force, from a sample of the references", "1/s", "volume and bytes", Rate;
+        LRU_MISSES_AT = "lru_misses_at", "Reads that would miss in a cache of a size that gives up what was used least recently, from a sample", "1/s", "volume and bytes", Rate;
+        WRITE_MISSES_AT = "write_misses_at", "Writes to a line that a cache of a size would not hold, from a sample", "1/s", "volume and bytes", Rate;
+        CLEANED_AT = "cleaned_at", "Bytes that the cleaner of a cache of a size would write, from a sample", "B/s", "volume and bytes", Rate;
+        SAMPLED = "sampled", "References in the sample", "1/s", "", Rate;
+        SAMPLE_LOST = "sample_lost", "References of the sample that were overwritten before they were read", "1/s", "", Rate;
         DISK_REQUESTS = "disk_requests", "Requests to the modelled medium", "1/s", "", Rate;
         DISK_BUSY = "disk_busy", "Use of the modelled drives, mean of all", "%", "", Rate;
         DISK_QUEUE = "disk_queue", "Mean requests at the modelled medium, waiting or served", "requests", "", Rate;

@@ -234,13 +234,36 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
     let cache = CachePlan {
         size: size.unwrap_or(CacheSize::Bytes(Bytes(0))),
         mode: word(settings, "storage.cache.mode", WriteMode::of)?.unwrap_or(WriteMode::WriteBack),
-        policy: word(settings, "storage.cache.policy", EvictionPolicy::of)?.unwrap_or(EvictionPolicy::S3Fifo1),
+        policy: word(settings, "storage.cache.policy", EvictionPolicy::of)?.unwrap_or(EvictionPolicy::S3Fifo2),
         line: settings.bytes("storage.cache.line").unwrap_or(Bytes(8192)),
         accelerate,
         prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
         folder: settings.text("storage.cache.path").ok().map(str::to_owned),
     };
     Ok(Some(TierPlan { slow, cache }))
+}
+
+/// A volume before a cache of a size that was not there: the component of series from a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizedVolume {
+    /// The volume.
+    pub volume: TierVolume,
+    /// Room for lines of the cache.
+    pub size: Bytes,
+}
+
+impl fmt::Display for SizedVolume {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.volume.word(), self.size.0)
+    }
+}
+
+impl SizedVolume {
+    /// What the component of a series is; `None` for another text.
+    pub fn parse(component: &str) -> Option<Self> {
+        let (volume, bytes) = component.split_once(' ')?;
+        Some(Self { volume: TierVolume::of(volume)?, size: Bytes(bytes.parse().ok()?) })
+    }
 }
 
 /// What a word of a setting stands for; `None` where it is not given.
@@ -264,6 +287,13 @@ mod tests {
         let plan = tier_plan(&settings(&[("storage.kind", Value::Text(TIER.to_owned()))])).unwrap().unwrap();
         assert_eq!((plan.slow.drive.word(), plan.slow.raid.word(), plan.slow.drives), ("7.2k", "raid-5", 8));
         assert!(plan.cache.size.is_nothing() && !plan.cache.accelerates(TierVolume::Data));
+    }
+
+    #[test]
+    fn a_volume_before_a_size_is_what_it_was() {
+        let one = SizedVolume { volume: TierVolume::Log, size: Bytes(1 << 40) };
+        assert_eq!(SizedVolume::parse(&one.to_string()), Some(one));
+        assert_eq!(["data", "data x", "disk 5"].map(SizedVolume::parse), [None; 3]);
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub(crate) enum TierCommand {
     Serve(ServeArguments),
     /// Show what an open pool does: hits both ways, dirty lines, cleaner, slow disk
     Stats(StatsArguments),
+    /// Forecast throughput and hits with a cache of a size that was not measured, from the record of a study
+    Predict(PredictArguments),
     /// Clean a pool within a time: an open one by its control socket, or one that nobody serves by its devices
     Drain(DrainArguments),
     /// Tell the server of a pool to stop, and wait until it has
@@ -63,7 +65,7 @@ pub(crate) struct ServeArguments {
     #[arg(long = "mode", value_name = "[VOLUME=]MODE", default_value = "write-back")]
     pub(crate) modes: Vec<String>,
     /// Order in which lines are given up: lru, 2q, s3-fifo-1, s3-fifo-2, arc, w-tinylfu
-    #[arg(long, value_name = "POLICY", default_value = "s3-fifo-1")]
+    #[arg(long, value_name = "POLICY", default_value = "s3-fifo-2")]
     pub(crate) policy: String,
     /// Model slow drives before the origins, such as raid-5:8x7.2k:2GiB: layout, drives, cache of the controller
     #[arg(long, value_name = "DISKS")]
@@ -90,6 +92,22 @@ pub(crate) struct StatsArguments {
     /// Show what happens in this time instead of since the pool was opened
     #[arg(long, value_name = "TIME")]
     pub(crate) over: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `tier predict` takes.
+#[derive(Debug, Args)]
+pub(crate) struct PredictArguments {
+    /// The record of a study on a cache tier
+    pub(crate) record: PathBuf,
+    /// Sizes of the cache, such as 5GiB,10GiB; without any, how well the measured ones are forecast from each other
+    #[arg(long = "size", value_name = "SIZE", value_delimiter = ',')]
+    pub(crate) sizes: Vec<String>,
+    /// Sizes in per cent of the data, such as 10,20
+    #[arg(long = "percent", value_name = "N", value_delimiter = ',')]
+    pub(crate) percents: Vec<u32>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -54,7 +54,40 @@ fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
     let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
     let page = text(&page.stdout);
     assert!(page.contains("What the cache is worth") && page.contains("No such drive was there"), "{page}");
+    expect_forecasts(&bench, &record);
     bench.expect_no_process();
+}
+
+/// The sample of a run's references is in its record, and sizes are forecast from it or refused with the reason.
+fn expect_forecasts(bench: &Bench, record: &proofload_record::Record) {
+    for attempt in &record.attempts {
+        let of = |name: &series::SeriesName| {
+            let found = attempt.series.iter().filter(|one| name.is_of(&one.probe, &one.name));
+            found.flat_map(|one| one.samples.iter().map(|sample| (one.component.clone(), sample.2))).collect::<Vec<_>>()
+        };
+        let sum = |name: &series::SeriesName| of(name).iter().map(|(_, value)| value).sum::<f64>();
+        assert!(sum(&series::tier::SAMPLED) > 0.0 && sum(&series::tier::SAMPLE_LOST) == 0.0, "{:?}", attempt.run);
+        let sized: Vec<_> = of(&series::tier::MISSES_AT);
+        assert!(sized.iter().any(|(component, _)| component.starts_with("data ")), "{sized:?}");
+        assert!(sized.iter().all(|(component, _)| proofload_model::tier::SizedVolume::parse(component).is_some()));
+    }
+    let run = |arguments: &[&str]| {
+        let done = bench.run(&[&["tier", "predict"], arguments].concat());
+        (done.status.code(), text(&done.stdout), text(&done.stderr))
+    };
+    // Windows of two seconds may be void, or hold too few references.
+    match run(&["x.proof", "--percent", "100"]) {
+        (Some(0), told, _) => {
+            assert!(told.contains("(100 % of the data): TPM ") && told.contains("not known"), "{told}")
+        }
+        (code, _, told) => {
+            assert_eq!(code, Some(1), "{told}");
+            assert!(["valid", "sampled"].iter().any(|why| told.contains(why)), "{told}");
+        }
+    }
+    let (code, none, told) = run(&["x.proof", "--size", "5", "--percent", "0", "--json"]);
+    assert!(code == Some(2) && none.is_empty() && told.contains("--size 5") && told.contains("--percent 0"), "{told}");
+    assert!(matches!(run(&["none.proof", "--percent", "5"]), (Some(1), _, told) if told.contains("none.proof")));
 }
 
 #[test]

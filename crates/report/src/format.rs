@@ -1,11 +1,16 @@
 //! The one way from a record to a report, and from two records to a comparison.
 
 use crate::error::Error;
+use crate::findings::cache_forecast::{cache_forecasts, why_no_forecast};
 use crate::findings::comparison::{Comparison, Gate, Rules};
-use crate::findings::evaluate_beside;
-use crate::render::{comparison_json, comparison_text, csv, gate_json, gate_text, html, json, markdown, text};
+use crate::findings::{evaluate, evaluate_beside};
+use crate::render::{
+    comparison_json, comparison_text, csv, forecast_json, forecast_text, gate_json, gate_text, html, json, markdown,
+    text,
+};
 use crate::sections::{comparison_document, document};
 use proofload_import::Reference;
+use proofload_model::tier::CacheSize;
 use proofload_record::Record;
 
 /// Forms of a report.
@@ -74,4 +79,35 @@ pub fn render_gate(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules, form
         ComparisonFormat::Html => html(&comparison_document(comparison, Some(gate))),
         ComparisonFormat::Json => gate_json(comparison, gate, rules),
     }
+}
+
+/// Forms of a forecast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForecastFormat {
+    /// Sentences for a terminal.
+    Text,
+    /// JSON, for programs.
+    Json,
+}
+
+/// Renders what is expected of caches of these sizes. Pure: equal records give equal bytes.
+///
+/// # Errors
+/// When the record has no two valid points that differ in the size of a cache alone, no sample of their references, or one that says nothing of
+/// any of the sizes.
+pub fn render_forecast(record: &Record, sizes: &[CacheSize], format: ForecastFormat) -> Result<String, Error> {
+    let findings = evaluate(record);
+    let forecasts = cache_forecasts(&findings);
+    if forecasts.is_empty() {
+        return Err(Error::new(why_no_forecast(&findings)));
+    }
+    let found: Vec<_> =
+        forecasts.iter().flat_map(|one| sizes.iter().map(|size| one.at(size.before(one.data)))).collect();
+    if let (false, Some(Err(why))) = (found.iter().any(Result::is_ok), found.first()) {
+        return Err(Error::new(format!("{why}; measure it, or ask for a larger one")));
+    }
+    Ok(match format {
+        ForecastFormat::Text => forecast_text(&findings, &forecasts, sizes),
+        ForecastFormat::Json => forecast_json(&findings, &forecasts, sizes),
+    })
 }

@@ -14,4 +14,6 @@ mod sections;
 pub mod workloads;
 
 pub use error::Error;
-pub use format::{ComparisonFormat, Format, render, render_beside, render_comparison, render_gate};
+pub use format::{
+    ComparisonFormat, ForecastFormat, Format, render, render_beside, render_comparison, render_forecast, render_gate,
+};

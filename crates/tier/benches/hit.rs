@@ -1,4 +1,4 @@
-//! What a hit, a miss and a write cost in process, and how long a warm restart takes.
+//! What a hit, a miss, a write and a sample of the references cost in process, and how long a warm restart takes.
 //!
 //! `cargo bench -p proofload-tier`. Each figure is the median of several rounds of the calling thread's CPU time, with
 //! the fastest and the slowest round beside it. The goals are 2 µs per hit of 8 KiB, 40 bytes of memory per line, and a
@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock, RwLock};
 use std::time::{Duration, Instant};
 
 use proofload_tier::device::{Device, FileDevice, MachineClock, PageCache};
+use proofload_tier::forecast::SampleSettings;
 use proofload_tier::layout::{Geometry, Identity};
 use proofload_tier::machine::{CacheMode, CleanerSettings, PoolSettings, VolumeClass, VolumeSettings};
 use proofload_tier::policy::PolicyChoice;
@@ -34,7 +35,7 @@ fn clock() -> Arc<MachineClock> {
 
 fn settings() -> PoolSettings {
     PoolSettings {
-        policy: PolicyChoice::S3Fifo1,
+        policy: PolicyChoice::S3Fifo2,
         volumes: vec![VolumeSettings { class: VolumeClass::Data, mode: CacheMode::WriteBack, quota_lines: None }],
         cleaner: CleanerSettings::usual(),
         verify_every_read: false,
@@ -83,6 +84,10 @@ fn bench_requests() {
     report("hit, read of 8 KiB", || tier.read(0, next(), black_box(&mut bytes)).expect("the files work"));
     report("hit, read of 4 KiB", || tier.read(0, next(), black_box(&mut bytes[..4096])).expect("the files work"));
     report("hit, write of 8 KiB", || tier.write(0, next(), black_box(&bytes)).expect("the files work"));
+    for (what, rate) in [("hit, a tenth of blocks sampled", 0.1), ("hit, all blocks sampled", 1.0)] {
+        tier.sample(SampleSettings { rate, data_lines: u64::from(LINES) });
+        report(what, || tier.read(0, next(), black_box(&mut bytes)).expect("the files work"));
+    }
 }
 
 /// A device that keeps its first bytes and its label, and elsewhere reads zeros and forgets.

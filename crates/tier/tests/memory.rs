@@ -11,7 +11,7 @@ use proofload_tier::policy::PolicyChoice;
 #[test]
 fn a_line_costs_at_most_forty_bytes() {
     let lines = 1 << 20;
-    for policy in [PolicyChoice::S3Fifo1, PolicyChoice::Lru, PolicyChoice::TwoQueue, PolicyChoice::TinyLfu] {
+    for policy in [PolicyChoice::S3Fifo2, PolicyChoice::Lru, PolicyChoice::TwoQueue, PolicyChoice::TinyLfu] {
         let settings = PoolSettings {
             policy,
             volumes: vec![VolumeSettings { class: VolumeClass::Data, mode: CacheMode::WriteBack, quota_lines: None }],

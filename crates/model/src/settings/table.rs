@@ -65,7 +65,7 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("storage.cache.size", Kind::Bytes { least: 0 }, "Room for lines in the cache of a tier; `0B`: no cache, all requests go to the slow medium. By default no cache.").titled("cache"),
     SettingSpec::optional("storage.cache.percent", Kind::Integer { least: 0, most: 1000 }, "The same as a part of the data as they are when the cache is made, in per cent, instead of `storage.cache.size`.").titled("cache (per cent of the data)"),
     SettingSpec::optional("storage.cache.mode", Kind::OneOf(WriteMode::WORDS), "The way of a write: `write-back` (the default), it completes on the cache; `write-through`, on the slow medium, and is cached; `write-around`, on the slow medium alone.").titled("cache mode"),
-    SettingSpec::optional("storage.cache.policy", Kind::OneOf(EvictionPolicy::WORDS), "Order in which clean lines are given up; by default `s3-fifo-1`.").titled("cache policy"),
+    SettingSpec::optional("storage.cache.policy", Kind::OneOf(EvictionPolicy::WORDS), "Order in which clean lines are given up; by default `s3-fifo-2`.").titled("cache policy"),
     SettingSpec::optional("storage.cache.line", Kind::Bytes { least: 4096 }, "Bytes of a line: 4, 8, 16, 32 or 64 KiB; by default 8KiB.").titled("cache line"),
     SettingSpec::optional("storage.cache.accelerate", Kind::List, "Volumes that are cached, of `data` and `log`; the others are on the slow medium alone, and contend for its drives. By default `[\"data\"]`.").titled("cached volumes"),
     SettingSpec::optional("storage.cache.path", Kind::Text, "Folder on the fast storage that gets the file of the cache, for servers; by default it lies beside the data.").titled("cache folder"),

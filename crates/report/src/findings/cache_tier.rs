@@ -119,12 +119,7 @@ fn cached_point(
 
 /// Throughput over that of the point without a cache whose other levels are the same; inside blocks, where there are any.
 fn times(findings: &Findings<'_>, point: &PointFindings, bare: &[&PointFindings]) -> Measured {
-    let others = |point: &PointFindings| -> Vec<(String, String)> {
-        let is_of_tier = |setting: &str| OF_TIER.iter().any(|before| setting.starts_with(before));
-        let levels = point.levels.iter().filter(|(setting, _)| !is_of_tier(setting));
-        levels.map(|(setting, value)| (setting.clone(), value.to_string())).collect()
-    };
-    let base = bare.iter().find(|base| others(base) == others(point));
+    let base = bare.iter().find(|base| levels_beside(base) == levels_beside(point));
     let base = *base.ok_or_else(|| "the study has no point without a cache beside it".to_owned())?;
     let inside = findings.blocks.as_ref().and_then(|blocks| blocks.ratio(point.id, base.id));
     if let Some(one) = [point, base].into_iter().find(|one| inside.is_none() && !one.verdict.is_valid()) {
@@ -138,6 +133,13 @@ fn times(findings: &Findings<'_>, point: &PointFindings, bare: &[&PointFindings]
         ),
     };
     Ok(informative(ratio))
+}
+
+/// Levels of the factors that are not of the tier.
+pub(super) fn levels_beside(point: &PointFindings) -> Vec<String> {
+    let is_of_tier = |setting: &str| OF_TIER.iter().any(|before| setting.starts_with(before));
+    let levels = point.levels.iter().filter(|(setting, _)| !is_of_tier(setting));
+    levels.map(|(setting, value)| format!("{setting} = {value}")).collect()
 }
 
 /// The volumes that a use is of.

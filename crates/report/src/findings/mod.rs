@@ -5,6 +5,8 @@ mod agents;
 mod audits;
 mod blocks;
 mod bottleneck;
+mod cache_curve;
+pub mod cache_forecast;
 pub mod cache_tier;
 pub mod comparison;
 mod counted;

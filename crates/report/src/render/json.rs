@@ -45,6 +45,7 @@ pub(crate) fn json(findings: &Findings<'_>) -> String {
     let on_tiers = super::json_cache_tier::points(findings);
     if !on_tiers.is_empty() {
         body["cache_tier"] = Json::Array(on_tiers);
+        body["cache_forecasts"] = Json::Array(super::json_cache_forecast::groups(findings));
     }
     if findings.record.judged_again {
         body["judged_again"] = json!(true);

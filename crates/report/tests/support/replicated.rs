@@ -77,6 +77,11 @@ pub(crate) fn faster_first(points: &[&[(&str, Value)]; 2], repetitions: u32) -> 
     on_machines(("limits.memory", "\"1GiB\", \"16MiB\""), points, repetitions, 1)
 }
 
+/// The same on a machine that is faster at each of four points.
+pub(crate) fn ever_faster(points: &[&[(&str, Value)]; 4], repetitions: u32) -> Record {
+    on_machines(("limits.memory", "\"16MiB\", \"64MiB\", \"128MiB\", \"1GiB\""), points, repetitions, 1)
+}
+
 fn on_machines((setting, levels): (&str, &str), points: &[&[(&str, Value)]], repetitions: u32, seed: u32) -> Record {
     let factors = format!("[[factor]]\nsetting = \"{setting}\"\nlevels = [{levels}]\n");
     let mut record = record(&Shape { factors, repetitions, seed, ..Shape::memory(1) });

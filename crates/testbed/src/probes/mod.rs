@@ -7,6 +7,7 @@ mod foreign;
 mod group;
 mod host;
 mod memory;
+mod miniatures;
 mod power;
 mod pressure;
 mod probe;

@@ -1,12 +1,13 @@
 //! The cache tier under the data, by its control socket: reads and writes with their hits, lines, cleaning, and the modelled drives. A tier that
 //! is not open has no reading.
 
+use super::miniatures::Miniatures;
 use super::probe::{OpenedProbe, Probe, Subject};
 use super::rates::Rates;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::{SeriesName, tier};
-use proofload_model::tier::{CONTROL_SOCKET, RaidLevel, SlowMedium};
+use proofload_model::tier::{CONTROL_SOCKET, CachePlan, RaidLevel, SlowMedium};
 use proofload_model::wire::DataLocation;
 use proofload_tier::control::{ControlClient, DiskReading, PoolReading};
 use proofload_tier::stats::VolumeCounters;
@@ -22,6 +23,7 @@ pub struct WatchedTier {
     socket: PathBuf,
     /// Drives of its slow medium.
     drives: f64,
+    cache: CachePlan,
 }
 
 impl WatchedTier {
@@ -29,7 +31,7 @@ impl WatchedTier {
     pub fn of(place: &DataLocation, served: Option<PathBuf>) -> Option<Self> {
         let plan = place.tier.as_ref()?;
         let socket = served.unwrap_or_else(|| Path::new(&place.folder).join(CONTROL_SOCKET));
-        Some(Self { socket, drives: drives(&plan.slow) })
+        Some(Self { socket, drives: drives(&plan.slow), cache: plan.cache.clone() })
     }
 }
 
@@ -42,10 +44,14 @@ struct TierProbe {
     rates: Rates,
     /// Requests to the medium, the time they took, and how late they were handed back, at the reading before.
     disk: Option<(u64, Duration, Duration)>,
+    miniatures: Miniatures,
 }
 
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
-    let probe = |tier| Box::new(TierProbe { tier, rates: Rates::default(), disk: None }) as Box<dyn Probe>;
+    let probe = |tier: WatchedTier| {
+        let miniatures = Miniatures::new(tier.cache.clone());
+        Box::new(TierProbe { tier, rates: Rates::default(), disk: None, miniatures }) as Box<dyn Probe>
+    };
     Ok(subject.tier.take().map(probe))
 }
 
@@ -57,7 +63,9 @@ impl Probe for TierProbe {
             return Ok(Vec::new());
         };
         let reading = client.reading().map_err(|error| Error::new(format!("read the cache tier: {error}")))?;
-        Ok(self.readings(&reading, span))
+        let mut readings = self.readings(&reading, span);
+        readings.extend(self.miniatures.read(&client, span));
+        Ok(readings)
     }
 }
 

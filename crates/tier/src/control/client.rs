@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::frame::Frame;
-use super::message::{ControlAnswer, ControlRequest, READING};
+use super::message::{ControlAnswer, ControlRequest, READING, SAMPLED};
 use super::place::connect;
 use super::reading::{MOST_BYTES, PoolReading};
+use super::sampled;
 use crate::error::Error;
+use crate::forecast::SamplePiece;
 use crate::tier::DrainStatus;
 
 /// Time for which an answer is waited for, beside what was allowed for a drain.
@@ -41,6 +43,20 @@ impl ControlClient {
         let frame = self.ask(ControlRequest::Stats, PATIENCE)?;
         match frame.kind {
             READING => PoolReading::from_content(&frame.content)
+                .map_err(|fault| Error::frame("decoded", self.path.display().to_string(), fault)),
+            _ => Err(self.unexpected(&frame)),
+        }
+    }
+
+    /// References of the pool's sample from a number on, as many as fit one answer.
+    ///
+    /// # Errors
+    ///
+    /// When the pool keeps no sample, no answer comes within 10 s, or none of this version ([`Error::frame_fault`]).
+    pub fn sampled_since(&self, number: u64) -> Result<SamplePiece, Error> {
+        let frame = self.ask(ControlRequest::Sample { from: number }, PATIENCE)?;
+        match frame.kind {
+            SAMPLED => sampled::from_content(&frame.content)
                 .map_err(|fault| Error::frame("decoded", self.path.display().to_string(), fault)),
             _ => Err(self.unexpected(&frame)),
         }

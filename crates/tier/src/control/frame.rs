@@ -8,7 +8,7 @@ use crate::crc::crc32c;
 
 /// First bytes of every message.
 const MARK: [u8; 4] = *b"PLcs";
-/// Version of the format; one more with each change of a frame, a request, an answer or a counter.
+/// Version of the format; one more with each change of a frame, a request, an answer or a counter. 2: samples of references.
 pub(super) const VERSION: u16 = 2;
 /// Bytes before the content.
 const HEAD: usize = 12;
@@ -232,8 +232,8 @@ mod tests {
         assert_eq!(Frame::decode(&bytes, 6), Err(FrameFault::TooLong { found: 7, most: 6 }));
         let longer = [&bytes[..], &[0]].concat();
         assert_eq!(Frame::decode(&longer, 7), Err(FrameFault::TooLong { found: 24, most: 23 }));
-        let newer = [&MARK[..], &[2, 0], &bytes[6..]].concat();
-        assert_eq!(Frame::decode(&newer, 7), Err(FrameFault::Version { found: 2, wanted: 1 }));
+        let newer = [&MARK[..], &[3, 0], &bytes[6..]].concat();
+        assert_eq!(Frame::decode(&newer, 7), Err(FrameFault::Version { found: 3, wanted: 2 }));
         assert_eq!(Frame::decode(&[b'x'; 40], 7), Err(FrameFault::Mark));
     }
 }

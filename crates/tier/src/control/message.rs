@@ -14,11 +14,13 @@ const MOST_TEXT: usize = 2048;
 const STATS: u16 = 1;
 const DRAIN: u16 = 2;
 const STOP: u16 = 3;
+const SAMPLE: u16 = 4;
 /// Kinds of answers.
 pub(super) const READING: u16 = 129;
 const DRAINED: u16 = 130;
 const STOPPING: u16 = 131;
 const REFUSED: u16 = 132;
+pub(super) const SAMPLED: u16 = 133;
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,7 @@ pub(super) enum ControlRequest {
     Stats,
     Drain { limit: Duration },
     Stop,
+    Sample { from: u64 },
 }
 
 impl ControlRequest {
@@ -34,6 +37,7 @@ impl ControlRequest {
             Self::Stats => (STATS, Vec::new()),
             Self::Drain { limit } => (DRAIN, nanoseconds(limit).to_vec()),
             Self::Stop => (STOP, Vec::new()),
+            Self::Sample { from } => (SAMPLE, from.to_le_bytes().to_vec()),
         };
         Frame { kind, content }.encode()
     }
@@ -44,13 +48,14 @@ impl ControlRequest {
             STATS => Self::Stats,
             DRAIN => Self::Drain { limit: reader.time()? },
             STOP => Self::Stop,
+            SAMPLE => Self::Sample { from: reader.u64()? },
             _ => return Err(FrameFault::Content),
         };
         reader.end().map(|()| request)
     }
 }
 
-/// What a server answers, except a reading, which has bytes of its own.
+/// What a server answers, except a reading and a sample, which have bytes of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ControlAnswer {
     Drained(DrainStatus),
@@ -110,7 +115,12 @@ mod tests {
     #[test]
     fn requests_and_answers_are_what_they_were_and_no_shorter_or_longer_one_is() {
         let limit = Duration::from_millis(1500);
-        for request in [ControlRequest::Stats, ControlRequest::Drain { limit }, ControlRequest::Stop] {
+        for request in [
+            ControlRequest::Stats,
+            ControlRequest::Drain { limit },
+            ControlRequest::Stop,
+            ControlRequest::Sample { from: 7 },
+        ] {
             let mut frame = frame(&request.encode());
             assert_eq!(ControlRequest::from_frame(&frame), Ok(request));
             frame.content.push(0);
@@ -131,7 +141,7 @@ mod tests {
 
     #[test]
     fn unknown_kinds_and_rates_that_are_no_numbers_are_refused() {
-        for kind in [0, 4, 128, READING, 133, u16::MAX] {
+        for kind in [0, 5, 128, READING, SAMPLED, 134, u16::MAX] {
             let frame = Frame { kind, content: Vec::new() };
             assert_eq!(ControlRequest::from_frame(&frame), Err(FrameFault::Content));
             assert_eq!(ControlAnswer::from_frame(&frame), Err(FrameFault::Content));

@@ -8,6 +8,7 @@ mod frame;
 mod message;
 pub(crate) mod place;
 mod reading;
+mod sampled;
 mod server;
 
 pub use client::ControlClient;

@@ -18,6 +18,7 @@ use super::frame::Frame;
 use super::message::{ControlAnswer, ControlRequest, MOST_REQUEST};
 use super::place::SocketPlace;
 use super::reading::PoolReading;
+use super::sampled;
 use crate::disk::ModelledDisk;
 use crate::error::Error;
 use crate::tier::{DrainStatus, Tier};
@@ -175,6 +176,11 @@ impl ControlState {
             Ok(ControlRequest::Stats) => {
                 let disks = self.subject.disks.iter().map(|disk| &**disk);
                 PoolReading::of(&self.subject.tier, disks).encode()
+            }
+            Ok(ControlRequest::Sample { from }) => {
+                let piece = self.subject.tier.sampled_since(from, sampled::MOST_REFERENCES);
+                let none = || ControlAnswer::Refused("the pool keeps no sample of its references".to_owned()).encode();
+                piece.map_or_else(none, |piece| sampled::encode(&piece))
             }
             Ok(ControlRequest::Drain { limit }) => self.drain(limit).encode(),
             Ok(ControlRequest::Stop) => self.tell_owner().encode(),

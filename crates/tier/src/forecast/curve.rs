@@ -19,17 +19,32 @@ pub struct CurveSettings {
 }
 
 impl CurveSettings {
-    fn threshold(&self) -> u64 {
-        ((self.rate.clamp(0.0, 1.0) * MODULUS as f64).round() as u64).clamp(1, MODULUS)
+    fn filter(&self) -> SpatialFilter {
+        SpatialFilter::new(self.rate, self.seed)
+    }
+}
+
+/// Takes a share of all keys, always the same ones.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpatialFilter {
+    salt: u64,
+    threshold: u64,
+}
+
+impl SpatialFilter {
+    pub(super) fn new(rate: f64, seed: u64) -> Self {
+        let threshold = ((rate.clamp(0.0, 1.0) * MODULUS as f64).round() as u64).clamp(1, MODULUS);
+        Self { salt: mix(seed), threshold }
     }
 
-    /// The share of keys that is really followed.
-    fn real_rate(&self) -> f64 {
-        self.threshold() as f64 / MODULUS as f64
+    /// The share of keys that is really taken.
+    pub(super) fn rate(&self) -> f64 {
+        self.threshold as f64 / MODULUS as f64
     }
 
-    fn takes(&self, key: u64) -> bool {
-        mix(key ^ mix(self.seed)) % MODULUS < self.threshold()
+    #[inline]
+    pub(super) fn takes(&self, key: u64) -> bool {
+        mix(key ^ self.salt) % MODULUS < self.threshold
     }
 }
 
@@ -53,7 +68,8 @@ pub struct MissRatioCurve {
 impl MissRatioCurve {
     /// Follows a trace of keys.
     pub fn of_trace(trace: &[u64], settings: CurveSettings) -> Self {
-        let sample: Vec<u64> = trace.iter().copied().filter(|key| settings.takes(*key)).collect();
+        let filter = settings.filter();
+        let sample: Vec<u64> = trace.iter().copied().filter(|key| filter.takes(*key)).collect();
         let mut marks = MarkTree::new(sample.len());
         let mut last: HashMap<u64, usize> = HashMap::new();
         let mut distances: Vec<f64> = Vec::new();
@@ -72,7 +88,7 @@ impl MissRatioCurve {
             }
             marks.add(time, 1);
         }
-        let rate = settings.real_rate();
+        let rate = filter.rate();
         let expected = trace.len() as f64 * rate;
         if distances.is_empty() {
             distances.push(0.0);
@@ -137,8 +153,9 @@ impl MarkTree {
 /// Source: Waldspurger, Saemundsson, Ahmad, Park, "Cache modeling and optimization using miniature simulations", USENIX
 /// ATC 2017. The same correction as for SHARDS-adj is made.
 pub fn simulated_curve(trace: &[u64], choice: PolicyChoice, lines: &[u32], settings: CurveSettings) -> Vec<f64> {
-    let rate = settings.real_rate();
-    let sample: Vec<u64> = trace.iter().copied().filter(|key| settings.takes(*key)).collect();
+    let filter = settings.filter();
+    let rate = filter.rate();
+    let sample: Vec<u64> = trace.iter().copied().filter(|key| filter.takes(*key)).collect();
     let expected = trace.len() as f64 * rate;
     let one = |lines: &u32| {
         let small = ((f64::from(*lines) * rate).round() as u32).max(1);

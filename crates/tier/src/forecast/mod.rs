@@ -1,7 +1,10 @@
-//! What a cache of another size would do: miss-ratio curves from a trace, throughput from a queueing network. No devices.
+//! What a cache of another size would do: a sample of the references to a pool, small caches that serve it, miss-ratio curves of a trace. No
+//! devices.
 
 mod curve;
-mod queueing;
+mod miniature;
+mod sample;
 
 pub use curve::{CurveSettings, MissRatioCurve, simulated_curve};
-pub use queueing::{ClosedNetwork, NetworkForecast, Station};
+pub use miniature::{LEAST_LINES, MiniatureCache, MiniatureCounts, MiniatureSettings};
+pub use sample::{RING_REFERENCES, Reference, SAMPLED_BLOCKS, SamplePiece, SampleRing, SampleSettings};

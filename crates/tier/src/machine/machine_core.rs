@@ -40,6 +40,11 @@ impl Hasher for MixHasher {
 pub(super) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<MixHasher>>;
 pub(super) type QuickSet<K> = HashSet<K, BuildHasherDefault<MixHasher>>;
 
+/// Free lines of so many in use below which others are given up.
+pub(crate) fn low_water(active_lines: u32) -> u32 {
+    (active_lines / 32).clamp(2, 4096)
+}
+
 /// Requests that are at work on one block.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hold {
@@ -288,7 +293,7 @@ impl CacheMachine {
 
     /// Free lines below which others are given up, so that no request waits for a commit.
     pub(super) fn low_water(&self) -> u32 {
-        (self.active_lines / 32).clamp(2, 4096)
+        low_water(self.active_lines)
     }
 
     /// Gives up the line that the policy names; `false` when there is none.

@@ -14,5 +14,6 @@ mod work;
 pub use cleaning::{CleanBatch, CleanPiece, CleanerTick};
 pub use commits::{Commit, JournalPosition, SectorCrcs};
 pub use machine_core::CacheMachine;
+pub(crate) use machine_core::low_water;
 pub use settings::{CacheMode, CleanerSettings, PoolSettings, VolumeClass, VolumeSettings};
 pub use work::{AccessKind, Action, Begin, BlockRequest, BlockWork, End, Verification, WaitFor, WorkFailure};

@@ -9,6 +9,7 @@ use super::latency::{LatencyClass, LatencyHistogram};
 use crate::block::OriginBlock;
 use crate::device::{Clock, Device};
 use crate::error::Error;
+use crate::forecast::SampleRing;
 use crate::layout::{Geometry, Superblock};
 use crate::machine::{AccessKind, Begin, BlockRequest, BlockWork, CacheMachine, End, WaitFor};
 use crate::policy::PolicyChoice;
@@ -23,6 +24,8 @@ pub(super) struct TierState {
     pub(super) latencies: Vec<[LatencyHistogram; 3]>,
     /// Why the cache failed, the first time.
     pub(super) first_error: Option<String>,
+    /// The last references to a sample of all blocks, once somebody wants them.
+    pub(super) sample: Option<SampleRing>,
 }
 
 /// A pool of cache lines before its volumes.
@@ -228,6 +231,9 @@ impl Tier {
     pub(super) fn one(&self, request: &BlockRequest, bytes: &mut CallerBytes<'_>) -> Result<(), Error> {
         let begin = self.clock.now();
         let mut state = self.lock();
+        if let Some(sample) = &mut state.sample {
+            sample.note(request);
+        }
         loop {
             let work = match state.machine.begin(request) {
                 Begin::Work(work) => work,

@@ -11,6 +11,7 @@ mod maintenance;
 mod opening;
 mod reading;
 mod recovery;
+mod sampling;
 mod sizing;
 mod snapshot;
 

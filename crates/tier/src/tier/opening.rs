@@ -124,6 +124,7 @@ impl Tier {
                 waiting: 0,
                 latencies: vec![std::array::from_fn(|_| LatencyHistogram::default()); count],
                 first_error: None,
+                sample: None,
             }),
             changed: Condvar::new(),
             opened: clock.now(),

@@ -57,9 +57,11 @@ impl Tier {
         let mut works = Vec::new();
         let mut state = self.lock();
         for (block, range) in self.pieces(volume, at, length).take(MOST_BLOCKS) {
-            let Begin::Work(work) = state.machine.begin(&BlockRequest { kind: AccessKind::Read, block, range }) else {
-                break;
-            };
+            let request = BlockRequest { kind: AccessKind::Read, block, range };
+            let Begin::Work(work) = state.machine.begin(&request) else { break };
+            if let Some(sample) = &mut state.sample {
+                sample.note(&request);
+            }
             let goes_on = is_whole_miss(&work);
             works.push(work);
             if !goes_on {

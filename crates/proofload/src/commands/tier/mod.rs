@@ -1,4 +1,4 @@
-//! Commands on pools of a cache tier, one file each. Lists them.
+//! Commands on pools of a cache tier and on records of studies on one, one file each. Lists them.
 
 mod check;
 mod devices;
@@ -9,6 +9,7 @@ mod ending;
 mod format;
 mod guarding;
 mod mounts;
+mod predict;
 mod serve;
 mod slow;
 mod stats;

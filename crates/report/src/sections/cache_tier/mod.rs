@@ -1,6 +1,7 @@
 //! What a cache is worth: the section on cache tiers in parts, one file each. Lists and re-exports.
 
 mod answer;
+mod forecast;
 mod medium;
 mod over_time;
 mod published;

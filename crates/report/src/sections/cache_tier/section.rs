@@ -1,7 +1,7 @@
-//! What a cache is worth: configurations beside each other, hits both ways, what the slow medium did, and how the cache became warm.
+//! What a cache is worth: configurations beside each other, hits both ways, what other sizes should give, what the slow medium did, and how the cache became warm.
 
 use super::super::section::{Section, always};
-use super::{answer, medium, over_time, published, tables};
+use super::{answer, forecast, medium, over_time, published, tables};
 use crate::blocks::{Block, Notice, prose};
 use crate::findings::Findings;
 use crate::findings::cache_tier::{CachedPoint, cached};
@@ -23,6 +23,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.push(slow_medium(&points));
     blocks.push(Block::Table(tables::configurations(findings, &points)));
     blocks.extend(published::blocks(findings, &points));
+    blocks.extend(forecast::table(findings));
     blocks.push(Block::Table(tables::operations(findings, &points)));
     blocks.push(Block::Table(tables::held(findings, &points)));
     if points.iter().any(|one| one.plan.slow.is_modelled()) {

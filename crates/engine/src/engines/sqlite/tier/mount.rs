@@ -10,6 +10,7 @@ use proofload_model::units::Bytes;
 use proofload_tier::control::{ControlServer, ControlSubject};
 use proofload_tier::device::{Clock, Device, LabelledFile, MachineClock};
 use proofload_tier::disk::ModelledDisk;
+use proofload_tier::forecast::SampleSettings;
 use proofload_tier::tier::{Maintenance, PoolSnapshot, Tier, TierDevices};
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -134,6 +135,8 @@ impl TierMount {
         if plan.cache.prewarm && mount.first.volumes.iter().all(|volume| volume.lines == 0) {
             mount.warm()?;
         }
+        // After the cache is warmed, which who reads the sample can do with a cache of any size.
+        mount.tier().sample(SampleSettings::of_data(length.div_ceil(plan.cache.line.0.max(1))));
         Ok(mount)
     }
 

@@ -141,7 +141,7 @@ fn advance(marginal: &mut [f64], station: &Station, population: usize, per_ms: f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::mix;
+    use crate::random::Random;
 
     fn server(demand_ms: f64) -> Station {
         Station::Servers { demand_ms, count: 1 }
@@ -169,11 +169,8 @@ mod tests {
 
     /// A simulation of the network with exponential times, transactions per second.
     fn simulated(ssd_ms: f64, disk: &Station, miss: f64, users: usize) -> f64 {
-        let mut seed = 0;
-        let mut uniform = move || {
-            seed += 1;
-            ((mix(seed) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-        };
+        let mut random = Random::new(1);
+        let mut uniform = move || 1.0 - random.uniform();
         let (mut now, mut done) = (0.0, 0_u32);
         let (mut at_ssd, mut at_disk) = (users, 0_usize);
         while done < 3_000_000 {

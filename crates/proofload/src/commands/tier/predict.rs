@@ -1,0 +1,50 @@
+//! `tier predict`: throughput and hits with a cache of a size that was not measured. What is forecast is decided by `report`.
+
+use super::words::Faults;
+use crate::cli_tier::PredictArguments;
+use crate::exit::Exit;
+use crate::output;
+use proofload_model::tier::CacheSize;
+use proofload_model::units::Bytes;
+use proofload_report::{ForecastFormat, render_forecast};
+
+/// Forecasts sizes from a record.
+pub(super) fn run(arguments: &PredictArguments) -> Exit {
+    let mut faults = Faults::default();
+    let sizes = sizes(arguments, &mut faults);
+    let sizes = match faults.settle(arguments.json, Some(sizes)) {
+        Ok(sizes) => sizes,
+        Err(exit) => return exit,
+    };
+    match text(arguments, &sizes) {
+        Ok(text) => {
+            output::result(&text);
+            Exit::Good
+        }
+        Err(why) => output::failure(arguments.json, Exit::Failure, &why),
+    }
+}
+
+fn sizes(arguments: &PredictArguments, faults: &mut Faults) -> Vec<CacheSize> {
+    let mut sizes = Vec::new();
+    for text in &arguments.sizes {
+        match faults.take(&format!("--size {text}"), Bytes::parse(text)) {
+            Some(Bytes(0)) => faults.add(format!("--size {text}: write a size above 0")),
+            found => sizes.extend(found.map(CacheSize::Bytes)),
+        }
+    }
+    for percent in &arguments.percents {
+        match percent {
+            0 => faults.add("--percent 0: write a part of the data above 0"),
+            _ => sizes.push(CacheSize::PercentOfData(*percent)),
+        }
+    }
+    sizes
+}
+
+fn text(arguments: &PredictArguments, sizes: &[CacheSize]) -> Result<String, String> {
+    let record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
+    let format = if arguments.json { ForecastFormat::Json } else { ForecastFormat::Text };
+    let told = |error| format!("forecast from {}: {error}", arguments.record.display());
+    render_forecast(&record, sizes, format).map_err(told)
+}

@@ -1,0 +1,191 @@
+//! Policies of a cache on the references of a real TPROC-C load: what each would hit in caches of four sizes. The references are taken at the
+//! entry of the tier under SQLite, below its page cache, while the program runs a study.
+//!
+//! `cargo xtask policies` takes more of them: `PROOFLOAD_POLICIES` is then warehouses and seconds, such as `2x120`.
+#![expect(clippy::print_stdout, reason = "the result is a table")]
+
+mod support;
+
+use proofload_tier::control::ControlClient;
+use proofload_tier::forecast::{MiniatureCache, MiniatureCounts, MiniatureSettings, Reference, SamplePiece};
+use proofload_tier::machine::{CacheMode, CleanerSettings};
+use proofload_tier::policy::PolicyChoice;
+use std::path::PathBuf;
+use std::time::Duration;
+use support::{Bench, text};
+
+/// Sizes of the cache, % of the data.
+const SIZES: [u64; 4] = [5, 10, 30, 50];
+
+/// The policy that a study has if it names none. Source: `proofload_model::tier::tier_plan`.
+const USUAL: PolicyChoice = PolicyChoice::S3Fifo2;
+
+/// Points of hit ratio by which the usual policy may be below the best.
+const NEAR: f64 = 0.01;
+
+/// What was sampled.
+struct Trace {
+    /// The first piece, which tells rate and sizes.
+    first: SamplePiece,
+    references: Vec<Reference>,
+    lost: u64,
+}
+
+fn study(asked: Option<(u32, u32)>) -> String {
+    let (scale, seconds) = match asked {
+        Some((warehouses, seconds)) => (format!("warehouses = {warehouses}"), seconds),
+        None => ("warehouses = 20\nscale = \"toy\"".to_owned(), 3),
+    };
+    format!(
+        r#"
+[study]
+name = "small"
+title = "References of a load"
+[workload]
+kind = "tprocc"
+{scale}
+virtual_users = 4
+form = "statements"
+[engine]
+kind = "sqlite"
+writers = "queue"
+[engine.settings]
+cache_size = "{cache}"
+[storage]
+path = "data"
+kind = "tier"
+[storage.slow]
+drive = "15k"
+raid = "raid-0"
+write_cache = "64MiB"
+[storage.cache]
+percent = 120
+[procedure]
+prewarm = true
+warm_up = {{ at_least = "1s", at_most = "3s", round = "1s", tolerance = 0.5 }}
+measure = "{seconds}s"
+drift_tolerance = 1.0
+steal_tolerance = 1.0
+"#,
+        cache = if asked.is_some() { "8MiB" } else { "256KiB" },
+    )
+}
+
+fn socket(bench: &Bench) -> Option<PathBuf> {
+    let places = std::fs::read_dir(bench.path("data/small")).into_iter().flatten().flatten();
+    places.map(|place| place.path().join("tier/control")).find(|path| path.exists())
+}
+
+/// Takes the sample of the tier as long as the program runs.
+fn trace(bench: &Bench) -> Trace {
+    let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    let (mut first, mut references, mut next, mut lost) = (None, Vec::new(), 0, 0);
+    while child.try_wait().expect("it is ours").is_none() {
+        let client = socket(bench).and_then(|path| ControlClient::connect(&path).ok());
+        while let Some(piece) = client.as_ref().and_then(|client| client.sampled_since(next).ok()) {
+            lost += piece.first.saturating_sub(next);
+            next = piece.first + piece.references.len() as u64;
+            references.extend_from_slice(&piece.references);
+            let is_last = piece.is_last;
+            first.get_or_insert(piece);
+            if is_last {
+                break;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let ended = child.wait_with_output().expect("it is ours");
+    let told = format!("{}{}", text(&ended.stdout), text(&ended.stderr));
+    assert!(matches!(ended.status.code(), Some(0 | 6 | 7)), "{told}");
+    Trace { first: first.unwrap_or_else(|| panic!("no tier was open: {told}")), references, lost }
+}
+
+/// Counts of the second half of the references, with a cache that read all data in order before the first.
+fn counts(trace: &Trace, policy: PolicyChoice, percent: u64) -> Option<MiniatureCounts> {
+    let settings = &trace.first.settings;
+    let mut cache = MiniatureCache::new(MiniatureSettings {
+        policy,
+        lines: u32::try_from(settings.data_lines * percent / 100).expect("some GiB"),
+        rate: settings.rate,
+        modes: vec![CacheMode::WriteBack, CacheMode::Pass],
+        dirty_target: CleanerSettings::usual().target,
+    })?;
+    trace.first.reads_of_data(0).for_each(|one| cache.serve(&one));
+    let (begin, end) = trace.references.split_at(trace.references.len() / 2);
+    begin.iter().for_each(|one| cache.serve(one));
+    let before = cache.counts(0);
+    end.iter().for_each(|one| cache.serve(one));
+    let after = cache.counts(0);
+    Some(MiniatureCounts {
+        reads: after.reads - before.reads,
+        read_misses: after.read_misses - before.read_misses,
+        writes: after.writes - before.writes,
+        write_misses: after.write_misses - before.write_misses,
+        cleaned_sectors: after.cleaned_sectors - before.cleaned_sectors,
+    })
+}
+
+fn hits(misses: u64, all: u64) -> f64 {
+    if all > 0 { 1.0 - misses as f64 / all as f64 } else { 0.0 }
+}
+
+/// Prints whether the usual policy is where it should be.
+fn judge(found: &[(PolicyChoice, Vec<Option<f64>>)]) {
+    let of = |wanted: PolicyChoice| &found.iter().find(|(policy, _)| *policy == wanted).expect("all are there").1;
+    for (place, percent) in SIZES.iter().enumerate() {
+        let (Some(own), Some(lru)) = (of(USUAL)[place], of(PolicyChoice::Lru)[place]) else { continue };
+        let best = found.iter().filter_map(|(_, ratios)| ratios[place]).fold(0.0, f64::max);
+        let above_lru = if own >= lru { "not below LRU" } else { "BELOW LRU" };
+        let near = if best - own <= NEAR { "within a point of the best" } else { "MORE THAN A POINT BELOW THE BEST" };
+        println!(
+            "{percent:>3} %: {} is {above_lru} ({:+.2} points) and {near} ({:+.2})",
+            USUAL.name(),
+            100.0 * (own - lru),
+            100.0 * (own - best)
+        );
+    }
+}
+
+#[test]
+fn every_policy_is_tried_on_references_of_a_real_load() {
+    let asked = std::env::var("PROOFLOAD_POLICIES").ok().map(|text| {
+        let (warehouses, seconds) = text.split_once('x').expect("warehouses x seconds");
+        (warehouses.parse().expect("a number"), seconds.parse().expect("a number"))
+    });
+    let bench = Bench::new("policies");
+    bench.study(&study(asked));
+    let trace = trace(&bench);
+    bench.expect_no_process();
+    let settings = &trace.first.settings;
+    println!(
+        "{} references of {} lines of data, {:.0} % of the lines in the sample, {} lost",
+        trace.references.len(),
+        settings.data_lines,
+        100.0 * settings.rate,
+        trace.lost
+    );
+    assert!(trace.references.len() > 1_000 && trace.lost == 0, "too few, or some were lost: {}", trace.lost);
+    println!("hits of reads (of writes), %, in caches of {SIZES:?} % of the data");
+    let mut found = Vec::new();
+    for policy in PolicyChoice::ALL {
+        let all: Vec<Option<MiniatureCounts>> = SIZES.iter().map(|percent| counts(&trace, policy, *percent)).collect();
+        let reads: Vec<Option<f64>> = all.iter().map(|one| one.map(|one| hits(one.read_misses, one.reads))).collect();
+        let cell = |one: &Option<MiniatureCounts>| match one {
+            Some(one) => format!(
+                "{:6.2} ({:5.1})",
+                100.0 * hits(one.read_misses, one.reads),
+                100.0 * hits(one.write_misses, one.writes)
+            ),
+            None => "too small".to_owned(),
+        };
+        println!("{:<10} {}", policy.name(), all.iter().map(cell).collect::<Vec<_>>().join("  "));
+        let known: Vec<f64> = reads.iter().flatten().copied().collect();
+        assert!(
+            known.len() >= 2 && known.windows(2).all(|pair| pair[1] >= pair[0] - NEAR),
+            "{}: {known:?}",
+            policy.name()
+        );
+        found.push((policy, reads));
+    }
+    judge(&found);
+}

@@ -264,7 +264,8 @@ mod tests {
     fn the_summary_names_tests_and_what_they_met() {
         let output = "running 2 tests\ntest one ... ok\ntest two ... FAILED\n---- two stdout ----\n\
                       thread 'two' panicked at a.rs:1:2:\nleft: 1\nright: 2\nnote: more\n";
-        let ended = ProgramEnd { name: "p".to_owned(), success: false, took: Duration::ZERO, output: output.to_owned() };
+        let ended =
+            ProgramEnd { name: "p".to_owned(), success: false, took: Duration::ZERO, output: output.to_owned() };
         assert_eq!(
             summary(&ended),
             "failed: p\ntest two ... FAILED\nthread 'two' panicked at a.rs:1:2:\nleft: 1\nright: 2"

@@ -430,3 +430,35 @@ fn ranges_outside_a_volume_are_refused() {
         assert!(error.to_string().contains("not all in its"), "{error}");
     }
 }
+
+#[test]
+fn neighbours_that_miss_are_one_request_to_the_origin_and_hits_between_them_none() {
+    let bed = Bed::new(64, 64, 1);
+    let tier = bed.open(CacheMode::WriteBack);
+    tier.write(0, 5 * BLOCK, &block_of(5)).unwrap();
+    let before = bed.origins[0].count(Call::Read);
+    let mut bytes = vec![0xee; 12 * BLOCK as usize - 100];
+    tier.read(0, 50, &mut bytes).unwrap();
+    // Before the hit, and behind it.
+    assert_eq!(bed.origins[0].count(Call::Read) - before, 2);
+    let hit = 5 * BLOCK as usize - 50;
+    assert_eq!(bytes[hit..hit + BLOCK as usize], block_of(5));
+    assert!(bytes[..hit].iter().chain(&bytes[hit + BLOCK as usize..]).all(|byte| *byte == 0));
+    let counters = tier.counters(0);
+    assert_eq!((counters.reads, counters.read_hits), (12, 1), "each block is a reference");
+    tier.read(0, 0, &mut bytes).unwrap();
+    assert_eq!(tier.counters(0).read_hits, 1 + 12, "they are in the cache now");
+}
+
+#[test]
+fn a_run_whose_origin_fails_fails_and_holds_no_block() {
+    let bed = Bed::new(64, 64, 1);
+    let tier = bed.open(CacheMode::WriteBack);
+    bed.origins[0].fail_when(|call| call == Call::Read);
+    let mut bytes = vec![0xee; 8 * BLOCK as usize];
+    let error = tier.read(0, 0, &mut bytes).unwrap_err().to_string();
+    assert!(error.contains("origin"), "{error}");
+    bed.origins[0].mend();
+    tier.read(0, 0, &mut bytes).unwrap();
+    assert_eq!(bytes, vec![0; 8 * BLOCK as usize]);
+}

@@ -1,6 +1,8 @@
 //! What a plan of a tier is in the words of the tier: devices, sizes, modes. May not know a database.
 
-use proofload_model::tier::{CachePlan, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, TierPlan, TierVolume, WriteMode};
+use proofload_model::tier::{
+    CachePlan, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, TierPlan, TierVolume, WriteMode,
+};
 use proofload_model::units::Bytes;
 use proofload_tier::device::{Clock, Device};
 use proofload_tier::disk::{ArrayLayout, DiskArray, DriveProfile, ModelledDisk, Scheduling};

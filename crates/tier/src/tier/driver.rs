@@ -62,7 +62,8 @@ fn outcome_of(done: Result<SectorCrcs, DeviceFailure>) -> WorkOutcome {
 
 /// Whether a work begins with reading all that it wants from the origin, and reads nothing else.
 pub(super) fn is_whole_miss(work: &BlockWork) -> bool {
-    let reads = work.actions.iter().filter(|step| matches!(step, Action::CacheRead(..) | Action::OriginRead(_))).count();
+    let reads =
+        work.actions.iter().filter(|step| matches!(step, Action::CacheRead(..) | Action::OriginRead(_))).count();
     let whole = matches!(work.actions.first(), Some(Action::OriginRead(range)) if *range == work.request.range);
     whole && reads == 1 && work.window == work.request.range && work.verification.is_none()
 }

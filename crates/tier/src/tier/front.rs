@@ -211,7 +211,12 @@ impl Tier {
     }
 
     /// The blocks that a range touches, with the bytes of each.
-    pub(super) fn pieces(&self, volume: u8, at: u64, length: u64) -> impl Iterator<Item = (OriginBlock, Range<u32>)> + use<> {
+    pub(super) fn pieces(
+        &self,
+        volume: u8,
+        at: u64,
+        length: u64,
+    ) -> impl Iterator<Item = (OriginBlock, Range<u32>)> + use<> {
         let line = u64::from(self.geometry.line_bytes);
         let end = at + length;
         let mut next = at;

@@ -16,7 +16,10 @@ pub(crate) fn needs(plan: &TierPlan) -> Result<(), Error> {
         (sys::is_root(), "only root may mount file systems; run as root"),
         (Path::new("/dev/fuse").exists(), "the kernel has no /dev/fuse; load its module fuse"),
         (Path::new("/dev/loop-control").exists(), "the kernel has no /dev/loop-control; load its module loop"),
-        (folder.is_none_or(|folder| Path::new(folder).is_dir()), "the folder of storage.cache.path is not there; make it"),
+        (
+            folder.is_none_or(|folder| Path::new(folder).is_dir()),
+            "the folder of storage.cache.path is not there; make it",
+        ),
     ]
     .into_iter()
     .filter_map(|(there, advice)| (!there).then_some(advice))
@@ -24,6 +27,9 @@ pub(crate) fn needs(plan: &TierPlan) -> Result<(), Error> {
     if missing.is_empty() {
         return Ok(());
     }
-    let text = format!("serve a cache tier to a server: {}; or study it with SQLite, which needs none of this", missing.join("; "));
+    let text = format!(
+        "serve a cache tier to a server: {}; or study it with SQLite, which needs none of this",
+        missing.join("; ")
+    );
     Err(Error::refused(text))
 }

@@ -212,7 +212,8 @@ impl Drop for ServedTier {
 /// The slow volumes of a tier, as devices.
 fn origins(place: &TierPlace) -> Result<Vec<Arc<dyn Device>>, Error> {
     let files = [place.data_origin(), place.log_origin()].into_iter().filter(|file| file.exists());
-    let open = |file: PathBuf| FileDevice::open(&file, PageCache::Used).map(|device| Arc::new(device) as Arc<dyn Device>);
+    let open =
+        |file: PathBuf| FileDevice::open(&file, PageCache::Used).map(|device| Arc::new(device) as Arc<dyn Device>);
     files.map(|file| open(file).map_err(tier_error)).collect()
 }
 

@@ -56,7 +56,8 @@ impl TierPlace {
         let study = self.instance.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let file = std::path::absolute(folder).map_err(failed)?.join(format!("{study}.{name}.proofload-cache"));
         if file.exists() {
-            let text = format!("make the cache {}: it is there already, of another study's run; delete it", file.display());
+            let text =
+                format!("make the cache {}: it is there already, of another study's run; delete it", file.display());
             return Err(Error::refused(text));
         }
         std::os::unix::fs::symlink(&file, self.cache()).map_err(failed)?;

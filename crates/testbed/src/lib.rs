@@ -11,6 +11,7 @@ pub mod probes;
 pub mod quiet_check;
 
 mod faults;
+mod guard;
 mod host;
 mod instances;
 mod limits;

@@ -3,6 +3,7 @@
 //! This crate may not know workloads or statistics.
 
 pub mod agents;
+pub mod caches;
 pub mod doctor;
 pub mod facts;
 pub mod network;

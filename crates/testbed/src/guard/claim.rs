@@ -146,6 +146,17 @@ fn refused(reasons: &mut Vec<String>, reason: String) -> Option<Claim> {
     None
 }
 
+/// Fails when a device is mounted, swapped on, or part of another.
+///
+/// # Errors
+/// It is in use, or cannot be opened.
+pub(crate) fn expect_unused(node: &Path) -> Result<(), Error> {
+    let opened = exclusive(node).map(drop);
+    opened.map_err(|error| {
+        Error::refused(format!("{} is in use; free it (umount, swapoff) first: {error}", node.display()))
+    })
+}
+
 /// Opens a device as its only user. Source: open(2), `O_EXCL` without `O_CREAT` on a block device fails when it is mounted,
 /// swapped on, or part of an array.
 fn exclusive(node: &Path) -> std::io::Result<File> {

@@ -9,5 +9,5 @@ mod known;
 mod mounts;
 mod signatures;
 
-pub(crate) use claim::{DeviceUse, claim};
+pub(crate) use claim::{DeviceUse, claim, expect_unused};
 pub(crate) use mounts::discards;

@@ -1,5 +1,6 @@
 //! The command line of `tier`. Words only: `commands::tier` does the work.
 
+use crate::cli_tier_kernel::TierKernelCommand;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -22,6 +23,9 @@ pub(crate) enum TierCommand {
     Check(CheckPoolArguments),
     /// List the lines and the dirty ranges of a pool that nobody serves
     Dump(DumpArguments),
+    /// Drive caches of the kernel: dm-cache, dm-writecache, bcache, Open CAS
+    #[command(subcommand)]
+    Kernel(TierKernelCommand),
 }
 
 /// The devices of a pool.

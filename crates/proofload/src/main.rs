@@ -6,6 +6,7 @@ mod agent;
 mod catalogue;
 mod cli;
 mod cli_tier;
+mod cli_tier_kernel;
 mod clock;
 mod commands;
 mod conductor;

@@ -239,3 +239,95 @@ fn faults_of_a_command_line_come_all_at_once() {
     assert_eq!(bench.run(&["tier", "drain"]).status.code(), Some(2));
     assert_eq!(bench.run(&["tier", "drain", "control", "--cache", "c"]).status.code(), Some(2));
 }
+
+/// A loop device over a file of zeros, gone with the test.
+struct LoopDevice(String);
+
+impl LoopDevice {
+    /// `None` where there is no right to one.
+    fn over(bench: &Bench, name: &str) -> Option<Self> {
+        let file = zeros(bench, name, 64 << 20);
+        let made = std::process::Command::new("losetup").args(["--show", "-f"]).arg(file).output().ok()?;
+        made.status.success().then(|| Self(text(&made.stdout).trim().to_owned()))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _detached = std::process::Command::new("losetup").args(["-d", &self.0]).status();
+    }
+}
+
+#[test]
+fn a_cache_of_the_kernel_is_planned_and_its_devices_are_named_twice() {
+    let bench = Bench::new("tier-kernel");
+    let (Some(cache), Some(origin)) = (LoopDevice::over(&bench, "cache"), LoopDevice::over(&bench, "origin")) else {
+        println!("SKIPPED: there is no right to loop devices");
+        return;
+    };
+    let (cache, origin) = (cache.0.as_str(), origin.0.as_str());
+    let command = |with: &str, more: &[&str]| {
+        bench.run(&[&["tier", "kernel", "set-up", cache, "--origin", origin, "--with", with], more].concat())
+    };
+    for (with, program) in [
+        ("dm-cache", "dmsetup create"),
+        ("dm-writecache", "dmsetup create"),
+        ("bcache", "make-bcache"),
+        ("open-cas", "casadm --start-cache"),
+    ] {
+        let said = succeed(&command(with, &["--dry-run"]));
+        assert!(said.contains(program) && said.contains(cache) && said.contains(origin), "{said}");
+        assert!(
+            said.contains(&format!("(add --yes {cache})")) && said.contains(&format!("(add --yes {origin})")),
+            "{said}"
+        );
+        let both = format!("{cache},{origin}");
+        let plan = json(&succeed(&command(with, &["--dry-run", "--json", "--yes", &both])));
+        assert!(plan["against"].is_null() && plan["steps"].as_array().unwrap().len() > 2, "{plan:#}");
+        let said = fail(&command(with, &["--yes", cache]), 2);
+        assert!(
+            said.contains(&format!("(add --yes {origin})")) && !said.contains(&format!("(add --yes {cache})")),
+            "{said}"
+        );
+        let said = fail(&command(with, &["--yes", &format!("{both},/dev/sda")]), 2);
+        assert!(said.contains("/dev/sda, which is no device of this command"), "{said}");
+        let said = fail(&bench.run(&["tier", "kernel", "stats", cache, "--origin", origin, "--with", with]), 1);
+        assert!(said.contains("is not") || said.contains("has no"), "{said}");
+    }
+    assert!(std::fs::read(cache).unwrap().iter().chain(&std::fs::read(origin).unwrap()).all(|byte| *byte == 0));
+}
+
+#[test]
+fn what_a_cache_of_the_kernel_cannot_be_is_refused() {
+    let bench = Bench::new("tier-kernel-usage");
+    zeros(&bench, "file", 1 << 20);
+    let said = fail(
+        &bench.run(&["tier", "kernel", "set-up", "file", "--origin", "file", "--with", "zfs", "--mode", "back"]),
+        2,
+    );
+    assert!(
+        said.contains("there is no cache \"zfs\"; write one of dm-cache")
+            && said.contains("--mode: there is no such mode"),
+        "{said}"
+    );
+    let said =
+        fail(&bench.run(&["tier", "kernel", "set-up", "file", "--origin", "file", "--with", "bcache", "--dry-run"]), 1);
+    assert!(said.contains("it is no block device"), "{said}");
+    let modes = [
+        "tier",
+        "kernel",
+        "set-up",
+        "file",
+        "--origin",
+        "file",
+        "--with",
+        "dm-writecache",
+        "--mode",
+        "write-through",
+        "--dry-run",
+    ];
+    assert!(fail(&bench.run(&modes), 2).contains("dm-writecache has no mode write-through"));
+    let blocks =
+        ["tier", "kernel", "set-up", "file", "--origin", "file", "--with", "dm-cache", "--block", "48KiB", "--dry-run"];
+    assert!(fail(&bench.run(&blocks), 2).contains("dm-cache has blocks of"));
+}

@@ -3,6 +3,7 @@
 //! This crate may not know workloads or statistics.
 
 pub mod agents;
+pub mod caches;
 pub mod doctor;
 pub mod facts;
 pub mod network;
@@ -11,6 +12,7 @@ pub mod probes;
 pub mod quiet_check;
 
 mod faults;
+mod guard;
 mod host;
 mod instances;
 mod limits;

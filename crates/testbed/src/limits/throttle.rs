@@ -2,7 +2,8 @@
 //! stand in one file. Source: Documentation/admin-guide/cgroup-v1/blkio-controller.rst and cgroup-v2.rst, `io.max`.
 //!
 //! In version 1 the kernel writes back later in the name of no group what was written through the page cache, and a limit of a group
-//! above does not count.
+//! above does not count. In version 2 it writes back in the name of the group that first wrote to a file, whoever writes now, until it has
+//! forgotten the file's inode: so inodes of restored data are dropped with their pages before a run.
 
 use super::cgroup_dir::CgroupDir;
 use super::hierarchy::{Controller, Version};

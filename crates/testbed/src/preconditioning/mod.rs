@@ -7,7 +7,6 @@
 //! fio also says how fast a drive reads in order, for the calibration of a study.
 
 mod access;
-mod guard;
 mod job;
 mod output;
 mod procedure;

@@ -1,7 +1,6 @@
 //! The order of preconditioning: fills, passes, rounds until steady. What it finds is a fact, also when the drive never settles.
 
 use super::access::{self, Access};
-use super::guard;
 use super::job::{FILL_BLOCK, Job, Pattern};
 use super::program::Fio;
 use super::run::{JobOutput, run};
@@ -9,6 +8,7 @@ use super::scratch::Scratch;
 use super::steady::judge;
 use super::summary::{self, PreconditioningRun};
 use super::target::Target;
+use crate::guard::{self, DeviceUse};
 use proofload_model::error::Error;
 use proofload_model::units::{Bytes, PerSecond};
 use proofload_model::wire::host::PreconditioningResult;
@@ -38,7 +38,7 @@ pub fn precondition(
     {
         // What stands against the device weighs more than a program that is missing.
         let scratch = Scratch::open(Path::new(&place.folder))?;
-        drop(guard::claim(device, how.device_confirmed.as_deref(), scratch.folder())?);
+        drop(guard::claim(device, how.device_confirmed.as_deref(), scratch.folder(), DeviceUse::Preconditioning)?);
     }
     precondition_with(&fio?, place, how, progress)
 }
@@ -47,7 +47,7 @@ pub fn precondition(
 /// the study's.
 pub fn refusal(device: &str, folder: &Path) -> Option<String> {
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    guard::claim(device, Some(device), &folder).err().map(|error| error.to_string())
+    guard::claim(device, Some(device), &folder, DeviceUse::Preconditioning).err().map(|error| error.to_string())
 }
 
 /// The same with a given fio.
@@ -62,7 +62,8 @@ fn precondition_with(
     let done = match &how.device {
         Some(device) => {
             // Held to the end: while we hold it, nobody mounts it.
-            let claim = guard::claim(device, how.device_confirmed.as_deref(), scratch.folder())?;
+            let claim =
+                guard::claim(device, how.device_confirmed.as_deref(), scratch.folder(), DeviceUse::Preconditioning)?;
             let target = Target::device(scratch.folder(), claim.node(), claim.size());
             let done = course(fio, &target, how, progress);
             drop(claim);

@@ -1,7 +1,7 @@
 //! Returns a device to fresh out of box: all its blocks are discarded, so that the drive knows none of them as written. ALL ITS DATA ARE LOST. Only
 //! a device that the guard has let pass. Not tried on a drive; tried on loop devices.
 
-use super::guard;
+use crate::guard::{self, DeviceUse};
 use crate::storages::DeviceToMount;
 use proofload_model::error::Error;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::process::Command;
 /// # Errors
 /// The guard refuses, or the device discards nothing.
 pub(crate) fn purge(device: &str, confirmed: Option<&str>, folder: &Path) -> Result<DeviceToMount, Error> {
-    let claim = guard::claim(device, confirmed, folder)?;
+    let claim = guard::claim(device, confirmed, folder, DeviceUse::Preconditioning)?;
     let (node, size) = (claim.node().to_owned(), claim.size());
     // By force, since we hold the device ourselves.
     run("blkdiscard", &["--force"], &node).map_err(|error| {

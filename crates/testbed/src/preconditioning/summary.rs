@@ -1,11 +1,11 @@
 //! What preconditioning did, as facts. What was asked and did not come out as asked says so; nothing is left out.
 
 use super::access::{Access, WANTED_DEPTH, WANTED_ENGINE};
-use super::guard::discards;
 use super::program::Fio;
 use super::run::JobOutput;
 use super::steady::{RANGE_PERCENT, RISE_PERCENT, WINDOW, judge};
 use super::target::Target;
+use crate::guard::discards;
 use proofload_model::facts::{list, storage};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, PerSecond, duration_text};

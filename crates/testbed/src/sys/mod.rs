@@ -9,7 +9,7 @@ mod spawn;
 
 pub(crate) use affinity::{allowed_cores, restrict};
 pub(crate) use direct::takes_direct;
-pub(crate) use files::{allocate, clone_file, drop_cached, set_owner, space_at, sync_file_system};
+pub(crate) use files::{allocate, clone_file, drop_cached, forget_inodes, set_owner, space_at, sync_file_system};
 pub(crate) use process::{
     cpu_time, descendants, folder_of, is_root, is_running, is_stopped, kill_group, peer_has_closed, signal, start_time,
     threads, working_below,

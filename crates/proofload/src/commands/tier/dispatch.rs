@@ -1,6 +1,6 @@
 //! Hands a command on a pool to the module that carries it out. Decides nothing else.
 
-use super::{check, drain, dump, format, predict, serve, stats, stop};
+use super::{check, drain, dump, format, kernel, predict, serve, stats, stop};
 use crate::cli_tier::TierCommand;
 use crate::exit::Exit;
 
@@ -15,5 +15,6 @@ pub(in super::super) fn run(command: &TierCommand) -> Exit {
         TierCommand::Stop(arguments) => stop::run(arguments),
         TierCommand::Check(arguments) => check::run(arguments),
         TierCommand::Dump(arguments) => dump::run(arguments),
+        TierCommand::Kernel(command) => kernel::run(command),
     }
 }

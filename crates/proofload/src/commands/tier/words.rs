@@ -80,24 +80,28 @@ pub(super) fn for_volume<'a>(text: &'a str, places: &[OriginPlace]) -> Result<(u
 /// Reads modes: one for all volumes, others for single ones.
 pub(super) fn modes(texts: &[String], places: &[OriginPlace], faults: &mut Faults) -> Vec<CacheMode> {
     let mut modes = vec![CacheMode::WriteBack; places.len()];
-    let named = |word: &str| CacheMode::ALL.into_iter().find(|mode| mode.name() == word);
-    let words = || CacheMode::ALL.map(CacheMode::name).join(", ");
     // One without a volume comes first, wherever it stands.
     let (single, all): (Vec<_>, Vec<_>) = texts.iter().partition(|text| text.contains('='));
     for text in all {
-        match named(text) {
-            Some(mode) => modes.fill(mode),
-            None => faults.add(format!("--mode {text}: there is no such mode; write one of {}", words())),
+        if let Some(mode) = faults.take(&format!("--mode {text}"), mode(text)) {
+            modes.fill(mode);
         }
     }
     for text in single {
-        match for_volume(text, places).map(|(place, word)| (place, named(word))) {
-            Ok((place, Some(mode))) => modes[place] = mode,
-            Ok((_, None)) => faults.add(format!("--mode {text}: there is no such mode; write one of {}", words())),
-            Err(fault) => faults.add(format!("--mode {text}: {fault}")),
+        let read = for_volume(text, places).and_then(|(place, word)| Ok((place, mode(word)?)));
+        if let Some((place, mode)) = faults.take(&format!("--mode {text}"), read) {
+            modes[place] = mode;
         }
     }
     modes
+}
+
+/// Reads the name of a mode.
+pub(super) fn mode(word: &str) -> Result<CacheMode, String> {
+    let found = CacheMode::ALL.into_iter().find(|mode| mode.name() == word);
+    found.ok_or_else(|| {
+        format!("there is no such mode; write one of {}", CacheMode::ALL.map(CacheMode::name).join(", "))
+    })
 }
 
 /// Reads the name of a policy.

@@ -323,12 +323,19 @@ fn used(facts: &[Fact], name: &str) -> Option<String> {
 }
 
 /// A file of which nothing is cached.
-pub(crate) fn cold_file(bytes: u64) -> tempfile::NamedTempFile {
+pub(crate) fn cold_file(bytes: u64) -> tempfile::TempPath {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::io::copy(&mut std::io::Read::take(std::io::repeat(7), bytes), &mut file.as_file()).unwrap();
-    file.as_file().sync_all().unwrap();
-    sys::drop_cached(file.as_file()).unwrap();
-    file
+    let path = file.into_temp_path();
+    make_cold(&path);
+    path
+}
+
+/// Lets the kernel forget what it has cached of a file, and which group wrote it, as a run does with its data.
+fn make_cold(file: &std::path::Path) {
+    sys::sync_file_system(file).unwrap();
+    sys::drop_cached(&std::fs::File::open(file).unwrap()).unwrap();
+    sys::forget_inodes();
 }
 
 #[test]
@@ -337,7 +344,7 @@ fn reads_and_writes_are_no_faster_than_their_limits() {
     let rate = Some(BytesPerSecond(BYTES));
     let requests = Some(REQUESTS);
     let file = cold_file(2 * BYTES);
-    let path = file.path().display();
+    let path = file.display();
     let count = 2 * REQUESTS;
     let reads = |how: &str| format!("dd if={path} of=/dev/null {how}");
     let writes = |how: &str| format!("dd if=/dev/zero of={path} conv=notrunc {how}");
@@ -363,6 +370,7 @@ fn reads_and_writes_are_no_faster_than_their_limits() {
         ),
     ];
     for (what, asked, line, counter) in cases {
+        make_cold(&file);
         let Some((took, facts)) = took(asked, &line) else { continue };
         assert!(took.as_secs_f64() > 2.0 / SLACK, "{what}: two seconds' worth in {took:?}");
         let found = used(&facts, counter).unwrap();
@@ -391,7 +399,7 @@ fn who_waits_for_a_slow_device_is_swept_all_the_same() {
     let asked = LimitsAsked { read_bandwidth: Some(BytesPerSecond(64 << 10)), ..LimitsAsked::default() };
     let file = cold_file(64 << 20);
     let Some((_alone, mut applied)) = enclose(asked) else { return };
-    let line = format!("read _; exec dd if={} of=/dev/null bs=1M", file.path().display());
+    let line = format!("read _; exec dd if={} of=/dev/null bs=1M", file.display());
     let mut child = Command::new("sh").args(["-c", &line]).stdin(Stdio::piped()).spawn().unwrap();
     applied.join(child.id()).unwrap();
     drop(child.stdin.take());

@@ -95,7 +95,7 @@ fn a_cold_scan_is_seen_by_device_and_group() {
     let (mut of_group, mut of_device) =
         (open(&mut subject(&applied)).unwrap().unwrap(), device::open(&mut subject(&applied)).unwrap().unwrap());
     let file = cold_file(SCANNED);
-    let mut child = waiting(&mut applied, &format!("exec cat {}", file.path().display()));
+    let mut child = waiting(&mut applied, &format!("exec cat {}", file.display()));
     of_group.read(None).unwrap();
     let begun = Instant::now();
     let before = read_by_device();

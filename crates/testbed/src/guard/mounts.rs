@@ -35,7 +35,7 @@ pub(super) fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount>
 }
 
 /// Whether the file system that holds a path tells its drive at once which blocks are free.
-pub(in super::super) fn discards(path: &Path) -> Result<bool, Error> {
+pub(crate) fn discards(path: &Path) -> Result<bool, Error> {
     let mounts = all(Path::new("/proc"))?;
     let mount = holding(&mounts, path);
     let mount = mount.ok_or_else(|| Error::new(format!("no mount holds {}", path.display())))?;

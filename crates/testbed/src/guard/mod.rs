@@ -9,5 +9,5 @@ mod known;
 mod mounts;
 mod signatures;
 
-pub(super) use claim::claim;
-pub(super) use mounts::discards;
+pub(crate) use claim::{DeviceUse, claim, expect_unused};
+pub(crate) use mounts::discards;

@@ -93,6 +93,10 @@ pub(super) const KNOWN: &[KnownSignature] = &[
         &[Start(4096 + 24)],
         &[0xC6, 0x85, 0x73, 0xF6, 0x4E, 0x1A, 0x45, 0xCA, 0x82, 0x65, 0xF5, 0x7F, 0x48, 0xBA, 0x6D, 0x81],
     ),
+    // Octal 06142003, little-endian. Source: the kernel's drivers/md/dm-cache-metadata.c, `cache_disk_superblock`.
+    known("a dm-cache's metadata", &[Start(32)], &[0x03, 0xC4, 0x18, 0, 0, 0, 0, 0]),
+    // 0x23489321 and version 1. Source: the kernel's drivers/md/dm-writecache.c, `wc_memory_superblock`.
+    known("a dm-writecache", &[Start(0)], &[0x21, 0x93, 0x48, 0x23, 1, 0, 0, 0]),
     known(
         "a bcachefs file system",
         &[Start(4096 + 24)],

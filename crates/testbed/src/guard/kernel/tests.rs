@@ -78,7 +78,7 @@ impl Fake {
     fn check(&self, number: &str, expected: &[&str]) {
         let device = Device::find(&self.machine, number).unwrap();
         let keep = [("/", Path::new("/")), ("the study's folder", Path::new("/data/study"))];
-        let found = refusals(&self.machine, &device, &keep);
+        let found = refusals(&self.machine, &device, &keep, DeviceUse::Preconditioning);
         assert_eq!(found, expected);
     }
 }
@@ -161,7 +161,7 @@ fn what_cannot_be_told_is_a_refusal() {
         let fake = Fake::new();
         std::fs::remove_file(fake.root.path().join(path)).unwrap();
         let device = Device::find(&fake.machine, "8:16").unwrap();
-        let found = refusals(&fake.machine, &device, &[]);
+        let found = refusals(&fake.machine, &device, &[], DeviceUse::Preconditioning);
         assert!(
             found.len() == 1 && found[0].starts_with("it cannot be told whether it is in use"),
             "{path}: {found:?}"
@@ -171,11 +171,11 @@ fn what_cannot_be_told_is_a_refusal() {
         let fake = Fake::new();
         std::fs::remove_dir(fake.folder("sdb").join(folder)).unwrap();
         let device = Device::find(&fake.machine, "8:16").unwrap();
-        assert_eq!(refusals(&fake.machine, &device, &[]).len(), 1, "{folder}");
+        assert_eq!(refusals(&fake.machine, &device, &[], DeviceUse::Preconditioning).len(), 1, "{folder}");
     }
     let fake = Fake::new();
     fake.mounts(&["not a line of mountinfo"]);
     let device = Device::find(&fake.machine, "8:16").unwrap();
-    assert_eq!(refusals(&fake.machine, &device, &[]).len(), 1);
+    assert_eq!(refusals(&fake.machine, &device, &[], DeviceUse::Preconditioning).len(), 1);
     assert!(Device::find(&fake.machine, "8:99").is_err());
 }

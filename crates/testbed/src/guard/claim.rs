@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// A device that may be written over. While it lives nobody can mount the device or build upon it.
 #[derive(Debug)]
-pub(in super::super) struct Claim {
+pub(crate) struct Claim {
     node: PathBuf,
     size: Bytes,
     _held: File,
@@ -19,26 +19,56 @@ pub(in super::super) struct Claim {
 
 impl Claim {
     /// The device's own node, without links.
-    pub(in super::super) fn node(&self) -> &Path {
+    pub(crate) fn node(&self) -> &Path {
         &self.node
     }
 
     /// Its size.
-    pub(in super::super) fn size(&self) -> Bytes {
+    pub(crate) fn size(&self) -> Bytes {
         self.size
+    }
+}
+
+/// What a device is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeviceUse {
+    /// Being written over in full: only a drive itself will do.
+    Preconditioning,
+    /// Being the cache or the origin of a cache of the kernel: a partition or a logical volume will do as well.
+    Cache,
+}
+
+impl DeviceUse {
+    /// The deed, as a refusal says it.
+    const fn deed(self) -> &'static str {
+        match self {
+            Self::Preconditioning => "precondition",
+            Self::Cache => "make part of a cache",
+        }
+    }
+
+    /// Whether only a whole drive will do.
+    pub(super) const fn whole_drive(self) -> bool {
+        matches!(self, Self::Preconditioning)
     }
 }
 
 /// Claims a device whose data may all be lost. Refuses with every reason at once: not named twice alike, no block device below
 /// `/dev`, in use in any way that the kernel knows, signed in its content, under `/` or under the study's folder.
-pub(in super::super) fn claim(device: &str, confirmed: Option<&str>, folder: &Path) -> Result<Claim, Error> {
-    claim_on(&Machine::here(), device, confirmed, folder)
+pub(crate) fn claim(device: &str, confirmed: Option<&str>, folder: &Path, wanted: DeviceUse) -> Result<Claim, Error> {
+    claim_on(&Machine::here(), device, confirmed, folder, wanted)
 }
 
-fn claim_on(machine: &Machine, device: &str, confirmed: Option<&str>, folder: &Path) -> Result<Claim, Error> {
+fn claim_on(
+    machine: &Machine,
+    device: &str,
+    confirmed: Option<&str>,
+    folder: &Path,
+    wanted: DeviceUse,
+) -> Result<Claim, Error> {
     let mut reasons: Vec<String> = unconfirmed(device, confirmed).into_iter().collect();
     let claimed = match node_of(device) {
-        Ok(node) => examine(machine, node, folder, &mut reasons),
+        Ok(node) => examine(machine, node, (folder, wanted), &mut reasons),
         Err(reason) => {
             reasons.push(reason);
             None
@@ -47,9 +77,11 @@ fn claim_on(machine: &Machine, device: &str, confirmed: Option<&str>, folder: &P
     match claimed {
         Some(claim) if reasons.is_empty() => Ok(claim),
         _ => Err(Error::new(format!(
-            "refuse to precondition {device}, whose data would all be lost: {}; name a spare whole device, or free this one \
-             (umount, swapoff) and clear it (wipefs --all) if nothing on it is needed",
-            reasons.join("; ")
+            "refuse to {} {device}, whose data would all be lost: {}; name a spare {}, or free this one (umount, swapoff) and \
+             clear it (wipefs --all) if nothing on it is needed",
+            wanted.deed(),
+            reasons.join("; "),
+            if wanted.whole_drive() { "whole device" } else { "device" }
         ))),
     }
 }
@@ -76,7 +108,12 @@ fn node_of(device: &str) -> Result<PathBuf, String> {
 }
 
 /// Adds every reason of kernel and content; `None` when the device cannot be held at all.
-fn examine(machine: &Machine, node: PathBuf, folder: &Path, reasons: &mut Vec<String>) -> Option<Claim> {
+fn examine(
+    machine: &Machine,
+    node: PathBuf,
+    (folder, wanted): (&Path, DeviceUse),
+    reasons: &mut Vec<String>,
+) -> Option<Claim> {
     let number = match std::fs::metadata(&node) {
         Ok(found) => format!("{}:{}", rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev())),
         Err(error) => return refused(reasons, format!("it cannot be looked at: {error}")),
@@ -87,6 +124,7 @@ fn examine(machine: &Machine, node: PathBuf, folder: &Path, reasons: &mut Vec<St
                 machine,
                 &device,
                 &[("/", Path::new("/")), ("the study's folder", folder)],
+                wanted,
             ));
             device.size().unwrap_or_default()
         }
@@ -108,6 +146,17 @@ fn refused(reasons: &mut Vec<String>, reason: String) -> Option<Claim> {
     None
 }
 
+/// Fails when a device is mounted, swapped on, or part of another.
+///
+/// # Errors
+/// It is in use, or cannot be opened.
+pub(crate) fn expect_unused(node: &Path) -> Result<(), Error> {
+    let opened = exclusive(node).map(drop);
+    opened.map_err(|error| {
+        Error::refused(format!("{} is in use; free it (umount, swapoff) first: {error}", node.display()))
+    })
+}
+
 /// Opens a device as its only user. Source: open(2), `O_EXCL` without `O_CREAT` on a block device fails when it is mounted,
 /// swapped on, or part of an array.
 fn exclusive(node: &Path) -> std::io::Result<File> {
@@ -121,7 +170,7 @@ mod tests {
 
     #[track_caller]
     fn check(device: &str, confirmed: Option<&str>, expected: &[&str]) {
-        let error = claim(device, confirmed, Path::new("/tmp")).unwrap_err().to_string();
+        let error = claim(device, confirmed, Path::new("/tmp"), DeviceUse::Preconditioning).unwrap_err().to_string();
         for part in expected {
             assert!(error.contains(part), "{part:?} in {error}");
         }

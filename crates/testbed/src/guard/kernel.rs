@@ -1,6 +1,7 @@
 //! What the kernel says about a device: mounted, swapped on, partitioned, part of another device, under the system.
 //! Reads `/proc` and `/sys`, or trees like them in tests. Whatever cannot be read is a reason to refuse.
 
+use super::claim::DeviceUse;
 use super::mounts::{self, Mount, Number, unescaped};
 use proofload_model::error::Error;
 use proofload_model::units::Bytes;
@@ -82,14 +83,14 @@ impl Device {
 }
 
 /// Every reason to leave a device alone; `keep` are paths, with their names, that must not lie on it.
-pub(super) fn refusals(machine: &Machine, device: &Device, keep: &[(&str, &Path)]) -> Vec<String> {
+pub(super) fn refusals(machine: &Machine, device: &Device, keep: &[(&str, &Path)], wanted: DeviceUse) -> Vec<String> {
     let mut reasons = Vec::new();
     let mut take = |found: Result<Vec<String>, Error>| match found {
         Ok(found) => reasons.extend(found),
         Err(error) => reasons.push(format!("it cannot be told whether it is in use: {error}")),
     };
-    take(nature(device));
-    take(composition(device));
+    take(nature(device, wanted));
+    take(composition(device, wanted));
     take(swapped(machine, device));
     match mounts::all(&machine.proc) {
         Ok(mounts) => {
@@ -108,9 +109,9 @@ fn flat(found: Vec<Option<String>>) -> Vec<String> {
 }
 
 /// Reasons for which it is not a whole device that can be written.
-fn nature(device: &Device) -> Result<Vec<String>, Error> {
+fn nature(device: &Device, wanted: DeviceUse) -> Result<Vec<String>, Error> {
     let mut reasons = Vec::new();
-    if device.folder.join("partition").exists() {
+    if wanted.whole_drive() && device.folder.join("partition").exists() {
         let whole = device.folder.parent().map(name_of).unwrap_or_default();
         reasons.push(format!("it is a partition of {whole}; only whole devices are preconditioned"));
     }
@@ -128,7 +129,7 @@ fn nature(device: &Device) -> Result<Vec<String>, Error> {
 }
 
 /// Reasons for which it is made of other devices, or others are made of it.
-fn composition(device: &Device) -> Result<Vec<String>, Error> {
+fn composition(device: &Device, wanted: DeviceUse) -> Result<Vec<String>, Error> {
     let mut reasons = Vec::new();
     for part in &device.parts {
         let holders = names_in(&part.folder.join("holders"))?;
@@ -140,7 +141,7 @@ fn composition(device: &Device) -> Result<Vec<String>, Error> {
     // Partitions have no such folder.
     if !device.folder.join("partition").exists() || slaves.exists() {
         let slaves = names_in(&slaves)?;
-        if !slaves.is_empty() {
+        if wanted.whole_drive() && !slaves.is_empty() {
             reasons.push(format!("it is made of {}; name a drive itself", slaves.join(", ")));
         }
     }

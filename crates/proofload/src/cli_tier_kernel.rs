@@ -1,0 +1,97 @@
+//! The command line of `tier kernel`. Words only: `commands::tier::kernel` does the work.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Commands on caches of the kernel, in the order of their use.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TierKernelCommand {
+    /// Make a cache of two devices; all their data are lost
+    SetUp(KernelSetUpArguments),
+    /// Show what a cache counted, and what it does not count
+    Stats(KernelStatsArguments),
+    /// Put a cache in place again after the machine was restarted or has crashed
+    Recover(KernelRecoverArguments),
+    /// Clean a cache within a time and remove it
+    TakeDown(KernelTakeDownArguments),
+}
+
+/// The devices of a cache.
+#[derive(Debug, Args)]
+pub(crate) struct KernelDeviceArguments {
+    /// The cache: a block device on the SSD
+    pub(crate) cache: PathBuf,
+    /// The origin: the slow block device
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) origin: PathBuf,
+    /// The system: dm-cache, dm-writecache, bcache, open-cas
+    #[arg(long, value_name = "SYSTEM")]
+    pub(crate) with: String,
+}
+
+/// What `tier kernel set-up` takes.
+#[derive(Debug, Args)]
+pub(crate) struct KernelSetUpArguments {
+    #[command(flatten)]
+    pub(crate) devices: KernelDeviceArguments,
+    /// Way of writes: pass, write-around, write-through, write-back
+    #[arg(long, value_name = "MODE", default_value = "write-back")]
+    pub(crate) mode: String,
+    /// Size of a block of the cache [default: 64KiB for dm-cache, 4KiB for the others]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) block: Option<String>,
+    /// Confirm that all data are lost by naming both devices again, with a comma between
+    #[arg(long, value_name = "DEVICES")]
+    pub(crate) yes: Option<String>,
+    /// Print every command and what stands against the devices, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `tier kernel stats` takes.
+#[derive(Debug, Args)]
+pub(crate) struct KernelStatsArguments {
+    #[command(flatten)]
+    pub(crate) devices: KernelDeviceArguments,
+    /// Show what happens in this time instead of since the cache was put in place
+    #[arg(long, value_name = "TIME")]
+    pub(crate) over: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `tier kernel recover` takes.
+#[derive(Debug, Args)]
+pub(crate) struct KernelRecoverArguments {
+    #[command(flatten)]
+    pub(crate) devices: KernelDeviceArguments,
+    /// Way of writes from now on
+    #[arg(long, value_name = "MODE", default_value = "write-back")]
+    pub(crate) mode: String,
+    /// Print every command and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `tier kernel take-down` takes.
+#[derive(Debug, Args)]
+pub(crate) struct KernelTakeDownArguments {
+    #[command(flatten)]
+    pub(crate) devices: KernelDeviceArguments,
+    /// Longest time of the cleaning; afterwards the cache stays, cleaning on
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) within: String,
+    /// Print every command and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

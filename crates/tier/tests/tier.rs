@@ -437,11 +437,11 @@ fn neighbours_that_miss_are_one_request_to_the_origin_and_hits_between_them_none
     let tier = bed.open(CacheMode::WriteBack);
     tier.write(0, 5 * BLOCK, &block_of(5)).unwrap();
     let before = bed.origins[0].count(Call::Read);
-    let mut bytes = vec![0xee; 12 * BLOCK as usize - 100];
-    tier.read(0, 50, &mut bytes).unwrap();
+    let mut bytes = vec![0xee; 12 * BLOCK as usize];
+    tier.read(0, 0, &mut bytes).unwrap();
     // Before the hit, and behind it.
     assert_eq!(bed.origins[0].count(Call::Read) - before, 2);
-    let hit = 5 * BLOCK as usize - 50;
+    let hit = 5 * BLOCK as usize;
     assert_eq!(bytes[hit..hit + BLOCK as usize], block_of(5));
     assert!(bytes[..hit].iter().chain(&bytes[hit + BLOCK as usize..]).all(|byte| *byte == 0));
     let counters = tier.counters(0);

@@ -24,7 +24,12 @@ const PASSES: u32 = 5;
 /// Lets the kernel forget inodes that nobody uses, of the whole machine, as far as we are root: in control groups of version 2 the group that
 /// first wrote a file answers for all that is written back of it, until the file's inode is forgotten. Source: the kernel's
 /// Documentation/admin-guide/cgroup-v2.rst, "Writeback", and sysctl/vm.rst, `drop_caches`.
+///
+/// Without such groups it does nothing: others on the machine would pay for it.
 pub(crate) fn forget_inodes() {
+    if !Path::new("/sys/fs/cgroup/cgroup.controllers").exists() {
+        return;
+    }
     for _ in 0..PASSES {
         let _as_far_as_it_goes = std::fs::write("/proc/sys/vm/drop_caches", "2\n");
     }

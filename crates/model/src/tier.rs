@@ -44,7 +44,7 @@ macro_rules! words {
 }
 
 words! {
-    /// A modelled drive, or none.
+    /// What a slow medium is made of.
     DriveModel {
         /// No model: the storage of the data as it is.
         NotModelled = "none",

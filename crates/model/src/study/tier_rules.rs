@@ -58,7 +58,9 @@ fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: 
         return;
     }
     if !can.tier_as_volumes() || given.contains("engine.url") {
-        let reason = format!("{name} does not run on a tier: that takes SQLite, or a server that Proofload starts");
+        let reason = format!(
+            "{name} does not run on a tier: that takes an engine in the load agent's process, or a server that Proofload starts"
+        );
         look.fault("storage.kind", reason);
         return;
     }

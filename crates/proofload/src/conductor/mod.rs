@@ -9,6 +9,7 @@ mod data;
 mod drill;
 mod duet;
 mod heard;
+mod hosts;
 mod journal;
 mod labels;
 mod load;

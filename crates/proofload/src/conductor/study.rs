@@ -7,7 +7,7 @@ use super::journal::Journal;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use super::run_state::RunState;
-use super::{data, retry, run, search, testbed};
+use super::{data, hosts, retry, run, search, testbed};
 use crate::interrupt::Interrupt;
 use crate::live::{Phase, View};
 use proofload_model::deployment::{HostName, InstanceName};
@@ -121,7 +121,7 @@ pub(super) fn begin(assignment: &Assignment, context: &mut RunContext<'_>) -> Re
     let folder = study_folder(&assignment.study)?;
     let commands = Commands::of(&assignment.study)?;
     for HostCommand { host, instance, .. } in commands.hosts.iter().filter(|command| command.is_described) {
-        let facts = testbed::describe(&mut context.agents, &mut context.heard, host, &folder)?;
+        let facts = hosts::describe(&mut context.agents, &mut context.heard, host, &folder)?;
         // The facts of a host that a standby has to itself are that standby's.
         let of_instance = |fact| instance.iter().fold(fact, |fact, instance| testbed::of(instance, fact));
         context.heard.journal.facts(&facts.into_iter().map(of_instance).collect::<Vec<_>>())?;
@@ -309,7 +309,7 @@ pub(super) fn start_hosts(context: &mut RunContext<'_>, study: &Study, commands:
 pub(super) fn sweep(context: &mut RunContext<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
     let folder = study_folder(study)?;
     let each = commands.hosts.iter().map(|command| &command.host);
-    each.into_iter().try_for_each(|host| testbed::sweep(&mut context.agents, &mut context.heard, host, &folder))
+    each.into_iter().try_for_each(|host| hosts::sweep(&mut context.agents, &mut context.heard, host, &folder))
 }
 
 /// Tells whether the agent of each host runs.

@@ -5,7 +5,7 @@ use super::agents::Agents;
 use super::heard::Heard;
 use crate::live::Phase;
 use proofload_model::commit_levels::CommitLevel;
-use proofload_model::deployment::{Deployment, HostName, InstanceName, InstancePlan, Role, StoragePlan, folder_on};
+use proofload_model::deployment::{Deployment, InstanceName, InstancePlan, Role, StoragePlan};
 use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
 use proofload_model::events::{DataCopy, RunEvent};
@@ -52,21 +52,6 @@ impl StartedDeployment {
     pub(super) fn endpoints(&self, of_all: bool) -> Vec<String> {
         self.addresses.iter().take(if of_all { usize::MAX } else { 1 }).cloned().collect()
     }
-}
-
-/// Frees on a host what earlier, killed agents left in a study's folder.
-pub(super) fn sweep(agents: &mut Agents, heard: &mut Heard<'_>, host: &HostName, study: &str) -> Result<(), Error> {
-    agents.ask_host(host, host::Sweep { folder: folder_on(study, host) }, heard)
-}
-
-/// Describes a host.
-pub(super) fn describe(
-    agents: &mut Agents,
-    heard: &mut Heard<'_>,
-    host: &HostName,
-    study: &str,
-) -> Result<Vec<Fact>, Error> {
-    agents.ask_host(host, host::Describe { folder: folder_on(study, host) }, heard)
 }
 
 impl<'t> Testbed<'t, '_> {

@@ -147,6 +147,7 @@ mod tests {
             line: Bytes(8192),
             accelerate: vec![TierVolume::Data],
             prewarm,
+            folder: None,
         }
     }
 

@@ -5,6 +5,7 @@ mod block_device;
 mod devices;
 mod directory;
 mod storage;
+mod sweep;
 mod tier;
 #[cfg(test)]
 mod two_folders;
@@ -14,19 +15,9 @@ pub(crate) use block_device::{BlockDevice, device_of};
 pub(crate) use devices::Devices;
 pub(crate) use devices::joined;
 pub(crate) use storage::{AttachedStorage, StorageMeans, StorageOrder, attach};
+pub(crate) use sweep::sweep;
 pub(crate) use tier::needs as tier_needs;
 pub(crate) use volume::{DeviceToMount, Volume, expect_own_volume};
-
-/// Frees what dead agents have left of the storages of a study; tells what was found, in words.
-///
-/// # Errors
-/// Something cannot be freed.
-pub(crate) fn sweep(folder: &std::path::Path) -> Result<Vec<String>, proofload_model::error::Error> {
-    let mut found = tier::sweep(folder)?;
-    let mounted = volume::sweep(folder)?;
-    found.extend(mounted.iter().map(|place| format!("unmounted the volume at {}", place.display())));
-    Ok(found)
-}
 
 /// Every storage.
 const STORAGES: &[&dyn storage::Storage] = &[

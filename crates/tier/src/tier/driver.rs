@@ -99,8 +99,8 @@ impl Tier {
     /// Does the rest of a work for whole misses whose bytes were read from the origin.
     pub(super) fn run_fetched(&self, work: &BlockWork, fetched: &mut [u8]) -> WorkOutcome {
         let mut buffer = BlockBuffer::Room(fetched);
-        let rest = work.actions.iter().skip(1);
-        let done = rest.map(|step| self.step(work, step, &mut buffer, &CallerBytes::Zeros)).collect::<Result<(), _>>();
+        let mut rest = work.actions.iter().skip(1);
+        let done = rest.try_for_each(|step| self.step(work, step, &mut buffer, &CallerBytes::Zeros));
         outcome_of(done.map(|()| sums(work.cache_written(), work.window.start, buffer.bytes())))
     }
 

@@ -9,8 +9,8 @@ use crate::machine::{AccessKind, Begin, BlockRequest, BlockWork, WorkFailure};
 const MOST_BLOCKS: usize = 128;
 
 impl Tier {
-    /// Reads the misses that a range begins with, as far as they are neighbours; returns how many bytes, none where it begins with no miss or
-    /// with a block that is in use.
+    /// Reads the misses that a range begins with, as far as they are neighbours; returns how many bytes: 0 where it begins with a hit or a block
+    /// that is in use.
     ///
     /// # Errors
     ///

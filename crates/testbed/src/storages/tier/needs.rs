@@ -28,7 +28,7 @@ pub(crate) fn needs(plan: &TierPlan) -> Result<(), Error> {
         return Ok(());
     }
     let text = format!(
-        "serve a cache tier to a server: {}; or study it with SQLite, which needs none of this",
+        "serve a cache tier to a server: {}; or take an embedded engine, which needs nothing of this",
         missing.join("; ")
     );
     Err(Error::refused(text))

@@ -112,7 +112,7 @@ impl ServedTier {
         let control = self.place.control();
         let means = order.means;
         let server = launch(Launch {
-            instance: &means.instance,
+            instance: means.instance,
             command: server_command(means.program, &self.place, &self.plan, self.volumes, self.is_direct)?,
             folder: self.place.folder(),
             log: self.place.server_log(),

@@ -6,20 +6,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// What the kernel reads ahead in a file that is read in order, KiB: some two stripes of eight drives, as for a software RAID. Source: the
-/// kernel's `drivers/md/raid5.c`, which sets twice the data of a stripe.
-const READ_AHEAD_KIB: &str = "1024";
-
 /// Mounts the loop device over a file of a served volume.
 ///
 /// # Errors
 /// There is no such device, or what the program says.
 pub(super) fn mount_served(file: &Path, at: &Path) -> Result<(), Error> {
     let none = || Error::new(format!("mount {}: the cache tier has no loop device over it", file.display()));
-    let device = loop_over(file).ok_or_else(none)?;
-    let queue = Path::new("/sys/block").join(device.file_name().unwrap_or_default()).join("queue/read_ahead_kb");
-    fs::write(&queue, READ_AHEAD_KIB).map_err(|error| Error::new(format!("set {}: {error}", queue.display())))?;
-    run("mount", &[], &[&device, at])
+    run("mount", &[], &[&loop_over(file).ok_or_else(none)?, at])
 }
 
 /// Mounts a file with a file system.

@@ -121,7 +121,7 @@ fn what_is_built_in_is_listed() {
     check(
         null.expect("the null engine"),
         &expect![[r#"
-            capabilities: {"documents":true,"durable":false,"embedded":true,"file_snapshot":false,"limits_at_url":[],"local_instance":false,"memory_setting":false,"replication":null,"restore_at_url":false,"sql":true,"tier_in_process":false,"url":false}
+            capabilities: {"documents":true,"durable":false,"embedded":true,"file_snapshot":false,"limits_at_url":[],"local_instance":false,"log_folder":false,"memory_setting":false,"replication":null,"restore_at_url":false,"sql":true,"tier_in_process":false,"url":false}
             found: {"place":"built in","version":"0.1.0"}
             minimum_memory_bytes: 16777216
             missing: null

@@ -68,21 +68,37 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
     "#]],
     );
     let standbys = "[replication]\nmode = \"async\"\nstandbys = 1\n";
-    check(&(served("volume = \"1GiB\"") + standbys), &[], &expect![[r#"
+    check(
+        &(served("volume = \"1GiB\"") + standbys),
+        &[],
+        &expect![[r#"
         line 10: storage.kind: a tier lies under one server without standbys or drills
-    "#]]);
+    "#]],
+    );
     let remote = served("").replace("kind = \"server\"", "kind = \"server\"\nurl = \"postgres://h\"");
-    check(&remote, &[], &expect![[r#"
+    check(
+        &remote,
+        &[],
+        &expect![[r#"
         line 11: storage.kind: server does not run on a tier: that takes an engine in the load agent's process, or a server that Proofload starts
         procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
-    "#]]);
+    "#]],
+    );
     let real = served("volume = \"1GiB\"\nslow.drive = \"none\"\ncache.path = \"/ssd\"\ncache.percent = 30");
     validate(&real, &[], &catalogue()).unwrap_or_else(|faults| panic!("{faults:?}"));
-    check(&(real + "\nslow.drives = 4"), &[], &expect![[r#"
+    check(
+        &(real + "\nslow.drives = 4"),
+        &[],
+        &expect![[r#"
         line 16: storage.slow.drives: only modelled drives have it; leave it out
-    "#]]);
-    check(&on_tier("slow.drive = \"none\"\ncache.path = \"/ssd\""), &[], &expect![[r#"
+    "#]],
+    );
+    check(
+        &on_tier("slow.drive = \"none\"\ncache.path = \"/ssd\""),
+        &[],
+        &expect![[r#"
         line 11: storage.slow.drive: the slow medium of sqlite is always modelled
         line 12: storage.cache.path: the cache of sqlite lies beside its data; leave it out
-    "#]]);
+    "#]],
+    );
 }

@@ -70,12 +70,14 @@ impl FuseServer {
         Ok(Self { folder, session: Some(session) })
     }
 
-    /// Unmounts what a killed server of ours left mounted in a folder, and releases loop devices over its files.
+    /// Unmounts what a killed server of ours left mounted in a folder, and releases loop devices over its files. A server that is dying is
+    /// waited for.
     ///
     /// # Errors
     ///
-    /// When the server lives, or a loop device is in use.
+    /// When the server lives after 5 s, or a loop device is in use.
     pub fn release_left(folder: &Path) -> Result<(), Error> {
+        until(TRIES, TRY, || of_us(folder).is_none_or(|source| !lives(&source)));
         clear(folder).map(drop)
     }
 
@@ -128,11 +130,13 @@ fn owner() -> std::io::Result<String> {
     Ok(format!("{MARK}{}.{start}", std::process::id()))
 }
 
-/// The time at which a process was started, in ticks since boot; `None` when it is no more.
+/// The time at which a process was started, in ticks since boot; `None` when it is no more, or only waits to be buried.
 fn start_of(process: &str) -> Option<String> {
     let about = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name of a program may hold blanks and brackets; behind its last bracket there are none.
-    about.rsplit_once(") ")?.1.split(' ').nth(19).map(str::to_owned)
+    let mut fields = about.rsplit_once(") ")?.1.split(' ');
+    fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
+    fields.nth(18).map(str::to_owned)
 }
 
 /// Whether the process behind a name of a mount lives.

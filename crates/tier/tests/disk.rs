@@ -32,6 +32,10 @@ fn bytes_are_stored_and_take_the_time_of_the_model() {
     let overshoot = disk.overshoot();
     assert_eq!((overshoot.late.count(), overshoot.outrun), (51, 0));
     assert!(overshoot.share() < 1e-6, "a clock of tests is never late");
+    disk.free();
+    let freed = clock.now();
+    disk.read_at(4096 * 5 * 10, &mut bytes).unwrap();
+    assert_eq!((bytes, clock.now(), disk.overshoot().late.count()), ([11; 4096], freed, 51), "no model any more");
 }
 
 #[test]

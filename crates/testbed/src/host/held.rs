@@ -485,10 +485,11 @@ impl InstanceResources {
         self.probes = None;
     }
 
-    /// Ends a fault and lifts the limits.
+    /// Ends a fault, lifts the limits and frees the storage of what makes it slow.
     pub(super) fn release(&mut self) -> Result<(), Error> {
         self.end_faulty();
-        self.limits.as_mut().map_or(Ok(()), AppliedLimits::lift)
+        self.limits.as_mut().map_or(Ok(()), AppliedLimits::lift)?;
+        self.storage.as_ref().map_or(Ok(()), |storage| storage.release())
     }
 
     /// Facts as facts of this instance.

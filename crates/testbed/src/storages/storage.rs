@@ -60,6 +60,14 @@ pub(crate) trait AttachedStorage: Send + std::fmt::Debug {
         None
     }
 
+    /// Takes off what makes it slow on purpose, after the load and before checks.
+    ///
+    /// # Errors
+    /// What stands in the way.
+    fn release(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Reads back what is in force.
     fn verify(&self) -> Vec<Fact> {
         Vec::new()

@@ -75,6 +75,20 @@ impl ControlClient {
         }
     }
 
+    /// Lets modelled disks hand requests back as soon as the real devices have done them, until the pool is closed. What they do is not
+    /// counted any more.
+    ///
+    /// # Errors
+    ///
+    /// When no answer comes within 10 s.
+    pub fn free_disks(&self) -> Result<(), Error> {
+        let frame = self.ask(ControlRequest::FreeDisks, PATIENCE)?;
+        match ControlAnswer::from_frame(&frame) {
+            Ok(ControlAnswer::FreedDisks) => Ok(()),
+            _ => Err(self.unexpected(&frame)),
+        }
+    }
+
     /// Tells the owner of the pool to stop, and does not wait until it has.
     ///
     /// # Errors

@@ -15,12 +15,14 @@ const STATS: u16 = 1;
 const DRAIN: u16 = 2;
 const STOP: u16 = 3;
 const SAMPLE: u16 = 4;
+const FREE: u16 = 5;
 /// Kinds of answers.
 pub(super) const READING: u16 = 129;
 const DRAINED: u16 = 130;
 const STOPPING: u16 = 131;
 const REFUSED: u16 = 132;
 pub(super) const SAMPLED: u16 = 133;
+const FREED: u16 = 134;
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,7 @@ pub(super) enum ControlRequest {
     Drain { limit: Duration },
     Stop,
     Sample { from: u64 },
+    FreeDisks,
 }
 
 impl ControlRequest {
@@ -38,6 +41,7 @@ impl ControlRequest {
             Self::Drain { limit } => (DRAIN, nanoseconds(limit).to_vec()),
             Self::Stop => (STOP, Vec::new()),
             Self::Sample { from } => (SAMPLE, from.to_le_bytes().to_vec()),
+            Self::FreeDisks => (FREE, Vec::new()),
         };
         Frame { kind, content }.encode()
     }
@@ -49,6 +53,7 @@ impl ControlRequest {
             DRAIN => Self::Drain { limit: reader.time()? },
             STOP => Self::Stop,
             SAMPLE => Self::Sample { from: reader.u64()? },
+            FREE => Self::FreeDisks,
             _ => return Err(FrameFault::Content),
         };
         reader.end().map(|()| request)
@@ -60,6 +65,7 @@ impl ControlRequest {
 pub(super) enum ControlAnswer {
     Drained(DrainStatus),
     Stopping,
+    FreedDisks,
     Refused(String),
 }
 
@@ -68,6 +74,7 @@ impl ControlAnswer {
         let (kind, content) = match self {
             Self::Drained(status) => (DRAINED, drain_content(status)),
             Self::Stopping => (STOPPING, Vec::new()),
+            Self::FreedDisks => (FREED, Vec::new()),
             Self::Refused(text) => (REFUSED, text.bytes().take(MOST_TEXT).collect()),
         };
         Frame { kind, content }.encode()
@@ -78,6 +85,7 @@ impl ControlAnswer {
         let answer = match frame.kind {
             DRAINED => Self::Drained(take_drain(&mut reader)?),
             STOPPING => Self::Stopping,
+            FREED => Self::FreedDisks,
             REFUSED if frame.content.len() <= MOST_TEXT => {
                 Self::Refused(String::from_utf8_lossy(reader.rest()).into_owned())
             }
@@ -120,6 +128,7 @@ mod tests {
             ControlRequest::Drain { limit },
             ControlRequest::Stop,
             ControlRequest::Sample { from: 7 },
+            ControlRequest::FreeDisks,
         ] {
             let mut frame = frame(&request.encode());
             assert_eq!(ControlRequest::from_frame(&frame), Ok(request));

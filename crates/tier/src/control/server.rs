@@ -183,6 +183,10 @@ impl ControlState {
                 piece.map_or_else(none, |piece| sampled::encode(&piece))
             }
             Ok(ControlRequest::Drain { limit }) => self.drain(limit).encode(),
+            Ok(ControlRequest::FreeDisks) => {
+                self.subject.disks.iter().for_each(|disk| disk.free());
+                ControlAnswer::FreedDisks.encode()
+            }
             Ok(ControlRequest::Stop) => self.tell_owner().encode(),
             Err(fault) => ControlAnswer::Refused(format!("a request was refused: {fault}")).encode(),
         };

@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 TESTED := --features mongodb-driver,fixtures
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-kernel needs fmt lint tidy check toy fuse duckdb clean-demo
+.PHONY: help demo dist test test-kernel needs fmt lint tidy check toy duckdb clean-demo
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,10 +40,6 @@ check: ## all tests, side by side where they do not disturb each other
 toy: ## the demo's study at toy size, with the binary of the tests
 	cargo test --workspace $(TESTED) --no-run --quiet
 	scripts/demo.sh debug toy
-
-fuse: ## tests of cache tiers as files of FUSE and loop devices, as root; they need a build of their own and are no part of `test`
-	cargo test -p proofload-tier --features fuse --test fuse
-	cargo test -p proofload --features mongodb-driver,fixtures,fuse --test tier_mounts
 
 test-kernel: ## caches of the kernel, control groups of version 2, reflinks and netem in a virtual machine (Debian as root; minutes); no part of `test`
 	scripts/install-kernel-needs.sh "$${CARGO_TARGET_DIR:-target}/kernel-package"

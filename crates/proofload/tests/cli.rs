@@ -380,7 +380,8 @@ fn two_studies_are_measured_at_once_and_compared() {
             let is_start = |event: &&proofload_record::AttemptEvent| matches!(event.event, RunEvent::LoadStarted(_));
             attempt.events.iter().find(is_start).expect("its load began").at.0
         });
-        assert!(began[0].abs_diff(began[1]) < 1_500_000, "the loads began at once: {began:?}");
+        // In turns they would be 12 s apart; the start of a process on a busy machine takes seconds.
+        assert!(began[0].abs_diff(began[1]) < 6_000_000, "the loads began at once: {began:?}");
     }
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     if output.status.code() == Some(0) && json["comparisons"].as_array().is_some_and(|found| !found.is_empty()) {

@@ -16,6 +16,16 @@ const ALONE: &[(&str, &str, &str)] = &[
     ("proofload", "kill", "counts control groups without an owner on the whole machine"),
     ("proofload", "faults", "asks for verdicts on windows of a few seconds"),
     ("proofload", "load_agents", "agents begin together and lose one within times that are checked"),
+    (
+        "proofload",
+        "cache_tier_server",
+        "unmounts what network namespaces of other tests would hold in mount namespaces of theirs",
+    ),
+    (
+        "proofload",
+        "tier_mounts",
+        "unmounts what network namespaces of other tests would hold in mount namespaces of theirs",
+    ),
     ("proofload", "search", "asks for steady windows, since a search reads their throughput"),
     ("proofload-testbed", "proofload_testbed", "measures how much CPU time and bandwidth a limit lets through"),
     ("proofload-testbed", "host", "sweeps what dead owners left, and reads probes on the second"),

@@ -202,9 +202,14 @@ fn over_windows(windows: &[Vec<f64>]) -> Result<Estimate, String> {
 
 /// A share whose interval ends at 100 %.
 fn at_most_all(share: Quantity) -> Quantity {
-    let Interval::Known { low, high, method } = share.interval() else { return share };
-    let interval = Interval::known(low.max(0.0), high.min(100.0), method.clone());
-    Quantity::new(share.value(), share.unit().clone(), share.n(), interval)
+    between(share, 100.0)
+}
+
+/// A quantity whose interval begins at 0 and ends at a value.
+fn between(quantity: Quantity, most: f64) -> Quantity {
+    let Interval::Known { low, high, method } = quantity.interval() else { return quantity };
+    let interval = Interval::known(low.max(0.0), high.min(most), method.clone());
+    Quantity::new(quantity.value(), quantity.unit().clone(), quantity.n(), interval)
 }
 
 fn volume_use(volumes: &Volumes<'_>) -> VolumeUse {
@@ -228,7 +233,8 @@ fn medium(runs: &[Pair<'_>]) -> MediumUse {
     let of_request = |sums: Result<Vec<Vec<f64>>, String>, factor: f64| match sums
         .and_then(|sums| Ok((sums, windows(tier::DISK_REQUESTS)?)))
     {
-        Ok((sums, requests)) => quotient_of_sums(&sums, &requests, factor, Unit::named("ms")),
+        Ok((sums, requests)) => quotient_of_sums(&sums, &requests, factor, Unit::named("ms"))
+            .map(|time| time.map(|time| between(time, f64::INFINITY))),
         Err(why) => Some(Err(why)),
     };
     MediumUse {
@@ -282,5 +288,7 @@ mod tests {
         let share = quotient_of_sums(&part, &whole, 100.0, Unit::PERCENT).unwrap().unwrap();
         assert!((share.value() - 99.0).abs() < 1e-9);
         assert!(at_most_all(share).interval().bounds().is_none_or(|(_, high)| high <= 100.0));
+        let wide = Quantity::new(19.0, Unit::named("ms"), 45, Interval::known(-668.0, 706.0, "a test"));
+        assert_eq!(between(wide, f64::INFINITY).interval().bounds(), Some((0.0, 706.0)), "no time is below nothing");
     }
 }

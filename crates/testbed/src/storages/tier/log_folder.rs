@@ -2,7 +2,7 @@
 //! tier when it works. May not know an engine.
 
 use super::super::volume::make_file_system;
-use super::mounts::{mount_file, unmount};
+use super::mounts::{expect_released, mount_file, unmount};
 use super::tier_place::TierPlace;
 use crate::snapshots;
 use proofload_model::error::Error;
@@ -58,5 +58,5 @@ fn on_volume(place: &TierPlace, work: impl FnOnce() -> Result<(), Error>) -> Res
     fs::create_dir_all(&log).map_err(|error| Error::new(format!("make {}: {error}", log.display())))?;
     mount_file(&place.log_origin(), &log)?;
     let done = work();
-    unmount(&log).and(done)
+    unmount(&log).and_then(|()| expect_released(&place.log_origin())).and(done)
 }

@@ -5,6 +5,12 @@ use proofload_model::error::Error;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Tries to unmount what is in use: 10 s.
+const TRIES: u32 = 100;
+/// Time between two of them.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Mounts the loop device over a file of a served volume.
 ///
@@ -23,15 +29,56 @@ pub(super) fn mount_file(file: &Path, at: &Path) -> Result<(), Error> {
     run("mount", &["-o", "loop"], &[file, at])
 }
 
-/// Unmounts a folder where something is mounted; what is in use goes with its last use.
+/// Unmounts a folder where something is mounted. What is in use for a moment is tried again; what stays in use stays mounted, since its file system
+/// would go on to write below the next one.
+///
+/// # Errors
+/// What the program says after 10 s.
+pub(super) fn unmount(folder: &Path) -> Result<(), Error> {
+    let mut outcome = Ok(());
+    for _ in 0..TRIES {
+        if !is_mounted(folder) {
+            return Ok(());
+        }
+        outcome = run("umount", &[], &[folder]);
+        if outcome.is_ok() {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    outcome
+}
+
+/// Unmounts a folder whose server is dead, and can write nothing any more: also while it is in use.
 ///
 /// # Errors
 /// What the program says.
-pub(super) fn unmount(folder: &Path) -> Result<(), Error> {
+pub(super) fn unmount_dead(folder: &Path) -> Result<(), Error> {
     if !is_mounted(folder) {
         return Ok(());
     }
-    run("umount", &[], &[folder]).or_else(|error| run("umount", &["-l"], &[folder]).map_err(|_| error))
+    run("umount", &[], &[folder]).or_else(|_| run("umount", &["-l"], &[folder]))
+}
+
+/// Refuses to go on while a loop device is over a file that was unmounted: its file system lives on in another mount namespace, and would write
+/// below the next one.
+///
+/// # Errors
+/// There is one after 10 s.
+pub(super) fn expect_released(file: &Path) -> Result<(), Error> {
+    for _ in 0..TRIES {
+        if loop_over(file).is_none() {
+            return Ok(());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    let device = loop_over(file).unwrap_or_default();
+    Err(Error::new(format!(
+        "unmount {} for the cache tier: {} is still in use, by another mount namespace (a container, or a service with mounts of its own); \
+         end it, or start it before the study",
+        file.display(),
+        device.display()
+    )))
 }
 
 /// The file that is mounted at a folder by a loop device, and whether that device is direct.

@@ -5,7 +5,7 @@ use super::super::Devices;
 use super::super::storage::{AttachedStorage, Storage, StorageOrder};
 use super::super::volume::is_mounted;
 use super::log_folder;
-use super::mounts::{mount_file, mount_served, mounted_file, unmount};
+use super::mounts::{expect_released, mount_file, mount_served, mounted_file, unmount, unmount_dead};
 use super::needs::needs;
 use super::server_command::server_command;
 use super::tier_place::{ENDING, TierPlace};
@@ -101,6 +101,7 @@ impl ServedTier {
         }
         self.size = snapshots::size_of(&self.data)?;
         unmount(&self.place.instance)?;
+        expect_released(&self.place.data_origin())?;
         let file = self.place.lay_out_cache(self.plan.cache.folder.as_deref())?;
         tiers::make_cache(&file, &self.plan, self.size, &origins(&self.place)?)?;
         self.is_direct = tiers::open_cache(&self.place.cache())?.is_direct;
@@ -201,14 +202,16 @@ impl AttachedStorage for ServedTier {
         unmount(&self.place.instance)?;
         unmount(&self.place.log())?;
         self.server.take().map_or(Ok(()), Server::stop)?;
+        self.volumes.iter().try_for_each(|volume| expect_released(&self.place.files().join(volume.word())))?;
         give_back(&self.place)
     }
 }
 
 impl Drop for ServedTier {
     fn drop(&mut self) {
-        let (_data, _log) = (unmount_served(&self.place), unmount(&self.place.log()));
+        let _as_far_as_it_goes = (unmount_served(&self.place, unmount), unmount(&self.place.log()));
         drop(self.server.take());
+        let _dead = (unmount_served(&self.place, unmount_dead), unmount_dead(&self.place.log()));
         // What cannot be done now the next sweep does.
         let _swept_later = give_back(&self.place);
     }
@@ -223,7 +226,7 @@ fn origins(place: &TierPlace) -> Result<Vec<Arc<dyn Device>>, Error> {
 }
 
 /// Unmounts the folder of an instance where it is mounted by its tier.
-fn unmount_served(place: &TierPlace) -> Result<(), Error> {
+fn unmount_served(place: &TierPlace, unmount: fn(&Path) -> Result<(), Error>) -> Result<(), Error> {
     match mounted_file(&place.instance) {
         Some((file, _)) if file.starts_with(place.files()) => unmount(&place.instance),
         _ => Ok(()),
@@ -270,8 +273,8 @@ pub(in super::super) fn sweep(folder: &Path) -> Result<Vec<String>, Error> {
             sys::signal(process, KILL);
             found.push(format!("ended process {process}, left on a cache tier"));
         }
-        unmount_served(&place)?;
-        unmount(&place.log())?;
+        unmount_served(&place, unmount_dead)?;
+        unmount_dead(&place.log())?;
         let is_left = place.cache().exists();
         give_back(&place)?;
         if is_left {

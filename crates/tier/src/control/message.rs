@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn unknown_kinds_and_rates_that_are_no_numbers_are_refused() {
-        for kind in [0, 5, 128, READING, SAMPLED, 134, u16::MAX] {
+        for kind in [0, 6, 128, READING, SAMPLED, 135, u16::MAX] {
             let frame = Frame { kind, content: Vec::new() };
             assert_eq!(ControlRequest::from_frame(&frame), Err(FrameFault::Content));
             assert_eq!(ControlAnswer::from_frame(&frame), Err(FrameFault::Content));

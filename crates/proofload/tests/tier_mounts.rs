@@ -137,7 +137,7 @@ fn a_database_in_a_file_system_on_a_loop_device_survives_kills_of_the_server() {
     let bench = Bench::new("tier-postgresql");
     let _swept = Swept(bench.path("mount"));
     format_sized(&bench, 192, 448 << 20);
-    let rounds = std::env::var("PROOFLOAD_TIER_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
+    let rounds = std::env::var("PROOFLOAD_TIER_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
     let folder = bench.path("files");
     std::fs::create_dir(&folder).unwrap();
     let mut acknowledged = 0;

@@ -4,7 +4,10 @@ use std::collections::VecDeque;
 
 use super::drive::{DiskRequest, Drive, Scheduling};
 use super::profile::DriveProfile;
-use super::write_cache::WriteCache;
+use super::write_cache::{CachedPiece, WriteCache};
+
+/// Pieces of the controller's cache, for each drive, among which one is looked for whose drives are free.
+const LOOK_AHEAD: usize = 4;
 
 /// How an array spreads its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,22 +129,27 @@ impl DiskArray {
     /// Lets drives that are free before a time begin with what waits in the cache: a request that comes then waits at most for what they
     /// have begun.
     fn destage_until(&mut self, now: f64) {
-        while let Some(piece) = self.cached.next(self.row()) {
-            let write = DiskRequest { at: piece.at, bytes: piece.bytes, is_write: true };
-            let first = self.rounds(write).swap_remove(0);
-            let free = first.iter().map(|(drive, _)| self.drives[*drive].free_at()).fold(f64::INFINITY, f64::min);
-            if free.max(piece.since) >= now {
-                return;
-            }
-            self.destage(piece.since, write);
+        while self.drives.iter().any(|drive| drive.free_at() < now)
+            && let Some(piece) = self.free_piece(now)
+        {
+            self.destage(piece.since, piece);
         }
     }
 
-    /// Lets drives write the next piece of the cache, whatever they are at.
-    fn destage(&mut self, begin: f64, write: DiskRequest) {
-        if let Some(piece) = self.cached.next(self.row()) {
-            self.cached.take(piece);
-        }
+    /// The first of the next pieces of the cache that came before a time at which the drives that it begins with have nothing to do.
+    fn free_piece(&self, now: f64) -> Option<CachedPiece> {
+        let is_free = |piece: &CachedPiece| {
+            let write = DiskRequest { at: piece.at, bytes: piece.bytes, is_write: true };
+            let first = self.rounds(write).swap_remove(0);
+            piece.since < now && first.iter().all(|(drive, _)| self.drives[*drive].free_at() < now)
+        };
+        self.cached.pieces(self.row()).take(LOOK_AHEAD * self.drives.len()).find(is_free)
+    }
+
+    /// Lets drives write a piece of the cache, whatever they are at.
+    fn destage(&mut self, begin: f64, piece: CachedPiece) {
+        self.cached.take(piece);
+        let write = DiskRequest { at: piece.at, bytes: piece.bytes, is_write: true };
         let done = self.on_drives(begin, write);
         let at = self.begun.partition_point(|(other, _)| *other <= done);
         self.begun.insert(at, (done, write.bytes));
@@ -158,8 +166,11 @@ impl DiskArray {
             if held + bytes <= self.cache_bytes {
                 return start;
             }
-            if let Some(piece) = self.cached.next(self.row()) {
-                self.destage(start, DiskRequest { at: piece.at, bytes: piece.bytes, is_write: true });
+            // A controller whose cache is full keeps all drives at work; a small write of RAID-5 needs two of them.
+            while self.begun.len() < self.drives.len().div_ceil(2) {
+                let next = self.free_piece(start).or_else(|| self.cached.pieces(self.row()).next());
+                let Some(piece) = next else { break };
+                self.destage(start, piece);
             }
             let Some((done, _)) = self.begun.pop_front() else { return start };
             start = start.max(done);
@@ -179,6 +190,7 @@ impl DiskArray {
     }
 
     fn on_drives(&mut self, now: f64, request: DiskRequest) -> f64 {
+        self.turn = self.turn.wrapping_add(1);
         let rounds = self.rounds(request);
         rounds.into_iter().fold(now, |begin, round| {
             round.into_iter().map(|(drive, piece)| self.on_drive(drive, begin, piece)).fold(begin, f64::max)
@@ -198,19 +210,16 @@ impl DiskArray {
     }
 
     /// Requests to drives: those of a round go at once, the next round follows when all are done.
-    fn rounds(&mut self, request: DiskRequest) -> Vec<Vec<(usize, DiskRequest)>> {
-        let drives = self.drives.len();
+    fn rounds(&self, request: DiskRequest) -> Vec<Vec<(usize, DiskRequest)>> {
+        let (drives, turn) = (self.drives.len(), self.turn);
         match self.layout {
             ArrayLayout::Single => vec![vec![(0, request)]],
             ArrayLayout::Raid0 => vec![striped(request, drives).collect()],
             ArrayLayout::Raid1 => {
-                self.turn = (self.turn + 1) % drives;
-                let turn = self.turn;
-                vec![(0..drives).filter(|drive| request.is_write || *drive == turn).map(|d| (d, request)).collect()]
+                let is_asked = |drive: &usize| request.is_write || *drive == turn % drives;
+                vec![(0..drives).filter(is_asked).map(|drive| (drive, request)).collect()]
             }
             ArrayLayout::Raid10 => {
-                self.turn += 1;
-                let turn = self.turn;
                 let pieces = striped(request, drives / 2);
                 let mirrored = pieces.flat_map(|(pair, piece)| {
                     let both = [(pair * 2, piece), (pair * 2 + 1, piece)];
@@ -337,6 +346,7 @@ mod tests {
         assert!((short - 0.1).abs() < 1e-9, "{short}");
         let long = small_writes(ArrayLayout::Raid5, 8, 1 << 20, 20_000);
         assert!(long > 2.0, "a full cache is as slow as the drives: {long}");
+        assert!(long < raid5 / 3.0, "four writes at a time keep eight drives at work: {long}, one at a time {raid5}");
     }
 
     #[test]

@@ -54,20 +54,23 @@ impl WriteCache {
         found.is_some_and(|(start, (length, _))| start + length >= at + bytes)
     }
 
-    /// The next piece in the order of addresses, which does not cross a multiple of `row`.
-    pub(super) fn next(&self, row: u64) -> Option<CachedPiece> {
-        let found = self.ranges.range(self.cursor..).next().or_else(|| self.ranges.iter().next());
-        found.map(|(&at, &(length, since))| CachedPiece { at, bytes: length.min(row - at % row), since })
+    /// The pieces in the order of addresses from the last one that was taken on, none of which crosses a multiple of `row`.
+    pub(super) fn pieces(&self, row: u64) -> impl Iterator<Item = CachedPiece> + '_ {
+        let ranges = self.ranges.range(self.cursor..).chain(self.ranges.range(..self.cursor));
+        ranges.map(move |(&at, &(length, since))| CachedPiece { at, bytes: length.min(row - at % row), since })
     }
 
-    /// Takes out the piece that [`WriteCache::next`] has told.
+    /// Takes out a piece that [`WriteCache::pieces`] has told. What was passed over comes before what is behind it.
     pub(super) fn take(&mut self, piece: CachedPiece) {
+        let first = self.pieces(u64::MAX).next().is_some_and(|first| first.at == piece.at);
         let Some((length, since)) = self.ranges.remove(&piece.at) else { return };
         if length > piece.bytes {
             self.ranges.insert(piece.at + piece.bytes, (length - piece.bytes, since));
         }
         self.bytes -= piece.bytes;
-        self.cursor = piece.at + piece.bytes;
+        if first {
+            self.cursor = piece.at + piece.bytes;
+        }
     }
 }
 
@@ -83,7 +86,7 @@ mod tests {
         cache.put(4096, 4096, 3.0);
         cache.put(6000, 1000, 4.0);
         assert_eq!(
-            (cache.bytes(), cache.next(1 << 20)),
+            (cache.bytes(), cache.pieces(1 << 20).next()),
             (12_288, Some(CachedPiece { at: 0, bytes: 12_288, since: 4.0 }))
         );
         cache.put(20_480, 4096, 5.0);
@@ -98,7 +101,8 @@ mod tests {
         cache.put(3000, 3000, 1.0);
         cache.put(100, 50, 2.0);
         let mut taken = Vec::new();
-        while let Some(piece) = cache.next(4096) {
+        loop {
+            let Some(piece) = cache.pieces(4096).next() else { break };
             cache.take(piece);
             taken.push((piece.at, piece.bytes));
             if taken.len() == 2 {
@@ -108,5 +112,15 @@ mod tests {
         }
         assert_eq!(taken, [(100, 50), (3000, 1096), (4096, 1904), (200, 10)]);
         assert_eq!(cache.bytes(), 0);
+    }
+
+    #[test]
+    fn a_piece_that_is_passed_over_is_the_next() {
+        let mut cache = WriteCache::default();
+        [0, 10_000, 20_000].into_iter().for_each(|at| cache.put(at, 100, 1.0));
+        let second = cache.pieces(4096).nth(1).unwrap();
+        cache.take(second);
+        let left: Vec<u64> = cache.pieces(4096).map(|piece| piece.at).collect();
+        assert_eq!((second.at, left), (10_000, vec![0, 20_000]));
     }
 }

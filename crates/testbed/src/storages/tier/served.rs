@@ -267,11 +267,9 @@ pub(in super::super) fn sweep(folder: &Path) -> Result<Vec<String>, Error> {
         let failed = |error: std::io::Error| Error::new(format!("sweep {}: {error}", place.folder().display()));
         let absolute = fs::canonicalize(folder).map_err(failed)?;
         let place = TierPlace::of(&absolute.join(place.instance.file_name().unwrap_or_default()));
-        let served = mounted_file(&place.instance).is_some_and(|(file, _)| file.starts_with(place.files()));
-        let theirs = if served { sys::working_below(&place.instance) } else { Vec::new() };
-        for process in theirs.into_iter().chain(sys::working_below(place.folder())) {
+        for process in servers(&place) {
             sys::signal(process, KILL);
-            found.push(format!("ended process {process}, left on a cache tier"));
+            found.push(format!("ended process {process}, left serving a cache tier"));
         }
         unmount_served(&place, unmount_dead)?;
         unmount_dead(&place.log())?;
@@ -283,6 +281,19 @@ pub(in super::super) fn sweep(folder: &Path) -> Result<Vec<String>, Error> {
         fs::remove_dir_all(place.folder()).map_err(failed)?;
     }
     Ok(found)
+}
+
+/// Processes that serve a tier: those of its command in its folder, and nobody who only looks into it.
+fn servers(place: &TierPlace) -> Vec<u32> {
+    let cache = place.cache();
+    let serves = |process: &u32| {
+        let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        let mut words = line.split(|byte| *byte == 0).skip(1);
+        words.next() == Some(b"tier")
+            && words.next() == Some(b"serve")
+            && words.next() == Some(cache.as_os_str().as_encoded_bytes())
+    };
+    sys::working_below(place.folder()).into_iter().filter(serves).collect()
 }
 
 #[cfg(feature = "fuse")]

@@ -5,9 +5,8 @@ mod support;
 
 use proofload_model::facts::tier;
 use proofload_model::series;
-use proofload_record::State;
-use std::time::{Duration, Instant};
-use support::{Bench, small_study, text};
+use std::time::Duration;
+use support::{Bench, small_study, text, tiers};
 
 /// A factor: no cache, and one of twice the data before data and log.
 const TIER: &str = r#"
@@ -40,11 +39,7 @@ fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
         let mode = tier::MODE.of("log");
         let wanted = if attempt.run.point == 0 { "pass" } else { "write-back" };
         assert_eq!(mode.text(facts), Some(wanted));
-        let sum = |name: &series::SeriesName, volume: &str| -> f64 {
-            let found =
-                attempt.series.iter().filter(|one| name.is_of(&one.probe, &one.name) && one.component == volume);
-            found.flat_map(|one| &one.samples).map(|sample| sample.2).sum()
-        };
+        let sum = |name: &series::SeriesName, volume: &str| tiers::sum(attempt, name, volume);
         let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
         assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);
         assert_eq!(absorbed, if attempt.run.point == 0 { 0.0 } else { writes });
@@ -94,25 +89,10 @@ fn expect_forecasts(bench: &Bench, record: &proofload_record::Record) {
 fn a_killed_study_on_a_tier_goes_on_with_data_that_were_put_back() {
     let bench = Bench::new("cache-tier-killed");
     bench.study(&study());
-    let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
-    let begun = Instant::now();
-    let socket = || {
-        let places = std::fs::read_dir(bench.path("data/small")).into_iter().flatten().flatten();
-        places.map(|place| place.path().join("tier/control")).any(|path| path.exists())
-    };
-    while !socket() {
-        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before it opened a tier");
-        assert!(begun.elapsed() < Duration::from_secs(120), "no tier was opened");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let mut child = tiers::spawn_until_open(&bench, "tier/control");
     std::thread::sleep(Duration::from_secs(1));
     child.kill().expect("it is ours");
     let _ended = child.wait();
     bench.expect_no_process();
-    let done = bench.run(&["resume", "x.proof"]);
-    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
-    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
-    let finished = record.attempts.iter().filter(|attempt| attempt.state == State::Finished).count();
-    assert_eq!(finished, 2);
-    bench.expect_no_process();
+    tiers::resume(&bench);
 }

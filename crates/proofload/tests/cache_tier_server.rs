@@ -7,10 +7,9 @@ mod support;
 
 use proofload_model::facts::tier;
 use proofload_model::series;
-use proofload_record::State;
 use std::path::Path;
-use std::time::{Duration, Instant};
-use support::{Bench, kill, postgresql_here, small_study, text};
+use std::time::Duration;
+use support::{Bench, kill, postgresql_here, small_study, text, tiers};
 
 /// A factor: no cache, and one of all data before data and log.
 const TIER: &str = r#"
@@ -67,11 +66,7 @@ fn a_server_on_a_tier_is_verified_observed_and_given_back() {
         let wanted = if cached { "write-back" } else { "pass" };
         assert_eq!(tier::MODE.of("log").text(facts), Some(wanted));
         assert_eq!(tier::CACHE.text(facts) == Some("0B"), !cached);
-        let sum = |name: &series::SeriesName, volume: &str| -> f64 {
-            let found =
-                attempt.series.iter().filter(|one| name.is_of(&one.probe, &one.name) && one.component == volume);
-            found.flat_map(|one| &one.samples).map(|sample| sample.2).sum()
-        };
+        let sum = |name: &series::SeriesName, volume: &str| tiers::sum(attempt, name, volume);
         let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
         assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);
         assert_eq!(absorbed, if cached { writes } else { 0.0 });
@@ -89,17 +84,7 @@ fn what_a_killed_agent_has_left_of_a_tier_is_given_back_and_the_study_goes_on() 
     }
     let bench = Bench::new("cache-tier-server-killed");
     bench.study(&study());
-    let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
-    let begun = Instant::now();
-    let socket = || {
-        let places = std::fs::read_dir(bench.path("data/small")).into_iter().flatten().flatten();
-        places.map(|place| place.path().join("control")).any(|path| path.exists())
-    };
-    while !socket() {
-        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before it served a tier");
-        assert!(begun.elapsed() < Duration::from_secs(180), "no tier was served");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let mut child = tiers::spawn_until_open(&bench, "control");
     std::thread::sleep(Duration::from_secs(3));
     // The agent too, at once: nobody is left who could unmount.
     for (process, line) in bench.processes() {
@@ -109,11 +94,6 @@ fn what_a_killed_agent_has_left_of_a_tier_is_given_back_and_the_study_goes_on() 
     }
     let _ended = child.wait();
     bench.expect_no_process();
-    let done = bench.run(&["resume", "x.proof"]);
-    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
-    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
-    let finished = record.attempts.iter().filter(|attempt| attempt.state == State::Finished).count();
-    assert_eq!(finished, 2);
-    bench.expect_no_process();
+    tiers::resume(&bench);
     assert_eq!(held_below(&bench.path("data")), Vec::<String>::new());
 }

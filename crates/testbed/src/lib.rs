@@ -22,6 +22,8 @@ mod relay;
 mod snapshots;
 mod storages;
 mod sys;
+#[cfg(test)]
+mod test_clock;
 
 pub use host::HostRole;
 pub use password::random_password;

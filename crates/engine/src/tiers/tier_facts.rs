@@ -8,7 +8,7 @@ use proofload_model::units::Bytes;
 use proofload_tier::tier::PoolSnapshot;
 
 /// The source of these facts.
-const SOURCE: &str = "the open cache tier";
+pub(crate) const SOURCE: &str = "the open cache tier";
 
 /// An open tier as it was read.
 pub struct ReadTier<'a> {
@@ -20,8 +20,8 @@ pub struct ReadTier<'a> {
     pub asked_size: Bytes,
     /// Data behind the cache.
     pub data: Bytes,
-    /// How it reaches the database, for people.
-    pub export: &'a str,
+    /// How it reaches the database, as who exports it has read that back.
+    pub export: Fact,
     /// Whether the cache is read and written without the page cache of the operating system.
     pub is_direct: bool,
     /// What it was when it was opened, before it was warmed.
@@ -36,7 +36,7 @@ pub fn facts(read: &ReadTier<'_>) -> Vec<Fact> {
     let mut facts = vec![
         tier::MEDIUM.carried_out(plan.slow.to_string(), SOURCE),
         tier::DATA.observed(read.data.to_string(), SOURCE),
-        tier::EXPORT.observed(read.export, SOURCE),
+        read.export.clone(),
     ];
     if plan.cache.size.is_nothing() {
         facts.push(tier::CACHE.observed(Bytes(0).to_string(), SOURCE));

@@ -6,6 +6,7 @@ pub(crate) mod nbd;
 pub(crate) mod pools;
 pub(crate) mod servers;
 pub(crate) mod synthetic;
+pub(crate) mod tiers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

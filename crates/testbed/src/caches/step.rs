@@ -226,31 +226,9 @@ pub(super) fn within(
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-    use proofload_model::time::{Moment, WallTime};
-    use std::time::Instant;
-
-    /// The machine's clock.
-    pub(in super::super) struct RealClock(Instant);
-
-    impl RealClock {
-        pub(in super::super) fn new() -> Self {
-            Self(Instant::now())
-        }
-    }
-
-    impl Clock for RealClock {
-        fn now(&self) -> Moment {
-            Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
-        }
-        fn wall(&self) -> WallTime {
-            WallTime(0)
-        }
-        fn sleep(&self, time: Duration) {
-            std::thread::sleep(time);
-        }
-    }
+    use crate::test_clock::TestClock;
 
     #[test]
     fn a_step_is_told_as_a_line_for_a_shell() {
@@ -271,14 +249,14 @@ pub(super) mod tests {
         let path = |name: &str| folder.path().join(name).display().to_string();
         let make = |name: &str| (CacheStep::run("mkdir", [path(name)]), Some(CacheStep::run("rmdir", [path(name)])));
         let steps = [make("a"), make("a/b"), (CacheStep::write(path("none/x"), "1"), None), make("c")];
-        let error = carry_out_or_undo(&steps, &RealClock::new()).unwrap_err().to_string();
+        let error = carry_out_or_undo(&steps, &TestClock::new()).unwrap_err().to_string();
         assert!(error.contains("step 3 of 4") && error.contains("none/x") && !error.contains("not undone"), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn a_program_that_fails_hangs_or_is_missing_is_told() {
-        let clock = RealClock::new();
+        let clock = TestClock::new();
         let run = |program, argument: &str, time| {
             output_of(program, &["-c".to_owned(), argument.to_owned()], time, &clock).map_err(|error| error.to_string())
         };

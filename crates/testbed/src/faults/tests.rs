@@ -11,11 +11,12 @@ use crate::network::Cable;
 use crate::relay::{LinkLaw, Relay};
 use crate::storages::{Devices, Volume};
 use crate::sys;
+use crate::test_clock::TestClock;
 use proofload_engine::{CommandLine, Error as EngineError, FileToWrite, ServerRecipe, SocketPlace, StandbyFiles};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{FAULT_WORDS, FaultAsked};
 use proofload_model::fault_strength::FaultStrength;
-use proofload_model::time::{Clock, WallTime};
+use proofload_model::time::Clock;
 use proofload_model::units::{Bytes, BytesPerSecond};
 use proofload_model::wire::LimitsAsked;
 use std::os::unix::net::UnixListener;
@@ -26,20 +27,6 @@ use std::time::Instant;
 
 /// A time in which an injection that does nothing is found out.
 const SHORT: Duration = Duration::from_millis(300);
-
-struct TestClock(Instant);
-
-impl Clock for TestClock {
-    fn now(&self) -> Moment {
-        Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
-    }
-    fn wall(&self) -> WallTime {
-        WallTime(0)
-    }
-    fn sleep(&self, time: Duration) {
-        std::thread::sleep(time);
-    }
-}
 
 /// A server of three processes that wait.
 struct Waiting;
@@ -107,7 +94,7 @@ impl Bench {
     fn start(place: &Path) -> Self {
         let data = place.join("data");
         std::fs::create_dir_all(&data).unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(TestClock(Instant::now()));
+        let clock: Arc<dyn Clock> = Arc::new(TestClock::new());
         // Control groups are named after process and instance.
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let instance = InstanceName::new(format!("faults-{}", COUNT.fetch_add(1, Ordering::Relaxed)));

@@ -187,11 +187,13 @@ fn end(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn file_of(folder: &Path) -> PathBuf {
+/// The file of the volume of a folder.
+pub(super) fn file_of(folder: &Path) -> PathBuf {
     named(folder, ENDING)
 }
 
-fn named(folder: &Path, ending: &str) -> PathBuf {
+/// A path beside a folder, whose name goes on.
+pub(super) fn named(folder: &Path, ending: &str) -> PathBuf {
     let mut name = folder.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     folder.with_file_name(name)

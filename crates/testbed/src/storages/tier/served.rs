@@ -183,19 +183,16 @@ impl AttachedStorage for ServedTier {
             Ok(now) => now,
             Err(error) => return vec![tier::EXPORT.compared(EXPORT, None::<String>, false, error.to_string())],
         };
-        let mut facts = tiers::facts(&ReadTier {
+        tiers::facts(&ReadTier {
             plan: &self.plan,
             volumes: self.volumes,
             asked_size: self.plan.cache.size.before(self.size),
             data: self.size,
-            export: EXPORT,
+            export,
             is_direct: self.is_direct,
             first: self.first.as_ref().unwrap_or(&now),
             now: &now,
-        });
-        facts.retain(|fact| fact.name != export.name);
-        facts.push(export);
-        facts
+        })
     }
 
     fn detach(&mut self) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! The files of a tier: all in a folder beside that of its instance, which its slow volume is mounted at. May not know what is in them.
 
+use super::super::volume::{file_of, named};
 use proofload_model::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ pub(super) struct TierPlace {
 impl TierPlace {
     /// The files of the tier of an instance with a folder.
     pub(super) fn of(instance: &Path) -> Self {
-        Self { instance: instance.to_owned(), folder: beside(instance, ENDING) }
+        Self { instance: instance.to_owned(), folder: named(instance, ENDING) }
     }
 
     /// Folder of all of them.
@@ -27,7 +28,7 @@ impl TierPlace {
 
     /// The slow volume of the data: the study's own volume.
     pub(super) fn data_origin(&self) -> PathBuf {
-        beside(&self.instance, ".volume")
+        file_of(&self.instance)
     }
 
     /// The slow volume of the log.
@@ -92,11 +93,4 @@ impl TierPlace {
     pub(super) fn server_log(&self) -> PathBuf {
         self.folder.join("server.log")
     }
-}
-
-/// A path beside another, whose name goes on.
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(ending);
-    path.with_file_name(name)
 }

@@ -4,6 +4,7 @@
 use super::log_file::{LogFile, LogVolume};
 use crate::contract::Error;
 use crate::tiers::{self, OpenCache, ReadTier};
+use proofload_model::facts::tier;
 use proofload_model::samples::Fact;
 use proofload_model::tier::{CONTROL_SOCKET, CacheSize, TierPlan};
 use proofload_model::units::Bytes;
@@ -162,7 +163,7 @@ impl TierMount {
             volumes: tiers::volumes(true),
             asked_size: self.asked_size,
             data: Bytes(self.data_length()),
-            export: "in the load agent's process, as a VFS of SQLite",
+            export: tier::EXPORT.observed("in the load agent's process, as a VFS of SQLite", tiers::SOURCE),
             is_direct: self.is_direct,
             first: &self.first,
             now: &self.tier().snapshot(),

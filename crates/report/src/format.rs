@@ -6,9 +6,9 @@ use crate::findings::comparison::{Comparison, Gate, Rules};
 use crate::findings::{evaluate, evaluate_beside};
 use crate::render::{
     comparison_json, comparison_text, csv, forecast_json, forecast_text, gate_json, gate_text, html, json, markdown,
-    text,
+    opening_text, text,
 };
-use crate::sections::{comparison_document, document};
+use crate::sections::{comparison_document, document, opening};
 use proofload_import::Reference;
 use proofload_model::tier::CacheSize;
 use proofload_record::Record;
@@ -43,8 +43,8 @@ pub fn render_beside(record: &Record, format: Format, beside: &[Reference]) -> R
         Format::Html => html(&document(&findings)),
         Format::Markdown => markdown(&document(&findings)),
         Format::Csv => csv(&findings),
-        Format::Json => json(&findings),
-        Format::Text => text(&findings),
+        Format::Json => json(&findings, &opening(&findings)),
+        Format::Text => opening_text(&opening(&findings)) + &text(&findings),
     })
 }
 

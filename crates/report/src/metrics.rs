@@ -108,6 +108,11 @@ impl MetricName {
         Self { title: self.head, ..self }
     }
 
+    /// The same with another title, for a table that says the rest.
+    pub const fn headed_as(self, title: &'static str) -> Self {
+        Self { title, ..self }
+    }
+
     /// The same with title and unit of its axis, for the data behind a chart.
     pub const fn drawn(self) -> Self {
         Self { title: self.axis, told: self.axis_unit, ..self }
@@ -182,6 +187,11 @@ metrics! {
     DEVICE_READ_REQUESTS = row("device_reads_s", "Device read requests", "1/s", Neither);
     DEVICE_WRITE_REQUESTS = row("device_writes_s", "Device write requests", "1/s", Neither);
     DEVICE_BUSY = row("device_busy_percent", "Device busy", "%", Neither).axis("Drive busy", "% of the time");
+    DEVICE_FLUSHES = row("device_flushes_s", "Device flushes", "1/s", Neither).head("Flushes");
+    DEVICE_QUEUE = row("device_queue", "Device queue", "requests", Neither).head("Queue").told("mean requests");
+    DEVICE_LATENCY = row("device_latency_ms", "Device latency", "ms", Lower).head("Latency");
+    DEVICE_READ_SIZE = row("device_read_kb", "Device read size", "kB", Neither).head("Read size").told("kB a request");
+    DEVICE_WRITE_SIZE = row("device_write_kb", "Device write size", "kB", Neither).head("Write size").told("kB a request");
     MAJOR_FAULTS = row("major_faults_s", "Major faults", "1/s", Neither);
     REFAULTS = row("refaults_s", "Pages of files read again", "1/s", Neither);
     SCAN_PHYSICAL = row("scan_physical_mb_s", "Scan, physical", "MB/s", Neither).head("Physical, device").terminal("scan MB/s", Three);
@@ -262,8 +272,11 @@ pub const WRITES: CostName = CostName { start: "writes", title: "Writes", unit: 
 /// Bytes written.
 pub const WRITTEN_BYTES: CostName = CostName { start: "write_kb", title: "Written", unit: "kB", told: "kB" };
 
+/// Flushes.
+pub const FLUSHES: CostName = CostName { start: "flushes", title: "Flushes", unit: "flushes", told: "" };
+
 /// Costs of a unit of work, in the order of tables.
-pub const COSTS: &[CostName] = &[READS, READ_BYTES, WRITES, WRITTEN_BYTES];
+pub const COSTS: &[CostName] = &[READS, READ_BYTES, WRITES, WRITTEN_BYTES, FLUSHES];
 
 #[cfg(test)]
 mod tests {

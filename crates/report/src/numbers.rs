@@ -59,6 +59,26 @@ pub(crate) fn shown_as_is(quantity: &Quantity) -> PrintedQuantity {
     }
 }
 
+/// A quantity in a readable unit for the first screen: at most three digits below 100, whole above.
+pub(crate) fn shown_roughly(quantity: &Quantity) -> PrintedQuantity {
+    let quantity = readable(quantity);
+    let most = match quantity.value().abs() {
+        size if size >= 99.5 => 0,
+        size if size >= 9.95 => 1,
+        size => places(size, 3),
+    };
+    let places = decimals(&quantity).min(most);
+    let interval = quantity.interval().bounds().map(|(low, high)| (grouped(low, places), grouped(high, places)));
+    PrintedQuantity { value: grouped(quantity.value(), places), interval, ..shown_as_is(&quantity) }
+}
+
+/// A quantity without its interval, two digits below 100.
+pub(crate) fn shown_alone(quantity: &Quantity) -> PrintedQuantity {
+    let quantity = readable(quantity);
+    let places = if quantity.value().abs() >= 99.5 { 0 } else { places(quantity.value(), 2) };
+    PrintedQuantity { value: grouped(quantity.value(), places), ..shown_as_is(&quantity) }
+}
+
 /// A unit as it is printed after a number.
 pub(crate) fn printed_unit(unit: &str) -> String {
     match unit {

@@ -184,12 +184,26 @@ fn a_comparison_for_a_page() {
     let (baseline, candidate) = other_machine();
     let comparison = compared(&baseline, &candidate, &["tpm"]);
     expect![[r#"
-        *Proofload comparison · candidate B against baseline A*
+        # OLTP throughput against database memory: new.proof against base.proof
 
-        # new.proof against base.proof
+        Comparison: candidate B against baseline A
 
-        - **A, baseline**: `base.proof`, study `memory-sweep`, 21 September 2026, 14:13 UTC, proofload 0.1.0, SHA-256 `626173652e70726f6f66`
-        - **B, candidate**: `new.proof`, study `memory-sweep`, 21 September 2026, 14:13 UTC, proofload 0.1.0, SHA-256 `6e65772e70726f6f66`
+        ✓ **2 comparisons. **2 show a difference.
+
+        **B is slower at 64 MiB: 0.80× of A in TPM; slower at 256 MiB: 0.80× of A. **
+
+        - **What else differs**: study.seed, conductor's kernel, host kernel and 1 more. 
+        - **How sure**: The two were not measured in turns: what changed on the host between them is in the ratios. Verdicts hold for all 2 rows together (Holm, 5 %). 
+
+        **Figure 1.** B over A with 95 % intervals of each row alone; at the broken line both are equal.
+
+        > Dots of B over A. 64 MiB, TPM 0.796: slower; 256 MiB, TPM 0.8: slower.
+
+        | Row | B/A | Verdict |
+        |---|---:|---|
+        | 64 MiB, TPM | 0.796 (0.778 to 0.814; n = 6) | slower |
+        | 256 MiB, TPM | 0.800 (0.789 to 0.812; n = 6) | slower |
+
 
         ## What else differs
 
@@ -215,6 +229,12 @@ fn a_comparison_for_a_page() {
 
         - database memory 128 MiB: void in B: consistency condition 1: 1 of 4 warehouses differs
         - database memory 512 MiB: only A has it
+
+
+        ## The two records
+
+        - **A, baseline**: `base.proof`, study `memory-sweep`, 21 September 2026, 14:13 UTC, proofload 0.1.0, SHA-256 `626173652e70726f6f66`
+        - **B, candidate**: `new.proof`, study `memory-sweep`, 21 September 2026, 14:13 UTC, proofload 0.1.0, SHA-256 `6e65772e70726f6f66`
     "#]].assert_eq(&render_comparison(&comparison, ComparisonFormat::Markdown));
 }
 

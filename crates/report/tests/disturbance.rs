@@ -57,7 +57,11 @@ fn a_figure_says_of_which_host_it_is() {
     assert_eq!(found.others().as_deref(), Some("others took 40 % of the processor (cc1 0.8 cores)"));
     let (text, page) = (render(&busy, Format::Text).unwrap(), render(&busy, Format::Markdown).unwrap());
     assert!(text.contains("64 MiB is as given: others took 40 % of the processor (cc1 0.8 cores)"), "{text}");
-    assert!(page.contains("all figures are as given by this host") && page.contains("cc1 0.80 cores"), "{page}");
+    assert!(
+        page.contains("Figures are as given by this host, of whose processor others took up to 40 %")
+            && page.contains("cc1 0.80 cores"),
+        "{page}"
+    );
     let json = &json_of(&busy)["points"][0];
     assert_eq!(
         (&json["estimand"]["name"], &json["runs"][0]["host"]["processes"][0]["name"]),
@@ -207,7 +211,7 @@ fn ratios_are_formed_inside_repetitions() {
         ),
         "{page}"
     );
-    assert!(page.contains("Ratios between them were formed inside repetitions"), "{page}");
+    assert!(page.contains("6 runs each; ratios were formed inside repetitions"), "{page}");
     // A run that was measured again was not beside the others of its repetition.
     let mut again = record.attempts[3].clone();
     again.id = record.attempts.len() as i64 + 1;

@@ -19,7 +19,7 @@ fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
     let record = replicated();
     let page = render(&record, Format::Markdown).unwrap();
     let summary = page.split("## 1 ").next().unwrap();
-    assert!(summary.contains("Of the throughput without standbys, **remote\\_flush** keeps "), "{summary}");
+    assert!(summary.contains("**Of the throughput without standbys, remote\\_flush keeps "), "{summary}");
     assert!(
         summary.contains("One thread can do no more: walsender of primary at remote\\_flush, with 97"),
         "{summary}"

@@ -121,7 +121,7 @@ fn a_run_of_rounds_is_rated_as_a_whole() {
     );
     assert!(!section(&text, "How it was measured\n").contains("never settled"));
     check_holds(
-        &section(&text, "Validity and audits\n"),
+        &section(&text, "Runs, checks and audits\n"),
         &[
             "| none: cold start | *not measured: one round: drift cannot be judged, n = 1* |",
             "| DuckDB | 1 | 72.9 (n = 2, ",
@@ -145,7 +145,7 @@ fn warm_up_rounds_are_declared_and_not_rated() {
     check_metric(&record, 1, "queries_per_hour", 3_600.0 * (43.0 / 40.2 + second));
     let text = markdown(&record);
     check_holds(
-        &section(&text, "Validity and audits\n"),
+        &section(&text, "Runs, checks and audits\n"),
         &["| 1 round | *not measured: 2 rounds: drift cannot be judged, n = 2* |"],
     );
     let none = by_rounds(1, &[&[30.0, 20.0], &[70.0, 22.0]], 1);
@@ -392,7 +392,7 @@ fn row_and_column_store_stand_beside_the_published_ones() {
 fn relative_throughput_needs_a_reference_of_the_same_work() {
     let record = warehouse(&Appliance { repetitions: 1, ..Appliance::stores() });
     check_holds(
-        &section(&markdown(&record), "## 1 Rating certificate"),
+        &section(&markdown(&record), "## 2 Rating certificate"),
         &[
             "no ratio to the reference Data warehouse appliance rating, 36 TB: scale factor \"1\" against \"not published\"",
         ],
@@ -432,7 +432,7 @@ fn a_stored_record_is_a_baseline_and_its_hash_is_printed() {
     }
     let text = render_beside(&old, Format::Markdown, std::slice::from_ref(&baseline)).unwrap();
     check_holds(
-        &section(&text, "## 1 Rating certificate"),
+        &section(&text, "## 2 Rating certificate"),
         &[&format!("SHA-256 of the record “Row store against column store (old)”: `{hash}`")],
     );
     let mut other_mix = old.clone();

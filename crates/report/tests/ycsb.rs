@@ -49,8 +49,8 @@ fn every_form_speaks_of_operations_and_of_nothing_else() {
             "key-value workload in YCSB's vocabulary",
             "YCSB workload A with 5,000,000,000 records and 8 virtual users was measured at 3 levels of engine: MongoDB, \
              PostgreSQL, SQLite",
-            "The largest throughput was 4,002 operations per second",
-            "99th percentile of update response times at MongoDB",
+            "**Throughput is largest with MongoDB, 4,002 operations per second. With PostgreSQL it is 50 % lower, with SQLite 75 %.**",
+            "Update p99 8.20 ms",
         ],
     );
 }
@@ -58,7 +58,7 @@ fn every_form_speaks_of_operations_and_of_nothing_else() {
 #[test]
 fn the_load_is_described_by_its_facts() {
     let text = markdown(&key_value(&KeyValue::plain()));
-    let method = section(&text, "## 2 How it was measured");
+    let method = section(&text, "How it was measured");
     check_holds(
         &method,
         &[
@@ -100,7 +100,7 @@ fn response_and_service_stand_beside_each_other_where_both_are_recorded() {
 fn percentiles_need_ten_values_beyond_them() {
     let rare = key_value(&KeyValue { capacity: 100, ..KeyValue::plain() });
     let text = markdown(&rare);
-    check_holds(&section(&text, "Response times\n"), &["| fewer than 10,000 samples |"]);
+    check_holds(&section(&text, "Response times\n"), &["Left out for want of samples: p99, p99.9"]);
     let metrics = &json(&rare)["points"][0]["metrics"];
     assert_eq!(metrics["response_ns_p999"]["read"]["missing"], "fewer than 10,000 samples");
     assert!(metrics["response_ns_p95"]["read"]["value"].is_number());
@@ -112,7 +112,6 @@ fn a_stall_is_named_by_its_seconds() {
     let text = markdown(&record);
     let sentence =
         "The worst stall was in seconds 25 to 27 at the only point: for 2 s throughput fell to 0 operations/s";
-    check_holds(&section(&text, "## Summary"), &[sentence]);
     check_holds(&section(&text, "Stalls\n"), &[sentence, "in seconds 25 to 27"]);
     let stalls = &json(&record)["points"][0]["runs"][0]["stalls"];
     assert_eq!((stalls[0]["from"].as_u64(), stalls[0]["slow_seconds"].as_u64()), (Some(25), Some(2)));
@@ -128,7 +127,7 @@ fn a_run_by_count_shows_its_run_time_beside_the_window() {
     let metrics = &json(&record)["points"][0]["metrics"];
     assert_eq!(metrics["run_time_s"]["value"], 40.0);
     assert_eq!(metrics["run_throughput"]["value"], 3_500.0);
-    check_holds(&section(&markdown(&record), "## 3 Results"), &["First user ended, s", "| 140,000 |", "| 36.1 |"]);
+    check_holds(&section(&markdown(&record), "## 2 Results"), &["First user ended, s", "| 140,000 |", "| 36.1 |"]);
     let by_time = json(&key_value(&KeyValue::plain()));
     assert_eq!(by_time["points"][0]["metrics"]["run_time_s"]["value"], 20.0);
 }
@@ -141,8 +140,14 @@ fn an_offered_load_above_capacity_is_marked() {
     assert_eq!(overloaded(0), Json::Null);
     assert_eq!(overloaded(2), "offered load above capacity: 33.3 % of it was achieved in the window");
     let text = markdown(&record);
-    check_holds(&section(&text, "## Summary"), &["**Caution:** overloaded: PostgreSQL"]);
-    check_holds(&section(&text, "## 3 Results"), &["✗ **overloaded**", "✓ kept up"]);
+    check_holds(
+        &text,
+        &[
+            "PostgreSQL; SQLite did not keep up.",
+            "**What broke first**: PostgreSQL: offered load above capacity: 66.8 %",
+        ],
+    );
+    check_holds(&section(&text, "## 2 Results"), &["✗ **overloaded**", "✓ kept up"]);
     let terminal = render(&record, Format::Text).expect("the record has points");
     check_holds(&terminal, &["SQLite is overloaded: offered load above capacity"]);
     assert!(terminal.lines().all(|line| line.chars().count() <= 100), "{terminal}");

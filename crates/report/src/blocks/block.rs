@@ -7,11 +7,11 @@ use super::table::Table;
 /// One part of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {
-    /// A heading below the section's own; `level` 3 or 4.
-    Heading(u8, Prose),
+    /// A heading, one level below the section's own.
+    Heading(Prose),
     /// A paragraph.
     Paragraph(Prose),
-    /// A larger opening paragraph, for the summary.
+    /// A larger opening paragraph.
     Lead(Prose),
     /// Items without an order.
     List(Vec<Prose>),
@@ -19,8 +19,6 @@ pub(crate) enum Block {
     Steps(Vec<Prose>),
     /// Names and what belongs to them.
     KeyValues(Vec<(Prose, Prose)>),
-    /// A few headline figures, each with what it is.
-    Headlines(Vec<(Prose, Prose)>),
     /// A table.
     Table(Table),
     /// A chart with its caption, description and data.

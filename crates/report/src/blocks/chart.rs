@@ -5,12 +5,18 @@
 pub(crate) enum Chart {
     /// One set of axes; drawn wide, and again narrow for small screens.
     Plot(Panel),
+    /// Stacks of axes over one horizontal axis each: one is drawn across the page, several beside each other.
+    Strips(Vec<Strips>),
     /// Small multiples; each a drawing of its own, laid out in a grid.
     Panels(Vec<Panel>),
     /// Horizontal bars with intervals, grouped.
     Bars(Bars),
+    /// Rows of dots with intervals on one axis.
+    Dots(DotRows),
     /// Horizontal bars of parts that add up.
     Stacks(Stacks),
+    /// Boxes with links.
+    Diagram(Diagram),
     /// Heat maps, each with a title, on one scale.
     Heats(Vec<Heat>),
 }
@@ -39,6 +45,8 @@ pub(crate) struct Axis {
     pub(crate) from_zero: bool,
     /// Fixed upper end, such as 100 %; `None`: from the data.
     pub(crate) up_to: Option<f64>,
+    /// Values that must be on the axis beside the data, so that several panels have one scale.
+    pub(crate) within: Option<(f64, f64)>,
 }
 
 impl Axis {
@@ -51,6 +59,7 @@ impl Axis {
             ticks: None,
             from_zero: true,
             up_to: None,
+            within: None,
         }
     }
 
@@ -159,6 +168,15 @@ pub(crate) struct Panel {
     pub(crate) series: Vec<Series>,
 }
 
+/// Sets of axes below each other over one horizontal axis, the first the largest.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Strips {
+    /// Title above it; empty for none.
+    pub(crate) title: String,
+    /// Axes, from above.
+    pub(crate) panels: Vec<Panel>,
+}
+
 /// Horizontal bars.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bars {
@@ -180,6 +198,21 @@ pub(crate) struct Group {
     pub(crate) label: String,
     /// Values with intervals, one per name; `None` where there is no valid value.
     pub(crate) values: Vec<Option<Bar>>,
+}
+
+/// Rows of dots on one axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DotRows {
+    /// The axis of values.
+    pub(crate) axis: Axis,
+    /// Names of the dots of each row, in order.
+    pub(crate) names: Vec<String>,
+    /// Rows, from above.
+    pub(crate) rows: Vec<Group>,
+    /// Value of a vertical line to compare with.
+    pub(crate) rule: Option<f64>,
+    /// Range of values that count as equal.
+    pub(crate) band: Option<(f64, f64)>,
 }
 
 /// Horizontal bars of parts that add up.
@@ -206,6 +239,24 @@ pub(crate) struct Stack {
     pub(crate) mark: Option<f64>,
 }
 
+/// Boxes in a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Diagram {
+    /// From left to right.
+    pub(crate) boxes: Vec<DiagramBox>,
+}
+
+/// One box.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DiagramBox {
+    /// Title.
+    pub(crate) title: String,
+    /// Lines below it.
+    pub(crate) lines: Vec<String>,
+    /// What it is joined to the next box by.
+    pub(crate) link: String,
+}
+
 /// A heat map.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Heat {
@@ -225,4 +276,6 @@ pub(crate) struct Heat {
     pub(crate) full: f64,
     /// What a value is, with unit, for the legend.
     pub(crate) legend: String,
+    /// Whether values stand in their cells: for maps of few.
+    pub(crate) labelled: bool,
 }

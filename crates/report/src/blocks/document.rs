@@ -1,6 +1,6 @@
 //! The whole paper and the numbers of its parts.
 
-use super::block::Block;
+use super::block::{Block, Figure};
 use super::inline::Prose;
 use std::collections::BTreeMap;
 
@@ -9,14 +9,40 @@ use std::collections::BTreeMap;
 pub(crate) struct Document {
     /// Title.
     pub(crate) title: String,
-    /// What kind of document it is, above the title.
-    pub(crate) kicker: Prose,
-    /// Names and values below the title, such as the date.
-    pub(crate) imprint: Vec<(Prose, Prose)>,
+    /// What was measured on what and when, below the title.
+    pub(crate) subtitle: Prose,
+    /// The first screen.
+    pub(crate) opening: Opening,
     /// Sections in order.
     pub(crate) sections: Vec<SectionBlocks>,
     /// What the workload is not, at the foot of a page; empty where there is nothing to say.
     pub(crate) foot: &'static str,
+}
+
+/// The first screen: what the paper says, before what it rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Opening {
+    /// Whether there is a result.
+    pub(crate) standing: Standing,
+    /// How many points are valid, what holds for all, and what to do about the others.
+    pub(crate) verdict: Prose,
+    /// The answer, as strong as its interval allows; empty without a result.
+    pub(crate) answer: Prose,
+    /// Names and texts of what the answer rests on, such as what held and what broke first.
+    pub(crate) claims: Vec<(&'static str, Prose)>,
+    /// The main figure; `None` where nothing was measured.
+    pub(crate) figure: Option<Figure>,
+}
+
+/// Whether a paper has a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// All of it.
+    Good,
+    /// Some points are missing or void.
+    Partial,
+    /// No point is valid.
+    Void,
 }
 
 /// A section.
@@ -28,10 +54,21 @@ pub(crate) struct SectionBlocks {
     pub(crate) title: &'static str,
     /// 2 for a section, 3 for a section within the one before.
     pub(crate) level: u8,
-    /// Whether it is numbered. The summary and appendices of a paper are not.
-    pub(crate) numbered: bool,
+    /// Where it stands.
+    pub(crate) place: Place,
     /// Its parts.
     pub(crate) blocks: Vec<Block>,
+}
+
+/// Where a section stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the paper, numbered.
+    Paper,
+    /// In the paper, without a number: a comparison has few sections.
+    Front,
+    /// In the appendix: folded on a screen, left out of print unless all of it is wanted.
+    Appendix,
 }
 
 /// Numbers of sections, figures and tables, as printed: `3.2`, `Figure 4`, `Table 2`.
@@ -44,14 +81,27 @@ impl Numbering {
     /// Numbers a document in order.
     pub(crate) fn of(document: &Document) -> Self {
         let mut numbering = Self::default();
-        let (mut chapter, mut part, mut figures, mut tables) = (0u32, 0u32, 0u32, 0u32);
+        let (mut chapter, mut part, mut letters, mut figures, mut tables) = (0u32, 0u32, 0u32, 0u32, 0u32);
+        if let Some(figure) = &document.opening.figure {
+            figures += 1;
+            numbering.labels.insert(figure.id, format!("Figure {figures}"));
+        }
         for section in &document.sections {
-            if section.numbered && section.level == 2 {
-                (chapter, part) = (chapter + 1, 0);
-                numbering.labels.insert(section.id, chapter.to_string());
-            } else if section.numbered {
-                part += 1;
-                numbering.labels.insert(section.id, format!("{chapter}.{part}"));
+            match (section.place, section.level) {
+                (Place::Front, _) => {}
+                (Place::Appendix, _) => {
+                    let letter = char::from(b'A' + u8::try_from(letters % 26).unwrap_or(0));
+                    letters += 1;
+                    numbering.labels.insert(section.id, format!("appendix {letter}"));
+                }
+                (Place::Paper, 2) => {
+                    (chapter, part) = (chapter + 1, 0);
+                    numbering.labels.insert(section.id, chapter.to_string());
+                }
+                (Place::Paper, _) => {
+                    part += 1;
+                    numbering.labels.insert(section.id, format!("{chapter}.{part}"));
+                }
             }
             numbering.number_parts(&section.blocks, &mut figures, &mut tables);
         }

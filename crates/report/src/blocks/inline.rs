@@ -15,12 +15,35 @@ pub(crate) enum Inline {
     Code(String),
     /// Stressed.
     Strong(Prose),
-    /// A measured number with unit, interval and sample size; the words replace the unit's symbol.
-    Quantity(Quantity, Option<&'static str>),
+    /// A measured number; the words replace the unit's symbol.
+    Quantity(Quantity, Option<&'static str>, Detail),
     /// A plain count.
     Count(u64),
     /// A cross-reference to a section, figure or table by its id; renderers print its number.
     Reference(&'static str),
+}
+
+/// What stands behind a measured number in running text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Its interval and its sample size, or why there is no interval.
+    Whole,
+    /// Its interval; the sample size stands elsewhere on the same screen.
+    Interval,
+    /// Nothing: the interval stands elsewhere on the same screen.
+    Value,
+}
+
+impl Inline {
+    /// A number with its interval alone.
+    pub(crate) fn ranged(quantity: &Quantity, words: &'static str) -> Self {
+        Self::Quantity(quantity.clone(), Some(words), Detail::Interval)
+    }
+
+    /// A number alone, whose interval stands elsewhere on the same screen.
+    pub(crate) fn brief(quantity: &Quantity, words: &'static str) -> Self {
+        Self::Quantity(quantity.clone(), Some(words), Detail::Value)
+    }
 }
 
 /// Running text.
@@ -46,19 +69,19 @@ impl From<&Value> for Inline {
 
 impl From<Quantity> for Inline {
     fn from(quantity: Quantity) -> Self {
-        Self::Quantity(quantity, None)
+        Self::Quantity(quantity, None, Detail::Whole)
     }
 }
 
 impl From<&Quantity> for Inline {
     fn from(quantity: &Quantity) -> Self {
-        Self::Quantity(quantity.clone(), None)
+        Self::Quantity(quantity.clone(), None, Detail::Whole)
     }
 }
 
 impl From<(&Quantity, &'static str)> for Inline {
     fn from((quantity, words): (&Quantity, &'static str)) -> Self {
-        Self::Quantity(quantity.clone(), Some(words))
+        Self::Quantity(quantity.clone(), Some(words), Detail::Whole)
     }
 }
 

@@ -8,9 +8,10 @@ mod table;
 
 pub(crate) use block::{Block, Figure, Notice};
 pub(crate) use chart::{
-    Axis, Band, BandKind, Bars, Chart, Group, Heat, Panel, Role, Rule, Sample, Scale, Series, Stack, Stacks,
+    Axis, Band, BandKind, Bars, Chart, Diagram, DiagramBox, DotRows, Group, Heat, Panel, Role, Rule, Sample, Scale,
+    Series, Stack, Stacks, Strips,
 };
-pub(crate) use document::{Document, Numbering, SectionBlocks};
+pub(crate) use document::{Document, Numbering, Opening, Place, SectionBlocks, Standing};
 pub(crate) use inline::prose;
-pub(crate) use inline::{Inline, Prose};
+pub(crate) use inline::{Detail, Inline, Prose};
 pub(crate) use table::{Align, Cell, Column, SampleSizes, Table};

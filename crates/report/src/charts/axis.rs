@@ -19,7 +19,8 @@ impl Layout {
     /// Lays out an axis for values; about `wanted` ticks.
     pub(super) fn new(axis: &Axis, values: impl Iterator<Item = f64>, wanted: usize, (from, to): (f64, f64)) -> Self {
         let positive_only = axis.scale == Scale::Logarithmic;
-        let usable = values.filter(|value| value.is_finite() && (!positive_only || *value > 0.0));
+        let all = values.chain(axis.within.into_iter().flat_map(|(low, high)| [low, high]));
+        let usable = all.filter(|value| value.is_finite() && (!positive_only || *value > 0.0));
         let (low, high) =
             usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let given = (low, high);

@@ -9,8 +9,9 @@ const STEPS: usize = 10;
 
 /// Draws a heat map as SVG.
 pub(crate) fn draw_heat(heat: &Heat, class: &str) -> String {
-    let width = 350.0;
-    let row_height = (180.0 / heat.rows.len().max(1) as f64).clamp(3.0, 18.0);
+    let width = if heat.labelled { 720.0 } else { 350.0 };
+    let narrowest = if heat.labelled { 22.0 } else { 3.0 };
+    let row_height = (180.0 / heat.rows.len().max(1) as f64).clamp(narrowest, narrowest.max(18.0));
     let left = 12.0 + heat.rows.iter().map(|row| width_of(row)).fold(10.0, f64::max);
     let (right, top) = (width - 8.0, 6.0);
     let bottom = top + row_height * heat.rows.len() as f64;
@@ -19,10 +20,16 @@ pub(crate) fn draw_heat(heat: &Heat, class: &str) -> String {
     let column = (right - left) / columns as f64;
     for (index, cells) in heat.cells.iter().enumerate() {
         let y = top + row_height * index as f64;
-        for (from, to, step) in stretches(cells, heat.full) {
+        let stretches = if heat.labelled { singles(cells, heat.full) } else { stretches(cells, heat.full) };
+        for (from, to, step) in stretches {
             let name = step.map_or_else(|| "h none".to_owned(), |step| format!("h h{step}"));
             let ends = (left + column * to as f64, y + row_height - 0.5);
             svg.rectangle(&name, (left + column * from as f64, y), ends);
+            if let Some(value) = cells.get(from).copied().flatten().filter(|_| heat.labelled) {
+                let class = if step.is_some_and(|step| step >= STEPS / 2) { "hl dark" } else { "hl" };
+                let middle = left + column * (from as f64 + 0.5);
+                svg.text(class, (middle, y + row_height / 2.0 + 4.0), Anchor::Middle, &short(value.round()));
+            }
         }
     }
     let mut free_from = 0.0;
@@ -57,6 +64,14 @@ pub(crate) fn draw_heat_scale(full: f64, legend: &str) -> String {
     svg.text("k", (208.0, 30.0), Anchor::End, &short(full));
     svg.text("k", (218.0, 14.0), Anchor::Start, legend);
     svg.finish("chart key", &format!("Scale: light is 0, dark is {}, {legend}", short(full)))
+}
+
+/// Each cell as a stretch of its own.
+fn singles(cells: &[Option<f64>], full: f64) -> Vec<(usize, usize, Option<usize>)> {
+    let one = |(index, cell): (usize, &Option<f64>)| {
+        stretches(std::slice::from_ref(cell), full).into_iter().map(move |(_, _, step)| (index, index + 1, step))
+    };
+    cells.iter().enumerate().flat_map(one).collect()
 }
 
 /// Stretches of equal steps: from, to (exclusive) and the step.

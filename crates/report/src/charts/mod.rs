@@ -3,6 +3,8 @@
 
 mod axis;
 mod bars;
+mod diagram;
+mod dots;
 mod heat;
 mod marks;
 mod plot;
@@ -10,7 +12,9 @@ mod stacks;
 mod svg;
 
 pub(crate) use bars::draw_bars;
+pub(crate) use diagram::draw_diagram;
+pub(crate) use dots::draw_dots;
 pub(crate) use heat::{draw_heat, draw_heat_scale};
-pub(crate) use plot::{Frame, draw_panel};
+pub(crate) use plot::{Frame, draw_key, draw_panel, draw_strips};
 pub(crate) use stacks::draw_stacks;
 pub(crate) use svg::escape;

@@ -3,7 +3,8 @@
 use super::axis::Layout;
 use super::marks::{class, has_line, interval, key, marker, places};
 use super::svg::{Anchor, Svg, width_of};
-use crate::blocks::{Axis, BandKind, Panel, Role, Sample};
+use crate::blocks::{Axis, BandKind, Panel, Role, Sample, Series};
+use crate::numbers::short;
 
 /// The size of a drawing, in its own pixels, and where the names of series go.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +26,59 @@ impl Frame {
     pub(crate) const NARROW: Self = Self { width: 360.0, height: 290.0, names_beside: false, class: "chart narrow" };
     /// One of several beside each other.
     pub(crate) const PANEL: Self = Self { width: 350.0, height: 210.0, names_beside: false, class: "chart panel" };
+
+    /// One of several stacks of strips beside each other.
+    pub(crate) const STACK: Self = Self { width: 350.0, height: 150.0, names_beside: false, class: "chart panel" };
+
+    /// The same for a panel of strips: the first the largest, the others lower, the last with the writing of the axis.
+    fn strip(self, is_first: bool, is_last: bool) -> Self {
+        let axis = if is_last { 36.0 } else { 0.0 };
+        Self { height: (self.height * if is_first { 0.84 } else { 0.38 }).round() + axis, ..self }
+    }
+}
+
+/// Values of a panel up to this number stand beside their markers.
+const LABELLED: usize = 8;
+
+/// Draws panels below each other whose axes begin at one place; the horizontal axis is named once, below.
+pub(crate) fn draw_strips(panels: &[Panel], frame: Frame) -> String {
+    let last = panels.len().saturating_sub(1);
+    let frames = || panels.iter().enumerate().map(|(place, panel)| (panel, frame.strip(place == 0, place == last)));
+    let left = frames().map(|(panel, frame)| Place::of(panel, frame).left).fold(0.0, f64::max);
+    let right = frames().map(|(panel, frame)| Place::of(panel, frame).right).fold(frame.width, f64::min);
+    let drawn = frames().enumerate().map(|(place, (panel, frame))| {
+        let own = Place::of(panel, frame);
+        // Only the last has the writing of the axis below it.
+        let bottom = if place < last { frame.height - 7.0 } else { own.bottom };
+        draw(panel, frame, Place { left, right, bottom, axis_named: place == last, ..own })
+    });
+    drawn.collect()
+}
+
+/// Where the axes of a panel lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Place {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    height: f64,
+    axis_named: bool,
+}
+
+impl Place {
+    fn of(panel: &Panel, frame: Frame) -> Self {
+        let names_beside = frame.names_beside && has_names(panel);
+        let keys = if names_beside { 0 } else { key_rows(panel, frame.width - 12.0).len() };
+        let top = 10.0 + 18.0 * keys as f64 + if axis_title(&panel.y).is_empty() { 4.0 } else { 24.0 };
+        let height = frame.height + 18.0 * keys as f64;
+        let bottom = height - if panel.x.title.is_empty() { 24.0 } else { 42.0 };
+        let y = Layout::new(&panel.y, y_values(panel), ((bottom - top) / 45.0) as usize, (bottom, top));
+        let left = 14.0 + y.ticks.iter().map(|(_, label)| width_of(label)).fold(20.0, f64::max);
+        let longest = panel.series.iter().map(|series| width_of(&series.name)).fold(0.0, f64::max);
+        let right = frame.width - if names_beside { (longest + 22.0).min(frame.width * 0.3) } else { 14.0 };
+        Self { left, right, top, bottom, height, axis_named: true }
+    }
 }
 
 /// The drawing in the making.
@@ -37,25 +91,26 @@ struct Plot<'a> {
     right: f64,
     top: f64,
     bottom: f64,
+    axis_named: bool,
 }
 
 /// Draws a panel as SVG.
 pub(crate) fn draw_panel(panel: &Panel, frame: Frame) -> String {
-    let names_beside = frame.names_beside && panel.series.len() > 1;
+    draw(panel, frame, Place::of(panel, frame))
+}
+
+fn draw(panel: &Panel, frame: Frame, place: Place) -> String {
+    let names_beside = frame.names_beside && has_names(panel);
     let keys = if names_beside { Vec::new() } else { key_rows(panel, frame.width - 12.0) };
-    let top = 10.0 + 18.0 * keys.len() as f64 + if axis_title(&panel.y).is_empty() { 4.0 } else { 24.0 };
-    let height = frame.height + 18.0 * keys.len() as f64;
-    let bottom = height - if panel.x.title.is_empty() { 24.0 } else { 42.0 };
-    let y = Layout::new(&panel.y, y_values(panel), ((bottom - top) / 45.0) as usize, (bottom, top));
-    let left = 14.0 + y.ticks.iter().map(|(_, label)| width_of(label)).fold(20.0, f64::max);
-    let longest = panel.series.iter().map(|series| width_of(&series.name)).fold(0.0, f64::max);
-    let right = frame.width - if names_beside { (longest + 22.0).min(frame.width * 0.3) } else { 14.0 };
+    let Place { left, right, top, bottom, height, axis_named } = place;
+    let y = Layout::new(&panel.y, y_values(panel), (((bottom - top) / 45.0) as usize).max(1), (bottom, top));
     let x = Layout::new(&panel.x, x_values(panel), ((right - left) / 80.0) as usize, (left, right));
-    let mut plot = Plot { svg: Svg::new(frame.width, height), panel, x, y, left, right, top, bottom };
+    let mut plot = Plot { svg: Svg::new(frame.width, height), panel, x, y, left, right, top, bottom, axis_named };
     plot.bands();
     plot.axes();
     plot.rules();
     plot.series();
+    plot.values();
     if names_beside {
         plot.names();
     }
@@ -65,6 +120,23 @@ pub(crate) fn draw_panel(panel: &Panel, frame: Frame) -> String {
         }
     }
     plot.svg.finish(frame.class, &panel.alt)
+}
+
+/// Draws the key of several panels.
+pub(crate) fn draw_key(names: &[(Role, String)]) -> String {
+    let mut svg = Svg::new(720.0, 22.0);
+    let mut left = 4.0;
+    for (role, name) in names {
+        key(&mut svg, *role, (left, 16.0), name);
+        left += width_of(name) + 46.0;
+    }
+    let told: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+    svg.finish("chart key wide-key", &format!("Key of the panels below: {}.", told.join(", ")))
+}
+
+/// Whether series are told apart by names.
+fn has_names(panel: &Panel) -> bool {
+    panel.series.len() > 1 && panel.series.iter().any(|series| !series.name.is_empty())
 }
 
 /// Keys in rows that fit the width.
@@ -155,6 +227,9 @@ impl Plot<'_> {
         for (value, label) in &self.x.ticks {
             let x = self.x.place(*value);
             self.svg.line("a", (x, self.bottom), (x, self.bottom + 4.0));
+            if !self.axis_named {
+                continue;
+            }
             let half = width_of(label) / 2.0;
             if x - half >= free_from {
                 self.svg.text("k", (x, self.bottom + 17.0), Anchor::Middle, label);
@@ -163,7 +238,7 @@ impl Plot<'_> {
         }
         let title = axis_title(&self.panel.y);
         self.svg.text("y", (4.0, self.top - 13.0), Anchor::Start, &title);
-        let title = axis_title(&self.panel.x);
+        let title = if self.axis_named { axis_title(&self.panel.x) } else { String::new() };
         let centre = (self.left + self.right) / 2.0;
         self.svg.text("y", (centre, self.bottom + 35.0), Anchor::Middle, &title);
     }
@@ -196,12 +271,38 @@ impl Plot<'_> {
         }
     }
 
+    /// Values beside their markers, where there are few: below a rising line, above a falling one.
+    fn values(&mut self) {
+        let marked = |series: &&Series| !matches!(series.role, Role::Trace(_) | Role::Reference);
+        let finite = |series: &Series| series.samples.iter().filter(|sample| sample.y.is_finite()).count();
+        if self.panel.series.iter().filter(marked).map(finite).sum::<usize>() > LABELLED {
+            return;
+        }
+        for series in self.panel.series.iter().filter(marked) {
+            let samples: Vec<&Sample> = series.samples.iter().filter(|sample| sample.y.is_finite()).collect();
+            for (place, sample) in samples.iter().enumerate() {
+                let neighbour = samples.get(place + 1).map(|next| next.y - sample.y);
+                let before = place.checked_sub(1).and_then(|before| samples.get(before)).map(|last| sample.y - last.y);
+                let (x, y) = (self.x.place(sample.x), self.y.place(sample.y));
+                let label = short(sample.y);
+                let fits = x + 8.0 + width_of(&label) < self.right + 12.0;
+                let rising = if fits { neighbour.or(before) } else { before }.unwrap_or(0.0) >= 0.0;
+                let dy = if rising == fits { 17.0 } else { -9.0 };
+                let (dx, anchor) = if fits { (8.0, Anchor::Start) } else { (-8.0, Anchor::End) };
+                // Below the axis there is its own writing.
+                let dy = if y + dy > self.bottom - 3.0 { -9.0 } else { dy };
+                self.svg.text("v", (x + dx, y + dy), anchor, &label);
+            }
+        }
+    }
+
     /// Names beside the last value of each series, pushed apart.
     fn names(&mut self) {
         let mut names: Vec<(f64, Role, &str)> = self
             .panel
             .series
             .iter()
+            .filter(|series| !series.name.is_empty())
             .filter_map(|series| {
                 let last = series.samples.iter().rev().find(|sample| sample.y.is_finite())?;
                 Some((self.y.place(last.y), series.role, series.name.as_str()))

@@ -30,6 +30,15 @@ const NETWORK: &str = "network";
 /// How sure a candidate is: nothing perturbs a resource yet.
 pub const NOT_CONFIRMED: &str = "observed, not confirmed by intervention";
 
+/// Mean use of one resource in the window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResourceUse {
+    /// What it is called.
+    pub name: String,
+    /// Share of it that was used, or of time for a stall; 0 to 1.
+    pub share: f64,
+}
+
 /// The ranking of one point.
 #[derive(Debug, Clone)]
 pub struct Ranking {
@@ -37,6 +46,8 @@ pub struct Ranking {
     pub point: u32,
     /// Candidates, likeliest first; empty when nothing observed was near a limit.
     pub candidates: Vec<Candidate>,
+    /// Use of every resource that was observed; of cores and threads the busiest.
+    pub uses: Vec<ResourceUse>,
     /// Kinds of resources that nobody observed, so that they cannot be excluded.
     pub not_observed: Vec<&'static str>,
 }
@@ -74,7 +85,21 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
         not_observed.push("wait events of the database");
     }
     let observations = Observations { resources, others: others(point), waits, throughput_flat: flat };
-    Ranking { point: point.id, candidates: rank(&observations), not_observed }
+    Ranking { point: point.id, candidates: rank(&observations), uses: uses(&observations), not_observed }
+}
+
+/// The processor and its busiest core, the busiest thread, each device, limit and stall.
+fn uses(observed: &Observations) -> Vec<ResourceUse> {
+    let one = |name: &str, share: f64| ResourceUse { name: name.to_owned(), share };
+    let busiest = |kind| observed.of(kind).map(|resource| resource.mean().value()).reduce(f64::max);
+    let processor = observed.mean_cpu().map(|busy| (busy - observed.others.unwrap_or(0.0)).max(0.0));
+    let mut uses: Vec<ResourceUse> = processor.map(|share| one("processor", share)).into_iter().collect();
+    uses.extend(busiest(ResourceKind::Core).map(|share| one("busiest core", share)));
+    uses.extend(busiest(ResourceKind::Thread).map(|share| one("busiest thread", share)));
+    for kind in [ResourceKind::Device, ResourceKind::Limit, ResourceKind::Pressure] {
+        uses.extend(observed.of(kind).map(|resource| one(&resource.name, resource.mean().value())));
+    }
+    uses
 }
 
 /// Resources by instance, the windows of all runs one after the other, as shares.

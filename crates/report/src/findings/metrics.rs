@@ -8,9 +8,9 @@ use super::pacing::rules;
 use super::run::{Pair, RunFindings};
 use super::telemetry::{Trace, mean_of_cores, steal};
 use crate::metrics::{
-    CPU, CPU_STEAL, CostName, DEVICE_BUSY, DEVICE_READ_BANDWIDTH, DEVICE_READ_REQUESTS, DEVICE_WRITE_BANDWIDTH,
-    DEVICE_WRITE_REQUESTS, FAILED, MAJOR_FAULTS, MetricName, PACED, PACED_BY_SCALE, PACED_EFFICIENCY, READ_BYTES,
-    READS, READS_AWAY, REFAULTS, THROUGHPUT, WRITES, WRITES_AWAY, WRITTEN_BYTES,
+    CPU, CPU_STEAL, CostName, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_QUEUE, DEVICE_READ_BANDWIDTH, DEVICE_READ_REQUESTS,
+    DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS, FAILED, FLUSHES, MAJOR_FAULTS, MetricName, PACED, PACED_BY_SCALE,
+    PACED_EFFICIENCY, READ_BYTES, READS, READS_AWAY, REFAULTS, THROUGHPUT, WRITES, WRITES_AWAY, WRITTEN_BYTES,
 };
 use crate::workloads::{CountedKind, Workload, workload};
 use proofload_analysis::bootstrap::{Estimate, METHOD_RUNS};
@@ -30,6 +30,7 @@ const PER_OPERATION: &[(CostName, SeriesName, f64)] = &[
     (WRITES, series::device::WRITES, 1.0),
     (READ_BYTES, series::device::READ_BYTES, 1e-3),
     (WRITTEN_BYTES, series::device::WRITE_BYTES, 1e-3),
+    (FLUSHES, series::device::FLUSHES, 1.0),
 ];
 
 /// Use of device and memory: metric, what is observed, and the factor to the metric's unit.
@@ -39,6 +40,8 @@ const OF_HOST: &[(MetricName, SeriesName, f64)] = &[
     (DEVICE_READ_REQUESTS, series::device::READS, 1.0),
     (DEVICE_WRITE_REQUESTS, series::device::WRITES, 1.0),
     (DEVICE_BUSY, series::device::BUSY, 1.0),
+    (DEVICE_FLUSHES, series::device::FLUSHES, 1.0),
+    (DEVICE_QUEUE, series::device::QUEUE, 1.0),
     (MAJOR_FAULTS, series::memory::MAJOR_FAULTS, 1.0),
     (REFAULTS, series::memory::REFAULTS, 1.0),
 ];
@@ -89,6 +92,9 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
     for (cost, probed, factor) in PER_OPERATION {
         let quantity = observed(runs, *probed).and_then(|above| Ok(ratio(&above, &per_second.clone()?)));
         put(&cost.name(work), quantity.map(|quantity| quantity.scaled(*factor, cost.quantity_unit(work))));
+    }
+    for (metric, value) in super::device_requests::of_requests(runs) {
+        put(metric.name, value);
     }
     for (metric, value) in super::efficiency::efficiency(runs, &per_second, settings) {
         if workload.tells_absence || value.is_ok() && !metric.name.starts_with("run_") {

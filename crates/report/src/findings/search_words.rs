@@ -131,6 +131,12 @@ impl SearchFindings {
 
     /// The answer, or why there is none, as sentences with their numbers.
     pub(crate) fn told(&self) -> Vec<SentencePart> {
+        let doubts = self.doubts().into_iter().map(|doubt| SentencePart::Words(format!(" {doubt}")));
+        self.answer().into_iter().chain(doubts).collect()
+    }
+
+    /// The same without what stands against it.
+    pub(crate) fn answer(&self) -> Vec<SentencePart> {
         let mut told = Vec::new();
         match (&self.state, self.found(), self.why_not()) {
             (_, Some(found), _) => {
@@ -153,7 +159,6 @@ impl SearchFindings {
             }
             _ => told.push(SentencePart::Words("Not ended: runs that were chosen are missing.".to_owned())),
         }
-        told.extend(self.doubts().into_iter().map(|doubt| SentencePart::Words(format!(" {doubt}"))));
         told
     }
 

@@ -1,8 +1,8 @@
 //! One self-contained HTML file: style sheet and drawings inside, no script, nothing fetched.
 
 use super::html_inline::{prose, quoted};
-use super::html_parts::blocks;
-use crate::blocks::{Document, Numbering, SectionBlocks};
+use super::html_parts::{blocks, figure_html};
+use crate::blocks::{Document, Numbering, Opening, Place, Prose, SectionBlocks, Standing};
 
 /// The style sheet.
 const STYLE: &str = include_str!("style.css");
@@ -13,8 +13,17 @@ pub(crate) fn html(document: &Document) -> String {
     let mut page = head(document);
     page.push_str(&masthead(document, &numbering));
     page.push_str("<main id=\"paper\">\n");
-    for section in &document.sections {
+    let (appendix, paper): (Vec<&SectionBlocks>, Vec<&SectionBlocks>) =
+        document.sections.iter().partition(|section| section.place == Place::Appendix);
+    for section in paper {
         page.push_str(&section_html(section, &numbering));
+    }
+    if !appendix.is_empty() {
+        page.push_str("<section class=\"appendix\" aria-labelledby=\"appendix\">\n<h2 id=\"appendix\">Appendix</h2>\n");
+        for section in appendix {
+            page.push_str(&folded_html(section, &numbering));
+        }
+        page.push_str("</section>\n");
     }
     page.push_str("</main>\n<footer><p>Made by Proofload from one record; the same record gives the same bytes.");
     if !document.foot.is_empty() {
@@ -38,27 +47,56 @@ fn head(document: &Document) -> String {
     )
 }
 
+/// The first screen: title, verdict, answer, what it rests on, the main figure, and where to find the rest.
 fn masthead(document: &Document, numbering: &Numbering) -> String {
+    let opening = &document.opening;
     let mut text = format!(
-        "<header>\n<p class=\"kicker\">{}</p>\n<h1>{}</h1>\n<dl class=\"imprint\">",
-        prose(&document.kicker, numbering),
-        quoted(&document.title)
+        "<header>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n",
+        quoted(&document.title),
+        prose(&document.subtitle, numbering)
     );
-    for (name, value) in &document.imprint {
-        text.push_str(&format!("<dt>{}</dt><dd>{}</dd>\n", prose(name, numbering), prose(value, numbering)));
+    let (class, mark) = match opening.standing {
+        Standing::Good => ("all", "✓"),
+        Standing::Partial => ("partial", "!"),
+        Standing::Void => ("no", "✗"),
+    };
+    text.push_str(&format!(
+        "<p class=\"verdict {class}\"><span class=\"mark\" aria-hidden=\"true\">{mark}</span> {}</p>\n",
+        prose(&opening.verdict, numbering)
+    ));
+    if !opening.answer.is_empty() {
+        text.push_str(&format!("<p class=\"answer\">{}</p>\n", prose(&opening.answer, numbering)));
     }
-    text.push_str("</dl>\n<nav class=\"contents\" aria-label=\"Contents\"><p>Contents</p><ol>\n");
-    for section in &document.sections {
-        let class = if section.level > 2 { " class=\"sub\"" } else { "" };
-        let line = format!("<li{class}><a href=\"#{}\">{}</a></li>\n", section.id, heading_text(section, numbering));
-        text.push_str(&line);
+    text.push_str(&first(opening, numbering));
+    text.push_str("<nav class=\"contents\" aria-label=\"Contents\"><ol>\n");
+    for section in document.sections.iter().filter(|section| section.level == 2 && section.place != Place::Appendix) {
+        text.push_str(&format!("<li><a href=\"#{}\">{}</a></li>\n", section.id, heading_text(section, numbering)));
+    }
+    if document.sections.iter().any(|section| section.place == Place::Appendix) {
+        text.push_str("<li><a href=\"#appendix\">Appendix</a></li>\n");
     }
     text.push_str("</ol></nav>\n</header>\n");
     text
 }
 
+/// Claims and the main figure, side by side where there is room.
+fn first(opening: &Opening, numbering: &Numbering) -> String {
+    let claim = |(name, claim): &(&str, Prose)| {
+        format!("<div><dt>{}</dt><dd>{}</dd></div>\n", quoted(name), prose(claim, numbering))
+    };
+    let claims: String = opening.claims.iter().map(claim).collect();
+    let claims = if claims.is_empty() { claims } else { format!("<dl class=\"claims\">\n{claims}</dl>\n") };
+    let figure = opening.figure.as_ref().map(|figure| figure_html(figure, numbering)).unwrap_or_default();
+    match (claims.is_empty(), figure.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) | (false, true) => format!("<div class=\"first alone\">\n{claims}{figure}</div>\n"),
+        (false, false) => format!("<div class=\"first\">\n{claims}{figure}</div>\n"),
+    }
+}
+
 fn heading_text(section: &SectionBlocks, numbering: &Numbering) -> String {
-    let number = numbering.label(section.id).map(|label| format!("<span class=\"number\">{label}</span>"));
+    let number = numbering.label(section.id).map(|label| label.trim_start_matches("appendix "));
+    let number = number.map(|label| format!("<span class=\"number\">{label}</span>"));
     format!("{}{}", number.unwrap_or_default(), quoted(section.title))
 }
 
@@ -68,6 +106,16 @@ fn section_html(section: &SectionBlocks, numbering: &Numbering) -> String {
         "<section aria-labelledby=\"{id}\">\n<h{level} id=\"{id}\">{heading}</h{level}>\n{body}</section>\n",
         id = section.id,
         heading = heading_text(section, numbering),
-        body = blocks(&section.blocks, numbering)
+        body = blocks(&section.blocks, level, numbering)
+    )
+}
+
+/// A section of the appendix, shown on demand.
+fn folded_html(section: &SectionBlocks, numbering: &Numbering) -> String {
+    format!(
+        "<details class=\"fold\"><summary><h3 id=\"{id}\">{heading}</h3></summary>\n{body}</details>\n",
+        id = section.id,
+        heading = heading_text(section, numbering),
+        body = blocks(&section.blocks, 3, numbering)
     )
 }

@@ -1,8 +1,8 @@
 //! Running text and quantities as HTML.
 
-use crate::blocks::{Inline, Numbering};
+use crate::blocks::{Detail, Inline, Numbering};
 use crate::charts::escape;
-use crate::numbers::{PrintedQuantity, count, shown};
+use crate::numbers::{PrintedQuantity, count, shown, shown_alone, shown_roughly};
 use proofload_analysis::quantity::Quantity;
 
 /// Escaped text.
@@ -21,7 +21,7 @@ fn inline(piece: &Inline, numbering: &Numbering) -> String {
         Inline::Datum(text) => unbroken(&quoted(text)),
         Inline::Code(text) => format!("<code>{}</code>", quoted(text)),
         Inline::Strong(pieces) => format!("<strong>{}</strong>", prose(pieces, numbering)),
-        Inline::Quantity(quantity, words) => quantity_text(quantity, *words),
+        Inline::Quantity(quantity, words, detail) => quantity_text(quantity, *words, *detail),
         Inline::Count(number) => format!("<span class=\"q\">{}</span>", count(*number)),
         Inline::Reference(id) => match numbering.label(id) {
             Some(label) if label.starts_with(|letter: char| letter.is_ascii_digit()) => {
@@ -38,18 +38,23 @@ fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
 }
 
-/// Value, unit, then interval and sample size, smaller.
-fn quantity_text(quantity: &Quantity, words: Option<&'static str>) -> String {
-    let shown = shown(quantity);
+/// Value, unit, then interval and sample size, smaller, as far as they are wanted.
+fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detail) -> String {
+    let shown = match detail {
+        Detail::Whole => shown(quantity),
+        Detail::Interval => shown_roughly(quantity),
+        Detail::Value => shown_alone(quantity),
+    };
     let unit = words.unwrap_or(&shown.unit);
     let space = if unit.is_empty() || unit == "×" { "" } else { "\u{a0}" };
-    format!(
-        "<span class=\"q\">{}{space}{}</span> <span class=\"ci\"{}>{}</span>",
-        shown.value,
-        quoted(unit),
-        reason(&shown),
-        support(&shown)
-    )
+    let value = format!("<span class=\"q\">{}{space}{}</span>", shown.value, quoted(unit));
+    let support = match (detail, &shown.interval) {
+        (Detail::Value, _) => return value,
+        (Detail::Interval, Some((low, high))) => format!("[{low}\u{2009}–\u{2009}{high}]"),
+        (Detail::Interval, None) => "[no interval]".to_owned(),
+        (Detail::Whole, _) => support(&shown),
+    };
+    format!("{value} <span class=\"ci\"{}>{support}</span>", reason(&shown))
 }
 
 /// Interval and sample size in brackets.

@@ -5,12 +5,10 @@ use crate::blocks::{Align, Cell, Column, Numbering, SampleSizes, Table};
 use crate::numbers::{count, shown_as_is};
 use proofload_analysis::quantity::Quantity;
 
-/// Tables with more columns may be wider than the text where the screen allows.
-const MOST_COLUMNS: usize = 5;
-
-/// A table with its caption and its note.
-pub(super) fn table_html(table: &Table, numbering: &Numbering) -> String {
+/// A table with its caption and its note; without a number of its own it is called by what it belongs to.
+pub(super) fn table_html(table: &Table, above: &str, numbering: &Numbering) -> String {
     let sizes = table.sample_sizes();
+    let gaps = gaps(table);
     let label = numbering.label(table.id).filter(|_| !table.id.is_empty());
     let mut text = String::new();
     if !table.caption.is_empty() {
@@ -18,20 +16,29 @@ pub(super) fn table_html(table: &Table, numbering: &Numbering) -> String {
         let number = label.map(|label| format!("<b>{label}.</b> ")).unwrap_or_default();
         text.push_str(&format!("<p class=\"caption\"{id}>{number}{}</p>\n", prose(&table.caption, numbering)));
     }
-    let class = if table.columns.len() > MOST_COLUMNS { "scroll wide" } else { "scroll" };
-    let name = label.unwrap_or("Data");
-    let region = format!("<div class=\"{class}\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">");
+    let name = match label {
+        Some(_) => format!("aria-labelledby=\"{}\"", table.id),
+        None => format!("aria-label=\"{}\"", quoted(above)),
+    };
+    let region = format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" {name}>");
     let of_words = is_of_words(table);
     let class = if of_words { " class=\"words\"" } else { "" };
+    let caption = match label {
+        Some(_) => format!(" aria-labelledby=\"{}\"", table.id),
+        None => String::new(),
+    };
     text.push_str(&format!(
-        "{region}<table{class}><thead><tr>{}</tr></thead>\n<tbody>\n",
+        "{region}<table{class}{caption}><thead><tr>{}</tr></thead>\n<tbody>\n",
         heads(table, &sizes, numbering)
     ));
     for (index, row) in table.rows.iter().enumerate() {
         text.push_str("<tr>");
         for (column, value) in row.iter().enumerate() {
             let align = table.columns.get(column).map_or(Align::Left, |column| column.align);
-            let text_of_cell = cell(value, (column, align), &sizes, numbering);
+            let text_of_cell = match value {
+                Cell::Gap(why) => gap(why, &gaps),
+                value => cell(value, (column, align), &sizes, numbering),
+            };
             let head = table.columns.get(column).filter(|_| of_words && column > 0);
             text.push_str(&head.map_or(text_of_cell.clone(), |head| headed(&text_of_cell, head, numbering)));
         }
@@ -42,10 +49,40 @@ pub(super) fn table_html(table: &Table, numbering: &Numbering) -> String {
         text.push_str("</tr>\n");
     }
     text.push_str("</tbody></table></div>\n");
-    if !table.note.is_empty() {
-        text.push_str(&format!("<p class=\"note\">{}</p>\n", prose(&table.note, numbering)));
+    if !table.note.is_empty() || !gaps.is_empty() {
+        let reasons =
+            gaps.iter().enumerate().map(|(number, why)| format!(" <sup>{}</sup>\u{a0}{}.", number + 1, quoted(why)));
+        text.push_str(&format!(
+            "<p class=\"note\">{}{}</p>\n",
+            prose(&table.note, numbering),
+            reasons.collect::<String>()
+        ));
     }
     text
+}
+
+/// Longest reason that stands in its cell, characters; longer ones stand below the table.
+const LONGEST_GAP: usize = 24;
+
+/// The reasons that stand below the table, each once.
+fn gaps(table: &Table) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for cell in table.rows.iter().flatten() {
+        if let Cell::Gap(why) = cell
+            && why.chars().count() > LONGEST_GAP
+            && !found.contains(&why.as_str())
+        {
+            found.push(why);
+        }
+    }
+    found
+}
+
+fn gap(why: &str, gaps: &[&str]) -> String {
+    match gaps.iter().position(|known| *known == why) {
+        Some(number) => format!("<td class=\"gap\">not measured<sup>{}</sup></td>", number + 1),
+        None => format!("<td class=\"gap\">not measured: {}</td>", quoted(why)),
+    }
 }
 
 /// Whether it has words alone, in so many columns that a phone shows each row as a list.
@@ -81,7 +118,7 @@ fn cell(cell: &Cell, (column, align): (usize, Align), sizes: &SampleSizes, numbe
         Cell::Prose(pieces) if column == 0 => format!("<th scope=\"row\"{class}>{}</th>", prose(pieces, numbering)),
         Cell::Prose(pieces) => format!("<td{class}>{}</td>", prose(pieces, numbering)),
         Cell::Count(number) => format!("<td class=\"n\">{}</td>", count(*number)),
-        Cell::Gap(why) => format!("<td class=\"gap\">not measured: {}</td>", quoted(why)),
+        Cell::Gap(why) => gap(why, &[]),
         Cell::Verdict(true, word) => format!("<td><span class=\"good\">✓\u{a0}{}</span></td>", quoted(word)),
         Cell::Verdict(false, word) => format!("<td><span class=\"bad\">✗\u{a0}{}</span></td>", quoted(word)),
         Cell::Quantity(quantity) => quantity_cell(quantity, sizes.in_cell(column)),

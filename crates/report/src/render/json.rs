@@ -1,5 +1,6 @@
 //! JSON of the findings: keys are stable, every number has unit, interval and sample size, or says why it has none.
 
+use crate::blocks::Opening;
 use crate::findings::{
     BlockFindings, Curve, CurveGroup, EarlierAttempt, Findings, HostUse, Measured, PointFindings, RunFindings, WholeRun,
 };
@@ -14,7 +15,7 @@ use serde_json::{Map, Value as Json, json};
 const FORM: u32 = 1;
 
 /// Renders findings.
-pub(crate) fn json(findings: &Findings<'_>) -> String {
+pub(crate) fn json(findings: &Findings<'_>, opening: &Opening) -> String {
     let study = &findings.record.study;
     let factors: Vec<Json> = findings
         .factors
@@ -29,6 +30,7 @@ pub(crate) fn json(findings: &Findings<'_>) -> String {
             "name": study.name(), "title": study.title(), "seed": study.seed(), "repetitions": study.repetitions(),
             "factors": factors, "settings": settings,
         },
+        "answer": super::plain::opening_json(opening),
         "points": findings.points.iter().map(|point| point_json(findings, point)).collect::<Vec<_>>(),
         "knee": knee_json(findings),
         "elasticity": elasticity_json(findings),

@@ -1,20 +1,19 @@
 //! Markdown: the same paper as plain text with tables; charts are their description and their data.
 
-use crate::blocks::{Align, Block, Cell, Document, Inline, Numbering, Prose, Table};
-use crate::numbers::{PrintedQuantity, count, shown, shown_as_is};
+use crate::blocks::{Align, Block, Cell, Detail, Document, Figure, Inline, Numbering, Opening, Prose, Standing, Table};
+use crate::numbers::{PrintedQuantity, count, shown, shown_alone, shown_as_is, shown_roughly};
 use proofload_analysis::quantity::Quantity;
 use proofload_model::letters::is_steering;
 
 /// Renders a document.
 pub(crate) fn markdown(document: &Document) -> String {
     let numbering = Numbering::of(document);
-    let mut page = format!("*{}*\n\n# {}\n\n", prose(&document.kicker, &numbering), quoted(&document.title));
-    for (name, value) in &document.imprint {
-        page.push_str(&format!("- **{}**: {}\n", prose(name, &numbering), prose(value, &numbering)));
-    }
+    let mut page = format!("# {}\n\n{}\n\n", quoted(&document.title), prose(&document.subtitle, &numbering));
+    page.push_str(&opening(&document.opening, &numbering));
     for section in &document.sections {
         let hashes = "#".repeat(usize::from(section.level.clamp(2, 3)));
-        let number = numbering.label(section.id).map(|label| format!("{label} ")).unwrap_or_default();
+        let number = numbering.label(section.id).map(|label| format!("{} ", label.replace("appendix", "Appendix")));
+        let number = number.unwrap_or_default();
         page.push_str(&format!("\n{hashes} {number}{}\n\n", quoted(section.title)));
         page.push_str(&blocks(&section.blocks, &numbering));
     }
@@ -22,6 +21,25 @@ pub(crate) fn markdown(document: &Document) -> String {
         page.pop();
     }
     page
+}
+
+/// The first screen.
+fn opening(opening: &Opening, numbering: &Numbering) -> String {
+    let mark = if opening.standing == Standing::Void { "✗" } else { "✓" };
+    let mut text = format!("{mark} {}\n\n", prose(&opening.verdict, numbering).trim_end());
+    if !opening.answer.is_empty() {
+        text.push_str(&format!("**{}**\n\n", prose(&opening.answer, numbering)));
+    }
+    for (name, claim) in &opening.claims {
+        text.push_str(&format!("- **{name}**: {}\n", prose(claim, numbering)));
+    }
+    if !opening.claims.is_empty() {
+        text.push('\n');
+    }
+    if let Some(figure) = &opening.figure {
+        text.push_str(&figure_text(figure, numbering));
+    }
+    text
 }
 
 /// Text of a record, so that it can be neither markup nor HTML.
@@ -59,7 +77,7 @@ fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
         Inline::Datum(text) => quoted(text),
         Inline::Code(text) => code_span(text),
         Inline::Strong(pieces) => format!("**{}**", prose(pieces, numbering)),
-        Inline::Quantity(quantity, words) => quantity_text(quantity, *words),
+        Inline::Quantity(quantity, words, detail) => quantity_text(quantity, *words, *detail),
         Inline::Count(number) => count(*number),
         Inline::Reference(id) => match numbering.label(id) {
             Some(label) if label.starts_with(|letter: char| letter.is_ascii_digit()) => format!("section {label}"),
@@ -70,11 +88,21 @@ fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
     pieces.iter().map(piece).collect()
 }
 
-fn quantity_text(quantity: &Quantity, words: Option<&'static str>) -> String {
-    let shown = shown(quantity);
+fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detail) -> String {
+    let shown = match detail {
+        Detail::Whole => shown(quantity),
+        Detail::Interval => shown_roughly(quantity),
+        Detail::Value => shown_alone(quantity),
+    };
     let unit = words.unwrap_or(&shown.unit);
     let space = if unit.is_empty() || unit == "×" { "" } else { " " };
-    format!("{}{space}{unit} {}", shown.value, support(&shown))
+    let value = format!("{}{space}{unit}", shown.value);
+    match (detail, &shown.interval) {
+        (Detail::Value, _) => value,
+        (Detail::Interval, Some((low, high))) => format!("{value} ({low} to {high})"),
+        (Detail::Interval, None) => format!("{value} (no interval)"),
+        (Detail::Whole, _) => format!("{value} {}", support(&shown)),
+    }
 }
 
 fn support(shown: &PrintedQuantity) -> String {
@@ -95,22 +123,16 @@ fn block(part: &Block, numbering: &Numbering) -> String {
     let text = |pieces: &[Inline]| prose(pieces, numbering);
     let pair = |(name, value): &(Prose, Prose)| format!("- **{}**: {}\n", text(name), text(value));
     match part {
-        Block::Heading(level, pieces) => format!("{} {}\n\n", "#".repeat(usize::from(*level)), text(pieces)),
+        Block::Heading(pieces) => format!("#### {}\n\n", text(pieces)),
         Block::Paragraph(pieces) | Block::Lead(pieces) => format!("{}\n\n", text(pieces).trim_end()),
         Block::List(items) => items.iter().map(|item| format!("- {}\n", text(item))).collect::<String>() + "\n",
         Block::Steps(items) => {
             let numbered = items.iter().enumerate().map(|(index, item)| format!("{}. {}\n", index + 1, text(item)));
             numbered.collect::<String>() + "\n"
         }
-        Block::KeyValues(pairs) | Block::Headlines(pairs) => pairs.iter().map(pair).collect::<String>() + "\n",
+        Block::KeyValues(pairs) => pairs.iter().map(pair).collect::<String>() + "\n",
         Block::Table(table) => table_text(table, numbering),
-        Block::Figure(figure) => format!(
-            "**{}.** {}\n\n> {}\n\n{}",
-            numbering.label(figure.id).unwrap_or("Figure"),
-            text(&figure.caption),
-            quoted(&figure.alt),
-            table_text(&figure.data, numbering)
-        ),
+        Block::Figure(figure) => figure_text(figure, numbering),
         Block::Notice(kind, pieces) => format!("> **{}:** {}\n\n", kind.word(), text(pieces)),
         Block::Code(label, body) => {
             let fence = "`".repeat((longest_run(body) + 1).max(3));
@@ -118,6 +140,16 @@ fn block(part: &Block, numbering: &Numbering) -> String {
         }
         Block::Fold(label, parts) => format!("**{}**\n\n{}", text(label), blocks(parts, numbering)),
     }
+}
+
+fn figure_text(figure: &Figure, numbering: &Numbering) -> String {
+    format!(
+        "**{}.** {}\n\n> {}\n\n{}",
+        numbering.label(figure.id).unwrap_or("Figure"),
+        prose(&figure.caption, numbering),
+        quoted(&figure.alt),
+        table_text(&figure.data, numbering)
+    )
 }
 
 fn table_text(table: &Table, numbering: &Numbering) -> String {

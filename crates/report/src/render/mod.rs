@@ -14,6 +14,7 @@ mod json_cache_tier;
 mod json_search;
 mod json_warehouse;
 mod markdown;
+mod plain;
 mod text;
 mod text_cache_forecast;
 
@@ -23,5 +24,6 @@ pub(crate) use html::html;
 pub(crate) use json::json;
 pub(crate) use json_cache_forecast::forecast_json;
 pub(crate) use markdown::markdown;
+pub(crate) use plain::opening_text;
 pub(crate) use text::text;
 pub(crate) use text_cache_forecast::forecast_text;

@@ -1,36 +1,37 @@
 //! What limited throughput: candidates ranked by what was observed, none of them confirmed.
 
-use super::section::{Section, a_finished_run};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Table, prose};
+use super::opening::why_at as opening_why;
+use super::section::{Place, Section, a_finished_run};
+use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Notice, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, Ranking};
+use crate::numbers::short;
 
 /// The section.
-pub(super) const SECTION: Section =
-    Section { id: "bottleneck", title: "What limited it", level: 2, numbered: true, needs: a_finished_run, render };
+pub(super) const SECTION: Section = Section {
+    id: "bottleneck",
+    title: "What limited it",
+    level: 2,
+    place: Place::Paper,
+    needs: a_finished_run,
+    render,
+};
 
 /// Candidates listed for each point.
 const LISTED: usize = 3;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let mut blocks = vec![Block::Paragraph(prose![
-        "Candidates are ranked by what was observed in the measured window. ",
-        Inline::Strong(prose!["They are observed, not confirmed by intervention"]),
-        ": a resource that is busy is not yet a cause. It becomes one when changing it, and nothing else, changes the throughput; this study has changed nothing but its factors."
-    ])];
-    if let Some(largest) = findings.largest()
-        && let Some(first) = findings.ranking(largest.id).and_then(|ranking| ranking.candidates.first())
-    {
-        blocks.push(Block::Paragraph(prose![
-            "At the point with the largest throughput, ",
-            largest.label(),
-            ", the first candidate is ",
-            Inline::Strong(prose![first.name.clone()]),
-            ": ",
-            first.evidence.clone(),
-            "."
-        ]));
-    }
-    blocks.push(Block::Table(table(findings)));
+    let sentences: Vec<Prose> =
+        findings.points.iter().map(|point| opening_why(findings, point)).filter(|text| !text.is_empty()).collect();
+    let mut blocks = vec![
+        Block::List(sentences),
+        Block::Paragraph(prose![
+            Inline::Strong(prose!["Observed, not confirmed by intervention"]),
+            ": a resource that is busy is not yet a cause. It becomes one when changing it, and nothing else, changes the throughput."
+        ]),
+    ];
+    blocks.extend(heat(findings).map(|figure| Block::Figure(Box::new(figure))));
+    blocks
+        .push(Block::Fold(prose!["Candidates of each point with their evidence"], vec![Block::Table(table(findings))]));
     let mut missing: Vec<&'static str> =
         findings.rankings.iter().flat_map(|ranking| ranking.not_observed.iter().copied()).collect();
     missing.sort_unstable();
@@ -42,6 +43,65 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         ));
     }
     blocks
+}
+
+/// Use of every resource at every point.
+fn heat(findings: &Findings<'_>) -> Option<Figure> {
+    let mut names: Vec<String> = Vec::new();
+    for found in findings.rankings.iter().flat_map(|ranking| &ranking.uses) {
+        if !names.contains(&found.name) {
+            names.push(found.name.clone());
+        }
+    }
+    if names.is_empty() {
+        return None;
+    }
+    let points: Vec<(&PointFindings, &Ranking)> =
+        findings.points.iter().filter_map(|point| Some((point, findings.ranking(point.id)?))).collect();
+    let value = |ranking: &Ranking, name: &str| {
+        let found = ranking.uses.iter().find(|found| found.name == name)?;
+        Some(100.0 * found.share.min(1.0))
+    };
+    let cells = names.iter().map(|name| points.iter().map(|(_, ranking)| value(ranking, name)).collect());
+    let told = points.iter().map(|(point, ranking)| {
+        let most = ranking.uses.iter().max_by(|a, b| a.share.total_cmp(&b.share));
+        most.map_or_else(String::new, |most| {
+            format!("{}: {} {} %.", point.label(), most.name, short((100.0 * most.share).round()))
+        })
+    });
+    let alt =
+        format!("Heat map of use by resource and point; the largest of each. {}", told.collect::<Vec<_>>().join(" "));
+    let row = |name: &String| {
+        let values = points.iter().map(|(_, ranking)| match value(ranking, name) {
+            Some(value) => Cell::datum(short(value.round())),
+            None => Cell::Gap("not observed".to_owned()),
+        });
+        std::iter::once(Cell::datum(name.clone())).chain(values).collect()
+    };
+    let heads = points.iter().map(|(point, _)| Column::counts(point.label()));
+    Some(Figure {
+        id: "figure-bottleneck",
+        caption: prose![
+            "Use of each resource in the measured window, per cent; stalls in per cent of the time. Points from left to right."
+        ],
+        alt: alt.clone(),
+        chart: Chart::Heats(vec![Heat {
+            title: String::new(),
+            alt,
+            x_title: super::charts::capital(&super::charts::factors_title(findings)),
+            x_ticks: points.iter().enumerate().map(|(place, (point, _))| (place, point.label())).collect(),
+            rows: names.clone(),
+            cells: cells.collect(),
+            full: 100.0,
+            legend: "% of it".to_owned(),
+            labelled: true,
+        }]),
+        data: Table {
+            columns: std::iter::once(Column::words("Resource")).chain(heads).collect(),
+            rows: names.iter().map(row).collect(),
+            ..Table::default()
+        },
+    })
 }
 
 fn table(findings: &Findings<'_>) -> Table {

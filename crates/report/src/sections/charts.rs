@@ -68,7 +68,15 @@ pub(super) fn factor_axis(findings: &Findings<'_>) -> Axis {
             (factors_title(findings), Scale::Linear, findings.points.iter().enumerate().map(tick).collect())
         }
     };
-    Axis { title: capital(&title), unit: String::new(), scale, ticks: Some(ticks), from_zero: false, up_to: None }
+    Axis {
+        title: capital(&title),
+        unit: String::new(),
+        scale,
+        ticks: Some(ticks),
+        from_zero: false,
+        up_to: None,
+        within: None,
+    }
 }
 
 /// Keeps the ticks whose labels find room beside each other: a search may choose loads that lie densely.
@@ -106,7 +114,7 @@ fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &PanelMetric<'_>)
             if point.verdict.is_valid() {
                 samples.push(sample);
             } else {
-                void.push(Sample { interval: None, ..sample });
+                void.push(sample);
                 // The line breaks here: nothing is drawn through a point that has no result.
                 samples.push(Sample { y: f64::NAN, interval: None, ..sample });
             }
@@ -125,7 +133,7 @@ fn dots(findings: &Findings<'_>, shown: &PanelMetric<'_>) -> Vec<Series> {
         if point.verdict.is_valid() {
             valid.push(sample);
         } else {
-            void.push(Sample { interval: None, ..sample });
+            void.push(sample);
         }
     }
     with_void(vec![Series { name: String::new(), role: Role::Dots(0), samples: valid }], void)
@@ -154,19 +162,24 @@ fn sample(point: &PointFindings, x: Option<f64>, shown: &PanelMetric<'_>) -> Opt
     Some(Sample { x: x?, y: quantity.value(), interval: quantity.interval().bounds() })
 }
 
-/// The chart in words: what is drawn, from where to where.
+/// Points up to this number are all told in words; of more, the first and the last.
+const TOLD: usize = 8;
+
+/// The chart in words: what is drawn, and its values.
 fn describe(findings: &Findings<'_>, panel: &Panel, shown: &PanelMetric<'_>) -> String {
     let kind = if findings.curve.is_ok() { "Line chart" } else { "Dot chart" };
     let unit = if shown.unit.is_empty() { String::new() } else { format!(" in {}", shown.unit) };
     let mut text = format!("{kind} of {}{unit} against {}.", shown.title.to_lowercase(), panel.x.title.to_lowercase());
     for series in &panel.series {
-        let mut finite = series.samples.iter().filter(|sample| sample.y.is_finite());
-        let Some(first) = finite.next() else { continue };
-        let last = finite.next_back().unwrap_or(first);
+        let finite: Vec<&Sample> = series.samples.iter().filter(|sample| sample.y.is_finite()).collect();
         let name = if series.name.is_empty() { String::new() } else { format!("{}: ", series.name) };
         let value = |sample: &Sample| format!("{} at {}", crate::numbers::short(sample.y), tick_of(panel, sample.x));
-        let end = if last.x != first.x { format!(", {}", value(last)) } else { String::new() };
-        text.push_str(&format!(" {name}{}{end}.", value(first)));
+        let told: Vec<String> = match finite.as_slice() {
+            [] => continue,
+            [first, .., last] if finite.len() > TOLD => vec![value(first), value(last)],
+            all => all.iter().map(|sample| value(sample)).collect(),
+        };
+        text.push_str(&format!(" {name}{}.", told.join(", ")));
     }
     if panel.series.is_empty() {
         text.push_str(" No point has a value.");

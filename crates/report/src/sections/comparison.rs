@@ -1,14 +1,16 @@
 //! A comparison as a document: what differs, the rows, what was left out. For Markdown and HTML.
 
+use super::comparison_opening::opening;
 use super::document::date;
-use crate::blocks::{Block, Cell, Column, Document, Inline, Notice, Prose, SectionBlocks, Table, prose};
+use crate::blocks::{Block, Cell, Column, Document, Inline, Notice, Place, Prose, SectionBlocks, Table, prose};
 use crate::findings::comparison::{Comparison, Difference, Gate, GateOutcome, NamedRecord, Row, Verdict, Which};
 use crate::findings::setting_title;
 use crate::workloads::workload;
 
 /// A comparison as a document; with what a gate says of it, where one was asked.
 pub(crate) fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Document {
-    let section = |id, title, blocks| SectionBlocks { id, title, level: 2, numbered: false, blocks };
+    let section = |id, title, blocks| SectionBlocks { id, title, level: 2, place: Place::Front, blocks };
+    let records = [Which::Baseline, Which::Candidate].map(|which| imprint(which, comparison.named(which))).to_vec();
     let mut sections = Vec::new();
     if let Some(gate) = gate {
         sections.push(section("gate", "Gate", gate_blocks(gate)));
@@ -19,12 +21,24 @@ pub(crate) fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gat
     if !left_out.is_empty() {
         sections.push(section("left-out", "Not compared", vec![Block::List(left_out)]));
     }
+    sections.push(section("records", "The two records", vec![Block::KeyValues(records)]));
     Document {
-        title: format!("{} against {}", comparison.candidate.file, comparison.baseline.file),
-        kicker: prose!["Proofload comparison · candidate B against baseline A"],
-        imprint: [Which::Baseline, Which::Candidate].map(|which| imprint(which, comparison.named(which))).to_vec(),
+        title: title(comparison),
+        subtitle: prose!["Comparison: candidate B against baseline A"],
+        opening: opening(comparison, gate),
         sections,
         foot: workload(&comparison.baseline.record.study.settings).foot,
+    }
+}
+
+/// The titles of both studies, those of the files where they are equal.
+fn title(comparison: &Comparison<'_>) -> String {
+    let of = |which| comparison.named(which).record.study.title();
+    match (of(Which::Candidate), of(Which::Baseline)) {
+        (same, other) if same == other => {
+            format!("{same}: {} against {}", comparison.candidate.file, comparison.baseline.file)
+        }
+        (candidate, baseline) => format!("{candidate} against {baseline}"),
     }
 }
 

@@ -1,18 +1,18 @@
 //! The appendix from which the study can be run again: file, settings, versions, seeds, facts, events.
 
 use super::document::{date, instant};
-use super::section::{Section, always};
+use super::section::{Place, Section, always};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::Findings;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::Fact;
 use proofload_model::study::{Factor, values_of};
 use proofload_record::State;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "disclosure", title: "Appendix: full disclosure", level: 2, numbered: false, needs: always, render };
+    Section { id: "disclosure", title: "Full disclosure", level: 2, place: Place::Appendix, needs: always, render };
 
 /// Log lines shown, the last ones.
 const LOG_LINES: usize = 200;
@@ -25,10 +25,10 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         Block::Paragraph(prose![
             "Everything here comes from the record, which also holds every second, histogram and reading behind the figures above."
         ]),
-        Block::Heading(3, prose!["To run it again"]),
+        Block::Heading(prose!["To run it again"]),
     ];
     blocks.extend(again(findings));
-    blocks.push(Block::Heading(3, prose!["Versions, sessions and seeds"]));
+    blocks.push(Block::Heading(prose!["Versions, sessions and seeds"]));
     blocks.push(Block::KeyValues(versions(findings)));
     blocks.push(Block::Table(attempts(findings)));
     blocks.push(Block::Fold(prose!["All settings as resolved"], vec![Block::Table(settings(findings))]));
@@ -131,12 +131,28 @@ fn settings(findings: &Findings<'_>) -> Table {
     }
 }
 
+/// Facts with the same reading in several attempts stand once, with those attempts.
 fn facts(findings: &Findings<'_>) -> Table {
     let record = findings.record;
+    let mut read: Vec<(&Fact, Vec<String>)> = Vec::new();
+    let mut places: HashMap<FactKey<'_>, usize> = HashMap::new();
+    let mut add = |of: String, fact| {
+        let place = *places.entry(key(fact)).or_insert_with(|| {
+            read.push((fact, Vec::new()));
+            read.len() - 1
+        });
+        read[place].1.push(of);
+    };
+    record.facts.iter().for_each(|fact| add(place("study", &fact.instance), fact));
+    let finished: Vec<_> = record.attempts.iter().filter(|attempt| attempt.state == State::Finished).collect();
+    for attempt in &finished {
+        attempt.facts.iter().for_each(|fact| add(place(&attempt.id.to_string(), &fact.instance), fact));
+    }
     let none = || "–".to_owned();
-    let row = |place: String, fact: &Fact| {
+    let row = |(fact, of): (&Fact, Vec<String>)| {
+        let all = of.len() == finished.len() && finished.len() > 1;
         vec![
-            Cell::datum(place),
+            Cell::datum(if all { place("all attempts", &fact.instance) } else { of.join(", ") }),
             Cell::datum(fact.subject.clone()),
             Cell::code(fact.name.clone()),
             Cell::datum(fact.requested.clone().unwrap_or_else(none)),
@@ -144,16 +160,20 @@ fn facts(findings: &Findings<'_>) -> Table {
             Cell::datum(fact.source.clone()),
         ]
     };
-    let mut rows: Vec<Vec<Cell>> = record.facts.iter().map(|fact| row(place("study", &fact.instance), fact)).collect();
-    for attempt in record.attempts.iter().filter(|attempt| attempt.state == State::Finished) {
-        rows.extend(attempt.facts.iter().map(|fact| row(place(&attempt_text(attempt.id), &fact.instance), fact)));
-    }
     Table {
-        caption: prose!["Facts: what was asked and what was read, in the order of the record."],
+        caption: prose!["Facts: what was asked and what was read, by the study or by the attempts of these numbers."],
         columns: ["Of", "Subject", "Name", "Asked", "Read", "Source"].map(Column::words).to_vec(),
-        rows,
+        rows: read.into_iter().map(row).collect(),
         ..Table::default()
     }
+}
+
+/// What makes two readings the same row.
+type FactKey<'f> = (&'f str, &'f str, &'f InstanceName, Option<&'f str>, Option<&'f str>, &'f str);
+
+fn key(fact: &Fact) -> FactKey<'_> {
+    let (asked, read) = (fact.requested.as_deref(), fact.effective.as_deref());
+    (&fact.subject, &fact.name, &fact.instance, asked, read, &fact.source)
 }
 
 /// The study or an attempt, and the standby of it that a row is about.

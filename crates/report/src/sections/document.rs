@@ -1,7 +1,8 @@
 //! The paper from findings: every section in order, gaps visible.
 
+use super::opening::{opening, subtitle};
 use super::registry::sections;
-use crate::blocks::{Block, Document, Inline, Notice, Prose, SectionBlocks, prose};
+use crate::blocks::{Block, Document, Inline, Notice, Place, Prose, SectionBlocks, prose};
 use crate::findings::{Findings, setting_title};
 use crate::workloads::named_profile;
 use proofload_model::time::WallTime;
@@ -12,7 +13,7 @@ pub(crate) fn document(findings: &Findings<'_>) -> Document {
         id: section.id,
         title: section.title,
         level: section.level,
-        numbered: section.numbered,
+        place: section.place,
         blocks: match (section.needs)(findings) {
             Ok(()) => (section.render)(findings),
             Err(why) => vec![Block::Notice(Notice::Gap, prose![why, "."])],
@@ -20,11 +21,17 @@ pub(crate) fn document(findings: &Findings<'_>) -> Document {
     });
     Document {
         title: title(findings),
-        kicker: kicker(findings),
-        imprint: imprint(findings),
-        sections: sections.filter(|section| !section.blocks.is_empty()).collect(),
+        subtitle: subtitle(findings),
+        opening: opening(findings),
+        sections: appendix_last(sections.filter(|section| !section.blocks.is_empty())),
         foot: findings.workload.foot,
     }
+}
+
+/// Sections of the paper before those of its appendix, each in their order.
+fn appendix_last(sections: impl Iterator<Item = SectionBlocks>) -> Vec<SectionBlocks> {
+    let (paper, appendix): (Vec<_>, Vec<_>) = sections.partition(|section| section.place != Place::Appendix);
+    [paper, appendix].concat()
 }
 
 /// The study's title, behind the name of a profile that no figure may leave behind.
@@ -36,15 +43,8 @@ fn title(findings: &Findings<'_>) -> String {
     }
 }
 
-fn kicker(findings: &Findings<'_>) -> Prose {
-    let kind = findings.record.study.settings.text("workload.kind").unwrap_or_default();
-    match findings.workload.kicker {
-        Some(words) => prose!["Proofload study · ", words],
-        None => prose!["Proofload study · workload ", kind.to_owned()],
-    }
-}
-
-fn imprint(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
+/// Names and values of the record itself.
+pub(super) fn of_record(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     let record = findings.record;
     let factors: Vec<String> = findings
         .factors

@@ -1,6 +1,6 @@
 //! What protection buys: how long the database was away after each fault, and which acknowledged writes it lost.
 
-use super::section::{Section, always};
+use super::section::{Place, Section, always};
 use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, prose,
 };
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "drills", title: "What protection buys", level: 3, numbered: true, needs: always, render };
+    Section { id: "drills", title: "What protection buys", level: 3, place: Place::Paper, needs: always, render };
 
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
@@ -277,7 +277,8 @@ fn bound(point: &DrilledPoint<'_>) -> Cell {
 }
 
 /// Each drill as a dot.
-fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
+/// Outages as dots.
+pub(super) fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
     let samples = |(place, point): (usize, &DrilledPoint<'_>)| {
         let dot =
             move |drill: &DrillOf<'_>| Sample { x: place as f64, y: drill.outage(ProbeKind::Write), interval: None };

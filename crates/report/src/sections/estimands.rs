@@ -1,56 +1,10 @@
-//! What the figures may claim, and what others did on the host: a sentence in the summary, a table in the section on validity. Judges
-//! nothing.
+//! What the figures may claim, and what others did on the host: a table in the section on validity. Judges nothing.
 
 use super::validity::name;
-use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
-use crate::findings::{Estimand, Findings, HostUse, PointFindings, RunFindings};
-use crate::numbers::{grouped, short};
+use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use crate::findings::{Findings, HostUse, PointFindings, RunFindings};
+use crate::numbers::short;
 use crate::workloads::Workload;
-
-/// The sentence of the summary; `None` where every figure is of a quiet host, or where no claim was told.
-pub(super) fn notice(findings: &Findings<'_>) -> Option<Block> {
-    let valid: Vec<&PointFindings> = findings.valid().filter(|point| point.estimand.is_some()).collect();
-    let given = valid.iter().filter(|point| point.estimand == Some(Estimand::AsGiven)).count();
-    let others = most(findings);
-    let words = match given {
-        0 => return None,
-        all if all == valid.len() => prose!["all figures are ", "as given by this host"],
-        1 => prose!["1 of ", valid.len(), " figures is as given by this host"],
-        some => prose![some, " of ", valid.len(), " figures are as given by this host"],
-    };
-    let others = others.map_or_else(
-        || prose![": who else used it could not be observed"],
-        |others| prose![", with what others did on it: ", others],
-    );
-    let compare = match findings.blocks {
-        Some(_) => "Ratios between them were formed inside repetitions, side by side with the same neighbours.",
-        None => "Compare them only with figures of the same run.",
-    };
-    let end = prose!["; a quiet host may give other ones. ", compare];
-    Some(Block::Notice(Notice::Caution, [words, others, end].concat()))
-}
-
-/// What others took, at the point as given where it was most.
-fn most(findings: &Findings<'_>) -> Option<String> {
-    let taken = |point: &&PointFindings| {
-        point.runs.iter().filter_map(|run| run.host.as_ref()).map(HostUse::taken).fold(0.0, f64::max)
-    };
-    let given = findings.valid().filter(|point| point.estimand == Some(Estimand::AsGiven));
-    let worst = given.max_by(|a, b| taken(a).total_cmp(&taken(b)))?;
-    let quiet = in_quiet_words(findings, worst).unwrap_or_default();
-    worst.others().map(|others| format!("at {} {others}{quiet}", worst.label()))
-}
-
-/// What the only run of a point did in its quiet seconds.
-fn in_quiet_words(findings: &Findings<'_>, point: &PointFindings) -> Option<String> {
-    let [run] = point.runs.as_slice() else { return None };
-    let (quantity, quiet) = run.host.as_ref()?.in_quiet_seconds(findings.workload)?;
-    let (value, title) = (grouped(quantity.value(), 0), findings.workload.headline.title);
-    Some(format!(
-        ", and in the {} of its {} seconds in which they were quiet it made {value} {title}",
-        quiet.quiet, quiet.of
-    ))
-}
 
 /// The table; `None` where no run tells it.
 pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {

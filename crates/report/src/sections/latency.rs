@@ -1,7 +1,7 @@
 //! Response times: percentiles by kind of operation.
 
 use super::charts::{factor_axis, factors_title, milliseconds, shown_value};
-use super::section::{Section, a_finished_run};
+use super::section::{Place, Section, a_finished_run};
 use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
 };
@@ -12,7 +12,7 @@ use crate::workloads::Clocks;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "latency", title: "Response times", level: 3, numbered: true, needs: a_finished_run, render };
+    Section { id: "latency", title: "Response times", level: 3, place: Place::Paper, needs: a_finished_run, render };
 
 /// Percentiles as papers write them, in the order of [`PERCENTILES`].
 const TITLES: [&str; 4] = ["p50", "p95", "p99", "p99.9"];
@@ -30,10 +30,10 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     words.extend(service_words(findings));
     let mut blocks = vec![Block::Paragraph(words)];
     if let Some(point) = shown {
-        blocks.push(Block::Table(point_table(findings, point, &kinds)));
+        blocks.push(Block::Table(without_empty_columns(point_table(findings, point, &kinds))));
     }
     if findings.valid().next().is_some() {
-        blocks.push(Block::Figure(Box::new(figure(findings, &kinds))));
+        blocks.extend(figure(findings, &kinds).map(|figure| Block::Figure(Box::new(figure))));
     } else {
         let words = prose!["response times against ", factors_title(findings), ": no point is valid."];
         blocks.push(Block::Notice(Notice::Gap, words));
@@ -109,6 +109,32 @@ fn cell(value: Measured) -> Cell {
     }
 }
 
+/// Leaves out columns of which no cell has a number, and says so below the table.
+fn without_empty_columns(mut table: Table) -> Table {
+    let empty = |column: usize| {
+        let mut cells = table.rows.iter().filter_map(|row| row.get(column));
+        cells.all(|cell| matches!(cell, Cell::Prose(_) | Cell::Gap(_)))
+    };
+    let numbers = table.columns.iter().enumerate().filter(|(_, column)| column.unit.is_some());
+    let gone: Vec<usize> = numbers.map(|(place, _)| place).filter(|place| empty(*place)).collect();
+    if gone.is_empty() || table.rows.is_empty() {
+        return table;
+    }
+    let titles: Vec<Prose> = gone.iter().map(|place| table.columns[*place].title.clone()).collect();
+    for place in gone.into_iter().rev() {
+        table.columns.remove(place);
+        table.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+    }
+    let mut note = prose!["Left out for want of samples: "];
+    for (number, title) in titles.into_iter().enumerate() {
+        note.extend(if number == 0 { Prose::new() } else { prose![", "] });
+        note.extend(title);
+    }
+    note.extend(prose![". "]);
+    table.note = [note, table.note].concat();
+    table
+}
+
 fn point_table(findings: &Findings<'_>, point: &PointFindings, kinds: &[String]) -> Table {
     let workload = findings.workload;
     let validity = if point.verdict.is_valid() { "" } else { " (void: context, not a result)" };
@@ -121,8 +147,10 @@ fn point_table(findings: &Findings<'_>, point: &PointFindings, kinds: &[String])
     }
 }
 
-fn figure(findings: &Findings<'_>, kinds: &[String]) -> Figure {
-    let panels: Vec<Panel> = kinds.iter().map(|kind| panel(findings, kind)).collect();
+fn figure(findings: &Findings<'_>, kinds: &[String]) -> Option<Figure> {
+    let mut panels: Vec<Panel> = kinds.iter().map(|kind| panel(findings, kind)).collect();
+    panels.retain(|panel| !panel.series.is_empty());
+    one_scale(&mut panels);
     let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
     let of_point = |point: &PointFindings| -> Vec<Vec<Cell>> {
         let rows = kinds.iter().flat_map(|kind| kind_rows(findings, point, kind));
@@ -137,18 +165,29 @@ fn figure(findings: &Findings<'_>, kinds: &[String]) -> Figure {
         rows: rows.collect(),
         ..Table::default()
     };
-    Figure {
+    (!panels.is_empty()).then(|| Figure {
         id: "figure-latency",
         caption: prose![
             "Percentiles of response times against ",
             factors_title(findings),
-            ", logarithmic; one panel for each kind of ",
+            ", logarithmic, on one scale; one panel for each kind of ",
             findings.workload.work.one,
             ", valid points only."
         ],
         alt,
         chart: Chart::Panels(panels),
         data,
+    })
+}
+
+/// Gives all panels the range of values of all.
+fn one_scale(panels: &mut [Panel]) {
+    let all = panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.samples);
+    let ends = all.flat_map(|sample| sample.interval.map_or([sample.y, sample.y], |(low, high)| [low, high]));
+    let ends = ends.filter(|end| end.is_finite() && *end > 0.0);
+    let (low, high) = ends.fold((f64::INFINITY, 0.0f64), |(low, high), end| (low.min(end), high.max(end)));
+    if low < high {
+        panels.iter_mut().for_each(|panel| panel.y.within = Some((low, high)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The procedure in words, with this study's own numbers, and the definitions of what is printed.
 
-use super::section::{Section, always};
+use super::section::{Place, Section, always};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::{Findings, level_number};
 use crate::workloads::{ABSENT, GIVEN};
@@ -10,12 +10,12 @@ use std::time::Duration;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "method", title: "How it was measured", level: 2, numbered: true, needs: always, render };
+    Section { id: "method", title: "How it was measured", level: 2, place: Place::Appendix, needs: always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     blocks.extend(load(findings));
-    let chosen = super::tested::named(findings, findings.workload.facts);
+    let chosen = super::facts_in_full::named(findings, findings.workload.facts);
     if !chosen.is_empty() {
         blocks.push(Block::KeyValues(chosen));
     }
@@ -24,7 +24,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::Steps(steps(findings, &procedure)));
     }
     blocks.push(Block::Paragraph(order(findings)));
-    blocks.push(Block::Heading(4, prose!["What the figures mean"]));
+    blocks.push(Block::Heading(prose!["What the figures mean"]));
     blocks.push(Block::KeyValues(definitions(findings)));
     blocks
 }

@@ -1,6 +1,6 @@
 //! The study's curve beside a published one, in relative terms.
 
-use super::section::Section;
+use super::section::{Place, Section};
 use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
 };
@@ -12,7 +12,7 @@ use proofload_model::settings::Value;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "reference", title: "Beside results of others", level: 3, numbered: true, needs, render };
+    Section { id: "reference", title: "Beside results of others", level: 3, place: Place::Paper, needs, render };
 
 /// One published point: share of the largest level, share of the largest result, both in per cent.
 struct PublishedPoint {
@@ -143,7 +143,7 @@ fn disclosed(reference: &Reference) -> Block {
     let hash = |hash: &String| (prose!["SHA-256 of the record"], prose![Inline::Code(hash.clone())]);
     pairs.extend(reference.record_sha256.iter().map(hash));
     Block::Fold(
-        prose!["Of where the results come from: ", reference.title.clone(), year(reference)],
+        prose!["Where the results come from: ", reference.title.clone(), year(reference)],
         vec![Block::KeyValues(pairs)],
     )
 }

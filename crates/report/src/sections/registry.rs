@@ -5,7 +5,6 @@ use crate::findings::Findings;
 
 /// Sections that papers of all workloads share, in their order.
 pub(crate) const SECTIONS: &[Section] = &[
-    super::summary::SECTION,
     super::tested::SECTION,
     super::method::SECTION,
     super::search::SECTION,
@@ -25,6 +24,8 @@ pub(crate) const SECTIONS: &[Section] = &[
     super::cores::SECTION,
     super::bottleneck::SECTION,
     super::validity::SECTION,
+    super::facts_in_full::SECTION,
+    super::checks::SECTION,
     super::disclosure::SECTION,
 ];
 

@@ -1,120 +1,73 @@
-//! CPU and storage against the factor, and what a transaction costs in reads and writes.
+//! Storage as a storage engineer reads it, and what a unit of work cost on it.
 
-use super::charts::{PanelMetric, factors_title, over_factor, points_table, table_of_points};
-use super::section::{Section, a_finished_run};
-use crate::blocks::{Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Table, prose};
+use super::charts::{metric_column, table_of_points};
+use super::section::{Place, Section, a_finished_run};
+use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
-    COSTS, CPU, CostName, DEVICE_BUSY, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, MetricName, READS,
+    COSTS, CPU, CostName, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_LATENCY, DEVICE_QUEUE, DEVICE_READ_BANDWIDTH,
+    DEVICE_READ_REQUESTS, DEVICE_READ_SIZE, DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS, DEVICE_WRITE_SIZE,
+    MetricName,
 };
-use crate::workloads::Work;
 
 /// The section.
 pub(super) const SECTION: Section = Section {
     id: "resources",
-    title: "Processor and storage",
+    title: "Storage and processor",
     level: 3,
-    numbered: true,
+    place: Place::Paper,
     needs: a_finished_run,
     render,
 };
 
-/// A panel: title, unit, metric, fixed end of the axis.
-type Drawn = (String, &'static str, String, Option<f64>);
-
-/// What is drawn.
-fn all_drawn(work: Work) -> Vec<Drawn> {
-    let one = work.one;
-    let of_second =
-        |metric: MetricName, up_to| (metric.axis.to_owned(), metric.axis_unit, metric.name.to_owned(), up_to);
-    vec![
-        of_second(DEVICE_READ_BANDWIDTH, None),
-        of_second(DEVICE_WRITE_BANDWIDTH, None),
-        of_second(CPU, Some(100.0)),
-        (format!("{} per {one}", DEVICE_READ_BANDWIDTH.axis), "", READS.name(one), None),
-    ]
-}
+/// Requests of the device and the processor, in the order of the table.
+const USE: &[MetricName] = &[
+    DEVICE_READ_REQUESTS.headed_as("Reads"),
+    DEVICE_READ_BANDWIDTH.headed_as("Read"),
+    DEVICE_READ_SIZE.headed(),
+    DEVICE_WRITE_REQUESTS.headed_as("Writes"),
+    DEVICE_WRITE_BANDWIDTH.headed_as("Written"),
+    DEVICE_WRITE_SIZE.headed(),
+    DEVICE_FLUSHES.headed(),
+    DEVICE_QUEUE.headed(),
+    DEVICE_LATENCY.headed(),
+    DEVICE_BUSY.headed_as("Busy"),
+    CPU.headed(),
+];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let has = |name: &str| findings.points.iter().any(|point| point.metric(name).is_ok());
-    let (drawn, gaps): (Vec<Drawn>, Vec<Drawn>) =
-        all_drawn(findings.workload.work).into_iter().partition(|(_, _, metric, _)| has(metric));
-    let mut blocks = Vec::new();
-    for (title, _, metric, _) in gaps {
-        let why = findings.points.iter().find_map(|point| point.metric(&metric).err()).unwrap_or_default();
-        blocks.push(Block::Notice(Notice::Gap, prose![title, ": ", why, "."]));
+    let has = |metric: &&MetricName| findings.points.iter().any(|point| point.metric(metric.name).is_ok());
+    let shown: Vec<&MetricName> = USE.iter().filter(has).collect();
+    if shown.is_empty() {
+        let why = findings.points.iter().find_map(|point| point.metric(DEVICE_BUSY.name).err()).unwrap_or_default();
+        return vec![Block::Notice(Notice::Gap, prose!["storage: ", why, "."])];
     }
-    if !drawn.is_empty() {
-        let panels: Vec<Panel> = drawn
-            .iter()
-            .map(|(title, unit, metric, up_to)| {
-                let panel = over_factor(findings, &PanelMetric { title, unit, above: title, metric, up_to: *up_to });
-                without_names(findings, panel)
-            })
-            .collect();
-        blocks.insert(
-            0,
-            Block::Paragraph(prose![
-                "The drive's traffic and the processor's load in the measured window are in ",
-                Inline::Reference("figure-resources"),
-                "; ",
-                Inline::Reference("table-storage"),
-                " gives what each ",
-                findings.workload.work.one,
-                " cost."
-            ]),
-        );
-        blocks.push(Block::Figure(Box::new(figure(findings, panels))));
-        blocks.push(Block::Table(table(findings)));
-    }
+    let mut blocks = vec![Block::Table(of_seconds(findings, &shown)), Block::Table(of_work(findings))];
     blocks.extend(engine_counters(findings));
     blocks
 }
 
-/// Clears names of series under a single curve, whose caption says all that they would.
-fn without_names(findings: &Findings<'_>, mut panel: Panel) -> Panel {
-    if findings.curve.as_ref().is_ok_and(|curve| curve.groups.len() == 1) {
-        for series in &mut panel.series {
-            series.name.clear();
-        }
-    }
-    panel
+/// Requests per second at each point.
+fn of_seconds(findings: &Findings<'_>, shown: &[&MetricName]) -> Table {
+    let mut table =
+        table_of_points(findings, shown.iter().map(|metric| (metric_column(metric), metric.name)).collect());
+    table.id = "table-device";
+    table.caption = prose!["The block device under the data and the processor, means over the measured window."];
+    table.note = prose![
+        "All requests of the device, those of others included. Latency by Little's law: mean requests in flight divided by requests per second."
+    ];
+    table
 }
 
-fn figure(findings: &Findings<'_>, panels: Vec<Panel>) -> Figure {
-    let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
-    let mut data = points_table(
-        findings,
-        &[DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, DEVICE_BUSY, CPU].map(|metric| metric.drawn()),
-    );
-    data.caption = prose!["Drive and processor in the measured window."];
-    Figure {
-        id: "figure-resources",
-        caption: prose![
-            "Drive and processor against ",
-            factors_title(findings),
-            ", means over the measured window with 95 % confidence intervals. Crosses are void points, not results."
-        ],
-        alt,
-        chart: Chart::Panels(panels),
-        data,
-    }
-}
-
-fn table(findings: &Findings<'_>) -> Table {
+/// What a unit of work cost.
+fn of_work(findings: &Findings<'_>) -> Table {
     let work = findings.workload.work;
     let names: Vec<String> = COSTS.iter().map(|cost| cost.name(work.one)).collect();
     let column = |cost: &CostName| Column::quantities(cost.title, &cost.told(work.one));
     let columns = COSTS.iter().map(column).zip(names.iter().map(String::as_str)).collect();
     let mut table = table_of_points(findings, columns);
     table.id = "table-storage";
-    table.caption = prose![
-        "What ",
-        work.with_article(),
-        " cost on the drive: operations and bytes of the device divided by completed ",
-        work.many,
-        "."
-    ];
+    table.caption = prose!["Requests and bytes of the device for each completed ", work.one, "."];
     table
 }
 
@@ -145,7 +98,7 @@ fn engine_counters(findings: &Findings<'_>) -> Option<Block> {
                 caption: prose!["Counters of the engine in the measured window, those that moved."],
                 columns: vec![
                     Column::words("Counter"),
-                    Column::words(super::charts::capital(&factors_title(findings))),
+                    Column::words(super::charts::capital(&super::charts::factors_title(findings))),
                     Column::quantities("Mean", ""),
                 ],
                 rows,

@@ -1,7 +1,7 @@
 //! The search: its answer or why there is none, and its path point by point.
 
 use super::charts::measured_cell;
-use super::section::Section;
+use super::section::{Place, Section};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::{ChosenLoad, Findings, SearchFindings, SearchState, SentencePart, setting_title};
 use crate::metrics::{RESPONSE_P99, THROUGHPUT};
@@ -9,7 +9,7 @@ use proofload_model::study::Goal;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "search", title: "Search", level: 2, numbered: true, needs: super::section::always, render };
+    Section { id: "search", title: "Search", level: 2, place: Place::Paper, needs: super::section::always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let Some(first) = findings.searches.first() else { return Vec::new() };

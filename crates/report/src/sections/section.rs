@@ -1,6 +1,7 @@
 //! What a section is. May not know which sections there are.
 
 use crate::blocks::Block;
+pub(crate) use crate::blocks::Place;
 use crate::findings::Findings;
 
 /// One section of the paper.
@@ -11,8 +12,8 @@ pub(crate) struct Section {
     pub(crate) title: &'static str,
     /// 2 for a section, 3 for a part of the section before.
     pub(crate) level: u8,
-    /// Whether it is numbered. Summary and disclosure are not.
-    pub(crate) numbered: bool,
+    /// Whether it is a part of the paper or of its appendix.
+    pub(crate) place: Place,
     /// Checks that what it needs is there. The error says what is missing; the section then shows that gap instead.
     pub(crate) needs: fn(&Findings<'_>) -> Result<(), String>,
     /// Its parts; a section without any is left out.

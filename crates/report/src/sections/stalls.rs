@@ -1,6 +1,6 @@
 //! Stalls: seconds of the window in which far too little was completed or something took far too long.
 
-use super::section::{Section, a_finished_run, always};
+use super::section::{Place, Section, a_finished_run, always};
 use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, RunFindings};
 use crate::numbers::short;
@@ -9,7 +9,7 @@ use proofload_analysis::stall::{Stall, TIMES_P99};
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "stalls", title: "Stalls", level: 3, numbered: true, needs: always, render };
+    Section { id: "stalls", title: "Stalls", level: 3, place: Place::Paper, needs: always, render };
 
 /// When a response time stands out in more than one of so many seconds, that is no single event.
 const LONG_TAIL: usize = 5;
@@ -41,7 +41,42 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
          (less, where throughput scatters widely), and seconds in which a response time above ten times the window's 99th percentile ended. "
     ];
     words.extend(worst_sentence(findings));
-    vec![Block::Paragraph(words), Block::Table(table(findings))]
+    let label = prose!["Each stall"];
+    vec![
+        Block::Paragraph(words),
+        Block::Table(by_run(findings)),
+        Block::Fold(label, vec![Block::Table(table(findings))]),
+    ]
+}
+
+/// How many stalls each run had, how long they were, and the worst.
+fn by_run(findings: &Findings<'_>) -> Table {
+    let row = |(point, run): (&PointFindings, &RunFindings)| {
+        let found = &run.stalls.found;
+        let seconds: usize = found.iter().map(|stall| stall.slow_seconds).sum();
+        let longest = found.iter().map(|stall| stall.slow_seconds).max().unwrap_or(0);
+        let late = found.iter().filter_map(|stall| stall.largest_response_ns).max();
+        vec![
+            Cell::datum(name(point, run)),
+            Cell::Count(found.len() as u64),
+            Cell::Count(seconds as u64),
+            Cell::Count(longest as u64),
+            late.map_or(Cell::Empty, |late| Cell::datum(short(late as f64 * 1e-6))),
+        ]
+    };
+    Table {
+        id: "table-stalls",
+        caption: prose!["Stalls of the measured windows by run."],
+        columns: vec![
+            Column::words("Run"),
+            Column::counts("Stalls"),
+            Column::counts("Seconds with too little throughput"),
+            Column::counts("Longest, s"),
+            Column::counts("Worst response time, ms"),
+        ],
+        rows: runs(findings).map(row).collect(),
+        note: Prose::new(),
+    }
 }
 
 fn runs<'a>(findings: &'a Findings<'_>) -> impl Iterator<Item = (&'a PointFindings, &'a RunFindings)> {
@@ -49,7 +84,7 @@ fn runs<'a>(findings: &'a Findings<'_>) -> impl Iterator<Item = (&'a PointFindin
 }
 
 /// The worst stall of the study; empty without any.
-pub(super) fn worst_sentence(findings: &Findings<'_>) -> Prose {
+fn worst_sentence(findings: &Findings<'_>) -> Prose {
     let found = runs(findings).filter_map(|(point, run)| Some((point, run, run.stalls.worst()?)));
     let share = |run: &RunFindings, stall: &Stall| stall.lacking / run.stalls.median;
     let worst = found.max_by(|(_, one, a), (_, other, b)| {
@@ -125,7 +160,7 @@ fn table(findings: &Findings<'_>) -> Table {
         rows.extend(listed.into_iter().map(|stall| row(findings, point, run, stall)));
     }
     Table {
-        id: "table-stalls",
+        id: "table-each-stall",
         caption: prose!["Stalls of the measured windows, in seconds from time zero of each load."],
         columns: vec![
             Column::words("Run"),

@@ -50,7 +50,7 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     let names = standbys.iter().map(|standby| Column::words(Inline::Datum(standby.to_string())));
     let columns = ["Fact", "primary"].map(Column::words).into_iter().chain(names).collect();
     vec![
-        Block::Heading(4, prose!["Hosts of all nodes"]),
+        Block::Heading(prose!["Hosts of all nodes"]),
         Block::Table(Table {
             id: "table-hosts",
             caption: prose!["What the host of each node is made of."],

@@ -1,15 +1,14 @@
 //! Throughput against the factor: what each step is worth and where the curve bends.
 
 use super::charts::level_words;
-use super::section::Section;
-use super::summary::knee_sentence;
-use crate::blocks::{Block, Cell, Column, Inline, Table, prose};
+use super::section::{Place, Section};
+use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
 use crate::findings::{Curve, CurveGroup, Findings, setting_title};
 use proofload_analysis::knee::Knee;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "curve", title: "Shape of the curve", level: 3, numbered: true, needs, render };
+    Section { id: "curve", title: "Shape of the curve", level: 3, place: Place::Appendix, needs, render };
 
 fn needs(findings: &Findings<'_>) -> Result<(), String> {
     let curve = findings.curve.as_ref().map_err(Clone::clone)?;
@@ -24,7 +23,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for group in &curve.groups {
         if !group.label.is_empty() {
-            blocks.push(Block::Heading(4, prose![group.label.clone()]));
+            blocks.push(Block::Heading(prose![group.label.clone()]));
         }
         blocks.push(Block::Paragraph(knee_paragraph(findings, curve, group)));
     }
@@ -83,5 +82,24 @@ fn steps_table(findings: &Findings<'_>, curve: &Curve) -> Table {
         columns,
         rows,
         note: Vec::new(),
+    }
+}
+
+/// Where the curve bends, in words.
+fn knee_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Prose {
+    let words = |number: f64| level_words(findings, &curve.setting, number);
+    match &group.knee {
+        Knee::Fitted { at, .. } => prose!["The curve bends at ", at, "; beyond it a larger level gains little. "],
+        Knee::Between { after: Some(after), reached, .. } => prose![
+            "From ",
+            words(*reached),
+            " on, throughput stays within 5 % of the largest; at ",
+            words(*after),
+            " it does not, so the knee lies between the two. "
+        ],
+        Knee::Between { after: None, .. } => {
+            prose!["Every level is within 5 % of the largest throughput: this factor does not limit it here. "]
+        }
+        Knee::None { why } => prose!["No knee was found: ", why.clone(), ". "],
     }
 }

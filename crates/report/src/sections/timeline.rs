@@ -1,57 +1,70 @@
-//! Throughput second by second: warm-up shaded, window marked.
+//! Every second of each point's first run: throughput, response times, the drive, memory and others, below each other on one axis.
 
-use super::section::{Section, a_finished_run};
+use super::section::{Place, Section, a_finished_run};
 use crate::blocks::{
-    Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Rule, Sample, Series, Table, prose,
+    Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Rule, Sample, Series, Strips, Table,
+    prose,
 };
 use crate::findings::{Findings, PointFindings, RunFindings, Window};
 use crate::numbers::short;
-use crate::workloads::Work;
+use crate::sections::seconds::{SecondTrace, seconds_of};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "timeline", title: "Second by second", level: 3, numbered: true, needs: a_finished_run, render };
-
-/// Most panels that are drawn; of more runs only the first of each point is.
-const MOST_PANELS: usize = 12;
+    Section { id: "timeline", title: "Second by second", level: 3, place: Place::Paper, needs: a_finished_run, render };
 
 /// Most places on a line; longer runs are drawn as means of several seconds.
-const MOST_PLACES: usize = 600;
+const MOST_PLACES: usize = 240;
+
+/// Points that are drawn; the record has the seconds of all.
+const MOST_POINTS: usize = 8;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let all: usize = findings.points.iter().map(|point| point.runs.len()).sum();
-    let shown = |run: &&RunFindings| all <= MOST_PANELS || run.run.repetition == 0;
-    let top = findings.points.iter().flat_map(|point| &point.runs).flat_map(|run| run.per_second.iter().copied());
-    let top = top.filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let mut panels = Vec::new();
-    for point in &findings.points {
-        for run in point.runs.iter().filter(shown).filter(|run| !run.per_second.is_empty()) {
-            panels.push(panel(findings.workload.work, point, run, top));
+    let with_seconds = |run: &&RunFindings| !run.per_second.is_empty();
+    let drawn: Vec<(&PointFindings, &RunFindings)> = findings
+        .points
+        .iter()
+        .filter_map(|point| Some((point, point.runs.iter().find(with_seconds)?)))
+        .take(MOST_POINTS)
+        .collect();
+    if drawn.is_empty() {
+        return Vec::new();
+    }
+    let traces: Vec<Vec<SecondTrace>> = drawn.iter().map(|(_, run)| seconds_of(findings, run)).collect();
+    let tops = tops(&traces);
+    let stack = |((point, run), traces): (&(&PointFindings, &RunFindings), &Vec<SecondTrace>)| Strips {
+        title: title(point, run),
+        panels: traces.iter().map(|trace| panel(findings, run, trace, &tops)).collect(),
+    };
+    let stacks: Vec<Strips> = drawn.iter().zip(&traces).map(stack).collect();
+    let alt = stacks.iter().filter_map(|stack| Some(format!("{}: {}", stack.title, stack.panels.first()?.alt)));
+    let alt = alt.collect::<Vec<_>>().join(" ");
+    let mut caption = prose![
+        "Every second from the start of the load: warm-up shaded first, the measured window second, its mean dashed, stalls as vertical lines. \
+         Each quantity has one scale at all points."
+    ];
+    if findings.points.iter().any(|point| point.runs.len() > 1) {
+        caption.extend(prose![" Of each point the first run is drawn."]);
+    }
+    if findings.points.len() > MOST_POINTS {
+        caption.extend(prose![" The first ", MOST_POINTS, " points are drawn."]);
+    }
+    let chart = Chart::Strips(stacks);
+    vec![Block::Figure(Box::new(Figure { id: "figure-timeline", caption, alt, chart, data: data(findings) }))]
+}
+
+/// The largest value of each quantity at all points.
+fn tops(traces: &[Vec<SecondTrace>]) -> Vec<(&'static str, f64)> {
+    let mut tops: Vec<(&'static str, f64)> = Vec::new();
+    for trace in traces.iter().flatten() {
+        let top = trace.samples.iter().map(|(_, value)| *value).filter(|value| value.is_finite()).fold(0.0, f64::max);
+        match tops.iter_mut().find(|(title, _)| *title == trace.title) {
+            Some((_, known)) => *known = known.max(top),
+            None => tops.push((trace.title, top)),
         }
     }
-    let alt = panels.iter().map(|panel| format!("{}: {}", panel.title, panel.alt)).collect::<Vec<_>>().join(" ");
-    let mut caption = prose![
-        findings.workload.work.many_capital,
-        " in each second from the start of the load. Warm-up is shaded first, the measured window second; the dashed line is the mean of the window. All panels share one scale."
-    ];
-    if all > MOST_PANELS {
-        caption.extend(prose![" Of each point the first repetition is drawn."]);
-    }
-    vec![
-        Block::Paragraph(prose![
-            "The figures above are means over the measured windows. ",
-            Inline::Reference("figure-timeline"),
-            " shows every second that was recorded, so that a reader can judge the windows, which the detector chose and not the author."
-        ]),
-        Block::Figure(Box::new(Figure {
-            id: "figure-timeline",
-            caption,
-            alt,
-            chart: Chart::Panels(panels),
-            data: data(findings),
-        })),
-    ]
+    tops
 }
 
 fn title(point: &PointFindings, run: &RunFindings) -> String {
@@ -60,43 +73,62 @@ fn title(point: &PointFindings, run: &RunFindings) -> String {
     format!("{}{repetition}{verdict}", point.label())
 }
 
-fn panel(work: Work, point: &PointFindings, run: &RunFindings, top: f64) -> Panel {
-    let step = run.per_second.len().div_ceil(MOST_PLACES).max(1);
-    let place = |(index, seconds): (usize, &[f64])| {
-        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
-        Sample { x: (index * step) as f64 + seconds.len() as f64 / 2.0, y: mean, interval: None }
+fn panel(findings: &Findings<'_>, run: &RunFindings, trace: &SecondTrace, tops: &[(&'static str, f64)]) -> Panel {
+    let step = trace.samples.len().div_ceil(MOST_PLACES).max(1);
+    let mean = |part: &[(f64, f64)]| {
+        let count = part.len() as f64;
+        let (x, y) = part.iter().fold((0.0, 0.0), |(x, y), (at, value)| (x + at / count, y + value / count));
+        Sample { x, y, interval: None }
     };
-    let samples: Vec<Sample> = run.per_second.chunks(step).enumerate().map(place).collect();
-    let mean = run.throughput().value();
-    let mut bands = Vec::new();
-    let warm_up_rounds = run.whole.as_ref().and_then(|whole| whole.stretch).filter(|(from, _)| *from > 0.0);
-    if let Some((to, _)) = warm_up_rounds {
-        bands.push(Band { from: 0.0, to, kind: BandKind::WarmUp, label: "warm-up".to_owned() });
-    }
-    if let Some(warm_up) = &run.warm_up {
-        bands.push(Band { from: 0.0, to: warm_up.seconds as f64, kind: BandKind::WarmUp, label: "warm-up".to_owned() });
-    }
-    if let Some((from, to)) = run.window.map(Window::span) {
-        bands.push(Band { from, to, kind: BandKind::Window, label: "measured".to_owned() });
-    }
-    let rules = run.window.filter(|_| mean.is_finite()).map(|window| Rule {
-        y: mean,
-        span: Some(window.span()),
-        label: String::new(),
-    });
-    let unit = if step == 1 { "1/s".to_owned() } else { format!("1/s, means of {step} s") };
+    let top = tops.iter().find(|(title, _)| *title == trace.title).map_or(1.0, |(_, top)| *top);
+    let is_throughput = trace.title == findings.workload.work.many_capital;
+    let rule = run.window.filter(|_| is_throughput && run.throughput().value().is_finite());
+    let unit = if step == 1 { trace.unit.to_owned() } else { format!("{}, means of {step} s", trace.unit) };
+    let end = run.per_second.len() as f64;
     Panel {
-        title: title(point, run),
-        alt: description(work, run, mean),
-        x: Axis { from_zero: true, up_to: Some(run.per_second.len() as f64), ..Axis::linear("Time", "s") },
-        y: Axis { up_to: Some(1.15 * top), ..Axis::linear(work.many_capital, &unit) },
-        bands,
-        rules: rules.into_iter().collect(),
-        series: vec![Series { name: "throughput".to_owned(), role: Role::Trace(0), samples }],
+        title: String::new(),
+        alt: description(findings, run, trace),
+        x: Axis { from_zero: true, up_to: Some(end), ..Axis::linear("Time", "s") },
+        y: Axis { up_to: Some(if top > 0.0 { 1.1 * top } else { 1.0 }), ..Axis::linear(trace.title, &unit) },
+        bands: bands(run, is_throughput),
+        rules: rule
+            .map(|window| Rule { y: run.throughput().value(), span: Some(window.span()), label: String::new() })
+            .into_iter()
+            .collect(),
+        series: vec![Series {
+            name: String::new(),
+            role: Role::Trace(trace.colour),
+            samples: trace.samples.chunks(step).map(mean).collect(),
+        }],
     }
 }
 
-fn description(work: Work, run: &RunFindings, mean: f64) -> String {
+/// Warm-up, window and stalls; named in the first strip only.
+fn bands(run: &RunFindings, named: bool) -> Vec<Band> {
+    let label = |text: &str| if named { text.to_owned() } else { String::new() };
+    let mut bands = Vec::new();
+    let of_rounds = run.whole.as_ref().and_then(|whole| whole.stretch).filter(|(from, _)| *from > 0.0);
+    let warm_up = of_rounds.map(|(to, _)| to).or(run.warm_up.as_ref().map(|warm_up| warm_up.seconds as f64));
+    bands.extend(warm_up.map(|to| Band { from: 0.0, to, kind: BandKind::WarmUp, label: label("warm-up") }));
+    let window = run.window.map(Window::span);
+    bands.extend(window.map(|(from, to)| Band { from, to, kind: BandKind::Window, label: label("measured") }));
+    let start = run.window.map_or(0.0, |window| window.from as f64);
+    let slow = run.stalls.found.iter().filter(|stall| stall.slow_seconds > 0);
+    bands.extend(slow.map(|stall| {
+        let at = start + stall.from as f64;
+        Band { from: at, to: at, kind: BandKind::Instant, label: String::new() }
+    }));
+    bands
+}
+
+fn description(findings: &Findings<'_>, run: &RunFindings, trace: &SecondTrace) -> String {
+    let work = findings.workload.work;
+    if trace.title != work.many_capital {
+        let within = trace.samples.iter().map(|(_, value)| *value).filter(|value| value.is_finite());
+        let (low, high) = within.fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
+        let range = if low <= high { format!("{} to {}", short(low), short(high)) } else { "no value".to_owned() };
+        return format!("Line chart of {} per second of the run, {}: {range}.", trace.title.to_lowercase(), trace.unit);
+    }
     let warm_up = run.warm_up.as_ref().map_or_else(
         || run.whole.as_ref().map_or("no verdict on the warm-up", |_| "rated whole, by its rounds").to_owned(),
         |warm_up| format!("warm-up of {} s, {}", warm_up.seconds, warm_up.end.text()),
@@ -104,47 +136,20 @@ fn description(work: Work, run: &RunFindings, mean: f64) -> String {
     let window = run.window.map_or_else(
         || "no measured window".to_owned(),
         |Window { from, to }| {
-            format!("window from second {from} to {to} with a mean of {} {} per second", short(mean), work.many)
+            let mean = short(run.throughput().value());
+            format!("window from second {from} to {to} with a mean of {mean} {} per second", work.many)
         },
     );
     format!("Line chart of {} per second: {warm_up}; {window}.", work.many)
 }
 
 fn data(findings: &Findings<'_>) -> Table {
-    let mut rows = Vec::new();
-    for point in &findings.points {
-        for run in &point.runs {
-            let mean = run.throughput();
-            let extreme = |pick: fn(f64, f64) -> f64| {
-                let value = run.measured().iter().copied().reduce(pick).unwrap_or(f64::NAN);
-                Quantity::new(
-                    value,
-                    Unit::PER_SECOND,
-                    run.measured().len() as u64,
-                    Interval::none("an extreme has no interval"),
-                )
-            };
-            rows.push(vec![
-                Cell::datum(title(point, run)),
-                match &run.warm_up {
-                    _ if run.whole.is_some() => super::rounds::warm_up(run),
-                    None => Cell::Gap("no verdict".to_owned()),
-                    Some(warm_up) => Cell::Count(warm_up.seconds),
-                },
-                run.window.map_or(Cell::Gap("no window".to_owned()), |Window { from, to }| {
-                    Cell::datum(format!("{from} to {to}"))
-                }),
-                Cell::Quantity(mean),
-                Cell::Quantity(extreme(f64::min)),
-                Cell::Quantity(extreme(f64::max)),
-            ]);
-        }
-    }
+    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
     Table {
         caption: prose![
             "Windows of all runs. Every second is in the record; ",
             Inline::Code("proofload export".to_owned()),
-            " or the CSV form gives the figures."
+            " gives the figures."
         ],
         columns: vec![
             Column::words("Run"),
@@ -154,7 +159,31 @@ fn data(findings: &Findings<'_>) -> Table {
             Column::quantities("Smallest second", "1/s"),
             Column::quantities("Largest second", "1/s"),
         ],
-        rows,
+        rows: runs.map(|(point, run)| row(point, run)).collect(),
         ..Table::default()
     }
+}
+
+fn row(point: &PointFindings, run: &RunFindings) -> Vec<Cell> {
+    let extreme = |pick: fn(f64, f64) -> f64| {
+        let value = run.measured().iter().copied().reduce(pick).unwrap_or(f64::NAN);
+        let n = run.measured().len() as u64;
+        Quantity::new(value, Unit::PER_SECOND, n, Interval::none("an extreme has no interval"))
+    };
+    let warm_up = match &run.warm_up {
+        _ if run.whole.is_some() => super::rounds::warm_up(run),
+        None => Cell::Gap("no verdict".to_owned()),
+        Some(warm_up) => Cell::Count(warm_up.seconds),
+    };
+    let window = run
+        .window
+        .map_or(Cell::Gap("no window".to_owned()), |Window { from, to }| Cell::datum(format!("{from} to {to}")));
+    vec![
+        Cell::datum(title(point, run)),
+        warm_up,
+        window,
+        Cell::Quantity(run.throughput()),
+        Cell::Quantity(extreme(f64::min)),
+        Cell::Quantity(extreme(f64::max)),
+    ]
 }

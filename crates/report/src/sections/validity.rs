@@ -1,17 +1,13 @@
-//! Why the results may be believed, point by point, and why some may not.
+//! Why the results may be believed: a line for each kind of check, in full only what does not hold.
 
-use super::section::{Section, always};
-use crate::blocks::{Align, Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use super::section::{Place, Section, always};
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, RunFindings, is_judged_by_movement};
-use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::samples::CheckOutcome;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "validity", title: "Validity and audits", level: 2, numbered: true, needs: always, render };
-
-/// Where steal stands among a run's columns, when it was observed.
-const STEAL_COLUMN: usize = 4;
+    Section { id: "validity", title: "Validity", level: 2, place: Place::Paper, needs: always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![
@@ -22,22 +18,109 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if super::rounds::any(findings) {
         blocks.push(Block::Paragraph(super::rounds::how_judged()));
     }
-    blocks.push(Block::Table(verdicts(findings)));
+    let told = |point: &PointFindings| !point.verdict.is_valid() || point.told_earlier().is_some();
+    if findings.points.iter().any(told) {
+        blocks.push(Block::Table(verdicts(findings)));
+    }
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
-        blocks.push(Block::Table(runs(findings)));
+        blocks.push(Block::List(held(findings)));
+        blocks.extend(failed(findings));
         blocks.extend(super::steal::warning(findings));
-        blocks.extend(super::estimands::table(findings));
         blocks.extend(super::lost_sessions::blocks(findings));
         blocks.extend(super::agents::blocks(findings));
-        blocks.extend(super::rounds::tables(findings));
         blocks.extend(little(findings));
-        blocks.push(Block::Table(checks(findings)));
-        blocks.extend(super::input_audits::table(findings).map(Block::Table));
-        blocks.push(Block::Table(audits(findings)));
-        blocks.extend(details(findings));
     }
-    blocks.push(sentinels(findings));
+    blocks.extend(sentinels(findings));
     blocks
+}
+
+/// A line for each kind of check that was made: how many hold, and how many do not.
+fn held(findings: &Findings<'_>) -> Vec<Prose> {
+    let runs = all_runs(findings).count();
+    let mut lines = vec![verdict_line(findings)];
+    let mut groups: Vec<(&str, Tally)> = Vec::new();
+    for check in all_runs(findings).flat_map(|run| &run.checks) {
+        match groups.iter_mut().find(|(known, _)| *known == check.group) {
+            Some((_, tally)) => tally.add(check.outcome),
+            None => {
+                groups.push((&check.group, Tally::default()));
+                groups.last_mut().into_iter().for_each(|(_, tally)| tally.add(check.outcome));
+            }
+        }
+    }
+    lines.extend(groups.into_iter().map(|(group, tally)| tally.line(super::charts::capital(group), runs)));
+    let mut audits = Tally::default();
+    for audit in all_runs(findings).flat_map(|run| &run.audits) {
+        audits.add(if audit.holds { CheckOutcome::Met } else { CheckOutcome::Failed });
+    }
+    lines.push(audits.line("Audits of sums".to_owned(), runs));
+    lines.push(prose!["Each check, audit and run: ", Inline::Reference("checks"), "."]);
+    lines
+}
+
+fn verdict_line(findings: &Findings<'_>) -> Prose {
+    let (valid, all) = (findings.valid().count(), findings.points.len());
+    let mark = if valid == all { "✓ " } else { "✗ " };
+    prose![mark, "Points: ", valid, " of ", all, " valid"]
+}
+
+/// Outcomes of checks, counted.
+#[derive(Default)]
+struct Tally {
+    met: usize,
+    failed: usize,
+    small: usize,
+    idle: usize,
+}
+
+impl Tally {
+    fn add(&mut self, outcome: CheckOutcome) {
+        let count = match outcome {
+            CheckOutcome::Met => &mut self.met,
+            CheckOutcome::Failed => &mut self.failed,
+            CheckOutcome::TooSmall => &mut self.small,
+            CheckOutcome::NotApplicable => &mut self.idle,
+        };
+        *count += 1;
+    }
+
+    /// `✓ Consistency: 48 of 48 hold in 4 runs`.
+    fn line(&self, what: String, runs: usize) -> Prose {
+        let mark = if self.failed == 0 { "✓ " } else { "✗ " };
+        let in_runs = if runs == 1 { " hold in 1 run" } else { " hold in " };
+        let mut text = prose![mark, what, ": ", self.met, " of ", self.met + self.failed, in_runs];
+        if runs != 1 {
+            text.extend(prose![runs, " runs"]);
+        }
+        if self.small > 0 {
+            text.extend(prose![", ", self.small, " with a sample too small to tell"]);
+        }
+        if self.idle > 0 {
+            text.extend(prose![", ", self.idle, " do not apply"]);
+        }
+        text
+    }
+}
+
+/// Checks and audits that do not hold, with offenders.
+fn failed(findings: &Findings<'_>) -> Vec<Block> {
+    let mut failed: Vec<Prose> = Vec::new();
+    for point in &findings.points {
+        for run in &point.runs {
+            let of_run = name(point, run);
+            for check in run.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed) {
+                let words = format!("{} {}: {}", check.group, check.name, check.found);
+                failed.push(failure(&of_run, &words, &check.offenders));
+            }
+            for audit in run.audits.iter().filter(|audit| !audit.holds) {
+                failed.push(failure(&of_run, &format!("{}: {}", audit.name, audit.found), &[]));
+            }
+        }
+    }
+    if failed.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Notice(Notice::Void, prose!["these do not hold:"]), Block::List(failed)]
 }
 
 /// The rule by which windows were judged.
@@ -72,31 +155,6 @@ fn verdicts(findings: &Findings<'_>) -> Table {
     }
 }
 
-fn runs(findings: &Findings<'_>) -> Table {
-    let rows = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| run_row(findings, point, run)));
-    let mut table = Table {
-        id: "table-runs",
-        caption: prose![
-            "Runs: how the warm-up ended, how far the window drifted, what failed, and whether the closed loop adds up."
-        ],
-        columns: vec![
-            Column::words("Run"),
-            Column::counts("Attempts"),
-            Column::words("Warm-up"),
-            Column::quantities("Drift in the window", "% of its mean"),
-            Column::counts("Failed"),
-            Column::quantities("Little's law", "% off"),
-            Column::words("Load generator"),
-        ],
-        rows: rows.collect(),
-        note: prose![
-            "Little's law: throughput × mean response time must equal the number of users in a closed loop without waits; 2 % are allowed for."
-        ],
-    };
-    super::steal::add_column(&mut table, STEAL_COLUMN, findings);
-    table
-}
-
 pub(super) fn all_runs<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = &'f RunFindings> {
     findings.points.iter().flat_map(|point| &point.runs)
 }
@@ -122,155 +180,8 @@ fn little(findings: &Findings<'_>) -> Option<Block> {
     })
 }
 
-fn run_row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings) -> Vec<Cell> {
-    let attempts = findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count();
-    let unknown = |notes: &Vec<String>| notes.first().cloned().filter(|_| run.whole.is_some());
-    let drift = run.stability.as_ref().map(|check| check.drift.clone().ok_or_else(|| unknown(&check.notes)));
-    let drift = drift
-        .unwrap_or(Err(None))
-        .map(|drift| drift.scaled(100.0, Unit::PERCENT))
-        .map_err(|why| why.unwrap_or_else(|| "the window could not be judged".to_owned()));
-    let little = run.little.map(|audit| {
-        let n = run.measured().len() as u64;
-        Quantity::new(100.0 * audit.deviation, Unit::PERCENT, n, Interval::none("a comparison of two totals"))
-    });
-    vec![
-        Cell::datum(name(point, run)),
-        Cell::Count(attempts as u64),
-        warm_up(run),
-        super::charts::measured_cell(drift),
-        Cell::Count(run.failures.failed),
-        little.map_or(Cell::Gap("users wait, or are unknown".to_owned()), Cell::Quantity),
-        generator(run),
-    ]
-}
-
 pub(super) fn name(point: &PointFindings, run: &RunFindings) -> String {
     if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() }
-}
-
-fn warm_up(run: &RunFindings) -> Cell {
-    match &run.warm_up {
-        _ if run.whole.is_some() => super::rounds::warm_up(run),
-        None => Cell::Gap("no verdict was recorded".to_owned()),
-        Some(warm_up) => Cell::Prose(prose![warm_up.seconds, " s, ", warm_up.end.text()]),
-    }
-}
-
-fn generator(run: &RunFindings) -> Cell {
-    let doubts: Vec<String> = run.generator.bound.iter().chain(&run.generator.flags).map(ToString::to_string).collect();
-    let mut words: Prose = if doubts.is_empty() { prose!["not the limit"] } else { prose![doubts.join("; ")] };
-    if !run.generator.not_observed.is_empty() {
-        words.extend(prose!["; not observed: ", run.generator.not_observed.join(", ")]);
-    }
-    Cell::Prose(words)
-}
-
-/// Every check in rows, every point in columns.
-fn checks(findings: &Findings<'_>) -> Table {
-    let all = || findings.points.iter().flat_map(|point| point.runs.iter().flat_map(|run| &run.checks));
-    let mut names: Vec<(String, String, String)> = Vec::new();
-    for check in all() {
-        if !names.iter().any(|(group, name, _)| *group == check.group && *name == check.name) {
-            names.push((check.group.clone(), check.name.clone(), check.rule.clone()));
-        }
-    }
-    let measured: Vec<&PointFindings> = findings.points.iter().filter(|point| !point.runs.is_empty()).collect();
-    let rows = names.iter().map(|(group, name, rule)| {
-        let start = [Cell::datum(format!("{group}: {name}")), Cell::datum(rule.clone())];
-        start.into_iter().chain(measured.iter().map(|point| outcome(point, group, name))).collect()
-    });
-    let heads = measured.iter().map(|point| Column { title: prose![point.label()], unit: None, align: Align::Left });
-    Table {
-        id: "table-checks",
-        caption: if names.is_empty() {
-            prose!["Checks after each run: none were recorded."]
-        } else {
-            prose!["Checks over all data after each run. What failed, and what was found, is below the table."]
-        },
-        columns: [Column::words("Check"), Column::words("What must hold")].into_iter().chain(heads).collect(),
-        rows: rows.collect(),
-        note: Vec::new(),
-    }
-}
-
-/// The worst outcome over a point's runs.
-fn outcome(point: &PointFindings, group: &str, name: &str) -> Cell {
-    let found =
-        point.runs.iter().flat_map(|run| &run.checks).filter(|check| check.group == group && check.name == name);
-    let outcomes: Vec<CheckOutcome> = found.map(|check| check.outcome).collect();
-    let any = |wanted: CheckOutcome| outcomes.contains(&wanted);
-    if any(CheckOutcome::Failed) {
-        Cell::Verdict(false, "failed")
-    } else if any(CheckOutcome::TooSmall) {
-        Cell::Prose(prose!["too few to tell"])
-    } else if any(CheckOutcome::Met) {
-        Cell::Verdict(true, "met")
-    } else if any(CheckOutcome::NotApplicable) {
-        Cell::Prose(prose!["does not apply"])
-    } else {
-        Cell::Gap("not checked".to_owned())
-    }
-}
-
-fn audits(findings: &Findings<'_>) -> Table {
-    let mut rows = Vec::new();
-    for point in &findings.points {
-        for run in &point.runs {
-            for audit in &run.audits {
-                rows.push(vec![
-                    Cell::datum(name(point, run)),
-                    Cell::Prose(prose![audit.name]),
-                    Cell::datum(audit.found.clone()),
-                    Cell::Verdict(audit.holds, if audit.holds { "holds" } else { "broken" }),
-                ]);
-            }
-        }
-    }
-    Table {
-        id: "table-audits",
-        caption: prose![
-            "Audits of sums, exact: the record against itself, against the clients' totals and against the database."
-        ],
-        columns: ["Run", "Audit", "Found", "Holds"].map(Column::words).to_vec(),
-        rows,
-        note: Vec::new(),
-    }
-}
-
-/// What checks found, in words: failures with offenders, then what every check found, equal findings together.
-fn details(findings: &Findings<'_>) -> Vec<Block> {
-    let mut failed: Vec<Prose> = Vec::new();
-    let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    for point in &findings.points {
-        for run in &point.runs {
-            for check in &run.checks {
-                let words = format!("{} {}: {}", check.group, check.name, check.found);
-                if check.outcome == CheckOutcome::Failed {
-                    failed.push(failure(&name(point, run), &words, &check.offenders));
-                }
-                match found.iter_mut().find(|(known, _)| *known == words) {
-                    Some((_, runs)) => runs.push(name(point, run)),
-                    None => found.push((words, vec![name(point, run)])),
-                }
-            }
-        }
-    }
-    let mut blocks = Vec::new();
-    if !failed.is_empty() {
-        blocks.push(Block::Notice(Notice::Void, prose!["these checks failed:"]));
-        blocks.push(Block::List(failed));
-    }
-    if !found.is_empty() {
-        let all: usize = findings.points.iter().map(|point| point.runs.len()).sum();
-        let line = |(words, runs): (String, Vec<String>)| {
-            let place = if runs.len() == all { "all runs".to_owned() } else { runs.join(", ") };
-            prose![words, " (", place, ")"]
-        };
-        let lines = found.into_iter().map(line).collect();
-        blocks.push(Block::Fold(prose!["What every check found"], vec![Block::List(lines)]));
-    }
-    blocks
 }
 
 fn failure(run: &str, words: &str, offenders: &[String]) -> Prose {
@@ -281,17 +192,13 @@ fn failure(run: &str, words: &str, offenders: &[String]) -> Prose {
     text
 }
 
-fn sentinels(findings: &Findings<'_>) -> Block {
+/// Drift of the testbed over the study; `None` where no sentinel was repeated.
+fn sentinels(findings: &Findings<'_>) -> Option<Block> {
     match &findings.sentinels {
-        None => Block::Notice(
-            Notice::Gap,
-            prose![
-                "drift of the testbed over the study; no sentinel point was repeated (",
-                Inline::Code("study.sentinel_every".to_owned()),
-                ")."
-            ],
-        ),
-        Some(Err(why)) => Block::Notice(Notice::Gap, prose!["drift of the testbed over the study: ", why.clone(), "."]),
+        None => None,
+        Some(Err(why)) => {
+            Some(Block::Notice(Notice::Gap, prose!["drift of the testbed over the study: ", why.clone(), "."]))
+        }
         Some(Ok(sentinels)) => {
             let kind = if sentinels.drifted { Notice::Caution } else { Notice::Remark };
             let lead = if sentinels.drifted {
@@ -304,7 +211,7 @@ fn sentinels(findings: &Findings<'_>) -> Block {
                 words.extend(prose![if index == 0 { "" } else { ", " }, quantity]);
             }
             words.extend(prose!["."]);
-            Block::Notice(kind, words)
+            Some(Block::Notice(kind, words))
         }
     }
 }

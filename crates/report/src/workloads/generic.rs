@@ -27,7 +27,6 @@ pub(super) const WORKLOAD: Workload = Workload {
     headline: PER_SECOND,
     scale: &[("workload.virtual_users", "virtual user", "virtual users")],
     tails: &[],
-    headlines: &[("largest throughput, operations per second, at ", PER_SECOND)],
     figure: &[PER_SECOND.drawn()],
     results: &[PER_SECOND, RELATIVE, CPU, RESPONSE_P99.headed()],
     results_note: "Values of void points are what was observed in their window; they are context, not results. CPU is the mean over the \

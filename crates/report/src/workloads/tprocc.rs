@@ -28,7 +28,6 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("workload.virtual_users", "virtual user", "virtual users"),
     ],
     tails: &["new_order"],
-    headlines: &[("largest throughput, transactions per minute, at ", TPM), ("new orders per minute (NOPM) at ", NOPM)],
     figure: &[TPM.drawn(), NOPM.drawn()],
     results: &[TPM, NOPM, NOPM_DATABASE, RELATIVE, CPU, NEW_ORDER_P99.headed()],
     results_note: "Values of void points are what was observed in their window; they are context, not results. TPM counts completed \

@@ -63,7 +63,6 @@ pub(super) const WORKLOAD: Workload = Workload {
     headline: QUERIES_PER_HOUR,
     scale: &[("workload.streams", "stream", "streams")],
     tails: &[],
-    headlines: &[("valid queries per hour at ", QUERIES_PER_HOUR)],
     figure: &[QUERIES_PER_HOUR.drawn(), QUERIES_PER_HOUR_PER_TB.drawn()],
     results: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_PHYSICAL, CPU, COMPRESSION],
     results_note: "Values of void points are what was observed; they are context, not results. A query whose answer is wrong, that failed or that ran \

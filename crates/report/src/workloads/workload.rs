@@ -41,8 +41,6 @@ pub struct Workload {
     pub scale: &'static [(&'static str, &'static str, &'static str)],
     /// Kinds whose 99th percentile is in the summary; all kinds together where a run has none of them.
     pub tails: &'static [&'static str],
-    /// Large figures of the summary: words before "at ..." and metric.
-    pub headlines: &'static [(&'static str, MetricName)],
     /// Columns of the table behind the main chart; throughput in per cent follows them.
     pub figure: &'static [MetricName],
     /// Columns of the main table, those of a missing kind left out.
@@ -154,12 +152,6 @@ impl Workload {
         known.unwrap_or_else(|| kind.split('_').map(capital).collect::<Vec<_>>().join("-"))
     }
 
-    /// The same inside a sentence: `Read` as `read`, a name such as `New-Order` as it is.
-    pub(crate) fn kind_in_sentence(&self, kind: &str) -> String {
-        let title = self.kind_title(kind);
-        if title.chars().filter(|letter| letter.is_uppercase()).count() > 1 { title } else { title.to_lowercase() }
-    }
-
     /// Sorts kinds of operations for tables; unknown ones follow by name.
     pub(crate) fn sort_kinds(&self, kinds: &mut [String]) {
         let place = |kind: &String| self.kinds.iter().position(|(known, _)| known == kind).unwrap_or(self.kinds.len());
@@ -211,7 +203,7 @@ mod tests {
         };
         let (tprocc, ycsb) = (&super::super::tprocc::WORKLOAD, &super::super::ycsb::WORKLOAD);
         assert_eq!(order(tprocc, &["a_new_kind", "payment", "new_order"]), "New-Order, Payment, A-New-Kind");
-        assert_eq!(tprocc.kind_in_sentence("new_order") + &ycsb.kind_in_sentence("scan"), "New-Orderscan");
+        assert_eq!(tprocc.kind_title("new_order") + &ycsb.kind_title("scan"), "New-OrderScan");
         assert_eq!(order(ycsb, &["read_modify_write", "scan", "read"]), "Read, Scan, Read-modify-write");
     }
 }

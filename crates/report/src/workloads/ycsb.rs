@@ -43,7 +43,6 @@ pub(super) const WORKLOAD: Workload = Workload {
     headline: PER_SECOND,
     scale: &[("workload.records", "record", "records"), ("workload.virtual_users", "virtual user", "virtual users")],
     tails: &["read", "update", "insert", "scan", "read_modify_write"],
-    headlines: &[("largest throughput, operations per second, at ", PER_SECOND)],
     figure: &[PER_SECOND.drawn()],
     results: &[
         RUN_TIME,

@@ -1,14 +1,20 @@
 //! What a cache is worth: configurations beside each other, hits both ways, what other sizes should give, what the slow medium did, and how the cache became warm.
 
-use super::super::section::{Section, always};
+use super::super::section::{Place, Section, always};
 use super::{answer, forecast, medium, over_time, published, tables};
 use crate::blocks::{Block, Notice, prose};
 use crate::findings::Findings;
 use crate::findings::cache_tier::{CachedPoint, cached};
 
 /// The section.
-pub(in crate::sections) const SECTION: Section =
-    Section { id: "cache-tier", title: "What the cache is worth", level: 3, numbered: true, needs: always, render };
+pub(in crate::sections) const SECTION: Section = Section {
+    id: "cache-tier",
+    title: "What the cache is worth",
+    level: 3,
+    place: Place::Paper,
+    needs: always,
+    render,
+};
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let points = cached(findings);

@@ -16,14 +16,13 @@ pub(in crate::sections) fn answer(findings: &Findings<'_>) -> Prose {
         return Prose::new();
     }
     let kept = if findings.searches.is_empty() { kept(findings, &points) } else { two_ratios::answer(findings) };
-    [
-        kept,
-        explained(findings, &points),
-        serial(findings, &points),
-        slopes::answer(findings, &points),
-        locks(findings, &points),
-    ]
-    .concat()
+    [kept, reasons(findings, &points)].concat()
+}
+
+/// Why modes keep what they keep: what a commit waits for, the busiest single thread, to what throughput answers, locks.
+pub(in crate::sections) fn reasons(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
+    let (explained, serial) = (explained(findings, points), serial(findings, points));
+    [explained, serial, slopes::answer(findings, points), locks(findings, points)].concat()
 }
 
 fn kept(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {

@@ -11,5 +11,6 @@ mod slopes;
 mod split;
 mod two_ratios;
 
-pub(super) use answer::answer;
+pub(super) use answer::{answer, reasons};
 pub(super) use section::SECTION;
+pub(super) use two_ratios::answer as both_ratios;

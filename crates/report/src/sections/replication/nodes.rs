@@ -153,6 +153,7 @@ impl<'a> RoleMap<'a> {
             cells: self.rows.iter().map(|(_, trace)| binned(trace, from, width, columns)).collect(),
             full,
             legend: "% of a core, by thread".to_owned(),
+            labelled: false,
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Option<Block> {
 }
 
 /// Both ratios of every mode in sentences.
-pub(super) fn answer(findings: &Findings<'_>) -> Prose {
+pub(in crate::sections) fn answer(findings: &Findings<'_>) -> Prose {
     let mut text = Prose::new();
     for one in two_ratios(findings) {
         let Ok(of_maxima) = &one.of_maxima else { continue };

@@ -1,6 +1,6 @@
 //! The certificate itself: what was rated, what it is made of, and the rating of each point.
 
-use super::super::section::{Section, always};
+use super::super::section::{Place, Section, always};
 use super::host;
 use super::parts::{metric, plain, point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
@@ -13,7 +13,7 @@ use proofload_model::study::values_of;
 
 /// The section.
 pub(in super::super) const SECTION: Section =
-    Section { id: "certificate", title: "Rating certificate", level: 2, numbered: true, needs: always, render };
+    Section { id: "certificate", title: "Rating certificate", level: 2, place: Place::Paper, needs: always, render };
 
 /// Only runs by rounds have any before what is rated.
 const ROUNDS: &str = "workload.rounds";
@@ -47,18 +47,18 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         Inline::Reference("table-formulas"),
         "."
     ])];
-    blocks.push(Block::Heading(4, prose!["Configuration"]));
+    blocks.push(Block::Heading(prose!["Configuration"]));
     blocks.push(Block::KeyValues(configuration(findings)));
-    blocks.push(Block::Heading(4, prose!["Bill of materials"]));
+    blocks.push(Block::Heading(prose!["Bill of materials"]));
     let materials = host::materials(findings);
     if materials.is_empty() {
         blocks.push(Block::Notice(Notice::Gap, prose!["no facts of the machine were recorded."]));
     } else {
         blocks.push(Block::KeyValues(materials));
     }
-    blocks.push(Block::Heading(4, prose!["Host checks"]));
+    blocks.push(Block::Heading(prose!["Host checks"]));
     blocks.push(host::checks(findings));
-    blocks.push(Block::Heading(4, prose!["Rating"]));
+    blocks.push(Block::Heading(prose!["Rating"]));
     blocks.extend(ratings(findings));
     blocks
 }

@@ -9,6 +9,7 @@ mod layouts;
 mod own;
 mod parts;
 mod queries;
+mod query_dots;
 mod scans;
 mod streams;
 

@@ -16,5 +16,5 @@ pub(in crate::sections) const SECTIONS: &[OwnSection] = &[
 ];
 
 const fn own(section: Section) -> OwnSection {
-    OwnSection { after: "summary", section }
+    OwnSection { after: "tested", section }
 }

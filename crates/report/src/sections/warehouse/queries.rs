@@ -1,6 +1,6 @@
 //! Queries by class and one by one: how many counted, how long they took, and whether a class holds what it says.
 
-use super::super::section::{Section, always};
+use super::super::section::{Place, Section, always};
 use super::parts::{plain, point_cell, point_column};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Class, QueryTotals, query_totals};
@@ -12,7 +12,7 @@ pub(in super::super) const SECTION: Section = Section {
     id: "queries",
     title: "Queries by class and one by one",
     level: 3,
-    numbered: true,
+    place: Place::Paper,
     needs: always,
     render,
 };
@@ -30,6 +30,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Table(by_class(findings, &totals))];
     blocks.extend(invalid(&totals).map(|words| Block::Notice(Notice::Caution, words)));
     blocks.extend(misfits(&totals).map(|words| Block::Notice(Notice::Caution, words)));
+    blocks.extend(super::query_dots::figure(&totals).map(|figure| Block::Figure(Box::new(figure))));
     blocks.extend(super::costs::blocks(findings, &totals));
     if totals.len() <= MOST_BESIDE {
         blocks.push(Block::Table(one_by_one(&totals)));

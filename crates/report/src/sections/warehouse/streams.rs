@@ -1,6 +1,6 @@
 //! Streams against throughput: what each further stream is worth.
 
-use super::super::section::{Section, always};
+use super::super::section::{Place, Section, always};
 use super::parts::{metric, plain};
 use crate::blocks::{Block, Cell, Column, Inline, Table, prose};
 use crate::findings::{Findings, PointFindings, level_number, level_text};
@@ -8,8 +8,14 @@ use crate::metrics::{CPU, QUERIES_PER_HOUR, SCAN_PHYSICAL};
 use crate::sections::charts::metric_column;
 
 /// The section.
-pub(in super::super) const SECTION: Section =
-    Section { id: "streams", title: "Streams against throughput", level: 3, numbered: true, needs: always, render };
+pub(in super::super) const SECTION: Section = Section {
+    id: "streams",
+    title: "Streams against throughput",
+    level: 3,
+    place: Place::Appendix,
+    needs: always,
+    render,
+};
 
 const STREAMS: &str = "workload.streams";
 

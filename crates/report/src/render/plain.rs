@@ -1,0 +1,85 @@
+//! Running text without any markup, for terminals and programs.
+
+use super::text::{plain as without_steering, wrapped_to};
+use crate::blocks::{Detail, Inline, Opening, Prose, Standing};
+use crate::numbers::{count, shown, shown_alone, shown_roughly};
+use proofload_analysis::quantity::Quantity;
+use serde_json::{Map, Value, json};
+
+/// Widest line of a terminal.
+const WIDTH: usize = 80;
+
+/// Running text as it is read; references to parts of a paper name the report.
+fn plain(pieces: &[Inline]) -> String {
+    let piece = |piece: &Inline| match piece {
+        Inline::Text(text) => (*text).to_owned(),
+        Inline::Datum(text) | Inline::Code(text) => text.clone(),
+        Inline::Strong(pieces) => plain(pieces),
+        Inline::Quantity(quantity, words, detail) => quantity_text(quantity, *words, *detail),
+        Inline::Count(number) => count(*number),
+        Inline::Reference(_) => "see the report".to_owned(),
+    };
+    let text: String = pieces.iter().map(piece).collect();
+    without_steering(&text).trim_end().to_owned()
+}
+
+fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detail) -> String {
+    let shown = match detail {
+        Detail::Whole => shown(quantity),
+        Detail::Interval => shown_roughly(quantity),
+        Detail::Value => shown_alone(quantity),
+    };
+    let unit = words.unwrap_or(&shown.unit);
+    let space = if unit.is_empty() || unit == "×" { "" } else { " " };
+    let value = format!("{}{space}{unit}", shown.value);
+    match (detail, &shown.interval) {
+        (Detail::Value, _) => value,
+        (_, Some((low, high))) => format!("{value} [{low} to {high}]"),
+        (_, None) => format!("{value} [no interval]"),
+    }
+}
+
+/// The first screen for a terminal: verdict, answer, and what it rests on.
+pub(crate) fn opening_text(opening: &Opening) -> String {
+    let mark = match opening.standing {
+        Standing::Good => "✓",
+        Standing::Partial => "!",
+        Standing::Void => "✗",
+    };
+    let mut lines = wrapped_to(WIDTH, &format!("{mark} {}", plain(&opening.verdict)));
+    if !opening.answer.is_empty() {
+        lines.push(String::new());
+        lines.extend(wrapped_to(WIDTH, &plain(&opening.answer)));
+    }
+    if !opening.claims.is_empty() {
+        lines.push(String::new());
+    }
+    for (name, claim) in &opening.claims {
+        lines.extend(wrapped_to(WIDTH, &format!("{name}: {}", plain(claim))));
+    }
+    lines.push(String::new());
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The first screen for programs: words to show, never to parse.
+pub(super) fn opening_json(opening: &Opening) -> Value {
+    let standing = match opening.standing {
+        Standing::Good => "good",
+        Standing::Partial => "partial",
+        Standing::Void => "void",
+    };
+    let claim = |(name, claim): &(&str, Prose)| (key(name), Value::from(plain(claim)));
+    let claims: Map<String, Value> = opening.claims.iter().map(claim).collect();
+    json!({
+        "standing": standing,
+        "verdict": plain(&opening.verdict),
+        "answer": plain(&opening.answer),
+        "claims": claims,
+    })
+}
+
+/// `What broke first` as `what_broke_first`, without what stands in brackets.
+fn key(name: &str) -> String {
+    let name = name.split(" (").next().unwrap_or(name);
+    name.to_lowercase().replace(' ', "_")
+}

@@ -1,0 +1,126 @@
+//! A study of drills: how long writes were away after each fault, and whether acknowledged writes were lost.
+
+use super::topic::{Told, Topic};
+use crate::blocks::{Inline, Prose, prose};
+use crate::findings::drills::{DrilledPoint, drilled};
+use crate::findings::{Findings, PointFindings};
+use crate::sections::drills as own;
+use proofload_analysis::quantity::Quantity;
+use proofload_model::drill::ProbeKind;
+
+pub(super) const TOPIC: Topic = Topic { applies: |findings| !faults(findings).is_empty(), tell, figure: Some(figure) };
+
+/// Points with a fault and at least one drill that counts, with the median time without writes, the longest first.
+fn faults<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, DrilledPoint<'f>, Quantity)> {
+    let one = |one: DrilledPoint<'f>| {
+        let away = one.median(|drill| Some(drill.outage(ProbeKind::Write)))?;
+        let point = findings.points.iter().find(|point| point.id == one.point)?;
+        one.fault.is_some().then_some((point, one, away))
+    };
+    let mut all: Vec<_> = drilled(findings).into_iter().filter_map(one).collect();
+    all.sort_by(|a, b| b.2.value().total_cmp(&a.2.value()));
+    all
+}
+
+fn lost(point: &DrilledPoint<'_>) -> u64 {
+    point.count(|ledger| ledger.lost + ledger.lost_as_warned)
+}
+
+fn acknowledged(point: &DrilledPoint<'_>) -> u64 {
+    point.count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned)
+}
+
+fn tell(findings: &Findings<'_>) -> Told {
+    let faults = faults(findings);
+    let drills: usize = faults.iter().map(|(_, point, _)| point.drills.len()).sum();
+    Told {
+        answer: [away(&faults), losses(&faults)].concat(),
+        held: held(&faults),
+        broke: broke(&faults),
+        why: Prose::new(),
+        sure: prose![
+            drills,
+            " drills count, at ",
+            faults.len(),
+            if faults.len() == 1 { " point; " } else { " points; " },
+            "times are medians over them. "
+        ],
+        next: fewer_than_59(&faults),
+    }
+}
+
+fn away(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
+    let (Some((worst, _, longest)), Some((best, _, shortest))) = (faults.first(), faults.last()) else {
+        return Prose::new();
+    };
+    if worst.id == best.id {
+        return prose!["After ", worst.label(), " writes were away for ", Inline::brief(longest, "s"), ". "];
+    }
+    prose![
+        "Writes were away for ",
+        Inline::brief(shortest, "s"),
+        " after ",
+        best.label(),
+        " and up to ",
+        Inline::brief(longest, "s"),
+        " after ",
+        worst.label(),
+        ". "
+    ]
+}
+
+fn losses(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
+    let all: u64 = faults.iter().map(|(_, point, _)| acknowledged(point)).sum();
+    match faults.iter().map(|(_, point, _)| lost(point)).sum::<u64>() {
+        0 => prose!["None of ", all, " acknowledged writes was lost. "],
+        1 => prose!["1 of ", all, " acknowledged writes was lost. "],
+        lost => prose![lost, " of ", all, " acknowledged writes were lost. "],
+    }
+}
+
+/// Points that lost nothing.
+fn held(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
+    let kept: Vec<String> =
+        faults.iter().filter(|(_, point, _)| lost(point) == 0).map(|(point, ..)| point.label()).collect();
+    match kept.len() {
+        0 => prose!["No point kept every acknowledged write. "],
+        all if all == faults.len() => prose!["Every acknowledged write, after every fault. "],
+        _ => prose!["Every acknowledged write after ", kept.join("; "), ". "],
+    }
+}
+
+/// What was lost, else the longest time without writes.
+fn broke(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
+    let worst = faults.iter().max_by_key(|(_, point, _)| lost(point)).filter(|(_, point, _)| lost(point) > 0);
+    if let Some((point, drilled, _)) = worst {
+        return prose![
+            "Acknowledged writes: ",
+            lost(drilled),
+            " of ",
+            acknowledged(drilled),
+            " were lost after ",
+            point.label(),
+            if drilled.promises_none_lost {
+                ", though its mode promises that none is. "
+            } else {
+                ", whose mode does not promise otherwise. "
+            }
+        ];
+    }
+    let Some((point, _, away)) = faults.first() else { return Prose::new() };
+    prose!["Service: writes were away for ", Inline::ranged(away, "s"), " after ", point.label(), ". "]
+}
+
+/// A tail needs more drills than a median.
+fn fewer_than_59(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
+    let fewest = faults.iter().map(|(_, point, _)| point.drills.len()).min().unwrap_or(0);
+    if fewest >= 59 {
+        return Prose::new();
+    }
+    prose!["A 95th percentile takes 59 drills of a point: raise ", Inline::Code("study.repetitions".to_owned()), ". "]
+}
+
+fn figure(findings: &Findings<'_>) -> Option<crate::blocks::Figure> {
+    let points = drilled(findings);
+    points.iter().any(|point| !point.drills.is_empty()).then(|| own::dots(findings, &points))
+}

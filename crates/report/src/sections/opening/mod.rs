@@ -1,0 +1,25 @@
+//! The first screen: verdict, answer, what held, what broke first and why, how sure that is, what is next, and the main figure. All of it is
+//! computed from findings; a kind of study is a file and a line in `topics.rs`. May not judge anything.
+
+mod cache_tier;
+mod choice;
+mod curve;
+mod drills;
+mod figure;
+mod next;
+mod offered;
+mod opening;
+mod replication;
+mod search;
+mod single;
+mod sure;
+mod topic;
+mod topics;
+mod verdict;
+mod warehouse;
+mod why;
+mod words;
+
+pub(crate) use opening::opening;
+pub(in crate::sections) use why::at as why_at;
+pub(crate) use words::subtitle;

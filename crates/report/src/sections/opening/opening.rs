@@ -1,0 +1,50 @@
+//! The first screen from the topic of the study and from what holds for every study.
+
+use super::topic::Told;
+use super::{figure, next, sure, topics, verdict};
+use crate::blocks::{Opening, Prose};
+use crate::findings::Findings;
+
+/// The first screen of a paper.
+pub(crate) fn opening(findings: &Findings<'_>) -> Opening {
+    let (standing, verdict) = verdict::verdict(findings);
+    let topic = topics::topic(findings);
+    let told = topic.map(|topic| (topic.tell)(findings)).unwrap_or_default();
+    let own = topic.and_then(|topic| topic.figure).and_then(|figure| figure(findings));
+    let answer = trimmed(told.answer.clone());
+    Opening {
+        standing,
+        verdict,
+        answer,
+        claims: claims(findings, told),
+        figure: own.or_else(|| figure::main(findings)),
+    }
+}
+
+fn claims(findings: &Findings<'_>, told: Told) -> Vec<(&'static str, Prose)> {
+    if findings.valid().next().is_none() {
+        return Vec::new();
+    }
+    let sure = [told.sure, sure::sure(findings)].concat();
+    let next = [told.next, next::next(findings)].concat();
+    let all = [
+        ("What held", told.held),
+        ("What broke first", told.broke),
+        ("Why (observed, not confirmed)", told.why),
+        ("How sure", sure),
+        ("Next", next),
+    ];
+    all.into_iter().map(|(name, text)| (name, trimmed(text))).filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// A text without the space behind its last sentence.
+fn trimmed(mut text: Prose) -> Prose {
+    use crate::blocks::Inline;
+    match text.last_mut() {
+        Some(Inline::Text(last)) => *last = last.trim_end(),
+        Some(Inline::Datum(last)) => *last = last.trim_end().to_owned(),
+        _ => {}
+    }
+    text.retain(|piece| !matches!(piece, Inline::Text("")));
+    text
+}

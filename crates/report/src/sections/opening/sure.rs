@@ -1,0 +1,75 @@
+//! How sure: repetitions, the widest interval, and what the figures may claim for the host.
+
+use crate::blocks::{Prose, prose};
+use crate::findings::{Estimand, Findings, PointFindings};
+use crate::numbers::short;
+
+/// What holds for every kind of study.
+pub(super) fn sure(findings: &Findings<'_>) -> Prose {
+    [repetitions(findings), widest(findings), claim(findings)].concat()
+}
+
+fn repetitions(findings: &Findings<'_>) -> Prose {
+    let runs = findings.record.study.repetitions();
+    match (runs, &findings.blocks) {
+        (1, _) => prose!["One run each: intervals hold within a run, not from run to run. "],
+        (_, Some(_)) => prose![runs, " runs each; ratios were formed inside repetitions. "],
+        (_, None) => prose![runs, " runs each; intervals are over runs. "],
+    }
+}
+
+/// The widest interval of throughput among valid points.
+fn widest(findings: &Findings<'_>) -> Prose {
+    let width = |point: &PointFindings| {
+        let half = point.throughput.as_ref().ok()?.relative_half_width();
+        half.is_finite().then_some(half)
+    };
+    let each = findings.valid().filter_map(|point| Some((point, width(point)?)));
+    let Some((point, half)) = each.max_by(|a, b| a.1.total_cmp(&b.1)) else { return Prose::new() };
+    if findings.valid().count() == 1 {
+        return prose!["The interval is ±", short(100.0 * half), " %. "];
+    }
+    prose!["The widest interval is ±", short(100.0 * half), " %,", super::words::at(findings, point), ". "]
+}
+
+/// What the figures are figures of.
+fn claim(findings: &Findings<'_>) -> Prose {
+    let told: Vec<(&PointFindings, &Estimand)> =
+        findings.valid().filter_map(|point| Some((point, point.estimand.as_ref()?))).collect();
+    let given = told.iter().filter(|(_, estimand)| **estimand == Estimand::AsGiven).count();
+    let bound = told.iter().filter(|(_, estimand)| matches!(estimand, Estimand::BoundBy(_))).count();
+    match (given, told.len()) {
+        (_, 0) => Prose::new(),
+        (0, all) if bound == all => {
+            prose!["A limit of the study was reached all the time, so what others did on the host does not matter. "]
+        }
+        (0, _) => prose!["Figures are those of a quiet host. "],
+        (given, all) => {
+            let lead = if given == all {
+                prose!["Figures are as given by this host"]
+            } else {
+                prose![
+                    given,
+                    " of ",
+                    all,
+                    if given == 1 { " figures is" } else { " figures are" },
+                    " as given by this host"
+                ]
+            };
+            [lead, others(findings), prose!["; a quiet one may give others. "]].concat()
+        }
+    }
+}
+
+/// What others took where it was most.
+fn others(findings: &Findings<'_>) -> Prose {
+    let taken = |point: &PointFindings| {
+        let runs = point.runs.iter().filter_map(|run| run.host.as_ref());
+        runs.map(crate::findings::HostUse::taken).fold(0.0, f64::max)
+    };
+    let given = findings.valid().filter(|point| point.estimand == Some(Estimand::AsGiven));
+    match given.max_by(|a, b| taken(a).total_cmp(&taken(b))).filter(|worst| taken(worst) >= 0.01) {
+        Some(worst) => prose![", of whose processor others took up to ", short((100.0 * taken(worst)).round()), " %"],
+        None => prose![", and who else used it could not be observed"],
+    }
+}

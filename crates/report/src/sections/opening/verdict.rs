@@ -1,0 +1,144 @@
+//! The verdict in a line: how many points are valid, what was checked, or whose fault it is that there is no result and what to do.
+
+use super::next::command;
+use super::words::name;
+use crate::blocks::{Inline, Prose, Standing, prose};
+use crate::findings::{Findings, PointFindings, Verdict, VoidClass};
+use proofload_model::facts::limit;
+use proofload_model::samples::CheckOutcome;
+use std::collections::BTreeMap;
+
+/// Points that a line names.
+const NAMED: usize = 3;
+
+/// The verdict, and whether there is a result.
+pub(super) fn verdict(findings: &Findings<'_>) -> (Standing, Prose) {
+    let (all, valid) = (findings.points.len(), findings.valid().count());
+    let finished = findings.points.iter().filter(|point| !point.runs.is_empty()).count();
+    match valid {
+        0 if finished == 0 => (Standing::Void, prose!["No result yet: no run of this study has been finished. "]),
+        0 => (Standing::Void, none(findings)),
+        valid if valid == all => (Standing::Good, [counted(valid, all), wide(findings), checked(findings)].concat()),
+        valid => (Standing::Partial, [counted(valid, all), others(findings)].concat()),
+    }
+}
+
+fn counted(valid: usize, all: usize) -> Prose {
+    let points = if all == 1 { " point valid." } else { " points valid." };
+    prose![Inline::Strong(prose![valid, " of ", all, points]), " "]
+}
+
+fn wide(findings: &Findings<'_>) -> Prose {
+    match findings.points.iter().filter(|point| point.verdict == Verdict::Wide).count() {
+        0 => Prose::new(),
+        1 => prose!["One has a wider interval than asked. "],
+        wide => prose![wide, " have wider intervals than asked. "],
+    }
+}
+
+/// What was looked at and holds.
+fn checked(findings: &Findings<'_>) -> Prose {
+    let runs = || findings.points.iter().flat_map(|point| &point.runs);
+    let attempts = || findings.record.attempts.iter().filter(|attempt| runs().any(|run| run.attempt == attempt.id));
+    let limits = attempts().flat_map(|attempt| &attempt.facts);
+    let limits = limits.filter(|fact| fact.subject == limit::SUBJECT && fact.requested.is_some()).count();
+    let checks = runs().flat_map(|run| &run.checks).filter(|check| check.outcome == CheckOutcome::Met).count();
+    let audits = runs().flat_map(|run| &run.audits).filter(|audit| audit.holds).count();
+    let mut text = Prose::new();
+    if limits > 0 {
+        text.extend(prose!["Limits were read back. "]);
+    }
+    if checks + audits > 0 {
+        text.extend(prose![checks + audits, " checks and audits of data and counts hold. "]);
+    }
+    text
+}
+
+/// Points that are no result, grouped by what they came to.
+fn others(findings: &Findings<'_>) -> Prose {
+    let mut groups: BTreeMap<Option<VoidClass>, Vec<String>> = BTreeMap::new();
+    for point in findings.points.iter().filter(|point| !point.verdict.is_valid()) {
+        groups.entry(class(point)).or_default().push(name(findings, point));
+    }
+    let mut text = Prose::new();
+    for (class, names) in groups {
+        let verb = if names.len() == 1 { " is " } else { " are " };
+        let word = if class.is_some() { "void" } else { "not measured" };
+        text.extend(prose![listed(&names), verb, word, blame(class), ". "]);
+    }
+    text.extend(prose!["Each reason: ", Inline::Reference("validity"), ". "]);
+    text
+}
+
+/// Names, of which more than a few are counted.
+fn listed(names: &[String]) -> String {
+    match names.len() {
+        all if all > NAMED => format!("{all} points"),
+        _ => names.join("; "),
+    }
+}
+
+/// Whose fault it is, behind a comma.
+fn blame(class: Option<VoidClass>) -> &'static str {
+    match class {
+        Some(VoidClass::Verification) => ", since something does not hold",
+        Some(VoidClass::Host) => ", because of others on the host",
+        Some(VoidClass::NotSteady) => ", since throughput moved or varied too much",
+        Some(VoidClass::GeneratorBound) => ", since the load generator was the limit",
+        None => "",
+    }
+}
+
+/// Why no point is valid, and what to do.
+fn none(findings: &Findings<'_>) -> Prose {
+    let all = findings.points.len();
+    let gravest = findings.points.iter().filter_map(class).min();
+    let head = match all {
+        1 => prose!["No result: the only point is void", blame(gravest), "."],
+        _ => prose!["No result: none of ", all, " points is valid", blame(gravest), "."],
+    };
+    let mut text = prose![Inline::Strong(head), " "];
+    if let Some((reason, points)) = first_reason(findings) {
+        let of = if points == all { String::new() } else { format!(" ({points} of {all} points)") };
+        text.extend(prose![crate::sections::charts::capital(&reason), of, ". "]);
+    }
+    text.extend(prose!["Grey below: what was seen; it supports no statement. "]);
+    text.extend(what_to_do(findings, gravest));
+    text
+}
+
+fn what_to_do(findings: &Findings<'_>, gravest: Option<VoidClass>) -> Prose {
+    let Some(class) = gravest else { return Prose::new() };
+    let mut text = prose![Inline::Strong(prose!["What to do:"]), " "];
+    if findings.points.iter().any(is_of_host) {
+        text.extend(prose![command("proofload resume X.proof --void"), " measures these points again; "]);
+    }
+    text.extend(prose![class.remedy(), ". "]);
+    text
+}
+
+/// The most frequent reason and how many points have it.
+fn first_reason(findings: &Findings<'_>) -> Option<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let first = |point: &PointFindings| point.verdict.reasons().into_iter().next();
+    for reason in findings.points.iter().filter_map(first) {
+        *counts.entry(reason).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count)
+}
+
+/// The gravest class of a void point's reasons.
+fn class(point: &PointFindings) -> Option<VoidClass> {
+    match &point.verdict {
+        Verdict::Void(reasons) => reasons.iter().map(|reason| reason.class).min(),
+        _ => None,
+    }
+}
+
+/// Tells whether a point is void because of the host alone, so that measuring again may mend it.
+pub(super) fn is_of_host(point: &PointFindings) -> bool {
+    match &point.verdict {
+        Verdict::Void(reasons) => reasons.iter().all(|reason| reason.class == VoidClass::Host),
+        _ => false,
+    }
+}

@@ -92,6 +92,9 @@ fn a_study_is_checked_and_planned() {
     assert!(
         error(&bench, &["validate", "none.toml"], 2)["text"].as_str().is_some_and(|text| text.contains("none.toml"))
     );
+    let with_set = error(&bench, &["plan", "study.toml", "--set", "x"], 3);
+    assert_eq!(with_set["faults"].as_array().map(Vec::len), Some(3), "a wrong --set hides no other fault");
+    bench.study(&small_study("sqlite", "", 1));
     assert!(error(&bench, &["plan", "study.toml", "--set", "x"], 2)["text"].is_string());
 }
 

@@ -54,7 +54,7 @@ impl StudyNeeds {
         format!("{runs}, {} of load, about {} to build the data", self.load.text(), minutes(self.build))
     }
 
-    /// On which engines, and in how much space.
+    /// Engines and space in words.
     pub(super) fn place(&self) -> String {
         format!("on {}, with about {} in {}", self.engines.join(" and "), self.space, self.place)
     }

@@ -1,8 +1,11 @@
 //! The three answers: from flags, else from somebody at a terminal, else the first of each. Refuses what does not go together.
 
-use super::choice::{Choice, Place, SETTING, VARIED, Vary, WORKLOADS, WorkloadRow, engine_of_url, may_vary, row};
+use super::choice::{
+    Choice, DatabasePlace, SETTING, VARIED, Vary, WORKLOADS, WorkloadRow, engine_of_url, may_vary, row,
+};
 use super::questions::{Offer, Questioner};
 use crate::cli_first::InitArguments;
+use proofload_model::study::holds_password;
 
 /// The word by which an existing server is chosen.
 const SERVER: &str = "url";
@@ -32,7 +35,7 @@ pub(super) fn answers(arguments: &InitArguments, mut who: Option<&mut Questioner
         (None, Some(who)) => ask_place(who, row)?,
         (None, None) => {
             taken.push(format!("--engine {}", row.engines[0]));
-            Place::Engine(row.engines[0].to_owned())
+            DatabasePlace::Engine(row.engines[0].to_owned())
         }
     };
     let may = may_vary(row, place.is_server());
@@ -49,10 +52,12 @@ pub(super) fn answers(arguments: &InitArguments, mut who: Option<&mut Questioner
 }
 
 /// The place that the flags name.
-fn given_place(arguments: &InitArguments, row: &WorkloadRow) -> Result<Option<Place>, String> {
+fn given_place(arguments: &InitArguments, row: &WorkloadRow) -> Result<Option<DatabasePlace>, String> {
     match (&arguments.url, &arguments.engine) {
         (Some(url), engine) => server(url, engine.as_deref(), row).map(Some),
-        (None, Some(engine)) if row.engines.contains(&engine.as_str()) => Ok(Some(Place::Engine(engine.clone()))),
+        (None, Some(engine)) if row.engines.contains(&engine.as_str()) => {
+            Ok(Some(DatabasePlace::Engine(engine.clone())))
+        }
         (None, Some(engine)) => Err(format!(
             "--engine {engine}: the workload {} runs on {}; or name an existing server with --url",
             row.word,
@@ -63,9 +68,16 @@ fn given_place(arguments: &InitArguments, row: &WorkloadRow) -> Result<Option<Pl
 }
 
 /// An existing server by its URL, which is never repeated in an error: it may hold a password.
-fn server(url: &str, engine: Option<&str>, row: &WorkloadRow) -> Result<Place, String> {
+fn server(url: &str, engine: Option<&str>, row: &WorkloadRow) -> Result<DatabasePlace, String> {
+    if holds_password(url) {
+        let remedy = engine.or_else(|| engine_of_url(url)).and_then(proofload_engine::engine);
+        let remedy = remedy.and_then(|engine| engine.facts().password).unwrap_or("use the engine's own means");
+        return Err(format!(
+            "the URL contains a password, but a study is kept in its record; leave it out and {remedy}"
+        ));
+    }
     let named = engine.or_else(|| engine_of_url(url)).ok_or(
-        "--url: its beginning names no engine, as postgresql:// and mongodb:// do; name the engine too, with --engine",
+        "the URL's beginning names no engine, as postgresql:// and mongodb:// do; beside --url, --engine can name it",
     )?;
     if row.servers.is_empty() {
         return Err(format!(
@@ -81,10 +93,10 @@ fn server(url: &str, engine: Option<&str>, row: &WorkloadRow) -> Result<Place, S
             row.servers.join(", ")
         ));
     }
-    Ok(Place::Server { engine: named.to_owned(), url: url.to_owned() })
+    Ok(DatabasePlace::Server { engine: named.to_owned(), url: url.to_owned() })
 }
 
-fn expect_varied(row: &WorkloadRow, place: &Place, vary: &Vary, may: &[&str]) -> Result<(), String> {
+fn expect_varied(row: &WorkloadRow, place: &DatabasePlace, vary: &Vary, may: &[&str]) -> Result<(), String> {
     if may.contains(&vary.word()) {
         return Ok(());
     }
@@ -101,7 +113,7 @@ fn ask_workload(who: &mut Questioner<'_>) -> Result<crate::cli_first::InitWorklo
     Ok(WORKLOADS[who.choose("What is measured?", &offers)?].workload)
 }
 
-fn ask_place(who: &mut Questioner<'_>, row: &WorkloadRow) -> Result<Place, String> {
+fn ask_place(who: &mut Questioner<'_>, row: &WorkloadRow) -> Result<DatabasePlace, String> {
     let engine = |name: &&'static str| {
         let about = proofload_engine::engine(name).map_or_else(String::new, |engine| {
             let missing = if engine.locate().is_ok() { "" } else { "; not found here" };
@@ -117,7 +129,7 @@ fn ask_place(who: &mut Questioner<'_>, row: &WorkloadRow) -> Result<Place, Strin
     }
     let index = who.choose("Where is the database?", &offers)?;
     match row.engines.get(index) {
-        Some(engine) => Ok(Place::Engine((*engine).to_owned())),
+        Some(engine) => Ok(DatabasePlace::Engine((*engine).to_owned())),
         None => who.ask("URL without a password, such as postgresql://bench@db1/bench", |url| server(url, None, row)),
     }
 }
@@ -159,9 +171,9 @@ mod tests {
     fn three_answers_make_a_choice_and_flags_are_not_asked_for() {
         let choice = asked(&[], "warehouse\n2\nusers\n").unwrap();
         assert_eq!(choice.workload, InitWorkload::Warehouse);
-        assert_eq!((choice.place, choice.vary), (Place::Engine("postgresql".to_owned()), Vary::Users));
+        assert_eq!((choice.place, choice.vary), (DatabasePlace::Engine("postgresql".to_owned()), Vary::Users));
         let choice = asked(&["--workload", "oltp"], "url\nmysql://db1\npostgresql://me@db1/x\n1\n").unwrap();
-        let place = Place::Server { engine: "postgresql".to_owned(), url: "postgresql://me@db1/x".to_owned() };
+        let place = DatabasePlace::Server { engine: "postgresql".to_owned(), url: "postgresql://me@db1/x".to_owned() };
         assert_eq!((choice.place, choice.vary), (place, Vary::Users), "an existing server has no memory to vary");
         let choice = asked(&["--workload", "oltp", "--engine", "sqlite"], "setting\nwrong\na.b=[1]\n").unwrap();
         assert_eq!(choice.vary.label(), "b");
@@ -185,11 +197,9 @@ mod tests {
         };
         check(&["--workload", "oltp", "--engine", "mongodb"], "runs on sqlite, postgresql; or name an existing server");
         check(&["--workload", "cache-tier", "--url", "postgresql://db1/x"], "needs an engine on this machine");
-        check(
-            &["--workload", "oltp", "--url", "mongodb://u:s3cret@db1/x"],
-            "existing servers of postgresql, not of mongodb",
-        );
-        check(&["--workload", "oltp", "--url", "db1:s3cret"], "name the engine too");
+        check(&["--workload", "oltp", "--url", "mongodb://u:s3cret@db1/x"], "the URL contains a password");
+        check(&["--workload", "oltp", "--url", "mongodb://db1/x"], "existing servers of postgresql, not of mongodb");
+        check(&["--workload", "oltp", "--url", "db1/x"], "names no engine");
         check(
             &["--url", "postgresql://db1/x", "--vary", "memory"],
             "keeps its own memory; it can be users, setting, nothing",

@@ -80,7 +80,7 @@ pub(super) const VARIED: &[(&str, &str)] = &[
     (USERS, "the number of users at work"),
     (CACHE, "the size of the cache"),
     (SETTING, "one setting, such as engine.settings.synchronous_commit"),
-    (NOTHING, "nothing: one point"),
+    (NOTHING, "one point only"),
 ];
 
 /// Beginnings of URLs, and the engines that they are of.
@@ -103,8 +103,8 @@ pub(super) fn engine_of_url(url: &str) -> Option<&'static str> {
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
-    /// On this machine: embedded, or a server that Proofload starts.
+pub(super) enum DatabasePlace {
+    /// An engine of this machine: embedded, or a server that Proofload starts.
     Engine(String),
     /// An existing server.
     Server {
@@ -115,7 +115,7 @@ pub(super) enum Place {
     },
 }
 
-impl Place {
+impl DatabasePlace {
     /// The word in `engine.kind`.
     pub(super) fn engine(&self) -> &str {
         match self {
@@ -205,7 +205,7 @@ pub(super) fn may_vary(row: &WorkloadRow, is_server: bool) -> Vec<&'static str> 
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
     pub(super) workload: InitWorkload,
-    pub(super) place: Place,
+    pub(super) place: DatabasePlace,
     pub(super) vary: Vary,
 }
 

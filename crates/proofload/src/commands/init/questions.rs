@@ -18,7 +18,7 @@ impl Questioner<'_> {
     pub(super) fn choose(&mut self, question: &str, offers: &[Offer<'_>]) -> Result<usize, String> {
         let width = offers.iter().map(|(word, _)| word.len()).max().unwrap_or_default();
         let line = |(index, (word, about)): (usize, &Offer<'_>)| format!("  {} {word:<width$}  {about}\n", index + 1);
-        (self.show)(&format!("{question}\n{}", offers.iter().enumerate().map(line).collect::<String>()));
+        (self.show)(&format!("\n{question}\n{}", offers.iter().enumerate().map(line).collect::<String>()));
         loop {
             let answer = self.line("number or word [1]: ")?;
             let by_number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));

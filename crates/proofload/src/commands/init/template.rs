@@ -1,6 +1,6 @@
 //! The text of a first study, section by section, each line with what it does. The result is checked before it is returned.
 
-use super::choice::{Choice, Place, Vary, row};
+use super::choice::{Choice, DatabasePlace, Vary, row};
 use crate::catalogue::catalogue;
 use crate::cli_first::InitWorkload;
 use crate::commands::study_needs::StudyNeeds;
@@ -140,13 +140,13 @@ fn engine(choice: &Choice) -> String {
     let kind = format!("kind = {}", quoted(choice.place.engine()));
     let facts = proofload_engine::engine(choice.place.engine()).map(|engine| engine.facts());
     match &choice.place {
-        Place::Server { url, .. } => {
+        DatabasePlace::Server { url, .. } => {
             let password = facts.and_then(|facts| facts.password).unwrap_or("none is needed");
             let url = format!("url = {}", quoted(url));
             let rows = [(kind.as_str(), ""), (url.as_str(), "Proofload starts nothing and keeps to this database")];
             format!("[engine]\n{}# Password: {password}. It must not stand here.\n", lines(&rows))
         }
-        Place::Engine(_) => {
+        DatabasePlace::Engine(_) => {
             let is_embedded = facts.is_some_and(|facts| facts.capabilities.embedded);
             let how = if is_embedded { "embedded: there is no server" } else { "Proofload starts and stops it" };
             let queue = ("writers = \"queue\"", "writers come in their order, as in a server");
@@ -283,8 +283,8 @@ mod tests {
     fn choices() -> Vec<Choice> {
         let mut all = Vec::new();
         for row in WORKLOADS {
-            let here = row.engines.iter().map(|engine| Place::Engine((*engine).to_owned()));
-            let servers = row.servers.iter().map(|engine| Place::Server {
+            let here = row.engines.iter().map(|engine| DatabasePlace::Engine((*engine).to_owned()));
+            let servers = row.servers.iter().map(|engine| DatabasePlace::Server {
                 engine: (*engine).to_owned(),
                 url: format!("{engine}://bench@db1/bench"),
             });
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn a_password_is_refused_and_not_repeated() {
         for url in ["postgresql://bench:s3cret@db1/bench", "postgresql://db1/bench?password=s3cret"] {
-            let place = Place::Server { engine: "postgresql".to_owned(), url: url.to_owned() };
+            let place = DatabasePlace::Server { engine: "postgresql".to_owned(), url: url.to_owned() };
             let choice = Choice { workload: InitWorkload::Oltp, place, vary: Vary::Users };
             let text = study_text(&choice, "first").unwrap_err();
             assert!(text.contains("engine.url: contains a password") && text.contains("PGPASSWORD"), "{text}");
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn a_setting_that_is_not_known_is_named_with_the_nearest() {
         let vary = Vary::parse("workload.virtual_user=[1]").unwrap();
-        let choice = Choice { workload: InitWorkload::Oltp, place: Place::Engine("sqlite".to_owned()), vary };
+        let choice = Choice { workload: InitWorkload::Oltp, place: DatabasePlace::Engine("sqlite".to_owned()), vary };
         let text = study_text(&choice, "first").unwrap_err();
         assert!(text.contains("did you mean workload.virtual_users?"), "{text}");
     }

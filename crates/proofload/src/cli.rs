@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 /// Commands, in the order of their use.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Write a study that answers three questions: what, where, and what varies
+    /// Write a study by three questions: what, where, and what varies
     Init(InitArguments),
     /// List the studies that come with the program, print one or copy it
     Studies(StudiesArguments),

@@ -13,7 +13,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("proofload studies --copy memory-sweep", "take a study that comes with the program"),
             ("proofload run memory-sweep.toml", "run it; writes memory-sweep.proof and its report"),
-            ("proofload init", "make a study of your own by three questions"),
+            ("proofload init", "make a study of your own"),
         ],
     ),
     (
@@ -23,8 +23,8 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ("proofload init --workload oltp --engine postgresql --vary memory", "ask nothing"),
             ("proofload init --workload key-value --url postgresql://bench@db1/bench", "measure a server of yours"),
             (
-                "proofload init --engine postgresql --vary 'engine.settings.synchronous_commit=[\"on\", \"off\"]'",
-                "vary a setting of the server",
+                "proofload init --vary 'engine.settings.cache_size=[\"4MiB\", \"64MiB\"]'",
+                "vary a setting of the engine",
             ),
         ],
     ),
@@ -51,10 +51,8 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ("proofload run study.toml", "write <study name>.proof and its report"),
             ("proofload run study.toml -o monday.proof", "name the record"),
             ("proofload run study.toml --plan", "read the plan, start nothing"),
-            (
-                "proofload run study.toml --set procedure.measure=10s --set 'factor.limits.memory=[\"64MiB\"]'",
-                "try it small",
-            ),
+            ("proofload run study.toml --set procedure.measure=10s", "measure shorter than the file says"),
+            ("proofload run study.toml --set 'factor.limits.memory=[\"64MiB\"]'", "run other levels of a factor"),
         ],
     ),
     (
@@ -94,7 +92,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("proofload gate baseline.proof candidate.proof --tolerance 3%", "fail on a loss beyond 3 %"),
             (
-                "proofload gate baseline.proof candidate.proof --tolerance 3% --metric response_ns_p99.new_order=10%",
+                "proofload gate a.proof b.proof --tolerance 3% --metric response_ns_p99=10%",
                 "judge a percentile with a tolerance of its own",
             ),
         ],
@@ -117,15 +115,12 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ("tier", &[("proofload tier format cache.img --origin data=slow.img --size 1GiB", "make a pool of two files")]),
     (
         "tier format",
-        &[(
-            "proofload tier format /dev/nvme1n1 --origin data=/dev/sdb --yes /dev/nvme1n1,/dev/sdb",
-            "make a pool of devices",
-        )],
+        &[("proofload tier format /dev/sdc --origin data=/dev/sdb --yes /dev/sdc,/dev/sdb", "make a pool of devices")],
     ),
     (
         "tier serve",
         &[(
-            "proofload tier serve cache.img --origin data=slow.img --control pool.sock --nbd volume.sock",
+            "proofload tier serve ssd --origin data=hdd --control pool.sock --nbd nbd.sock",
             "serve the volume on a socket",
         )],
     ),
@@ -144,37 +139,31 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "tier kernel",
         &[(
-            "proofload tier kernel set-up /dev/nvme1n1 --origin /dev/sdb --with bcache --dry-run",
-            "print each command only",
+            "proofload tier kernel set-up /dev/sdc --origin /dev/sdb --with bcache",
+            "make a cache; --dry-run prints each command only",
         )],
     ),
     (
         "tier kernel set-up",
         &[(
-            "proofload tier kernel set-up /dev/nvme1n1 --origin /dev/sdb --with dm-cache --yes /dev/nvme1n1,/dev/sdb",
-            "make a cache; all data are lost",
+            "proofload tier kernel set-up /dev/sdc --origin /dev/sdb --with bcache",
+            "make a cache; --dry-run prints, --yes /dev/sdc,/dev/sdb does it",
         )],
     ),
     (
         "tier kernel stats",
-        &[(
-            "proofload tier kernel stats /dev/nvme1n1 --origin /dev/sdb --with dm-cache --over 10s",
-            "count for ten seconds",
-        )],
+        &[("proofload tier kernel stats /dev/sdc --origin /dev/sdb --with bcache --over 10s", "count for ten seconds")],
     ),
     (
         "tier kernel recover",
         &[(
-            "proofload tier kernel recover /dev/nvme1n1 --origin /dev/sdb --with dm-cache",
+            "proofload tier kernel recover /dev/sdc --origin /dev/sdb --with bcache",
             "put it in place after a restart",
         )],
     ),
     (
         "tier kernel take-down",
-        &[(
-            "proofload tier kernel take-down /dev/nvme1n1 --origin /dev/sdb --with dm-cache --within 10m",
-            "clean and remove it",
-        )],
+        &[("proofload tier kernel take-down /dev/sdc --origin /dev/sdb --with bcache", "clean and remove it")],
     ),
     (
         "doctor",
@@ -252,6 +241,7 @@ mod tests {
                 assert!(found.is_ok(), "{line}: {}", found.err().map(|error| error.to_string()).unwrap_or_default());
                 assert!(own.strip_prefix("proofload ").is_some_and(|rest| rest.starts_with(command)), "{line}");
                 assert!(!does.is_empty() && !does.ends_with('.'), "{line}: {does}");
+                assert!(line.len() <= 78, "{line} would be broken on a terminal of 80 columns");
             }
         }
     }

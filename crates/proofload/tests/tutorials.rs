@@ -3,7 +3,8 @@
 //!
 //! A block marked `sh` is run, one marked `text` after it holds lines that its output has in this order, where `…` stands for anything. A comment
 //! `<!-- test: CODE -->` is shell that the test alone runs at this place: smaller sizes, a port. `RUN_ALSO` is added to each `proofload run`.
-//! `sudo -u postgres` is `runuser` and reaches the test's own server; `ssh db1` is a folder of this machine.
+//! `sudo -u postgres` is `runuser` and reaches the test's own server; `ssh db1` is a folder of this machine, by an sshd of the test's own if one is
+//! installed.
 
 mod support;
 
@@ -107,6 +108,13 @@ fn expect_shown(steps: &[Step], said: &str) {
     }
 }
 
+/// Folders of a tutorial: programs that stand in for others, a home, the other host, the place of work.
+fn folders(bench: &Bench) {
+    for folder in ["bin", "home", "db1", "work"] {
+        std::fs::create_dir_all(bench.path(folder)).expect("the folder takes one");
+    }
+}
+
 /// A program in the folder that stands first in the path of a tutorial.
 fn program(bench: &Bench, name: &str, script: &str) {
     let path = bench.path("bin").join(name);
@@ -119,9 +127,7 @@ fn carry_out(bench: &Bench, page: &str, variables: &[(&str, String)]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tutorials").join(page);
     let steps = steps(&std::fs::read_to_string(path).expect("the page is there"));
     assert!(steps.iter().filter(|step| matches!(step, Step::Shown(_))).count() > 5, "{page} has blocks to run");
-    for folder in ["bin", "home", "db1", "work"] {
-        std::fs::create_dir_all(bench.path(folder)).expect("the folder takes one");
-    }
+    folders(bench);
     let real = env!("CARGO_BIN_EXE_proofload");
     let wrapper = format!(
         "case \"$* \" in 'run '*' --plan '*) exec {real} \"$@\" ;; 'run '*) ;; *) exec {real} \"$@\" ;; esac\n\
@@ -130,14 +136,12 @@ fn carry_out(bench: &Bench, page: &str, variables: &[(&str, String)]) {
     program(bench, "proofload", &wrapper);
     let server = "if [ \"$1\" = -u ]; then shift 2; exec runuser -u postgres -- env PGHOST=\"$TEST_SOCKETS\" PGPORT=\"$TEST_PORT\" \"$@\"; fi\nexec \"$@\"\n";
     program(bench, "sudo", server);
-    let host = "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n[ \"$1\" = db1 ] || exit 255\nshift\ncd \"$TEST_DB1\" && exec sh -c \"$*\"\n";
-    program(bench, "ssh", host);
     let mut command = Command::new("sh");
     let marked = bench.command(&[]);
     command.envs(marked.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let path = std::env::var("PATH").unwrap_or_default();
     command.arg("-c").arg(script(&steps) + "\n").current_dir(bench.path("work")).env("HOME", bench.path("home"));
-    command.env("PATH", format!("{}:{path}", bench.path("bin").display())).env("TEST_DB1", bench.path("db1"));
+    command.env("PATH", format!("{}:{path}", bench.path("bin").display()));
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     let log = bench.path("said");
     let to = std::fs::File::create(&log).expect("the folder takes a file");
@@ -161,9 +165,7 @@ impl Server {
     fn start(bench: &Bench) -> Self {
         let engine = proofload_engine::engine("postgresql").expect("it is built in");
         let programs = PathBuf::from(engine.locate().expect("it is installed").place);
-        // Free now; a test that takes it meanwhile makes the start fail and say so.
-        let port =
-            std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+        let port = free_port();
         let server = Self { programs, data: bench.path("server"), sockets: bench.path("sockets"), port };
         for folder in [&server.data, &server.sockets] {
             std::fs::create_dir(folder).expect("the folder takes one");
@@ -208,6 +210,78 @@ impl Drop for Server {
     }
 }
 
+/// An sshd of the test's own on this machine, which stands for the host `db1`, until it is dropped.
+struct SshServer(std::process::Child);
+
+impl SshServer {
+    /// Puts `ssh` into the path of the tutorial; `None` where sshd is not installed and a local command stands for it.
+    fn start(bench: &Bench) -> Option<Self> {
+        folders(bench);
+        let sshd = std::env::var("PROOFLOAD_SSHD").unwrap_or_else(|_| "/usr/sbin/sshd".to_owned());
+        if !Path::new(&sshd).exists() {
+            say_skipped(&sshd);
+            let db1 = bench.path("db1").display().to_string();
+            let local = "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n[ \"$1\" = db1 ] || exit 255\nshift\n";
+            program(bench, "ssh", &format!("{local}cd {db1} && exec sh -c \"$*\"\n"));
+            return None;
+        }
+        let at = |name: &str| bench.path(name).display().to_string();
+        for key in ["host-key", "user-key"] {
+            expect_good(Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", &at(key)]));
+        }
+        let port = free_port();
+        let marked = bench.command(&[]);
+        let (mark, value) = marked
+            .get_envs()
+            .next()
+            .and_then(|(name, value)| Some((name.to_str()?, value?.to_str()?)))
+            .expect("a mark");
+        let served = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPasswordAuthentication no\nStrictModes no\n\
+             UsePAM no\nPidFile none\nPermitRootLogin yes\nAcceptEnv {mark}\nForceCommand cd {} && exec sh -c \"$SSH_ORIGINAL_COMMAND\"\n",
+            at("host-key"),
+            at("user-key.pub"),
+            at("db1")
+        );
+        let asks = format!(
+            "Host db1\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {}\n  IdentitiesOnly yes\n  BatchMode yes\n  StrictHostKeyChecking no\n  \
+             UserKnownHostsFile /dev/null\n  LogLevel ERROR\n  SetEnv \"{mark}={value}\"\n",
+            at("user-key")
+        );
+        std::fs::write(bench.path("sshd_config"), served).expect("the folder takes a file");
+        std::fs::write(bench.path("ssh_config"), asks).expect("the folder takes a file");
+        program(bench, "ssh", &format!("exec /usr/bin/ssh -F {} \"$@\"\n", at("ssh_config")));
+        let mut server = Command::new(sshd);
+        server.args(["-D", "-e", "-f", &at("sshd_config")]).stdin(Stdio::null()).stdout(Stdio::null());
+        let log = std::fs::File::create(bench.path("sshd.log")).expect("the folder takes a file");
+        let server = Self(server.stderr(log).spawn().expect("it is installed"));
+        let begun = std::time::Instant::now();
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let said = std::fs::read_to_string(bench.path("sshd.log")).unwrap_or_default();
+            assert!(begun.elapsed().as_secs() < 10, "sshd does not answer: {said}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        Some(server)
+    }
+}
+
+impl Drop for SshServer {
+    fn drop(&mut self) {
+        let _killed = self.0.kill();
+        let _ended = self.0.wait();
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "a skipped part of a test says so")]
+fn say_skipped(sshd: &str) {
+    println!("SKIPPED: two_hosts_by_ssh: a local command stands for ssh, since {sshd} is not installed");
+}
+
+/// A port that is free now; a test that takes it meanwhile makes the start fail and say so.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port()
+}
+
 #[track_caller]
 fn expect_good(command: &mut Command) {
     let output = command.output().expect("it is installed");
@@ -248,6 +322,7 @@ fn two_hosts_by_ssh() {
     }
     let bench = Bench::new("two-hosts");
     let server = Server::start(&bench);
+    let _ssh = SshServer::start(&bench);
     // Servers that Proofload starts as root run as another user, who needs the folder.
     let data = [("TEST_DATA", bench.path("data").display().to_string())];
     carry_out(&bench, "two-hosts.md", &[server.variables(), data.to_vec()].concat());

@@ -68,20 +68,35 @@ fn list() -> Result<String, String> {
         for found in STUDIES.iter().filter(|study| study.folder == folder) {
             let study = read(found)?;
             let needs = StudyNeeds::of(&study).map_err(|error| error.to_string())?;
-            let lines: Vec<String> = needs.needs().iter().map(|need| format!("      needs {need}\n")).collect();
-            text.push_str(&format!(
-                "\n  {}\n      {}\n      {}\n      {}\n{}",
-                found.name,
-                study.title(),
-                needs.time(),
-                needs.place(),
-                lines.concat()
-            ));
+            let others = needs.needs().iter().map(|need| format!("needs {need}"));
+            let lines = [study.title().to_owned(), needs.time(), needs.place()].into_iter().chain(others);
+            text.push_str(&format!("\n  {}\n{}", found.name, lines.map(|line| wrapped(&line)).collect::<String>()));
         }
         text.push('\n');
     }
     text.push_str("proofload studies --copy NAME writes one to a file, --show NAME prints it\n");
     Ok(text)
+}
+
+/// Columns of a terminal in which a list stays whole.
+const COLUMNS: usize = 80;
+
+/// A line of an entry, broken between words where it is too long.
+fn wrapped(line: &str) -> String {
+    let (mut text, mut column) = (String::new(), 0);
+    for word in line.split(' ') {
+        let width = word.chars().count();
+        if column == 0 || column + 1 + width > COLUMNS {
+            text.push_str(if column == 0 { "      " } else { "\n        " });
+            column = if column == 0 { 6 } else { 8 };
+        } else {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += width;
+    }
+    text + "\n"
 }
 
 fn row_json(found: &BuiltInStudy) -> Result<Json, String> {
@@ -105,6 +120,6 @@ mod tests {
             assert!(row["runs_at_most"].as_u64().is_some_and(|runs| runs > 0), "{row}");
         }
         let list = list().unwrap();
-        assert!(list.lines().all(|line| line.chars().count() <= 100), "{list}");
+        assert!(list.lines().all(|line| line.chars().count() <= COLUMNS), "{list}");
     }
 }

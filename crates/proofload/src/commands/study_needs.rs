@@ -51,7 +51,7 @@ impl StudyNeeds {
     /// How long: runs, load, and building the data.
     pub(super) fn time(&self) -> String {
         let runs = super::verdict::counted(self.runs, "run");
-        format!("{runs}, {} of load, about {} to build the data", self.load.text(), minutes(self.build))
+        format!("{runs}, {} under load, about {} to build the data", self.load.text(), minutes(self.build))
     }
 
     /// Engines and space in words.
@@ -90,9 +90,8 @@ fn needs(study: &Study) -> Result<Vec<String>, Error> {
     let is_limited = limits(study).iter().any(|(_, values)| !values.is_empty());
     if is_limited && !is_elsewhere(study) {
         let without = settings.text("limits.when_refused") == Ok("without");
-        let otherwise =
-            if without { "without it, the title says which are missing" } else { "without it, nothing starts" };
-        needs.push(format!("the right to set limits, as root has it; {otherwise}"));
+        let otherwise = if without { ", or runs without them" } else { "" };
+        needs.push(format!("the right to set limits, as root has it{otherwise}"));
     }
     let in_process =
         |name: &str| proofload_engine::engine(name).is_some_and(|engine| engine.facts().capabilities.tier_in_process);

@@ -152,7 +152,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "tier kernel stats",
-        &[("proofload tier kernel stats /dev/sdc --origin /dev/sdb --with bcache --over 10s", "count for ten seconds")],
+        &[("proofload tier kernel stats /dev/sdc --origin /dev/sdb --with bcache --over 5s", "count for five seconds")],
     ),
     (
         "tier kernel recover",

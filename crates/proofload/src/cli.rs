@@ -1,5 +1,6 @@
 //! The command line. Words only: `commands` does the work.
 
+use crate::cli_first::{InitArguments, StudiesArguments};
 use crate::cli_tier::TierCommand;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -19,6 +20,10 @@ pub(crate) struct Arguments {
 /// Commands, in the order of their use.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a study by three questions: what, where, and what varies
+    Init(InitArguments),
+    /// List the studies that come with the program, print one or copy it
+    Studies(StudiesArguments),
     /// Check a study file and list all its faults
     Validate(CheckArguments),
     /// Show what a study would do: points in order, time, space, limits, destructive steps
@@ -63,7 +68,7 @@ pub(crate) enum Command {
 }
 
 /// A study file, with changes.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct StudyArguments {
     /// The study file
     pub(crate) study: PathBuf,
@@ -132,6 +137,9 @@ pub(crate) struct RunArguments {
     /// The record to write [default: <study name>.proof]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Print what would be done, as `proofload plan` does, and start nothing
+    #[arg(long)]
+    pub(crate) plan: bool,
     /// Confirm destructive steps by naming their devices again, with commas between
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
@@ -197,6 +205,9 @@ pub(crate) struct SignArguments {
     /// File to write [default: the record's name with .sig]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    pub(crate) overwrite: bool,
 }
 
 /// What `report` takes.
@@ -207,6 +218,9 @@ pub(crate) struct ReportArguments {
     /// File to write [default: standard output; for html the record's name with .html]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace an existing file; a page that Proofload made is replaced without it
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
@@ -378,9 +392,12 @@ pub(crate) struct ImportArguments {
     /// Result texts of YCSB or go-ycsb, and HDR interval logs of one run
     #[arg(required = true, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
-    /// File to write; must not exist; `-` for standard output
+    /// File to write, `-` for standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// Replace an existing file
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Title of the results [default: the program that wrote them]
     #[arg(long)]
     pub(crate) title: Option<String>,

@@ -5,20 +5,24 @@
 mod agent;
 mod catalogue;
 mod cli;
+mod cli_first;
 mod cli_tier;
 mod cli_tier_kernel;
 mod clock;
 mod commands;
 mod conductor;
+mod examples;
 mod exit;
 mod interrupt;
 mod live;
 mod output;
+mod studies;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 fn main() -> std::process::ExitCode {
-    match cli::Arguments::try_parse() {
+    let parsed = examples::program().try_get_matches().and_then(|found| cli::Arguments::from_arg_matches(&found));
+    match parsed {
         Ok(arguments) => commands::dispatch(arguments.command).code(),
         Err(error) => output::usage(&error).code(),
     }

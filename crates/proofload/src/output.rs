@@ -68,6 +68,16 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     if error.use_stderr() { Exit::Usage } else { Exit::Good }
 }
 
+/// A question to somebody at a terminal, on stderr; the line stays open for the answer.
+pub(crate) fn prompt(text: &str) {
+    eprint!("{}", harmless(text));
+}
+
+/// Whether somebody may be asked: answers come from a terminal, and questions are seen on one.
+pub(crate) fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
 /// Whether a live view may be drawn on stderr. It uses no colours, so `NO_COLOR` has nothing to switch off.
 pub(crate) fn is_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

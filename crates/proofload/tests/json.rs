@@ -92,6 +92,9 @@ fn a_study_is_checked_and_planned() {
     assert!(
         error(&bench, &["validate", "none.toml"], 2)["text"].as_str().is_some_and(|text| text.contains("none.toml"))
     );
+    let with_set = error(&bench, &["plan", "study.toml", "--set", "x"], 3);
+    assert_eq!(with_set["faults"].as_array().map(Vec::len), Some(3), "a wrong --set hides no other fault");
+    bench.study(&small_study("sqlite", "", 1));
     assert!(error(&bench, &["plan", "study.toml", "--set", "x"], 2)["text"].is_string());
 }
 
@@ -180,7 +183,8 @@ fn the_guide_describes_every_command_with_json() {
     let guide = include_str!("../../../docs/guides/machine-readable.md");
     let help = text(&bench.run(&["--help"]).stdout);
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    for command in commands.map_while(|line| line.split_whitespace().next()) {
+    let commands = commands.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    for command in commands.filter_map(|line| line.split_whitespace().next()) {
         let takes = text(&bench.run(&[command, "--help"]).stdout).contains("--json");
         assert_eq!(guide.contains(&format!("\n## {command}\n")), takes, "{command}");
     }

@@ -28,6 +28,13 @@ pub enum Kind {
         /// Largest.
         most: f64,
     },
+    /// Share of a whole: a number, or a text in per cent such as `"5%"`.
+    Share {
+        /// Smallest.
+        least: f64,
+        /// Largest.
+        most: f64,
+    },
     /// `true` or `false`.
     Boolean,
     /// Size with a unit, at least so many bytes.
@@ -69,6 +76,7 @@ impl Kind {
             Self::OneOf(words) => format!("one of {}", quoted(words)),
             Self::Integer { least, most } => format!("a whole number from {least} to {most}"),
             Self::Number { least, most } => format!("a number from {least} to {most}"),
+            Self::Share { least, most } => format!("a share from {least} to {most}, such as 0.05 or \"5%\""),
             Self::Rate { least, most } => {
                 format!("a rate from {least} to {most} per second, such as \"500/s\", \"30000/min\" or 500")
             }
@@ -105,9 +113,14 @@ impl Kind {
         Some(match (self, toml) {
             (Self::Text | Self::Name | Self::OneOf(_), Toml::String(text)) => Value::Text(text.value().clone()),
             (Self::Integer { .. }, Toml::Integer(number)) => Value::Integer(*number.value()),
-            (Self::Number { .. } | Self::Rate { .. }, Toml::Integer(number)) => Value::Number(*number.value() as f64),
+            (Self::Number { .. } | Self::Rate { .. } | Self::Share { .. }, Toml::Integer(number)) => {
+                Value::Number(*number.value() as f64)
+            }
+            (Self::Share { .. }, Toml::String(text)) => Value::Number(of_per_cent(text.value())?),
             (Self::Rate { .. }, Toml::String(text)) => Value::Number(PerSecond::parse(text.value()).ok()?.0),
-            (Self::Number { .. } | Self::Rate { .. }, Toml::Float(number)) => Value::Number(*number.value()),
+            (Self::Number { .. } | Self::Rate { .. } | Self::Share { .. }, Toml::Float(number)) => {
+                Value::Number(*number.value())
+            }
             (Self::Boolean, Toml::Boolean(value)) => Value::Boolean(*value.value()),
             (Self::Bytes { .. } | Self::Bandwidth { .. }, Toml::String(text)) => {
                 Value::Bytes(Bytes::parse(text.value()).ok()?)
@@ -133,9 +146,10 @@ impl Kind {
             }
             (Self::OneOf(words), Value::Text(text)) => words.contains(&text.as_str()),
             (Self::Integer { least, most }, Value::Integer(number)) => (least..=most).contains(&number),
-            (Self::Number { least, most } | Self::Rate { least, most }, Value::Number(number)) => {
-                (least..=most).contains(&number)
-            }
+            (
+                Self::Number { least, most } | Self::Rate { least, most } | Self::Share { least, most },
+                Value::Number(number),
+            ) => (least..=most).contains(&number),
             (Self::Bytes { least } | Self::Bandwidth { least }, Value::Bytes(bytes)) => bytes.0 >= *least,
             (Self::Duration { least_ms, most_ms }, Value::Duration(time)) => {
                 (u128::from(*least_ms)..=u128::from(*most_ms)).contains(&time.as_millis())
@@ -143,6 +157,13 @@ impl Kind {
             _ => true,
         }
     }
+}
+
+/// `"2.5%"` as 0.025; `None` for what is no plain number of per cent.
+fn of_per_cent(text: &str) -> Option<f64> {
+    let number = text.trim().strip_suffix('%')?.trim();
+    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    Some(number.parse::<f64>().ok().filter(|_| is_plain)? / 100.0)
 }
 
 /// Words in quotes, with commas.
@@ -154,4 +175,27 @@ fn quoted(words: &[&str]) -> String {
 fn shown(toml: &Toml) -> String {
     let text = toml.to_string().trim().replace('\n', " ");
     if text.chars().count() > 60 { format!("{}…", text.chars().take(60).collect::<String>()) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_a_number_or_per_cent() {
+        let share = Kind::Share { least: 0.0, most: 1.0 };
+        let check = |text: &str, expected: Option<f64>| {
+            assert_eq!(share.read_text(text).ok(), expected.map(Value::Number), "{text}");
+        };
+        check("0.05", Some(0.05));
+        check("1", Some(1.0));
+        check("5%", Some(0.05));
+        check("2.5 %", Some(0.025));
+        check("100%", Some(1.0));
+        for wrong in ["101%", "-5%", "%", "5", "five", "1e1%", "NaN%", "0.05 %%"] {
+            check(wrong, None);
+        }
+        assert_eq!(share.read_text("120%").unwrap_err(), "\"120%\" is not a share from 0 to 1, such as 0.05 or \"5%\"");
+        assert!(Kind::Number { least: 0.0, most: 1.0 }.read_text("5%").is_err(), "a number is no share");
+    }
 }

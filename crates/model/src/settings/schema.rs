@@ -124,6 +124,9 @@ fn kind_schema(spec: &SettingSpec) -> Json {
         Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
         Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Kind::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Kind::Share { least, most } => {
+            json!({ "type": ["number", "string"], "minimum": least, "maximum": most, "pattern": "^[0-9]+(\\.[0-9]+)? *%$" })
+        }
         Kind::Rate { .. } => json!({ "type": ["number", "string"], "pattern": "^[0-9]+(\\.[0-9]+)? */ *(s|min|h)$" }),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Bytes { .. } | Kind::Bandwidth { .. } => {

@@ -286,12 +286,17 @@ fn limits() -> impl Iterator<Item = &'static str> {
     limit_settings().map(|spec| spec.path)
 }
 
+/// Whether a URL names a password, for its user or among its parameters.
+pub fn holds_password(url: &str) -> bool {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    let in_user = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+    in_user || percent_decoded(url).to_ascii_lowercase().contains("password=")
+}
+
 /// No secret enters a study.
 fn password_in_url(look: &mut RuleContext<'_>) {
     let Ok(url) = look.study.settings.text("engine.url") else { return };
-    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
-    let in_user = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
-    if in_user || percent_decoded(url).to_ascii_lowercase().contains("password=") {
+    if holds_password(url) {
         let remedies: BTreeSet<&str> = look.engines().iter().filter_map(|engine| engine.password).collect();
         let remedies: String = remedies.iter().map(|remedy| format!(" and {remedy}")).collect();
         let reason = format!("contains a password, but a study is kept in its record; remove it{remedies}");

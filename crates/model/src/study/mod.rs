@@ -16,6 +16,7 @@ mod typed;
 mod validate;
 
 pub use advice::{FEWEST_WAREHOUSES_FOR_A_USER, advice, too_few_warehouses};
+pub use contradictions::holds_password;
 pub use factor::{Factor, values_of};
 pub(crate) use factor_rules::groups;
 pub(crate) use fault::nearest;

@@ -90,7 +90,7 @@ fn all_faults_of_a_search_come_at_once() {
             line 13: search.plateau: only used with find = "max"; leave it out with the limit of a percentile
             line 14: search.from: "0" is not a whole number from 1 to 100
             line 15: search.to: "many" is not a whole number from 1 to 100
-            line 16: search.resolution: 2 is not a number from 0.001 to 1
+            line 16: search.resolution: 2 is not a share from 0.001 to 1, such as 0.05 or "5%"
             line 17: search.points: 1 is not a whole number from 2 to 1000
             line 18: search.retries: this setting is not known; did you mean search.setting?
         "#]],

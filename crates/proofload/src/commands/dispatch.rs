@@ -1,8 +1,8 @@
 //! Hands a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
-    built_in, compare, completions, doctor, export, gate, import, man, plan, report, run, schema, sign, status, tier,
-    validate, verify,
+    built_in, compare, completions, doctor, export, gate, import, init, man, plan, report, run, schema, sign, status,
+    studies, tier, validate, verify,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -10,6 +10,8 @@ use crate::exit::Exit;
 /// Runs one command.
 pub(crate) fn dispatch(command: Command) -> Exit {
     match command {
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Studies(arguments) => studies::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),

@@ -60,7 +60,8 @@ fn write_report(record: &Record, path: &Path) -> Result<String, String> {
     Ok(shown.to_string())
 }
 
-fn is_ours(file: &Path) -> bool {
+/// Whether a file is a page that Proofload made.
+pub(super) fn is_ours(file: &Path) -> bool {
     use std::io::Read as _;
     let mut head = Vec::new();
     let read = std::fs::File::open(file).and_then(|file| file.take(1_024).read_to_end(&mut head));

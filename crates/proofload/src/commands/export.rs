@@ -86,7 +86,7 @@ fn to_file(
     let mut file = BufWriter::new(target::make(path, arguments.overwrite)?);
     let written = one(record, selection, arguments.format, tables, &mut file).and_then(|()| file.flush());
     written.map_err(|error| format!("writing {}: {error}", path.display()))?;
-    output::note(&format!("exported: {}", path.display()));
+    target::say_written(path);
     Ok(())
 }
 
@@ -101,16 +101,13 @@ fn files(
     std::fs::create_dir_all(folder).map_err(|error| format!("making the folder {}: {error}", folder.display()))?;
     let paths: Vec<_> = tables.iter().map(|table| folder.join(format!("{}.csv", table.name))).collect();
     if let Some(there) = paths.iter().find(|path| !overwrite && path.exists()) {
-        return Err(format!(
-            "{} exists; replace it with --overwrite, or choose another folder with -o",
-            there.display()
-        ));
+        return Err(target::exists(there, "folder"));
     }
     for (table, path) in tables.iter().zip(&paths) {
         let mut file = BufWriter::new(target::make(path, overwrite)?);
         let written = write_csv(record, selection, table, &mut file).and_then(|()| file.flush());
         written.map_err(|error| format!("writing {}: {error}", path.display()))?;
     }
-    output::note(&format!("exported: {} tables in {}", tables.len(), folder.display()));
+    target::say_written(folder);
     Ok(())
 }

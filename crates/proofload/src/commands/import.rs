@@ -1,12 +1,13 @@
 //! `import`: results of other programs as a file that `report --beside` draws. Opens and writes files; how they are read is
 //! decided by `proofload_import`.
 
+use super::target;
 use crate::cli::{ImportArguments, ImportForm};
 use crate::exit::Exit;
 use crate::output;
 use proofload_import::{Labels, SOURCE_FILE_MOST, SourceFile, faults_text, import, reference_text, study_text};
 use serde_json::{Value as Json, json};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 /// Imports results.
@@ -15,7 +16,7 @@ pub(crate) fn run(arguments: &ImportArguments) -> Exit {
         let text = "--json describes the result on standard output, but -o - writes the result there; name a file";
         return output::failure(true, Exit::Usage, text);
     }
-    match made(arguments).and_then(|made| write(&arguments.output, &made.text).map(|()| made)) {
+    match made(arguments).and_then(|made| write(arguments, &made.text).map(|()| made)) {
         Ok(made) => {
             if arguments.json {
                 output::result(&format!("{:#}", made.summary));
@@ -47,8 +48,8 @@ struct ImportOutput {
 
 fn made(arguments: &ImportArguments) -> Result<ImportOutput, String> {
     let to_stdout = arguments.output.as_os_str() == "-";
-    if !to_stdout && arguments.output.exists() {
-        return Err(format!("{} exists; choose another file with -o, or remove it first", arguments.output.display()));
+    if !to_stdout {
+        target::expect_free(&arguments.output, arguments.overwrite)?;
     }
     let mut sources = Vec::new();
     let mut faults = Vec::new();
@@ -108,13 +109,6 @@ pub(crate) fn content(file: &Path, most: u64) -> Result<Vec<u8>, String> {
 }
 
 /// Makes the file; one that appeared in the meantime is left alone.
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    if path.as_os_str() == "-" {
-        output::result(text);
-        return Ok(());
-    }
-    let made = std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    made.map_err(|error| format!("writing {}: {error}", path.display()))?;
-    output::note(&format!("imported: {}", path.display()));
-    Ok(())
+fn write(arguments: &ImportArguments, text: &str) -> Result<(), String> {
+    target::write(Some(&arguments.output), arguments.overwrite, text)
 }

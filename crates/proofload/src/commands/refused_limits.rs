@@ -30,12 +30,15 @@ impl RefusedLimit {
     }
 }
 
+/// What `--without-limits` sets.
+pub(super) const WITHOUT: &str = "limits.when_refused=without";
+
 /// Reads the study of a run. Without the limits that cannot be had, if the study or the command line allows it; else they are said and
 /// nothing is started.
 pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Result<StudyFile, Exit> {
     let mut set = set.to_vec();
     if without_limits {
-        set.push("limits.when_refused=without".to_owned());
+        set.push(WITHOUT.to_owned());
     }
     let tell = |refusal: Refusal| refusal.tell(false);
     let file = read_with(path, &set).map_err(tell)?;

@@ -1,5 +1,6 @@
 //! `report`: the paper from a record.
 
+use super::target;
 use crate::cli::{Judge, ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
@@ -22,20 +23,23 @@ pub(crate) fn run(arguments: &ReportArguments) -> Exit {
 }
 
 fn write(arguments: &ReportArguments) -> Result<(), String> {
+    let file = target_file(arguments);
+    if file.as_ref().is_some_and(|file| *file == arguments.record) {
+        return Err(format!("{} is the record itself; name another file with -o", arguments.record.display()));
+    }
     let beside = beside(&arguments.beside)?;
     let mut record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
     if arguments.judge == Judge::New {
         judge_again(&mut record);
     }
     let text = render_beside(&record, format(arguments.format), &beside).map_err(|error| error.to_string())?;
-    match target(arguments) {
-        Some(file) => {
-            std::fs::write(&file, text).map_err(|error| format!("writing the report {}: {error}", file.display()))?;
-            output::note(&format!("report: {}", file.display()));
-        }
-        None => output::result(&text),
-    }
-    Ok(())
+    let overwrite = arguments.overwrite || is_replaceable(arguments, file.as_deref());
+    target::write(file.as_deref(), overwrite, &text)
+}
+
+/// Whether a file is there that this command made: a page, which can be made again from its record.
+fn is_replaceable(arguments: &ReportArguments, file: Option<&Path>) -> bool {
+    arguments.format == ReportFormat::Html && file.is_some_and(super::ending::is_ours)
 }
 
 /// Results from files; the error lists the faults of all of them.
@@ -65,7 +69,7 @@ fn recorded(file: &Path) -> Result<Reference, String> {
 }
 
 /// Where the report goes: the named file; a page beside the record; else standard output.
-fn target(arguments: &ReportArguments) -> Option<PathBuf> {
+fn target_file(arguments: &ReportArguments) -> Option<PathBuf> {
     match (&arguments.output, arguments.format) {
         (Some(file), _) if file.as_os_str() == "-" => None,
         (Some(file), _) => Some(file.clone()),

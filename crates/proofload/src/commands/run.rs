@@ -1,7 +1,7 @@
 //! `run` and `resume`: a study from its file, or from its record, to the last point.
 
 use super::study_file::StudyFile;
-use crate::cli::{ResumeArguments, RunArguments, ShowArguments};
+use crate::cli::{CheckArguments, PlanArguments, ResumeArguments, RunArguments, ShowArguments};
 use crate::clock::SystemClock;
 use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct, labels};
 use crate::exit::Exit;
@@ -23,6 +23,9 @@ pub(crate) const PROGRAM: &str = concat!("proofload ", env!("CARGO_PKG_VERSION")
 
 /// Runs a study file.
 pub(crate) fn run(arguments: &RunArguments) -> Exit {
+    if arguments.plan {
+        return super::plan::run(&planned(arguments));
+    }
     let file =
         match super::refused_limits::study_of(&arguments.study.study, &arguments.study.set, arguments.without_limits) {
             Ok(file) => file,
@@ -43,6 +46,15 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         output::note("nothing was measured, so no record is kept; once the cause is fixed, run the study again");
     }
     exit
+}
+
+/// The same study for `plan`.
+fn planned(arguments: &RunArguments) -> PlanArguments {
+    let mut study = arguments.study.clone();
+    if arguments.without_limits {
+        study.set.push(super::refused_limits::WITHOUT.to_owned());
+    }
+    PlanArguments { check: CheckArguments { study, json: false }, pilot: None }
 }
 
 /// A new record and all of its runs to do.

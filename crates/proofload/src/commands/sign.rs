@@ -1,6 +1,6 @@
 //! `sign`: a signature over a closed record, beside it.
 
-use super::{ssh_keygen, verify};
+use super::{ssh_keygen, target, verify};
 use crate::cli::SignArguments;
 use crate::exit::Exit;
 use crate::output;
@@ -9,10 +9,7 @@ use std::path::Path;
 /// Signs a record that holds.
 pub(crate) fn run(arguments: &SignArguments) -> Exit {
     match sign(arguments) {
-        Ok(text) => {
-            output::note(&text);
-            Exit::Good
-        }
+        Ok(()) => Exit::Good,
         Err((exit, text)) => {
             output::error(&text);
             exit
@@ -20,7 +17,7 @@ pub(crate) fn run(arguments: &SignArguments) -> Exit {
     }
 }
 
-fn sign(arguments: &SignArguments) -> Result<String, (Exit, String)> {
+fn sign(arguments: &SignArguments) -> Result<(), (Exit, String)> {
     let failure = |text: String| (Exit::Failure, text);
     let record = &arguments.record;
     closed(record).map_err(failure)?;
@@ -30,13 +27,11 @@ fn sign(arguments: &SignArguments) -> Result<String, (Exit, String)> {
         let text = format!("{} was changed after it was written: {}", record.display(), proof.faults.join("; "));
         return Err((Exit::NotProved, text));
     }
-    let target = arguments.output.clone().unwrap_or_else(|| verify::signature_of(record));
-    if target.exists() {
-        return Err(failure(format!("the signature {} exists; remove it first", target.display())));
-    }
+    let file = arguments.output.clone().unwrap_or_else(|| verify::signature_of(record));
+    // Looked at first: a key may ask its owner for a passphrase or a touch.
+    target::expect_free(&file, arguments.overwrite).map_err(failure)?;
     let signature = ssh_keygen::sign(record, &arguments.key).map_err(failure)?;
-    std::fs::write(&target, signature).map_err(|error| failure(format!("writing {}: {error}", target.display())))?;
-    Ok(format!("signature: {}", target.display()))
+    target::write_file(&file, arguments.overwrite, &signature).map_err(failure)
 }
 
 /// A signature is over the file: nothing of the record may stand beside it.

@@ -68,11 +68,16 @@ pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusa
     let bytes = std::fs::read(path)
         .map_err(|error| Refusal::Usage(format!("reading the study {}: {error}", path.display())))?;
     let text = String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))?;
-    let overrides: Result<Vec<_>, _> = set.iter().map(|assignment| parse_assignment(assignment)).collect();
-    let overrides = overrides.map_err(|error| Refusal::Usage(error.to_string()))?;
+    let (overrides, unreadable): (Vec<_>, Vec<_>) =
+        set.iter().map(|assignment| parse_assignment(assignment)).partition(Result::is_ok);
+    let overrides: Vec<_> = overrides.into_iter().flatten().collect();
+    let mut unreadable: Vec<String> = unreadable.into_iter().filter_map(|read| Some(read.err()?.to_string())).collect();
     match validate(&text, &overrides, &catalogue()) {
-        Ok(study) => Ok(StudyFile { text: with_changes(text, set), study }),
-        Err(faults) => {
+        Ok(study) if unreadable.is_empty() => Ok(StudyFile { text: with_changes(text, set), study }),
+        Ok(_) => Err(Refusal::Usage(unreadable.join("\n"))),
+        Err(mut faults) => {
+            let of_set = |reason| Fault { line: None, key: String::new(), reason, suggestion: None };
+            faults.extend(unreadable.drain(..).map(of_set));
             let count = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
             Err(Refusal::Faults { text: format!("the study {} has {count}", path.display()), faults })
         }

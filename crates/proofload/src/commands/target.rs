@@ -1,4 +1,7 @@
-//! Where a command writes its result: standard output, or a file that is not replaced unopposed.
+//! Where a command writes its result: standard output, or a file that is not replaced unopposed. One rule for all commands.
+//!
+//! A file that is there already is replaced with `--overwrite` only; a page of ours at the place of a report is, too. What was written is
+//! said once, as `written: PATH`, on standard error.
 
 use crate::output;
 use std::fs::File;
@@ -9,22 +12,39 @@ use std::path::Path;
 pub(super) fn make(path: &Path, overwrite: bool) -> Result<File, String> {
     let made = if overwrite { File::create(path) } else { File::create_new(path) };
     made.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            format!("{} exists; replace it with --overwrite, or choose another file with -o", path.display())
-        }
+        std::io::ErrorKind::AlreadyExists => exists(path, "file"),
         _ => format!("writing {}: {error}", path.display()),
     })
+}
+
+/// Fails where a file is there already that may not be replaced, before anything is worked out for it.
+pub(super) fn expect_free(path: &Path, overwrite: bool) -> Result<(), String> {
+    if overwrite || !path.exists() { Ok(()) } else { Err(exists(path, "file")) }
+}
+
+/// The refusal to replace a file; another `what` may be chosen with `-o`.
+pub(super) fn exists(path: &Path, what: &str) -> String {
+    format!("{} exists; replace it with --overwrite, or choose another {what} with -o", path.display())
+}
+
+/// Says what was written.
+pub(super) fn say_written(path: &Path) {
+    output::note(&format!("written: {}", path.display()));
 }
 
 /// Writes a text to a file, or to standard output when none is named or it is `-`.
 pub(super) fn write(path: Option<&Path>, overwrite: bool, text: &str) -> Result<(), String> {
     match path.filter(|path| path.as_os_str() != "-") {
         None => output::result(text),
-        Some(path) => {
-            let mut file = make(path, overwrite)?;
-            file.write_all(text.as_bytes()).map_err(|error| format!("writing {}: {error}", path.display()))?;
-            output::note(&format!("written: {}", path.display()));
-        }
+        Some(path) => write_file(path, overwrite, text.as_bytes())?,
     }
+    Ok(())
+}
+
+/// Writes a file, and says so.
+pub(super) fn write_file(path: &Path, overwrite: bool, content: &[u8]) -> Result<(), String> {
+    let mut file = make(path, overwrite)?;
+    file.write_all(content).map_err(|error| format!("writing {}: {error}", path.display()))?;
+    say_written(path);
     Ok(())
 }

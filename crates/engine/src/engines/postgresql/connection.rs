@@ -111,10 +111,15 @@ fn with_password(mut config: Config) -> Result<(Config, Option<File>), Error> {
     shortened(config)
 }
 
-/// A refusal in words, with advice where a password is wanted.
+/// A refusal in words, with advice where the server does not let us in or a password is wanted.
 fn refused(error: Error, account: &str) -> Error {
-    let needs_password = error.code().starts_with("28") || error.to_string().contains("password missing");
-    let advice = if needs_password { "; set PGPASSWORD or write ~/.pgpass on the load host" } else { "" };
+    let text = error.to_string();
+    let needs_password = error.code().starts_with("28") || text.contains("password missing");
+    let advice = match needs_password {
+        _ if text.contains("pg_hba.conf") => "; the server needs a line for this user and host in its pg_hba.conf",
+        true => "; set PGPASSWORD or write ~/.pgpass on the load host",
+        false => "",
+    };
     error.context(format!("connect to {account}{advice}"))
 }
 
@@ -216,5 +221,16 @@ mod tests {
         check("postgresql://me:s3cret@db1/shop", Err("PGPASSWORD"));
         check("postgresql://me@db1/shop?sslmode=require", Err("TLS"));
         check("postgresql://me@db1/shop?password=s3cret&nonsense=s3cret", Err("read the PostgreSQL URL"));
+    }
+
+    #[test]
+    fn a_refusal_says_what_lets_us_in() {
+        let text = |code: &str, text: &str| {
+            refused(Error::new(crate::contract::ErrorClass::Other, code, text), "shop on db1 port 5432").to_string()
+        };
+        let by_hba = text("28000", "pg_hba.conf rejects connection for host \"10.0.0.2\"");
+        assert!(by_hba.contains("needs a line for this user and host in its pg_hba.conf") && !by_hba.contains("PGPASS"), "{by_hba}");
+        assert!(text("28P01", "password authentication failed").contains("set PGPASSWORD"));
+        assert!(!text("53300", "too many clients").contains(';'));
     }
 }

@@ -18,7 +18,7 @@ pub(super) const FORMAT: u32 = 1;
 
 const SCOPE: Scope = Scope::Workload(NAME);
 
-const SHARE: Kind = Kind::Number { least: 0.0, most: 1.0 };
+const SHARE: Kind = Kind::Share { least: 0.0, most: 1.0 };
 const LENGTHS: Kind = Kind::OneOf(&["constant", "uniform", "zipfian"]);
 
 /// Settings of the workload in a study.
@@ -37,7 +37,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.hotspot_set", SHARE, "0.2", "Share of the records that are hot, for `hotspot`.").only(SCOPE),
     SettingSpec::new("workload.hotspot_operations", SHARE, "0.8", "Share of the operations on the hot records, for `hotspot`.").only(SCOPE),
     SettingSpec::new("workload.exponential_percentile", Kind::Number { least: 1.0, most: 99.9 }, "95", "Percentage of the operations that go to the newest records, for `exponential`; `workload.exponential_share` says how many records these are.").only(SCOPE),
-    SettingSpec::new("workload.exponential_share", Kind::Number { least: 0.000_001, most: 1.0 }, "0.8571428571", "Share of the records that count as newest, for `exponential`.").only(SCOPE),
+    SettingSpec::new("workload.exponential_share", Kind::Share { least: 0.000_001, most: 1.0 }, "0.8571428571", "Share of the records that count as newest, for `exponential`.").only(SCOPE),
     SettingSpec::new("workload.key_mode", Kind::OneOf(&["exact", "ycsb"]), "exact", "`exact`: distributions true to their names, over a permutation of the records. `ycsb`: key names and draws of YCSB 0.17, bit for bit.").only(SCOPE),
     SettingSpec::new("workload.insert_order", Kind::OneOf(&["hashed", "ordered"]), "hashed", "Whether records are scattered over the order of keys or ascend in it.").only(SCOPE),
     SettingSpec::new("workload.zero_padding", Kind::Integer { least: 1, most: 64 }, "1", "Smallest number of digits of a key in the mode `ycsb`; keys of the mode `exact` have 20.").only(SCOPE),

@@ -184,6 +184,9 @@ pub(crate) struct ResumeArguments {
 pub(crate) struct StatusArguments {
     /// The record
     pub(crate) record: PathBuf,
+    /// Show it each second until the study has ended or Ctrl-C
+    #[arg(long)]
+    pub(crate) watch: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -280,6 +283,9 @@ pub(crate) struct PairArguments {
     /// Replace a setting of both studies, such as study.repetitions=12; may be repeated
     #[arg(long, value_name = "SETTING=VALUE", requires = "run")]
     pub(crate) set: Vec<String>,
+    /// Show the progress of the runs in this form [default: live on a terminal, else plain]
+    #[arg(long, value_enum, value_name = "FORM", requires = "run")]
+    pub(crate) progress: Option<ProgressForm>,
     /// Compare only points with this level, such as `limits.memory=64MiB`; may be repeated
     #[arg(long = "point", value_name = "SETTING=LEVEL")]
     pub(crate) points: Vec<String>,

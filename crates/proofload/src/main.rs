@@ -13,7 +13,9 @@ mod conductor;
 mod exit;
 mod interrupt;
 mod live;
+mod local_time;
 mod output;
+mod run_times;
 
 use clap::Parser;
 

@@ -22,6 +22,7 @@ mod schema;
 mod sign;
 mod ssh_keygen;
 mod status;
+mod status_json;
 mod study_file;
 mod target;
 mod tier;

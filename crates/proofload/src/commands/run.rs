@@ -4,17 +4,19 @@ use super::ending::{Ending, EndingStyle};
 use super::study_file::StudyFile;
 use crate::cli::{ProgressForm, ResumeArguments, ResumeVoid, RunArguments, ShowArguments, VoidPolicy};
 use crate::clock::SystemClock;
-use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct, labels};
+use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::live::RunEnd;
+use crate::run_times::{PlannedRun, planned_runs};
 use crate::{live, output};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
-use proofload_model::plan::{Plan, expand, most_runs};
+use proofload_model::plan::{Run, expand, most_runs};
 use proofload_model::study::{Study, confirmation_of, preconditioning, purged_devices};
 use proofload_model::time::Clock;
-use proofload_record::{Opening, Record, Recorder};
-use proofload_report::findings::{Verdict, Void, VoidClass, evaluate};
+use proofload_record::{Attempt, Opening, Record, Recorder, State};
+use proofload_report::findings::{Verdict, Void, VoidClass, evaluate, summarise};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -176,20 +178,15 @@ fn go(
     };
     let mut journal = Journal::new(recorder, Arc::clone(&clock));
     let settings = &assignment.study.settings;
-    if let Some(profile) = proofload_report::workloads::profile(settings) {
-        output::note(&format!("profile: {profile}"));
-    }
-    let title = format!("{} · {}", assignment.study.name(), assignment.study.title());
     let program = live::Program {
-        title: &title,
+        name: assignment.study.name(),
         work: proofload_report::workloads::workload(settings).work.many,
-        runs: &runs(&assignment.plan, &assignment.finished),
+        runs: shown_runs(assignment, path),
         most: most_runs(&assignment.study),
     };
-    let mut view = live::show(show.progress, &program, Arc::clone(&clock));
+    let mut view = live::show(show.progress, program, Arc::clone(&clock));
     let outcome = conduct(assignment, &mut journal, view.as_mut(), clock, interrupt);
     view.close();
-    // A view redraws its lines when it is dropped: before anything else is printed.
     drop(view);
     let closed = journal.close();
     let outcome = outcome.and_then(|outcome| closed.map(|()| outcome));
@@ -234,7 +231,15 @@ fn failed(text: &str) -> Exit {
     Exit::Failure
 }
 
-/// A label for each run of the plan, and whether it is done.
-fn runs(plan: &Plan, finished: &BTreeSet<u32>) -> Vec<(String, bool)> {
-    labels(plan).into_iter().zip(&plan.runs).map(|(label, run)| (label, finished.contains(&run.index))).collect()
+/// Each run of the plan with the verdict that an earlier session came to.
+pub(super) fn shown_runs(assignment: &Assignment, path: &Path) -> Vec<(PlannedRun, Option<RunEnd>)> {
+    let Assignment { study, plan, finished, .. } = assignment;
+    let is_finished = |attempt: &Attempt| finished.contains(&attempt.run.index) && attempt.state == State::Finished;
+    // What cannot be read is shown without its verdict; `conduct` says why.
+    let record = if finished.is_empty() { None } else { proofload_record::read_progress(path, &is_finished).ok() };
+    let ended = |run: &Run| {
+        let attempt = record.as_ref().filter(|_| finished.contains(&run.index))?.finished(run.index)?;
+        Some(RunEnd::Judged(summarise(attempt, &plan.settings(study, run.point))))
+    };
+    planned_runs(study, plan).into_iter().zip(&plan.runs).map(|(planned, run)| (planned, ended(run))).collect()
 }

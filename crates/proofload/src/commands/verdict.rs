@@ -126,7 +126,11 @@ mod tests {
         let failed = StudyResult { not_run: 1, ..noisy.clone() };
         check(&failed, Exit::Failure, "host (2 points), generator (1 point), not run (1 point)");
         let lost = StudyResult { void: [1, 2, 0, 1], ..failed };
-        check(&lost, Exit::VerificationFailed, "verification (1 point), host (2 points), generator (1 point), not run (1 point)");
+        check(
+            &lost,
+            Exit::VerificationFailed,
+            "verification (1 point), host (2 points), generator (1 point), not run (1 point)",
+        );
         assert_eq!(lost.json()["void"]["host"], 2);
     }
 }

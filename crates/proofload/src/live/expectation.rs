@@ -66,6 +66,13 @@ impl Expectation {
         }
     }
 
+    /// Notes that the study has ended: a search that ended adds no more runs.
+    pub(crate) fn end_study(&mut self) {
+        if self.runs.iter().all(|run| run.is_done) {
+            self.most = self.runs.len();
+        }
+    }
+
     /// Runs that are done, and all that there can be.
     pub(crate) fn count(&self) -> (usize, usize) {
         (self.runs.iter().filter(|run| run.is_done).count(), self.most.max(self.runs.len()))

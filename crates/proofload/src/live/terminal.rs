@@ -163,6 +163,7 @@ impl View for Terminal {
     }
 
     fn close(&mut self) {
+        self.expectation.end_study();
         self.draw("");
         self.canvas.leave();
     }

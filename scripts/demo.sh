@@ -13,7 +13,7 @@ study=studies/quick/memory-sweep.toml
 proofload="${CARGO_TARGET_DIR:-target}/$profile/proofload"
 
 # Exit codes of `proofload run` after which every run has ended and there is a report to read (docs/exit-codes.md).
-readonly VERIFICATION_FAILED=5 NOT_STEADY=6 GENERATOR_BOUND=7
+readonly VERIFICATION_FAILED=5 NO_RESULT=6
 
 # All that makes the toy a toy stands here and nowhere else.
 toy=(
@@ -37,7 +37,7 @@ overrides=(--set "storage.path=$folder/data")
 status=0
 "$proofload" run "$study" -o "$folder/study.proof" "${overrides[@]}" || status=$?
 case $status in
-0 | "$VERIFICATION_FAILED" | "$NOT_STEADY" | "$GENERATOR_BOUND") ;;
+0 | "$VERIFICATION_FAILED" | "$NO_RESULT") ;;
 *)
     echo "demo: proofload run ended with exit code $status; what was recorded is in $folder" >&2
     exit "$status"

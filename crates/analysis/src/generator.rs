@@ -84,7 +84,7 @@ impl fmt::Display for Doubt {
 /// The outcome for one point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GeneratorCheck {
-    /// Reasons that make the point generator-bound (exit code 7).
+    /// Reasons that make the point generator-bound.
     pub bound: Vec<Doubt>,
     /// Reasons that only flag it.
     pub flags: Vec<Doubt>,

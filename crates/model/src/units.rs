@@ -110,6 +110,25 @@ pub fn duration_text(time: Duration) -> String {
     }
 }
 
+/// Writes a duration for people: two units at most, `1 h 36 min`, `2 min 20 s`, `45 s`, `1.5 s`, `250 ms`.
+pub fn duration_words(time: Duration) -> String {
+    let (seconds, milliseconds) = (time.as_secs(), time.as_millis());
+    let pair = |large: u64, unit: &str, small: u64, part: &str| {
+        if small == 0 { format!("{large} {unit}") } else { format!("{large} {unit} {small} {part}") }
+    };
+    match seconds {
+        0 if milliseconds > 0 => format!("{milliseconds} ms"),
+        0 if !time.is_zero() => format!("{} µs", time.as_micros()),
+        0..10 if milliseconds % 1_000 >= 50 => format!("{:.1} s", time.as_secs_f64()),
+        0..60 => format!("{seconds} s"),
+        60..3_600 => pair(seconds / 60, "min", seconds % 60, "s"),
+        _ => {
+            let minutes = (seconds + 30) / 60;
+            pair(minutes / 60, "h", minutes % 60, "min")
+        }
+    }
+}
+
 /// A rate per second.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct PerSecond(pub f64);
@@ -203,6 +222,26 @@ mod tests {
         }
         for text in ["500", "500/m", "-1/s", "1e3/s", "/s", "inf/s"] {
             assert!(PerSecond::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_are_told_in_words() {
+        for (text, words) in [
+            ("0s", "0 s"),
+            ("30us", "30 µs"),
+            ("250ms", "250 ms"),
+            ("1500ms", "1.5 s"),
+            ("45s", "45 s"),
+            ("140s", "2 min 20 s"),
+            ("5m", "5 min"),
+            ("3599s", "59 min 59 s"),
+            ("96m", "1 h 36 min"),
+            ("120m", "2 h"),
+            ("2400m", "40 h"),
+            ("14317s", "3 h 59 min"),
+        ] {
+            assert_eq!(duration_words(parse_duration(text).unwrap()), words, "{text}");
         }
     }
 

@@ -129,6 +129,24 @@ pub(crate) enum ProgressForm {
     None,
 }
 
+/// What `run` does with a study that ends without a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VoidPolicy {
+    /// End with 0; a failed verification keeps its code
+    Ok,
+    /// End with the code of no result
+    Fail,
+}
+
+/// What `resume` does about void points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResumeVoid {
+    /// Measure points again that are void for the host's sake; earlier attempts stay in the record
+    Again,
+    /// End with 0 although points are void; a failed verification keeps its code
+    Ok,
+}
+
 /// What `run` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArguments {
@@ -146,6 +164,9 @@ pub(crate) struct RunArguments {
     /// Leave out limits that this machine does not allow; the title of the result says which
     #[arg(long)]
     pub(crate) without_limits: bool,
+    /// What to do when points are void or a search has no answer
+    #[arg(long, value_enum, default_value_t = VoidPolicy::Fail, value_name = "POLICY")]
+    pub(crate) void: VoidPolicy,
     #[command(flatten)]
     pub(crate) show: ShowArguments,
 }
@@ -157,9 +178,10 @@ pub(crate) struct ResumeArguments {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowArguments,
-    /// Measure points again that are void for the host's sake; earlier attempts stay in the record
-    #[arg(long)]
-    pub(crate) void: bool,
+    /// Measure points again that are void for the host's sake (`--void`), or end with 0 although points are void
+    /// (`--void=ok`); may be given twice
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "again")]
+    pub(crate) void: Vec<ResumeVoid>,
     /// Confirm destructive steps by naming their devices again, with commas between
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
@@ -170,6 +192,9 @@ pub(crate) struct ResumeArguments {
 pub(crate) struct StatusArguments {
     /// The record
     pub(crate) record: PathBuf,
+    /// Show it each second until the study has ended or Ctrl-C
+    #[arg(long)]
+    pub(crate) watch: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -272,6 +297,9 @@ pub(crate) struct PairArguments {
     /// Replace a setting of both studies, such as study.repetitions=12; may be repeated
     #[arg(long, value_name = "SETTING=VALUE", requires = "run")]
     pub(crate) set: Vec<String>,
+    /// Show the progress of the runs in this form [default: live on a terminal, else plain]
+    #[arg(long, value_enum, value_name = "FORM", requires = "run")]
+    pub(crate) progress: Option<ProgressForm>,
     /// Compare only points with this level, such as `limits.memory=64MiB`; may be repeated
     #[arg(long = "point", value_name = "SETTING=LEVEL")]
     pub(crate) points: Vec<String>,

@@ -1,9 +1,9 @@
-//! Exit codes: documented, stable, one exhaustive match. Source: the table in docs/exit-codes.md.
+//! Exit codes: documented, stable, one exhaustive match. `docs/exit-codes.md` shows this table.
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Everything asked was done and every point is valid.
+    /// Everything asked was done.
     Good,
     /// Something failed that has no code of its own.
     Failure,
@@ -15,20 +15,23 @@ pub(crate) enum Exit {
     GateFailed,
     /// A limit, a count or a consistency condition did not verify.
     VerificationFailed,
-    /// Throughput of a point moved while it was measured, or varied too much.
-    NotSteady,
-    /// The load generator was the bottleneck.
-    GeneratorBound,
+    /// Points are void for other reasons, or a search has no answer.
+    NoResult,
     /// A gate cannot tell.
     GateUndecided,
-    /// A search came to its end without an answer.
-    NothingFound,
     /// A record is not as it was written, or is not signed as was asked.
     NotProved,
     /// Interrupted; `resume` goes on.
     Interrupted,
     /// Interrupted before anything was recorded.
     InterruptedEarly,
+}
+
+/// One row of the table.
+struct ExitRow {
+    number: u8,
+    meaning: &'static str,
+    remedy: &'static str,
 }
 
 impl Exit {
@@ -40,51 +43,75 @@ impl Exit {
         Self::StudyInvalid,
         Self::GateFailed,
         Self::VerificationFailed,
-        Self::NotSteady,
-        Self::GeneratorBound,
+        Self::NoResult,
         Self::GateUndecided,
-        Self::NothingFound,
         Self::NotProved,
         Self::Interrupted,
         Self::InterruptedEarly,
     ];
 
-    /// What it means, in half a sentence, for the manual pages.
+    const fn row(self) -> ExitRow {
+        let (number, meaning, remedy) = match self {
+            Self::Good => (
+                0,
+                "all that was asked is done; after run and resume: every point is valid and every search has its answer",
+                "",
+            ),
+            Self::Failure => (
+                1,
+                "a failure without a code of its own: a file, a server, an agent, a run that did not finish",
+                "read the message, mend the cause, go on with proofload resume",
+            ),
+            Self::Usage => (
+                2,
+                "the command line was wrong, or a destructive step was not confirmed by naming its device again",
+                "proofload --help",
+            ),
+            Self::StudyInvalid => (3, "the study file has faults", "the message lists all of them"),
+            Self::GateFailed => (
+                4,
+                "a gate failed: a loss beyond the tolerance is shown, a point is void or missing, or acknowledged writes were lost",
+                "the last line of proofload gate says which",
+            ),
+            Self::VerificationFailed => (
+                5,
+                "verification failed: a limit, a count, a consistency condition or an audit does not hold",
+                "read the report's section on validity; measuring again does not mend it",
+            ),
+            Self::NoResult => (
+                6,
+                "no result: points are void because of the host, settling or the load generator, or a search has no answer",
+                "the last lines of proofload run and proofload status say which and what to do; 0 with --void ok",
+            ),
+            Self::GateUndecided => (
+                8,
+                "a gate is undecided: a loss beyond the tolerance is neither shown nor excluded",
+                "more repetitions, longer windows, a wider tolerance; 0 with --undecided pass",
+            ),
+            Self::NotProved => (
+                10,
+                "a record is not as it was written, or is not signed as was asked",
+                "take another copy of the record; the lines of proofload verify say what was changed",
+            ),
+            Self::Interrupted => (75, "interrupted; nothing that was finished is lost", "proofload resume"),
+            Self::InterruptedEarly => (130, "interrupted before anything was recorded", "run it again"),
+        };
+        ExitRow { number, meaning, remedy }
+    }
+
+    /// What it means, in half a sentence.
     pub(crate) const fn meaning(self) -> &'static str {
-        match self {
-            Self::Good => "everything asked for was done; after run and resume: every point is valid",
-            Self::Failure => "a failure without a code of its own",
-            Self::Usage => "the command line was wrong, or a destructive step was not confirmed",
-            Self::StudyInvalid => "the study file has faults",
-            Self::GateFailed => "a gate failed: a loss beyond the tolerance is shown, or a point is void or missing",
-            Self::VerificationFailed => "a limit, a count, a consistency condition or an audit did not verify",
-            Self::NotSteady => "throughput of a point moved while it was measured, or varied too much",
-            Self::GeneratorBound => "the load generator was the bottleneck",
-            Self::GateUndecided => "a gate is undecided: a loss beyond the tolerance is neither shown nor excluded",
-            Self::NothingFound => "a search ended without an answer at its resolution",
-            Self::NotProved => "a record is not as it was written, or is not signed as was asked",
-            Self::Interrupted => "interrupted; nothing finished is lost",
-            Self::InterruptedEarly => "interrupted before anything was recorded",
-        }
+        self.row().meaning
+    }
+
+    /// What to do about it; empty where nothing is to be done.
+    pub(crate) const fn remedy(self) -> &'static str {
+        self.row().remedy
     }
 
     /// The number that the shell sees.
     pub(crate) const fn number(self) -> u8 {
-        match self {
-            Self::Good => 0,
-            Self::Failure => 1,
-            Self::Usage => 2,
-            Self::StudyInvalid => 3,
-            Self::GateFailed => 4,
-            Self::VerificationFailed => 5,
-            Self::NotSteady => 6,
-            Self::GeneratorBound => 7,
-            Self::GateUndecided => 8,
-            Self::NothingFound => 9,
-            Self::NotProved => 10,
-            Self::Interrupted => 75,
-            Self::InterruptedEarly => 130,
-        }
+        self.row().number
     }
 
     /// The process's exit code, for `main`.
@@ -98,11 +125,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_and_the_list_have_every_code_in_order() {
+    fn the_page_has_the_table_row_by_row() {
         let page = include_str!("../../../docs/exit-codes.md");
-        let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse::<u8>().ok());
-        let listed: Vec<u8> = Exit::ALL.iter().map(|exit| exit.number()).collect();
-        assert_eq!(rows.collect::<Vec<_>>(), listed);
-        assert!(listed.is_sorted_by(|one, next| one < next), "{listed:?}");
+        let (table, _before) = page.split_once("## Before this version").expect("the page tells of earlier codes");
+        let told: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+        let row = |exit: &Exit| format!("| {} | {} | {} |", exit.number(), exit.meaning(), exit.remedy());
+        let rows: Vec<String> = Exit::ALL.iter().map(row).map(|row| row.replace("|  |", "| |")).collect();
+        assert_eq!(told, rows);
+        assert!(Exit::ALL.is_sorted_by_key(|exit| exit.number()));
     }
 }

@@ -15,7 +15,9 @@ mod examples;
 mod exit;
 mod interrupt;
 mod live;
+mod local_time;
 mod output;
+mod run_times;
 mod studies;
 
 use clap::FromArgMatches;

@@ -78,7 +78,7 @@ pub(crate) fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Whether a live view may be drawn on stderr. It uses no colours, so `NO_COLOR` has nothing to switch off.
+/// Whether a live view may be drawn on stderr.
 pub(crate) fn is_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

@@ -18,7 +18,14 @@ fn check(bench: &Bench, arguments: &[&str], expected: &Expect) {
     // A new engine changes no test of the command line.
     let engines: Vec<&str> = proofload_engine::ENGINES.iter().map(|engine| engine.facts().name).collect();
     let found = found.replace(&engines.join(", "), "<engines>");
-    expected.assert_eq(&found.replace(&bench.path("").display().to_string(), "<folder>/"));
+    expected.assert_eq(&without_time_of_day(&found.replace(&bench.path("").display().to_string(), "<folder>/")));
+}
+
+/// The same text whenever it was made.
+fn without_time_of_day(text: &str) -> String {
+    let Some((before, after)) = text.split_once("begun now, it ends ") else { return text.to_owned() };
+    let rest = after.split_once('\n').map_or("", |(_, rest)| rest);
+    format!("{before}begun now, it ends <time>\n{rest}")
 }
 
 #[test]
@@ -92,21 +99,16 @@ fn a_valid_study_says_so_and_shows_its_plan() {
             small: A study of a few seconds
 
             2 runs of 2 points, in this order:
-                0  limits.memory = 128MiB  repetition 1  3s to 3s
-                1  limits.memory = 64MiB  repetition 1  3s to 3s
+                0  limits.memory = 128MiB  3 s
+                1  limits.memory = 64MiB  3 s
 
-            load: 6s to 6s, plus about 1s to build the data once, plus restoring, starting and verifying each run
+            load: 6 s
+            building the data once: about 1 s
+            in all: about 21 s with building, restoring, starting and verifying; begun now, it ends <time>
             space: about 3MiB in data (1 data set, 2 copies each, half as much again while it grows)
             limits.memory: 64MiB, 128MiB
-            limits.memory_per_data: none
-            limits.cores: none
-            limits.cpu: none
-            limits.standby_cpu: none
             limits.read_bandwidth: 200MiB/s
-            limits.write_bandwidth: none
-            limits.read_iops: none
             limits.write_iops: 500
-            destructive steps: none
             -- stderr
         "#]],
     );
@@ -156,16 +158,15 @@ fn a_study_on_the_null_engine_goes_through_and_reports_in_every_format() {
     bench.study(&small_study("null", "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n", 1));
     let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     let code = output.status.code();
-    assert!(matches!(code, Some(0 | 5 | 6 | 7)), "{code:?}: {}", text(&output.stderr));
+    assert!(matches!(code, Some(0 | 5 | 6)), "{code:?}: {}", text(&output.stderr));
     assert!(text(&output.stdout).is_empty(), "results go to the record; stdout stays free");
-    assert!(text(&output.stderr).starts_with("profile: spec\n"), "{}", text(&output.stderr));
     for format in ["html", "markdown", "csv", "json", "text"] {
         let once = bench.run(&["report", "x.proof", "--format", format, "-o", "-"]);
         let twice = bench.run(&["report", "x.proof", "--format", format, "-o", "-"]);
         assert_eq!(once.status.code(), Some(0), "{format}: {}", text(&once.stderr));
         assert!(!once.stdout.is_empty() && once.stdout == twice.stdout, "{format} is the same twice");
     }
-    assert!(text(&bench.run(&["status", "x.proof"]).stdout).contains("2 of 2 runs finished"));
+    assert!(text(&bench.run(&["status", "x.proof"]).stdout).contains("small  2 of 2 runs  "));
     let again = bench.run(&["resume", "x.proof"]);
     assert_eq!(again.status.code(), code, "resuming a finished record changes nothing");
     bench.expect_no_process();
@@ -184,7 +185,7 @@ fn a_workload_of_a_folder_and_a_line_is_listed_run_and_told() {
     let fixture = "kind = \"example_rows\"\nrows = 1000\nvirtual_users = 2\n";
     bench.study(&small_study("sqlite", "", 1).replace(workload, fixture));
     let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
-    assert!(matches!(output.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0 | 5 | 6)), "{}", text(&output.stderr));
     let record = proofload_record::read(&bench.path("x.proof")).expect("the record is readable");
     let checks = record.attempts.iter().flat_map(|attempt| &attempt.checks);
     let outcomes: Vec<_> = checks.map(|check| (check.name.as_str(), check.outcome)).collect();
@@ -226,7 +227,7 @@ fn an_interrupt_is_resumable() {
     assert!(text(&output.stderr).contains("proofload resume x.proof"), "{}", text(&output.stderr));
     bench.expect_no_process();
     let resumed = bench.run(&["resume", "x.proof"]);
-    assert!(matches!(resumed.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&resumed.stderr));
+    assert!(matches!(resumed.status.code(), Some(0 | 5 | 6)), "{}", text(&resumed.stderr));
 }
 
 #[test]
@@ -243,7 +244,7 @@ fn an_agent_is_started_by_any_command() {
     let agents = format!("[agents]\nhost = [{0:?}]\nload = [\"sh\", {0:?}]\n", wrapper.display().to_string());
     bench.study(&small_study("null", &agents, 1));
     let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
-    assert!(matches!(output.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0 | 5 | 6)), "{}", text(&output.stderr));
     let started = std::fs::read_to_string(bench.path("started")).expect("the wrapper ran");
     assert_eq!(started.lines().count(), 2, "one host agent, one load agent");
 }
@@ -267,7 +268,7 @@ fn results_of_others_are_imported_and_drawn_or_refused() {
 
     bench.study(&small_study("null", "", 1));
     let output = bench.run(&["run", "study.toml", "-o", "x.proof"]);
-    assert!(matches!(output.status.code(), Some(0 | 5 | 6 | 7)), "{}", text(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0 | 5 | 6)), "{}", text(&output.stderr));
     let beside = ["report", "x.proof", "--format", "markdown", "--beside", "old.toml"];
     assert_eq!(bench.run(&beside).status.code(), Some(0));
     std::fs::write(bench.path("bad.toml"), "[reference]\nid = 1\n").expect("the folder takes a file");

@@ -13,7 +13,8 @@ fn json(bench: &Bench, arguments: &[&str], code: i32) -> Value {
     let output = bench.run(&[arguments, &["--json"]].concat());
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).expect("JSON on stdout");
-    assert_eq!(found["form"], 1, "{arguments:?}");
+    let form = if arguments.first() == Some(&"status") { 2 } else { 1 };
+    assert_eq!(found["form"], form, "{arguments:?}");
     found
 }
 
@@ -60,6 +61,7 @@ fn a_study_is_checked_and_planned() {
             build_s: 1
             calibration: {"device":0,"queries":0,"scans":0}
             destroyed_devices: []
+            expected_s: 21
             form: 1
             limits: {"limits.cores":[],"limits.cpu":[],"limits.memory":["64MiB","128MiB"],"limits.memory_per_data":[],"limits.read_bandwidth":[],"limits.read_iops":[],"limits.standby_cpu":[],"limits.write_bandwidth":[],"limits.write_iops":[]}
             load_s: {"at_least":6.0,"at_most":6.0}
@@ -106,11 +108,18 @@ fn a_record_says_where_it_stands() {
         &json(&bench, &["status", "x.proof"], 0),
         &expect![[r#"
             being_written: false
+            done: 2
+            elapsed_s: null
             faults: []
-            form: 1
-            runs: [{"levels":"workload.virtual_users=2","note":"","point":1,"run":0,"state":"finished","verdict":"valid"},{"levels":"workload.virtual_users=4","note":"","point":0,"run":1,"state":"finished","verdict":"valid"}]
+            form: 2
+            left_s: 0
+            of: 2
+            of_is_at_most: false
+            result: {"exit":0,"measured_anew":0,"not_run":0,"points":2,"searches_without_answer":0,"valid":2,"void":{"generator":0,"host":0,"settling":0,"verification":0}}
+            runs: [{"attempt":null,"failed":0,"foreign":null,"levels":"workload.virtual_users=2","note":"","phase":null,"phase_at_least_s":null,"phase_at_most_s":null,"phase_s":null,"point":1,"rate":49.9,"rate_half_width":0.0061065695498189665,"reasons":[],"response_p99_ns":null,"run":0,"state":"finished","stolen":null,"verdict":"valid"},{"attempt":null,"failed":0,"foreign":null,"levels":"workload.virtual_users=4","note":"","phase":null,"phase_at_least_s":null,"phase_at_most_s":null,"phase_s":null,"point":0,"rate":99.4,"rate_half_width":0.00752016629883231,"reasons":[],"response_p99_ns":103284735,"run":1,"state":"finished","stolen":null,"verdict":"valid"}]
             searches: []
             study: "synthetic"
+            unit: "operations/s"
         "#]],
     );
     assert_eq!(error(&bench, &["status", "none.proof"], 1)["text"], "there is no record none.proof");

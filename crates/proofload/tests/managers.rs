@@ -48,7 +48,7 @@ fn a_pair_under_patroni_is_switched_over_and_loses_nothing() {
     bench.study(&study(MANAGED));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     // On a busy machine the window may say nothing, or the prober may be late; what was recorded must hold all the same.
-    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
+    assert!(matches!(done.status.code(), Some(0 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     let attempt = record.attempts.last().expect("one attempt");
     let report = attempt.last_event(|event| match event {

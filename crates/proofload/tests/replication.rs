@@ -35,7 +35,7 @@ fn modes_are_proved_watched_measured_and_told_and_nothing_is_left() {
     bench.study(&small_study("postgresql", MODES, 1));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     // A window of two seconds may be too short to say anything; everything else must hold.
-    assert!(matches!(done.status.code(), Some(0 | 6 | 7)), "{}{}", text(&done.stdout), text(&done.stderr));
+    assert!(matches!(done.status.code(), Some(0 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     assert_eq!(record.attempts.len(), 2);
     for attempt in &record.attempts {

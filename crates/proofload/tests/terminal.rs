@@ -3,17 +3,66 @@
 mod support;
 
 use proofload_record::State;
-use std::process::{Command, Output};
+use serde_json::Value as Json;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
 use support::synthetic::Synthetic;
 use support::{Bench, small_study, text};
 
-/// Runs the program on a pseudo-terminal of `script`; all that it wrote.
-fn on_terminal(bench: &Bench, arguments: &str) -> String {
-    let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_proofload"));
+/// Size of the pseudo-terminal.
+const LINES: u16 = 24;
+
+/// Runs the program on a pseudo-terminal of `script`, so many columns wide; all that it wrote. Typed letters are written a while after the
+/// text before them has been seen.
+fn on_terminal(bench: &Bench, columns: u16, arguments: &str, typed: Option<(&str, &[u8])>) -> String {
+    let line = format!("stty rows {LINES} cols {columns}; exec {} {arguments}", env!("CARGO_BIN_EXE_proofload"));
     let mut command = Command::new("script");
     command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").current_dir(bench.path("."));
-    let Output { stdout, .. } = command.output().expect("script is part of every Linux");
-    text(&stdout)
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("script is part of every Linux");
+    let (mut input, mut output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+    let (mut written, mut piece, mut typed) = (Vec::new(), [0; 4096], typed);
+    while let Ok(read @ 1..) = output.read(&mut piece) {
+        written.extend_from_slice(&piece[..read]);
+        if let Some((_, letters)) = typed.filter(|(after, _)| text(&written).contains(after)) {
+            input.write_all(letters).expect("it listens");
+            typed = None;
+        }
+    }
+    drop(input);
+    let _status = child.wait();
+    text(&written)
+}
+
+/// The screen that a terminal shows after it got this text: every line but empty ones at the end.
+fn screen(written: &str, columns: u16) -> Vec<String> {
+    let mut parser = vt100::Parser::new(LINES, columns, 1_000);
+    parser.process(written.as_bytes());
+    let screen = parser.screen();
+    let mut lines: Vec<String> = screen.rows(0, columns).map(|line| line.trim_end().to_owned()).collect();
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// Clears from the cursor to the end of the screen.
+const CLEAR: &str = "\u{1b}[0J";
+
+/// Every screen that the live view has drawn, in order: its head says how long of how long.
+fn drawn(written: &str, columns: u16) -> Vec<Vec<String>> {
+    let mut parser = vt100::Parser::new(LINES, columns, 1_000);
+    let mut screens = Vec::new();
+    // Each drawing begins with a cleared screen, and ends before the cursor moves up for the next one.
+    for piece in written.split(CLEAR) {
+        let (lines, rest) = piece.rsplit_once('\u{1b}').unwrap_or((piece, ""));
+        parser.process(lines.as_bytes());
+        let screen = parser.screen();
+        assert!((0..LINES).all(|line| !screen.row_wrapped(line)), "a line wraps: {}", screen.contents());
+        screens.push(screen.rows(0, columns).map(|line| line.trim_end().to_owned()).collect());
+        parser.process(format!("\u{1b}{rest}{CLEAR}").as_bytes());
+    }
+    screens
 }
 
 /// Nothing moves the cursor once the verdict stands there, so that nothing is overwritten.
@@ -28,13 +77,55 @@ fn check_end(written: &str, first: &str) {
 fn the_last_lines_stay_on_the_terminal() {
     let bench = Bench::new("terminal");
     bench.study(&small_study("null", "", 1));
-    let ran = on_terminal(&bench, "run study.toml");
-    check_end(&ran, "verdict  ");
-    for line in ["record   small.proof", "report   small.html"] {
-        assert!(ran.contains(line), "{line} is missing: {ran:?}");
+    for columns in [80, 200] {
+        let _removed = std::fs::remove_file(bench.path("small.proof"));
+        let ran = on_terminal(&bench, columns, "run study.toml", None);
+        check_end(&ran, "verdict  ");
+        let last = ran.trim_end().lines().next_back().expect("it says something");
+        let shown = screen(&ran, columns);
+        assert!(shown.last().is_some_and(|line| last.contains(line.as_str())), "{last:?} is not the end of {shown:#?}");
+        for line in ["record   small.proof", "report   small.html"] {
+            assert!(shown.iter().any(|shown| shown == line), "{line} is missing: {shown:#?}");
+        }
+        let screens = drawn(&ran, columns);
+        for part in [" of about 0:", "ends ", "warming up", "measuring", " of 2 s", "/s"] {
+            assert!(screens.iter().flatten().any(|line| line.contains(part)), "{part:?} was never drawn: {screens:#?}");
+        }
     }
-    check_end(&on_terminal(&bench, "resume small.proof"), "verdict  ");
+    check_end(&on_terminal(&bench, 80, "resume small.proof", None), "verdict  ");
     assert!(bench.path("small.html").exists());
+}
+
+#[test]
+fn ctrl_c_leaves_a_screen_that_says_how_to_go_on() {
+    let bench = Bench::new("ctrl-c");
+    bench.study(&small_study("null", "", 1).replace("measure = \"2s\"", "measure = \"60s\""));
+    let ran = on_terminal(&bench, 80, "run study.toml", Some(("measuring", b"\x03")));
+    check_end(&ran, "interrupted; continue with: proofload resume small.proof");
+    let shown = screen(&ran, 80);
+    assert!(shown.iter().any(|line| line.contains("· the only point  interrupted")), "{shown:#?}");
+    assert_eq!(shown.last().map(String::as_str), Some("exit     75: interrupted; nothing that was finished is lost"));
+    bench.expect_no_process();
+}
+
+#[test]
+fn colours_are_only_emphasis() {
+    let bench = Bench::new("no-color");
+    bench.study(&small_study("null", "", 1));
+    let arguments = "run study.toml --no-report";
+    let coloured = on_terminal(&bench, 80, arguments, None);
+    assert!(coloured.contains("\u{1b}[1m"), "{coloured:?}");
+    let line = format!("NO_COLOR=1 exec {} resume small.proof --no-report", env!("CARGO_BIN_EXE_proofload"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").current_dir(bench.path("."));
+    let bare = text(&command.output().expect("script is part of every Linux").stdout);
+    assert!(
+        bare.contains("\u{1b}[0J")
+            && !bare.contains("\u{1b}[1m")
+            && !bare.contains("\u{1b}[2m")
+            && !bare.contains("\u{1b}[32m"),
+        "{bare:?}"
+    );
 }
 
 #[test]
@@ -42,18 +133,70 @@ fn a_pipe_hears_of_every_phase() {
     let bench = Bench::new("pipe");
     bench.study(&small_study("null", "", 1));
     let plain = text(&bench.run(&["run", "study.toml", "--no-report"]).stderr);
-    for phase in ["preparing", "warming up", "measuring", "verifying", "done"] {
-        assert!(plain.lines().any(|line| line.contains("run 1 of") && line.ends_with(phase)), "{phase}: {plain}");
+    for phase in ["preparing", "warming up for 1 s", "measuring for 2 s", "verifying"] {
+        assert!(plain.lines().any(|line| line.contains("run 1 of 1") && line.ends_with(phase)), "{phase}: {plain}");
     }
+    assert!(plain.lines().any(|line| line.contains("run 1 of 1") && line.contains(" transactions/s")), "{plain}");
     assert!(!bench.path("small.html").exists() && !plain.contains("report   "));
-    std::fs::write(bench.path("small.html"), "notes of somebody").unwrap();
     std::fs::remove_file(bench.path("small.proof")).unwrap();
+    let nothing = text(&bench.run(&["run", "study.toml", "--no-report", "--progress", "none"]).stderr);
+    assert!(!nothing.contains("measuring") && nothing.contains("verdict  "), "{nothing}");
+}
+
+#[test]
+fn programs_hear_one_object_a_line_to_the_end() {
+    let bench = Bench::new("progress-json");
+    bench.study(&small_study("null", "", 1));
+    std::fs::write(bench.path("small.html"), "notes of somebody").unwrap();
     let json = text(&bench.run(&["run", "study.toml", "--progress", "json"]).stderr);
-    let lines: Vec<serde_json::Value> = json.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    assert!(lines.iter().any(|line| line["event"] == "phase" && line["phase"] == "measuring" && line["run"] == 1));
-    assert!(lines.iter().any(|line| line["event"] == "ended" && line["trouble"].is_null()), "{json}");
-    assert!(json.contains("report   not written: small.html exists and is not a report of Proofload"), "{json}");
+    let lines: Vec<Json> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
+    let measuring =
+        lines.iter().find(|line| line["event"] == "phase" && line["phase"] == "measuring").expect("it measures");
+    assert_eq!(
+        (&measuring["run"], &measuring["of"], &measuring["point"]),
+        (&1.into(), &1.into(), &"the only point".into())
+    );
+    assert_eq!((&measuring["phase_at_least_s"], &measuring["phase_at_most_s"]), (&2.0.into(), &2.0.into()));
+    assert!(measuring["left_s"].as_u64().is_some_and(|left| (2..60).contains(&left)), "{measuring}");
+    let ended = lines.iter().find(|line| line["event"] == "ended").expect("it ends");
+    assert!(ended["trouble"].is_null() && ended["rate"].as_f64().is_some_and(|rate| rate > 0.0), "{ended}");
+    assert_eq!(ended["unit"], "transactions/s");
+    let end = lines.last().expect("a last line");
+    assert_eq!(
+        (&end["event"], &end["record"], &end["result"]["points"]),
+        (&"end".into(), &"small.proof".into(), &1.into())
+    );
+    assert!(end["report_missing"].as_str().is_some_and(|why| why.contains("is not a report of Proofload")), "{end}");
+    assert_eq!(end["exit"], end["result"]["exit"]);
     assert_eq!(std::fs::read_to_string(bench.path("small.html")).unwrap(), "notes of somebody");
+}
+
+/// Another process sees the phases of the live view, and the view of that process ends with the study.
+#[test]
+fn a_record_is_watched_while_another_process_writes_it() {
+    let bench = Bench::new("watch");
+    bench.study(&small_study("null", "", 1).replace("measure = \"2s\"", "measure = \"6s\""));
+    let mut run = bench.spawn(&["run", "study.toml", "--no-report", "--progress", "none", "--void", "ok"]);
+    while !bench.path("small.proof").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let watched = bench.run(&["status", "small.proof", "--watch", "--json"]);
+    assert_eq!(run.wait().expect("it ends").code(), Some(0));
+    let lines: Vec<Json> =
+        text(&watched.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let measuring: Vec<&Json> = lines.iter().filter(|line| line["runs"][0]["phase"] == "measuring").collect();
+    assert!(measuring.len() > 2, "{lines:?}");
+    for line in &measuring {
+        assert!(line["elapsed_s"].is_u64() && line["left_s"].is_u64() && line["being_written"] == true, "{line}");
+        assert!(line["runs"][0]["phase_at_most_s"] == 6.0 && line["runs"][0]["verdict"].is_null(), "{line}");
+    }
+    assert!(measuring.iter().any(|line| line["runs"][0]["rate"].as_f64().is_some_and(|rate| rate > 0.0)), "{lines:?}");
+    let last = lines.last().expect("it says something");
+    assert!(last["being_written"] == false && last["runs"][0]["state"] == "finished", "{last}");
+    assert!(last["runs"][0]["verdict"].is_string() && last["result"]["points"] == 1, "{last}");
+    let told = text(&bench.run(&["status", "small.proof"]).stdout);
+    assert!(told.contains("1 of 1 run") && told.contains("verdict  ") && !told.contains("finished"), "{told}");
 }
 
 /// A point that moved beside a compiler is measured again; one that is valid is left alone, and so is one that moved by itself.

@@ -16,13 +16,14 @@ mod recorder;
 mod rows;
 mod schema;
 mod seal;
+mod tail;
 mod verification;
 
 pub use agents::AgentRows;
 pub use content::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State};
 pub use error::Error;
 pub use file::{file_sha256, is_record};
-pub use reader::{prove, read, read_finished_runs};
+pub use reader::{prove, read, read_finished_runs, read_progress};
 pub use recorder::{AttemptId, Opening, Recorder};
 pub use schema::{APPLICATION_ID, FORMAT};
 pub use verification::Proof;

@@ -1,17 +1,18 @@
 //! Reading a record as plain data. Works while another process writes it; never changes it.
 
 use crate::compat::Format;
-use crate::content::{Record, SessionLine, State};
+use crate::content::{Attempt, Record, SessionLine, State};
 use crate::error::Error;
-use crate::rows::{all, attempts, documents, events, facts, fill, logs, samples};
+use crate::rows::{all, attempts, documents, events, facts, fill, logs, samples, state};
 use crate::schema::{APPLICATION_ID, FORMAT};
+use crate::tail::{last_seconds, samples_of};
 use crate::verification::Proof;
 use crate::{agents, lock, verification};
 use proofload_model::plan::Plan;
 use proofload_model::study::Study;
 use proofload_model::time::WallTime;
 use rusqlite::{Connection, OpenFlags};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Reads a whole record.
@@ -20,14 +21,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
     let reading = |error: rusqlite::Error| Error::sqlite(&format!("reading {}", path.display()), &error);
     let proof = verification::prove(&connection, format).map_err(|error| error.of_file(path))?;
     let documents = documents(&connection).map_err(reading)?;
-    let parse_study = || serde_json::from_str::<Study>(documents.get("study.json")?).ok();
-    let parse_plan = || serde_json::from_str::<Plan>(documents.get("plan.json")?).ok();
-    let (Some(study), Some(plan)) = (parse_study(), parse_plan()) else {
-        return Err(Error::not_a_record(format!(
-            "{} has no readable study and plan; was its creation interrupted?",
-            path.display()
-        )));
-    };
+    let (study, plan) = study_and_plan(&documents, path)?;
     let mut faults = proof.faults.clone();
     let mut attempts = attempts(&connection, &plan, &mut faults).map_err(reading)?;
     let mut samples = samples(&connection).map_err(reading)?;
@@ -45,10 +39,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
         ),
         study,
         plan,
-        sessions: all(&connection, "SELECT at_us, program, machine FROM session NOT INDEXED ORDER BY id", [], |row| {
-            Ok(SessionLine { at: WallTime(row.get(0)?), program: row.get(1)?, machine: row.get(2)? })
-        })
-        .map_err(reading)?,
+        sessions: sessions(&connection).map_err(reading)?,
         facts: facts(&connection, format, None).map_err(reading)?,
         events: events(&connection, format, None).map_err(reading)?,
         logs: logs(&connection, format).map_err(reading)?,
@@ -57,6 +48,59 @@ pub fn read(path: &Path) -> Result<Record, Error> {
         attempts,
         faults,
         judged_again: false,
+    })
+}
+
+/// Reads a record as far as its progress needs, without checking that it is as it was written, seals included: every attempt with its
+/// events, those that `whole` picks with all their rows, and of one that is open the last seconds. Costs little while another process writes.
+pub fn read_progress(path: &Path, whole: &dyn Fn(&Attempt) -> bool) -> Result<Record, Error> {
+    let connection = open(path)?;
+    let reading = |error: rusqlite::Error| Error::sqlite(&format!("reading {}", path.display()), &error);
+    connection.execute_batch("BEGIN").map_err(reading)?;
+    let format = Format::of(&connection)?;
+    let documents = documents(&connection).map_err(reading)?;
+    let (study, plan) = study_and_plan(&documents, path)?;
+    let mut attempts = attempts(&connection, &plan, &mut Vec::new()).map_err(reading)?;
+    for attempt in &mut attempts {
+        attempt.events = events(&connection, format, Some(attempt.id)).map_err(reading)?;
+        attempt.state = state(&attempt.events);
+        if whole(attempt) {
+            let mut samples = samples_of(&connection, attempt.id).map_err(reading)?;
+            fill(&connection, format, attempt, &mut samples).map_err(reading)?;
+            attempt.agents = agents::read(&connection, format, attempt.id)?;
+            // Not checked here: whoever wants a proof reads the whole record.
+            attempt.seal_holds = (attempt.state == State::Finished).then_some(true);
+        } else if attempt.state == State::Open {
+            last_seconds(&connection, format, attempt).map_err(reading)?;
+        }
+    }
+    Ok(Record {
+        created: WallTime(0),
+        sessions: sessions(&connection).map_err(reading)?,
+        facts: Vec::new(),
+        events: events(&connection, format, None).map_err(reading)?,
+        logs: Vec::new(),
+        being_written: lock::is_taken(path),
+        study,
+        plan,
+        documents,
+        attempts,
+        faults: Vec::new(),
+        judged_again: false,
+    })
+}
+
+fn study_and_plan(documents: &BTreeMap<String, String>, path: &Path) -> Result<(Study, Plan), Error> {
+    let study = documents.get("study.json").and_then(|text| serde_json::from_str::<Study>(text).ok());
+    let plan = documents.get("plan.json").and_then(|text| serde_json::from_str::<Plan>(text).ok());
+    study.zip(plan).ok_or_else(|| {
+        Error::not_a_record(format!("{} has no readable study and plan; was its creation interrupted?", path.display()))
+    })
+}
+
+fn sessions(connection: &Connection) -> rusqlite::Result<Vec<SessionLine>> {
+    all(connection, "SELECT at_us, program, machine FROM session NOT INDEXED ORDER BY id", [], |row| {
+        Ok(SessionLine { at: WallTime(row.get(0)?), program: row.get(1)?, machine: row.get(2)? })
     })
 }
 

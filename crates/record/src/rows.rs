@@ -86,7 +86,8 @@ pub(crate) fn fill(
     Ok(())
 }
 
-fn state(events: &[AttemptEvent]) -> State {
+/// How an attempt stands by its events.
+pub(crate) fn state(events: &[AttemptEvent]) -> State {
     let end = events.iter().rev().find_map(|event| match &event.event {
         RunEvent::Finished => Some(State::Finished),
         RunEvent::Failed(reason) => Some(State::Failed { reason: reason.clone() }),
@@ -188,7 +189,7 @@ fn intervals(connection: &Connection, format: Format, attempt: i64) -> rusqlite:
     Ok(samples.into_values().collect())
 }
 
-fn operation(row: &Row<'_>) -> rusqlite::Result<(u64, OperationCounts)> {
+pub(crate) fn operation(row: &Row<'_>) -> rusqlite::Result<(u64, OperationCounts)> {
     let counts = OperationCounts {
         kind: row.get(1)?,
         due: row.get(2)?,
@@ -202,7 +203,7 @@ fn operation(row: &Row<'_>) -> rusqlite::Result<(u64, OperationCounts)> {
     Ok((row.get(0)?, counts))
 }
 
-fn histogram(row: &Row<'_>) -> rusqlite::Result<(u64, HistogramDelta)> {
+pub(crate) fn histogram(row: &Row<'_>) -> rusqlite::Result<(u64, HistogramDelta)> {
     let clock = LatencyClock::from_word(&row.get::<_, String>(2)?).unwrap_or(LatencyClock::Response);
     let delta = HistogramDelta {
         kind: row.get(1)?,
@@ -233,7 +234,7 @@ pub(crate) fn samples(connection: &Connection) -> rusqlite::Result<Samples> {
     Ok(samples)
 }
 
-fn series(
+pub(crate) fn series(
     connection: &Connection,
     format: Format,
     attempt: i64,
@@ -251,7 +252,7 @@ fn series(
     })
 }
 
-fn marks(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<(String, Mark)>> {
+pub(crate) fn marks(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<(String, Mark)>> {
     let rows = all(
         connection,
         "SELECT label, moment_ns, offset_ns, name, value FROM mark NOT INDEXED WHERE attempt = ?1 ORDER BY id",

@@ -4,6 +4,7 @@
 use super::drill_rules::drill_needs;
 use super::factor::{Factor, values_of};
 use super::fault::Fault;
+use super::folder_rules::folders;
 use super::host_rules::standby_hosts_need;
 use super::manager_rules::manager_needs;
 use super::purge_rules::purge_needs;
@@ -58,13 +59,10 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.
 const MOST_RUNS: u128 = 100_000;
 
-/// System folders that no data belong in.
-const SYSTEM_FOLDERS: &[&str] = &["/bin", "/boot", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr"];
-
 /// Runs every rule. The others look at every point, so that a study of too many is told alone.
 pub(super) fn find_all(study: &Study, given: &StudySource<'_>, faults: &mut Vec<Fault>) {
     let mut look = RuleContext { study, given, faults };
-    storage_path(&mut look);
+    folders(&mut look);
     if !few_enough_runs(&mut look) {
         return;
     }
@@ -110,25 +108,6 @@ fn few_enough_runs(look: &mut RuleContext<'_>) -> bool {
         format!("all levels and repetitions together are {runs} runs, more than {MOST_RUNS}; leave some levels out"),
     );
     false
-}
-
-/// Data and snapshots lie in a folder of their own, never in the root or among the system's files.
-fn storage_path(look: &mut RuleContext<'_>) {
-    let Ok(path) = look.study.settings.text("storage.path") else { return };
-    let folder = std::path::Path::new(path);
-    let reason = if path.trim().is_empty() {
-        Some("names no folder".to_owned())
-    } else if path.chars().any(char::is_control) {
-        Some("contains control characters".to_owned())
-    } else if folder.parent().is_none() {
-        Some("is the root of the file system; name a folder below it".to_owned())
-    } else {
-        let system = SYSTEM_FOLDERS.iter().find(|system| folder.starts_with(system));
-        system.map(|system| format!("lies in {system}, which belongs to the system"))
-    };
-    if let Some(reason) = reason {
-        look.fault("storage.path", reason);
-    }
 }
 
 /// A text with its percent-encoded bytes decoded, as engines read the keys of a URL.

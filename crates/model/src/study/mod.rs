@@ -6,6 +6,7 @@ mod drill_rules;
 mod factor;
 mod factor_rules;
 mod fault;
+mod folder_rules;
 mod host_rules;
 mod manager_rules;
 mod purge_rules;

@@ -16,12 +16,22 @@ fn data_lie_in_a_folder_of_their_own() {
     for (path, told) in [
         ("", "names no folder"),
         ("/", "is the root of the file system; name a folder below it"),
+        ("/srv/../", "is the root of the file system; name a folder below it"),
         ("/etc/data", "lies in /etc, which belongs to the system"),
+        ("/srv/../etc/data", "lies in /etc, which belongs to the system"),
+        ("/dev/sdb", "lies in /dev, which belongs to the system"),
+        ("/sys", "lies in /sys, which belongs to the system"),
+        ("/var", "is /var itself, which others use as well; name a folder below it"),
+        ("/var/lib/.", "is /var/lib itself, which others use as well; name a folder below it"),
+        ("a\u{1b}[2J", "contains control characters"),
+        ("a\u{202e}b", "contains control characters"),
     ] {
         let faults = refusal(GOOD, &[&format!("storage.path={path}")]);
         assert_eq!(faults, [format!("storage.path: {told}")], "{path:?}");
     }
-    assert_eq!(refusal(GOOD, &["storage.path=/srv/data"]), [""; 0]);
+    for path in ["/srv/data", "/mnt", "data", "../data", "/var/lib/proofload", "/dev/shm/data"] {
+        assert_eq!(refusal(GOOD, &[&format!("storage.path={path}")]), [""; 0], "{path}");
+    }
 }
 
 #[test]

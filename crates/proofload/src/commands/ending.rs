@@ -1,47 +1,142 @@
-//! The last lines of `run` and `resume`: the verdict, what was written, what to do next. The exit code is `verdict`'s.
+//! The last lines of `run` and `resume`: the verdict, what was written, what to do next. As text for people, or one JSON object for programs.
 
+use super::verdict::{StudyResult, counted};
+use crate::clock::SystemClock;
 use crate::exit::Exit;
 use crate::output;
+use proofload_model::time::Clock;
 use proofload_record::Record;
 use proofload_report::findings::{Findings, Verdict, Void, VoidClass, evaluate};
 use proofload_report::{Format, render};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Bytes at the beginning of a page that `report` wrote.
 const OURS: &str = "<meta name=\"generator\" content=\"Proofload\">";
 
-/// Prints the last lines of a study that came to its end; its report is written unless nobody wants one.
-pub(crate) fn tell(record: &Record, path: &Path, with_report: bool) -> Exit {
-    let exit = super::verdict::exit_of(record);
-    let findings = evaluate(record);
-    output::note("");
-    output::note(&verdict(&findings));
-    output::note(&format!("record   {}", path.display()));
-    if with_report {
-        match write_report(record, path) {
-            Ok(file) => output::note(&format!("report   {file}")),
-            Err(text) => output::note(&format!("report   not written: {text}")),
-        }
-    }
-    for line in next(&findings, path) {
-        output::note(&format!("next     {line}"));
-    }
-    if exit != Exit::Good {
-        output::note(&format!("exit     {}: {}", exit.number(), exit.meaning()));
-    }
-    exit
+/// How a study is told at its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndingStyle {
+    /// Whether for programs.
+    pub(crate) as_json: bool,
+    /// Whether the report is written beside the record.
+    pub(crate) with_report: bool,
+    /// Whether a study without a result ends with 0.
+    pub(crate) accepts_void: bool,
 }
 
-/// How many points are results.
-fn verdict(findings: &Findings<'_>) -> String {
-    let all = findings.points.len();
-    let valid = findings.points.iter().filter(|point| point.verdict.is_valid()).count();
-    let points = if all == 1 { "point" } else { "points" };
-    match valid {
-        0 => format!("verdict  no result: none of {all} {points} is valid"),
-        _ => format!("verdict  {valid} of {all} {points} valid"),
+/// All that is said at the end.
+#[derive(Debug)]
+pub(crate) struct Ending<'a> {
+    record: &'a Path,
+    exit: Exit,
+    /// What stopped the study; `None` when it came to its end.
+    error: Option<String>,
+    result: Option<StudyResult>,
+    table: Option<String>,
+    /// The file, or why there is none; `None` when nobody wants one.
+    report: Option<Result<String, String>>,
+    next: Vec<String>,
+}
+
+impl<'a> Ending<'a> {
+    /// A study that came to its end; writes its report.
+    pub(crate) fn complete(record: &Record, path: &'a Path, style: EndingStyle) -> Self {
+        let findings = evaluate(record);
+        let result = StudyResult::of(&findings);
+        let exit = match result.exit() {
+            Exit::NoResult if style.accepts_void => Exit::Good,
+            exit => exit,
+        };
+        Self {
+            record: path,
+            exit,
+            error: None,
+            table: table(record),
+            report: style.with_report.then(|| write_report(record, path)),
+            next: next(&findings, path),
+            result: Some(result),
+        }
     }
+
+    /// A study that was stopped; what is in its record is told, and what to do.
+    pub(crate) fn stopped(record: Option<&Record>, path: &'a Path, exit: Exit, error: String, next: String) -> Self {
+        let result = record.map(StudyResult::of_record);
+        // A verification that failed is told even if something else failed as well.
+        let exit = match &result {
+            Some(result) if exit == Exit::Failure && result.exit() == Exit::VerificationFailed => result.exit(),
+            _ => exit,
+        };
+        let next = if next.is_empty() { Vec::new() } else { vec![next] };
+        Self { record: path, exit, error: Some(error), table: record.and_then(table), report: None, next, result }
+    }
+
+    /// Says it, and gives the exit code.
+    pub(crate) fn tell(&self, style: EndingStyle) -> Exit {
+        if style.as_json {
+            output::note(&self.json().to_string());
+            return self.exit;
+        }
+        if let Some(table) = &self.table {
+            output::note(table);
+        }
+        match &self.error {
+            Some(error) => {
+                match self.exit {
+                    Exit::Interrupted | Exit::InterruptedEarly => output::note(error),
+                    _ => output::error(error),
+                }
+                self.next.iter().for_each(|line| output::note(line));
+            }
+            None => self.tell_completed(),
+        }
+        if self.exit != Exit::Good && self.result.is_some() {
+            output::note(&format!("exit     {}: {}", self.exit.number(), self.why()));
+        }
+        self.exit
+    }
+
+    fn tell_completed(&self) {
+        output::note("");
+        if let Some(result) = &self.result {
+            output::note(&format!("verdict  {}", result.text()));
+        }
+        output::note(&format!("record   {}", self.record.display()));
+        match &self.report {
+            Some(Ok(file)) => output::note(&format!("report   {file}")),
+            Some(Err(text)) => output::note(&format!("report   not written: {text}")),
+            None => {}
+        }
+        self.next.iter().for_each(|line| output::note(&format!("next     {line}")));
+    }
+
+    /// The meaning of the code, with its causes where they are known.
+    fn why(&self) -> String {
+        let causes = self.result.as_ref().map(StudyResult::causes).unwrap_or_default();
+        match self.exit {
+            Exit::NoResult if !causes.is_empty() => format!("no result: {causes}"),
+            Exit::VerificationFailed if !causes.is_empty() => format!("verification failed: {causes}"),
+            exit => exit.meaning().to_owned(),
+        }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let (file, missing) = match &self.report {
+            Some(Ok(file)) => (Some(file), None),
+            Some(Err(text)) => (None, Some(text)),
+            None => (None, None),
+        };
+        json!({
+            "at_us": SystemClock.wall().0, "event": "end", "exit": self.exit.number(), "meaning": self.exit.meaning(),
+            "error": self.error, "result": self.result.as_ref().map(StudyResult::json), "record": self.record.display().to_string(),
+            "report": file, "report_missing": missing, "next": self.next,
+        })
+    }
+}
+
+fn table(record: &Record) -> Option<String> {
+    render(record, Format::Text).ok().map(|table| table.trim_end().to_owned())
 }
 
 /// Writes the page beside the record, over an earlier page of ours only.
@@ -75,7 +170,7 @@ fn next(findings: &Findings<'_>, path: &Path) -> Vec<String> {
     let mut lines: Vec<String> = classes.into_iter().map(|class| class.remedy().to_owned()).collect();
     let again = of_points.filter(|reasons| super::run::is_mendable(reasons)).count();
     if again > 0 {
-        let points = super::verdict::counted(again, "void point");
+        let points = counted(again, "void point");
         lines.push(format!("proofload resume {} --void   measures {points} again", path.display()));
     }
     lines

@@ -91,7 +91,10 @@ fn examples(words: &str) -> String {
 
 /// The section on exit codes. No word of ours begins with a dot, which would be a command of roff.
 fn exit_codes() -> String {
-    let code = |exit: &Exit| format!(".TP\n{}\n{}\n", exit.number(), exit.meaning());
+    let code = |exit: &Exit| {
+        let remedy = if exit.remedy().is_empty() { String::new() } else { format!(".br\n{}\n", exit.remedy()) };
+        format!(".TP\n{}\n{}\n{remedy}", exit.number(), exit.meaning())
+    };
     format!(".SH \"EXIT STATUS\"\n{}", Exit::ALL.iter().map(code).collect::<String>())
 }
 

@@ -23,6 +23,7 @@ mod schema;
 mod sign;
 mod ssh_keygen;
 mod status;
+mod status_json;
 mod studies;
 mod study_file;
 mod study_needs;

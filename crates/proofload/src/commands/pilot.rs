@@ -1,7 +1,7 @@
 //! What wanted intervals take, by the spread of a short run of the same study.
 
-use super::plan_times::minutes;
 use proofload_analysis::window::seconds_needed;
+use proofload_model::units::duration_words;
 use proofload_report::findings::{Findings, evaluate};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -47,7 +47,7 @@ impl Pilot {
         for Effort { half_width, repetitions, seconds } in &self.needed {
             let mean = seconds.map_or_else(
                 || "no valid point tells how long for a mean".to_owned(),
-                |seconds| format!("{} of load for a mean", minutes(Duration::from_secs(seconds))),
+                |seconds| format!("{} of load for a mean", duration_words(Duration::from_secs(seconds))),
             );
             let ratio = match repetitions {
                 _ if self.points < 2 => String::new(),

@@ -1,19 +1,22 @@
 //! `plan`: what a study would do, before it does it.
 
 use super::pilot::Pilot;
-use super::plan_times::{CalibrationPlan, Span, Times, minutes};
+use super::plan_times::{CalibrationPlan, in_all, total};
 use crate::cli::PlanArguments;
+use crate::clock::SystemClock;
 use crate::exit::Exit;
+use crate::local_time::local_zone;
 use crate::output;
+use crate::run_times::{RunTimes, build_time, data_set};
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings};
 use proofload_model::study::{Goal, Study, preconditioning, purged_devices, search, values_of};
 use proofload_model::tier::tier_plan;
-use proofload_model::units::{Bytes, duration_text};
+use proofload_model::time::Clock;
+use proofload_model::units::{Bytes, duration_words};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 /// Prints the plan.
 pub(crate) fn run(arguments: &PlanArguments) -> Exit {
@@ -61,7 +64,7 @@ fn search_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     let goal = match &search.goal {
         Goal::Max { plateau } => format!("the smallest with throughput within {} % of the largest", 100.0 * plateau),
         Goal::Percentile { statistic, at_most, operation } => {
-            format!("the largest with {statistic} of {operation} at most {}", duration_text(*at_most))
+            format!("the largest with {statistic} of {operation} at most {}", duration_words(*at_most))
         }
     };
     let combinations = if plan.points.len() == 1 {
@@ -94,50 +97,37 @@ fn runs_text(study: &Study, plan: &Plan) -> Result<String, Error> {
             .map(|(setting, value)| format!("{setting} = {value}"))
             .collect();
         let sentinel = if run.sentinel { "  sentinel" } else { "" };
+        let repetition =
+            if study.repetitions() > 1 { format!("  repetition {}", run.repetition + 1) } else { String::new() };
+        let levels = if levels.is_empty() { "the only point".to_owned() } else { levels.join(", ") };
         text.push_str(&format!(
-            "  {:>3}  {}  repetition {}{sentinel}  {}\n",
+            "  {:>3}  {levels}{repetition}{sentinel}  {}\n",
             run.index,
-            levels.join(", "),
-            run.repetition + 1,
-            Times::of(&plan.settings(study, run.point))?.text()
+            RunTimes::of(&plan.settings(study, run.point))?.text()
         ));
     }
     Ok(text)
 }
 
-/// About how long building the data takes, at least a second.
-pub(super) fn build_time(sizes: &BTreeMap<String, u64>) -> Duration {
-    Duration::from_secs((sizes.values().sum::<u64>() / BUILD_BYTES_PER_SECOND).max(1))
-}
-
 fn times_text(study: &Study, plan: &Plan) -> Result<String, Error> {
-    let build = build_time(&data_sizes(study, plan)?);
+    let sizes = data_sizes(study, plan)?;
+    let build = match sizes.values().sum::<u64>() {
+        0 => String::new(),
+        bytes => format!("building the data once: about {}\n", duration_words(build_time(bytes))),
+    };
     Ok(format!(
-        "\nload: {}, plus about {} to build the data once, plus restoring, starting and verifying each run\n{}",
-        Span::total(study, plan)?.text(),
-        minutes(build),
-        CalibrationPlan::of(study, plan)?.text()
+        "\nload: {}\n{build}{}{}\n",
+        total(study, plan)?.text(),
+        CalibrationPlan::of(study, plan)?.text(),
+        in_all(study, plan, SystemClock.wall(), &local_zone())
     ))
 }
-
-/// A cautious rate of building data, bytes of rows per second; the report has the measured one.
-const BUILD_BYTES_PER_SECOND: u64 = 12_000_000;
 
 /// Expected size of each data set by its label.
 pub(super) fn data_sizes(study: &Study, plan: &Plan) -> Result<BTreeMap<String, u64>, Error> {
     let mut sizes = BTreeMap::new();
     for point in &plan.points {
-        let settings = plan.settings(study, point.id);
-        let name = settings.text("workload.kind")?;
-        let Some(workload) = proofload_load::workload(name) else { continue };
-        let engine = settings.text("engine.kind")?;
-        if !proofload_engine::engine(engine).is_some_and(|engine| engine.facts().capabilities.durable) {
-            continue;
-        }
-        sizes.insert(
-            format!("{engine} {}", workload.data_label(&settings, study.seed())),
-            workload.expected_bytes(&settings).0,
-        );
+        sizes.extend(data_set(study, &plan.settings(study, point.id))?);
     }
     Ok(sizes)
 }
@@ -204,11 +194,10 @@ pub(super) fn limits(study: &Study) -> Vec<(&'static str, Vec<String>)> {
     limit_settings().map(values).collect()
 }
 
+/// Limits that were asked for.
 fn limits_text(study: &Study) -> String {
-    let line = |(path, values): (&str, Vec<String>)| {
-        format!("{path}: {}\n", if values.is_empty() { "none".to_owned() } else { values.join(", ") })
-    };
-    limits(study).into_iter().map(line).collect()
+    let asked = limits(study).into_iter().filter(|(_, values)| !values.is_empty());
+    asked.map(|(path, values)| format!("{path}: {}\n", values.join(", "))).collect()
 }
 
 /// Devices whose data would be lost.
@@ -219,9 +208,6 @@ pub(super) fn destroyed(study: &Study) -> Result<Vec<String>, Error> {
 
 fn destructive_text(study: &Study) -> Result<String, Error> {
     let (devices, purged) = (destroyed(study)?, purged_devices(&study.settings));
-    if devices.is_empty() {
-        return Ok("destructive steps: none\n".to_owned());
-    }
     let folder = Path::new(study.settings.text("storage.path")?).join(study.name());
     let local = study.settings.list("agents.host").is_empty();
     let yes = devices.join(",");

@@ -1,8 +1,10 @@
 //! The plan for programs: described in `docs/guides/machine-readable.md`.
 
 use super::pilot::Pilot;
-use super::plan::{build_time, copies, data_sizes, destroyed, limits, space};
-use super::plan_times::{CalibrationPlan, Span, Times};
+use super::plan::{copies, data_sizes, destroyed, limits, space};
+use super::plan_times::{CalibrationPlan, total};
+use crate::live::Expectation;
+use crate::run_times::{RunTimes, build_time, planned_runs};
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Point, Run, expand, most_runs};
 use proofload_model::study::{Study, search};
@@ -23,9 +25,10 @@ pub(super) fn plan_json(study: &Study, pilot: Option<&Pilot>) -> Result<String, 
         "points": plan.points.iter().map(point_json).collect::<Vec<_>>(),
         "runs": runs?,
         "search": search_json(study, &plan)?,
-        "load_s": Span::total(study, &plan)?.json(),
+        "load_s": total(study, &plan)?.json(),
+        "expected_s": expected_s(study, &plan),
         "calibration": { "device": calibration.device, "scans": calibration.scans, "queries": calibration.queries },
-        "build_s": build_time(&sizes).as_secs(),
+        "build_s": build_time(sizes.values().sum()).as_secs(),
         "space": {
             "bytes": space(&sizes, copies).0, "path": study.settings.text("storage.path")?, "data_sets": sizes.len(), "copies": copies,
         },
@@ -34,6 +37,13 @@ pub(super) fn plan_json(study: &Study, pilot: Option<&Pilot>) -> Result<String, 
         "pilot": pilot.map(Pilot::json),
     });
     Ok(format!("{body:#}"))
+}
+
+/// Seconds from the beginning to the end, about, the longest of a search; `None` where only the work tells.
+fn expected_s(study: &Study, plan: &Plan) -> Option<u64> {
+    let runs = planned_runs(study, plan);
+    let expectation = Expectation::of(runs.iter().map(|run| (run, false)), most_runs(study));
+    expectation.left(None).map(|left| left.time.as_secs())
 }
 
 /// What is searched, and how many runs there can be; null where all runs are known.
@@ -52,7 +62,7 @@ fn point_json(point: &Point) -> Json {
 }
 
 fn run_json(study: &Study, plan: &Plan, run: &Run) -> Result<Json, Error> {
-    let times = Times::of(&plan.settings(study, run.point))?;
+    let times = RunTimes::of(&plan.settings(study, run.point))?;
     Ok(json!({
         "index": run.index, "point": run.point, "repetition": run.repetition, "sentinel": run.sentinel, "load_s": times.span.json(),
         "operations": times.work.map(|work| work.operations),

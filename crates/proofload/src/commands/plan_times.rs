@@ -1,107 +1,58 @@
 //! How long the runs of a study take and what is found out before them, for `plan`. Pure; starts nothing.
 
 use crate::conductor::{CalibrationStep, PreparedRun};
-use proofload_analysis::recovery::BACK_FOR;
-use proofload_load::Work;
-use proofload_model::drill::drill;
+use crate::live::Expectation;
+use crate::local_time::time_of_day_in;
+use crate::run_times::{RunTimes, Span, planned_runs};
+use jiff::tz::TimeZone;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run, most_runs};
-use proofload_model::settings::Settings;
-use proofload_model::study::{Study, procedure, search};
-use proofload_model::units::duration_text;
-use serde_json::{Value as Json, json};
+use proofload_model::study::{Study, search};
+use proofload_model::time::WallTime;
+use proofload_model::units::duration_words;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Time under load. Restoring, starting and verifying come on top.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
-    at_least: Duration,
-    /// Upper bound; `None`: as long as its operations take.
-    at_most: Option<Duration>,
+/// Time under load of all runs.
+pub(super) fn total(study: &Study, plan: &Plan) -> Result<Span, Error> {
+    let mut total = Span::ZERO;
+    for run in &plan.runs {
+        total = total.and(RunTimes::of(&plan.settings(study, run.point))?.span);
+    }
+    let added = longest_searched(study, plan)?.map(|longest| {
+        longest.saturating_mul(u32::try_from(most_runs(study).saturating_sub(plan.runs.len())).unwrap_or(u32::MAX))
+    });
+    let at_most = total.at_most.zip(added).map(|(total, added)| total.saturating_add(added));
+    Ok(Span { at_most, ..total })
 }
 
-/// One run: warm-up and window together, or the work at whose end it ends.
-pub(super) struct Times {
-    pub(super) span: Span,
-    pub(super) work: Option<Work>,
+/// The longest run that a search may add: at its smallest load or at its largest; `None` where nothing bounds it.
+fn longest_searched(study: &Study, plan: &Plan) -> Result<Option<Duration>, Error> {
+    let mut longest = Some(Duration::ZERO);
+    let Some(search) = search(&study.settings)? else { return Ok(longest) };
+    for point in &plan.points {
+        for load in [&search.from, &search.to] {
+            let settings = plan.settings(study, point.id).with([(&search.setting, load)]);
+            let at_most = RunTimes::of(&settings)?.span.at_most;
+            longest = longest.zip(at_most).map(|(longest, most)| longest.max(most));
+        }
+    }
+    Ok(longest)
 }
 
-impl Times {
-    pub(super) fn of(settings: &Settings) -> Result<Self, Error> {
-        let workload = proofload_load::workload(settings.text("workload.kind")?);
-        if let Some(work) = workload.and_then(|workload| workload.work(settings)) {
-            return Ok(Self { span: Span { at_least: Duration::ZERO, at_most: work.at_most }, work: Some(work) });
-        }
-        let procedure = procedure(settings)?;
-        let least = procedure.warm_up.at_least;
-        let most = if procedure.has_fixed_warm_up() { least } else { procedure.warm_up.at_most };
-        let once = most.saturating_add(procedure.longest_measured());
-        let (drilled, drilled_at_most) = after_window(settings)?;
-        let at_most = Some(once.saturating_add(drilled_at_most).saturating_mul(1 + procedure.retries));
-        Ok(Self { span: Span { at_least: least + procedure.measure + drilled, at_most }, work: None })
-    }
-
-    /// Describes it in words.
-    pub(super) fn text(&self) -> String {
-        let Some(Work { operations, word, .. }) = self.work else { return self.span.text() };
-        format!("{operations} {word}, {}", self.span.text())
-    }
-}
-
-/// Load after the window of a drill: at least until users can have been back for so long, at most until the time is up; nothing without one.
-fn after_window(settings: &Settings) -> Result<(Duration, Duration), Error> {
-    let Some(asked) = drill(settings)? else { return Ok((Duration::ZERO, Duration::ZERO)) };
-    let by_fault = asked.fault.is_some_and(|fault| fault.takes_the_primary());
-    let lasts = if by_fault { asked.promote_after } else { asked.lasts };
-    let back = Duration::from_secs(BACK_FOR as u64);
-    Ok((lasts + back, asked.phase + lasts.max(asked.within) + back))
-}
-
-impl Span {
-    /// Sums the spans of all runs.
-    pub(super) fn total(study: &Study, plan: &Plan) -> Result<Self, Error> {
-        let mut total = Self { at_least: Duration::ZERO, at_most: Some(Duration::ZERO) };
-        for run in &plan.runs {
-            let Self { at_least, at_most } = Times::of(&plan.settings(study, run.point))?.span;
-            total.at_least += at_least;
-            total.at_most = total.at_most.zip(at_most).map(|(total, most)| total.saturating_add(most));
-        }
-        let added = Self::longest_searched(study, plan)?.at_most.map(|longest| {
-            longest.saturating_mul(u32::try_from(most_runs(study).saturating_sub(plan.runs.len())).unwrap_or(u32::MAX))
-        });
-        total.at_most = total.at_most.zip(added).map(|(total, added)| total.saturating_add(added));
-        Ok(total)
-    }
-
-    /// The longest run that a search may add: at its smallest load or at its largest.
-    fn longest_searched(study: &Study, plan: &Plan) -> Result<Self, Error> {
-        let mut longest = Self { at_least: Duration::ZERO, at_most: Some(Duration::ZERO) };
-        let Some(search) = search(&study.settings)? else { return Ok(longest) };
-        for point in &plan.points {
-            for load in [&search.from, &search.to] {
-                let settings = plan.settings(study, point.id).with([(&search.setting, load)]);
-                let at_most = Times::of(&settings)?.span.at_most;
-                longest.at_most = longest.at_most.zip(at_most).map(|(longest, most)| longest.max(most));
-            }
-        }
-        Ok(longest)
-    }
-
-    /// Describes it in words.
-    pub(super) fn text(self) -> String {
-        match self.at_most {
-            None if self.at_least.is_zero() => "as long as they take".to_owned(),
-            None => format!("{} and more", minutes(self.at_least)),
-            Some(most) if self.at_least.is_zero() => format!("at most {}", minutes(most)),
-            Some(most) => format!("{} to {}", minutes(self.at_least), minutes(most)),
-        }
-    }
-
-    /// Seconds, for programs; null where nothing bounds them.
-    pub(super) fn json(self) -> Json {
-        json!({ "at_least": self.at_least.as_secs_f64(), "at_most": self.at_most.map(|most| most.as_secs_f64()) })
-    }
+/// All of a study, from now on and about, with building and what comes between loads: `about 12 min, until 19:25 if it began now`.
+pub(super) fn in_all(study: &Study, plan: &Plan, now: WallTime, zone: &TimeZone) -> String {
+    let runs = planned_runs(study, plan);
+    let expectation = Expectation::of(runs.iter().map(|run| (run, false)), most_runs(study));
+    let Some(left) = expectation.left(None) else {
+        return "in all: as long as the work takes, plus building, restoring, starting and verifying".to_owned();
+    };
+    let about = if left.at_most { "at most about" } else { "about" };
+    let ends = time_of_day_in(now, left.time, zone);
+    format!(
+        "in all: {about} {} with building, restoring, starting and verifying; begun now, it ends {ends}",
+        duration_words(left.time)
+    )
 }
 
 /// What is found out before the first runs: how often each part is.
@@ -148,16 +99,6 @@ impl CalibrationPlan {
     }
 }
 
-/// Whole seconds, or minutes and seconds.
-pub(super) fn minutes(time: Duration) -> String {
-    let seconds = time.as_secs();
-    if seconds < 60 {
-        duration_text(Duration::from_secs(seconds))
-    } else {
-        format!("{}m{:02}s", seconds / 60, seconds % 60)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,7 +120,7 @@ mod tests {
     #[track_caller]
     fn check_run(workload: &str, expected: &str) {
         let (study, plan) = planned(workload, "");
-        assert_eq!(Times::of(&plan.settings(&study, 0)).expect("times").text(), expected);
+        assert_eq!(RunTimes::of(&plan.settings(&study, 0)).expect("times").text(), expected);
     }
 
     #[track_caller]
@@ -193,8 +134,8 @@ mod tests {
     fn runs_by_rounds_are_planned_by_their_work() {
         check_run("", "132 queries, as long as they take");
         // No stream waits for another: 3 rounds of 22 queries of a minute each.
-        check_run("query_cap = \"60s\"\n", "132 queries, at most 66m00s");
-        check_run("queries = [\"q01\", \"q06\"]\nquery_cap = \"60s\"\n", "12 queries, at most 6m00s");
+        check_run("query_cap = \"60s\"\n", "132 queries, at most 1 h 6 min");
+        check_run("queries = [\"q01\", \"q06\"]\nquery_cap = \"60s\"\n", "12 queries, at most 6 min");
     }
 
     #[test]

@@ -1,19 +1,24 @@
 //! `run` and `resume`: a study from its file, or from its record, to the last point.
 
+use super::ending::{Ending, EndingStyle};
 use super::study_file::StudyFile;
-use crate::cli::{CheckArguments, PlanArguments, ResumeArguments, RunArguments, ShowArguments};
+use crate::cli::{
+    CheckArguments, PlanArguments, ProgressForm, ResumeArguments, ResumeVoid, RunArguments, ShowArguments, VoidPolicy,
+};
 use crate::clock::SystemClock;
-use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct, labels};
+use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::live::RunEnd;
+use crate::run_times::{PlannedRun, planned_runs};
 use crate::{live, output};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
-use proofload_model::plan::{Plan, expand, most_runs};
+use proofload_model::plan::{Run, expand, most_runs};
 use proofload_model::study::{Study, confirmation_of, preconditioning, purged_devices};
 use proofload_model::time::Clock;
-use proofload_record::{Opening, Record, Recorder};
-use proofload_report::findings::{Verdict, Void, VoidClass, evaluate};
+use proofload_record::{Attempt, Opening, Record, Recorder, State};
+use proofload_report::findings::{Verdict, Void, VoidClass, evaluate, summarise};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,7 +46,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         Ok(begun) => begun,
         Err(error) => return failed(&error.to_string()),
     };
-    let exit = go(recorder, &mut assignment, &path, &arguments.show);
+    let exit = go(recorder, &mut assignment, &path, (&arguments.show, arguments.void == VoidPolicy::Ok));
     if exit == Exit::Failure && remove_if_empty(&path) {
         output::note("nothing was measured, so no record is kept; once the cause is fixed, run the study again");
     }
@@ -109,7 +114,7 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
         Ok(continued) => continued,
         Err(error) => return failed(&error.to_string()),
     };
-    if arguments.void {
+    if arguments.void.contains(&ResumeVoid::Again) {
         let again = void_runs(&record);
         output::note(&format!("measuring {} again", super::verdict::counted(again.len(), "void run")));
         assignment.finished.retain(|run| !again.contains(run));
@@ -124,7 +129,8 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
         output::error(&text);
         return Exit::Usage;
     }
-    go(recorder, &mut assignment, &arguments.record, &arguments.show)
+    let accepts_void = arguments.void.contains(&ResumeVoid::Ok);
+    go(recorder, &mut assignment, &arguments.record, (&arguments.show, accepts_void))
 }
 
 /// Runs of points that are void for the host's sake, which another attempt may mend.
@@ -171,7 +177,14 @@ fn purges_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
 }
 
 /// Conducts, closes the record, says how it ended.
-fn go(recorder: Recorder, assignment: &mut Assignment, path: &Path, show: &ShowArguments) -> Exit {
+fn go(
+    recorder: Recorder,
+    assignment: &mut Assignment,
+    path: &Path,
+    (show, accepts_void): (&ShowArguments, bool),
+) -> Exit {
+    let as_json = show.progress == Some(ProgressForm::Json);
+    let style = EndingStyle { as_json, with_report: !show.no_report, accepts_void };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,
@@ -179,66 +192,52 @@ fn go(recorder: Recorder, assignment: &mut Assignment, path: &Path, show: &ShowA
     };
     let mut journal = Journal::new(recorder, Arc::clone(&clock));
     let settings = &assignment.study.settings;
-    if let Some(profile) = proofload_report::workloads::profile(settings) {
-        output::note(&format!("profile: {profile}"));
-    }
-    let title = format!("{} · {}", assignment.study.name(), assignment.study.title());
     let program = live::Program {
-        title: &title,
+        name: assignment.study.name(),
         work: proofload_report::workloads::workload(settings).work.many,
-        runs: &runs(&assignment.plan, &assignment.finished),
+        runs: shown_runs(assignment, path),
         most: most_runs(&assignment.study),
     };
-    let mut view = live::show(show.progress, &program, Arc::clone(&clock));
+    let mut view = live::show(show.progress, program, Arc::clone(&clock));
     let outcome = conduct(assignment, &mut journal, view.as_mut(), clock, interrupt);
     view.close();
-    // A view redraws its lines when it is dropped: before anything else is printed.
     drop(view);
     let closed = journal.close();
-    match (outcome, closed) {
-        (Ok(outcome), Ok(())) => end(&outcome, path, show),
-        (Err(error), _) | (Ok(_), Err(error)) => stopped_by(&error, path),
+    let outcome = outcome.and_then(|outcome| closed.map(|()| outcome));
+    match ending(outcome, path, style) {
+        Ok(ending) => ending.tell(style),
+        Err(text) => failed(&text),
     }
 }
 
-/// Says how a study ended.
-fn end(outcome: &Outcome, path: &Path, show: &ShowArguments) -> Exit {
-    let record = match proofload_record::read(path) {
-        Ok(record) => record,
-        Err(error) => return failed(&error.to_string()),
+/// How a study ended, for its last lines.
+fn ending<'a>(outcome: Result<Outcome, Error>, path: &'a Path, style: EndingStyle) -> Result<Ending<'a>, String> {
+    let record = proofload_record::read(path);
+    let resume = |why: &str| format!("{why}: proofload resume {}", path.display());
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let record = record.ok().filter(|record| !record.attempts.is_empty());
+            let next = record.as_ref().map(|_| resume("what was finished is kept; once the cause is fixed"));
+            let (error, next) = (error.to_string(), next.unwrap_or_default());
+            return Ok(Ending::stopped(None, path, Exit::Failure, error, next));
+        }
     };
-    if let Ok(table) = proofload_report::render(&record, proofload_report::Format::Text) {
-        output::note(table.trim_end());
-    }
-    match outcome {
-        Outcome::Complete => super::ending::tell(&record, path, !show.no_report),
-        Outcome::Interrupted if record.attempts.is_empty() => Exit::InterruptedEarly,
+    let record = record.map_err(|error| error.to_string())?;
+    Ok(match outcome {
+        Outcome::Complete => Ending::complete(&record, path, style),
         Outcome::Interrupted => {
-            output::note(&format!("interrupted; continue with: proofload resume {}", path.display()));
-            Exit::Interrupted
+            let early = record.attempts.is_empty();
+            let exit = if early { Exit::InterruptedEarly } else { Exit::Interrupted };
+            let text = if early { "interrupted".to_owned() } else { resume("interrupted; continue with") };
+            Ending::stopped(Some(&record), path, exit, text, String::new())
         }
         Outcome::Failed { runs, reason } => {
-            let what = if *runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first") };
-            output::error(&format!("{what}: {reason}"));
-            output::note(&format!(
-                "nothing that was finished is lost; once the cause is fixed: proofload resume {}",
-                path.display()
-            ));
-            Exit::Failure
+            let what = if runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first") };
+            let next = resume("nothing that was finished is lost; once the cause is fixed");
+            Ending::stopped(Some(&record), path, Exit::Failure, format!("{what}: {reason}"), next)
         }
-    }
-}
-
-/// The study could not go on at all.
-fn stopped_by(error: &Error, path: &Path) -> Exit {
-    output::error(&error.to_string());
-    if proofload_record::read(path).is_ok_and(|record| !record.attempts.is_empty()) {
-        output::note(&format!(
-            "what was finished is kept; once the cause is fixed: proofload resume {}",
-            path.display()
-        ));
-    }
-    Exit::Failure
+    })
 }
 
 fn failed(text: &str) -> Exit {
@@ -246,7 +245,15 @@ fn failed(text: &str) -> Exit {
     Exit::Failure
 }
 
-/// A label for each run of the plan, and whether it is done.
-fn runs(plan: &Plan, finished: &BTreeSet<u32>) -> Vec<(String, bool)> {
-    labels(plan).into_iter().zip(&plan.runs).map(|(label, run)| (label, finished.contains(&run.index))).collect()
+/// Each run of the plan with the verdict that an earlier session came to.
+pub(super) fn shown_runs(assignment: &Assignment, path: &Path) -> Vec<(PlannedRun, Option<RunEnd>)> {
+    let Assignment { study, plan, finished, .. } = assignment;
+    let is_finished = |attempt: &Attempt| finished.contains(&attempt.run.index) && attempt.state == State::Finished;
+    // What cannot be read is shown without its verdict; `conduct` says why.
+    let record = if finished.is_empty() { None } else { proofload_record::read_progress(path, &is_finished).ok() };
+    let ended = |run: &Run| {
+        let attempt = record.as_ref().filter(|_| finished.contains(&run.index))?.finished(run.index)?;
+        Some(RunEnd::Judged(summarise(attempt, &plan.settings(study, run.point))))
+    };
+    planned_runs(study, plan).into_iter().zip(&plan.runs).map(|(planned, run)| (planned, ended(run))).collect()
 }

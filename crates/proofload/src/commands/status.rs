@@ -1,128 +1,321 @@
-//! `status`: where a record stands, also while it is written.
+//! `status`: where a record stands, also while it is written, in the words of the live view.
 
+use super::status_json::as_json;
+use super::verdict::StudyResult;
 use crate::cli::StatusArguments;
+use crate::clock::SystemClock;
 use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::live::{
+    Canvas, Expectation, Head, HostNow, LoadNow, Phase, RunEnd, RunRow, RunningRun, ScreenSize, Standing, screen,
+};
+use crate::local_time::{local_zone, time_of_day_in};
 use crate::output;
-use proofload_model::plan::Run;
+use crate::run_times::{PlannedRun, RunTimes, planned_runs};
+use proofload_analysis::disturbance::ProcessorSecond;
+use proofload_model::events::RunEvent;
+use proofload_model::plan::{Run, most_runs};
+use proofload_model::series::{cores, foreign};
+use proofload_model::time::{Clock, WallTime};
 use proofload_record::{Attempt, Record, State};
-use proofload_report::findings::{SearchFindings, SearchState, searches, void_reasons};
-use serde_json::json;
+use proofload_report::findings::{RunSummary, SearchFindings, SearchState, searches, summarise};
+use proofload_report::workloads::workload;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
 
-/// Prints it.
+/// Time between two looks of `--watch`.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Seconds after which `--watch` prints again where it cannot draw.
+const EVERY: u32 = 30;
+
+/// Prints it, once or until the study has ended.
 pub(crate) fn run(arguments: &StatusArguments) -> Exit {
-    let record = match proofload_record::read(&arguments.record) {
-        Ok(record) => record,
-        Err(error) => return output::failure(arguments.json, Exit::Failure, &error.to_string()),
-    };
-    output::result(&if arguments.json { as_json(&record) } else { as_text(&record, arguments) });
-    Exit::Good
-}
-
-/// How one run of the plan stands.
-struct Standing {
-    /// State of its last attempt.
-    state: &'static str,
-    /// Verdict on it, once it has finished.
-    verdict: Option<&'static str>,
-    /// Reasons, or where it is.
-    note: String,
-}
-
-impl Standing {
-    fn open(state: &'static str, note: impl Into<String>) -> Self {
-        Self { state, verdict: None, note: note.into() }
-    }
-
-    /// The verdict on a finished run, and why.
-    fn finished(record: &Record, attempt: &Attempt) -> Self {
-        let changed = match attempt.seal_holds {
-            Some(true) => None,
-            Some(false) => Some("ITS SEAL IS BROKEN: rows were changed"),
-            None => Some("IT HAS NO SEAL: rows were changed"),
-        };
-        let settings = record.plan.settings(&record.study, attempt.run.point);
-        let reasons: Vec<String> = void_reasons(attempt, &settings).iter().map(ToString::to_string).collect();
-        let verdict = if reasons.is_empty() { "valid" } else { "void" };
-        let note = changed.map_or_else(|| reasons.join("; "), str::to_owned);
-        Self { state: "finished", verdict: Some(verdict), note }
+    match if arguments.watch { watch(arguments) } else { once(arguments) } {
+        Ok(exit) => exit,
+        Err(error) => output::failure(arguments.json, Exit::Failure, &error),
     }
 }
 
-/// How one run of the plan stands.
-fn standing(record: &Record, run: &Run) -> Standing {
-    let of_run: Vec<&Attempt> = record.attempts.iter().filter(|attempt| attempt.run.index == run.index).collect();
-    if let Some(attempt) = record.finished(run.index) {
-        return Standing::finished(record, attempt);
-    }
-    match of_run.last().map(|attempt| (&attempt.state, attempt)) {
-        None => Standing::open("waiting", ""),
-        Some((State::Failed { reason }, _)) => Standing::open("failed", reason.clone()),
-        Some((_, attempt)) if record.being_written => {
-            let phase = attempt.events.last().map_or("begun", |event| event.event.name());
-            Standing::open("running", format!("{phase}, {} intervals", attempt.intervals.len()))
+fn once(arguments: &StatusArguments) -> Result<Exit, String> {
+    let record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
+    let mut status = Status::of(&record, &mut BTreeMap::new(), SystemClock.wall());
+    status.searches = told_searches(&record);
+    let result = (status.is_complete() && !record.being_written).then(|| StudyResult::of_record(&record));
+    output::result(&if arguments.json {
+        format!("{:#}", as_json(&status, &record, result.as_ref()))
+    } else {
+        status.text(&record, result.as_ref(), &arguments.record)
+    });
+    Ok(Exit::Good)
+}
+
+/// Shows it each second until the study has ended or somebody has seen enough. Reads no more than that takes, since it may stand beside a
+/// measurement.
+fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
+    let interrupt = Interrupt::install().map_err(|error| format!("installing signal handlers: {error}"))?;
+    let mut known = BTreeMap::new();
+    let mut canvas = (!arguments.json && output::is_terminal()).then(Canvas::new);
+    let mut printed = (String::new(), 0);
+    loop {
+        let is_new = |attempt: &Attempt| attempt.state == State::Finished && !known.contains_key(&attempt.id);
+        let record = proofload_record::read_progress(&arguments.record, &is_new).map_err(|error| error.to_string())?;
+        let mut status = Status::of(&record, &mut known, SystemClock.wall());
+        status.searches = recorded_searches(&record);
+        if status.is_complete() && !record.being_written {
+            break;
         }
-        Some(_) => Standing::open("unfinished", "its conductor ended; `proofload resume` runs it again"),
+        if arguments.json {
+            output::result(&as_json(&status, &record, None).to_string());
+        } else if let Some(canvas) = &mut canvas {
+            let (size, colours) = (canvas.size(), canvas.has_colours());
+            let foot = format!("{} per second; Ctrl-C ends this view, not the study", status.work);
+            canvas.draw(&screen(&status.head, &status.rows, &foot, size, colours));
+        } else {
+            let phases = status.phases();
+            if printed.0 != phases || printed.1 >= EVERY {
+                output::result(&status.lines(ScreenSize::UNKNOWN).join("\n"));
+                printed = (phases, 0);
+            }
+            printed.1 += 1;
+        }
+        if interrupt.asked() {
+            return Ok(Exit::Good);
+        }
+        SystemClock.sleep(SECOND);
+        if interrupt.asked() {
+            return Ok(Exit::Good);
+        }
+    }
+    if let Some(canvas) = &mut canvas {
+        canvas.draw(&[]);
+    }
+    let record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
+    let mut status = Status::of(&record, &mut known, SystemClock.wall());
+    status.searches = told_searches(&record);
+    let result = StudyResult::of_record(&record);
+    output::result(&if arguments.json {
+        as_json(&status, &record, Some(&result)).to_string()
+    } else {
+        status.text(&record, Some(&result), &arguments.record)
+    });
+    Ok(Exit::Good)
+}
+
+/// Where a record stands.
+pub(super) struct Status {
+    pub(super) head: Head,
+    pub(super) rows: Vec<RunRow>,
+    /// Units of work in the plural.
+    pub(super) work: &'static str,
+    /// Every search of the study: of which levels, how it stands, and whether it has ended.
+    pub(super) searches: Vec<(String, String, bool)>,
+}
+
+impl Status {
+    /// Makes it of a record; verdicts on attempts that are `known` already are not formed again.
+    fn of(record: &Record, known: &mut BTreeMap<i64, RunSummary>, now: WallTime) -> Self {
+        let planned = planned_runs(&record.study, &record.plan);
+        let since = |at: WallTime| Duration::from_micros(u64::try_from(now.0 - at.0).unwrap_or(0));
+        let rows: Vec<RunRow> =
+            planned.iter().zip(&record.plan.runs).map(|(planned, run)| row(record, planned, run, known, now)).collect();
+        let is_done = |row: &RunRow| matches!(row.standing, Standing::Ended(RunEnd::Judged(_)));
+        let most = if is_open_search(record) { most_runs(&record.study) } else { planned.len() };
+        let mut expectation = Expectation::of(planned.iter().zip(rows.iter().map(is_done)), most);
+        for (index, attempt) in of_this_session(record) {
+            expectation.end(index, ended_at(attempt).map_or(Duration::ZERO, |at| between(attempt.started, at)));
+        }
+        let running = rows.iter().position(|row| matches!(row.standing, Standing::Running(_)));
+        let begun = running.and_then(|run| Some((run, since(last_attempt(record, run)?.started))));
+        let ((done, of), left) = (expectation.count(), expectation.left(begun));
+        let ends = left.filter(|_| record.being_written);
+        let ends = ends.map(|left| time_of_day_in(now, left.time, &local_zone())).unwrap_or_default();
+        let elapsed = record.sessions.last().filter(|_| record.being_written).map(|session| since(session.at));
+        let name = record.study.name().to_owned();
+        Self {
+            head: Head { name, done, of, at_most: of > rows.len(), elapsed, left, ends },
+            rows,
+            work: workload(&record.study.settings).work.many,
+            searches: Vec::new(),
+        }
+    }
+
+    /// Whether nothing is left to run.
+    fn is_complete(&self) -> bool {
+        let is_done = |row: &RunRow| matches!(row.standing, Standing::Ended(RunEnd::Judged(_)));
+        self.rows.iter().all(is_done) && self.searches.iter().all(|(.., ended)| *ended)
+    }
+
+    fn lines(&self, size: ScreenSize) -> Vec<String> {
+        screen(&self.head, &self.rows, "", size, false)
+    }
+
+    /// What changes when a phase does.
+    fn phases(&self) -> String {
+        let word = |row: &RunRow| match &row.standing {
+            Standing::Running(running) => running.phase.words().to_owned(),
+            standing => format!("{:?}", std::mem::discriminant(standing)),
+        };
+        self.rows.iter().map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    fn text(&self, record: &Record, result: Option<&StudyResult>, path: &Path) -> String {
+        let size = if output::is_terminal() { Canvas::new().size() } else { ScreenSize::UNKNOWN };
+        let mut lines = self.lines(ScreenSize { lines: usize::MAX, ..size });
+        let doing = if record.being_written { "being written now" } else { "at rest" };
+        lines[0] += &format!("  {doing}");
+        lines.extend(record.faults.iter().map(|fault| format!("CHANGED AFTER IT WAS WRITTEN: {fault}")));
+        lines.extend(self.searches.iter().map(|(label, told, _)| format!("search{label}: {told}")));
+        if let Some(result) = result {
+            let (text, causes) = (result.text(), result.causes());
+            let causes = if causes.is_empty() { String::new() } else { format!("; {causes}") };
+            lines.push(format!("verdict  {text}{causes}"));
+        }
+        if !record.being_written {
+            let path = path.display();
+            if !self.is_complete() {
+                lines.push(format!("continue with: proofload resume {path}"));
+            } else if self.rows.iter().any(|row| matches!(&row.standing, Standing::Ended(RunEnd::Judged(run)) if super::run::is_mendable(&run.voids))) {
+                lines.push(format!("measure void points again with: proofload resume {path} --void"));
+            }
+        }
+        lines.join("\n")
     }
 }
 
-fn levels(record: &Record, run: &Run) -> String {
-    let levels = &record.plan.points[run.point as usize].levels;
-    let text: Vec<String> = levels.iter().map(|(setting, value)| format!("{setting}={value}")).collect();
-    if text.is_empty() { "(one point)".to_owned() } else { text.join(" ") }
+/// How one run of the plan stands.
+fn row(
+    record: &Record,
+    planned: &PlannedRun,
+    run: &Run,
+    known: &mut BTreeMap<i64, RunSummary>,
+    now: WallTime,
+) -> RunRow {
+    let mut ended = |attempt: &Attempt| {
+        let settings = record.plan.settings(&record.study, run.point);
+        let summary = known.entry(attempt.id).or_insert_with(|| summarise(attempt, &settings));
+        Standing::Ended(RunEnd::Judged(summary.clone()))
+    };
+    let last = last_attempt(record, run.index as usize);
+    let standing = match last.map(|attempt| (&attempt.state, attempt)) {
+        Some((State::Open, attempt)) if record.being_written => {
+            let number = record.attempts.iter().filter(|other| other.run.index == run.index).count();
+            Standing::Running(Box::new(running(attempt, &planned.times, number as u32, now)))
+        }
+        _ => match (record.finished(run.index), last.map(|attempt| &attempt.state)) {
+            (Some(attempt), _) => ended(attempt),
+            (None, None) => Standing::Waiting,
+            (None, Some(State::Failed { reason })) => Standing::Ended(RunEnd::Failed(reason.clone())),
+            (None, Some(_)) => Standing::Unfinished,
+        },
+    };
+    RunRow { label: planned.label.clone(), times: planned.times, standing }
 }
 
-fn as_text(record: &Record, arguments: &StatusArguments) -> String {
-    let finished = record.plan.runs.iter().filter(|run| record.finished(run.index).is_some()).count();
-    let doing = if record.being_written { "being written now" } else { "at rest" };
-    let mut text =
-        format!("{}: {} of {} runs finished, {doing}\n", record.study.name(), finished, record.plan.runs.len());
-    for run in &record.plan.runs {
-        let Standing { state, verdict, note } = standing(record, run);
-        let word = verdict.unwrap_or(state);
-        text.push_str(format!("  {word:<10} run {:<3} {}  {note}", run.index, levels(record, run)).trim_end());
-        text.push('\n');
-    }
-    text.extend(record.faults.iter().map(|fault| format!("CHANGED AFTER IT WAS WRITTEN: {fault}\n")));
-    let searches = told_searches(record);
-    text.extend(searches.iter().map(|(label, told, _)| format!("search{label}: {told}\n")));
-    let open = finished < record.plan.runs.len() || searches.iter().any(|(.., ended)| !ended);
-    let has_void = record.plan.runs.iter().any(|run| standing(record, run).verdict == Some("void"));
-    if open && !record.being_written {
-        text.push_str(&format!("continue with: proofload resume {}\n", arguments.record.display()));
-    } else if has_void && !record.being_written {
-        text.push_str(&format!(
-            "measure void points again with: proofload resume {} --void\n",
-            arguments.record.display()
-        ));
-    }
-    text
+fn last_attempt(record: &Record, run: usize) -> Option<&Attempt> {
+    record.attempts.iter().rev().find(|attempt| attempt.run.index as usize == run)
 }
 
-/// Every search of the study: of which levels, how it stands, and whether it has ended.
+/// Runs that finished since the record was opened last.
+fn of_this_session(record: &Record) -> impl Iterator<Item = (usize, &Attempt)> {
+    let opened = record.sessions.last().map_or(0, |session| session.at.0);
+    let finished = move |attempt: &&Attempt| attempt.state == State::Finished && attempt.started.0 >= opened;
+    record.attempts.iter().filter(finished).map(|attempt| (attempt.run.index as usize, attempt))
+}
+
+fn ended_at(attempt: &Attempt) -> Option<WallTime> {
+    attempt.events.last().map(|event| event.at)
+}
+
+fn between(from: WallTime, to: WallTime) -> Duration {
+    Duration::from_micros(u64::try_from(to.0 - from.0).unwrap_or(0))
+}
+
+/// A run that goes on, by what its attempt has so far.
+fn running(attempt: &Attempt, times: &RunTimes, number: u32, now: WallTime) -> RunningRun {
+    let phase = phase(attempt, times);
+    let seconds = attempt.intervals.last().map_or(0, |second| second.index + 1);
+    let in_phase = match phase {
+        Phase::WarmingUp => Duration::from_secs(seconds),
+        Phase::Measuring => {
+            let began = window_start(attempt, times).unwrap_or(0);
+            Duration::from_secs(seconds.saturating_sub(began))
+        }
+        _ => between(ended_at(attempt).unwrap_or(attempt.started), now),
+    };
+    let load = LoadNow::of_seconds(&attempt.intervals, host_now(attempt));
+    RunningRun { phase, in_phase, step: String::new(), load, attempt: number }
+}
+
+/// Phase of an open attempt, by its last event and by the marks of its load.
+fn phase(attempt: &Attempt, times: &RunTimes) -> Phase {
+    let is_marked = |label: &str| attempt.marks.iter().any(|(known, _)| known == label);
+    let is_measured = times.begins_measured || window_start(attempt, times).is_some();
+    let has = |is: fn(&RunEvent) -> bool| attempt.events.iter().any(|event| is(&event.event));
+    if has(|event| matches!(event, RunEvent::LoadStopped { .. })) {
+        Phase::Verifying
+    } else if has(|event| matches!(event, RunEvent::LoadStarted(_))) {
+        match (is_marked("window_end"), is_measured) {
+            (true, _) if times.phases.is_some_and(|phases| !phases.drill.at_least.is_zero()) => Phase::Drilling,
+            (true, _) => Phase::Stopping,
+            (false, true) => Phase::Measuring,
+            (false, false) => Phase::WarmingUp,
+        }
+    } else if has(|event| matches!(event, RunEvent::Building(_))) && !has(|event| matches!(event, RunEvent::Built(_))) {
+        Phase::Building
+    } else if attempt.events.is_empty() {
+        Phase::Starting
+    } else {
+        Phase::Preparing
+    }
+}
+
+/// Second at which measuring began; `None` before it. Of databases without counters no mark is kept: there the planned warm-up tells.
+fn window_start(attempt: &Attempt, times: &RunTimes) -> Option<u64> {
+    let marked = attempt.marks.iter().find(|(label, _)| label == "window_start");
+    let marked = marked.map(|(_, mark)| mark.offset.as_seconds().max(0.0) as u64);
+    let planned = times.phases.and_then(|phases| phases.warm_up.at_most).map(|most| most.as_secs() + 1);
+    let seconds = attempt.intervals.last().map_or(0, |second| second.index + 1);
+    marked.or_else(|| planned.filter(|planned| attempt.marks.is_empty() && seconds >= *planned))
+}
+
+/// What others took of the processor in the last second that was observed.
+fn host_now(attempt: &Attempt) -> Option<HostNow> {
+    let of = |probe: &str, name: &str| {
+        let series = attempt.series.iter().filter(|series| {
+            series.probe == probe && series.name == name && !series.instance.is_standby() && !series.samples.is_empty()
+        });
+        series.filter_map(|series| series.samples.last().map(|(_, _, value)| *value)).collect::<Vec<f64>>()
+    };
+    let (busy, steal) = (of(cores::PROBE, cores::BUSY.name), of(cores::PROBE, cores::STEAL.name));
+    let stolen = (!steal.is_empty()).then(|| steal.iter().sum::<f64>() / 100.0);
+    // The probe counts what was stolen as use.
+    let used = busy.iter().sum::<f64>() / 100.0 - stolen.unwrap_or(0.0);
+    let second =
+        ProcessorSecond { busy: used, stolen, foreign: of(foreign::PROBE, foreign::CPU.name).first().copied() };
+    (!busy.is_empty()).then(|| HostNow::of(second, busy.len()))
+}
+
+fn is_open_search(record: &Record) -> bool {
+    record.study.settings.get("search.setting").is_some() && !recorded_searches(record).iter().any(|(.., ended)| *ended)
+}
+
+/// What the record tells of its searches, without evaluating their runs.
+fn recorded_searches(record: &Record) -> Vec<(String, String, bool)> {
+    let mut told = record.events.iter().filter_map(|event| match &event.event {
+        RunEvent::SearchStep { load, why, .. } => Some((String::new(), format!("{load}: {why}"), false)),
+        RunEvent::SearchEnded { text, .. } => Some((String::new(), text.clone(), true)),
+        _ => None,
+    });
+    told.next_back().into_iter().collect()
+}
+
+/// Every search of the study.
 fn told_searches(record: &Record) -> Vec<(String, String, bool)> {
     let label = |search: &SearchFindings| {
         if search.label.is_empty() { String::new() } else { format!(" ({})", search.label) }
     };
     let ended = |search: &SearchFindings| matches!(search.state, SearchState::Ended(_));
     searches(record).iter().map(|search| (label(search), search.text(), ended(search))).collect()
-}
-
-fn as_json(record: &Record) -> String {
-    let runs: Vec<serde_json::Value> = record
-        .plan
-        .runs
-        .iter()
-        .map(|run| {
-            let Standing { state, verdict, note } = standing(record, run);
-            let levels = levels(record, run);
-            json!({ "run": run.index, "point": run.point, "levels": levels, "state": state, "verdict": verdict, "note": note })
-        })
-        .collect();
-    format!(
-        "{:#}",
-        json!({
-            "form": 1, "study": record.study.name(), "being_written": record.being_written, "faults": record.faults, "runs": runs,
-            "searches": told_searches(record).iter().map(|(label, told, ended)| json!({ "of": label.trim(), "text": told, "ended": ended })).collect::<Vec<_>>(),
-        })
-    )
 }

@@ -1,15 +1,16 @@
 //! What a study costs and needs, for lists and for the head of a file that `init` writes. Derived from the study; starts nothing.
 
-use super::plan::{build_time, copies, data_sizes, destroyed, limits, space};
-use super::plan_times::{Span, minutes};
+use super::plan::{copies, data_sizes, destroyed, limits, space};
+use super::plan_times::total;
 use super::refused_limits::is_elsewhere;
+use crate::run_times::{Span, build_time};
 use proofload_model::engines::named_engine;
 use proofload_model::error::Error;
 use proofload_model::manager::manager;
 use proofload_model::plan::{expand, most_runs};
 use proofload_model::study::{Study, values_of};
 use proofload_model::tier::tier_plan;
-use proofload_model::units::Bytes;
+use proofload_model::units::{Bytes, duration_words};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -39,8 +40,8 @@ impl StudyNeeds {
         Ok(Self {
             points: plan.points.len(),
             runs: most_runs(study),
-            load: Span::total(study, &plan)?,
-            build: build_time(&sizes),
+            load: total(study, &plan)?,
+            build: sizes.iter().map(|(_, bytes)| build_time(*bytes)).sum(),
             space: space(&sizes, copies(study)?),
             place: place(study)?,
             engines: engines.collect(),
@@ -51,7 +52,7 @@ impl StudyNeeds {
     /// How long: runs, load, and building the data.
     pub(super) fn time(&self) -> String {
         let runs = super::verdict::counted(self.runs, "run");
-        format!("{runs}, {} under load, about {} to build the data", self.load.text(), minutes(self.build))
+        format!("{runs}, {} under load, about {} to build the data", self.load.text(), duration_words(self.build))
     }
 
     /// Engines and space in words.

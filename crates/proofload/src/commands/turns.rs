@@ -3,13 +3,15 @@
 use super::compare::Failure;
 use super::duet::{crowded, expect_duet};
 use super::refused_limits::study_of;
-use super::run::{begun, continued, destructive_steps_named};
+use super::run::{begun, continued, destructive_steps_named, shown_runs};
 use super::study_file::StudyFile;
-use crate::cli::PairArguments;
+use crate::cli::{PairArguments, ProgressForm};
 use crate::clock::SystemClock;
-use crate::conductor::{Assignment, Journal, Outcome, Side, conduct_duet, conduct_in_turns, half_done, labels};
+use crate::conductor::{Assignment, Journal, Outcome, Side, conduct_duet, conduct_in_turns, half_done};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::live::RunEnd;
+use crate::run_times::PlannedRun;
 use crate::{live, output};
 use proofload_model::events::RunEvent;
 use proofload_model::study::{Study, values_of};
@@ -46,7 +48,7 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
         (true, false) => return Err(alone(&files.baseline, &files.candidate)),
         (false, true) => return Err(alone(&files.candidate, &files.baseline)),
     };
-    let ran = run(&mut sides, at_once);
+    let ran = run(&mut sides, at_once, pair.progress, &files);
     let closed = sides.map(|side| side.journal.close().map_err(|error| (Exit::Failure, error.to_string())));
     ran?;
     closed.into_iter().collect::<Result<Vec<()>, Failure>>()?;
@@ -158,25 +160,30 @@ fn expect_data_apart(one: &Study, other: &Study) -> Result<(), Failure> {
     Ok(())
 }
 
-fn run(sides: &mut [Side; 2], at_once: bool) -> Result<(), Failure> {
+fn run(
+    sides: &mut [Side; 2],
+    at_once: bool,
+    progress: Option<ProgressForm>,
+    files: &RecordFiles,
+) -> Result<(), Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let interrupt =
         Interrupt::install().map_err(|error| (Exit::Failure, format!("installing signal handlers: {error}")))?;
     let [one, other] = sides.each_ref().map(|side| &side.assignment);
     let how = if at_once { "at once" } else { "in turns" };
     let title = format!("{} and {} {how}", one.study.name(), other.study.name());
-    let labelled = |letter: &str, assignment: &Assignment| -> Vec<(String, bool)> {
-        let labels = labels(&assignment.plan).into_iter().zip(&assignment.plan.runs);
-        labels.map(|(label, run)| (format!("{letter} {label}"), assignment.finished.contains(&run.index))).collect()
+    let labelled = |letter: &str, assignment: &Assignment, path: &Path| -> Vec<(PlannedRun, Option<RunEnd>)> {
+        let runs = shown_runs(assignment, path).into_iter();
+        runs.map(|(run, ended)| (PlannedRun { label: format!("{letter} {}", run.label), ..run }, ended)).collect()
     };
-    let runs = [labelled("A", one), labelled("B", other)].concat();
+    let runs = [labelled("A", one, &files.baseline), labelled("B", other, &files.candidate)].concat();
     let program = live::Program {
-        title: &title,
+        name: &title,
         work: proofload_report::workloads::workload(&one.study.settings).work.many,
         most: runs.len(),
-        runs: &runs,
+        runs,
     };
-    let mut view = live::show(None, &program, clock.clone());
+    let mut view = live::show(progress, program, clock.clone());
     let outcome = if at_once {
         conduct_duet(sides, view.as_mut(), &clock, &interrupt)
     } else {

@@ -4,6 +4,7 @@ use super::agents::LoadCommand;
 use super::apart;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
+use crate::live::Phase;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::wire::load::{Build, CheckData, Close, DataState, Open};
@@ -25,6 +26,7 @@ pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &PreparedRun, comma
 
 /// Builds the data and keeps them as a snapshot.
 fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
+    context.heard.view.phase(Phase::Building);
     context.heard.journal.event(RunEvent::Building(prepared.label.clone()))?;
     context.primary_alone(prepared).create()?;
     build(context, prepared, command)?;
@@ -43,6 +45,7 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, command: 
     match found? {
         state @ (DataState::Fits | DataState::Differs { .. }) => state.must_fit(),
         DataState::Empty { .. } | DataState::Unfinished { .. } => {
+            context.heard.view.phase(Phase::Building);
             context.heard.journal.event(RunEvent::Building(prepared.label.clone()))?;
             build(context, prepared, command)
         }

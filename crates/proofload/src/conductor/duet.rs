@@ -8,7 +8,8 @@ use super::run_context::RunContext;
 use super::study::{self, Assignment, Commands, Outcome};
 use super::turns::{Side, partners};
 use crate::interrupt::Interrupt;
-use crate::live::{Phase, View};
+use crate::live::{Phase, RunEnd, SecondSeen, View};
+use crate::run_times::PlannedRun;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run};
 use proofload_model::replication::instances_together;
@@ -123,8 +124,8 @@ struct Screen<'w> {
     view: &'w mut dyn View,
     /// Whether a run of the first is shown.
     is_busy: bool,
-    /// Runs of the other that ended meanwhile, with what went wrong.
-    ended: Vec<(u32, Option<String>)>,
+    /// Runs of the other that ended meanwhile.
+    ended: Vec<(u32, RunEnd)>,
 }
 
 impl Screen<'_> {
@@ -133,9 +134,9 @@ impl Screen<'_> {
         if self.is_busy {
             return;
         }
-        for (run, trouble) in self.ended.drain(..) {
+        for (run, ended) in self.ended.drain(..) {
             self.view.begin_run(run);
-            self.view.end_run(run, trouble.as_deref());
+            self.view.end_run(run, &ended);
         }
     }
 }
@@ -163,7 +164,7 @@ impl View for SharedView<'_, '_> {
         });
     }
 
-    fn planned(&mut self, _labels: &[String]) {}
+    fn planned(&mut self, _runs: &[PlannedRun]) {}
 
     fn phase(&mut self, phase: Phase) {
         self.lead(|shown| shown.view.phase(phase));
@@ -173,21 +174,22 @@ impl View for SharedView<'_, '_> {
         self.lead(|shown| shown.view.progress(what, done, total));
     }
 
-    fn interval(&mut self, throughput: &[f64]) {
-        self.lead(|shown| shown.view.interval(throughput));
+    fn second(&mut self, second: &SecondSeen<'_>) {
+        self.lead(|shown| shown.view.second(second));
     }
 
-    fn end_run(&mut self, run: u32, trouble: Option<&str>) {
+    fn end_run(&mut self, run: u32, ended: &RunEnd) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if self.leads {
-            shown.view.end_run(run, trouble);
+            shown.view.end_run(run, ended);
             shown.is_busy = false;
         } else {
-            shown.ended.push((run, trouble.map(str::to_owned)));
+            shown.ended.push((run, ended.clone()));
         }
         shown.tell_ended();
     }
 
+    fn tick(&mut self) {}
     fn close(&mut self) {}
 }
 
@@ -203,15 +205,16 @@ mod tests {
         fn begin_run(&mut self, run: u32) {
             self.0.push(format!("begin {run}"));
         }
-        fn planned(&mut self, _labels: &[String]) {}
+        fn planned(&mut self, _runs: &[PlannedRun]) {}
         fn phase(&mut self, phase: Phase) {
             self.0.push(format!("{phase:?}"));
         }
         fn progress(&mut self, _what: &str, _done: u64, _total: u64) {}
-        fn interval(&mut self, _throughput: &[f64]) {}
-        fn end_run(&mut self, run: u32, trouble: Option<&str>) {
-            self.0.push(format!("end {run} {trouble:?}"));
+        fn second(&mut self, _second: &SecondSeen<'_>) {}
+        fn end_run(&mut self, run: u32, ended: &RunEnd) {
+            self.0.push(format!("end {run} {ended:?}"));
         }
+        fn tick(&mut self) {}
         fn close(&mut self) {}
     }
 
@@ -222,13 +225,13 @@ mod tests {
         let [mut first, mut other] = [true, false].map(|leads| SharedView { shown: &shown, leads });
         first.begin_run(0);
         other.begin_run(5);
-        other.end_run(5, Some("it broke"));
+        other.end_run(5, &RunEnd::Failed("it broke".to_owned()));
         other.phase(Phase::Measuring);
         first.phase(Phase::Verifying);
-        first.end_run(0, None);
-        other.end_run(6, None);
-        let expected =
-            ["begin 0", "Verifying", "end 0 None", "begin 5", "end 5 Some(\"it broke\")", "begin 6", "end 6 None"];
+        first.end_run(0, &RunEnd::Interrupted);
+        other.end_run(6, &RunEnd::Interrupted);
+        let broke = "end 5 Failed(\"it broke\")";
+        let expected = ["begin 0", "Verifying", "end 0 Interrupted", "begin 5", broke, "begin 6", "end 6 Interrupted"];
         assert_eq!(noted.0, expected);
     }
 }

@@ -4,7 +4,7 @@
 use super::agent::Agent;
 use super::journal::Journal;
 use super::run_state::{LoadEnd, RunState};
-use crate::live::View;
+use crate::live::{RunEnd, SecondSeen, View};
 use proofload_load::intervals::MergedSecond;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
@@ -49,9 +49,9 @@ impl<'a> Heard<'a> {
         self.view.begin_run(self.shown_before + run);
     }
 
-    /// Shows that a run ended, with what went wrong if something did.
-    pub(super) fn show_end(&mut self, run: u32, trouble: Option<&str>) {
-        self.view.end_run(self.shown_before + run, trouble);
+    /// Shows that a run ended.
+    pub(super) fn show_end(&mut self, run: u32, ended: &RunEnd) {
+        self.view.end_run(self.shown_before + run, ended);
     }
 
     /// Number of events so far.
@@ -136,7 +136,8 @@ impl<'a> Heard<'a> {
         for MergedSecond { sample, agents } in seconds {
             self.journal.interval(&sample, &agents)?;
             self.state.add(&sample);
-            self.view.interval(&self.state.throughput);
+            let (throughput, host) = (&self.state.throughput, self.state.host.now());
+            self.view.second(&SecondSeen { throughput, sample: &sample, host });
             for agent in all {
                 agent.process.tell(load::Acknowledge { intervals: sample.index + 1 });
             }

@@ -5,8 +5,9 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::Plan;
 use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Telemetry};
+use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, Offset};
-use proofload_record::{AttemptEvent, AttemptId, LogLine, Record, Recorder};
+use proofload_record::{Attempt, AttemptEvent, AttemptId, LogLine, Record, Recorder};
 use std::sync::Arc;
 
 /// A recorder with a clock, and the attempt that is going on.
@@ -14,13 +15,15 @@ pub(crate) struct Journal {
     recorder: Recorder,
     clock: Arc<dyn Clock>,
     attempt: Option<AttemptId>,
+    /// The attempt that finished last.
+    last_finished: Option<AttemptId>,
     /// The attempt's time zero by our clock, once there is one.
     origin: Option<Moment>,
 }
 
 impl Journal {
     pub(crate) fn new(recorder: Recorder, clock: Arc<dyn Clock>) -> Self {
-        Self { recorder, clock, attempt: None, origin: None }
+        Self { recorder, clock, attempt: None, last_finished: None, origin: None }
     }
 
     /// The attempt that is going on.
@@ -74,6 +77,16 @@ impl Journal {
     pub(crate) fn read_back(&mut self) -> Result<Record, Error> {
         self.recorder.commit()?;
         Ok(proofload_record::read(self.recorder.path())?)
+    }
+
+    /// The last finished attempt at a run as a reader finds it now; `None` when there is none.
+    pub(crate) fn read_back_run(&mut self, run_index: u32) -> Result<Option<(Attempt, Settings)>, Error> {
+        self.recorder.commit()?;
+        let last = self.last_finished;
+        let is_wanted = |attempt: &Attempt| attempt.run.index == run_index && Some(AttemptId(attempt.id)) == last;
+        let record = proofload_record::read_progress(self.recorder.path(), &is_wanted)?;
+        let settings = |attempt: &Attempt| record.plan.settings(&record.study, attempt.run.point);
+        Ok(record.finished(run_index).map(|attempt| (attempt.clone(), settings(attempt))))
     }
 
     pub(crate) fn facts(&mut self, facts: &[Fact]) -> Result<(), Error> {
@@ -140,6 +153,7 @@ impl Journal {
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         let attempt = self.current()?;
         self.attempt = None;
+        self.last_finished = Some(attempt);
         Ok(self.recorder.finish(attempt, self.clock.wall())?)
     }
 

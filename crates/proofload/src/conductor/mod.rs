@@ -37,5 +37,6 @@ pub(crate) use duet::conduct_duet;
 pub(crate) use journal::Journal;
 pub(crate) use labels::labels;
 pub(crate) use preparation::PreparedRun;
+pub(crate) use quiet_check::LOOK;
 pub(crate) use study::{Assignment, Outcome, conduct};
 pub(crate) use turns::{Side, conduct_in_turns, half_done};

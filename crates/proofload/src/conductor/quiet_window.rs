@@ -2,6 +2,7 @@
 
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
+use crate::live::HostNow;
 use proofload_analysis::disturbance::{Disturbance, ProcessorSecond};
 use proofload_analysis::quiet::quiet_seconds;
 use proofload_model::error::Error;
@@ -34,6 +35,13 @@ impl HostSeconds {
         } else if telemetry.probe == foreign::PROBE {
             known.foreign = sum(foreign::CPU.name);
         }
+    }
+
+    /// What others took of it in the last second of which all is known.
+    pub(super) fn now(&self) -> Option<HostNow> {
+        let is_whole = |second: &&ProcessorSecond| second.foreign.is_some() && second.busy > 0.0;
+        let second = self.seconds.values().rev().take(3).find(is_whole)?;
+        (self.cores > 0).then(|| HostNow::of(*second, self.cores))
     }
 
     /// Share of the processor that others took in each second of a window; `None` where not observed.

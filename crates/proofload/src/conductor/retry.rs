@@ -44,7 +44,6 @@ pub(super) fn attempts<'a>(
 
 /// What happened outside the attempt that has just ended.
 fn disturbed(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<Option<String>, Error> {
-    let record = context.heard.journal.read_back()?;
-    let attempt = record.finished(prepared.run.index);
-    Ok(attempt.and_then(|attempt| disturbed_from_outside(attempt, &prepared.settings)))
+    let attempt = context.heard.journal.read_back_run(prepared.run.index)?;
+    Ok(attempt.and_then(|(attempt, settings)| disturbed_from_outside(&attempt, &settings)))
 }

@@ -3,6 +3,7 @@
 
 use super::run_context::RunContext;
 use super::study::Assignment;
+use crate::run_times::planned_runs;
 use proofload_analysis::search::Try;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
@@ -29,7 +30,7 @@ pub(super) fn go_on(assignment: &mut Assignment, context: &mut RunContext<'_>) -
     let grown = plan.runs.len() > record.plan.runs.len();
     context.heard.journal.search(grown.then_some(&plan), events)?;
     if grown {
-        context.heard.view.planned(&super::labels(&plan)[assignment.plan.runs.len()..]);
+        context.heard.view.planned(&planned_runs(&record.study, &plan)[assignment.plan.runs.len()..]);
         assignment.plan = plan;
     }
     Ok(grown)

@@ -9,7 +9,7 @@ use super::run_context::RunContext;
 use super::run_state::RunState;
 use super::{data, hosts, retry, run, search, testbed};
 use crate::interrupt::Interrupt;
-use crate::live::{Phase, View};
+use crate::live::{Phase, RunEnd, View};
 use proofload_model::deployment::{HostName, InstanceName};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
@@ -20,6 +20,7 @@ use proofload_model::plan::{Plan, Run};
 use proofload_model::standby_hosts::{STANDBY_COMMAND, StandbyHost, command_on, standby_hosts};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
+use proofload_report::findings::summarise;
 use proofload_testbed::network::sweep_networks;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -185,7 +186,9 @@ fn one_run(
     match ran {
         Ok(()) => {
             context.heard.journal.finish()?;
-            context.heard.show_end(run.index, None);
+            if let Some((attempt, settings)) = context.heard.journal.read_back_run(run.index)? {
+                context.heard.show_end(run.index, &RunEnd::Judged(summarise(&attempt, &settings)));
+            }
             Ok(())
         }
         Err(error) => {
@@ -196,7 +199,9 @@ fn one_run(
                 with_kills(context, prepared, error).context(format!("run {}", run.index))
             };
             context.heard.journal.fail(&error.to_string())?;
-            context.heard.show_end(run.index, Some(&error.to_string()));
+            let interrupted = error.is_interrupted();
+            let ended = if interrupted { RunEnd::Interrupted } else { RunEnd::Failed(error.to_string()) };
+            context.heard.show_end(run.index, &ended);
             clean_up(context, &assignment.study, commands);
             Err(error)
         }

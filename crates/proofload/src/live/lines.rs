@@ -1,10 +1,18 @@
-//! Progress in lines, for pipes and logs: one at each change of phase and one at least every 30 s. As text for people, or one JSON
-//! object a line for programs. May not decide anything.
+//! Progress in lines, for pipes and logs: one at each change of phase and one every 30 s while nothing changes. As text for people, or one
+//! JSON object a line for programs. May not decide anything.
 
-use super::view::{Phase, Program, View};
+use super::expectation::Expectation;
+use super::numbers::{clock_text, percent, rate_text, response_text};
+use super::row::{phase_span, reasons};
+use super::second::{LoadNow, SecondSeen};
+use super::view::{Phase, Program, RunEnd, View};
+use crate::local_time::{local_zone, time_of_day};
 use crate::output;
-use proofload_model::time::{Clock, Moment, WallTime};
-use serde::Serialize;
+use crate::run_times::{PlannedRun, RunTimes, Span};
+use jiff::tz::TimeZone;
+use proofload_model::time::{Clock, Moment};
+use proofload_report::findings::RunSummary;
+use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,152 +32,268 @@ pub(crate) enum LineForm {
 pub(crate) struct Lines {
     form: LineForm,
     clock: Arc<dyn Clock>,
+    zone: TimeZone,
     work: &'static str,
-    labels: Vec<String>,
-    run: Option<u32>,
+    runs: Vec<(String, RunTimes)>,
+    expectation: Expectation,
+    run: Option<usize>,
     phase: Phase,
+    /// What is done in a long step: what, done, total (0 when unknown).
+    step: Option<(String, u64, u64)>,
+    load: LoadNow,
+    began: Moment,
+    run_began: Moment,
     phase_began: Moment,
     last_line: Moment,
 }
 
-/// One line.
-#[derive(Debug, Serialize)]
-struct ProgressLine<'a> {
-    /// Microseconds since 1970.
-    at_us: i64,
-    /// Number of the run from 1, and of how many.
-    run: Option<u32>,
-    of: usize,
-    /// Levels of its point in words.
-    point: &'a str,
-    #[serde(flatten)]
-    progress: Progress<'a>,
-}
-
 /// What a line tells.
-#[derive(Debug, Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-enum Progress<'a> {
+#[derive(Debug, Clone, Copy)]
+enum LineEvent<'a> {
     /// The run entered a phase.
-    Phase { phase: &'a str },
-    /// A long step goes on; a total of 0 is an unknown one.
-    Step { phase: &'a str, what: &'a str, done: u64, total: u64 },
-    /// The load goes on: units of work in the last second.
-    Load { phase: &'a str, phase_seconds: u64, rate: f64, unit: &'a str },
-    /// The run ended; with what went wrong, if something did.
-    Ended { trouble: Option<&'a str> },
+    Phase,
+    /// A phase goes on.
+    Goes,
+    /// The run ended.
+    Ended(&'a RunEnd),
 }
 
 impl Lines {
-    pub(crate) fn new(form: LineForm, program: &Program<'_>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(form: LineForm, program: Program<'_>, clock: Arc<dyn Clock>) -> Self {
         let now = clock.now();
-        let labels = program.runs.iter().map(|(label, _)| label.clone()).collect();
-        let work = program.work;
-        Self { form, clock, work, labels, run: None, phase: Phase::Starting, phase_began: now, last_line: now }
-    }
-
-    fn print(&mut self, progress: Progress<'_>) {
-        self.last_line = self.clock.now();
-        let point = self.run.and_then(|run| self.labels.get(run as usize)).map_or("", String::as_str);
-        let at = self.clock.wall();
-        let run = self.run.map(|run| run + 1);
-        let line = ProgressLine { at_us: at.0, run, of: self.labels.len(), point, progress };
-        match self.form {
-            LineForm::Plain => output::note(&plain(at, &line)),
-            // A line of plain values always has a JSON form.
-            LineForm::Json => output::note(&serde_json::to_string(&line).unwrap_or_default()),
+        let planned = program.runs.iter().map(|(run, ended)| (run, matches!(ended, Some(RunEnd::Judged(_)))));
+        Self {
+            form,
+            clock,
+            zone: local_zone(),
+            work: program.work,
+            expectation: Expectation::of(planned, program.most),
+            runs: program.runs.into_iter().map(|(run, _)| (run.label, run.times)).collect(),
+            run: None,
+            phase: Phase::Starting,
+            step: None,
+            load: LoadNow::default(),
+            began: now,
+            run_began: now,
+            phase_began: now,
+            last_line: now,
         }
     }
 
-    fn is_due(&self) -> bool {
-        self.clock.now().since(self.last_line) >= EVERY
+    fn print(&mut self, told: LineEvent<'_>) {
+        self.last_line = self.clock.now();
+        match self.form {
+            LineForm::Plain => output::note(&self.plain(told)),
+            LineForm::Json => output::note(&self.json(told).to_string()),
+        }
+    }
+
+    /// `12:03:10 run 3 of 8, 64 MiB: measuring, 12 s of 20 s, 569 transactions/s, steal 21 %`.
+    fn plain(&self, told: LineEvent<'_>) -> String {
+        let time = time_of_day(self.clock.wall(), &self.zone);
+        let what = match told {
+            LineEvent::Phase => self.begun(),
+            LineEvent::Goes => self.goes(),
+            LineEvent::Ended(RunEnd::Failed(trouble)) => format!("failed: {trouble}"),
+            LineEvent::Ended(RunEnd::Interrupted) => "interrupted".to_owned(),
+            LineEvent::Ended(RunEnd::Judged(summary)) => self.verdict(summary),
+        };
+        let run = self.run.and_then(|run| Some((run, self.runs.get(run)?)));
+        match run {
+            Some((run, (label, _))) => {
+                format!("{time} run {} of {}, {label}: {what}", run + 1, self.expectation.count().1)
+            }
+            None => format!("{time} {what}"),
+        }
+    }
+
+    /// A phase that begins, and how long it lasts.
+    fn begun(&self) -> String {
+        let lasts = match self.span() {
+            Some(Span { at_least, at_most: Some(most) }) if at_least == most && !most.is_zero() => {
+                format!(" for {} s", most.as_secs())
+            }
+            Some(Span { at_least, at_most: Some(most) }) if !most.is_zero() => {
+                format!(" for {} to {} s", at_least.as_secs(), most.as_secs())
+            }
+            _ => String::new(),
+        };
+        let left = self.left().filter(|_| self.phase == Phase::Starting);
+        let left = left.map(|left| format!(", about {} left in all", clock_text(left.as_secs()))).unwrap_or_default();
+        format!("{}{lasts}{left}", self.phase.words())
+    }
+
+    fn goes(&self) -> String {
+        let words = self.phase.words();
+        if let Some((what, done, total)) = &self.step {
+            return match total {
+                0 => format!("{words}, {what}"),
+                total => format!("{words}, {what} {} %", u128::from(*done) * 100 / u128::from(*total)),
+            };
+        }
+        let gone = self.clock.now().since(self.phase_began).as_secs();
+        let of = self.span().and_then(|span| span.at_most).filter(|most| !most.is_zero());
+        let of = of.map(|most| format!(" of {} s", most.as_secs())).unwrap_or_default();
+        format!("{words}, {gone} s{of}{}", self.figures())
+    }
+
+    fn figures(&self) -> String {
+        let Some(rate) = self.load.rate().filter(|_| self.phase.is_under_load()) else { return String::new() };
+        let mut text = format!(", {}", self.rate(rate));
+        if let Some(p99) = self.load.response_ns_p99 {
+            text += &format!(", p99 {}", response_text(p99));
+        }
+        if self.load.failed > 0 {
+            text += &format!(", {} failed", self.load.failed);
+        }
+        let share = |what: &str, share: Option<f64>| {
+            share
+                .filter(|share| *share >= 0.005)
+                .map(|share| format!(", {what} {}", percent(share)))
+                .unwrap_or_default()
+        };
+        let host = self.load.host.map(|host| share("steal", host.stolen) + &share("others", host.foreign));
+        text + &host.unwrap_or_default()
+    }
+
+    /// `569 transactions/s`.
+    fn rate(&self, rate: f64) -> String {
+        format!("{} {}/s", rate_text(rate).trim_end_matches("/s"), self.work)
+    }
+
+    fn verdict(&self, summary: &RunSummary) -> String {
+        let word = summary.verdict();
+        if !summary.voids.is_empty() {
+            return format!("{word}, {}", reasons(summary));
+        }
+        let width = summary.relative_half_width().map(|share| format!(" ±{}", percent(share))).unwrap_or_default();
+        let p99 = summary.response_ns_p99.map(|p99| format!(", p99 {}", response_text(p99))).unwrap_or_default();
+        format!("{word}, {}{width}{p99}", self.rate(summary.throughput.value()))
+    }
+
+    fn json(&self, told: LineEvent<'_>) -> Json {
+        let now = self.clock.now();
+        let label = self.run.and_then(|run| self.runs.get(run)).map(|(label, _)| label);
+        let mut line = json!({
+            "at_us": self.clock.wall().0, "run": self.run.map(|run| run + 1), "of": self.expectation.count().1, "point": label,
+            "elapsed_s": now.since(self.began).as_secs(), "left_s": self.left().map(|left| left.as_secs()),
+        });
+        let mut add = |more: Json| {
+            if let (Json::Object(line), Json::Object(more)) = (&mut line, more) {
+                line.extend(more);
+            }
+        };
+        match (told, &self.step) {
+            (LineEvent::Ended(ended), _) => add(ended_json(ended, self.work)),
+            (LineEvent::Goes, Some((what, done, total))) => {
+                add(json!({ "event": "step", "what": what, "done": done, "total": total }));
+                add(Json::Object(self.phase_json(now)));
+            }
+            (told, _) => {
+                let is_load = matches!(told, LineEvent::Goes) && self.phase.is_under_load();
+                let event = if is_load { "load" } else { "phase" };
+                add(json!({ "event": event }));
+                add(Json::Object(self.phase_json(now)));
+                if is_load {
+                    add(load_json(&self.load, self.work));
+                }
+            }
+        }
+        line
+    }
+
+    fn phase_json(&self, now: Moment) -> Map<String, Json> {
+        let mut keys = Map::new();
+        keys.insert("phase".to_owned(), json!(self.phase.words()));
+        keys.insert("phase_s".to_owned(), json!(now.since(self.phase_began).as_secs()));
+        let span = self.span();
+        keys.insert("phase_at_least_s".to_owned(), json!(span.map(|span| span.at_least.as_secs_f64())));
+        let most = span.and_then(|span| span.at_most).map(|most| most.as_secs_f64());
+        keys.insert("phase_at_most_s".to_owned(), json!(most));
+        keys
+    }
+
+    fn span(&self) -> Option<Span> {
+        phase_span(self.phase, &self.run.and_then(|run| self.runs.get(run))?.1)
+    }
+
+    fn left(&self) -> Option<Duration> {
+        let running = self.run.map(|run| (run, self.clock.now().since(self.run_began)));
+        self.expectation.left(running).map(|left| left.time)
+    }
+}
+
+/// Figures of a running load, for programs.
+pub(crate) fn load_json(load: &LoadNow, work: &str) -> Json {
+    json!({
+        "rate": load.rate(), "unit": format!("{work}/s"), "response_p99_ns": load.response_ns_p99, "failed": load.failed,
+        "stolen": load.host.and_then(|host| host.stolen), "foreign": load.host.and_then(|host| host.foreign),
+    })
+}
+
+/// How a run ended, for programs.
+pub(crate) fn ended_json(ended: &RunEnd, work: &str) -> Json {
+    match ended {
+        RunEnd::Failed(trouble) => json!({ "event": "ended", "trouble": trouble, "verdict": null }),
+        RunEnd::Interrupted => json!({ "event": "ended", "trouble": "interrupted", "verdict": null }),
+        RunEnd::Judged(summary) => {
+            let reason =
+                |void: &proofload_report::findings::Void| json!({ "cause": void.class.word(), "text": void.text });
+            let rate = Some(summary.throughput.value()).filter(|rate| rate.is_finite());
+            json!({
+                "event": "ended", "trouble": null, "verdict": summary.verdict(),
+                "reasons": summary.voids.iter().map(reason).collect::<Vec<_>>(),
+                "rate": rate, "rate_half_width": summary.relative_half_width(), "unit": format!("{work}/s"),
+                "response_p99_ns": summary.response_ns_p99, "failed": summary.failed,
+            })
+        }
     }
 }
 
 impl View for Lines {
     fn begin_run(&mut self, run: u32) {
-        self.run = Some(run);
+        self.run = Some(run as usize);
+        self.run_began = self.clock.now();
+        self.expectation.begin(run as usize);
+        self.load = LoadNow::default();
         self.phase(Phase::Starting);
     }
 
-    fn planned(&mut self, labels: &[String]) {
-        self.labels.extend_from_slice(labels);
+    fn planned(&mut self, runs: &[PlannedRun]) {
+        self.expectation.extend(runs.iter().map(|run| (run, false)));
+        self.runs.extend(runs.iter().map(|run| (run.label.clone(), run.times)));
     }
 
     fn phase(&mut self, phase: Phase) {
         self.phase = phase;
         self.phase_began = self.clock.now();
-        self.print(Progress::Phase { phase: phase.words() });
+        self.step = None;
+        self.print(LineEvent::Phase);
     }
 
     fn progress(&mut self, what: &str, done: u64, total: u64) {
-        if self.is_due() {
-            self.print(Progress::Step { phase: self.phase.words(), what, done, total });
-        }
+        self.step = Some((what.to_owned(), done, total));
     }
 
-    fn interval(&mut self, throughput: &[f64]) {
-        if self.is_due() {
-            let phase_seconds = self.clock.now().since(self.phase_began).as_secs();
-            let rate = throughput.last().copied().unwrap_or(0.0);
-            self.print(Progress::Load { phase: self.phase.words(), phase_seconds, rate, unit: self.work });
-        }
+    fn second(&mut self, second: &SecondSeen<'_>) {
+        self.step = None;
+        self.load.add(second);
     }
 
-    fn end_run(&mut self, _run: u32, trouble: Option<&str>) {
-        self.print(Progress::Ended { trouble });
-        self.run = None;
+    fn end_run(&mut self, run: u32, ended: &RunEnd) {
+        if matches!(ended, RunEnd::Judged(_)) {
+            self.expectation.end(run as usize, self.clock.now().since(self.run_began));
+        }
+        self.print(LineEvent::Ended(ended));
+        (self.run, self.step) = (None, None);
+    }
+
+    fn tick(&mut self) {
+        let something_goes_on = self.run.is_some() || self.phase != Phase::Starting;
+        if something_goes_on && self.clock.now().since(self.last_line) >= EVERY {
+            self.print(LineEvent::Goes);
+        }
     }
 
     fn close(&mut self) {}
-}
-
-/// A line for people: `12:03:10 run 3 of 8, 64 MiB: measuring, 12 s, 569 transactions/s`. The time is UTC.
-fn plain(at: WallTime, line: &ProgressLine<'_>) -> String {
-    let second = at.0.div_euclid(1_000_000).rem_euclid(86_400);
-    let time = format!("{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60);
-    let what = match &line.progress {
-        Progress::Phase { phase } => (*phase).to_owned(),
-        Progress::Step { phase, what, total: 0, .. } => format!("{phase}, {what}"),
-        Progress::Step { phase, what, done, total } => {
-            format!("{phase}, {what} {} %", u128::from(*done) * 100 / u128::from(*total))
-        }
-        Progress::Load { phase, phase_seconds, rate, unit } => {
-            format!("{phase}, {phase_seconds} s, {rate:.0} {unit}/s")
-        }
-        Progress::Ended { trouble: None } => "done".to_owned(),
-        Progress::Ended { trouble: Some(trouble) } => format!("failed: {trouble}"),
-    };
-    match line.run {
-        Some(run) => format!("{time} run {run} of {}, {}: {what}", line.of, line.point),
-        None => format!("{time} {what}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(run: Option<u32>, progress: Progress<'_>) -> ProgressLine<'_> {
-        ProgressLine { at_us: 0, run, of: 8, point: "64 MiB", progress }
-    }
-
-    #[test]
-    fn a_line_says_when_which_run_and_what() {
-        let at = WallTime((12 * 3_600 + 3 * 60 + 10) * 1_000_000);
-        let load = Progress::Load { phase: "measuring", phase_seconds: 12, rate: 568.6, unit: "transactions" };
-        let text = plain(at, &line(Some(3), load));
-        assert_eq!(text, "12:03:10 run 3 of 8, 64 MiB: measuring, 12 s, 569 transactions/s");
-        let step = Progress::Step { phase: "restoring", what: "loading rows", done: 43, total: 100 };
-        assert_eq!(plain(at, &line(None, step)), "12:03:10 restoring, loading rows 43 %");
-        let failed = Progress::Ended { trouble: Some("no server") };
-        assert_eq!(plain(at, &line(Some(1), failed)), "12:03:10 run 1 of 8, 64 MiB: failed: no server");
-    }
-
-    #[test]
-    fn a_line_for_programs_is_one_flat_object() {
-        let text = serde_json::to_string(&line(Some(3), Progress::Phase { phase: "warming up" })).unwrap();
-        let expected = r#"{"at_us":0,"run":3,"of":8,"point":"64 MiB","event":"phase","phase":"warming up"}"#;
-        assert_eq!(text, expected);
-    }
 }

@@ -1,10 +1,23 @@
 //! What the operator sees while a study runs: a live view on a terminal, lines elsewhere. Lists and re-exports.
 
+mod expectation;
+mod line;
 mod lines;
+mod numbers;
 mod pace;
+mod row;
+mod screen;
+mod second;
 mod silent;
 mod sparkline;
 mod terminal;
+mod ticker;
 mod view;
 
-pub(crate) use view::{Phase, Program, View, show};
+pub(crate) use expectation::Expectation;
+pub(crate) use lines::{ended_json, load_json};
+pub(crate) use row::{RunRow, RunningRun, Standing, phase_span};
+pub(crate) use screen::{Head, ScreenSize, screen};
+pub(crate) use second::{HostNow, LoadNow, SecondSeen};
+pub(crate) use terminal::Canvas;
+pub(crate) use view::{Phase, Program, RunEnd, View, show};

@@ -35,10 +35,10 @@ impl Pace {
         if let Some(rate) = self.rate(now).filter(|rate| *rate > 0.0 && done < total) {
             if rate >= LEAST_RATE {
                 let unit = what.rsplit(' ').next().unwrap_or_default();
-                text += &format!(", {} {unit}/s", grouped(rate));
+                text += &format!(", {} {unit}/s", three_digits(rate));
             }
             let left = (total - done) as f64 / rate;
-            text += &format!(", {} left", super::terminal::clock_text(left.round() as u64));
+            text += &format!(", {} left", super::numbers::clock_text(left.round() as u64));
         }
         text
     }
@@ -52,17 +52,9 @@ impl Pace {
 }
 
 /// Three digits that count, thousands apart: 312,000.
-fn grouped(rate: f64) -> String {
+fn three_digits(rate: f64) -> String {
     let magnitude = 10f64.powi((rate.log10().floor() as i32 - 2).max(0));
-    let digits = format!("{:.0}", (rate / magnitude).round() * magnitude);
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    super::numbers::grouped((rate / magnitude).round() * magnitude)
 }
 
 #[cfg(test)]
@@ -95,7 +87,7 @@ mod tests {
             pace.say(at(second), "loading rows", second * 1_000, 1_000_000);
         }
         let text = pace.say(at(110), "loading rows", 100_500, 1_000_000);
-        assert_eq!(text, "loading rows 10 %, 50 rows/s, 299:50 left");
+        assert_eq!(text, "loading rows 10 %, 50 rows/s, 4:59:50 left");
     }
 
     #[test]

@@ -1,209 +1,223 @@
-//! The live view: one line a run, the running one with its phase, rate and a sparkline, and a line with the time left.
+//! The live view on a terminal: drawn in place, once a second. Knows what is shown; the words are those of rows and screen.
 
+use super::expectation::Expectation;
 use super::pace::Pace;
-use super::sparkline::sparkline;
-use super::view::{Phase, Program, View};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use super::row::{RunRow, RunningRun, Standing};
+use super::screen::{Head, ScreenSize, screen};
+use super::second::{LoadNow, SecondSeen};
+use super::view::{Phase, Program, RunEnd, View};
+use crate::local_time::{local_zone, time_of_day_in};
+use crate::run_times::PlannedRun;
+use console::{Term, measure_text_width};
+use jiff::tz::TimeZone;
 use proofload_model::time::{Clock, Moment};
-use std::ops::Range;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Width of the sparkline in characters.
-const SPARK: usize = 30;
-
-/// Runs shown at most; longer plans show a window around the running one.
-const SHOWN: usize = 16;
-
 /// Draws on stderr.
 pub(crate) struct Terminal {
-    /// Its last handle: a bar without one is cleared.
-    _head: ProgressBar,
-    lines: MultiProgress,
+    canvas: Canvas,
+    name: String,
     work: &'static str,
-    /// Runs that there can be; more than are known while a search goes on.
-    most: usize,
-    runs: Vec<RunLine>,
-    foot: ProgressBar,
+    rows: Vec<RunRow>,
+    expectation: Expectation,
     clock: Arc<dyn Clock>,
+    zone: TimeZone,
     began: Moment,
     run_began: Moment,
+    phase_began: Moment,
     running: Option<usize>,
-    phase: Phase,
-    rate: String,
-    step: String,
+    /// Attempts at each run that were begun in this session.
+    attempts: BTreeMap<usize, u32>,
     pace: Pace,
-    /// Seconds of load so far, and those of them that are measured; the last second of a load is cut short.
-    throughput: Vec<f64>,
-    measured: Range<usize>,
-    durations: Vec<Duration>,
-}
-
-/// One run's line.
-struct RunLine {
-    bar: ProgressBar,
-    label: String,
-    done: bool,
+    /// Phase before the first run.
+    before: Phase,
 }
 
 impl Terminal {
-    pub(crate) fn new(program: &Program<'_>, clock: Arc<dyn Clock>) -> Self {
-        let &Program { title, work, runs, most } = program;
-        let lines = MultiProgress::new();
-        let plain = style();
-        let head = lines.add(ProgressBar::new(0).with_style(plain.clone()));
-        head.set_message(crate::output::harmless(title).into_owned());
-        let width = runs.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-        let runs: Vec<RunLine> = runs
-            .iter()
-            .enumerate()
-            .map(|(index, (label, done))| {
-                let bar = ProgressBar::new(0).with_style(plain.clone());
-                let bar = if index < SHOWN { lines.add(bar) } else { ProgressBar::hidden() };
-                let label = format!("{label:<width$}");
-                bar.set_message(format!("  {} {label}", if *done { "✓" } else { "·" }));
-                RunLine { bar, label, done: *done }
-            })
-            .collect();
-        let foot = lines.add(ProgressBar::new(0).with_style(plain));
-        let began = clock.now();
+    pub(crate) fn new(program: Program<'_>, clock: Arc<dyn Clock>) -> Self {
+        let planned = program.runs.iter().map(|(run, ended)| (run, matches!(ended, Some(RunEnd::Judged(_)))));
+        let expectation = Expectation::of(planned, program.most);
+        let row = |(run, ended): &(PlannedRun, Option<RunEnd>)| RunRow {
+            label: run.label.clone(),
+            times: run.times,
+            standing: ended.clone().map_or(Standing::Waiting, Standing::Ended),
+        };
+        let now = clock.now();
         Self {
-            _head: head,
-            lines,
-            work,
-            most,
-            runs,
-            foot,
+            canvas: Canvas::new(),
+            name: program.name.to_owned(),
+            work: program.work,
+            rows: program.runs.iter().map(row).collect(),
+            expectation,
+            zone: local_zone(),
+            began: now,
+            run_began: now,
+            phase_began: now,
             clock,
-            began,
-            run_began: began,
             running: None,
-            phase: Phase::Starting,
-            rate: String::new(),
-            step: String::new(),
+            attempts: BTreeMap::new(),
             pace: Pace::default(),
-            throughput: Vec::new(),
-            measured: 0..0,
-            durations: Vec::new(),
+            before: Phase::Starting,
         }
     }
 
-    fn draw(&self) {
-        let Some(line) = self.running.and_then(|run| self.runs.get(run)) else { return };
-        let seconds = self.clock.now().since(self.run_began).as_secs();
-        line.bar.set_message(format!(
-            "  ▶ {}  {:<12} {:>6}  {}",
-            line.label,
-            self.phase.words(),
-            clock_text(seconds),
-            if self.step.is_empty() { &self.rate } else { &self.step }
-        ));
-        self.foot.set_message(self.foot_text());
+    fn now_running(&mut self) -> Option<&mut RunningRun> {
+        let row = self.running.and_then(|run| self.rows.get_mut(run))?;
+        match &mut row.standing {
+            Standing::Running(running) => Some(running),
+            _ => None,
+        }
     }
 
-    fn foot_text(&self) -> String {
-        let done = self.runs.iter().filter(|run| run.done).count();
-        let all = self.most.max(self.runs.len());
-        let left = all - done;
-        let so_far = clock_text(self.clock.now().since(self.began).as_secs());
-        let mean = self
-            .durations
-            .iter()
-            .sum::<Duration>()
-            .checked_div(u32::try_from(self.durations.len()).unwrap_or(u32::MAX));
-        let remaining = mean.map(|mean| {
-            let gone = self.clock.now().since(self.run_began);
-            mean.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX)).saturating_sub(gone)
-        });
-        let open = all > self.runs.len();
-        let (of, about) = if open { (format!("at most {all}"), "at most about") } else { (all.to_string(), "about") };
-        let remaining =
-            remaining.map_or_else(String::new, |time| format!(", {about} {} left", clock_text(time.as_secs())));
-        format!("  {done} of {of} runs, {so_far} so far{remaining}  (Ctrl-C stops; resume goes on)")
+    fn head(&self) -> Head {
+        let now = self.clock.now();
+        let running = self.running.map(|run| (run, now.since(self.run_began)));
+        let ((done, of), left) = (self.expectation.count(), self.expectation.left(running));
+        let ends = left.map(|left| time_of_day_in(self.clock.wall(), left.time, &self.zone)).unwrap_or_default();
+        let elapsed = Some(now.since(self.began));
+        Head { name: self.name.clone(), done, of, at_most: of > self.rows.len(), elapsed, left, ends }
+    }
+
+    fn draw(&mut self, foot: &str) {
+        let gone = self.clock.now().since(self.phase_began);
+        if let Some(running) = self.now_running() {
+            running.in_phase = gone;
+        }
+        let lines = screen(&self.head(), &self.rows, foot, self.canvas.size(), self.canvas.colours);
+        self.canvas.draw(&lines);
+    }
+
+    fn foot(&self) -> String {
+        let doing = match self.running {
+            None if self.before != Phase::Starting => format!("{}; ", self.before.words()),
+            _ => String::new(),
+        };
+        let stops = "Ctrl-C stops, proofload resume goes on";
+        format!("{doing}{} per second; {stops}", self.work)
     }
 }
 
 impl View for Terminal {
     fn begin_run(&mut self, run: u32) {
-        self.running = Some(run as usize);
+        let run = run as usize;
+        self.running = Some(run);
         self.run_began = self.clock.now();
-        self.rate.clear();
-        self.throughput.clear();
-        self.measured = 0..0;
-        self.phase(Phase::Starting);
+        self.phase_began = self.run_began;
+        self.expectation.begin(run);
+        let attempt = self.attempts.entry(run).or_insert(0);
+        *attempt += 1;
+        if let Some(row) = self.rows.get_mut(run) {
+            let (load, step) = (LoadNow::default(), String::new());
+            let running =
+                RunningRun { phase: Phase::Starting, in_phase: Duration::ZERO, step, load, attempt: *attempt };
+            row.standing = Standing::Running(Box::new(running));
+        }
     }
 
-    fn planned(&mut self, labels: &[String]) {
-        for label in labels {
-            let bar = ProgressBar::new(0).with_style(style());
-            let bar = self.lines.insert_before(&self.foot, bar);
-            bar.set_message(format!("  · {label}"));
-            self.runs.push(RunLine { bar, label: label.clone(), done: false });
-        }
+    fn planned(&mut self, runs: &[PlannedRun]) {
+        self.expectation.extend(runs.iter().map(|run| (run, false)));
+        let row = |run: &PlannedRun| RunRow { label: run.label.clone(), times: run.times, standing: Standing::Waiting };
+        self.rows.extend(runs.iter().map(row));
     }
 
     fn phase(&mut self, phase: Phase) {
-        match phase {
-            Phase::Measuring => self.measured = self.throughput.len()..usize::MAX,
-            _ if self.measured.end == usize::MAX => self.measured.end = self.throughput.len(),
-            _ => {}
+        self.phase_began = self.clock.now();
+        self.before = phase;
+        if let Some(running) = self.now_running() {
+            running.phase = phase;
+            running.step.clear();
         }
-        self.phase = phase;
-        self.step.clear();
-        self.draw();
     }
 
     fn progress(&mut self, what: &str, done: u64, total: u64) {
-        self.step = self.pace.say(self.clock.now(), what, done, total);
-        self.draw();
+        let step = self.pace.say(self.clock.now(), what, done, total);
+        if let Some(running) = self.now_running() {
+            running.step = step;
+        }
     }
 
-    fn interval(&mut self, throughput: &[f64]) {
-        let last = throughput.last().copied().unwrap_or(0.0);
-        self.step.clear();
-        throughput.clone_into(&mut self.throughput);
-        self.rate = rate_text(last, self.work, throughput);
-        self.draw();
+    fn second(&mut self, second: &SecondSeen<'_>) {
+        if let Some(running) = self.now_running() {
+            running.step.clear();
+            running.load.add(second);
+        }
     }
 
-    fn end_run(&mut self, run: u32, trouble: Option<&str>) {
-        let window = self.throughput.get(self.measured.clone()).filter(|window| !window.is_empty());
-        if let Some(window) = window {
-            self.rate = rate_text(window.iter().sum::<f64>() / window.len() as f64, self.work, window);
+    fn end_run(&mut self, run: u32, ended: &RunEnd) {
+        let run = run as usize;
+        if matches!(ended, RunEnd::Judged(_)) {
+            self.expectation.end(run, self.clock.now().since(self.run_began));
         }
-        let took = self.clock.now().since(self.run_began);
-        if let Some(line) = self.runs.get_mut(run as usize) {
-            line.done = trouble.is_none();
-            let message = match trouble {
-                None => format!("  ✓ {}  {:<12} {:>6}  {}", line.label, "done", clock_text(took.as_secs()), self.rate),
-                Some(trouble) => format!("  ✗ {}  {trouble}", line.label),
-            };
-            line.bar.finish_with_message(message);
+        if let Some(row) = self.rows.get_mut(run) {
+            row.standing = Standing::Ended(ended.clone());
         }
-        self.durations.push(took);
         self.running = None;
-        self.foot.set_message(self.foot_text());
+        self.before = Phase::Starting;
+    }
+
+    fn tick(&mut self) {
+        let foot = self.foot();
+        self.draw(&foot);
     }
 
     fn close(&mut self) {
-        self.foot.finish_and_clear();
-        for line in &self.runs {
-            line.bar.abandon();
-        }
+        self.expectation.end_study();
+        self.draw("");
+        self.canvas.leave();
     }
 }
 
-/// Units of work a second, and how it was.
-fn rate_text(rate: f64, work: &str, throughput: &[f64]) -> String {
-    format!("{rate:>8.0} {work}/s  {}", sparkline(throughput, SPARK))
+/// Lines on a terminal that are drawn over the ones before.
+pub(crate) struct Canvas {
+    terminal: Term,
+    /// Width of each line that stands there.
+    drawn: Vec<usize>,
+    pub(super) colours: bool,
 }
 
-/// A line is its message.
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{msg}").expect("the template is constant")
-}
+impl Canvas {
+    /// A canvas on stderr, whose colours `NO_COLOR` switches off.
+    pub(crate) fn new() -> Self {
+        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self { terminal: Term::buffered_stderr(), drawn: Vec::new(), colours }
+    }
 
-/// Minutes and seconds.
-pub(super) fn clock_text(seconds: u64) -> String {
-    format!("{}:{:02}", seconds / 60, seconds % 60)
+    /// Whether lines may have colours.
+    pub(crate) fn has_colours(&self) -> bool {
+        self.colours
+    }
+
+    /// The size now; one column stays free, since a full line makes some terminals begin another.
+    pub(crate) fn size(&self) -> ScreenSize {
+        let (lines, columns) = self.terminal.size_checked().unwrap_or((24, 80));
+        let (lines, columns) = (usize::from(lines), usize::from(columns));
+        // A terminal that was made without a size says 0.
+        let or = |value: usize, other| if value == 0 { other } else { value };
+        ScreenSize { columns: or(columns, 80) - 1, lines: or(lines, 24) }
+    }
+
+    /// Draws lines in the place of those before. A terminal that takes nothing more loses the view, never the study.
+    pub(crate) fn draw(&mut self, lines: &[String]) {
+        let columns = self.size().columns + 1;
+        // Lines that a narrower terminal has wrapped since take more than one.
+        let before: usize = self.drawn.iter().map(|width| width.div_ceil(columns).max(1)).sum();
+        let drawn = || -> std::io::Result<()> {
+            if before > 0 {
+                self.terminal.move_cursor_up(before)?;
+            }
+            self.terminal.write_str("\r")?;
+            self.terminal.clear_to_end_of_screen()?;
+            lines.iter().try_for_each(|line| self.terminal.write_line(line))?;
+            self.terminal.flush()
+        };
+        let _lost = drawn();
+        self.drawn = lines.iter().map(|line| measure_text_width(line)).collect();
+    }
+
+    /// Leaves what stands there: nothing is drawn over it any more.
+    pub(crate) fn leave(&mut self) {
+        self.drawn.clear();
+    }
 }

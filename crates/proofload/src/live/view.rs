@@ -1,10 +1,14 @@
 //! The contract of a live view. May not decide anything, and may not be needed by anything.
 
 use super::lines::{LineForm, Lines};
+use super::second::SecondSeen;
 use super::silent::Silent;
 use super::terminal::Terminal;
+use super::ticker::Ticker;
 use crate::cli::ProgressForm;
+use crate::run_times::PlannedRun;
 use proofload_model::time::Clock;
+use proofload_report::findings::RunSummary;
 use std::sync::Arc;
 
 /// Shows what goes on.
@@ -12,17 +16,30 @@ pub(crate) trait View: Send {
     /// A run begins.
     fn begin_run(&mut self, run: u32);
     /// A search added these runs to the plan.
-    fn planned(&mut self, labels: &[String]);
+    fn planned(&mut self, runs: &[PlannedRun]);
     /// The run enters a phase.
     fn phase(&mut self, phase: Phase);
     /// A long step has come so far; `total` 0 when unknown.
     fn progress(&mut self, what: &str, done: u64, total: u64);
-    /// Another second of load: units of work in each second so far.
-    fn interval(&mut self, throughput: &[f64]);
-    /// The run ended, with what went wrong if something did.
-    fn end_run(&mut self, run: u32, trouble: Option<&str>);
+    /// Another second of load.
+    fn second(&mut self, second: &SecondSeen<'_>);
+    /// The run ended.
+    fn end_run(&mut self, run: u32, ended: &RunEnd);
+    /// A second has gone by.
+    fn tick(&mut self);
     /// The study ended; the view leaves the terminal.
     fn close(&mut self);
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RunEnd {
+    /// It went through, and this is the verdict.
+    Judged(RunSummary),
+    /// It went wrong.
+    Failed(String),
+    /// Somebody asked to stop.
+    Interrupted,
 }
 
 /// Phase of a run, or of what a study does before its first.
@@ -31,6 +48,7 @@ pub(crate) enum Phase {
     Starting,
     Preconditioning,
     WaitingForQuiet,
+    Building,
     Preparing,
     Restoring,
     CalibratingDevice,
@@ -46,11 +64,12 @@ pub(crate) enum Phase {
 
 impl Phase {
     /// Words on a line of the view.
-    pub(super) const fn words(self) -> &'static str {
+    pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Starting => "starting",
             Self::Preconditioning => "preconditioning storage",
             Self::WaitingForQuiet => "looking whether the host is quiet",
+            Self::Building => "building",
             Self::Preparing => "preparing",
             Self::Restoring => "restoring",
             Self::CalibratingDevice => "calibrating the device",
@@ -64,27 +83,32 @@ impl Phase {
             Self::Verifying => "verifying",
         }
     }
+
+    /// Whether load is running in it.
+    pub(crate) const fn is_under_load(self) -> bool {
+        matches!(self, Self::WarmingUp | Self::Measuring | Self::Drilling)
+    }
 }
 
 /// What there is to show before anything runs.
 pub(crate) struct Program<'a> {
-    /// The study's name and title.
-    pub(crate) title: &'a str,
+    /// The study's name.
+    pub(crate) name: &'a str,
     /// Units of work in the plural, such as `transactions`.
     pub(crate) work: &'static str,
-    /// A label for each run of the plan, and whether it is done.
-    pub(crate) runs: &'a [(String, bool)],
+    /// Each run of the plan, and how it ended in an earlier session.
+    pub(crate) runs: Vec<(PlannedRun, Option<RunEnd>)>,
     /// How many runs there can be.
     pub(crate) most: usize,
 }
 
 /// The view that was asked for; without a wish, one drawn on a terminal and lines elsewhere.
-pub(crate) fn show(form: Option<ProgressForm>, program: &Program<'_>, clock: Arc<dyn Clock>) -> Box<dyn View> {
+pub(crate) fn show(form: Option<ProgressForm>, program: Program<'_>, clock: Arc<dyn Clock>) -> Box<dyn View> {
     let fitting = || if crate::output::is_terminal() { ProgressForm::Live } else { ProgressForm::Plain };
     match form.unwrap_or_else(fitting) {
-        ProgressForm::Live => Box::new(Terminal::new(program, clock)),
-        ProgressForm::Plain => Box::new(Lines::new(LineForm::Plain, program, clock)),
-        ProgressForm::Json => Box::new(Lines::new(LineForm::Json, program, clock)),
+        ProgressForm::Live => Box::new(Ticker::of(Box::new(Terminal::new(program, clock)))),
+        ProgressForm::Plain => Box::new(Ticker::of(Box::new(Lines::new(LineForm::Plain, program, clock)))),
+        ProgressForm::Json => Box::new(Ticker::of(Box::new(Lines::new(LineForm::Json, program, clock)))),
         ProgressForm::None => Box::new(Silent),
     }
 }

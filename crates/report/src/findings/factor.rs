@@ -3,7 +3,7 @@
 use crate::workloads::WORKLOADS;
 use proofload_model::engines::named_engine;
 use proofload_model::settings::{GROUP_TITLES, STANDARD, Value, table_text};
-use proofload_model::units::{Bytes, duration_text, parse_duration};
+use proofload_model::units::{Bytes, duration_words, parse_duration};
 
 /// What a setting is called in running text: by the table of settings or by the words of a workload, else by its path; a group of settings
 /// by the last part of its common beginning.
@@ -45,7 +45,7 @@ fn text_number(text: &str) -> Option<f64> {
 pub fn level_text(value: &Value) -> String {
     match value {
         Value::Bytes(bytes) => spaced(&bytes.to_string()),
-        Value::Duration(time) => spaced(&duration_text(*time)),
+        Value::Duration(time) => duration_words(*time).replace(' ', "\u{a0}"),
         Value::Text(text) if text_number(text).is_some() => spaced(text),
         Value::Text(text) => named_engine(text).map_or_else(|| text.clone(), |engine| engine.title.clone()),
         Value::List(items) if items.is_empty() => "none".to_owned(),
@@ -104,7 +104,7 @@ mod tests {
         check(Value::Integer(8), Some(8.0), "8");
         check(Value::Text("64MiB".to_owned()), Some(67_108_864.0), "64\u{a0}MiB");
         check(Value::Text("sqlite".to_owned()), None, "SQLite");
-        check(Value::Duration(std::time::Duration::from_secs(90)), Some(90.0), "90\u{a0}s");
+        check(Value::Duration(std::time::Duration::from_secs(90)), Some(90.0), "1\u{a0}min\u{a0}30\u{a0}s");
         check(Value::Boolean(true), None, "true");
     }
 

@@ -16,6 +16,19 @@ pub enum VoidClass {
 }
 
 impl VoidClass {
+    /// Every class, the gravest first.
+    pub const ALL: [Self; 4] = [Self::Verification, Self::Host, Self::NotSteady, Self::GeneratorBound];
+
+    /// Its word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Verification => "verification",
+            Self::Host => "host",
+            Self::NotSteady => "settling",
+            Self::GeneratorBound => "generator",
+        }
+    }
+
     /// What helps against reasons of this class.
     pub fn remedy(self) -> &'static str {
         match self {

@@ -5,7 +5,7 @@ use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::{Findings, level_number};
 use crate::workloads::{ABSENT, GIVEN};
 use proofload_model::study::{Procedure, preconditioning, procedure, values_of};
-use proofload_model::units::duration_text;
+use proofload_model::units::duration_words;
 use std::time::Duration;
 
 /// The section.
@@ -64,13 +64,7 @@ fn marked(text: &'static str) -> Prose {
 }
 
 fn time(span: Duration) -> String {
-    let written = duration_text(span);
-    let unit = written.find(|letter: char| letter.is_alphabetic()).unwrap_or(written.len());
-    let name = match &written[unit..] {
-        "m" => "min",
-        other => other,
-    };
-    format!("{}\u{a0}{name}", &written[..unit])
+    duration_words(span).replace(' ', "\u{a0}")
 }
 
 fn percent(share: f64) -> String {

@@ -1,13 +1,12 @@
 //! Times commits by what they wait for, one after the other on one connection. Source: PostgreSQL manual, `synchronous_commit`, which a
 //! transaction may set for itself.
 
-use super::connection;
+use super::connection::{self, ServerConfig};
 use super::failure::failed;
 use crate::contract::Error;
 use proofload_model::commit_levels::CommitLevel;
 use proofload_model::time::Clock;
 use std::time::Duration;
-use tokio_postgres::Config;
 
 /// How much longer than its time a commit that waits for a standby may take before the connection is given up.
 const GRACE: Duration = Duration::from_secs(20);
@@ -17,7 +16,7 @@ const MESSAGE: u32 = 4000;
 
 /// Commits at each level in turn until the time is up; how long each took.
 pub(super) async fn time_commits(
-    config: Config,
+    config: ServerConfig,
     levels: &[CommitLevel],
     within: Duration,
     clock: &dyn Clock,

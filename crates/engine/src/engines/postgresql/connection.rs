@@ -1,15 +1,19 @@
-//! Connections: the driver's configuration from an address or URL, passwords from the load host, long socket paths. No TLS.
+//! Connections: how a server is reached by an address or URL, passwords from the load host, long socket paths.
 
 use super::existing_replication::LEVEL;
 use super::failure::failed;
 use super::secret::{self, Account};
-use super::wire::Connection;
-use crate::contract::{Error, Target};
+use super::tls::{TlsAsked, TlsMode};
+use super::wire::{Connection, connect};
+use crate::contract::{Error, ErrorClass, Target};
 use std::fs::File;
+use std::ops::{Deref, DerefMut};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::tls::NoTlsStream;
 use tokio_postgres::{Client, Config, NoTls};
 
 /// The name under which the server lists the sessions of the load.
@@ -23,8 +27,28 @@ const MOST_SOCKET_BYTES: usize = 107;
 /// A probe or an observer waits no longer for an answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The driver's configuration for a target.
-pub(super) fn config(target: &Target) -> Result<Config, Error> {
+/// How a server is reached: the driver's configuration, and what it does not know of TLS.
+#[derive(Debug, Clone)]
+pub(super) struct ServerConfig {
+    driver: Config,
+    pub(super) tls: TlsAsked,
+}
+
+impl Deref for ServerConfig {
+    type Target = Config;
+    fn deref(&self) -> &Config {
+        &self.driver
+    }
+}
+
+impl DerefMut for ServerConfig {
+    fn deref_mut(&mut self) -> &mut Config {
+        &mut self.driver
+    }
+}
+
+/// How the server of a target is reached.
+pub(super) fn config(target: &Target) -> Result<ServerConfig, Error> {
     let text = target.address().or(target.place.url.as_deref()).ok_or_else(|| {
         Error::other("connect to PostgreSQL: neither a started instance nor engine.url is given")
     })?;
@@ -51,8 +75,9 @@ fn ask_for_level(config: &mut Config, settings: &[(String, String)]) {
     }
 }
 
-/// Reads an address or URL; refuses what would leak a secret or promise an encryption that is not there.
-pub(super) fn parse(text: &str) -> Result<Config, Error> {
+/// Reads an address or URL; refuses what would leak a secret.
+pub(super) fn parse(text: &str) -> Result<ServerConfig, Error> {
+    let (text, tls) = TlsAsked::part(text)?;
     let mut config: Config = text.parse().map_err(|error| failed(error).context("read the PostgreSQL URL"))?;
     if config.get_password().is_some() {
         return Err(Error::other(
@@ -60,12 +85,7 @@ pub(super) fn parse(text: &str) -> Result<Config, Error> {
              or write ~/.pgpass on the load host",
         ));
     }
-    if !matches!(config.get_ssl_mode(), SslMode::Disable | SslMode::Prefer) {
-        return Err(Error::other(
-            "the PostgreSQL URL asks for TLS, which this version does not speak; use sslmode=disable on a private network \
-             or an SSH tunnel",
-        ));
-    }
+    // TLS is ours: the driver logs on over a socket that has it already.
     config.ssl_mode(SslMode::Disable).application_name(APPLICATION);
     if config.get_user().is_none() {
         config.user(SCHEMA);
@@ -76,32 +96,61 @@ pub(super) fn parse(text: &str) -> Result<Config, Error> {
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         config.host("localhost");
     }
-    Ok(config)
+    Ok(ServerConfig { driver: config, tls })
 }
 
 /// Connects by the driver, for work beside the load, and leaves its connection on this thread's runtime.
-pub(super) async fn open(mut config: Config) -> Result<Client, Error> {
+pub(super) async fn open(mut config: ServerConfig) -> Result<Client, Error> {
     config.application_name(BESIDE);
     let account = account_text(&config);
     let (config, _folder) = with_password(config)?;
-    let (client, connection) =
-        config.connect(NoTls).await.map_err(|error| refused(failed(error), &account))?;
-    // The driver ends with the client; its error reaches every call in flight.
+    if config.tls.mode == TlsMode::Disable {
+        let connected = config.connect(NoTls).await;
+        let (client, connection) = connected.map_err(|error| refused(failed(error), &account))?;
+        serve(connection);
+        return Ok(client);
+    }
+    let opened = connect(&config, async |socket| {
+        let (client, connection) = config.connect_raw(socket, NoTls).await.map_err(failed)?;
+        serve(connection);
+        suits(&client, config.get_target_session_attrs()).await?;
+        Ok(client)
+    });
+    opened.await.map_err(|error| refused(error, &account))
+}
+
+/// Lets the driver work on this thread's runtime. It ends with its client; its error reaches every call in flight.
+fn serve<S>(connection: tokio_postgres::Connection<S, NoTlsStream>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     tokio::spawn(async move {
         let _ = connection.await;
     });
-    Ok(client)
+}
+
+/// Checks that the server lets us write, or not, as is wanted.
+async fn suits(client: &Client, wanted: TargetSessionAttrs) -> Result<(), Error> {
+    let wanted = match wanted {
+        TargetSessionAttrs::ReadWrite => "off",
+        TargetSessionAttrs::ReadOnly => "on",
+        _ => return Ok(()),
+    };
+    let row = client.query_one("SHOW transaction_read_only", &[]).await.map_err(failed)?;
+    let found: &str = row.try_get(0).map_err(failed)?;
+    let text = if wanted == "off" { "database does not allow writes" } else { "database is not read only" };
+    if found == wanted { Ok(()) } else { Err(Error::new(ErrorClass::ConnectionLost, "", text)) }
 }
 
 /// Connects by our own end of the protocol, for a session.
-pub(super) async fn open_lean(config: Config) -> Result<Connection, Error> {
+pub(super) async fn open_lean(config: ServerConfig) -> Result<Connection, Error> {
     let account = account_text(&config);
     let (config, _folder) = with_password(config)?;
     Connection::open(&config).await.map_err(|error| refused(error, &account))
 }
 
-/// The configuration with the password of the load host, and a handle that must stay open while connecting.
-fn with_password(mut config: Config) -> Result<(Config, Option<File>), Error> {
+/// How a server is reached with the password of the load host, and a handle that must stay open while connecting.
+fn with_password(mut config: ServerConfig) -> Result<(ServerConfig, Option<File>), Error> {
     // One that an agent was given goes before what its host knows.
     if config.get_password().is_none()
         && let Some(password) = password(&config)?
@@ -172,7 +221,7 @@ fn account_text(config: &Config) -> String {
 }
 
 /// The same configuration with a long socket folder replaced by our handle on it, which must stay open while connecting.
-fn shortened(config: Config) -> Result<(Config, Option<File>), Error> {
+fn shortened(config: ServerConfig) -> Result<(ServerConfig, Option<File>), Error> {
     let Some(Host::Unix(folder)) = config.get_hosts().first() else { return Ok((config, None)) };
     if !too_long(folder) {
         return Ok((config, None));
@@ -191,7 +240,7 @@ fn shortened(config: Config) -> Result<(Config, Option<File>), Error> {
         short.connect_timeout(*patience);
     }
     short.target_session_attrs(config.get_target_session_attrs());
-    Ok((short, Some(handle)))
+    Ok((ServerConfig { driver: short, tls: config.tls }, Some(handle)))
 }
 
 fn too_long(folder: &Path) -> bool {
@@ -219,7 +268,8 @@ mod tests {
         check("host=/tmp/x port=5433 user=proofload dbname=proofload", Ok("proofload on /tmp/x port 5433"));
         check("postgresql://db1", Ok("proofload on db1 port 5432"));
         check("postgresql://me:s3cret@db1/shop", Err("PGPASSWORD"));
-        check("postgresql://me@db1/shop?sslmode=require", Err("TLS"));
+        check("postgresql://me@db1/shop?sslmode=require", Ok("shop on db1 port 5432"));
+        check("postgresql://me@db1/shop?sslmode=on", Err("verify-full"));
         check("postgresql://me@db1/shop?password=s3cret&nonsense=s3cret", Err("read the PostgreSQL URL"));
     }
 

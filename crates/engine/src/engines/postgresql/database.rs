@@ -40,7 +40,8 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
 async fn create_database(target: &Target) -> Result<(), Error> {
     let mut config = connection::config(target)?;
     let name = config.get_dbname().unwrap_or(SCHEMA).to_owned();
-    let client = connection::open(config.dbname("postgres").clone()).await?;
+    config.dbname("postgres");
+    let client = connection::open(config).await?;
     let context = |error| failed(error).context(format!("create database {name}"));
     let found = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.map_err(context)?;
     if found.is_empty() {

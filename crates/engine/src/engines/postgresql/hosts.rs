@@ -48,7 +48,7 @@ fn of_words(text: &str) -> Option<Vec<String>> {
 }
 
 /// Keys and values; `None` where the text has another form.
-fn words(text: &str) -> Option<Vec<(String, String)>> {
+pub(super) fn words(text: &str) -> Option<Vec<(String, String)>> {
     let mut found = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {

@@ -23,6 +23,7 @@ mod session;
 mod sessions;
 mod settings;
 mod statistics;
+mod tls;
 mod values;
 mod wire;
 

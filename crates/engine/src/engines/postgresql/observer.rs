@@ -1,12 +1,12 @@
 //! Reads a server's statistics once a second over a connection of its own. Blocking; owns its runtime.
 
-use super::connection::{self, PATIENCE, runtime};
+use super::connection::{self, PATIENCE, ServerConfig, runtime};
 use super::failure::failed;
 use super::statistics::{COLUMNS, Counter, VIEWS, View, WAITS};
 use crate::contract::{Error, Observation, Observer, Target};
 use proofload_model::series::engine::ACTIVE_SESSIONS;
 use proofload_model::samples::Reading;
-use tokio_postgres::{Client, Config, Row, Statement};
+use tokio_postgres::{Client, Row, Statement};
 
 /// A view with the counters that this server has, and its prepared query.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl std::fmt::Debug for ClientBox {
 pub(super) struct ServerObserver {
     /// Declared before the runtime, on which its driver runs.
     link: Option<Link>,
-    config: Config,
+    config: ServerConfig,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -71,7 +71,7 @@ impl Observer for ServerObserver {
 }
 
 impl Link {
-    async fn open(config: Config) -> Result<Self, Error> {
+    async fn open(config: ServerConfig) -> Result<Self, Error> {
         let client = connection::open(config).await?;
         // Statistics are read afresh each time; a server that does not answer in a second is not waited for.
         client.batch_execute("SET statement_timeout = '1s'; SET jit = off").await.map_err(failed)?;

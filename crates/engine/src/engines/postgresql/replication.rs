@@ -1,7 +1,7 @@
 //! Streaming replication: the settings of a mode, the files of a standby. Source: PostgreSQL manual, "Streaming Replication",
 //! "Synchronous Replication", `synchronous_standby_names`.
 
-use super::connection::{self, PATIENCE, SCHEMA, runtime};
+use super::connection::{self, PATIENCE, SCHEMA, ServerConfig, runtime};
 use super::recipe::SOCKETS;
 use super::{configuration, data_end, installation};
 use super::engine::Postgresql;
@@ -349,7 +349,7 @@ fn ask<T>(target: &Target, within: Duration, work: impl AsyncFn(&Client) -> Resu
 
 /// The same by a configuration of its own.
 fn ask_by<T>(
-    mut config: Config,
+    mut config: ServerConfig,
     within: Duration,
     work: impl AsyncFn(&Client) -> Result<T, Error>,
 ) -> Result<T, Error> {

@@ -2,7 +2,7 @@
 //! manual, `pg_stat_replication`, `pg_db_role_setting`.
 
 use super::commit_times::time_commits;
-use super::connection::{self, PATIENCE, runtime};
+use super::connection::{self, PATIENCE, ServerConfig, runtime};
 use super::failure::failed;
 use super::existing_replication;
 use super::quorum::Quorum;
@@ -15,7 +15,7 @@ use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use std::time::Duration;
 use tokio::task::JoinHandle;
-use tokio_postgres::{Client, Config, Row};
+use tokio_postgres::{Client, Row};
 
 /// What is in force for a user's connection that is open, and what would be for a new one.
 const IN_FORCE: &str = "SELECT current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), \
@@ -48,7 +48,7 @@ pub(super) struct PrimaryWatch {
     /// Declared before the runtime, on which their drivers run.
     client: Option<Client>,
     commit: Option<JoinHandle<Result<(), Error>>>,
-    config: Config,
+    config: ServerConfig,
     runtime: tokio::runtime::Runtime,
 }
 

@@ -1,11 +1,11 @@
 //! Looks what the sessions of the load wait for. Source: PostgreSQL manual, "Wait Events", and the function beneath `pg_stat_activity`,
 //! which costs less than the view.
 
-use super::connection::{self, APPLICATION, PATIENCE, runtime};
+use super::connection::{self, APPLICATION, PATIENCE, ServerConfig, runtime};
 use super::failure::failed;
 use crate::contract::{Error, SessionSampler, Target};
 use proofload_model::session_state::{SessionSample, SessionState};
-use tokio_postgres::{Client, Config, Row, Statement};
+use tokio_postgres::{Client, Row, Statement};
 
 /// Sessions of the load by what they do: state, kind of wait, event, number.
 const LOOK: &str = "SELECT state, wait_event_type, wait_event, count(*)::int8 FROM pg_stat_get_activity(NULL) \
@@ -18,7 +18,7 @@ const LOG_EVENTS: &[&str] = &["WALSync", "WalSync", "WALWrite", "WalWrite", "WAL
 pub(super) struct ActivitySampler {
     /// Declared before the runtime, on which its driver runs.
     link: Option<SamplerConnection>,
-    config: Config,
+    config: ServerConfig,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -58,7 +58,7 @@ impl SessionSampler for ActivitySampler {
 }
 
 impl SamplerConnection {
-    async fn open(config: Config) -> Result<Self, Error> {
+    async fn open(config: ServerConfig) -> Result<Self, Error> {
         let client = connection::open(config).await?;
         client.batch_execute("SET jit = off").await.map_err(failed)?;
         let look = client.prepare(LOOK).await.map_err(failed)?;

@@ -2,13 +2,14 @@
 //! still owes, so that a caller that goes away in between leaves it usable. May not know statements or rows.
 
 use super::message::{self, Message, Tag, broken};
-use super::socket::{self, Socket};
+use super::attempts::connect;
+use super::socket::Socket;
 use super::{handshake, message::Reading};
 use crate::contract::{Error, ErrorClass};
 use bytes::{BufMut as _, BytesMut};
 use postgres_protocol::message::frontend;
 use std::io;
-use tokio_postgres::Config;
+use crate::engines::postgresql::connection::ServerConfig;
 use tokio_postgres::config::TargetSessionAttrs;
 
 /// Room for answers at first; it grows with the largest.
@@ -50,23 +51,14 @@ pub(in crate::engines::postgresql) struct Connection {
 
 impl Connection {
     /// Connects to the first place of the configuration that admits us.
-    pub(in crate::engines::postgresql) async fn open(config: &Config) -> Result<Self, Error> {
-        let mut outcome = Err(Error::other("neither a host nor an address of one is given"));
-        for place in socket::places(config)? {
-            outcome = Self::open_at(&place, config).await;
-            if outcome.is_ok() {
-                break;
-            }
-        }
-        outcome
-    }
-
-    async fn open_at(place: &socket::Place, config: &Config) -> Result<Self, Error> {
-        let mut socket = socket::open(place, config).await?;
-        handshake::log_on(&mut socket, config).await?;
-        let mut connection = Self::on(socket);
-        connection.suits(config.get_target_session_attrs()).await?;
-        Ok(connection)
+    pub(in crate::engines::postgresql) async fn open(config: &ServerConfig) -> Result<Self, Error> {
+        connect(config, async |mut socket| {
+            handshake::log_on(&mut socket, config).await?;
+            let mut connection = Self::on(socket);
+            connection.suits(config.get_target_session_attrs()).await?;
+            Ok(connection)
+        })
+        .await
     }
 
     /// A connection whose server waits for what comes next.

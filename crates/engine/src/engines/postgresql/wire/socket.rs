@@ -1,4 +1,4 @@
-//! The socket under a connection: TCP or a Unix socket, opened as the driver's configuration says. Knows nothing of messages.
+//! The socket under a connection: TCP, with TLS where that is asked, or a Unix socket, opened as the driver's configuration says. Knows nothing of messages.
 
 use crate::contract::{Error, ErrorClass};
 use socket2::{SockRef, TcpKeepalive};
@@ -6,35 +6,52 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream, lookup_host};
 use tokio_postgres::Config;
+use tokio_rustls::client::TlsStream;
 use tokio_postgres::config::{Host, LoadBalanceHosts};
 
 /// A connected socket.
 #[derive(Debug)]
-pub(super) enum Socket {
+pub(in crate::engines::postgresql) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
+    /// TCP with TLS.
+    Tls(Box<TlsStream<TcpStream>>),
 }
 
 /// One place to try.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
-    /// Host name or address, and port.
-    Tcp(String, u16),
+    /// A port of a host.
+    Tcp {
+        /// Its name or address.
+        address: String,
+        port: u16,
+        /// Name for which its certificate is made out.
+        name: String,
+    },
     /// The socket's file.
     Unix(PathBuf),
 }
 
 impl Socket {
     /// Sends what fits without waiting.
-    pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub(super) fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.try_write(bytes),
             Self::Unix(stream) => stream.try_write(bytes),
+            Self::Tls(stream) => {
+                let written = now(|context| Pin::new(&mut *stream).poll_write(context, bytes))?;
+                // What the kernel does not take now goes when somebody reads.
+                match now(|context| Pin::new(&mut *stream).poll_flush(context)) {
+                    Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
+                    _ => Ok(written),
+                }
+            }
         }
     }
 
@@ -44,15 +61,21 @@ impl Socket {
         match self {
             Self::Tcp(stream) => stream.ready(both).await,
             Self::Unix(stream) => stream.ready(both).await,
+            Self::Tls(stream) => stream.get_ref().0.ready(both).await,
         }
         .map(|_| ())
     }
 
     /// Receives what is there without waiting; `None` when nothing is.
-    pub(super) fn try_read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+    pub(super) fn try_read(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
         let read = match self {
             Self::Tcp(stream) => stream.try_read(into),
             Self::Unix(stream) => stream.try_read(into),
+            Self::Tls(_) => {
+                let mut buffer = ReadBuf::new(into);
+                let read = now(|context| Pin::new(&mut *self).poll_read(context, &mut buffer));
+                read.map(|()| buffer.filled().len())
+            }
         };
         match read {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -73,6 +96,17 @@ impl AsyncRead for Socket {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_read(context, into),
             Self::Unix(stream) => Pin::new(stream).poll_read(context, into),
+            Self::Tls(stream) => {
+                // Whoever waits for an answer has to have sent what it answers.
+                if let Poll::Ready(Err(error)) = Pin::new(&mut *stream).poll_flush(context) {
+                    return Poll::Ready(Err(error));
+                }
+                match Pin::new(stream).poll_read(context, into) {
+                    // A server that ends does not always say goodbye.
+                    Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+                    other => other,
+                }
+            }
         }
     }
 }
@@ -82,6 +116,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
             Self::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
+            Self::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
         }
     }
 
@@ -89,6 +124,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_flush(context),
             Self::Unix(stream) => Pin::new(stream).poll_flush(context),
+            Self::Tls(stream) => Pin::new(stream).poll_flush(context),
         }
     }
 
@@ -96,7 +132,16 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
             Self::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+            Self::Tls(stream) => Pin::new(stream).poll_shutdown(context),
         }
+    }
+}
+
+/// What a poll gives at once; what would have to wait would block.
+fn now<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<io::Result<T>>) -> io::Result<T> {
+    match poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
     }
 }
 
@@ -113,9 +158,15 @@ pub(super) fn places(config: &Config) -> Result<Vec<Place>, Error> {
     }
     let port = |index: usize| ports.get(index).or(ports.first()).copied().unwrap_or(5432);
     let place = |index: usize| match (addresses.get(index), hosts.get(index)) {
-        (Some(address), _) => Place::Tcp(address.to_string(), port(index)),
+        (Some(address), host) => {
+            let name = match host {
+                Some(Host::Tcp(name)) => name.clone(),
+                _ => address.to_string(),
+            };
+            Place::Tcp { address: address.to_string(), port: port(index), name }
+        }
         (None, Some(Host::Unix(folder))) => Place::Unix(folder.join(format!(".s.PGSQL.{}", port(index)))),
-        (None, Some(Host::Tcp(name))) => Place::Tcp(name.clone(), port(index)),
+        (None, Some(Host::Tcp(name))) => Place::Tcp { address: name.clone(), port: port(index), name: name.clone() },
         (None, None) => unreachable!("the count is that of the longer list"),
     };
     let mut places: Vec<Place> = (0..count).map(place).collect();
@@ -133,7 +184,7 @@ pub(super) async fn open(place: &Place, config: &Config) -> Result<Socket, Error
     let patience = config.get_connect_timeout().copied();
     let opened = match place {
         Place::Unix(path) => in_time(patience, UnixStream::connect(path)).await.map(Socket::Unix),
-        Place::Tcp(name, port) => open_tcp(name, *port, patience).await.and_then(|stream| prepared(stream, config)),
+        Place::Tcp { address, port, .. } => open_tcp(address, *port, patience).await.and_then(|stream| prepared(stream, config)),
     };
     opened.map_err(|error| Error::new(ErrorClass::ConnectionLost, "", format!("error connecting to server: {error}")))
 }
@@ -185,7 +236,7 @@ mod tests {
     fn check(config: &str, expected: Option<&[&str]>) {
         let found = places(&config.parse().expect("a configuration")).ok();
         let text = |place: &Place| match place {
-            Place::Tcp(name, port) => format!("{name} {port}"),
+            Place::Tcp { address, port, .. } => format!("{address} {port}"),
             Place::Unix(path) => path.display().to_string(),
         };
         let found: Option<Vec<String>> = found.map(|places| places.iter().map(text).collect());

@@ -1,0 +1,75 @@
+//! One second of load as a view sees it. Computes nothing on client threads: its parts come from the record's own rows.
+
+use proofload_analysis::disturbance::{Disturbance, ProcessorSecond};
+use proofload_model::samples::{IntervalSample, OperationCounts};
+use proofload_report::findings::response_ns_p99_of;
+
+/// One second of load.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SecondSeen<'a> {
+    /// Units of work in each second so far; one that is missing is not a number.
+    pub(crate) throughput: &'a [f64],
+    /// The second itself.
+    pub(crate) sample: &'a IntervalSample,
+    /// What others took of the host's processor; `None` where not observed.
+    pub(crate) host: Option<HostNow>,
+}
+
+/// What others took of the processor in a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct HostNow {
+    /// Share of what was demanded that other guests got.
+    pub(crate) stolen: Option<f64>,
+    /// Share of the cores that foreign processes used.
+    pub(crate) foreign: Option<f64>,
+}
+
+impl HostNow {
+    /// Makes it of a second on a number of cores.
+    pub(crate) fn of(second: ProcessorSecond, cores: usize) -> Self {
+        let Disturbance { stolen, foreign, .. } = Disturbance::of(&[second], cores as f64);
+        Self { stolen, foreign }
+    }
+}
+
+/// The running load, of which every line tells.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct LoadNow {
+    /// Units of work in each second so far.
+    pub(crate) throughput: Vec<f64>,
+    /// 99th percentile of response times in the last second, ns.
+    pub(crate) response_ns_p99: Option<u64>,
+    /// Operations that failed so far.
+    pub(crate) failed: u64,
+    /// What others took.
+    pub(crate) host: Option<HostNow>,
+}
+
+impl LoadNow {
+    /// Adds a second.
+    pub(crate) fn add(&mut self, second: &SecondSeen<'_>) {
+        second.throughput.clone_into(&mut self.throughput);
+        self.response_ns_p99 = response_ns_p99_of(second.sample);
+        self.failed += second.sample.counts.iter().map(|counts| counts.failed).sum::<u64>();
+        self.host = second.host.or(self.host);
+    }
+
+    /// The load of seconds that were read back, the last one whole.
+    pub(crate) fn of_seconds(seconds: &[IntervalSample], host: Option<HostNow>) -> Self {
+        let completed = |second: &IntervalSample| {
+            let completed: u64 = second.counts.iter().map(OperationCounts::completed).sum();
+            completed as f64
+        };
+        Self {
+            throughput: seconds.iter().map(completed).collect(),
+            response_ns_p99: seconds.last().and_then(response_ns_p99_of),
+            failed: seconds.iter().flat_map(|second| &second.counts).map(|counts| counts.failed).sum(),
+            host,
+        }
+    }
+
+    /// Units of work in the last second; `None` before the first, and where the load generator stood still.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        self.throughput.last().copied().filter(|rate| rate.is_finite())
+    }
+}

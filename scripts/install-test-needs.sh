@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that what the tests need is there: a C compiler, PostgreSQL's server programs, fio, failover managers (10 MB of packages).
+# Makes sure that what the tests need is there: a C compiler, PostgreSQL's server programs, fio, failover managers, a browser.
 #
 # On Debian and Ubuntu as root it installs what is missing; anywhere else it says what is missing and how
 # to get it, and succeeds: the tests concerned then say that they were skipped. It does nothing when all is there.
@@ -25,30 +25,32 @@ missing_packages() {
     has_fio || echo fio
 }
 
-# Failover managers, as far as the distribution has them: without them their tests say that they were skipped.
+# Failover managers and a browser, as far as the distribution has them: without them their tests say that they were skipped.
 is_there() { command -v "$1" >/dev/null; }
-missing_managers() {
+missing_extras() {
     is_there patroni || echo patroni
     is_there etcd || echo etcd-server
+    is_there chromium || echo chromium
     is_there pg_autoctl || apt-cache pkgnames | grep -xE 'pg-auto-failover-cli|postgresql-[0-9]+-auto-failover' || true
 }
 
-install_managers() {
+install_extras() {
     local missing
+    "$(dirname "$0")/accessibility-needs.sh" || echo "needs: going on without axe-core"
     command -v apt-get >/dev/null && [[ "$(id -u)" == 0 ]] || return 0
-    missing=$(missing_managers | xargs)
+    missing=$(missing_extras | xargs)
     [[ -n "$missing" ]] || return 0
     echo "needs: installing $missing"
     # The list is split on purpose: one word is one package.
     # shellcheck disable=SC2086
     install_with_apt $missing
-    missing=$(missing_managers | xargs)
+    missing=$(missing_extras | xargs)
     [[ -z "$missing" ]] || echo "needs: going on without $missing"
 }
 
 missing=$(missing_packages | xargs)
 if [[ -z "$missing" ]]; then
-    install_managers
+    install_extras
     exit 0
 fi
 if command -v apt-get >/dev/null && [[ "$(id -u)" == 0 ]]; then
@@ -58,7 +60,7 @@ if command -v apt-get >/dev/null && [[ "$(id -u)" == 0 ]]; then
     install_with_apt $missing
     still=$(missing_packages | xargs)
     if [[ -z "$still" ]]; then
-        install_managers
+        install_extras
         exit 0
     fi
     missing=$still

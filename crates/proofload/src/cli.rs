@@ -255,6 +255,18 @@ pub(crate) struct ReportArguments {
     /// Rule by which windows of a record from before today's rule are judged
     #[arg(long, value_enum, default_value_t = Judge::Record, value_name = "RULE")]
     pub(crate) judge: Judge,
+    /// How much of the appendix a page shows and prints: checks, facts, events, method
+    #[arg(long, value_enum, default_value_t = AppendixShown::Folded)]
+    pub(crate) appendix: AppendixShown,
+}
+
+/// How much of the appendix a page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AppendixShown {
+    /// Folded on a screen, left out of print
+    Folded,
+    /// All of it, in print too
+    Full,
 }
 
 /// Rules by which windows are judged.

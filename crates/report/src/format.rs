@@ -28,19 +28,38 @@ pub enum Format {
     Text,
 }
 
-/// Renders a record. Pure: equal records give equal bytes. The error says what the record lacks.
-pub fn render(record: &Record, format: Format) -> Result<String, Error> {
-    render_beside(record, format, &[])
+/// Whether the appendix of a page is folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Appendix {
+    /// Folded on a screen, left out of print.
+    #[default]
+    Folded,
+    /// All of it, in print too.
+    Full,
 }
 
-/// The same with results from files drawn beside the study's own.
-pub fn render_beside(record: &Record, format: Format, beside: &[Reference]) -> Result<String, Error> {
+/// What a report may have besides the record.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReportOptions<'r> {
+    /// Results from files, drawn beside the study's own.
+    pub beside: &'r [Reference],
+    /// How much of the appendix a page shows.
+    pub appendix: Appendix,
+}
+
+/// Renders a record. Pure: equal records give equal bytes. The error says what the record lacks.
+pub fn render(record: &Record, format: Format) -> Result<String, Error> {
+    render_with(record, format, ReportOptions::default())
+}
+
+/// The same with options.
+pub fn render_with(record: &Record, format: Format, options: ReportOptions<'_>) -> Result<String, Error> {
     if record.plan.points.is_empty() {
         return Err(Error::new("the record's plan has no point; was its creation interrupted?"));
     }
-    let findings = evaluate_beside(record, beside);
+    let findings = evaluate_beside(record, options.beside);
     Ok(match format {
-        Format::Html => html(&document(&findings)),
+        Format::Html => html(&document(&findings), options.appendix),
         Format::Markdown => markdown(&document(&findings)),
         Format::Csv => csv(&findings),
         Format::Json => json(&findings, &opening(&findings)),
@@ -66,7 +85,7 @@ pub fn render_comparison(comparison: &Comparison<'_>, format: ComparisonFormat) 
     match format {
         ComparisonFormat::Text => comparison_text(comparison),
         ComparisonFormat::Markdown => markdown(&comparison_document(comparison, None)),
-        ComparisonFormat::Html => html(&comparison_document(comparison, None)),
+        ComparisonFormat::Html => html(&comparison_document(comparison, None), Appendix::Folded),
         ComparisonFormat::Json => comparison_json(comparison),
     }
 }
@@ -76,7 +95,7 @@ pub fn render_gate(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules, form
     match format {
         ComparisonFormat::Text => gate_text(comparison, gate),
         ComparisonFormat::Markdown => markdown(&comparison_document(comparison, Some(gate))),
-        ComparisonFormat::Html => html(&comparison_document(comparison, Some(gate))),
+        ComparisonFormat::Html => html(&comparison_document(comparison, Some(gate)), Appendix::Folded),
         ComparisonFormat::Json => gate_json(comparison, gate, rules),
     }
 }

@@ -15,5 +15,6 @@ pub mod workloads;
 
 pub use error::Error;
 pub use format::{
-    ComparisonFormat, ForecastFormat, Format, render, render_beside, render_comparison, render_forecast, render_gate,
+    Appendix, ComparisonFormat, ForecastFormat, Format, ReportOptions, render, render_comparison, render_forecast,
+    render_gate, render_with,
 };

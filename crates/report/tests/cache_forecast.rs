@@ -125,18 +125,18 @@ fn measured_sizes_are_forecast_from_the_others_and_sizes_between_lie_between() {
 fn a_forecast_is_told_first_and_what_it_rests_on_after_it() {
     let record = study();
     let sizes = [CacheSize::PercentOfData(20), CacheSize::Bytes(Bytes::mebi(1))];
-    let text = render_forecast(&record, &sizes, ForecastFormat::Text).unwrap();
+    let text = render_forecast(&record, &sizes, ForecastFormat::Text).unwrap().replace('\u{a0}', " ");
     let mut lines = text.lines();
     let first = lines.next().unwrap();
     assert!(first.starts_with("20 MiB (20 % of the data): TPM ") && first.contains("% of reads hit (LRU "), "{text}");
     let second = lines.next().unwrap();
     assert!(
         second.contains("the error of sizes between others")
-            && second.contains("calibrated on percent 15 and percent 30"),
+            && second.contains("calibrated on cache of 15 % of the data and cache of 30 % of the data"),
         "{text}"
     );
     assert!(text.contains("1 MiB (1 % of the data): no forecast: the sample"), "{text}");
-    assert!(text.contains("percent 60 (60 MiB): ") && text.contains("no cache; forecast"), "{text}");
+    assert!(text.contains("cache of 60 % of the data (60 MiB): ") && text.contains("no cache; forecast"), "{text}");
     let json: serde_json::Value =
         serde_json::from_str(&render_forecast(&record, &sizes, ForecastFormat::Json).unwrap()).unwrap();
     let found = &json["forecasts"][0];

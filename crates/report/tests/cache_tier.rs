@@ -79,12 +79,13 @@ fn the_answer_is_how_many_times_the_throughput_with_the_hits_of_the_cached_volum
     assert!((response.value() - 5.0).abs() < 1e-9, "one of 200 a second under way takes 5 ms: {response:?}");
     let page = render(&record, Format::Markdown).unwrap();
     let summary = page.split("## 1 ").next().unwrap();
-    let lead = "**With accelerate data, percent 30 it makes 5.7 times the throughput of the slow medium alone.**";
+    let lead =
+        "**With a cache of 30\u{a0}% of the data for data throughput is 5.7 times that of the slow medium alone.**";
     assert!(summary.contains(lead) && summary.contains("Reads that were in the cache: 80.0 %"), "{summary}");
     for part in [
         "What the cache is worth",
         "The slow medium is modelled: raid-5 of 8 × 7.2k drives, no controller cache. No such drive was there",
-        "| percent 0 | log | not cached |",
+        "| no cache | log | not cached |",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
@@ -108,7 +109,9 @@ fn published_results_stand_beside_it() {
     let page = render(&record, Format::Markdown).unwrap();
     let table = page.split("Published results beside these").nth(1).expect("a table");
     assert!(
-        table.contains("10.9") && table.contains("37.7") && table.contains("this study, accelerate data"),
+        table.contains("10.9")
+            && table.contains("37.7")
+            && table.contains("this study, cache of 30\u{a0}% of the data for data"),
         "{table}"
     );
 }

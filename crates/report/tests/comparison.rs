@@ -207,6 +207,8 @@ fn a_comparison_for_a_page() {
 
         ## What else differs
 
+        **Table 1.** What else differs between the two.
+
         | Setting, version or fact | Points | A | B |
         |---|---|---|---|
         | `study.seed` |  | 1 | 2 |
@@ -216,6 +218,8 @@ fn a_comparison_for_a_page() {
 
 
         ## Comparisons
+
+        **Table 2.** Every metric of every pair of points.
 
         | database memory | Metric | A | B | B/A | p, corrected | Verdict |
         |---|---|---|---|---|---|---|

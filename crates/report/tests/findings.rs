@@ -293,7 +293,7 @@ fn the_summary_is_in_sentences() {
 
             - **What held**: 72,170 transactions per minute (71,748 to 72,826) at 512 MiB; New-Order p99 11.7 ms (11.4 to 12.0).
             - **What broke first**: Throughput is lower by 20.2 % (19.5 to 21.4) at 256 MiB, by 63.0 % (62.7 to 63.5) at 64 MiB.
-            - **Why (observed, not confirmed)**: At 256 MiB, the cores were 82.2 % (81.0 to 83.4) busy with it. At 512 MiB, the cores were 87.0 % (85.7 to 88.4) busy with it. A transaction read from the drive 6.91 (6.78 to 7.06) times at 256 MiB and 1.82 (1.78 to 1.87) times at 512 MiB.
+            - **Why (observed, not confirmed)**: At 256 MiB, the work kept the cores 82.2 % (81.0 to 83.4) busy. At 512 MiB, the work kept the cores 87.0 % (85.7 to 88.4) busy. A transaction read from the drive 6.91 (6.78 to 7.06) times at 256 MiB and 1.82 (1.78 to 1.87) times at 512 MiB.
             - **How sure**: One run each: intervals hold within a run, not from run to run. The widest interval is ±1 %, at 256 MiB. Figures are as given by this host, and who else used it could not be observed; a quiet one may give others.
             - **Next**: Add larger levels, such as 1 GiB.
 
@@ -340,9 +340,9 @@ fn several_factors_give_a_sentence_each() {
     let markdown = render(&record(&shape), Format::Markdown).unwrap();
     for text in [
         "at 4 points: engine × database memory",
-        "**No difference is shown between ",
-        ", 128 MiB; the largest is ",
-        ", 64 MiB it is 35 % lower, with ",
+        "**Within 5\u{a0}% throughput is the same with ",
+        ", 128\u{a0}MiB: ",
+        ", 64\u{a0}MiB it is 35 % lower, with ",
     ] {
         assert!(markdown.contains(text), "{text}");
     }
@@ -389,7 +389,7 @@ fn candidates_are_observed_and_not_confirmed() {
 
             **Observed, not confirmed by intervention**: a resource that is busy is not yet a cause. It becomes one when changing it, and nothing else, changes the throughput.
 
-            **Figure 6.** Use of each resource in the measured window, per cent; stalls in per cent of the time. Points from left to right.
+            **Figure 7.** Use of each resource in the measured window, per cent; stalls in per cent of the time. Points from left to right.
 
             > Heat map of use by resource and point; the largest of each. 64 MiB: busiest core 68 %. 128 MiB: busiest core 77 %.
 
@@ -435,10 +435,10 @@ fn the_terminal_gets_a_narrow_table() {
           New-Order p99 11.7 ms [11.4 to 12.0].
         What broke first: Throughput is lower by 20.2 % [19.5 to 21.4] at 256 MiB, by
           63.0 % [62.7 to 63.5] at 64 MiB.
-        Why (observed, not confirmed): At 256 MiB, the cores were 82.2 % [81.0 to 83.4]
-          busy with it. At 512 MiB, the cores were 87.0 % [85.7 to 88.4] busy with it. A
-          transaction read from the drive 6.91 [6.78 to 7.06] times at 256 MiB and 1.82
-          [1.78 to 1.87] times at 512 MiB.
+        Why (observed, not confirmed): At 256 MiB, the work kept the cores 82.2 % [81.0
+          to 83.4] busy. At 512 MiB, the work kept the cores 87.0 % [85.7 to 88.4] busy.
+          A transaction read from the drive 6.91 [6.78 to 7.06] times at 256 MiB and
+          1.82 [1.78 to 1.87] times at 512 MiB.
         How sure: One run each: intervals hold within a run, not from run to run. The
           widest interval is ±1 %, at 256 MiB. Figures are as given by this host, and
           who else used it could not be observed; a quiet one may give others.
@@ -470,7 +470,7 @@ fn a_reason_shared_by_runs_and_points_stands_once() {
         What broke first: Not told: only one of 3 points is valid.
         Why (observed, not confirmed): At 64 MiB, tasks waited for storage 38.6 % [38.2
           to 39.1] of the time.
-        How sure: 2 runs each; intervals are over runs. The interval is ±6.43 %. Figures
+        How sure: 2 runs each; intervals are over runs. The interval is ±6.4 %. Figures
           are as given by this host, and who else used it could not be observed; a quiet
           one may give others.
         Next: proofload plan STUDY --pilot X.proof tells how many runs narrower

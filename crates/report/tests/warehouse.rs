@@ -13,7 +13,7 @@ use proofload_model::units::{Bytes, BytesPerSecond};
 use proofload_record::Record;
 use proofload_report::findings::warehouse::{pairings, query_totals, rating, recorded_reference};
 use proofload_report::findings::{Verdict, Window, evaluate, evaluate_beside};
-use proofload_report::{Format, render, render_beside};
+use proofload_report::{Format, ReportOptions, render, render_with};
 use std::time::Duration;
 use support::{Appliance, warehouse};
 
@@ -430,7 +430,12 @@ fn a_stored_record_is_a_baseline_and_its_hash_is_printed() {
     for percent in relative(&old) {
         assert!((percent.unwrap() - 100.0).abs() < 1e-9, "a record against itself");
     }
-    let text = render_beside(&old, Format::Markdown, std::slice::from_ref(&baseline)).unwrap();
+    let text = render_with(
+        &old,
+        Format::Markdown,
+        ReportOptions { beside: std::slice::from_ref(&baseline), ..ReportOptions::default() },
+    )
+    .unwrap();
     check_holds(
         &section(&text, "## 2 Rating certificate"),
         &[&format!("SHA-256 of the record “Row store against column store (old)”: `{hash}`")],

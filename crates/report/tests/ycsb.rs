@@ -143,7 +143,7 @@ fn an_offered_load_above_capacity_is_marked() {
     check_holds(
         &text,
         &[
-            "PostgreSQL; SQLite did not keep up.",
+            "PostgreSQL and SQLite did not keep up.",
             "**What broke first**: PostgreSQL: offered load above capacity: 66.8 %",
         ],
     );

@@ -1,14 +1,14 @@
 //! `report`: the paper from a record.
 
 use super::target;
-use crate::cli::{Judge, ReportArguments, ReportFormat};
+use crate::cli::{AppendixShown, Judge, ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
 use proofload_import::{REFERENCE_FILE_MOST, Reference, read_reference};
 use proofload_record::{file_sha256, is_record};
 use proofload_report::findings::judge_again;
 use proofload_report::findings::warehouse::recorded_reference;
-use proofload_report::{Format, render_beside};
+use proofload_report::{Appendix, Format, ReportOptions, render_with};
 use std::path::{Path, PathBuf};
 
 /// Renders a record.
@@ -32,7 +32,8 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
     if arguments.judge == Judge::New {
         judge_again(&mut record);
     }
-    let text = render_beside(&record, format(arguments.format), &beside).map_err(|error| error.to_string())?;
+    let options = ReportOptions { beside: &beside, appendix: appendix(arguments.appendix) };
+    let text = render_with(&record, format(arguments.format), options).map_err(|error| error.to_string())?;
     let overwrite = arguments.overwrite || is_replaceable(arguments, file.as_deref());
     target::write(file.as_deref(), overwrite, &text)
 }
@@ -75,6 +76,13 @@ fn target_file(arguments: &ReportArguments) -> Option<PathBuf> {
         (Some(file), _) => Some(file.clone()),
         (None, ReportFormat::Html) => Some(arguments.record.with_extension("html")),
         (None, _) => None,
+    }
+}
+
+const fn appendix(shown: AppendixShown) -> Appendix {
+    match shown {
+        AppendixShown::Folded => Appendix::Folded,
+        AppendixShown::Full => Appendix::Full,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use proofload_model::plan::Plan;
 use proofload_model::settings::Value;
-use proofload_report::findings::level_text;
+use proofload_report::findings::level_of;
 
 /// A label for each run of the plan.
 pub(crate) fn labels(plan: &Plan) -> Vec<String> {
@@ -21,7 +21,7 @@ pub(crate) fn labels(plan: &Plan) -> Vec<String> {
 
 /// A level in words: `64 MiB`, and `cores 2` where the value alone says nothing.
 fn level(setting: &str, value: &Value) -> String {
-    let text = level_text(value).replace('\u{a0}', " ");
+    let text = level_of(setting, value).replace('\u{a0}', " ");
     match value {
         Value::Integer(_) | Value::Number(_) | Value::Boolean(_) => {
             let name = setting.rsplit('.').next().unwrap_or(setting).replace('_', " ");

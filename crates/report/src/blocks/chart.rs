@@ -242,7 +242,7 @@ pub(crate) struct Stack {
 /// Boxes in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Diagram {
-    /// From left to right.
+    /// Boxes from left to right.
     pub(crate) boxes: Vec<DiagramBox>,
 }
 

@@ -55,19 +55,19 @@ pub(crate) struct SectionBlocks {
     /// 2 for a section, 3 for a section within the one before.
     pub(crate) level: u8,
     /// Where it stands.
-    pub(crate) place: Place,
+    pub(crate) place: SectionPlace,
     /// Its parts.
     pub(crate) blocks: Vec<Block>,
 }
 
 /// Where a section stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In the paper, numbered.
+pub(crate) enum SectionPlace {
+    /// Numbered part of the paper.
     Paper,
-    /// In the paper, without a number: a comparison has few sections.
+    /// Part without a number: a comparison has few sections.
     Front,
-    /// In the appendix: folded on a screen, left out of print unless all of it is wanted.
+    /// Part of the appendix: folded on a screen, left out of print unless all of it is wanted.
     Appendix,
 }
 
@@ -88,17 +88,17 @@ impl Numbering {
         }
         for section in &document.sections {
             match (section.place, section.level) {
-                (Place::Front, _) => {}
-                (Place::Appendix, _) => {
+                (SectionPlace::Front, _) => {}
+                (SectionPlace::Appendix, _) => {
                     let letter = char::from(b'A' + u8::try_from(letters % 26).unwrap_or(0));
                     letters += 1;
                     numbering.labels.insert(section.id, format!("appendix {letter}"));
                 }
-                (Place::Paper, 2) => {
+                (SectionPlace::Paper, 2) => {
                     (chapter, part) = (chapter + 1, 0);
                     numbering.labels.insert(section.id, chapter.to_string());
                 }
-                (Place::Paper, _) => {
+                (SectionPlace::Paper, _) => {
                     part += 1;
                     numbering.labels.insert(section.id, format!("{chapter}.{part}"));
                 }

@@ -44,20 +44,20 @@ const LABELLED: usize = 8;
 pub(crate) fn draw_strips(panels: &[Panel], frame: Frame) -> String {
     let last = panels.len().saturating_sub(1);
     let frames = || panels.iter().enumerate().map(|(place, panel)| (panel, frame.strip(place == 0, place == last)));
-    let left = frames().map(|(panel, frame)| Place::of(panel, frame).left).fold(0.0, f64::max);
-    let right = frames().map(|(panel, frame)| Place::of(panel, frame).right).fold(frame.width, f64::min);
+    let left = frames().map(|(panel, frame)| AxesPlace::of(panel, frame).left).fold(0.0, f64::max);
+    let right = frames().map(|(panel, frame)| AxesPlace::of(panel, frame).right).fold(frame.width, f64::min);
     let drawn = frames().enumerate().map(|(place, (panel, frame))| {
-        let own = Place::of(panel, frame);
+        let own = AxesPlace::of(panel, frame);
         // Only the last has the writing of the axis below it.
         let bottom = if place < last { frame.height - 7.0 } else { own.bottom };
-        draw(panel, frame, Place { left, right, bottom, axis_named: place == last, ..own })
+        draw(panel, frame, AxesPlace { left, right, bottom, axis_named: place == last, ..own })
     });
     drawn.collect()
 }
 
 /// Where the axes of a panel lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Place {
+struct AxesPlace {
     left: f64,
     right: f64,
     top: f64,
@@ -66,7 +66,7 @@ struct Place {
     axis_named: bool,
 }
 
-impl Place {
+impl AxesPlace {
     fn of(panel: &Panel, frame: Frame) -> Self {
         let names_beside = frame.names_beside && has_names(panel);
         let keys = if names_beside { 0 } else { key_rows(panel, frame.width - 12.0).len() };
@@ -96,13 +96,13 @@ struct Plot<'a> {
 
 /// Draws a panel as SVG.
 pub(crate) fn draw_panel(panel: &Panel, frame: Frame) -> String {
-    draw(panel, frame, Place::of(panel, frame))
+    draw(panel, frame, AxesPlace::of(panel, frame))
 }
 
-fn draw(panel: &Panel, frame: Frame, place: Place) -> String {
+fn draw(panel: &Panel, frame: Frame, place: AxesPlace) -> String {
     let names_beside = frame.names_beside && has_names(panel);
     let keys = if names_beside { Vec::new() } else { key_rows(panel, frame.width - 12.0) };
-    let Place { left, right, top, bottom, height, axis_named } = place;
+    let AxesPlace { left, right, top, bottom, height, axis_named } = place;
     let y = Layout::new(&panel.y, y_values(panel), (((bottom - top) / 45.0) as usize).max(1), (bottom, top));
     let x = Layout::new(&panel.x, x_values(panel), ((right - left) / 80.0) as usize, (left, right));
     let mut plot = Plot { svg: Svg::new(frame.width, height), panel, x, y, left, right, top, bottom, axis_named };

@@ -4,6 +4,7 @@ use crate::workloads::WORKLOADS;
 use proofload_model::engines::named_engine;
 use proofload_model::settings::{GROUP_TITLES, STANDARD, Value, table_text};
 use proofload_model::units::{Bytes, duration_words, parse_duration};
+use std::collections::BTreeMap;
 
 /// What a setting is called in running text: by the table of settings or by the words of a workload, else by its path; a group of settings
 /// by the last part of its common beginning.
@@ -53,6 +54,35 @@ pub fn level_text(value: &Value) -> String {
         Value::Table(values) => table_text(values, level_text),
         other => other.to_string(),
     }
+}
+
+/// A level of a setting in words: a group of settings that has words of its own by them, others as [`level_text`].
+pub fn level_of(setting: &str, value: &Value) -> String {
+    match value {
+        Value::Table(values) if setting == CACHE => cache_words(values).unwrap_or_else(|| level_text(value)),
+        _ => level_text(value),
+    }
+}
+
+/// The group of settings of a tier's cache.
+const CACHE: &str = "storage.cache";
+
+/// `no cache`, `cache of 30 % of the data, for data`; `None` where the level says nothing of its size.
+fn cache_words(values: &BTreeMap<String, Value>) -> Option<String> {
+    let size = match (values.get("percent"), values.get("size")) {
+        (Some(Value::Integer(0)), _) => return Some("no cache".to_owned()),
+        (Some(percent), _) => format!("cache of {percent}\u{a0}% of the data"),
+        (None, Some(Value::Bytes(Bytes(0)))) => return Some("no cache".to_owned()),
+        (None, Some(size)) => format!("cache of {}", level_text(size)),
+        (None, None) => return None,
+    };
+    let volumes = match values.get("accelerate") {
+        Some(Value::List(volumes)) => format!(" for {}", volumes.join(" and ")),
+        _ => String::new(),
+    };
+    let others = values.iter().filter(|(key, _)| !["percent", "size", "accelerate"].contains(&key.as_str()));
+    let others = others.map(|(key, value)| format!(", {key} {}", level_text(value)));
+    Some(format!("{size}{volumes}{}", others.collect::<String>()))
 }
 
 /// What stands between levels in a row: a semicolon where a level of a group has commas of its own.
@@ -117,6 +147,24 @@ mod tests {
         check(table(&values), None, "cores 2, warm_up.round 64\u{a0}MiB");
         check(table(&values[1..]), None, "cores 2");
         check(table(&[]), None, "as given");
+    }
+
+    #[test]
+    fn a_cache_is_called_by_its_size_and_its_volumes() {
+        let table = |values: &[(&str, Value)]| {
+            Value::Table(values.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+        };
+        let volumes = |names: &[&str]| Value::List(names.iter().map(|name| (*name).to_owned()).collect());
+        let levels = [
+            table(&[("percent", Value::Integer(0))]),
+            table(&[("percent", Value::Integer(30)), ("accelerate", volumes(&["data"]))]),
+            table(&[("size", Value::Bytes(Bytes::mebi(64))), ("accelerate", volumes(&["data", "log"]))]),
+            table(&[("mode", Value::Text("write-around".to_owned()))]),
+        ];
+        let words = levels.map(|level| level_of("storage.cache", &level).replace('\u{a0}', " "));
+        let known =
+            ["no cache", "cache of 30 % of the data for data", "cache of 64 MiB for data and log", "mode write-around"];
+        assert_eq!(words, known);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub use curve::{Curve, CurveGroup};
 pub use disturbance::{Estimand, HostUse, disturbed_from_outside, taken_in_words};
 pub use evaluate::{Findings, evaluate, evaluate_beside};
 pub(crate) use factor::between;
-pub use factor::{level_number, level_text, setting_title, size_text};
+pub use factor::{level_number, level_of, level_text, setting_title, size_text};
 pub(crate) use judge::is_judged_by_movement;
 pub use judge::judge_again;
 pub use latencies::{ByKind, FEWER_THAN, PERCENTILES};

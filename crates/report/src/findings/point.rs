@@ -1,7 +1,7 @@
 //! One point of the study: its levels, its runs, its verdict, its metrics.
 
 use super::disturbance::{Estimand, disturbed_from_outside};
-use super::factor::{between, level_text};
+use super::factor::{between, level_of};
 use super::level::Measured;
 use super::metrics::{metrics, throughput};
 use super::run::{Pair, RunFindings, run};
@@ -152,7 +152,7 @@ impl PointFindings {
 
     /// Its levels in words.
     pub fn label(&self) -> String {
-        let texts: Vec<String> = self.levels.iter().map(|(_, value)| level_text(value)).collect();
+        let texts: Vec<String> = self.levels.iter().map(|(setting, value)| level_of(setting, value)).collect();
         if texts.is_empty() {
             "the only point".to_owned()
         } else {

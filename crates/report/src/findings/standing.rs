@@ -63,15 +63,15 @@ fn missing(relative: &Quantity) -> Quantity {
 /// Shape of a curve: where along rising levels nothing is shown to be lower than the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CurveShape {
-    /// Everywhere.
+    /// Level everywhere.
     Level,
-    /// From this place on.
+    /// Level from this place on.
     From(usize),
-    /// Up to this place.
+    /// Level up to this place.
     UpTo(usize),
-    /// Between two places.
+    /// Level between two places.
     Between(usize, usize),
-    /// At the place of the largest, and at others that are not its neighbours.
+    /// Level at the place of the largest, and at others that are not its neighbours.
     Scattered(usize),
 }
 

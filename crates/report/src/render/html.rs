@@ -2,26 +2,28 @@
 
 use super::html_inline::{prose, quoted};
 use super::html_parts::{blocks, figure_html};
-use crate::blocks::{Document, Numbering, Opening, Place, Prose, SectionBlocks, Standing};
+use crate::Appendix;
+use crate::blocks::{Document, Numbering, Opening, Prose, SectionBlocks, SectionPlace, Standing};
 
 /// The style sheet.
 const STYLE: &str = include_str!("style.css");
 
-/// Renders a document.
-pub(crate) fn html(document: &Document) -> String {
+/// Renders a document with as much of its appendix as is wanted.
+pub(crate) fn html(document: &Document, appendix: Appendix) -> String {
     let numbering = Numbering::of(document);
-    let mut page = head(document);
+    let full = appendix == Appendix::Full;
+    let mut page = head(document, full);
     page.push_str(&masthead(document, &numbering));
     page.push_str("<main id=\"paper\">\n");
-    let (appendix, paper): (Vec<&SectionBlocks>, Vec<&SectionBlocks>) =
-        document.sections.iter().partition(|section| section.place == Place::Appendix);
+    let (rest, paper): (Vec<&SectionBlocks>, Vec<&SectionBlocks>) =
+        document.sections.iter().partition(|section| section.place == SectionPlace::Appendix);
     for section in paper {
         page.push_str(&section_html(section, &numbering));
     }
-    if !appendix.is_empty() {
+    if !rest.is_empty() {
         page.push_str("<section class=\"appendix\" aria-labelledby=\"appendix\">\n<h2 id=\"appendix\">Appendix</h2>\n");
-        for section in appendix {
-            page.push_str(&folded_html(section, &numbering));
+        for section in rest {
+            page.push_str(&folded_html(section, full, &numbering));
         }
         page.push_str("</section>\n");
     }
@@ -34,14 +36,15 @@ pub(crate) fn html(document: &Document) -> String {
     page
 }
 
-fn head(document: &Document) -> String {
+fn head(document: &Document, full: bool) -> String {
+    let class = if full { " class=\"full\"" } else { "" };
     let style: String =
         STYLE.lines().map(str::trim_start).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"Proofload\">\n\
-         <title>{}</title>\n<style>\n{style}\n</style>\n</head>\n<body>\n\
+         <title>{}</title>\n<style>\n{style}\n</style>\n</head>\n<body{class}>\n\
          <a class=\"skip\" href=\"#paper\">Skip to the paper</a>\n",
         quoted(&document.title)
     )
@@ -69,10 +72,12 @@ fn masthead(document: &Document, numbering: &Numbering) -> String {
     }
     text.push_str(&first(opening, numbering));
     text.push_str("<nav class=\"contents\" aria-label=\"Contents\"><ol>\n");
-    for section in document.sections.iter().filter(|section| section.level == 2 && section.place != Place::Appendix) {
+    for section in
+        document.sections.iter().filter(|section| section.level == 2 && section.place != SectionPlace::Appendix)
+    {
         text.push_str(&format!("<li><a href=\"#{}\">{}</a></li>\n", section.id, heading_text(section, numbering)));
     }
-    if document.sections.iter().any(|section| section.place == Place::Appendix) {
+    if document.sections.iter().any(|section| section.place == SectionPlace::Appendix) {
         text.push_str("<li><a href=\"#appendix\">Appendix</a></li>\n");
     }
     text.push_str("</ol></nav>\n</header>\n");
@@ -111,9 +116,10 @@ fn section_html(section: &SectionBlocks, numbering: &Numbering) -> String {
 }
 
 /// A section of the appendix, shown on demand.
-fn folded_html(section: &SectionBlocks, numbering: &Numbering) -> String {
+fn folded_html(section: &SectionBlocks, open: bool, numbering: &Numbering) -> String {
+    let open = if open { " open" } else { "" };
     format!(
-        "<details class=\"fold\"><summary><h3 id=\"{id}\">{heading}</h3></summary>\n{body}</details>\n",
+        "<details class=\"fold\"{open}><summary><h3 id=\"{id}\">{heading}</h3></summary>\n{body}</details>\n",
         id = section.id,
         heading = heading_text(section, numbering),
         body = blocks(&section.blocks, 3, numbering)

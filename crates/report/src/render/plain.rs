@@ -46,19 +46,26 @@ pub(crate) fn opening_text(opening: &Opening) -> String {
         Standing::Partial => "!",
         Standing::Void => "✗",
     };
-    let mut lines = wrapped_to(WIDTH, &format!("{mark} {}", plain(&opening.verdict)));
+    let mut lines = wrapped(&format!("{mark} {}", plain(&opening.verdict)));
     if !opening.answer.is_empty() {
         lines.push(String::new());
-        lines.extend(wrapped_to(WIDTH, &plain(&opening.answer)));
+        lines.extend(wrapped(&plain(&opening.answer)));
     }
     if !opening.claims.is_empty() {
         lines.push(String::new());
     }
     for (name, claim) in &opening.claims {
-        lines.extend(wrapped_to(WIDTH, &format!("{name}: {}", plain(claim))));
+        lines.extend(wrapped(&format!("{name}: {}", plain(claim))));
     }
     lines.push(String::new());
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// Lines of a terminal's width; no line ends between a number and its per cent sign.
+fn wrapped(text: &str) -> Vec<String> {
+    const HELD: &str = "\u{1f}%";
+    let lines = wrapped_to(WIDTH, &text.replace(" %", HELD));
+    lines.into_iter().map(|line| line.replace(HELD, " %")).collect()
 }
 
 /// The first screen for programs: words to show, never to parse.

@@ -42,7 +42,7 @@ fn columns(findings: &Findings<'_>) -> Vec<MetricName> {
 
 fn row(point: &PointFindings, columns: &[MetricName]) -> Vec<String> {
     let mut cells: Vec<String> =
-        point.levels.iter().map(|(_, value)| plain(&crate::findings::level_text(value))).collect();
+        point.levels.iter().map(|(setting, value)| plain(&crate::findings::level_of(setting, value))).collect();
     if cells.is_empty() {
         cells.push(point.id.to_string());
     }

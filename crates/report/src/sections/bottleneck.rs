@@ -1,7 +1,7 @@
 //! What limited throughput: candidates ranked by what was observed, none of them confirmed.
 
 use super::opening::why_at as opening_why;
-use super::section::{Place, Section, a_finished_run};
+use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Notice, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, Ranking};
 use crate::numbers::short;
@@ -11,7 +11,7 @@ pub(super) const SECTION: Section = Section {
     id: "bottleneck",
     title: "What limited it",
     level: 2,
-    place: Place::Paper,
+    place: SectionPlace::Paper,
     needs: a_finished_run,
     render,
 };

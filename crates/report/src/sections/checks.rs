@@ -1,6 +1,6 @@
 //! Every run, check and audit, for those who want to see each: the section on validity has what does not hold.
 
-use super::section::{Place, Section, a_finished_run, always};
+use super::section::{Section, SectionPlace, a_finished_run, always};
 use super::validity::name;
 use crate::blocks::{Align, Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, RunFindings};
@@ -8,8 +8,14 @@ use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::samples::CheckOutcome;
 
 /// The section.
-pub(super) const SECTION: Section =
-    Section { id: "checks", title: "Runs, checks and audits", level: 2, place: Place::Appendix, needs: always, render };
+pub(super) const SECTION: Section = Section {
+    id: "checks",
+    title: "Runs, checks and audits",
+    level: 2,
+    place: SectionPlace::Appendix,
+    needs: always,
+    render,
+};
 
 /// Where steal stands among a run's columns, when it was observed.
 const STEAL_COLUMN: usize = 4;

@@ -2,14 +2,14 @@
 
 use super::comparison_opening::opening;
 use super::document::date;
-use crate::blocks::{Block, Cell, Column, Document, Inline, Notice, Place, Prose, SectionBlocks, Table, prose};
+use crate::blocks::{Block, Cell, Column, Document, Inline, Notice, Prose, SectionBlocks, SectionPlace, Table, prose};
 use crate::findings::comparison::{Comparison, Difference, Gate, GateOutcome, NamedRecord, Row, Verdict, Which};
 use crate::findings::setting_title;
 use crate::workloads::workload;
 
 /// A comparison as a document; with what a gate says of it, where one was asked.
 pub(crate) fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Document {
-    let section = |id, title, blocks| SectionBlocks { id, title, level: 2, place: Place::Front, blocks };
+    let section = |id, title, blocks| SectionBlocks { id, title, level: 2, place: SectionPlace::Front, blocks };
     let records = [Which::Baseline, Which::Candidate].map(|which| imprint(which, comparison.named(which))).to_vec();
     let mut sections = Vec::new();
     if let Some(gate) = gate {
@@ -94,6 +94,8 @@ fn differences(comparison: &Comparison<'_>) -> Vec<Block> {
         vec![name, points(difference), told(&difference.baseline), told(&difference.candidate)]
     };
     vec![Block::Table(Table {
+        id: "table-differences",
+        caption: prose!["What else differs between the two."],
         columns: ["Setting, version or fact", "Points", "A", "B"].map(Column::words).to_vec(),
         rows: comparison.differences.iter().map(row).collect(),
         ..Table::default()
@@ -124,7 +126,13 @@ fn rows(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Vec<Block> {
         }
         cells
     });
-    blocks.push(Block::Table(Table { columns, rows: rows.collect(), note: note(comparison), ..Table::default() }));
+    blocks.push(Block::Table(Table {
+        id: "table-comparisons",
+        caption: prose!["Every metric of every pair of points."],
+        columns,
+        rows: rows.collect(),
+        note: note(comparison),
+    }));
     blocks
 }
 

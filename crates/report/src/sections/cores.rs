@@ -1,6 +1,6 @@
 //! The use of each core over time, as heat maps.
 
-use super::section::{Place, Section};
+use super::section::{Section, SectionPlace};
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Table, prose};
 use crate::findings::{Findings, PointFindings, Trace, traces};
 use crate::numbers::short;
@@ -10,7 +10,7 @@ use proofload_model::series;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "cores", title: "Core by core", level: 3, place: Place::Appendix, needs, render };
+    Section { id: "cores", title: "Core by core", level: 3, place: SectionPlace::Appendix, needs, render };
 
 /// Most cells of all maps together, so that the page stays small.
 const MOST_CELLS: usize = 12_000;

@@ -1,7 +1,7 @@
 //! Departures from the clauses under which runs were made: what each is, and at which points it was on.
 
 use super::registry::OwnSection;
-use super::section::{Place, Section};
+use super::section::{Section, SectionPlace};
 use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
 use crate::findings::Findings;
 use proofload_model::facts::client;
@@ -14,7 +14,7 @@ pub(super) const SECTIONS: &[OwnSection] = &[OwnSection {
         id: "departures",
         title: "Departures from the clauses",
         level: 2,
-        place: Place::Appendix,
+        place: SectionPlace::Appendix,
         needs: super::section::always,
         render,
     },

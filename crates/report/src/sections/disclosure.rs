@@ -1,7 +1,7 @@
 //! The appendix from which the study can be run again: file, settings, versions, seeds, facts, events.
 
 use super::document::{date, instant};
-use super::section::{Place, Section, always};
+use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::Findings;
 use proofload_model::deployment::InstanceName;
@@ -11,8 +11,14 @@ use proofload_record::State;
 use std::collections::{BTreeSet, HashMap};
 
 /// The section.
-pub(super) const SECTION: Section =
-    Section { id: "disclosure", title: "Full disclosure", level: 2, place: Place::Appendix, needs: always, render };
+pub(super) const SECTION: Section = Section {
+    id: "disclosure",
+    title: "Full disclosure",
+    level: 2,
+    place: SectionPlace::Appendix,
+    needs: always,
+    render,
+};
 
 /// Log lines shown, the last ones.
 const LOG_LINES: usize = 200;
@@ -124,6 +130,7 @@ fn settings(findings: &Findings<'_>) -> Table {
         vec![Cell::code(path.clone()), Cell::datum(words.join(", "))]
     };
     Table {
+        id: "table-all-settings",
         caption: prose!["Settings of the study, defaults included; a factor shows its levels."],
         columns: ["Setting", "Value"].map(Column::words).to_vec(),
         rows: paths.iter().map(row).collect(),
@@ -161,6 +168,7 @@ fn facts(findings: &Findings<'_>) -> Table {
         ]
     };
     Table {
+        id: "table-all-facts",
         caption: prose!["Facts: what was asked and what was read, by the study or by the attempts of these numbers."],
         columns: ["Of", "Subject", "Name", "Asked", "Read", "Source"].map(Column::words).to_vec(),
         rows: read.into_iter().map(row).collect(),
@@ -201,6 +209,7 @@ fn events(findings: &Findings<'_>) -> Table {
         rows.extend(attempt.events.iter().map(|event| row(place(&attempt_text(attempt.id), &event.instance), event)));
     }
     Table {
+        id: "table-events",
         caption: prose!["Events, UTC; long details are cut, the record has them whole."],
         columns: ["Of", "When", "Event", "Detail"].map(Column::words).to_vec(),
         rows,

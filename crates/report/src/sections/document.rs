@@ -2,7 +2,7 @@
 
 use super::opening::{opening, subtitle};
 use super::registry::sections;
-use crate::blocks::{Block, Document, Inline, Notice, Place, Prose, SectionBlocks, prose};
+use crate::blocks::{Block, Document, Inline, Notice, Prose, SectionBlocks, SectionPlace, prose};
 use crate::findings::{Findings, setting_title};
 use crate::workloads::named_profile;
 use proofload_model::time::WallTime;
@@ -30,7 +30,7 @@ pub(crate) fn document(findings: &Findings<'_>) -> Document {
 
 /// Sections of the paper before those of its appendix, each in their order.
 fn appendix_last(sections: impl Iterator<Item = SectionBlocks>) -> Vec<SectionBlocks> {
-    let (paper, appendix): (Vec<_>, Vec<_>) = sections.partition(|section| section.place != Place::Appendix);
+    let (paper, appendix): (Vec<_>, Vec<_>) = sections.partition(|section| section.place != SectionPlace::Appendix);
     [paper, appendix].concat()
 }
 

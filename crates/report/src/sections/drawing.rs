@@ -94,7 +94,8 @@ fn cache(findings: &Findings<'_>) -> Option<DiagramBox> {
 }
 
 fn drive(findings: &Findings<'_>) -> Option<DiagramBox> {
-    let model = told(findings, &storage::DEVICE_MODEL);
+    let stated = findings.record.study.settings.text("paper.drive").ok().map(str::to_owned);
+    let model = told(findings, &storage::DEVICE_MODEL).or(stated);
     let device = told(findings, &storage::DEVICE);
     let title = model.or_else(|| device.clone())?;
     let mut lines: Vec<String> = device.into_iter().filter(|device| *device != title).collect();

@@ -1,6 +1,6 @@
 //! What protection buys: how long the database was away after each fault, and which acknowledged writes it lost.
 
-use super::section::{Place, Section, always};
+use super::section::{Section, SectionPlace, always};
 use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, prose,
 };
@@ -15,8 +15,14 @@ use proofload_model::fault_strength::FaultStrength;
 use std::collections::BTreeMap;
 
 /// The section.
-pub(super) const SECTION: Section =
-    Section { id: "drills", title: "What protection buys", level: 3, place: Place::Paper, needs: always, render };
+pub(super) const SECTION: Section = Section {
+    id: "drills",
+    title: "What protection buys",
+    level: 3,
+    place: SectionPlace::Paper,
+    needs: always,
+    render,
+};
 
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
@@ -44,7 +50,9 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     ];
     blocks.extend(remarks(findings, &points).map(Block::Paragraph));
     if points.iter().any(|point| !point.drills.is_empty()) {
-        blocks.push(Block::Figure(Box::new(dots(findings, &points))));
+        if !super::opening::draws_drills(findings) {
+            blocks.push(Block::Figure(Box::new(dots(findings, &points))));
+        }
         blocks.extend(super::drill_costs::figure(findings, &points).map(|figure| Block::Figure(Box::new(figure))));
         blocks.push(Block::Figure(Box::new(super::drill_time_lines::figure(findings, &points))));
     }

@@ -2,7 +2,7 @@
 //! says which.
 
 use super::charts::measured_cell;
-use super::section::{Place, Section, a_finished_run, always};
+use super::section::{Section, SectionPlace, a_finished_run, always};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Table, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
@@ -12,7 +12,7 @@ use crate::metrics::{
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "efficiency", title: "Efficiency", level: 3, place: Place::Appendix, needs: always, render };
+    Section { id: "efficiency", title: "Efficiency", level: 3, place: SectionPlace::Appendix, needs: always, render };
 
 /// Most points that stand beside each other.
 const MOST_BESIDE: usize = 4;

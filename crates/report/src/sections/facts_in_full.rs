@@ -1,7 +1,7 @@
 //! The set-up in full: every fact of machine, software, storage and data, and each setting as asked and as in force.
 
 use super::facts::{title, together, value};
-use super::section::{Place, Section, always};
+use super::section::{Section, SectionPlace, always};
 use super::settings;
 use super::standby_hosts;
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "facts", title: "Set-up in full", level: 2, place: Place::Appendix, needs: always, render };
+    Section { id: "facts", title: "Set-up in full", level: 2, place: SectionPlace::Appendix, needs: always, render };
 
 /// Subjects of facts in the order of the section, with their headings; others follow by name.
 const SUBJECTS: &[(&str, &str)] = &[

@@ -1,13 +1,13 @@
 //! Errors met in the window by class: an answer such as "not found" is a result, not noise.
 
-use super::section::{Place, Section, a_finished_run, always};
+use super::section::{Section, SectionPlace, a_finished_run, always};
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::{Failure, Findings, PointFindings};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "failures", title: "Failures", level: 3, place: Place::Paper, needs: always, render };
+    Section { id: "failures", title: "Failures", level: 3, place: SectionPlace::Paper, needs: always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {

@@ -1,7 +1,7 @@
 //! Response times: percentiles by kind of operation.
 
 use super::charts::{factor_axis, factors_title, milliseconds, shown_value};
-use super::section::{Place, Section, a_finished_run};
+use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
 };
@@ -11,8 +11,14 @@ use crate::numbers::short;
 use crate::workloads::Clocks;
 
 /// The section.
-pub(super) const SECTION: Section =
-    Section { id: "latency", title: "Response times", level: 3, place: Place::Paper, needs: a_finished_run, render };
+pub(super) const SECTION: Section = Section {
+    id: "latency",
+    title: "Response times",
+    level: 3,
+    place: SectionPlace::Paper,
+    needs: a_finished_run,
+    render,
+};
 
 /// Percentiles as papers write them, in the order of [`PERCENTILES`].
 const TITLES: [&str; 4] = ["p50", "p95", "p99", "p99.9"];
@@ -33,7 +39,9 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::Table(without_empty_columns(point_table(findings, point, &kinds))));
     }
     if findings.valid().next().is_some() {
-        blocks.extend(figure(findings, &kinds).map(|figure| Block::Figure(Box::new(figure))));
+        let panels = figure(findings, &kinds).into_iter();
+        let all = panels.chain(super::distribution::figures(findings));
+        blocks.extend(all.map(|figure| Block::Figure(Box::new(figure))));
     } else {
         let words = prose!["response times against ", factors_title(findings), ": no point is valid."];
         blocks.push(Block::Notice(Notice::Gap, words));

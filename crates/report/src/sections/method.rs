@@ -1,6 +1,6 @@
 //! The procedure in words, with this study's own numbers, and the definitions of what is printed.
 
-use super::section::{Place, Section, always};
+use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::{Findings, level_number};
 use crate::workloads::{ABSENT, GIVEN};
@@ -9,8 +9,14 @@ use proofload_model::units::duration_words;
 use std::time::Duration;
 
 /// The section.
-pub(super) const SECTION: Section =
-    Section { id: "method", title: "How it was measured", level: 2, place: Place::Appendix, needs: always, render };
+pub(super) const SECTION: Section = Section {
+    id: "method",
+    title: "How it was measured",
+    level: 2,
+    place: SectionPlace::Appendix,
+    needs: always,
+    render,
+};
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();

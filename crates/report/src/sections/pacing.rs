@@ -1,7 +1,7 @@
 //! A paced load: what it reached of the most that its waits allow, and whether its response times kept their limits.
 
 use super::charts::{capital, factors_title, measured_cell, metric_column};
-use super::section::{Place, Section, always};
+use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::{Findings, Pacing, PointFindings, RunFindings};
 use crate::metrics::{PACED_BY_SCALE, PACED_EFFICIENCY};
@@ -10,7 +10,7 @@ use crate::workloads::PacedRules;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "pacing", title: "Pacing", level: 3, place: Place::Paper, needs: always, render };
+    Section { id: "pacing", title: "Pacing", level: 3, place: SectionPlace::Paper, needs: always, render };
 
 fn paced_runs<'a>(
     findings: &'a Findings<'_>,

@@ -1,6 +1,6 @@
 //! The study's curve beside a published one, in relative terms.
 
-use super::section::{Place, Section};
+use super::section::{Section, SectionPlace};
 use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
 };
@@ -12,7 +12,7 @@ use proofload_model::settings::Value;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "reference", title: "Beside results of others", level: 3, place: Place::Paper, needs, render };
+    Section { id: "reference", title: "Beside results of others", level: 3, place: SectionPlace::Paper, needs, render };
 
 /// One published point: share of the largest level, share of the largest result, both in per cent.
 struct PublishedPoint {

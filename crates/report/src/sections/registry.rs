@@ -24,6 +24,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     super::cores::SECTION,
     super::bottleneck::SECTION,
     super::validity::SECTION,
+    super::conclusion::SECTION,
     super::facts_in_full::SECTION,
     super::checks::SECTION,
     super::disclosure::SECTION,

@@ -1,7 +1,7 @@
 //! Storage as a storage engineer reads it, and what a unit of work cost on it.
 
 use super::charts::{metric_column, table_of_points};
-use super::section::{Place, Section, a_finished_run};
+use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
@@ -15,7 +15,7 @@ pub(super) const SECTION: Section = Section {
     id: "resources",
     title: "Storage and processor",
     level: 3,
-    place: Place::Paper,
+    place: SectionPlace::Paper,
     needs: a_finished_run,
     render,
 };

@@ -2,14 +2,14 @@
 
 use super::charts::points_table;
 use super::offered;
-use super::section::{Place, Section, a_finished_run};
+use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{Block, prose};
 use crate::findings::Findings;
 use crate::metrics::MetricName;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "results", title: "Results", level: 2, place: Place::Paper, needs: a_finished_run, render };
+    Section { id: "results", title: "Results", level: 2, place: SectionPlace::Paper, needs: a_finished_run, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let kinds = findings.kinds();

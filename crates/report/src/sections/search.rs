@@ -1,15 +1,21 @@
 //! The search: its answer or why there is none, and its path point by point.
 
 use super::charts::measured_cell;
-use super::section::{Place, Section};
+use super::section::{Section, SectionPlace};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::{ChosenLoad, Findings, SearchFindings, SearchState, SentencePart, setting_title};
 use crate::metrics::{RESPONSE_P99, THROUGHPUT};
 use proofload_model::study::Goal;
 
 /// The section.
-pub(super) const SECTION: Section =
-    Section { id: "search", title: "Search", level: 2, place: Place::Paper, needs: super::section::always, render };
+pub(super) const SECTION: Section = Section {
+    id: "search",
+    title: "Search",
+    level: 2,
+    place: SectionPlace::Paper,
+    needs: super::section::always,
+    render,
+};
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let Some(first) = findings.searches.first() else { return Vec::new() };

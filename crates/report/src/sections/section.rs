@@ -1,7 +1,7 @@
 //! What a section is. May not know which sections there are.
 
 use crate::blocks::Block;
-pub(crate) use crate::blocks::Place;
+pub(crate) use crate::blocks::SectionPlace;
 use crate::findings::Findings;
 
 /// One section of the paper.
@@ -13,7 +13,7 @@ pub(crate) struct Section {
     /// 2 for a section, 3 for a part of the section before.
     pub(crate) level: u8,
     /// Whether it is a part of the paper or of its appendix.
-    pub(crate) place: Place,
+    pub(crate) place: SectionPlace,
     /// Checks that what it needs is there. The error says what is missing; the section then shows that gap instead.
     pub(crate) needs: fn(&Findings<'_>) -> Result<(), String>,
     /// Its parts; a section without any is left out.

@@ -2,7 +2,7 @@
 
 use super::charts::factors_title;
 use crate::blocks::{Prose, prose};
-use crate::findings::{Findings, between, level_number, level_text, setting_title, size_text};
+use crate::findings::{Findings, between, level_number, level_of, level_text, setting_title, size_text};
 use proofload_model::facts::{FactName, host, storage};
 use proofload_model::settings::Settings;
 
@@ -44,7 +44,7 @@ pub(super) fn what_was_run(findings: &Findings<'_>) -> Prose {
             let range = if factor.levels.iter().all(|level| level_number(level).is_some()) {
                 prose![", ", ends(first), " to ", ends(last)]
             } else {
-                let levels: Vec<String> = factor.levels.iter().map(level_text).collect();
+                let levels: Vec<String> = factor.levels.iter().map(|level| level_of(&factor.setting, level)).collect();
                 prose![": ", levels.join(between(factor.levels.iter()))]
             };
             [prose![" was measured at ", factor.levels.len(), " levels of ", setting_title(&factor.setting)], range]

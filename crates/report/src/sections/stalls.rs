@@ -1,6 +1,6 @@
 //! Stalls: seconds of the window in which far too little was completed or something took far too long.
 
-use super::section::{Place, Section, a_finished_run, always};
+use super::section::{Section, SectionPlace, a_finished_run, always};
 use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, RunFindings};
 use crate::numbers::short;
@@ -9,7 +9,7 @@ use proofload_analysis::stall::{Stall, TIMES_P99};
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "stalls", title: "Stalls", level: 3, place: Place::Paper, needs: always, render };
+    Section { id: "stalls", title: "Stalls", level: 3, place: SectionPlace::Paper, needs: always, render };
 
 /// When a response time stands out in more than one of so many seconds, that is no single event.
 const LONG_TAIL: usize = 5;

@@ -1,7 +1,7 @@
 //! What was tested: a sentence, a drawing, the facts that a reader looks for first. All other facts are in the appendix.
 
 use super::facts_in_full::named;
-use super::section::{Place, Section, always};
+use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::{Findings, setting_title};
 use proofload_model::facts::{FactName, client, data, engine, host, storage, tier};
@@ -9,7 +9,7 @@ use proofload_model::samples::Fact;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "tested", title: "What was tested", level: 2, place: Place::Paper, needs: always, render };
+    Section { id: "tested", title: "What was tested", level: 2, place: SectionPlace::Paper, needs: always, render };
 
 /// Facts that are shown, those that were read.
 const SHOWN: &[FactName] = &[
@@ -30,17 +30,35 @@ const SHOWN: &[FactName] = &[
 ];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let mut blocks = vec![Block::Paragraph(super::setup::what_was_run(findings))];
+    let settings = &findings.record.study.settings;
+    let question = settings
+        .text("paper.question")
+        .ok()
+        .map(|text| prose![Inline::Strong(prose!["Question:"]), " ", text.to_owned()]);
+    let mut blocks: Vec<Block> = question.map(Block::Paragraph).into_iter().collect();
+    blocks.push(Block::Paragraph(super::setup::what_was_run(findings)));
     blocks.extend(super::drawing::figure(findings).map(|figure| Block::Figure(Box::new(figure))));
-    let facts = named(findings, SHOWN);
+    let mut facts = named(findings, SHOWN);
+    facts.extend(stated(findings));
     if facts.is_empty() {
         blocks.push(Block::Notice(Notice::Gap, prose!["no facts of machine and storage were recorded."]));
     } else {
         blocks.push(Block::KeyValues(facts));
     }
+    blocks.extend(settings.text("paper.notes").ok().map(|notes| Block::Paragraph(prose![notes.to_owned()])));
     blocks.push(Block::Paragraph(asked(findings)));
     blocks.extend(not_in_force(findings));
     blocks
+}
+
+/// What the study states of the drive, where the kernel does not tell it.
+fn stated(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
+    let settings = &findings.record.study.settings;
+    let one = |(path, title): (&str, &'static str)| {
+        let text = settings.text(path).ok()?;
+        Some((prose![title], prose![text.to_owned(), ", as stated by the study"]))
+    };
+    [("paper.drive", "Drive"), ("paper.firmware", "Firmware of the drive")].into_iter().filter_map(one).collect()
 }
 
 /// Facts of finished runs that were asked for.

@@ -1,14 +1,14 @@
 //! Throughput against the factor: what each step is worth and where the curve bends.
 
 use super::charts::level_words;
-use super::section::{Place, Section};
+use super::section::{Section, SectionPlace};
 use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
 use crate::findings::{Curve, CurveGroup, Findings, setting_title};
 use proofload_analysis::knee::Knee;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "curve", title: "Shape of the curve", level: 3, place: Place::Appendix, needs, render };
+    Section { id: "curve", title: "Shape of the curve", level: 3, place: SectionPlace::Appendix, needs, render };
 
 fn needs(findings: &Findings<'_>) -> Result<(), String> {
     let curve = findings.curve.as_ref().map_err(Clone::clone)?;

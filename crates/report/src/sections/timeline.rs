@@ -1,6 +1,6 @@
 //! Every second of each point's first run: throughput, response times, the drive, memory and others, below each other on one axis.
 
-use super::section::{Place, Section, a_finished_run};
+use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Rule, Sample, Series, Strips, Table,
     prose,
@@ -11,8 +11,14 @@ use crate::sections::seconds::{SecondTrace, seconds_of};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// The section.
-pub(super) const SECTION: Section =
-    Section { id: "timeline", title: "Second by second", level: 3, place: Place::Paper, needs: a_finished_run, render };
+pub(super) const SECTION: Section = Section {
+    id: "timeline",
+    title: "Second by second",
+    level: 3,
+    place: SectionPlace::Paper,
+    needs: a_finished_run,
+    render,
+};
 
 /// Most places on a line; longer runs are drawn as means of several seconds.
 const MOST_PLACES: usize = 240;

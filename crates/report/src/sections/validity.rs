@@ -1,13 +1,13 @@
 //! Why the results may be believed: a line for each kind of check, in full only what does not hold.
 
-use super::section::{Place, Section, always};
+use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::{Findings, PointFindings, RunFindings, is_judged_by_movement};
 use proofload_model::samples::CheckOutcome;
 
 /// The section.
 pub(super) const SECTION: Section =
-    Section { id: "validity", title: "Validity", level: 2, place: Place::Paper, needs: always, render };
+    Section { id: "validity", title: "Validity", level: 2, place: SectionPlace::Paper, needs: always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![
@@ -38,18 +38,18 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 fn held(findings: &Findings<'_>) -> Vec<Prose> {
     let runs = all_runs(findings).count();
     let mut lines = vec![verdict_line(findings)];
-    let mut groups: Vec<(&str, Tally)> = Vec::new();
+    let mut groups: Vec<(&str, CheckTally)> = Vec::new();
     for check in all_runs(findings).flat_map(|run| &run.checks) {
         match groups.iter_mut().find(|(known, _)| *known == check.group) {
             Some((_, tally)) => tally.add(check.outcome),
             None => {
-                groups.push((&check.group, Tally::default()));
+                groups.push((&check.group, CheckTally::default()));
                 groups.last_mut().into_iter().for_each(|(_, tally)| tally.add(check.outcome));
             }
         }
     }
     lines.extend(groups.into_iter().map(|(group, tally)| tally.line(super::charts::capital(group), runs)));
-    let mut audits = Tally::default();
+    let mut audits = CheckTally::default();
     for audit in all_runs(findings).flat_map(|run| &run.audits) {
         audits.add(if audit.holds { CheckOutcome::Met } else { CheckOutcome::Failed });
     }
@@ -66,14 +66,14 @@ fn verdict_line(findings: &Findings<'_>) -> Prose {
 
 /// Outcomes of checks, counted.
 #[derive(Default)]
-struct Tally {
+struct CheckTally {
     met: usize,
     failed: usize,
     small: usize,
     idle: usize,
 }
 
-impl Tally {
+impl CheckTally {
     fn add(&mut self, outcome: CheckOutcome) {
         let count = match outcome {
             CheckOutcome::Met => &mut self.met,

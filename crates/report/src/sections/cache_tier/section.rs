@@ -1,6 +1,6 @@
 //! What a cache is worth: configurations beside each other, hits both ways, what other sizes should give, what the slow medium did, and how the cache became warm.
 
-use super::super::section::{Place, Section, always};
+use super::super::section::{Section, SectionPlace, always};
 use super::{answer, forecast, medium, over_time, published, tables};
 use crate::blocks::{Block, Notice, prose};
 use crate::findings::Findings;
@@ -11,7 +11,7 @@ pub(in crate::sections) const SECTION: Section = Section {
     id: "cache-tier",
     title: "What the cache is worth",
     level: 3,
-    place: Place::Paper,
+    place: SectionPlace::Paper,
     needs: always,
     render,
 };

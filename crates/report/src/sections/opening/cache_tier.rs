@@ -1,6 +1,6 @@
 //! A study of a cache before a slow medium: how many times the throughput of the medium alone, and how many reads hit.
 
-use super::topic::{Told, Topic};
+use super::topic::{Topic, TopicText};
 use super::why;
 use super::words::reached;
 use crate::blocks::{Inline, Prose, prose};
@@ -22,13 +22,13 @@ fn times<'f>(findings: &'f Findings<'_>, points: &[CachedPoint]) -> Vec<(&'f Poi
     all
 }
 
-fn tell(findings: &Findings<'_>) -> Told {
+fn tell(findings: &Findings<'_>) -> TopicText {
     let points = cached(findings);
     let times = times(findings, &points);
     let best = times.last().map(|(point, _)| *point);
     let bare = points.iter().find(|one| one.plan.cache.size.is_nothing());
     let bare_point = bare.and_then(|one| findings.points.iter().find(|point| point.id == one.point));
-    Told {
+    TopicText {
         answer: answer(&times),
         held: best.map_or_else(Prose::new, |point| reached(findings, point)),
         broke: bare.map_or_else(Prose::new, |bare| medium(bare, bare_point)),
@@ -48,9 +48,9 @@ fn tell(findings: &Findings<'_>) -> Told {
 fn answer(times: &[(&PointFindings, Quantity)]) -> Prose {
     let mut text = Prose::new();
     for (number, (point, ratio)) in times.iter().enumerate() {
-        let end = if number == 0 { " times the throughput of the slow medium alone" } else { " times" };
-        let lead = if number == 0 { "With " } else { "; with " };
-        let verb = if number == 0 { " it makes " } else { " " };
+        let lead = if number == 0 { "With a " } else { "; with a " };
+        let end = if number == 0 { " times that of the slow medium alone" } else { " times" };
+        let verb = if number == 0 { " throughput is " } else { " " };
         text.extend(prose![lead, point.label(), verb, Inline::brief(ratio, ""), end]);
     }
     text.extend(prose![". "]);
@@ -62,7 +62,7 @@ fn medium(bare: &CachedPoint, point: Option<&PointFindings>) -> Prose {
     let Some(label) = point.map(PointFindings::label) else { return Prose::new() };
     let (Ok(busy), Ok(queue)) = (&bare.medium.busy, &bare.medium.queue) else { return Prose::new() };
     prose![
-        "The slow medium, at ",
+        "The slow medium, with ",
         label,
         ": its drives were busy ",
         Inline::ranged(busy, "%"),
@@ -79,7 +79,7 @@ fn hits(findings: &Findings<'_>, points: &[CachedPoint]) -> Prose {
         let point = findings.points.iter().find(|point| point.id == one.point);
         let (Some(point), Some(Ok(hits))) = (point, &one.both.read_hits) else { continue };
         let lead = if text.is_empty() { "Reads that were in the cache: " } else { ", " };
-        text.extend(prose![lead, Inline::ranged(hits, "%"), " with ", point.label()]);
+        text.extend(prose![lead, Inline::ranged(hits, "%"), " with a ", point.label()]);
     }
     if !text.is_empty() {
         text.extend(prose![". "]);

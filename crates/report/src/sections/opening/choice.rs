@@ -1,8 +1,8 @@
 //! Points that are no sweep of one number: which has the largest throughput, and what is lost with the others.
 
-use super::topic::{Told, Topic};
+use super::topic::{Topic, TopicText};
 use super::why;
-use super::words::{at, losses, name, reached, shown_losses};
+use super::words::{at, listed, losses, name, reached, shown_losses};
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{Findings, PointFindings, Standing};
 use crate::numbers::short;
@@ -18,9 +18,9 @@ fn ranked<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, Standing)> 
     all
 }
 
-pub(super) fn tell(findings: &Findings<'_>) -> Told {
+pub(super) fn tell(findings: &Findings<'_>) -> TopicText {
     let ranked = ranked(findings);
-    let Some((best, _)) = ranked.first() else { return Told::default() };
+    let Some((best, _)) = ranked.first() else { return TopicText::default() };
     let lower =
         || ranked.iter().filter(|(_, standing)| !standing.is_level()).map(|(point, standing)| (*point, standing));
     let broke = if lower().next().is_none() {
@@ -29,7 +29,7 @@ pub(super) fn tell(findings: &Findings<'_>) -> Told {
         shown_losses(findings, lower())
     };
     let explained: Vec<&PointFindings> = lower().map(|(point, _)| point).take(1).chain([*best]).collect();
-    Told {
+    TopicText {
         answer: answer(findings, best, &ranked),
         held: reached(findings, best),
         broke,
@@ -47,10 +47,20 @@ fn answer(findings: &Findings<'_>, best: &PointFindings, ranked: &[(&PointFindin
     let value = Inline::brief(&largest, headline.axis_unit);
     let lead = match level.as_slice() {
         [_] => prose!["Throughput is largest", at(findings, best), ", ", value, ". "],
+        several if ranked.iter().all(|(_, standing)| !matches!(standing, Standing::NotShown { .. })) => {
+            prose![
+                "Within 5\u{a0}% throughput is the same with ",
+                listed(several),
+                ": ",
+                value,
+                at(findings, best),
+                ". "
+            ]
+        }
         several => {
             prose![
                 "No difference is shown between ",
-                several.join("; "),
+                listed(several),
                 "; the largest is ",
                 value,
                 at(findings, best),

@@ -1,6 +1,6 @@
 //! A sweep of one numeric factor: where throughput is the same, and what is lost beside it.
 
-use super::topic::{Told, Topic};
+use super::topic::{Topic, TopicText};
 use super::words::{level, losses, reached, shown_losses, titled};
 use super::{next, why};
 use crate::blocks::{Prose, prose};
@@ -15,15 +15,15 @@ fn ranked<'f>(findings: &'f Findings<'_>) -> Option<(&'f Curve, RankedCurve<'f>)
     Some((curve, RankedCurve::of_only(findings, curve)?))
 }
 
-fn tell(findings: &Findings<'_>) -> Told {
-    let Some((curve, ranked)) = ranked(findings) else { return Told::default() };
+fn tell(findings: &Findings<'_>) -> TopicText {
+    let Some((curve, ranked)) = ranked(findings) else { return TopicText::default() };
     let lower = ranked.lower();
     let broke = if lower.is_empty() {
         prose!["Nothing: no level is shown to be lower. "]
     } else {
         shown_losses(findings, lower.iter().copied())
     };
-    Told {
+    TopicText {
         answer: [same(curve, &ranked), losses(findings, lower.iter().copied())].concat(),
         held: reached(findings, held(&ranked, &lower)),
         broke,

@@ -1,6 +1,6 @@
 //! A study of drills: how long writes were away after each fault, and whether acknowledged writes were lost.
 
-use super::topic::{Told, Topic};
+use super::topic::{Topic, TopicText};
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::drills::{DrilledPoint, drilled};
 use crate::findings::{Findings, PointFindings};
@@ -30,10 +30,10 @@ fn acknowledged(point: &DrilledPoint<'_>) -> u64 {
     point.count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned)
 }
 
-fn tell(findings: &Findings<'_>) -> Told {
+fn tell(findings: &Findings<'_>) -> TopicText {
     let faults = faults(findings);
     let drills: usize = faults.iter().map(|(_, point, _)| point.drills.len()).sum();
-    Told {
+    TopicText {
         answer: [away(&faults), losses(&faults)].concat(),
         held: held(&faults),
         broke: broke(&faults),
@@ -118,6 +118,11 @@ fn fewer_than_59(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Pro
         return Prose::new();
     }
     prose!["A 95th percentile takes 59 drills of a point: raise ", Inline::Code("study.repetitions".to_owned()), ". "]
+}
+
+/// Tells whether the first screen draws the drills.
+pub(in crate::sections) fn draws_drills(findings: &Findings<'_>) -> bool {
+    findings.valid().next().is_some() && !faults(findings).is_empty()
 }
 
 fn figure(findings: &Findings<'_>) -> Option<crate::blocks::Figure> {

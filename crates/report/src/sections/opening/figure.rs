@@ -55,7 +55,7 @@ fn quiet(mut panel: Panel) -> Panel {
     panel
 }
 
-/// What of the drive is drawn: reads, or writes where there are next to no reads.
+/// Metric of the drive that is drawn: reads, or writes where there are next to no reads.
 fn drive(findings: &Findings<'_>) -> Option<MetricName> {
     let most = |metric: MetricName| {
         let values = findings.points.iter().filter_map(|point| point.metric(metric.name).ok());

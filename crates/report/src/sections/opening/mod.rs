@@ -20,6 +20,7 @@ mod warehouse;
 mod why;
 mod words;
 
+pub(in crate::sections) use drills::draws_drills;
 pub(crate) use opening::opening;
 pub(in crate::sections) use why::at as why_at;
 pub(crate) use words::subtitle;

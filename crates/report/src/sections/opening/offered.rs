@@ -1,7 +1,8 @@
 //! Points at a rate that the study asked for: whether they kept up, and at what response time.
 
-use super::topic::{Told, Topic};
+use super::topic::{Topic, TopicText};
 use super::why;
+use super::words::listed;
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::RESPONSE_P99;
@@ -29,16 +30,16 @@ fn kept<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, Quantity)> {
     all
 }
 
-fn tell(findings: &Findings<'_>) -> Told {
+fn tell(findings: &Findings<'_>) -> TopicText {
     let (kept, overloaded) = (kept(findings), overloaded(findings));
     let explained: Vec<&PointFindings> =
         overloaded.first().copied().into_iter().chain(kept.last().map(|(point, _)| *point)).collect();
-    Told {
+    TopicText {
         answer: answer(&kept, &overloaded),
         held: held(findings, &kept),
         broke: broke(&overloaded),
         why: why::why(findings, &explained),
-        ..Told::default()
+        ..TopicText::default()
     }
 }
 
@@ -64,7 +65,7 @@ fn answer(kept: &[(&PointFindings, Quantity)], overloaded: &[&PointFindings]) ->
     }
     if !overloaded.is_empty() {
         let names: Vec<String> = overloaded.iter().map(|point| point.label()).collect();
-        text.extend(prose![names.join("; "), " did not keep up. "]);
+        text.extend(prose![listed(&names), " did not keep up. "]);
     }
     text
 }

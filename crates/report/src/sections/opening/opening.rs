@@ -1,6 +1,6 @@
 //! The first screen from the topic of the study and from what holds for every study.
 
-use super::topic::Told;
+use super::topic::TopicText;
 use super::{figure, next, sure, topics, verdict};
 use crate::blocks::{Opening, Prose};
 use crate::findings::Findings;
@@ -8,7 +8,7 @@ use crate::findings::Findings;
 /// The first screen of a paper.
 pub(crate) fn opening(findings: &Findings<'_>) -> Opening {
     let (standing, verdict) = verdict::verdict(findings);
-    let topic = topics::topic(findings);
+    let topic = topics::topic(findings).filter(|_| findings.valid().next().is_some());
     let told = topic.map(|topic| (topic.tell)(findings)).unwrap_or_default();
     let own = topic.and_then(|topic| topic.figure).and_then(|figure| figure(findings));
     let answer = trimmed(told.answer.clone());
@@ -21,7 +21,7 @@ pub(crate) fn opening(findings: &Findings<'_>) -> Opening {
     }
 }
 
-fn claims(findings: &Findings<'_>, told: Told) -> Vec<(&'static str, Prose)> {
+fn claims(findings: &Findings<'_>, told: TopicText) -> Vec<(&'static str, Prose)> {
     if findings.valid().next().is_none() {
         return Vec::new();
     }

@@ -1,6 +1,6 @@
 //! A study of standbys: what each mode keeps of the throughput without them, and which thread pays.
 
-use super::topic::{Told, Topic};
+use super::topic::{Topic, TopicText};
 use super::why;
 use super::words::reached;
 use crate::blocks::{Inline, Prose, prose};
@@ -31,29 +31,29 @@ fn kept<'f>(findings: &'f Findings<'_>, points: &[ReplicatedPoint]) -> Vec<(&'f 
     all
 }
 
-fn tell(findings: &Findings<'_>) -> Told {
+fn tell(findings: &Findings<'_>) -> TopicText {
     let points = replicated(findings);
     let kept = kept(findings, &points);
     if kept.is_empty() && findings.searches.is_empty() {
-        return Told { why: own::reasons(findings, &points), ..of_points(findings) };
+        return TopicText { why: own::reasons(findings, &points), ..of_points(findings) };
     }
     let alone = findings
         .points
         .iter()
         .find(|point| points.iter().any(|one| one.point == point.id && one.mode == ReplicationMode::None));
     let first = kept.last().map(|(point, _)| *point);
-    Told {
+    TopicText {
         answer: if findings.searches.is_empty() { answer(&kept) } else { own::both_ratios(findings) },
         held: alone.map_or_else(Prose::new, |point| reached(findings, point)),
         broke: broke(&kept),
         why: [own::reasons(findings, &points), first.map_or_else(Prose::new, |point| why::at(findings, point))]
             .concat(),
-        ..Told::default()
+        ..TopicText::default()
     }
 }
 
 /// What is said of a study without a point that has no standbys.
-fn of_points(findings: &Findings<'_>) -> Told {
+fn of_points(findings: &Findings<'_>) -> TopicText {
     let topics = [super::curve::TOPIC, super::choice::TOPIC, super::single::TOPIC];
     topics.iter().find(|topic| (topic.applies)(findings)).map(|topic| (topic.tell)(findings)).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! A search: its answer, or why there is none, the load beyond it, and what would find it.
 
-use super::topic::{Told, Topic};
+use super::topic::{Topic, TopicText};
 use super::why;
 use super::words::reached;
 use crate::blocks::{Inline, Prose, prose};
@@ -10,14 +10,14 @@ use proofload_model::study::Goal;
 
 pub(super) const TOPIC: Topic = Topic { applies: |findings| !findings.searches.is_empty(), tell, figure: None };
 
-fn tell(findings: &Findings<'_>) -> Told {
+fn tell(findings: &Findings<'_>) -> TopicText {
     let answer = findings.searches.iter().flat_map(answer).collect();
-    let Some(search) = findings.searches.first() else { return Told::default() };
+    let Some(search) = findings.searches.first() else { return TopicText::default() };
     let found = search.found().and_then(|found| at(findings, search, found.load));
     let beyond = search.found().and_then(|found| beyond(search, found.load));
     let explained = beyond.map(|chosen| &findings.points[chosen.point]).into_iter().chain(found);
     let explained: Vec<&PointFindings> = explained.filter(|point| point.verdict.is_valid()).collect();
-    Told {
+    TopicText {
         answer,
         held: found.map_or_else(Prose::new, |point| reached(findings, point)),
         broke: broke(search, beyond),

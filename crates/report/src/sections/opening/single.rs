@@ -1,6 +1,6 @@
 //! One valid point: its figures, and what limited it.
 
-use super::topic::{Told, Topic};
+use super::topic::{Topic, TopicText};
 use super::why;
 use super::words::{at, reached};
 use crate::blocks::{Inline, Prose, prose};
@@ -8,10 +8,10 @@ use crate::findings::{Findings, PointFindings};
 
 pub(super) const TOPIC: Topic = Topic { applies: |findings| findings.valid().next().is_some(), tell, figure: None };
 
-pub(super) fn tell(findings: &Findings<'_>) -> Told {
-    let Some(point) = findings.valid().next() else { return Told::default() };
+pub(super) fn tell(findings: &Findings<'_>) -> TopicText {
+    let Some(point) = findings.valid().next() else { return TopicText::default() };
     let planned = findings.points.len();
-    Told {
+    TopicText {
         answer: answer(findings, point),
         held: reached(findings, point),
         broke: if planned == 1 {
@@ -25,7 +25,7 @@ pub(super) fn tell(findings: &Findings<'_>) -> Told {
         } else {
             Prose::new()
         },
-        ..Told::default()
+        ..TopicText::default()
     }
 }
 

@@ -26,10 +26,11 @@ fn widest(findings: &Findings<'_>) -> Prose {
     };
     let each = findings.valid().filter_map(|point| Some((point, width(point)?)));
     let Some((point, half)) = each.max_by(|a, b| a.1.total_cmp(&b.1)) else { return Prose::new() };
+    let half = short((1_000.0 * half).round() / 10.0);
     if findings.valid().count() == 1 {
-        return prose!["The interval is ±", short(100.0 * half), " %. "];
+        return prose!["The interval is ±", half, " %. "];
     }
-    prose!["The widest interval is ±", short(100.0 * half), " %,", super::words::at(findings, point), ". "]
+    prose!["The widest interval is ±", half, " %,", super::words::at(findings, point), ". "]
 }
 
 /// What the figures are figures of.

@@ -8,14 +8,14 @@ pub(super) struct Topic {
     /// Tells whether a study with at least one valid point is of this kind.
     pub(super) applies: fn(&Findings<'_>) -> bool,
     /// Says it.
-    pub(super) tell: fn(&Findings<'_>) -> Told,
+    pub(super) tell: fn(&Findings<'_>) -> TopicText,
     /// Draws the main figure; `None`: throughput at each point.
     pub(super) figure: Option<fn(&Findings<'_>) -> Option<Figure>>,
 }
 
 /// What is said; an empty text is left out.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct TopicText {
     /// The answer.
     pub(super) answer: Prose,
     /// What held.

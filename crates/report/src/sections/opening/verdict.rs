@@ -1,7 +1,7 @@
 //! The verdict in a line: how many points are valid, what was checked, or whose fault it is that there is no result and what to do.
 
 use super::next::command;
-use super::words::name;
+use super::words::{listed, name};
 use crate::blocks::{Inline, Prose, Standing, prose};
 use crate::findings::{Findings, PointFindings, Verdict, VoidClass};
 use proofload_model::facts::limit;
@@ -64,21 +64,21 @@ fn others(findings: &Findings<'_>) -> Prose {
     for (class, names) in groups {
         let verb = if names.len() == 1 { " is " } else { " are " };
         let word = if class.is_some() { "void" } else { "not measured" };
-        text.extend(prose![listed(&names), verb, word, blame(class), ". "]);
+        text.extend(prose![told(&names), verb, word, blame(class), ". "]);
     }
     text.extend(prose!["Each reason: ", Inline::Reference("validity"), ". "]);
     text
 }
 
 /// Names, of which more than a few are counted.
-fn listed(names: &[String]) -> String {
+fn told(names: &[String]) -> String {
     match names.len() {
         all if all > NAMED => format!("{all} points"),
-        _ => names.join("; "),
+        _ => listed(names),
     }
 }
 
-/// Whose fault it is, behind a comma.
+/// Fault of a class of reasons, behind a comma.
 fn blame(class: Option<VoidClass>) -> &'static str {
     match class {
         Some(VoidClass::Verification) => ", since something does not hold",

@@ -1,7 +1,7 @@
 //! Analytic queries: how many an hour, what bound them, and how the points compare.
 
 use super::choice;
-use super::topic::{Told, Topic};
+use super::topic::{Topic, TopicText};
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::warehouse::{KIND, rating};
 use crate::findings::{Findings, PointFindings};
@@ -14,11 +14,11 @@ pub(super) const TOPIC: Topic = Topic {
     figure: None,
 };
 
-fn tell(findings: &Findings<'_>) -> Told {
+fn tell(findings: &Findings<'_>) -> TopicText {
     let told = if findings.valid().count() > 1 { choice::tell(findings) } else { super::single::tell(findings) };
     let why: Prose = findings.valid().flat_map(|point| bound(findings, point)).collect();
     let failed = failed(findings);
-    Told { why: if why.is_empty() { told.why } else { why }, broke: [failed, told.broke].concat(), ..told }
+    TopicText { why: if why.is_empty() { told.why } else { why }, broke: [failed, told.broke].concat(), ..told }
 }
 
 /// What bound a point, by its rating.

@@ -9,6 +9,9 @@ use proofload_analysis::quantity::{Interval, Quantity, Unit};
 /// Reads of a unit of work below which nothing is said of them.
 const FEW_READS: f64 = 0.05;
 
+/// Reads of a unit of work that are not worth a number.
+const HARDLY: f64 = 0.005;
+
 /// Largest share that readings of a counter may give, %: they are not taken at the very instant.
 const MOST_PERCENT: f64 = 105.0;
 
@@ -55,7 +58,7 @@ fn observed(candidate: &Candidate) -> Prose {
     match candidate.cause {
         Cause::Limit => prose!["the database used ", share, " of ", Inline::Code(name)],
         Cause::Device => prose!["the drive ", name, " was busy ", share, " of the time"],
-        Cause::Processor => prose!["the cores were ", share, " busy with it"],
+        Cause::Processor => prose!["the work kept the cores ", share, " busy"],
         Cause::SingleThread => prose!["one thread (", name, ") was ", share, " busy, and the cores together were not"],
         Cause::Pressure => {
             prose!["tasks waited for ", name.trim_end_matches(" (pressure)").to_owned(), " ", share, " of the time"]
@@ -83,16 +86,13 @@ fn reads(findings: &Findings<'_>, first: &PointFindings, last: &PointFindings) -
         return Prose::new();
     }
     let subject = crate::sections::charts::capital(&work.with_article());
-    prose![
-        subject,
-        " read from the drive ",
-        Inline::ranged(&low, ""),
-        " times ",
-        super::words::at(findings, first).trim_start().to_owned(),
-        " and ",
-        Inline::ranged(&high, ""),
-        " times ",
-        super::words::at(findings, last).trim_start().to_owned(),
-        ". "
-    ]
+    let times = |reads: &Quantity, point: &PointFindings| {
+        let place = super::words::at(findings, point).trim_start().to_owned();
+        match reads.value() {
+            few if few < HARDLY => prose!["hardly ever ", place],
+            _ => prose![Inline::ranged(reads, ""), " times ", place],
+        }
+    };
+    [prose![subject, " read from the drive "], times(&low, first), prose![" and "], times(&high, last), prose![". "]]
+        .concat()
 }

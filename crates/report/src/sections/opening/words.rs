@@ -1,7 +1,9 @@
 //! Words that several topics share: levels with what they are of, a list of losses, the line below the title.
 
 use crate::blocks::{Inline, Prose, prose};
-use crate::findings::{Curve, Findings, PointFindings, Standing, level_number, level_text, setting_title, size_text};
+use crate::findings::{
+    Curve, Findings, PointFindings, Standing, level_number, level_of, level_text, setting_title, size_text,
+};
 use crate::sections::charts::capital;
 use crate::sections::date;
 use proofload_model::facts::{FactName, engine, host, storage};
@@ -28,8 +30,9 @@ pub(super) fn titled(point: &PointFindings, curve: &Curve) -> String {
 /// A point in a sentence: `256 MiB`, `4 virtual users`, `choice of keys exact`, `PostgreSQL`.
 pub(in crate::sections) fn name(findings: &Findings<'_>, point: &PointFindings) -> String {
     let [(setting, value)] = point.levels.as_slice() else { return point.label() };
-    let (level, title) = (level_text(value), setting_title(setting));
+    let (level, title) = (level_of(setting, value), setting_title(setting));
     match value {
+        Value::Table(values) if values.is_empty() => "the settings as given".to_owned(),
         Value::Integer(1) => format!("{level} {}", title.strip_suffix('s').unwrap_or(&title)),
         Value::Integer(_) | Value::Number(_) => format!("{level} {title}"),
         Value::Text(_) if setting != "engine.kind" && level_number(value).is_none() && findings.curve.is_err() => {
@@ -46,6 +49,14 @@ pub(in crate::sections) fn at(findings: &Findings<'_>, point: &PointFindings) ->
         [] => String::new(),
         [(_, value)] if level_number(value).is_some() => format!(" at {}", name(findings, point)),
         _ => format!(" with {}", name(findings, point)),
+    }
+}
+
+/// Names in a sentence: two by *and*, more by semicolons, since a name may have commas.
+pub(super) fn listed(names: &[String]) -> String {
+    match names {
+        [one, other] => format!("{one} and {other}"),
+        all => all.join("; "),
     }
 }
 
@@ -134,6 +145,9 @@ pub(crate) fn subtitle(findings: &Findings<'_>) -> Prose {
     let drive = fact(findings, &storage::DEVICE_MODEL).or_else(|| fact(findings, &storage::DEVICE));
     parts.extend(drive.map(|drive| format!("drive {drive}")));
     parts.push(date(record.created));
+    let by: Vec<&str> =
+        ["paper.author", "paper.organisation"].iter().filter_map(|path| settings.text(path).ok()).collect();
+    parts.extend((!by.is_empty()).then(|| by.join(", ")));
     prose![parts.join(" · ")]
 }
 

@@ -1,6 +1,6 @@
 //! What protection costs: modes of replication beside each other, where the time goes, which role pays, and to what throughput answers.
 
-use super::super::section::{Place, Section, always};
+use super::super::section::{Section, SectionPlace, always};
 use super::super::standby_hosts;
 use super::{answer, forecast, modes, nodes, proof, published, slopes, split, two_ratios};
 use crate::blocks::{Block, Inline, Prose, prose};
@@ -8,8 +8,14 @@ use crate::findings::Findings;
 use crate::findings::replication::{MODE, replicated};
 
 /// The section.
-pub(in crate::sections) const SECTION: Section =
-    Section { id: "replication", title: "What protection costs", level: 3, place: Place::Paper, needs: always, render };
+pub(in crate::sections) const SECTION: Section = Section {
+    id: "replication",
+    title: "What protection costs",
+    level: 3,
+    place: SectionPlace::Paper,
+    needs: always,
+    render,
+};
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let points = replicated(findings);

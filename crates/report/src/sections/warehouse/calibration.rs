@@ -1,6 +1,6 @@
 //! What the machine was found to do at most, before the runs: what verdicts and capacities are compared with.
 
-use super::super::section::{Place, Section, always};
+use super::super::section::{Section, SectionPlace, always};
 use super::parts::point_column;
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{CalibrationFindings, calibrated};
@@ -9,7 +9,7 @@ use crate::sections::charts::measured_cell;
 
 /// The section.
 pub(in super::super) const SECTION: Section =
-    Section { id: "calibration", title: "Calibration", level: 3, place: Place::Appendix, needs: always, render };
+    Section { id: "calibration", title: "Calibration", level: 3, place: SectionPlace::Appendix, needs: always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let known = by_calibration(findings);

@@ -1,6 +1,6 @@
 //! How much data: what fits, up to which size targets can hold, what cannot be derived; and every formula with how sure it is.
 
-use super::super::section::{Place, Section, always};
+use super::super::section::{Section, SectionPlace, always};
 use super::parts::{point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Rating, Reach, TARGETS_S};
@@ -9,8 +9,14 @@ use crate::sections::charts::measured_cell;
 use proofload_analysis::warehouse::{FARTHEST, FORMULAS, Formula, RawTerabytes, Reserve};
 
 /// The section.
-pub(in super::super) const SECTION: Section =
-    Section { id: "capacity", title: "User data capacity", level: 3, place: Place::Paper, needs: always, render };
+pub(in super::super) const SECTION: Section = Section {
+    id: "capacity",
+    title: "User data capacity",
+    level: 3,
+    place: SectionPlace::Paper,
+    needs: always,
+    render,
+};
 
 /// Why the rated user data capacity of a published certificate has no formula here. Its value (36 TB) is one point of a function of at
 /// least four inputs, and published ratios of rated to maximum run from 0.33 to 0.88.

@@ -1,6 +1,6 @@
 //! The certificate itself: what was rated, what it is made of, and the rating of each point.
 
-use super::super::section::{Place, Section, always};
+use super::super::section::{Section, SectionPlace, always};
 use super::host;
 use super::parts::{metric, plain, point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
@@ -12,8 +12,14 @@ use proofload_analysis::warehouse::Confidence;
 use proofload_model::study::values_of;
 
 /// The section.
-pub(in super::super) const SECTION: Section =
-    Section { id: "certificate", title: "Rating certificate", level: 2, place: Place::Paper, needs: always, render };
+pub(in super::super) const SECTION: Section = Section {
+    id: "certificate",
+    title: "Rating certificate",
+    level: 2,
+    place: SectionPlace::Paper,
+    needs: always,
+    render,
+};
 
 /// Only runs by rounds have any before what is rated.
 const ROUNDS: &str = "workload.rounds";

@@ -1,7 +1,7 @@
 //! Row store against column store: this study's pairs, and published ones beside them. Only ratios are drawn together, as machine
 //! and size differ.
 
-use super::super::section::{Place, Section, always};
+use super::super::section::{Section, SectionPlace, always};
 use super::parts::metric;
 use crate::blocks::{Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Inline, Notice, Table, prose};
 use crate::findings::warehouse::{Pairing, pairings, published_pairings};
@@ -18,7 +18,7 @@ pub(in super::super) const SECTION: Section = Section {
     id: "layouts",
     title: "Row store against column store",
     level: 3,
-    place: Place::Paper,
+    place: SectionPlace::Paper,
     needs: always,
     render,
 };

@@ -1,6 +1,6 @@
 //! Queries by class and one by one: how many counted, how long they took, and whether a class holds what it says.
 
-use super::super::section::{Place, Section, always};
+use super::super::section::{Section, SectionPlace, always};
 use super::parts::{plain, point_cell, point_column};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Class, QueryTotals, query_totals};
@@ -12,7 +12,7 @@ pub(in super::super) const SECTION: Section = Section {
     id: "queries",
     title: "Queries by class and one by one",
     level: 3,
-    place: Place::Paper,
+    place: SectionPlace::Paper,
     needs: always,
     render,
 };

@@ -1,6 +1,6 @@
 //! Scan rates: what the device read, what the engine read, what queries asked for; per CPU second; and what storing compresses.
 
-use super::super::section::{Place, Section, always};
+use super::super::section::{Section, SectionPlace, always};
 use super::parts::{metric, point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Table, prose};
 use crate::findings::warehouse::Sources;
@@ -12,8 +12,14 @@ use crate::metrics::{
 use crate::sections::charts::metric_column;
 
 /// The section.
-pub(in super::super) const SECTION: Section =
-    Section { id: "scans", title: "Scan rates and compression", level: 3, place: Place::Paper, needs: always, render };
+pub(in super::super) const SECTION: Section = Section {
+    id: "scans",
+    title: "Scan rates and compression",
+    level: 3,
+    place: SectionPlace::Paper,
+    needs: always,
+    render,
+};
 
 const RATES: &[MetricName] = &[SCAN_PHYSICAL.headed(), SCAN_FILE, SCAN_LOGICAL.headed(), IO_THROUGHPUT, HIT_SHARE];
 

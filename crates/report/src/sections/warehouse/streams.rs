@@ -1,6 +1,6 @@
 //! Streams against throughput: what each further stream is worth.
 
-use super::super::section::{Place, Section, always};
+use super::super::section::{Section, SectionPlace, always};
 use super::parts::{metric, plain};
 use crate::blocks::{Block, Cell, Column, Inline, Table, prose};
 use crate::findings::{Findings, PointFindings, level_number, level_text};
@@ -12,7 +12,7 @@ pub(in super::super) const SECTION: Section = Section {
     id: "streams",
     title: "Streams against throughput",
     level: 3,
-    place: Place::Appendix,
+    place: SectionPlace::Appendix,
     needs: always,
     render,
 };

@@ -87,11 +87,13 @@ fn server(port: u16) -> Option<Place> {
     let added =
         [("postgresql.conf", "listen_addresses = '127.0.0.1'\n".to_owned()), ("pg_hba.conf", admitted.to_owned())];
     let postgresql = engine("postgresql").expect("it is registered");
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+    let skipped = |reason: &dyn std::fmt::Display| eprintln!("SKIPPED: {reason}");
     let place = Place::new(postgresql, &[], &Special { prefix: "proofload-tls-", added: &added, port });
     place
         .inspect_err(|reason| {
             assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "PostgreSQL is required: {reason}");
-            eprintln!("SKIPPED: {reason}");
+            skipped(reason);
         })
         .ok()
 }

@@ -24,7 +24,7 @@ fn a_group_of_settings_is_planned_run_and_reported_by_its_labels() {
     bench.study(&study());
     let plan = stdout(&bench, &["plan", "study.toml"]);
     assert!(plan.contains("3 runs of 3 points"), "{plan}");
-    assert!(plan.contains("workload = client_threads 1, virtual_users 3  repetition 1"), "{plan}");
+    assert!(plan.contains("workload = client_threads 1, virtual_users 3  3 s"), "{plan}");
     let json = stdout(&bench, &["plan", "study.toml", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["points"][1]["levels"]["workload"], "as given");

@@ -41,7 +41,7 @@ impl StudyNeeds {
             points: plan.points.len(),
             runs: most_runs(study),
             load: total(study, &plan)?,
-            build: sizes.iter().map(|(_, bytes)| build_time(*bytes)).sum(),
+            build: sizes.values().map(|bytes| build_time(*bytes)).sum(),
             space: space(&sizes, copies(study)?),
             place: place(study)?,
             engines: engines.collect(),

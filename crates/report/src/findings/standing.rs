@@ -112,13 +112,8 @@ impl<'f> RankedCurve<'f> {
         };
         let order =
             |place: usize| if place < first { (false, first - place) } else { (true, place.saturating_sub(last)) };
-        let mut lower: Vec<((bool, usize), (&PointFindings, &Standing))> = self
-            .points
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, standing))| !standing.is_level())
-            .map(|(place, (point, standing))| (order(place), (*point, standing)))
-            .collect();
+        let ranked = self.points.iter().enumerate().filter(|(_, (_, standing))| !standing.is_level());
+        let mut lower: Vec<_> = ranked.map(|(place, (point, standing))| (order(place), (*point, standing))).collect();
         lower.sort_by_key(|(order, _)| *order);
         lower.into_iter().map(|(_, one)| one).collect()
     }

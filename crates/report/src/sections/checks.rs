@@ -39,7 +39,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 fn no_sentinel(findings: &Findings<'_>) -> Option<Block> {
     let setting = Inline::Code("study.sentinel_every".to_owned());
     let words = prose!["drift of the testbed over the study; no sentinel point was repeated (", setting, ")."];
-    findings.sentinels.is_none().then(|| Block::Notice(Notice::Gap, words))
+    findings.sentinels.is_none().then_some(Block::Notice(Notice::Gap, words))
 }
 
 fn runs(findings: &Findings<'_>) -> Table {

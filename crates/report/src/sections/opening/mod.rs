@@ -8,8 +8,8 @@ mod drills;
 mod figure;
 mod next;
 mod offered;
-mod opening;
 mod replication;
+mod screen;
 mod search;
 mod single;
 mod sure;
@@ -21,6 +21,6 @@ mod why;
 mod words;
 
 pub(in crate::sections) use drills::draws_drills;
-pub(crate) use opening::opening;
+pub(crate) use screen::opening;
 pub(in crate::sections) use why::at as why_at;
 pub(crate) use words::subtitle;

@@ -42,7 +42,7 @@ fn answer(search: &SearchFindings) -> Prose {
 /// The valid point of a load.
 fn at<'f>(findings: &'f Findings<'_>, search: &SearchFindings, load: f64) -> Option<&'f PointFindings> {
     let chosen = search.path.iter().filter(|chosen| chosen.load == load).map(|chosen| &findings.points[chosen.point]);
-    chosen.filter(|point| point.verdict.is_valid()).last()
+    chosen.rev().find(|point| point.verdict.is_valid())
 }
 
 /// The smallest load above the answer that was measured.

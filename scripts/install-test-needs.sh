@@ -30,7 +30,7 @@ is_there() { command -v "$1" >/dev/null; }
 missing_extras() {
     is_there patroni || echo patroni
     is_there etcd || echo etcd-server
-    is_there chromium || echo chromium
+    is_there chromium || apt-cache pkgnames | grep -xF chromium || true
     is_there pg_autoctl || apt-cache pkgnames | grep -xE 'pg-auto-failover-cli|postgresql-[0-9]+-auto-failover' || true
 }
 

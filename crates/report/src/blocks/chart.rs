@@ -76,6 +76,8 @@ pub(crate) enum Role {
     Measured(usize),
     /// Markers without a line, over words.
     Dots(usize),
+    /// A line without markers, told from others by its dashes too.
+    Curve(usize),
     /// A line without markers, for many points.
     Trace(usize),
     /// Published by others: a dashed line in neutral colour.

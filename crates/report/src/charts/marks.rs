@@ -9,7 +9,7 @@ const COLOURS: usize = 6;
 /// The class of a series' lines and markers.
 pub(super) fn class(role: Role) -> String {
     match role {
-        Role::Measured(number) | Role::Dots(number) => format!("s{}", number % COLOURS),
+        Role::Measured(number) | Role::Dots(number) | Role::Curve(number) => format!("s{}", number % COLOURS),
         Role::Trace(number) => format!("t s{}", number % COLOURS),
         Role::Reference => "ref".to_owned(),
         Role::Void => "void".to_owned(),
@@ -29,7 +29,7 @@ pub(super) fn marker(svg: &mut Svg, role: Role, (x, y): (f64, f64), size: f64) {
         format!("M{}Z", places.collect::<Vec<_>>().join("L"))
     };
     match role {
-        Role::Trace(_) => {}
+        Role::Trace(_) | Role::Curve(_) => {}
         Role::Void => {
             svg.line(&class, (x - size, y - size), (x + size, y + size));
             svg.line(&class, (x - size, y + size), (x + size, y - size));

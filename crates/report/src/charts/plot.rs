@@ -273,7 +273,7 @@ impl Plot<'_> {
 
     /// Values beside their markers, where there are few: below a rising line, above a falling one.
     fn values(&mut self) {
-        let marked = |series: &&Series| !matches!(series.role, Role::Trace(_) | Role::Reference);
+        let marked = |series: &&Series| !matches!(series.role, Role::Trace(_) | Role::Curve(_) | Role::Reference);
         let finite = |series: &Series| series.samples.iter().filter(|sample| sample.y.is_finite()).count();
         if self.panel.series.iter().filter(marked).map(finite).sum::<usize>() > LABELLED {
             return;
@@ -316,6 +316,9 @@ impl Plot<'_> {
             let y = y.min(room).max(free_from);
             free_from = y + 15.0;
             marker(&mut self.svg, role, (self.right + 10.0, y), 3.5);
+            if matches!(role, Role::Curve(_)) {
+                self.svg.path(&format!("l {}", class(role)), &[(self.right + 1.0, y), (self.right + 16.0, y)]);
+            }
             self.svg.text("n", (self.right + 18.0, y + 4.0), Anchor::Start, name);
         }
     }

@@ -21,8 +21,8 @@ pub(super) fn table_html(table: &Table, above: &str, numbering: &Numbering) -> S
         None => format!("aria-label=\"{}\"", quoted(above)),
     };
     let region = format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" {name}>");
-    let of_words = is_of_words(table);
-    let class = if of_words { " class=\"words\"" } else { "" };
+    let cards = is_of_cards(table);
+    let class = if cards { " class=\"cards\"" } else { "" };
     let caption = match label {
         Some(_) => format!(" aria-labelledby=\"{}\"", table.id),
         None => String::new(),
@@ -39,12 +39,12 @@ pub(super) fn table_html(table: &Table, above: &str, numbering: &Numbering) -> S
                 Cell::Gap(why) => gap(why, &gaps),
                 value => cell(value, (column, align), &sizes, numbering),
             };
-            let head = table.columns.get(column).filter(|_| of_words && column > 0);
+            let head = table.columns.get(column).filter(|_| cards && column > 0);
             text.push_str(&head.map_or(text_of_cell.clone(), |head| headed(&text_of_cell, head, numbering)));
         }
         if let Some(rows) = &sizes.rows {
             let size = rows.get(index).copied().flatten().map(count).unwrap_or_default();
-            text.push_str(&format!("<td class=\"n\">{size}</td>"));
+            text.push_str(&format!("<td class=\"n\" data-head=\"n\">{size}</td>"));
         }
         text.push_str("</tr>\n");
     }
@@ -85,14 +85,27 @@ fn gap(why: &str, gaps: &[&str]) -> String {
     }
 }
 
-/// Whether it has words alone, in so many columns that a phone shows each row as a list.
-fn is_of_words(table: &Table) -> bool {
-    table.columns.len() > 2 && table.columns.iter().all(|column| column.align == Align::Left)
+/// Columns of numbers beyond which a phone shows each row as a card.
+const MOST_BESIDE: usize = 4;
+
+/// Whether a phone shows each row as a card: words alone in several columns, or more numbers than it has room for.
+fn is_of_cards(table: &Table) -> bool {
+    let of_words = table.columns.iter().all(|column| column.align == Align::Left);
+    table.columns.len() > if of_words { 2 } else { MOST_BESIDE }
 }
 
 /// A cell that bears the head of its column, for where the heads are not seen.
 fn headed(cell: &str, column: &Column, numbering: &Numbering) -> String {
-    cell.replacen("<td", &format!("<td data-head=\"{}\"", prose(&column.title, numbering)), 1)
+    let unit = column.unit.as_ref().map(|unit| format!(", {}", quoted(unit))).unwrap_or_default();
+    // A title may have markup, which an attribute may not.
+    let title: String = without_tags(&prose(&column.title, numbering));
+    cell.replacen("<td", &format!("<td data-head=\"{title}{unit}\""), 1)
+}
+
+/// The text of markup.
+fn without_tags(markup: &str) -> String {
+    let parts = markup.split('<').enumerate();
+    parts.map(|(place, part)| if place == 0 { part } else { part.split_once('>').map_or("", |(_, text)| text) }).collect()
 }
 
 fn heads(table: &Table, sizes: &SampleSizes, numbering: &Numbering) -> String {

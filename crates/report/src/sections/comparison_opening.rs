@@ -65,7 +65,7 @@ fn answer(comparison: &Comparison<'_>, main: &[&Row]) -> Prose {
     if shown.is_empty() {
         let change = main.iter().map(|row| change(row)).fold(0.0, f64::max);
         let bound = if change.is_finite() {
-            prose!["; a change of ", short(change), " % would have been"]
+            prose!["; from ", short(change.round()), " % on it would have been, at every point"]
         } else {
             Prose::new()
         };

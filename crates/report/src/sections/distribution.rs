@@ -49,7 +49,7 @@ fn distribution(findings: &Findings<'_>) -> Option<Figure> {
         .collect();
     let series = |(number, (point, all)): (usize, &(&PointFindings, Sparse))| Series {
         name: if points.len() > 1 { point.label() } else { String::new() },
-        role: Role::Trace(number),
+        role: Role::Curve(number),
         samples: curve(all),
     };
     let series: Vec<Series> = points.iter().enumerate().map(series).filter(|series| series.samples.len() > 1).collect();

@@ -110,7 +110,10 @@ fn draw(panel: &Panel, frame: Frame, place: AxesPlace) -> String {
     plot.axes();
     plot.rules();
     plot.series();
-    plot.values();
+    // In a small panel the values of several series would lie on each other.
+    if frame.class != Frame::PANEL.class || panel.series.len() < 2 {
+        plot.values();
+    }
     if names_beside {
         plot.names();
     }

@@ -105,7 +105,9 @@ fn headed(cell: &str, column: &Column, numbering: &Numbering) -> String {
 /// The text of markup.
 fn without_tags(markup: &str) -> String {
     let parts = markup.split('<').enumerate();
-    parts.map(|(place, part)| if place == 0 { part } else { part.split_once('>').map_or("", |(_, text)| text) }).collect()
+    parts
+        .map(|(place, part)| if place == 0 { part } else { part.split_once('>').map_or("", |(_, text)| text) })
+        .collect()
 }
 
 fn heads(table: &Table, sizes: &SampleSizes, numbering: &Numbering) -> String {

@@ -7,12 +7,16 @@ use proofload_record::Record;
 use proofload_report::findings::comparison::{ComparisonFilter, NamedRecord, compare};
 use proofload_report::{Appendix, ComparisonFormat, Format, ReportOptions, render_comparison, render_with};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use support::replicated::replicated;
 use support::{Appliance, KeyValue, Shape, key_value, record, shapes, warehouse};
 
 /// Programs that are a Chromium.
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
+
+/// Longest time of a page in the browser, tenths of a second.
+const LONGEST_TENTHS: u32 = 1_200;
 
 /// Runs axe-core in the page and leaves what it found in the document.
 const RUN: &str = "axe.run({ resultTypes: ['violations'] }).then(function (found) { \
@@ -39,16 +43,27 @@ fn violations(browser: &Path, axe: &str, name: &str, page: &str, folder: &Path) 
     let script = format!("<script>{}</script><script>{RUN}</script></body>", axe.replace("</script>", "<\\/script>"));
     let file = folder.join(format!("{}.html", name.replace([' ', ','], "-")));
     std::fs::write(&file, page.replace("</body>", &script)).expect("the folder is ours");
-    let profile = folder.join("profile");
-    let output = Command::new(browser)
+    let (profile, written) = (folder.join("profile"), folder.join("dom"));
+    let to = std::fs::File::create(&written).expect("the folder is ours");
+    let mut running = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=30000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg(format!("file://{}", file.display()))
-        .output()
+        .stdout(to)
+        .stderr(Stdio::null())
+        .spawn()
         .expect("the browser starts");
-    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+    for _ in 0..LONGEST_TENTHS {
+        if running.try_wait().expect("it is our child").is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let _ended = running.kill();
+    let _status = running.wait();
+    let dom = std::fs::read_to_string(&written).unwrap_or_default();
     let found = dom.split("id=\"axe-found\">").nth(1).and_then(|rest| rest.split("</pre>").next());
-    found.map_or_else(|| format!("no answer: {}", String::from_utf8_lossy(&output.stderr)), str::to_owned)
+    found.map_or_else(|| "the browser gave no answer".to_owned(), str::to_owned)
 }
 
 fn page(record: &Record) -> String {

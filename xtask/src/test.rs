@@ -185,6 +185,8 @@ fn run_programs(programs: VecDeque<TestProgram>, sessions: usize) -> Vec<Program
 fn run_program(program: &TestProgram) -> ProgramEnd {
     let name = format!("{} {}", program.package, program.target);
     let mut command = Command::new(&program.executable);
+    // Without it, nobody sees what a test that was skipped says.
+    command.arg("--show-output");
     command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
     ended(name, command)
 }

@@ -16,7 +16,7 @@ fn screen(record: &Record) -> String {
     let json: Json = serde_json::from_str(&render(record, Format::Json).expect("it has points")).expect("JSON is JSON");
     let answer = &json["answer"];
     let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
-    let mut lines = format!("{}: {}\n", text("standing"), text("verdict"));
+    let mut lines = format!("{}: {}\n", text("state"), text("verdict"));
     if !text("answer").is_empty() {
         let _ = writeln!(lines, "  answer: {}", text("answer"));
     }

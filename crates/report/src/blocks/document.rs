@@ -23,7 +23,7 @@ pub(crate) struct Document {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Opening {
     /// Whether there is a result.
-    pub(crate) standing: Standing,
+    pub(crate) state: OpeningState,
     /// How many points are valid, what holds for all, and what to do about the others.
     pub(crate) verdict: Prose,
     /// The answer, as strong as its interval allows; empty without a result.
@@ -36,7 +36,7 @@ pub(crate) struct Opening {
 
 /// Whether a paper has a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum OpeningState {
     /// All of it.
     Good,
     /// Some points are missing or void.

@@ -11,7 +11,7 @@ pub(crate) use chart::{
     Axis, Band, BandKind, Bars, Chart, Diagram, DiagramBox, DotRows, Group, Heat, Panel, Role, Rule, Sample, Scale,
     Series, Stack, Stacks, Strips,
 };
-pub(crate) use document::{Document, Numbering, Opening, SectionBlocks, SectionPlace, Standing};
+pub(crate) use document::{Document, Numbering, Opening, OpeningState, SectionBlocks, SectionPlace};
 pub(crate) use inline::prose;
 pub(crate) use inline::{Detail, Inline, Prose};
 pub(crate) use table::{Align, Cell, Column, SampleSizes, Table};

@@ -3,7 +3,7 @@
 use super::html_inline::{prose, quoted};
 use super::html_parts::{blocks, figure_html};
 use crate::Appendix;
-use crate::blocks::{Document, Numbering, Opening, Prose, SectionBlocks, SectionPlace, Standing};
+use crate::blocks::{Document, Numbering, Opening, OpeningState, Prose, SectionBlocks, SectionPlace};
 
 /// The style sheet.
 const STYLE: &str = include_str!("style.css");
@@ -58,10 +58,10 @@ fn masthead(document: &Document, numbering: &Numbering) -> String {
         quoted(&document.title),
         prose(&document.subtitle, numbering)
     );
-    let (class, mark) = match opening.standing {
-        Standing::Good => ("all", "✓"),
-        Standing::Partial => ("partial", "!"),
-        Standing::Void => ("no", "✗"),
+    let (class, mark) = match opening.state {
+        OpeningState::Good => ("all", "✓"),
+        OpeningState::Partial => ("partial", "!"),
+        OpeningState::Void => ("no", "✗"),
     };
     text.push_str(&format!(
         "<p class=\"verdict {class}\"><span class=\"mark\" aria-hidden=\"true\">{mark}</span> {}</p>\n",

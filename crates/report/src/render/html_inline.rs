@@ -1,8 +1,9 @@
 //! Running text and quantities as HTML.
 
+use super::quantity::in_text;
 use crate::blocks::{Detail, Inline, Numbering};
 use crate::charts::escape;
-use crate::numbers::{PrintedQuantity, count, shown, shown_alone, shown_roughly};
+use crate::numbers::{PrintedQuantity, count};
 use proofload_analysis::quantity::Quantity;
 
 /// Escaped text.
@@ -40,14 +41,8 @@ fn unbroken(text: &str) -> String {
 
 /// Value, unit, then interval and sample size, smaller, as far as they are wanted.
 fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detail) -> String {
-    let shown = match detail {
-        Detail::Whole => shown(quantity),
-        Detail::Interval => shown_roughly(quantity),
-        Detail::Value => shown_alone(quantity),
-    };
-    let unit = words.unwrap_or(&shown.unit);
-    let space = if unit.is_empty() || unit == "×" { "" } else { "\u{a0}" };
-    let value = format!("<span class=\"q\">{}{space}{}</span>", shown.value, quoted(unit));
+    let (shown, value) = in_text(quantity, words, detail, "\u{a0}");
+    let value = format!("<span class=\"q\">{}</span>", quoted(&value));
     let support = match (detail, &shown.interval) {
         (Detail::Value, _) => return value,
         (Detail::Interval, Some((low, high))) => format!("[{low}\u{2009}–\u{2009}{high}]"),

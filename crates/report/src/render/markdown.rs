@@ -1,7 +1,10 @@
 //! Markdown: the same paper as plain text with tables; charts are their description and their data.
 
-use crate::blocks::{Align, Block, Cell, Detail, Document, Figure, Inline, Numbering, Opening, Prose, Standing, Table};
-use crate::numbers::{PrintedQuantity, count, shown, shown_alone, shown_as_is, shown_roughly};
+use super::quantity::in_text;
+use crate::blocks::{
+    Align, Block, Cell, Detail, Document, Figure, Inline, Numbering, Opening, OpeningState, Prose, Table,
+};
+use crate::numbers::{PrintedQuantity, count, shown_as_is};
 use proofload_analysis::quantity::Quantity;
 use proofload_model::letters::is_steering;
 
@@ -25,7 +28,7 @@ pub(crate) fn markdown(document: &Document) -> String {
 
 /// The first screen.
 fn opening(opening: &Opening, numbering: &Numbering) -> String {
-    let mark = if opening.standing == Standing::Void { "✗" } else { "✓" };
+    let mark = if opening.state == OpeningState::Void { "✗" } else { "✓" };
     let mut text = format!("{mark} {}\n\n", prose(&opening.verdict, numbering).trim_end());
     if !opening.answer.is_empty() {
         text.push_str(&format!("**{}**\n\n", prose(&opening.answer, numbering)));
@@ -89,14 +92,7 @@ fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
 }
 
 fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detail) -> String {
-    let shown = match detail {
-        Detail::Whole => shown(quantity),
-        Detail::Interval => shown_roughly(quantity),
-        Detail::Value => shown_alone(quantity),
-    };
-    let unit = words.unwrap_or(&shown.unit);
-    let space = if unit.is_empty() || unit == "×" { "" } else { " " };
-    let value = format!("{}{space}{unit}", shown.value);
+    let (shown, value) = in_text(quantity, words, detail, " ");
     match (detail, &shown.interval) {
         (Detail::Value, _) => value,
         (Detail::Interval, Some((low, high))) => format!("{value} ({low} to {high})"),

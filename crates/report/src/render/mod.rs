@@ -15,6 +15,7 @@ mod json_search;
 mod json_warehouse;
 mod markdown;
 mod plain;
+mod quantity;
 mod text;
 mod text_cache_forecast;
 

@@ -1,8 +1,9 @@
 //! Running text without any markup, for terminals and programs.
 
+use super::quantity::in_text;
 use super::text::{plain as without_steering, wrapped_to};
-use crate::blocks::{Detail, Inline, Opening, Prose, Standing};
-use crate::numbers::{count, shown, shown_alone, shown_roughly};
+use crate::blocks::{Detail, Inline, Opening, OpeningState, Prose};
+use crate::numbers::count;
 use proofload_analysis::quantity::Quantity;
 use serde_json::{Map, Value, json};
 
@@ -24,14 +25,7 @@ fn plain(pieces: &[Inline]) -> String {
 }
 
 fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detail) -> String {
-    let shown = match detail {
-        Detail::Whole => shown(quantity),
-        Detail::Interval => shown_roughly(quantity),
-        Detail::Value => shown_alone(quantity),
-    };
-    let unit = words.unwrap_or(&shown.unit);
-    let space = if unit.is_empty() || unit == "×" { "" } else { " " };
-    let value = format!("{}{space}{unit}", shown.value);
+    let (shown, value) = in_text(quantity, words, detail, " ");
     match (detail, &shown.interval) {
         (Detail::Value, _) => value,
         (_, Some((low, high))) => format!("{value} [{low} to {high}]"),
@@ -41,10 +35,10 @@ fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detai
 
 /// The first screen for a terminal: verdict, answer, and what it rests on.
 pub(crate) fn opening_text(opening: &Opening) -> String {
-    let mark = match opening.standing {
-        Standing::Good => "✓",
-        Standing::Partial => "!",
-        Standing::Void => "✗",
+    let mark = match opening.state {
+        OpeningState::Good => "✓",
+        OpeningState::Partial => "!",
+        OpeningState::Void => "✗",
     };
     let mut lines = wrapped(&format!("{mark} {}", plain(&opening.verdict)));
     if !opening.answer.is_empty() {
@@ -70,15 +64,15 @@ fn wrapped(text: &str) -> Vec<String> {
 
 /// The first screen for programs: words to show, never to parse.
 pub(super) fn opening_json(opening: &Opening) -> Value {
-    let standing = match opening.standing {
-        Standing::Good => "good",
-        Standing::Partial => "partial",
-        Standing::Void => "void",
+    let state = match opening.state {
+        OpeningState::Good => "good",
+        OpeningState::Partial => "partial",
+        OpeningState::Void => "void",
     };
     let claim = |(name, claim): &(&str, Prose)| (key(name), Value::from(plain(claim)));
     let claims: Map<String, Value> = opening.claims.iter().map(claim).collect();
     json!({
-        "standing": standing,
+        "state": state,
         "verdict": plain(&opening.verdict),
         "answer": plain(&opening.answer),
         "claims": claims,

@@ -10,37 +10,15 @@ use proofload_analysis::quantity::Unit;
 /// Ratio of neighbouring loads from which on both have a label.
 const LABELS_APART: f64 = 1.6;
 
-/// What a panel shows of each point.
-pub(super) struct PanelMetric<'a> {
-    /// Title of the vertical axis.
-    pub(super) title: &'a str,
-    /// Its unit.
-    pub(super) unit: &'a str,
-    /// Title above the panel; empty for none.
-    pub(super) above: &'a str,
-    /// The metric, in the unit of the axis.
-    pub(super) metric: &'a str,
-    /// Fixed upper end of the axis.
-    pub(super) up_to: Option<f64>,
-}
-
-impl PanelMetric<'static> {
-    /// A row of the table of metrics in the words of its axis.
-    pub(super) const fn of(metric: MetricName) -> Self {
-        Self { title: metric.axis, unit: metric.axis_unit, above: "", metric: metric.name, up_to: None }
-    }
-}
-
-/// A panel over the factor: lines over numbers, dots over words; void points as crosses.
-pub(super) fn over_factor(findings: &Findings<'_>, shown: &PanelMetric<'_>) -> Panel {
+/// A panel over the factor: lines over numbers, dots over words; void points as crosses. Titles are those of the metric's axis.
+pub(super) fn over_factor(findings: &Findings<'_>, shown: &MetricName) -> Panel {
     let series = match &findings.curve {
         Ok(curve) => curve_series(findings, curve, shown),
         Err(_) => dots(findings, shown),
     };
-    let title = if shown.above == shown.title { "" } else { shown.title };
-    let y = Axis { up_to: shown.up_to, ..Axis::linear(title, shown.unit) };
+    let y = Axis::linear(shown.axis, shown.axis_unit);
     let mut panel = Panel {
-        title: shown.above.to_owned(),
+        title: String::new(),
         alt: String::new(),
         x: factor_axis(findings),
         y,
@@ -103,7 +81,7 @@ pub(super) fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &PanelMetric<'_>) -> Vec<Series> {
+fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &MetricName) -> Vec<Series> {
     let mut series = Vec::new();
     let mut void: Vec<Sample> = Vec::new();
     for (number, group) in curve.groups.iter().enumerate() {
@@ -126,7 +104,7 @@ fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &PanelMetric<'_>)
 }
 
 /// One place for each point.
-fn dots(findings: &Findings<'_>, shown: &PanelMetric<'_>) -> Vec<Series> {
+fn dots(findings: &Findings<'_>, shown: &MetricName) -> Vec<Series> {
     let (mut valid, mut void) = (Vec::new(), Vec::new());
     for (index, point) in findings.points.iter().enumerate() {
         let Some(sample) = sample(point, Some(index as f64), shown) else { continue };
@@ -157,8 +135,8 @@ fn x_of(point: &PointFindings, curve: &Curve) -> Option<f64> {
     point.level(&curve.setting).and_then(level_number)
 }
 
-fn sample(point: &PointFindings, x: Option<f64>, shown: &PanelMetric<'_>) -> Option<Sample> {
-    let quantity = shown_value(point, shown.metric).ok().filter(|quantity| quantity.value().is_finite())?;
+fn sample(point: &PointFindings, x: Option<f64>, shown: &MetricName) -> Option<Sample> {
+    let quantity = shown_value(point, shown.name).ok().filter(|quantity| quantity.value().is_finite())?;
     Some(Sample { x: x?, y: quantity.value(), interval: quantity.interval().bounds() })
 }
 
@@ -166,10 +144,10 @@ fn sample(point: &PointFindings, x: Option<f64>, shown: &PanelMetric<'_>) -> Opt
 const TOLD: usize = 8;
 
 /// The chart in words: what is drawn, and its values.
-fn describe(findings: &Findings<'_>, panel: &Panel, shown: &PanelMetric<'_>) -> String {
+fn describe(findings: &Findings<'_>, panel: &Panel, shown: &MetricName) -> String {
     let kind = if findings.curve.is_ok() { "Line chart" } else { "Dot chart" };
-    let unit = if shown.unit.is_empty() { String::new() } else { format!(" in {}", shown.unit) };
-    let mut text = format!("{kind} of {}{unit} against {}.", shown.title.to_lowercase(), panel.x.title.to_lowercase());
+    let unit = if shown.axis_unit.is_empty() { String::new() } else { format!(" in {}", shown.axis_unit) };
+    let mut text = format!("{kind} of {}{unit} against {}.", shown.axis.to_lowercase(), panel.x.title.to_lowercase());
     for series in &panel.series {
         let finite: Vec<&Sample> = series.samples.iter().filter(|sample| sample.y.is_finite()).collect();
         let name = if series.name.is_empty() { String::new() } else { format!("{}: ", series.name) };

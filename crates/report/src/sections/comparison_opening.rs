@@ -1,7 +1,7 @@
 //! The first screen of a comparison: which of the two is better in what, and the ratios as a figure.
 
 use crate::blocks::{
-    Axis, Cell, Chart, Column, DotRows, Figure, Group, Inline, Opening, Prose, Standing, Table, prose,
+    Axis, Cell, Chart, Column, DotRows, Figure, Group, Inline, Opening, OpeningState, Prose, Table, prose,
 };
 use crate::findings::comparison::{Comparison, Gate, GateOutcome, Row, Verdict};
 use crate::numbers::short;
@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 /// The first screen.
 pub(super) fn opening(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Opening {
     let main = main_rows(comparison);
-    let (standing, verdict) = verdict(comparison, gate);
+    let (state, verdict) = verdict(comparison, gate);
     let others = comparison.rows.iter().filter(|row| !main.iter().any(|known| std::ptr::eq(*known, *row)));
     let all = [
         ("What differs", shown(comparison, others.clone().filter(|row| row.verdict != Verdict::NotShown))),
@@ -24,7 +24,7 @@ pub(super) fn opening(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Openi
         ("How sure", sure(comparison)),
     ];
     let claims = all.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-    Opening { standing, verdict, answer: answer(comparison, &main), claims, figure: figure(comparison) }
+    Opening { state, verdict, answer: answer(comparison, &main), claims, figure: figure(comparison) }
 }
 
 /// Rows of the metric that is compared first, the throughput.
@@ -33,9 +33,9 @@ fn main_rows<'c>(comparison: &'c Comparison<'_>) -> Vec<&'c Row> {
     comparison.rows.iter().filter(|row| row.metric.name == first.metric.name).collect()
 }
 
-fn verdict(comparison: &Comparison<'_>, gate: Option<&Gate>) -> (Standing, Prose) {
+fn verdict(comparison: &Comparison<'_>, gate: Option<&Gate>) -> (OpeningState, Prose) {
     if let Some(gate) = gate {
-        let standing = if gate.passes { Standing::Good } else { Standing::Void };
+        let standing = if gate.passes { OpeningState::Good } else { OpeningState::Void };
         let word = match (gate.outcome, gate.passes) {
             (GateOutcome::Undecided, true) => "passed, undecided",
             (outcome, _) => outcome.word(),
@@ -46,7 +46,7 @@ fn verdict(comparison: &Comparison<'_>, gate: Option<&Gate>) -> (Standing, Prose
     if comparison.rows.is_empty() {
         let left = comparison.void.len() + comparison.left_out.len() + comparison.alone.len();
         let text = prose![Inline::Strong(prose!["Nothing could be compared. "]), left, " reasons are listed below. "];
-        return (Standing::Void, text);
+        return (OpeningState::Void, text);
     }
     let differ = comparison.rows.iter().filter(|row| row.verdict != Verdict::NotShown).count();
     let text = prose![
@@ -54,7 +54,7 @@ fn verdict(comparison: &Comparison<'_>, gate: Option<&Gate>) -> (Standing, Prose
         differ,
         if differ == 1 { " shows a difference. " } else { " show a difference. " }
     ];
-    (if comparison.void.is_empty() { Standing::Good } else { Standing::Partial }, text)
+    (if comparison.void.is_empty() { OpeningState::Good } else { OpeningState::Partial }, text)
 }
 
 /// What is said of the throughput, as strong as the corrected tests allow.

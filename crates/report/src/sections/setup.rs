@@ -65,18 +65,13 @@ pub(super) fn what_was_run(findings: &Findings<'_>) -> Prose {
 }
 
 /// A count of the study, which may exceed 32 bits.
-fn whole(settings: &Settings, path: &str) -> Option<u64> {
+pub(super) fn whole(settings: &Settings, path: &str) -> Option<u64> {
     settings.integer(path).ok().and_then(|count| u64::try_from(count).ok())
 }
 
 /// The machine in a sentence, as far as its facts go.
 fn machine(findings: &Findings<'_>) -> Prose {
-    let record = findings.record;
-    let facts = || record.facts.iter().chain(record.attempts.iter().flat_map(|attempt| &attempt.facts));
-    let fact = |name: &FactName| {
-        let found = facts().find(|fact| name.is_of(fact) && fact.requested.is_none() && !fact.instance.is_standby());
-        found.and_then(|fact| fact.effective.as_deref()).map(size_text).filter(|value| !value.is_empty())
-    };
+    let fact = |name: &FactName| fact(findings, name);
     let mut parts: Vec<Prose> = Vec::new();
     parts.extend(fact(&host::CPU).map(|cpu| prose![cpu]));
     parts.extend(fact(&host::CORES).map(|cores| prose![cores, " cores"]));
@@ -96,6 +91,15 @@ fn machine(findings: &Findings<'_>) -> Prose {
     text
 }
 
-fn varies(findings: &Findings<'_>, path: &str) -> bool {
+/// Whether a factor varies a setting.
+pub(super) fn varies(findings: &Findings<'_>, path: &str) -> bool {
     findings.factors.iter().any(|factor| factor.varies(path))
+}
+
+/// A fact of the primary's host in words; `None` where it was not read.
+pub(super) fn fact(findings: &Findings<'_>, name: &FactName) -> Option<String> {
+    let record = findings.record;
+    let mut facts = record.facts.iter().chain(record.attempts.iter().flat_map(|attempt| &attempt.facts));
+    let found = facts.find(|fact| name.is_of(fact) && fact.requested.is_none() && !fact.instance.is_standby());
+    found.and_then(|fact| fact.effective.as_deref()).map(size_text).filter(|value| !value.is_empty())
 }

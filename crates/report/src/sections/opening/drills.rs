@@ -103,7 +103,7 @@ fn broke(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
             if drilled.promises_none_lost {
                 ", though its mode promises that none is. "
             } else {
-                ", whose mode does not promise otherwise. "
+                ", as its mode allows. "
             }
         ];
     }

@@ -3,7 +3,7 @@
 use crate::blocks::{Axis, Bars, Chart, Figure, Group, Panel, Strips, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, MetricName, RELATIVE};
-use crate::sections::charts::{PanelMetric, factors_title, knee_band, over_factor, points_table};
+use crate::sections::charts::{factors_title, knee_band, over_factor, points_table};
 
 /// Reads below this share of writes make writes the drive's figure.
 const FEW_READS: f64 = 0.02;
@@ -17,7 +17,7 @@ pub(super) fn main(findings: &Findings<'_>) -> Option<Figure> {
     let drive = drive(findings);
     let columns: Vec<MetricName> =
         findings.workload.figure.iter().copied().chain([RELATIVE]).chain(drive.map(|drive| drive.drawn())).collect();
-    let mut panel = over_factor(findings, &PanelMetric::of(headline));
+    let mut panel = over_factor(findings, &headline);
     let mut alt = panel.alt.clone();
     let mut caption = prose!["Throughput against ", factors_title(findings)];
     let chart = match &findings.curve {
@@ -26,7 +26,7 @@ pub(super) fn main(findings: &Findings<'_>) -> Option<Figure> {
                 panel.bands.extend(knee_band(only));
                 panel = quiet(panel);
             }
-            let below = drive.map(|drive| over_factor(findings, &PanelMetric::of(drive)));
+            let below = drive.map(|drive| over_factor(findings, &drive));
             if let (Some(below), Some(drive)) = (&below, drive) {
                 alt = format!("{alt} {}", below.alt);
                 caption.extend(prose![", and below it ", drive.axis.to_lowercase()]);

@@ -7,18 +7,12 @@ use crate::findings::Findings;
 
 /// The first screen of a paper.
 pub(crate) fn opening(findings: &Findings<'_>) -> Opening {
-    let (standing, verdict) = verdict::verdict(findings);
+    let (state, verdict) = verdict::verdict(findings);
     let topic = topics::topic(findings).filter(|_| findings.valid().next().is_some());
     let told = topic.map(|topic| (topic.tell)(findings)).unwrap_or_default();
     let own = topic.and_then(|topic| topic.figure).and_then(|figure| figure(findings));
     let answer = trimmed(told.answer.clone());
-    Opening {
-        standing,
-        verdict,
-        answer,
-        claims: claims(findings, told),
-        figure: own.or_else(|| figure::main(findings)),
-    }
+    Opening { state, verdict, answer, claims: claims(findings, told), figure: own.or_else(|| figure::main(findings)) }
 }
 
 fn claims(findings: &Findings<'_>, told: TopicText) -> Vec<(&'static str, Prose)> {

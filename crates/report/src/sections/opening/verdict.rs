@@ -2,7 +2,7 @@
 
 use super::next::command;
 use super::words::{listed, name};
-use crate::blocks::{Inline, Prose, Standing, prose};
+use crate::blocks::{Inline, OpeningState, Prose, prose};
 use crate::findings::{Findings, PointFindings, Verdict, VoidClass};
 use proofload_model::facts::limit;
 use proofload_model::samples::CheckOutcome;
@@ -12,14 +12,16 @@ use std::collections::BTreeMap;
 const NAMED: usize = 3;
 
 /// The verdict, and whether there is a result.
-pub(super) fn verdict(findings: &Findings<'_>) -> (Standing, Prose) {
+pub(super) fn verdict(findings: &Findings<'_>) -> (OpeningState, Prose) {
     let (all, valid) = (findings.points.len(), findings.valid().count());
     let finished = findings.points.iter().filter(|point| !point.runs.is_empty()).count();
     match valid {
-        0 if finished == 0 => (Standing::Void, prose!["No result yet: no run of this study has been finished. "]),
-        0 => (Standing::Void, none(findings)),
-        valid if valid == all => (Standing::Good, [counted(valid, all), wide(findings), checked(findings)].concat()),
-        valid => (Standing::Partial, [counted(valid, all), others(findings)].concat()),
+        0 if finished == 0 => (OpeningState::Void, prose!["No result yet: no run of this study has been finished. "]),
+        0 => (OpeningState::Void, none(findings)),
+        valid if valid == all => {
+            (OpeningState::Good, [counted(valid, all), wide(findings), checked(findings)].concat())
+        }
+        valid => (OpeningState::Partial, [counted(valid, all), others(findings)].concat()),
     }
 }
 

@@ -1,13 +1,12 @@
 //! Words that several topics share: levels with what they are of, a list of losses, the line below the title.
 
 use crate::blocks::{Inline, Prose, prose};
-use crate::findings::{
-    Curve, Findings, PointFindings, Standing, level_number, level_of, level_text, setting_title, size_text,
-};
+use crate::findings::{Curve, Findings, PointFindings, Standing, level_number, level_of, level_text, setting_title};
 use crate::sections::charts::capital;
 use crate::sections::date;
-use proofload_model::facts::{FactName, engine, host, storage};
-use proofload_model::settings::{Settings, Value};
+use crate::sections::setup::{fact, varies, whole};
+use proofload_model::facts::{engine, host, storage};
+use proofload_model::settings::Value;
 
 /// Losses that a sentence lists.
 const LISTED: usize = 3;
@@ -129,8 +128,7 @@ pub(crate) fn subtitle(findings: &Findings<'_>) -> Prose {
     let record = findings.record;
     let settings = &record.study.settings;
     let mut parts: Vec<String> = vec![kind(findings)];
-    let varies = |path: &str| findings.factors.iter().any(|factor| factor.varies(path));
-    let engine_kind = settings.get("engine.kind").filter(|_| !varies("engine.kind")).map(level_text);
+    let engine_kind = settings.get("engine.kind").filter(|_| !varies(findings, "engine.kind")).map(level_text);
     let version = fact(findings, &engine::VERSION).filter(|_| engine_kind.is_some());
     parts.extend(engine_kind.map(|kind| match version {
         Some(version) if !version.contains(&kind) => format!("{kind} {}", first_words(&version)),
@@ -138,7 +136,7 @@ pub(crate) fn subtitle(findings: &Findings<'_>) -> Prose {
         None => kind,
     }));
     for (path, one, many) in findings.workload.scale {
-        let Some(count) = whole(settings, path).filter(|_| !varies(path)) else { continue };
+        let Some(count) = whole(settings, path).filter(|_| !varies(findings, path)) else { continue };
         parts.push(format!("{} {}", crate::numbers::count(count), if count == 1 { one } else { many }));
     }
     parts.extend(fact(findings, &host::CORES).map(|cores| format!("{cores} cores")));
@@ -160,17 +158,4 @@ fn kind(findings: &Findings<'_>) -> String {
 /// The first two words of a version, which may go on for a line.
 fn first_words(version: &str) -> String {
     version.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
-}
-
-/// A count of the study, which may exceed 32 bits.
-pub(super) fn whole(settings: &Settings, path: &str) -> Option<u64> {
-    settings.integer(path).ok().and_then(|count| u64::try_from(count).ok())
-}
-
-/// A fact of the primary's host in words; `None` where it was not read.
-fn fact(findings: &Findings<'_>, name: &FactName) -> Option<String> {
-    let record = findings.record;
-    let mut facts = record.facts.iter().chain(record.attempts.iter().flat_map(|attempt| &attempt.facts));
-    let found = facts.find(|fact| name.is_of(fact) && fact.requested.is_none() && !fact.instance.is_standby());
-    found.and_then(|fact| fact.effective.as_deref()).map(size_text).filter(|value| !value.is_empty())
 }

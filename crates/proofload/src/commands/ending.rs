@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output;
 use proofload_model::time::Clock;
 use proofload_record::Record;
-use proofload_report::findings::{Findings, Verdict, Void, VoidClass, evaluate};
+use proofload_report::findings::{Findings, Verdict, Void, VoidClass, evaluate, is_mendable};
 use proofload_report::{Format, render};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -168,7 +168,7 @@ fn next(findings: &Findings<'_>, path: &Path) -> Vec<String> {
     let of_points = findings.points.iter().map(|point| reasons_of(&point.verdict));
     let classes: BTreeSet<VoidClass> = of_points.clone().flatten().map(|reason| reason.class).collect();
     let mut lines: Vec<String> = classes.into_iter().map(|class| class.remedy().to_owned()).collect();
-    let again = of_points.filter(|reasons| super::run::is_mendable(reasons)).count();
+    let again = of_points.filter(|reasons| is_mendable(reasons)).count();
     if again > 0 {
         let points = counted(again, "void point");
         lines.push(format!("proofload resume {} --void   measures {points} again", path.display()));

@@ -18,7 +18,7 @@ use proofload_model::plan::{Run, expand, most_runs};
 use proofload_model::study::{Study, confirmation_of, preconditioning, purged_devices};
 use proofload_model::time::Clock;
 use proofload_record::{Attempt, Opening, Record, Recorder, State};
-use proofload_report::findings::{Verdict, Void, VoidClass, evaluate, summarise};
+use proofload_report::findings::{Verdict, evaluate, is_mendable, summarise};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -141,13 +141,6 @@ fn void_runs(record: &Record) -> BTreeSet<u32> {
         Verdict::Valid | Verdict::Wide | Verdict::NotRun(_) => false,
     });
     points.flat_map(|point| point.runs.iter().filter(|run| !run.voids.is_empty())).map(|run| run.run.index).collect()
-}
-
-/// Whether measuring again may help: the host alone was at fault.
-///
-/// A point that moved by itself is not measured until it holds still: that would choose the result.
-pub(crate) fn is_mendable(reasons: &[Void]) -> bool {
-    !reasons.is_empty() && reasons.iter().all(|reason| reason.class == VoidClass::Host)
 }
 
 /// Destructive steps are carried out only when their device is named twice.

@@ -18,7 +18,7 @@ use proofload_model::plan::{Run, most_runs};
 use proofload_model::series::{cores, foreign};
 use proofload_model::time::{Clock, WallTime};
 use proofload_record::{Attempt, Record, State};
-use proofload_report::findings::{RunSummary, SearchFindings, SearchState, searches, summarise};
+use proofload_report::findings::{RunSummary, SearchFindings, SearchState, is_mendable, searches, summarise};
 use proofload_report::workloads::workload;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -176,7 +176,11 @@ impl Status {
             let path = path.display();
             if !self.is_complete() {
                 lines.push(format!("continue with: proofload resume {path}"));
-            } else if self.rows.iter().any(|row| matches!(&row.standing, Standing::Ended(RunEnd::Judged(run)) if super::run::is_mendable(&run.voids))) {
+            } else if self
+                .rows
+                .iter()
+                .any(|row| matches!(&row.standing, Standing::Ended(RunEnd::Judged(run)) if is_mendable(&run.voids)))
+            {
                 lines.push(format!("measure void points again with: proofload resume {path} --void"));
             }
         }

@@ -44,7 +44,7 @@ fn of_second(interval: &IntervalSample, kind: &str, clock: LatencyClock) -> Resu
 }
 
 /// One histogram per second over all kinds except deferred ones, which nobody waits for.
-pub(super) fn all_kinds(by_kind: &ByKind) -> Vec<Sparse> {
+pub(crate) fn all_kinds(by_kind: &ByKind) -> Vec<Sparse> {
     let waited_for = || by_kind.iter().filter(|(kind, _)| !is_deferred(kind)).map(|(_, parts)| parts);
     let seconds = waited_for().map(Vec::len).max().unwrap_or(0);
     (0..seconds).map(|second| Sparse::merged(waited_for().filter_map(|parts| parts.get(second)))).collect()

@@ -86,6 +86,13 @@ impl Void {
     }
 }
 
+/// Whether measuring again may help: the host alone was at fault.
+///
+/// A point that moved by itself is not measured until it holds still: that would choose the result.
+pub fn is_mendable(reasons: &[Void]) -> bool {
+    !reasons.is_empty() && reasons.iter().all(|reason| reason.class == VoidClass::Host)
+}
+
 impl fmt::Display for Void {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

@@ -2,11 +2,10 @@
 
 use super::charts::shown_value;
 use crate::blocks::{Axis, Cell, Chart, Column, Figure, Panel, Role, Sample, Series, Table, prose};
-use crate::findings::{Findings, PointFindings};
+use crate::findings::{Findings, PointFindings, all_kinds};
 use crate::metrics::RESPONSE_P99;
 use crate::numbers::short;
 use proofload_analysis::latency::Sparse;
-use proofload_model::samples::is_deferred;
 
 /// Points that are drawn: one for each colour.
 const MOST_POINTS: usize = 6;
@@ -29,10 +28,10 @@ pub(super) fn figures(findings: &Findings<'_>) -> Vec<Figure> {
     [distribution(findings), against_throughput(findings)].into_iter().flatten().collect()
 }
 
-/// All response times of a point's windows, those that nobody waited for left out.
+/// All response times of a point's windows.
 fn merged(point: &PointFindings) -> Sparse {
-    let parts = point.runs.iter().flat_map(|run| run.latencies.iter().filter(|(kind, _)| !is_deferred(kind)));
-    Sparse::merged(parts.flat_map(|(_, seconds)| seconds))
+    let seconds: Vec<Sparse> = point.runs.iter().flat_map(|run| all_kinds(&run.latencies)).collect();
+    Sparse::merged(&seconds)
 }
 
 /// Place of a share on the axis: each tenth of what lies beyond is one step.

@@ -1,8 +1,7 @@
 //! What happened in each second of a run, as traces for one stack of strips. May not judge.
 
-use crate::findings::{Findings, RunFindings, Trace, traces};
+use crate::findings::{Findings, RunFindings, Trace, all_kinds, traces};
 use proofload_analysis::latency::Sparse;
-use proofload_model::samples::is_deferred;
 use proofload_model::series::{self, SeriesName};
 
 /// One quantity over the seconds of a run.
@@ -70,12 +69,7 @@ fn together(traces: &[Trace], averaged: bool) -> Option<Vec<(f64, f64)>> {
 /// The 99th percentile of response times in each second of the window, ms; `None` where no second has one.
 fn p99(run: &RunFindings) -> Option<SecondTrace> {
     let start = run.window?.from as f64;
-    let waited_for = || run.latencies.iter().filter(|(kind, _)| !is_deferred(kind)).map(|(_, parts)| parts);
-    let seconds = waited_for().map(Vec::len).max().unwrap_or(0);
-    let of = |second: usize| {
-        let merged = Sparse::merged(waited_for().filter_map(|parts| parts.get(second)));
-        Some((start + second as f64 + 0.5, merged.percentile(0.99)? as f64 * 1e-6))
-    };
-    let samples: Vec<(f64, f64)> = (0..seconds).filter_map(of).collect();
+    let of = |(second, all): (usize, Sparse)| Some((start + second as f64 + 0.5, all.percentile(0.99)? as f64 * 1e-6));
+    let samples: Vec<(f64, f64)> = all_kinds(&run.latencies).into_iter().enumerate().filter_map(of).collect();
     (!samples.is_empty()).then_some(SecondTrace { title: "p99", unit: "ms", colour: P99_COLOUR, samples })
 }

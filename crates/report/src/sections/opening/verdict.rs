@@ -3,7 +3,7 @@
 use super::next::command;
 use super::words::{listed, name};
 use crate::blocks::{Inline, OpeningState, Prose, prose};
-use crate::findings::{Findings, PointFindings, Verdict, VoidClass};
+use crate::findings::{Findings, PointFindings, Verdict, VoidClass, is_mendable};
 use proofload_model::facts::limit;
 use proofload_model::samples::CheckOutcome;
 use std::collections::BTreeMap;
@@ -140,7 +140,7 @@ fn class(point: &PointFindings) -> Option<VoidClass> {
 /// Tells whether a point is void because of the host alone, so that measuring again may mend it.
 pub(super) fn is_of_host(point: &PointFindings) -> bool {
     match &point.verdict {
-        Verdict::Void(reasons) => reasons.iter().all(|reason| reason.class == VoidClass::Host),
+        Verdict::Void(reasons) => is_mendable(reasons),
         _ => false,
     }
 }

@@ -8,7 +8,7 @@ use crate::render::{
     comparison_json, comparison_text, csv, forecast_json, forecast_text, gate_json, gate_text, html, json, markdown,
     opening_text, text,
 };
-use crate::sections::{comparison_document, document, opening};
+use crate::sections::{comparison_document, document, opening, title};
 use proofload_import::Reference;
 use proofload_model::tier::CacheSize;
 use proofload_record::Record;
@@ -63,7 +63,7 @@ pub fn render_with(record: &Record, format: Format, options: ReportOptions<'_>) 
         Format::Markdown => markdown(&document(&findings)),
         Format::Csv => csv(&findings),
         Format::Json => json(&findings, &opening(&findings)),
-        Format::Text => opening_text(&opening(&findings)) + &text(&findings),
+        Format::Text => opening_text(&title(&findings), &opening(&findings)) + &text(&findings),
     })
 }
 

@@ -425,6 +425,7 @@ fn the_terminal_gets_a_narrow_table() {
     let text = render(&record(&Shape { void: vec![1], ..Shape::memory(4) }), Format::Text).unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     expect![[r#"
+        OLTP throughput against database memory
         ! 3 of 4 points valid. 128 MiB is void, since something does not hold. Each
           reason: see the report.
 

@@ -33,14 +33,15 @@ fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detai
     }
 }
 
-/// The first screen for a terminal: verdict, answer, and what it rests on.
-pub(crate) fn opening_text(opening: &Opening) -> String {
+/// The first screen for a terminal: title, verdict, answer, and what it rests on.
+pub(crate) fn opening_text(title: &str, opening: &Opening) -> String {
     let mark = match opening.state {
         OpeningState::Good => "✓",
         OpeningState::Partial => "!",
         OpeningState::Void => "✗",
     };
-    let mut lines = wrapped(&format!("{mark} {}", plain(&opening.verdict)));
+    let mut lines = wrapped(&without_steering(title));
+    lines.extend(wrapped(&format!("{mark} {}", plain(&opening.verdict))));
     if !opening.answer.is_empty() {
         lines.push(String::new());
         lines.extend(wrapped(&plain(&opening.answer)));

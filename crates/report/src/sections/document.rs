@@ -35,7 +35,7 @@ fn appendix_last(sections: impl Iterator<Item = SectionBlocks>) -> Vec<SectionBl
 }
 
 /// The study's title, behind the name of a profile that no figure may leave behind.
-fn title(findings: &Findings<'_>) -> String {
+pub(crate) fn title(findings: &Findings<'_>) -> String {
     let study = &findings.record.study;
     match named_profile(&study.settings) {
         Some(profile) => format!("{profile}: {}", study.title()),

@@ -53,5 +53,5 @@ mod warehouse;
 
 pub(crate) use comparison::comparison_document;
 pub(crate) use document::date;
-pub(crate) use document::document;
+pub(crate) use document::{document, title};
 pub(crate) use opening::opening;

@@ -4,12 +4,23 @@ use super::next::command;
 use super::words::{listed, name};
 use crate::blocks::{Inline, OpeningState, Prose, prose};
 use crate::findings::{Findings, PointFindings, Verdict, VoidClass, is_mendable};
-use proofload_model::facts::limit;
+use proofload_model::facts::{FactName, limit};
 use proofload_model::samples::CheckOutcome;
 use std::collections::BTreeMap;
 
 /// Points that a line names.
 const NAMED: usize = 3;
+
+/// Facts by which a limit is read back, and the setting that asks for it.
+const LIMITS: &[(FactName, &str)] = &[
+    (limit::MEMORY, "limits.memory"),
+    (limit::CORES, "limits.cores"),
+    (limit::CPU, "limits.cpu"),
+    (limit::READ_BANDWIDTH, "limits.read_bandwidth"),
+    (limit::WRITE_BANDWIDTH, "limits.write_bandwidth"),
+    (limit::READ_IOPS, "limits.read_iops"),
+    (limit::WRITE_IOPS, "limits.write_iops"),
+];
 
 /// The verdict, and whether there is a result.
 pub(super) fn verdict(findings: &Findings<'_>) -> (OpeningState, Prose) {
@@ -42,13 +53,16 @@ fn wide(findings: &Findings<'_>) -> Prose {
 fn checked(findings: &Findings<'_>) -> Prose {
     let runs = || findings.points.iter().flat_map(|point| &point.runs);
     let attempts = || findings.record.attempts.iter().filter(|attempt| runs().any(|run| run.attempt == attempt.id));
-    let limits = attempts().flat_map(|attempt| &attempt.facts);
-    let limits = limits.filter(|fact| fact.subject == limit::SUBJECT && fact.requested.is_some()).count();
+    let asked = |name: &FactName| {
+        let mut facts = attempts().flat_map(|attempt| &attempt.facts);
+        facts.any(|fact| name.is_of(fact) && fact.requested.is_some())
+    };
+    let limits: Vec<&str> = LIMITS.iter().filter(|(name, _)| asked(name)).map(|(_, setting)| *setting).collect();
     let checks = runs().flat_map(|run| &run.checks).filter(|check| check.outcome == CheckOutcome::Met).count();
     let audits = runs().flat_map(|run| &run.audits).filter(|audit| audit.holds).count();
     let mut text = Prose::new();
-    if limits > 0 {
-        text.extend(prose!["Limits were read back. "]);
+    if !limits.is_empty() {
+        text.extend(prose!["In force, as read back: ", limits.join(", "), ". "]);
     }
     if checks + audits > 0 {
         text.extend(prose![checks + audits, " checks and audits of data and counts hold. "]);

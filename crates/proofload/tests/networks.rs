@@ -86,6 +86,13 @@ fn a_killed_study_leaves_namespaces_that_the_next_start_removes() {
     if !postgresql_here("networks-killed") || !namespaces_here() {
         return;
     }
+    // Any study that starts meanwhile, a test's beside this one too, removes them, and then that one's record tells it.
+    let told = (0..4).any(|_| next_start_tells_what_it_removed());
+    assert!(told, "no record tells that namespaces were removed");
+}
+
+/// Kills a study in namespaces and resumes it; whether the record tells that its namespaces were removed.
+fn next_start_tells_what_it_removed() -> bool {
     let bench = Bench::new("networks-killed");
     bench.study(&study("mode = \"async\"\n", 1));
     let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
@@ -96,9 +103,10 @@ fn a_killed_study_leaves_namespaces_that_the_next_start_removes() {
     }
     // So that agents run inside.
     std::thread::sleep(Duration::from_secs(2));
+    let made = namespaces_of(conductor);
     child.kill().expect("it is ours");
     let _ended = child.wait();
-    assert_eq!(namespaces_of(conductor).len(), 4, "a bridge, two nodes and a load agent");
+    assert_eq!(made.len(), 4, "a bridge, two nodes and a load agent");
     bench.expect_no_process();
     let resumed = bench.spawn(&["resume", "x.proof"]);
     let next = resumed.id();
@@ -107,7 +115,7 @@ fn a_killed_study_leaves_namespaces_that_the_next_start_removes() {
     assert_eq!((namespaces_of(conductor), namespaces_of(next)), (Vec::new(), Vec::new()));
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     assert!(record.attempts.iter().any(|attempt| attempt.state == State::Finished));
-    assert!(record.logs.iter().any(|line| line.text.contains("whose owner is dead")), "{:?}", record.logs);
+    record.logs.iter().any(|line| line.text.contains("whose owner is dead"))
 }
 
 #[test]
